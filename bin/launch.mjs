@@ -1,0 +1,25 @@
+// Starts one of the programs of this package (`launch.mjs orch|orchctl ...`) from its bundle in dist/.
+// Promises: an unfit Node is refused with a sentence that says what to do; in a checkout (there is a src/) the bundle
+// is never older than the sources. Plain JavaScript, so that any Node can at least read this far.
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const program = process.argv.splice(2, 1)[0]
+
+// The floors below carry the fixes for dropped headers (CVE-2026-58044) and HTTP/2 faults that the server relies on.
+const [major, minor, patch] = process.versions.node.split('.').map(Number)
+const fits = (floor) => minor > floor[0] || (minor === floor[0] && patch >= floor[1])
+const fit = major === 24 ? fits([18, 1]) : major === 26 ? fits([5, 1]) : major > 26
+if (!fit) {
+  console.error(`${program}: Node ${process.versions.node} is too old: 24.18.1, 26.5.1 or newer is needed.`)
+  console.error('On Linux (x64, arm64) the right one is installed by `npm ci`; elsewhere install it from nodejs.org.')
+  process.exit(1)
+}
+
+if (existsSync(join(root, 'src'))) {
+  const { bundleIfStale } = await import(pathToFileURL(join(root, 'scripts', 'bundle.mjs')).href)
+  await bundleIfStale()
+}
+await import(pathToFileURL(join(root, 'dist', `${program}.js`)).href)

@@ -1,0 +1,168 @@
+/**
+ * The store contract: keys, bytes and revisions, never kinds.
+ *
+ * Every backend (memory, lmdb, etcd) keeps these promises, and `test/store/suite.ts` proves them on each:
+ *  - Durable: a commit resolves when it is durable and not before; until then nobody can see it.
+ *  - Ordered: each commit gets the next revision; revisions rise strictly and are never reused, not by a restart either.
+ *  - Compare-and-set: a commit names the revision it replaces; of several that name the same one, at most one wins.
+ *  - Linearizable: `revision()` is at least the revision of every commit acknowledged before the call.
+ *  - Snapshots: `list` at a revision is the exact state at that revision, for as long as history is kept.
+ *  - Watches: `watch(N)` yields every change after N once, in revision order, with no gap, or throws RevisionGone.
+ *
+ * Bytes handed in or out are shared, not copied: nobody changes them after the call.
+ */
+
+/** A key orders by its UTF-8 bytes. Keys are non-empty, hold no NUL, and encode to at most `maxKeyBytes` bytes. */
+export type Key = string
+export type Revision = number
+export type Bytes = Uint8Array
+
+/** The longest key every backend can hold (lmdb's limit less what its tables add). */
+export const maxKeyBytes = 1024
+
+export interface Entry {
+  readonly key: Key
+  /** The revision of the commit that wrote this value. */
+  readonly revision: Revision
+  readonly value: Bytes
+}
+
+export interface Write {
+  readonly key: Key
+  /** The revision that the key must have now; 0: the key must be absent. */
+  readonly expected: Revision
+  /** The new value; undefined deletes the key (and `expected` must not be 0). */
+  readonly value: Bytes | undefined
+}
+
+export interface Committed {
+  readonly outcome: 'committed'
+  readonly revision: Revision
+}
+
+/** The key was not at `expected`. `current` is what it held instead (undefined: nothing) at the time of the commit. */
+export interface Conflict {
+  readonly outcome: 'conflict'
+  readonly current: Entry | undefined
+}
+
+export interface Change {
+  readonly key: Key
+  readonly revision: Revision
+  /** The value written; undefined: the key was deleted. */
+  readonly value: Bytes | undefined
+  /** What the key held before; undefined: nothing. */
+  readonly previous: Entry | undefined
+}
+
+export interface ListRange {
+  /** Every key that starts with this string. */
+  readonly prefix: string
+  /** Only keys strictly after this one. */
+  readonly after?: Key
+  /** At most this many entries; absent: all. */
+  readonly limit?: number
+  /** The state at this revision; absent: the most recent. */
+  readonly revision?: Revision
+}
+
+export interface Snapshot {
+  /** The revision whose exact state this is. */
+  readonly revision: Revision
+  /** In key order. */
+  readonly entries: readonly Entry[]
+  /** How many keys of the range come after the last entry, when `limit` cut the list; else 0. */
+  readonly remaining: number
+}
+
+export interface WatchOptions {
+  readonly prefix: string
+  /** Yields changes with a revision strictly greater than this one. */
+  readonly after: Revision
+  readonly signal: AbortSignal
+}
+
+export interface Store {
+  /**
+   * Writes `value` under `key` if the key's revision is still `expected`, at the next revision.
+   * A lost race is a result, not an exception. Throws StoreError only when the store itself failed; unless the error
+   * is marked `ambiguous`, the write did not happen.
+   */
+  commit(write: Write): Promise<Committed | Conflict>
+
+  /** The most recent revision, linearizable. A fresh store is at a revision of at least 1. */
+  revision(): Promise<Revision>
+
+  /** The entry of one key, most recent and linearizable. */
+  get(key: Key): Promise<Entry | undefined>
+
+  /** An exact snapshot of a range. Throws RevisionGone below the kept history and RevisionAhead above `revision()`. */
+  list(range: ListRange): Promise<Snapshot>
+
+  /**
+   * The changes after a revision, in batches that are never empty, until `signal` aborts (the iteration then just ends).
+   * Throws RevisionGone when history no longer reaches back to `after`; a slow reader may be told so while reading.
+   * When it throws any other StoreError the reader may ask again from the last revision it saw.
+   */
+  watch(options: WatchOptions): AsyncIterable<readonly Change[]>
+
+  /** Forgets history so that `revision` is the oldest one that can still be listed and watched from. */
+  compact(revision: Revision): Promise<void>
+
+  /** Ends all watches and releases everything. Commits still under way are finished or rejected. */
+  close(): Promise<void>
+}
+
+/** The store failed; the caller did nothing wrong. */
+export class StoreError extends Error {
+  override readonly name: string = 'StoreError'
+  /** True when the write may have happened or may yet happen: its answer was lost, not refused. */
+  readonly ambiguous: boolean
+
+  constructor(message: string, options: ErrorOptions & { ambiguous?: boolean } = {}) {
+    super(message, options)
+    this.ambiguous = options.ambiguous ?? false
+  }
+}
+
+/** History no longer holds what is needed to answer at this revision. */
+export class RevisionGone extends StoreError {
+  override readonly name = 'RevisionGone'
+  readonly revision: Revision
+  readonly oldest: Revision
+
+  constructor(revision: Revision, oldest: Revision) {
+    super(`revision ${revision} is gone, the oldest kept is ${oldest}`)
+    this.revision = revision
+    this.oldest = oldest
+  }
+}
+
+/** The store has not reached this revision yet. */
+export class RevisionAhead extends StoreError {
+  override readonly name = 'RevisionAhead'
+  readonly revision: Revision
+  readonly current: Revision
+
+  constructor(revision: Revision, current: Revision) {
+    super(`revision ${revision} is ahead of the store, which is at ${current}`)
+    this.revision = revision
+    this.current = current
+  }
+}
+
+/** The value is larger than this backend can take. */
+export class ValueTooLarge extends StoreError {
+  override readonly name = 'ValueTooLarge'
+  readonly limit: number
+
+  constructor(size: number, limit: number) {
+    super(`a value of ${size} bytes is over the store's limit of ${limit}`)
+    this.limit = limit
+  }
+}
+
+/** No room on the device: writes are refused, reads and deletes go on. */
+export class StoreFull extends StoreError {
+  override readonly name = 'StoreFull'
+}
