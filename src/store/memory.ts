@@ -2,6 +2,8 @@
  * The store as a model: everything in plain maps of one process, lost with it. It says in the fewest words what the
  * contract means, and the other backends are compared with it operation by operation. For tests only.
  */
+import { compareUtf8 } from '../base/utf8-order.ts'
+import { assertKey } from './key.ts'
 import {
   type Change,
   type Committed,
@@ -9,9 +11,9 @@ import {
   type Entry,
   type Key,
   type ListRange,
+  type Revision,
   RevisionAhead,
   RevisionGone,
-  type Revision,
   type Snapshot,
   type Store,
   StoreError,
@@ -19,7 +21,6 @@ import {
   type Write,
 } from './store.ts'
 import { Tail } from './tail.ts'
-import { assertKey, compareKeys } from './key.ts'
 
 export class MemoryStore implements Store {
   #log: Change[] = []
@@ -33,7 +34,8 @@ export class MemoryStore implements Store {
     assertKey(write.key)
     const previous = this.#current.get(write.key)
     if ((previous?.revision ?? 0) !== write.expected) return { outcome: 'conflict', current: previous }
-    if (previous === undefined && write.value === undefined) throw new StoreError('a key that is absent cannot be deleted')
+    if (previous === undefined && write.value === undefined)
+      throw new StoreError('a key that is absent cannot be deleted')
     const revision = this.#tail.revision + 1
     if (write.value === undefined) this.#current.delete(write.key)
     else this.#current.set(write.key, { key: write.key, revision, value: write.value })
@@ -59,8 +61,8 @@ export class MemoryStore implements Store {
     if (at > this.#tail.revision) throw new RevisionAhead(at, this.#tail.revision)
     if (at < this.#oldest) throw new RevisionGone(at, this.#oldest)
     const inRange = [...this.#stateAt(at).values()]
-      .filter((entry) => entry.key.startsWith(prefix) && (after === undefined || compareKeys(entry.key, after) > 0))
-      .sort((a, b) => compareKeys(a.key, b.key))
+      .filter((entry) => entry.key.startsWith(prefix) && (after === undefined || compareUtf8(entry.key, after) > 0))
+      .sort((a, b) => compareUtf8(a.key, b.key))
     const entries = inRange.slice(0, limit)
     return { revision: at, entries, remaining: inRange.length - entries.length }
   }

@@ -6,7 +6,7 @@
  * Bounded by count and by bytes: the oldest changes are dropped first, and a reader that falls behind them goes back
  * to the backend's log. Nobody waits for a reader.
  */
-import { type Change, type Revision, StoreError, type WatchOptions } from './store.ts'
+import type { Change, Revision, StoreError, WatchOptions } from './store.ts'
 
 export interface TailLimits {
   readonly maxChanges: number
@@ -101,7 +101,10 @@ export class Tail {
     const { maxChanges, maxBytes } = this.#limits
     if (this.#changes.length <= maxChanges && this.#bytes <= maxBytes) return
     let drop = 0
-    while (drop < this.#changes.length - 1 && (this.#changes.length - drop > maxChanges / 2 || this.#bytes > maxBytes / 2)) {
+    while (
+      drop < this.#changes.length - 1 &&
+      (this.#changes.length - drop > maxChanges / 2 || this.#bytes > maxBytes / 2)
+    ) {
       this.#bytes -= weight(this.#changes[drop]!)
       drop++
     }

@@ -1,0 +1,118 @@
+/**
+ * One pass over JSON text for what the native parser hides. It does not check the grammar (the parser does): on text
+ * that is no JSON it may say anything, but it always ends, in time linear in the text.
+ */
+import { badRequest } from '../model/api-error.ts'
+
+export const maxDepth = 512
+
+export interface Scan {
+  readonly duplicates: readonly string[]
+  /** There is a number that may not survive as a double. */
+  readonly bigNumbers: boolean
+}
+
+/** An object or array that is open at this point of the text. */
+interface Level {
+  /** The keys seen so far; undefined for an array. */
+  readonly keys: Set<string> | undefined
+  /** The key or index whose value comes next or is being read. */
+  place: string | number
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const maxDuplicates = 100
+
+export function scanJson(text: string): Scan {
+  const levels: Level[] = []
+  const duplicates: string[] = []
+  let bigNumbers = false
+  let expectKey = false
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit === quote) {
+      const end = endOfString(text, i)
+      const level = levels.at(-1)
+      if (expectKey && level?.keys) {
+        const key = keyText(text, i, end)
+        if (level.keys.has(key) && duplicates.length < maxDuplicates) duplicates.push(pathTo(levels, key))
+        level.keys.add(key)
+        level.place = key
+        expectKey = false
+      }
+      i = end
+    } else if (unit === 0x7b /* { */ || unit === 0x5b /* [ */) {
+      if (levels.length >= maxDepth) throw badRequest(`the body is nested deeper than ${maxDepth} levels`)
+      levels.push({ keys: unit === 0x7b ? new Set() : undefined, place: 0 })
+      expectKey = unit === 0x7b
+    } else if (unit === 0x7d /* } */ || unit === 0x5d /* ] */) {
+      levels.pop()
+      expectKey = false
+    } else if (unit === 0x2c /* , */) {
+      const level = levels.at(-1)
+      if (level && typeof level.place === 'number' && !level.keys) level.place++
+      expectKey = level?.keys !== undefined
+    } else if (isDigit(unit)) {
+      const end = endOfNumber(text, i)
+      // 15 digits always fit a double exactly; an exponent may overflow it.
+      if (end - i > 15 || text.slice(i, end).toLowerCase().includes('e')) bigNumbers = true
+      i = end - 1
+    }
+  }
+  return { duplicates, bigNumbers }
+}
+
+/** The index of the closing quote. Refuses escapes of lone surrogates on the way. */
+function endOfString(text: string, start: number): number {
+  let i = start + 1
+  for (; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit === quote) return i
+    if (unit !== backslash) continue
+    if (text.charCodeAt(i + 1) !== 0x75 /* u */) {
+      i++
+      continue
+    }
+    const escaped = Number.parseInt(text.slice(i + 2, i + 6), 16)
+    if (escaped >= 0xd800 && escaped <= 0xdbff) {
+      const low = text.startsWith('\\u', i + 6) ? Number.parseInt(text.slice(i + 8, i + 12), 16) : 0
+      if (!(low >= 0xdc00 && low <= 0xdfff)) throw loneSurrogate(text.slice(i, i + 6))
+      i += 11
+    } else if (escaped >= 0xdc00 && escaped <= 0xdfff) {
+      throw loneSurrogate(text.slice(i, i + 6))
+    } else {
+      i += 5
+    }
+  }
+  return i
+}
+
+function loneSurrogate(escape: string) {
+  return badRequest(`the body holds half of a surrogate pair: ${escape}`)
+}
+
+function keyText(text: string, start: number, end: number): string {
+  const raw = text.slice(start + 1, end)
+  if (!raw.includes('\\')) return raw
+  try {
+    return JSON.parse(`"${raw}"`)
+  } catch {
+    return raw
+  }
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39
+}
+
+function endOfNumber(text: string, start: number): number {
+  let i = start + 1
+  while (i < text.length && '0123456789.eE+-'.includes(text[i]!)) i++
+  return i
+}
+
+function pathTo(levels: readonly Level[], key: string): string {
+  const places = levels.slice(0, -1).map((level) => (level.keys ? `.${level.place}` : `[${level.place}]`))
+  return `${places.join('')}.${key}`.replace(/^\./, '')
+}

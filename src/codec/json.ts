@@ -1,0 +1,89 @@
+/**
+ * Strict JSON in, canonical JSON out.
+ *
+ * In: the native parser, plus one pass over the text beforehand for what it hides: nesting deeper than 512, lone
+ * surrogates, and duplicate keys (reported; the last one wins). Bytes that are not UTF-8 are refused, integers beyond
+ * 2^53 become bigint, numbers too large for any type are refused. Out: keys in UTF-8 byte order, except that
+ * `apiVersion` and `kind` of the top level come first.
+ */
+import { isUtf8 } from 'node:buffer'
+import { compareUtf8 } from '../base/utf8-order.ts'
+import { badRequest } from '../model/api-error.ts'
+import type { Json, JsonObject } from '../model/json.ts'
+import { scanJson } from './json-scan.ts'
+
+export interface ParsedJson {
+  readonly value: Json
+  /** Paths of keys that occur more than once in their object. */
+  readonly duplicates: readonly string[]
+}
+
+export function parseJson(bytes: Buffer): ParsedJson {
+  if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8')
+  const text = bytes.toString('utf8')
+  const scan = scanJson(text)
+  try {
+    const value = scan.bigNumbers ? JSON.parse(text, exactNumbers) : JSON.parse(text)
+    return { value, duplicates: scan.duplicates }
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequest(`the body is not valid JSON: ${error.message}`, { cause: error })
+    throw error
+  }
+}
+
+/** A reviver that keeps every digit of an integer and lets no number become infinite. */
+function exactNumbers(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+  const source = context?.source ?? ''
+  if (/^-?\d{1,40}$/.test(source)) return BigInt(source)
+  if (!Number.isFinite(value) || source.length > 400)
+    throw badRequest(`the number ${source.slice(0, 40)} is out of range`)
+  return value
+}
+
+export function stringifyJson(value: Json): string {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? writeTop(value) : write(value)
+}
+
+function writeTop(object: JsonObject): string {
+  const { apiVersion, kind, ...rest } = object
+  const head = [
+    ...(apiVersion === undefined ? [] : [`"apiVersion":${write(apiVersion)}`]),
+    ...(kind === undefined ? [] : [`"kind":${write(kind)}`]),
+  ]
+  const body = writeMembers(rest)
+  return `{${[...head, ...(body === '' ? [] : [body])].join(',')}}`
+}
+
+function write(value: Json): string {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value)
+    case 'number':
+    case 'boolean':
+    case 'bigint':
+      return String(value)
+    default:
+      if (value === null) return 'null'
+      if (Array.isArray(value)) return writeArray(value)
+      return `{${writeMembers(value)}}`
+  }
+}
+
+function writeArray(items: Json[]): string {
+  let text = '['
+  for (let i = 0; i < items.length; i++) text += i === 0 ? write(items[i]!) : `,${write(items[i]!)}`
+  return `${text}]`
+}
+
+function writeMembers(object: JsonObject): string {
+  const keys = Object.keys(object)
+  if (keys.length > 1) keys.sort(compareUtf8)
+  let text = ''
+  for (const key of keys) {
+    const value = object[key]
+    if (value === undefined) continue
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${write(value)}`
+  }
+  return text
+}

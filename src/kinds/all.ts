@@ -1,0 +1,7 @@
+/** The only list of kinds: adding one is its file, its test and a line here. */
+import type { Kind } from '../schema/kind.ts'
+import { configMap } from './core/config-map.ts'
+import { namespace } from './core/namespace.ts'
+import { secret } from './core/secret.ts'
+
+export const allKinds: readonly Kind[] = [namespace, configMap, secret]

@@ -1,0 +1,48 @@
+/** ConfigMap: configuration data that Pods consume, as text or bytes. */
+import { at, type FieldError, invalid, tooLong } from '../../model/field-error.ts'
+import { checkConfigKey } from '../../model/names.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field, s } from '../../schema/schema.ts'
+import { frozenField } from '../immutable.ts'
+
+const maxTotalBytes = 1024 * 1024
+
+const fields = {
+  data: field(2, s.map(s.string(), { key: checkConfigKey })),
+  binaryData: field(3, s.map(s.bytes(), { key: checkConfigKey })),
+  immutable: field(4, s.boolean(), { zero: 'keep' }),
+}
+
+export type ConfigMap = ObjectOf<typeof fields>
+
+export const configMap = defineKind({
+  group: 'core',
+  version: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  shortNames: ['cm'],
+  scope: 'Namespaced',
+  fields,
+  validate: (object) => [...checkDisjoint(object), ...checkTotalSize(object)],
+  validateUpdate: (next, previous) => (previous.immutable ? checkUnchanged(next, previous) : []),
+})
+
+function checkDisjoint({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
+  return Object.keys(data)
+    .filter((key) => Object.hasOwn(binaryData, key))
+    .map((key) => invalid(at('data', key), key, 'duplicate of key present in binaryData'))
+}
+
+function checkTotalSize({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
+  const text = Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value), 0)
+  const binary = Object.values(binaryData).reduce((sum, value) => sum + Buffer.byteLength(value, 'base64'), 0)
+  return text + binary > maxTotalBytes ? [tooLong('', maxTotalBytes)] : []
+}
+
+function checkUnchanged(next: ConfigMap, previous: ConfigMap): FieldError[] {
+  return [
+    ...frozenField('immutable', next.immutable ?? false, true),
+    ...frozenField('data', next.data, previous.data),
+    ...frozenField('binaryData', next.binaryData, previous.binaryData),
+  ]
+}

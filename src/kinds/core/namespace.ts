@@ -1,0 +1,105 @@
+/**
+ * Namespace: a scope for names and for access. It is deleted in two steps: while `spec.finalizers` holds anything it
+ * stays, Terminating, until a control loop has emptied it and taken its finalizer away through `finalize`.
+ */
+import { type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
+import { checkDnsLabel, checkQualifiedName } from '../../model/names.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field, s } from '../../schema/schema.ts'
+
+const condition = s.object({
+  type: field(1, s.string(), { zero: 'write' }),
+  status: field(2, s.string(), { zero: 'write' }),
+  lastTransitionTime: field(4, s.time()),
+  reason: field(5, s.string()),
+  message: field(6, s.string()),
+})
+
+const fields = {
+  spec: field(2, s.object({ finalizers: field(1, s.list(s.string())) }), { zero: 'write' }),
+  status: field(
+    3,
+    s.object({
+      phase: field(1, s.string()),
+      conditions: field(2, s.list(condition, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' })),
+    }),
+    { zero: 'write' },
+  ),
+}
+
+export type Namespace = ObjectOf<typeof fields>
+
+export const namespace = defineKind({
+  group: 'core',
+  version: 'v1',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  shortNames: ['ns'],
+  scope: 'Cluster',
+  name: checkDnsLabel,
+  deleteCollection: false,
+  fields,
+  readOnly: ['spec', 'status'],
+  subresources: {
+    status: {
+      verbs: ['get', 'update', 'patch'],
+      readOnly: ['spec'],
+      prepareForUpdate: (next, previous) => keep(next, previous, 'spec'),
+    },
+    finalize: {
+      verbs: ['update'],
+      readOnly: ['status'],
+      prepareForUpdate: (next, previous) => keep(next, previous, 'status'),
+    },
+  },
+  fillDefaults: (object, { vendor }) => labelWithName(object, vendor),
+  prepareForCreate: (object, { vendor }) => activate(object, vendor),
+  prepareForUpdate: (next, previous) => {
+    keep(next, previous, 'spec')
+    keep(next, previous, 'status')
+  },
+  validate: (object, { vendor }) => checkFinalizers(object, vendor),
+  validateUpdate: (next) => checkPhase(next),
+  selectable: (object) => ({ 'status.phase': object.status?.phase ?? '' }),
+  holdsDeletion: (object) => (object.spec?.finalizers ?? []).length > 0,
+  beginDeletion: (object) => {
+    object.status = { ...object.status, phase: 'Terminating' }
+  },
+})
+
+/** Selectors on namespaces can rely on a label that holds the name. */
+function labelWithName({ metadata }: Namespace, vendor: Vendor): void {
+  if (metadata.name) metadata.labels = { ...metadata.labels, [vendorKey(vendor, 'metadata.name')]: metadata.name }
+}
+
+function activate(object: Namespace, vendor: Vendor): void {
+  const given = object.spec?.finalizers ?? []
+  const own = vendor.namespaceFinalizer
+  object.spec = { finalizers: given.includes(own) ? given : [...given, own] }
+  object.status = { phase: 'Active' }
+}
+
+function keep(next: Namespace, previous: Namespace, part: 'spec' | 'status'): void {
+  next[part] = previous[part] as never
+}
+
+function checkFinalizers(object: Namespace, vendor: Vendor): FieldError[] {
+  return (object.spec?.finalizers ?? []).flatMap((name) => checkFinalizer(name, 'spec.finalizers', vendor))
+}
+
+/** A finalizer's name is qualified by a domain, unless it is one of the standard ones. */
+function checkFinalizer(name: string, path: FieldPath, vendor: Vendor): FieldError[] {
+  const errors = checkQualifiedName(name).map((text) => invalid(path, name, text))
+  if (errors.length > 0 || name.includes('/') || name === vendor.namespaceFinalizer) return errors
+  return [invalid(path, name, 'name is neither a standard finalizer name nor is it fully qualified')]
+}
+
+function checkPhase({ metadata, status = {} }: Namespace): FieldError[] {
+  if (metadata.deletionTimestamp === undefined) {
+    if (status.phase === 'Active') return []
+    return [invalid('status.Phase', status.phase ?? '', "may only be 'Active' if `deletionTimestamp` is empty")]
+  }
+  if (status.phase === 'Terminating') return []
+  return [invalid('status.Phase', status.phase ?? '', "may only be 'Terminating' if `deletionTimestamp` is not empty")]
+}

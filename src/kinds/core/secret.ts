@@ -1,0 +1,105 @@
+/** Secret: data that is nobody else's business, as bytes. Known types demand certain keys. */
+import { at, type FieldError, invalid, required, tooLong } from '../../model/field-error.ts'
+import { own, setKey } from '../../model/json.ts'
+import { checkConfigKey } from '../../model/names.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field, s } from '../../schema/schema.ts'
+import { frozenField, immutableField } from '../immutable.ts'
+
+const maxDataBytes = 1024 * 1024
+
+const fields = {
+  data: field(2, s.map(s.bytes(), { key: checkConfigKey })),
+  type: field(3, s.string(), { default: 'Opaque' }),
+  stringData: field(4, s.map(s.string())),
+  immutable: field(5, s.boolean(), { zero: 'keep' }),
+}
+
+export type Secret = ObjectOf<typeof fields>
+
+export const secret = defineKind({
+  group: 'core',
+  version: 'v1',
+  kind: 'Secret',
+  plural: 'secrets',
+  scope: 'Namespaced',
+  fields,
+  fillDefaults: foldStringData,
+  prepareForUpdate: keepType,
+  validate: (object, { vendor }) => [...checkSize(object), ...checkType(object, vendor)],
+  validateUpdate: (next, previous) => [
+    ...immutableField('type', next.type, previous.type),
+    ...(previous.immutable ? checkUnchanged(next, previous) : []),
+  ],
+  selectable: (object) => ({ type: object.type ?? '' }),
+})
+
+/** `stringData` is a way of writing `data`; it is never stored or returned. */
+function foldStringData(object: Secret): void {
+  const text = object.stringData
+  delete object.stringData
+  if (text === undefined) return
+  const data = { ...object.data }
+  for (const [key, value] of Object.entries(text)) setKey(data, key, Buffer.from(value).toString('base64'))
+  object.data = data
+}
+
+function keepType(next: Secret, previous: Secret): void {
+  if (next.type === undefined && previous.type !== undefined) next.type = previous.type
+}
+
+function checkSize({ data = {} }: Secret): FieldError[] {
+  const bytes = Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value, 'base64'), 0)
+  return bytes > maxDataBytes ? [tooLong('data', maxDataBytes)] : []
+}
+
+function checkType(object: Secret, vendor: Vendor): FieldError[] {
+  switch (object.type) {
+    case vendorKey(vendor, 'service-account-token'):
+      return checkAccountName(object, vendorKey(vendor, 'service-account.name'))
+    case vendorKey(vendor, 'dockercfg'):
+      return checkJsonKey(object, '.dockercfg')
+    case vendorKey(vendor, 'dockerconfigjson'):
+      return checkJsonKey(object, '.dockerconfigjson')
+    case vendorKey(vendor, 'basic-auth'):
+      return checkOneKey(object, ['username', 'password'])
+    case vendorKey(vendor, 'ssh-auth'):
+      return textOf(object, 'ssh-privatekey') ? [] : [required(at('data', 'ssh-privatekey'))]
+    case vendorKey(vendor, 'tls'):
+      return ['tls.crt', 'tls.key']
+        .filter((key) => textOf(object, key) === undefined)
+        .map((key) => required(at('data', key)))
+    default:
+      return []
+  }
+}
+
+function checkAccountName(object: Secret, annotation: string): FieldError[] {
+  return object.metadata.annotations?.[annotation] ? [] : [required(at('metadata.annotations', annotation))]
+}
+
+function checkJsonKey(object: Secret, key: string): FieldError[] {
+  const text = textOf(object, key)
+  if (text === undefined) return [required(at('data', key))]
+  try {
+    JSON.parse(text)
+    return []
+  } catch {
+    return [invalid(at('data', key), '<secret contents redacted>', 'must be valid JSON')]
+  }
+}
+
+function checkOneKey(object: Secret, keys: readonly string[]): FieldError[] {
+  if (keys.some((key) => textOf(object, key) !== undefined)) return []
+  return keys.map((key) => required(at('data', key)))
+}
+
+function textOf({ data = {} }: Secret, key: string): string | undefined {
+  const value = own(data, key)
+  return typeof value === 'string' ? Buffer.from(value, 'base64').toString() : undefined
+}
+
+function checkUnchanged(next: Secret, previous: Secret): FieldError[] {
+  return [...frozenField('immutable', next.immutable ?? false, true), ...frozenField('data', next.data, previous.data)]
+}

@@ -1,0 +1,176 @@
+/**
+ * The one error that becomes an answer: a code, a reason and a sentence, turned into a Status body in one place.
+ * The constructors below name every way in which the server says no; each says what was wrong and with what.
+ */
+import { causeOf, type FieldError, type StatusCause, summary } from './field-error.ts'
+
+export interface StatusDetails {
+  name?: string
+  group?: string
+  kind?: string
+  uid?: string
+  causes?: StatusCause[]
+  retryAfterSeconds?: number
+}
+
+export interface Status {
+  kind: 'Status'
+  apiVersion: 'v1'
+  metadata: Record<string, never>
+  status: 'Success' | 'Failure'
+  message?: string
+  reason?: string
+  details?: StatusDetails
+  code?: number
+}
+
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly code: number
+  readonly reason: string
+  readonly details: StatusDetails | undefined
+
+  constructor(code: number, reason: string, message: string, details?: StatusDetails, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+    this.reason = reason
+    this.details = details
+  }
+}
+
+export function failure(error: ApiError): Status {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: error.message,
+    reason: error.reason,
+    ...(error.details === undefined ? {} : { details: error.details }),
+    code: error.code,
+  }
+}
+
+export function success(details: StatusDetails): Status {
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
+}
+
+/** A resource type in an error: its plural name and its group as on the wire. */
+export interface ResourceRef {
+  readonly group: string
+  readonly plural: string
+}
+
+/** A kind in an error: its name and its group as on the wire. */
+export interface KindRef {
+  readonly group: string
+  readonly kind: string
+}
+
+export function badRequest(message: string, options?: ErrorOptions): ApiError {
+  return new ApiError(400, 'BadRequest', message, undefined, options)
+}
+
+export function unauthorized(message = 'Unauthorized'): ApiError {
+  return new ApiError(401, 'Unauthorized', message)
+}
+
+export function forbiddenError(resource: ResourceRef | undefined, name: string, message: string): ApiError {
+  return new ApiError(403, 'Forbidden', message, resource && detailsOf(resource.group, resource.plural, name))
+}
+
+export function notFound(resource: ResourceRef, name: string): ApiError {
+  return new ApiError(
+    404,
+    'NotFound',
+    `${qualified(resource)} "${name}" not found`,
+    detailsOf(resource.group, resource.plural, name),
+  )
+}
+
+export function noSuchPath(): ApiError {
+  return new ApiError(404, 'NotFound', 'the server could not find the requested resource', {})
+}
+
+export function methodNotAllowed(action: string, resource?: ResourceRef): ApiError {
+  const message = `${action} is not supported on ${resource ? `resources of kind "${qualified(resource)}"` : 'this path'}`
+  return new ApiError(405, 'MethodNotAllowed', message, resource ? detailsOf(resource.group, resource.plural, '') : {})
+}
+
+export function notAcceptable(offered: readonly string[]): ApiError {
+  return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
+}
+
+export function requestTimeout(message: string): ApiError {
+  return new ApiError(408, 'Timeout', message)
+}
+
+export function alreadyExists(resource: ResourceRef, name: string): ApiError {
+  return new ApiError(
+    409,
+    'AlreadyExists',
+    `${qualified(resource)} "${name}" already exists`,
+    detailsOf(resource.group, resource.plural, name),
+  )
+}
+
+export function generateNameTaken(resource: ResourceRef, name: string): ApiError {
+  const message = `${qualified(resource)} "${name}" already exists, the server was not able to generate a unique name for the object`
+  return new ApiError(409, 'AlreadyExists', message, {
+    ...detailsOf(resource.group, resource.plural, name),
+    retryAfterSeconds: 1,
+  })
+}
+
+export function conflict(resource: ResourceRef, name: string, why: string): ApiError {
+  const message = `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`
+  return new ApiError(409, 'Conflict', message, detailsOf(resource.group, resource.plural, name))
+}
+
+export function expired(message: string): ApiError {
+  return new ApiError(410, 'Expired', message)
+}
+
+export function entityTooLarge(message: string): ApiError {
+  return new ApiError(413, 'RequestEntityTooLarge', message)
+}
+
+export function unsupportedMediaType(message: string): ApiError {
+  return new ApiError(415, 'UnsupportedMediaType', message)
+}
+
+export function invalidObject(kind: KindRef, name: string, errors: readonly FieldError[]): ApiError {
+  const full = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
+  const details = { ...detailsOf(kind.group, kind.kind, name), causes: errors.map(causeOf) }
+  return new ApiError(422, 'Invalid', `${full} "${name}" is invalid: ${summary(errors)}`, details)
+}
+
+export function internalError(message: string, options?: ErrorOptions): ApiError {
+  return new ApiError(
+    500,
+    'InternalError',
+    `Internal error occurred: ${message}`,
+    { causes: [{ reason: '', message, field: '' }] },
+    options,
+  )
+}
+
+export function serviceUnavailable(message: string, retryAfterSeconds = 1, options?: ErrorOptions): ApiError {
+  return new ApiError(503, 'ServiceUnavailable', message, { retryAfterSeconds }, options)
+}
+
+export function timeout(message: string, details: StatusDetails = {}): ApiError {
+  return new ApiError(504, 'Timeout', message, details)
+}
+
+export function insufficientStorage(message: string, options?: ErrorOptions): ApiError {
+  return new ApiError(507, 'InsufficientStorage', message, { retryAfterSeconds: 5 }, options)
+}
+
+function qualified(resource: ResourceRef): string {
+  return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`
+}
+
+function detailsOf(group: string, kind: string, name: string): StatusDetails {
+  return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind }
+}

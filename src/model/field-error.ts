@@ -1,0 +1,91 @@
+/**
+ * What is wrong with a field: a list of these is the outcome of every validation.
+ * `causeOf` gives the form they take in a Status.
+ */
+import type { Json } from './json.ts'
+
+/** Where a field is: `spec.ports[0].name`, `data[a key]`. */
+export type FieldPath = string
+
+export function child(path: FieldPath, name: string): FieldPath {
+  return path === '' ? name : `${path}.${name}`
+}
+
+export function at(path: FieldPath, key: string | number): FieldPath {
+  return `${path}[${key}]`
+}
+
+export type FieldFault =
+  | 'FieldValueRequired'
+  | 'FieldValueInvalid'
+  | 'FieldValueDuplicate'
+  | 'FieldValueForbidden'
+  | 'FieldValueNotSupported'
+  | 'FieldValueNotFound'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'FieldValueTypeInvalid'
+
+export interface FieldError {
+  readonly fault: FieldFault
+  readonly path: FieldPath
+  readonly text: string
+}
+
+export function required(path: FieldPath, detail = ''): FieldError {
+  return { fault: 'FieldValueRequired', path, text: join('Required value', detail) }
+}
+
+export function invalid(path: FieldPath, value: Json | undefined, detail: string): FieldError {
+  return { fault: 'FieldValueInvalid', path, text: join(`Invalid value: ${show(value)}`, detail) }
+}
+
+export function typeInvalid(path: FieldPath, value: Json | undefined, detail: string): FieldError {
+  return { fault: 'FieldValueTypeInvalid', path, text: join(`Invalid value: ${show(value)}`, detail) }
+}
+
+export function duplicate(path: FieldPath, value: Json): FieldError {
+  return { fault: 'FieldValueDuplicate', path, text: `Duplicate value: ${show(value)}` }
+}
+
+export function forbidden(path: FieldPath, detail: string): FieldError {
+  return { fault: 'FieldValueForbidden', path, text: join('Forbidden', detail) }
+}
+
+export function notSupported(path: FieldPath, value: Json | undefined, supported: readonly string[]): FieldError {
+  const list = supported.map((item) => JSON.stringify(item)).join(', ')
+  return { fault: 'FieldValueNotSupported', path, text: `Unsupported value: ${show(value)}: supported values: ${list}` }
+}
+
+export function tooLong(path: FieldPath, limit: number): FieldError {
+  return { fault: 'FieldValueTooLong', path, text: `Too long: must have at most ${limit} bytes` }
+}
+
+export interface StatusCause {
+  reason: string
+  message: string
+  field: string
+}
+
+export function causeOf(error: FieldError): StatusCause {
+  return { reason: error.fault, message: error.text, field: error.path }
+}
+
+/** `metadata.name: Required value: ...`, several of them in brackets. */
+export function summary(errors: readonly FieldError[]): string {
+  const lines = errors.map((error) => `${error.path}: ${error.text}`)
+  return lines.length === 1 ? lines[0]! : `[${lines.join(', ')}]`
+}
+
+function join(head: string, detail: string): string {
+  return detail === '' ? head : `${head}: ${detail}`
+}
+
+const longestShown = 10_000
+
+function show(value: Json | undefined): string {
+  if (value === undefined) return 'null'
+  if (typeof value === 'bigint') return value.toString()
+  const text = JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? item.toString() : item))
+  return text.length > longestShown ? `${text.slice(0, longestShown)}...` : text
+}

@@ -1,0 +1,47 @@
+/**
+ * JSON values as they live in memory: plain objects as `JSON.parse` makes them, integers beyond 2^53 as bigint.
+ *
+ * A user's key may be any string, `__proto__` and `constructor` included. So objects with users' keys are read with
+ * `own` or `Object.entries`, and written with `setKey`, spread or `Object.fromEntries`, which all treat `__proto__`
+ * as a key like any other; never with `object[key] = value`.
+ */
+export type Json = null | boolean | number | bigint | string | Json[] | JsonObject
+export interface JsonObject {
+  [key: string]: Json | undefined
+}
+
+/** The value under a key of the object itself, never one inherited. */
+export function own(object: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined
+}
+
+/** Sets a key of the object itself, whatever its name. */
+export function setKey(object: JsonObject, key: string, value: Json): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+  } else {
+    object[key] = value
+  }
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Deep equality; key order does not count. */
+export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]))
+  if (!isObject(a) || !isObject(b)) return false
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+}
+
+/** What a person would call the type of a value, for messages. */
+export function typeName(value: Json | undefined): string {
+  if (value === null || value === undefined) return 'null'
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'bigint') return 'number'
+  return typeof value
+}

@@ -1,0 +1,90 @@
+/**
+ * The forms that names may take. Each check gives a list of sentences, empty when the name is fine.
+ * Lengths are checked before patterns, and no pattern can backtrack, so a megabyte of near-misses costs nothing.
+ */
+export type NameCheck = (name: string) => string[]
+
+const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
+const subdomainPart = /^[a-z0-9-]+$/
+const qualifiedPart = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/
+
+const labelRule =
+  "a lowercase RFC 1123 label must consist of lower case letters, digits or '-', and must start and end with a letter or digit (e.g. 'my-name' or '123-abc')"
+const subdomainRule =
+  "a lowercase RFC 1123 subdomain must consist of lower case letters, digits, '-' or '.', and must start and end with a letter or digit (e.g. 'example.com')"
+const qualifiedRule =
+  "name part must consist of letters, digits, '-', '_' or '.', and must start and end with a letter or digit (e.g. 'MyName' or 'my.name' or '123-abc')"
+const labelValueRule =
+  "a valid label must be an empty string or consist of letters, digits, '-', '_' or '.', and must start and end with a letter or digit (e.g. 'MyValue' or 'my_value' or '12345')"
+
+export function checkDnsLabel(name: string): string[] {
+  if (name.length > 63) return [atMost(63), ...(label.test(name.slice(0, 1000)) ? [] : [labelRule])]
+  return label.test(name) ? [] : [labelRule]
+}
+
+export function checkDnsSubdomain(name: string): string[] {
+  if (name.length > 253) return [atMost(253), ...(isSubdomain(name.slice(0, 1000)) ? [] : [subdomainRule])]
+  return isSubdomain(name) ? [] : [subdomainRule]
+}
+
+function isSubdomain(name: string): boolean {
+  return name.split('.').every((part) => subdomainPart.test(part) && !part.startsWith('-') && !part.endsWith('-'))
+}
+
+/** A key of labels and annotations: an optional subdomain and a slash, then a name of at most 63 characters. */
+export function checkQualifiedName(name: string): string[] {
+  const parts = name.split('/')
+  if (parts.length > 2)
+    return [
+      `a qualified name ${qualifiedRule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ]
+  const prefix = parts.length === 2 ? parts[0]! : undefined
+  const local = parts.at(-1)!
+  const errors: string[] = []
+  if (prefix === '') errors.push('prefix part must be non-empty')
+  else if (prefix !== undefined) errors.push(...checkDnsSubdomain(prefix).map((text) => `prefix part ${text}`))
+  if (local === '') errors.push('name part must be non-empty')
+  else if (local.length > 63) errors.push(`name part ${atMost(63)}`)
+  if (local.length > 0 && !qualifiedPart.test(local.slice(0, 1000))) errors.push(qualifiedRule)
+  return errors
+}
+
+export function checkLabelValue(value: string): string[] {
+  const errors: string[] = []
+  if (value.length > 63) errors.push(atMost(63))
+  if (value !== '' && !qualifiedPart.test(value.slice(0, 1000))) errors.push(labelValueRule)
+  return errors
+}
+
+/** A name that is one segment of a URL path: what every name must be at least. */
+export function checkPathSegment(name: string): string[] {
+  if (name === '.' || name === '..') return [`may not be '${name}'`]
+  const errors: string[] = []
+  if (name.includes('/')) errors.push("may not contain '/'")
+  if (name.includes('%')) errors.push("may not contain '%'")
+  return errors
+}
+
+/** A key of a ConfigMap or Secret, which becomes a file name in a volume. */
+export function checkConfigKey(key: string): string[] {
+  const errors: string[] = []
+  if (key.length > 253) errors.push(atMost(253))
+  if (!/^[-._a-zA-Z0-9]+$/.test(key.slice(0, 1000))) {
+    errors.push(
+      "a valid config key must consist of letters, digits, '-', '_' or '.' (e.g. 'key.name', 'KEY_NAME' or 'key-name')",
+    )
+  }
+  if (key === '.') errors.push("must not be '.'")
+  else if (key === '..') errors.push("must not be '..'")
+  else if (key.startsWith('..')) errors.push("must not start with '..'")
+  return errors
+}
+
+/** Checks the prefix of a generated name as if more characters came after it. */
+export function asPrefix(check: NameCheck): NameCheck {
+  return (prefix) => check(prefix.endsWith('-') ? `${prefix.slice(0, -1)}a` : prefix)
+}
+
+function atMost(length: number): string {
+  return `must be no more than ${length} characters`
+}

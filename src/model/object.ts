@@ -1,0 +1,69 @@
+/** What every API object has: its type, and the metadata common to all kinds. */
+import { isObject, type Json, type JsonObject } from './json.ts'
+
+export interface OwnerReference {
+  apiVersion: string
+  kind: string
+  name: string
+  uid: string
+  controller?: boolean
+  blockOwnerDeletion?: boolean
+}
+
+export interface ManagedFieldsEntry {
+  manager?: string
+  operation?: string
+  apiVersion?: string
+  time?: string
+  fieldsType?: string
+  fieldsV1?: JsonObject
+  subresource?: string
+}
+
+export interface ObjectMeta {
+  name?: string
+  generateName?: string
+  namespace?: string
+  selfLink?: string
+  uid?: string
+  resourceVersion?: string
+  generation?: number
+  creationTimestamp?: string
+  deletionTimestamp?: string
+  deletionGracePeriodSeconds?: number
+  labels?: { [key: string]: string }
+  annotations?: { [key: string]: string }
+  ownerReferences?: OwnerReference[]
+  finalizers?: string[]
+  clusterName?: string
+  managedFields?: ManagedFieldsEntry[]
+}
+
+/** Any API object. A kind's own fields are read through its inferred type. */
+export interface ApiObject {
+  apiVersion: string
+  kind: string
+  metadata: ObjectMeta
+  [field: string]: unknown
+}
+
+/** An API object seen as plain JSON. The two are the same value; only the compiler needs to be told. */
+export function asJson(object: ApiObject): JsonObject {
+  return object as unknown as JsonObject
+}
+
+/** JSON that has been decoded against a kind's schema, seen as an API object. */
+export function asObject(value: Json): ApiObject {
+  if (!isObject(value)) throw new TypeError('an API object is a JSON object')
+  return value as unknown as ApiObject
+}
+
+/** A copy that can be changed at the top level and in its metadata without touching the original. */
+export function copyForChange(object: ApiObject): ApiObject {
+  return { ...object, metadata: { ...object.metadata } }
+}
+
+/** A moment in the form that objects carry: RFC 3339 in UTC, whole seconds. */
+export function timestamp(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`
+}

@@ -1,0 +1,20 @@
+/**
+ * resourceVersion on the wire is an opaque string; behind it stands a store revision in decimal.
+ * Only these two functions know that.
+ */
+import { badRequest } from './api-error.ts'
+
+export function formatVersion(revision: number): string {
+  return String(revision)
+}
+
+/** The revision of a resourceVersion; throws 400 for what no server of ours handed out. */
+export function parseVersion(text: string): number {
+  if (!/^(?:0|[1-9][0-9]{0,18})$/.test(text))
+    throw badRequest(
+      `invalid resource version ${JSON.stringify(text.slice(0, 50))}: it must be one that the server gave`,
+    )
+  const revision = Number(text)
+  // Beyond 2^53 no revision of ours can be; any such number is simply too large.
+  return Math.min(revision, Number.MAX_SAFE_INTEGER)
+}

@@ -1,0 +1,165 @@
+/**
+ * Reads a JSON value against a schema: the first reader of the schema language.
+ *
+ * Gives a fresh value in its normal form: known fields only, every value of its type, nulls and zero values treated as
+ * the field says, base64 and times checked and written one way. A value of a wrong type is a 400 that names the place.
+ * Fields that the schema does not know are left out and reported; the caller decides what that means.
+ */
+import { badRequest } from '../model/api-error.ts'
+import { at, child, type FieldPath } from '../model/field-error.ts'
+import { isObject, type Json, type JsonObject, own, setKey, typeName } from '../model/json.ts'
+import type { Field, IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
+import { normalTime } from './time.ts'
+
+export interface Decoded {
+  readonly value: Json
+  /** Paths of the fields that the schema does not know. */
+  readonly unknown: readonly FieldPath[]
+}
+
+export function decode(schema: Schema, value: Json): Decoded {
+  const unknown: FieldPath[] = []
+  return { value: read(schema, value, '', unknown), unknown }
+}
+
+function read(schema: Schema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
+  switch (schema.type) {
+    case 'string':
+      return typeof value === 'string' ? value : wrongType(path, value, 'string')
+    case 'boolean':
+      return typeof value === 'boolean' ? value : wrongType(path, value, 'bool')
+    case 'integer':
+      return readInteger(schema, value, path)
+    case 'number':
+      return typeof value === 'number' || typeof value === 'bigint' ? value : wrongType(path, value, 'number')
+    case 'bytes':
+      return typeof value === 'string' ? readBase64(value, path) : wrongType(path, value, 'base64 string')
+    case 'time':
+      return typeof value === 'string' ? readTime(value, schema.micro, path) : wrongType(path, value, 'time')
+    case 'quantity':
+      return typeof value === 'string' || typeof value === 'number' ? String(value) : wrongType(path, value, 'quantity')
+    case 'intOrString':
+      return typeof value === 'string' ? value : readInteger({ type: 'integer', bits: 32 }, value, path)
+    case 'any':
+      return value
+    case 'map':
+      return readMap(schema, value, path, unknown)
+    case 'list':
+      return readList(schema, value, path, unknown)
+    case 'object':
+      return readObject(schema, value, path, unknown)
+    default:
+      return schema satisfies never
+  }
+}
+
+function readObject(schema: ObjectSchema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
+  if (!isObject(value)) return wrongType(path, value, 'object')
+  const result: JsonObject = {}
+  for (const key of Object.keys(value)) {
+    if (Object.hasOwn(schema.fields, key)) continue
+    if (schema.open) setKey(result, key, value[key]!)
+    else unknown.push(child(path, key))
+  }
+  for (const [name, field] of Object.entries(schema.fields)) {
+    const read = readField(field, own(value, name), child(path, name), unknown)
+    if (read !== undefined) result[name] = read
+  }
+  return result
+}
+
+function readField(field: Field, value: Json | undefined, path: FieldPath, unknown: FieldPath[]): Json | undefined {
+  if (value === undefined || value === null) return field.zero === 'write' ? zeroOf(field.schema, unknown) : undefined
+  const result = read(field.schema, value, path, unknown)
+  return field.zero === 'omit' && isZero(result) ? undefined : result
+}
+
+function readMap(schema: MapSchema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
+  if (!isObject(value)) return wrongType(path, value, 'object')
+  const result: JsonObject = {}
+  for (const [key, item] of Object.entries(value)) {
+    const read_ = item === null ? zeroOf(schema.values, unknown) : read(schema.values, item!, at(path, key), unknown)
+    setKey(result, key, read_)
+  }
+  return result
+}
+
+function readList(schema: ListSchema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
+  if (!Array.isArray(value)) return wrongType(path, value, 'array')
+  return value.map((item, i) =>
+    item === null ? zeroOf(schema.items, unknown) : read(schema.items, item, at(path, i), unknown),
+  )
+}
+
+function readInteger(schema: IntegerSchema, value: Json, path: FieldPath): Json {
+  if (typeof value === 'bigint')
+    return schema.bits === 64 && BigInt.asIntN(64, value) === value ? value : outOfRange(path, value, schema.bits)
+  if (typeof value !== 'number') return wrongType(path, value, `int${schema.bits}`)
+  if (!Number.isInteger(value)) return wrongType(path, value, `int${schema.bits}`)
+  if (schema.bits === 32 && (value | 0) !== value) return outOfRange(path, value, 32)
+  if (!Number.isSafeInteger(value)) return outOfRange(path, value, 64)
+  return value === 0 ? 0 : value
+}
+
+// Node takes anything for base64 and drops what it cannot read; only a text that is its own encoding is base64.
+function readBase64(value: string, path: FieldPath): string {
+  const packed = value.includes('\n') || value.includes('\r') ? value.replaceAll(/[\r\n]/g, '') : value
+  if (packed.length % 4 !== 0 || !isBase64(packed))
+    throw badRequest(`${path}: illegal base64 data: use the standard alphabet with padding`)
+  return packed
+}
+
+function isBase64(text: string): boolean {
+  return Buffer.from(text, 'base64').toString('base64') === text
+}
+
+function readTime(value: string, micro: boolean, path: FieldPath): string {
+  const normal = normalTime(value, micro)
+  if (normal === undefined)
+    throw badRequest(
+      `${path}: ${JSON.stringify(value.slice(0, 100))} is not a time: use RFC 3339, as in "2006-01-02T15:04:05Z"`,
+    )
+  return normal
+}
+
+/** What stands for a value that was sent as null or not at all. */
+function zeroOf(schema: Schema, unknown: FieldPath[]): Json {
+  switch (schema.type) {
+    case 'string':
+    case 'bytes':
+      return ''
+    case 'quantity':
+      return '0'
+    case 'boolean':
+      return false
+    case 'integer':
+    case 'number':
+    case 'intOrString':
+      return 0
+    case 'time':
+    case 'any':
+      return null
+    case 'map':
+      return {}
+    case 'list':
+      return []
+    case 'object':
+      return readObject(schema, {}, '', unknown)
+    default:
+      return schema satisfies never
+  }
+}
+
+function isZero(value: Json): boolean {
+  if (value === null || value === '' || value === 0 || value === false) return true
+  if (typeof value !== 'object') return false
+  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
+}
+
+function wrongType(path: FieldPath, value: Json, wanted: string): never {
+  throw badRequest(`${path || 'the body'}: expected ${wanted}, got ${typeName(value)}`)
+}
+
+function outOfRange(path: FieldPath, value: number | bigint, bits: number): never {
+  throw badRequest(`${path}: ${value} does not fit a ${bits}-bit integer`)
+}

@@ -1,0 +1,81 @@
+/**
+ * What a kind is: its names, its fields and its rules, in one value that is written once in `kinds/`.
+ * Everything a kind does beyond its schema is one of the optional functions below; a kind without them is plain data.
+ */
+import type { FieldError, FieldPath } from '../model/field-error.ts'
+import { checkDnsSubdomain, type NameCheck } from '../model/names.ts'
+import type { ApiObject, ObjectMeta } from '../model/object.ts'
+import type { Vendor } from '../model/vendor.ts'
+import { objectMeta } from './object-meta.ts'
+import { type Fields, field, type InferFields, type ObjectSchema, s } from './schema.ts'
+
+/** What rules may need to know besides the object. */
+export interface KindContext {
+  readonly vendor: Vendor
+}
+
+export type Scope = 'Namespaced' | 'Cluster'
+
+/** The type of the objects of a kind with these fields. */
+export type ObjectOf<F extends Fields> = { apiVersion: string; kind: string; metadata: ObjectMeta } & InferFields<F>
+
+export interface KindDefinition<T> {
+  /** The short id of the group: `core`, `storage`, ... */
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly plural: string
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+  readonly scope: Scope
+  /** The form of names; a DNS subdomain unless said otherwise. */
+  readonly name?: NameCheck
+  /** What a delete answers with; a Status unless said otherwise. */
+  readonly deleteAnswers?: 'object' | 'status'
+  /** A PUT to a name that does not exist creates it. */
+  readonly createOnUpdate?: boolean
+  /** Collections of this kind can be deleted at once; true unless said otherwise. */
+  readonly deleteCollection?: boolean
+  /** Subresources that are views of the object itself, each with the fields it may change. */
+  readonly subresources?: { readonly [name: string]: Subresource<T> }
+  /** Top-level fields that writes to the main resource cannot set: they are neither changed nor owned. */
+  readonly readOnly?: readonly string[]
+  /** Defaults that depend on other fields or on the vendor. Changes the object, which is freshly decoded. */
+  readonly fillDefaults?: (object: T, context: KindContext) => void
+  /** Sets what the server decides on creation. Changes the object. */
+  readonly prepareForCreate?: (object: T, context: KindContext) => void
+  /** Restores what an update may not touch. Changes `next`. */
+  readonly prepareForUpdate?: (next: T, previous: T, context: KindContext) => void
+  readonly validate?: (object: T, context: KindContext) => FieldError[]
+  readonly validateUpdate?: (next: T, previous: T, context: KindContext) => FieldError[]
+  /** Values that field selectors may ask for, beside metadata.name and metadata.namespace. */
+  readonly selectable?: (object: T) => { [path: FieldPath]: string }
+  /** Whether deletion must wait although no finalizer is left in the metadata. */
+  readonly holdsDeletion?: (object: T) => boolean
+  /** What else changes when a deletion that must wait begins. Changes the object. */
+  readonly beginDeletion?: (object: T) => void
+}
+
+export interface Subresource<T> {
+  readonly verbs: readonly ('get' | 'update' | 'patch')[]
+  /** Keeps of `next` only what this subresource may change. Changes `next`. */
+  readonly prepareForUpdate: (next: T, previous: T) => void
+  /** Top-level fields that writes through this subresource cannot set. */
+  readonly readOnly: readonly string[]
+}
+
+/** A kind as the rest of the server sees it: rules on any object, every choice made. */
+export interface Kind
+  extends Required<Pick<KindDefinition<ApiObject>, 'group' | 'version' | 'kind' | 'plural' | 'scope' | 'name'>>,
+    Omit<KindDefinition<ApiObject>, 'group' | 'version' | 'kind' | 'plural' | 'scope' | 'name'> {
+  readonly schema: ObjectSchema
+}
+
+/** Makes a kind from its definition. Its rules are written for the type of its own objects, `ObjectOf<typeof fields>`. */
+export function defineKind<F extends Fields>(definition: KindDefinition<ObjectOf<F>> & { readonly fields: F }): Kind {
+  const { fields, ...rest } = definition
+  const typeMeta = { apiVersion: field(0, s.string()), kind: field(0, s.string()) }
+  const schema = s.object({ ...typeMeta, metadata: field(1, objectMeta, { zero: 'write' }), ...fields })
+  // The registry hands a kind's rules only objects that were decoded by its schema, so the narrower type holds.
+  return { name: checkDnsSubdomain, ...rest, schema } as unknown as Kind
+}

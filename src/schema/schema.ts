@@ -1,0 +1,170 @@
+/**
+ * The schema language: a closed union of nodes that describes the fields of a kind once.
+ *
+ * Everything that needs to know a field is a reader of this structure: decoding, defaults, validation, merging,
+ * OpenAPI, Protobuf, tables. A reader is an exhaustive switch on `type`, so a new node breaks the build at each of
+ * them. Kinds write it with the constructors in `s` and `field`; custom resources are turned into it at run time.
+ *
+ *   s.object({
+ *     data: field(2, s.map(s.string(), { key: checkConfigKey })),
+ *     immutable: field(4, s.boolean(), { zero: 'keep' }),
+ *   })
+ */
+import type { Json } from '../model/json.ts'
+import type { NameCheck } from '../model/names.ts'
+
+export type Schema<T = unknown> =
+  | StringSchema<T>
+  | BooleanSchema<T>
+  | IntegerSchema<T>
+  | NumberSchema<T>
+  | BytesSchema<T>
+  | TimeSchema<T>
+  | QuantitySchema<T>
+  | IntOrStringSchema<T>
+  | AnySchema<T>
+  | MapSchema<T>
+  | ListSchema<T>
+  | ObjectSchema<T>
+
+/** Carries the TypeScript type of the values; never present at run time. */
+interface Typed<T> {
+  readonly infer?: T
+}
+
+export interface StringSchema<T = unknown> extends Typed<T> {
+  readonly type: 'string'
+  readonly values?: readonly string[]
+}
+export interface BooleanSchema<T = unknown> extends Typed<T> {
+  readonly type: 'boolean'
+}
+export interface IntegerSchema<T = unknown> extends Typed<T> {
+  readonly type: 'integer'
+  readonly bits: 32 | 64
+}
+export interface NumberSchema<T = unknown> extends Typed<T> {
+  readonly type: 'number'
+}
+/** Base64 in JSON, raw in Protobuf. */
+export interface BytesSchema<T = unknown> extends Typed<T> {
+  readonly type: 'bytes'
+}
+/** RFC 3339; `micro` keeps six decimals, else whole seconds. */
+export interface TimeSchema<T = unknown> extends Typed<T> {
+  readonly type: 'time'
+  readonly micro: boolean
+}
+export interface QuantitySchema<T = unknown> extends Typed<T> {
+  readonly type: 'quantity'
+}
+export interface IntOrStringSchema<T = unknown> extends Typed<T> {
+  readonly type: 'intOrString'
+}
+/** Any JSON, kept as it is. */
+export interface AnySchema<T = unknown> extends Typed<T> {
+  readonly type: 'any'
+}
+export interface MapSchema<T = unknown> extends Typed<T> {
+  readonly type: 'map'
+  readonly values: Schema
+  readonly key?: NameCheck
+  /** Owned and replaced as a whole by apply. */
+  readonly atomic?: boolean
+}
+export interface ListSchema<T = unknown> extends Typed<T> {
+  readonly type: 'list'
+  readonly items: Schema
+  /** How apply sees the list: one value, a set of scalars, or a map by the fields in `keys`. */
+  readonly list: 'atomic' | 'set' | 'map'
+  readonly keys?: readonly string[]
+  /** How a strategic merge patch sees it: replaced, or merged by `mergeKey` (scalars: by value). */
+  readonly patch?: 'merge' | 'replace'
+  readonly mergeKey?: string
+}
+export interface ObjectSchema<T = unknown> extends Typed<T> {
+  readonly type: 'object'
+  readonly fields: Fields
+  readonly atomic?: boolean
+  /** Fields that are not described are kept, not pruned. */
+  readonly open?: boolean
+}
+
+export interface Field<T = unknown> {
+  readonly schema: Schema<T>
+  /** The Protobuf field number. */
+  readonly tag: number
+  /** An absent or zero value is an error of validation. */
+  readonly required: boolean
+  /**
+   * What becomes of a zero value (`false`, `0`, `""`, empty list or map, empty object):
+   * `omit` drops it, as if it had not been sent; `keep` keeps one that was sent; `write` puts it there even if not sent.
+   */
+  readonly zero: 'omit' | 'keep' | 'write'
+  readonly default?: Json
+}
+
+export interface Fields {
+  readonly [name: string]: Field
+}
+
+export type Infer<S> = S extends Typed<infer T> ? T : never
+export type InferFields<F extends Fields> = { -readonly [K in keyof F]?: Infer<F[K]['schema']> }
+
+export interface FieldOptions {
+  readonly required?: boolean
+  readonly zero?: 'omit' | 'keep' | 'write'
+  readonly default?: Json
+}
+
+export function field<S extends Schema>(tag: number, schema: S, options: FieldOptions = {}): Field & { schema: S } {
+  const zero = options.zero ?? (schema.type === 'object' ? 'keep' : 'omit')
+  return {
+    schema,
+    tag,
+    required: options.required ?? false,
+    zero,
+    ...(options.default === undefined ? {} : { default: options.default }),
+  }
+}
+
+type ListOptions =
+  | { list?: 'atomic' | 'set'; patch?: 'merge' }
+  | { list: 'map'; keys: readonly string[]; patch?: 'merge'; mergeKey?: string }
+
+export const s = {
+  string: (): StringSchema<string> => ({ type: 'string' }),
+  oneOf: <const V extends string>(...values: readonly V[]): StringSchema<V> => ({ type: 'string', values }),
+  boolean: (): BooleanSchema<boolean> => ({ type: 'boolean' }),
+  int32: (): IntegerSchema<number> => ({ type: 'integer', bits: 32 }),
+  int64: (): IntegerSchema<number> => ({ type: 'integer', bits: 64 }),
+  number: (): NumberSchema<number> => ({ type: 'number' }),
+  bytes: (): BytesSchema<string> => ({ type: 'bytes' }),
+  time: (): TimeSchema<string> => ({ type: 'time', micro: false }),
+  microTime: (): TimeSchema<string> => ({ type: 'time', micro: true }),
+  quantity: (): QuantitySchema<string> => ({ type: 'quantity' }),
+  intOrString: (): IntOrStringSchema<number | string> => ({ type: 'intOrString' }),
+  any: (): AnySchema<Json> => ({ type: 'any' }),
+  map: <S extends Schema>(
+    values: S,
+    options: { key?: NameCheck; atomic?: boolean } = {},
+  ): MapSchema<{ [key: string]: Infer<S> }> => ({
+    type: 'map',
+    values,
+    ...options,
+  }),
+  list: <S extends Schema>(items: S, options: ListOptions = {}): ListSchema<Infer<S>[]> => ({
+    type: 'list',
+    items,
+    list: 'atomic',
+    ...options,
+  }),
+  object: <F extends Fields>(
+    fields: F,
+    options: { atomic?: boolean; open?: boolean } = {},
+  ): ObjectSchema<InferFields<F>> => ({
+    type: 'object',
+    fields,
+    ...options,
+  }),
+}

@@ -1,0 +1,21 @@
+/** RFC 3339 times, in and out: any offset is accepted, what is kept is UTC. */
+const form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:\d\d)$/
+
+/** The time in UTC with whole seconds, or with six decimals when `micro`; undefined when it is no time. */
+export function normalTime(text: string, micro: boolean): string | undefined {
+  if (text.length > 40) return undefined
+  const match = form.exec(text)
+  if (match === null) return undefined
+  const whole = Date.parse(`${match[1]}-${match[2]}-${match[3]}T${match[4]}:${match[5]}:${match[6]}${match[8]}`)
+  if (Number.isNaN(whole)) return undefined
+  const iso = new Date(whole).toISOString()
+  if (iso.length !== 24) return undefined
+  // Date.parse lets 31 February slide into March; a time that is none must not become another.
+  if (!isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3]))) return undefined
+  const decimals = micro ? `.${(match[7] ?? '').padEnd(6, '0').slice(0, 6)}` : ''
+  return `${iso.slice(0, 19)}${decimals}Z`
+}
+
+function isCalendarDay(year: number, month: number, day: number): boolean {
+  return day >= 1 && month >= 1 && month <= 12 && day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
+}

@@ -1,0 +1,73 @@
+/**
+ * Checks a decoded value against what its schema demands beyond types: required fields, listed values, map keys,
+ * unique list elements. Rules that span fields are the kind's own.
+ */
+import {
+  at,
+  child,
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  invalid,
+  notSupported,
+  required,
+} from '../model/field-error.ts'
+import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import type { ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
+
+export function validate(schema: Schema, value: Json, path: FieldPath = ''): FieldError[] {
+  switch (schema.type) {
+    case 'object':
+      return isObject(value) ? validateObject(schema, value, path) : []
+    case 'map':
+      return isObject(value) ? validateMap(schema, value, path) : []
+    case 'list':
+      return Array.isArray(value) ? validateList(schema, value, path) : []
+    case 'string':
+      return schema.values && value !== '' && !schema.values.includes(String(value))
+        ? [notSupported(path, value, schema.values)]
+        : []
+    default:
+      return []
+  }
+}
+
+function validateObject(schema: ObjectSchema, value: JsonObject, path: FieldPath): FieldError[] {
+  return Object.entries(schema.fields).flatMap(([name, field]) => {
+    const item = value[name]
+    const place = child(path, name)
+    if (field.required && (item === undefined || item === '' || item === null)) return [required(place)]
+    return item === undefined ? [] : validate(field.schema, item, place)
+  })
+}
+
+function validateMap(schema: MapSchema, value: JsonObject, path: FieldPath): FieldError[] {
+  return Object.entries(value).flatMap(([key, item]) => [
+    ...(schema.key?.(key) ?? []).map((text) => invalid(at(path, key), key, text)),
+    ...validate(schema.values, item!, at(path, key)),
+  ])
+}
+
+function validateList(schema: ListSchema, value: Json[], path: FieldPath): FieldError[] {
+  return [
+    ...validateUnique(schema, value, path),
+    ...value.flatMap((item, i) => validate(schema.items, item, at(path, i))),
+  ]
+}
+
+function validateUnique(schema: ListSchema, value: Json[], path: FieldPath): FieldError[] {
+  if (schema.list === 'atomic') return []
+  const seen = new Set<string>()
+  return value.flatMap((item, i) => {
+    const identity = identityOf(schema, item)
+    const repeated = seen.has(identity)
+    seen.add(identity)
+    return repeated ? [duplicate(at(path, i), item)] : []
+  })
+}
+
+/** What makes an element of a set or keyed list itself, as a string to compare. */
+function identityOf(schema: ListSchema, item: Json): string {
+  if (schema.list === 'set' || !isObject(item)) return JSON.stringify(item)
+  return JSON.stringify(schema.keys?.map((key) => item[key] ?? null))
+}
