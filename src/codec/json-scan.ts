@@ -88,8 +88,8 @@ function endOfString(text: string, start: number): number {
   return i
 }
 
-function loneSurrogate(escape: string) {
-  return badRequest(`the body holds half of a surrogate pair: ${escape}`)
+function loneSurrogate(sequence: string) {
+  return badRequest(`the body holds half of a surrogate pair: ${sequence}`)
 }
 
 function keyText(text: string, start: number, end: number): string {

@@ -79,6 +79,8 @@ export interface WatchOptions {
   readonly prefix: string
   /** Yields changes with a revision strictly greater than this one. */
   readonly after: Revision
+  /** Ends after the changes up to this revision; absent: goes on until aborted. */
+  readonly until?: Revision
   readonly signal: AbortSignal
 }
 
@@ -100,7 +102,8 @@ export interface Store {
   list(range: ListRange): Promise<Snapshot>
 
   /**
-   * The changes after a revision, in batches that are never empty, until `signal` aborts (the iteration then just ends).
+   * The changes after a revision, in batches that are never empty, until `signal` aborts or `until` is reached (the
+   * iteration then just ends).
    * Throws RevisionGone when history no longer reaches back to `after`; a slow reader may be told so while reading.
    * When it throws any other StoreError the reader may ask again from the last revision it saw.
    */

@@ -64,7 +64,9 @@ export class Tail {
   /** Follows the log after `options.after`: first from the backend where the tail does not reach, then from the tail. */
   async *follow(options: WatchOptions, readLog: ReadLog): AsyncGenerator<readonly Change[]> {
     let after = options.after
-    while (!options.signal.aborted) {
+    const until = options.until ?? Number.POSITIVE_INFINITY
+    const wanted = (change: Change) => change.key.startsWith(options.prefix) && change.revision <= until
+    while (!options.signal.aborted && after < until) {
       if (this.#ended) throw this.#ended
       if (after < this.#floor) {
         const changes = await readLog(after, batchSize)
@@ -72,13 +74,13 @@ export class Tail {
         const last = changes.at(-1)
         // Nothing in the log up to the floor: those revisions hold no change.
         after = last === undefined ? this.#floor : last.revision
-        const wanted = changes.filter((change) => change.key.startsWith(options.prefix))
-        if (wanted.length > 0) yield wanted
+        const batch = changes.filter(wanted)
+        if (batch.length > 0) yield batch
       } else if (after < this.revision) {
         const changes = this.#changes.slice(this.#indexAfter(after))
         after = this.revision
-        const wanted = changes.filter((change) => change.key.startsWith(options.prefix))
-        if (wanted.length > 0) yield wanted
+        const batch = changes.filter(wanted)
+        if (batch.length > 0) yield batch
       } else {
         await this.#more(options.signal)
       }

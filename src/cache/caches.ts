@@ -1,0 +1,142 @@
+/**
+ * The caches of all kinds, fed by one watch over the store.
+ *
+ * `start` loads a snapshot and follows the log from there. Readers ask `reached(revision)` before they answer, so
+ * that what they read is at least as new as the revision they must not be older than. When the feed breaks the caches
+ * are loaded anew and watchers are closed: their clients resume by revision or list again.
+ */
+import { RevisionGone, type Store, StoreError } from '../store/store.ts'
+import { KindCache } from './kind-cache.ts'
+
+/** Every object's key is `objects/<group>/<plural>/...`. */
+export const objectsPrefix = 'objects/'
+
+const loadPage = 1000
+const retryMs = 500
+
+export class Caches {
+  /** Everything up to this revision is in the caches. */
+  revision = 0
+  readonly #store: Store
+  readonly #byPrefix = new Map<string, KindCache>()
+  readonly #stop = new AbortController()
+  readonly #waiting = new Set<{ revision: number; resolve: () => void }>()
+  readonly #onError: (error: unknown) => void
+  #feed: Promise<void> = Promise.resolve()
+  #healthy = false
+
+  constructor(store: Store, onError: (error: unknown) => void) {
+    this.#store = store
+    this.#onError = onError
+  }
+
+  /** Whether the feed is running. */
+  get healthy(): boolean {
+    return this.#healthy
+  }
+
+  /** The cache of a kind; made before `start`. */
+  add(group: string, plural: string): KindCache {
+    const cache = new KindCache(`${objectsPrefix}${group}/${plural}/`)
+    this.#byPrefix.set(cache.prefix, cache)
+    return cache
+  }
+
+  async start(): Promise<void> {
+    await this.#load()
+    this.#feed = this.#run()
+  }
+
+  /** Resolves true once the caches hold everything up to `revision`, false after `timeoutMs`. */
+  async reached(revision: number, timeoutMs: number): Promise<boolean> {
+    if (this.revision >= revision) return true
+    return await new Promise((resolve) => {
+      const waiter = { revision, resolve: () => done(true) }
+      const timer = setTimeout(() => done(false), timeoutMs)
+      const done = (outcome: boolean) => {
+        clearTimeout(timer)
+        this.#waiting.delete(waiter)
+        resolve(outcome)
+      }
+      this.#waiting.add(waiter)
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    for (const cache of this.#byPrefix.values()) cache.closeWatchers()
+    await this.#feed
+  }
+
+  async #load(): Promise<void> {
+    let after: string | undefined
+    let revision: number | undefined
+    do {
+      const page = await this.#store.list({
+        prefix: objectsPrefix,
+        limit: loadPage,
+        ...(after === undefined ? {} : { after }),
+        ...(revision === undefined ? {} : { revision }),
+      })
+      revision = page.revision
+      for (const { key, revision, value } of page.entries) this.#cacheOf(key)?.load(key, revision, value)
+      after = page.remaining > 0 ? page.entries.at(-1)?.key : undefined
+    } while (after !== undefined)
+    for (const cache of this.#byPrefix.values()) cache.loaded(revision)
+    this.#healthy = true
+    this.#advance(revision)
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      try {
+        if (!this.#healthy) await this.#reload()
+        await this.#follow()
+      } catch (error) {
+        if (this.#stop.signal.aborted) return
+        this.#onError(error)
+        // A gap in the log cannot be bridged; anything else resumes where it stopped.
+        if (error instanceof RevisionGone || !(error instanceof StoreError)) this.#healthy = false
+        await pause(retryMs, this.#stop.signal)
+      }
+    }
+  }
+
+  async #reload(): Promise<void> {
+    for (const cache of this.#byPrefix.values()) cache.clear()
+    await this.#load()
+  }
+
+  async #follow(): Promise<void> {
+    for await (const changes of this.#store.watch({ prefix: '', after: this.revision, signal: this.#stop.signal })) {
+      for (const change of changes) this.#cacheOf(change.key)?.apply(change)
+      this.#advance(changes.at(-1)!.revision)
+    }
+  }
+
+  #advance(revision: number): void {
+    this.revision = revision
+    for (const waiter of [...this.#waiting]) if (waiter.revision <= revision) waiter.resolve()
+  }
+
+  /** `objects/core/configmaps/a/b` belongs to `objects/core/configmaps/`. Keys of kinds not served here belong to none. */
+  #cacheOf(key: string): KindCache | undefined {
+    if (!key.startsWith(objectsPrefix)) return undefined
+    const group = key.indexOf('/', objectsPrefix.length)
+    const plural = key.indexOf('/', group + 1)
+    return this.#byPrefix.get(key.slice(0, plural + 1))
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms)
+    function done() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    signal.addEventListener('abort', done)
+    if (signal.aborted) done()
+  })
+}

@@ -1,0 +1,56 @@
+/**
+ * A change of one object as watchers see it. What a watcher is told depends on what it selects: an object that begins
+ * to match is ADDED to it, one that stops matching is DELETED. Each form is encoded once and shared.
+ */
+import type { CachedObject } from './cached-object.ts'
+
+export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
+
+/** How events are written for some watchers: JSON, or later a table. The name tells forms apart. */
+export interface EventForm {
+  readonly name: string
+  encode(type: EventType, object: CachedObject): Buffer
+}
+
+export type Matches = (object: CachedObject) => boolean
+
+export class CacheEvent {
+  readonly revision: number
+  readonly previous: CachedObject | undefined
+  /** The object after the change; for a deletion its last state at the deletion's revision. */
+  readonly object: CachedObject
+  readonly deleted: boolean
+  readonly #encoded = new Map<string, Buffer>()
+
+  constructor(object: CachedObject, previous: CachedObject | undefined, deleted: boolean) {
+    this.revision = object.revision
+    this.object = object
+    this.previous = previous
+    this.deleted = deleted
+  }
+
+  /** What this change is to someone who selects by `matches`; undefined: nothing. */
+  typeFor(matches: Matches | undefined): EventType | undefined {
+    const before = this.previous !== undefined && (matches === undefined || matches(this.previous))
+    const after = !this.deleted && (matches === undefined || matches(this.object))
+    if (after) return before ? 'MODIFIED' : 'ADDED'
+    return before ? 'DELETED' : undefined
+  }
+
+  bytes(form: EventForm, type: EventType): Buffer {
+    const name = `${form.name} ${type}`
+    let bytes = this.#encoded.get(name)
+    if (bytes === undefined) {
+      bytes = form.encode(type, this.object)
+      this.#encoded.set(name, bytes)
+    }
+    return bytes
+  }
+}
+
+export const jsonEvents: EventForm = {
+  name: 'json',
+  encode: (type, object) => Buffer.concat([Buffer.from(`{"type":"${type}","object":`), object.json, closing]),
+}
+
+const closing = Buffer.from('}\n')
