@@ -32,7 +32,9 @@ async function bundle() {
     format: 'esm',
     target: 'node24',
     external: ['lmdb'],
-    banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
     minifySyntax: true,
     legalComments: 'none',
     logLevel: 'error',
@@ -54,7 +56,10 @@ function newestSource() {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
   const own = [join(root, 'package-lock.json'), fileURLToPath(import.meta.url)]
-  return [...files, ...own].reduce((newest, file) => Math.max(newest, statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0), 0)
+  return [...files, ...own].reduce(
+    (newest, file) => Math.max(newest, statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0),
+    0,
+  )
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle()

@@ -47,12 +47,8 @@ export function stringifyJson(value: Json): string {
 
 function writeTop(object: JsonObject): string {
   const { apiVersion, kind, ...rest } = object
-  const head = [
-    ...(apiVersion === undefined ? [] : [`"apiVersion":${write(apiVersion)}`]),
-    ...(kind === undefined ? [] : [`"kind":${write(kind)}`]),
-  ]
-  const body = writeMembers(rest)
-  return `{${[...head, ...(body === '' ? [] : [body])].join(',')}}`
+  const type = { ...(apiVersion === undefined ? {} : { apiVersion }), ...(kind === undefined ? {} : { kind }) }
+  return `{${joinMembers(stringifyMembers(type), stringifyMembers(rest))}}`
 }
 
 function write(value: Json): string {
@@ -66,7 +62,7 @@ function write(value: Json): string {
     default:
       if (value === null) return 'null'
       if (Array.isArray(value)) return writeArray(value)
-      return `{${writeMembers(value)}}`
+      return `{${stringifyMembers(value)}}`
   }
 }
 
@@ -76,7 +72,8 @@ function writeArray(items: Json[]): string {
   return `${text}]`
 }
 
-function writeMembers(object: JsonObject): string {
+/** The members of an object, without the braces. */
+export function stringifyMembers(object: JsonObject): string {
   const keys = Object.keys(object)
   if (keys.length > 1) keys.sort(compareUtf8)
   let text = ''
@@ -86,4 +83,9 @@ function writeMembers(object: JsonObject): string {
     text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${write(value)}`
   }
   return text
+}
+
+/** Members side by side, whichever of them are empty. */
+export function joinMembers(...members: readonly string[]): string {
+  return members.filter((text) => text !== '').join(',')
 }

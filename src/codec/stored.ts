@@ -13,8 +13,9 @@
  * `{"apiVersion":"v1","kind":"ConfigMap",...,"metadata":{"name":"a",` + `"resourceVersion":"7",` + `"uid":"..."}}`.
  */
 import { crc32 } from 'node:zlib'
-import { type ApiObject, asJson } from '../model/object.ts'
-import { stringifyJson } from './json.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { ApiObject } from '../model/object.ts'
+import { joinMembers, stringifyMembers } from './json.ts'
 
 export interface StoredHeader {
   readonly uid: string
@@ -25,33 +26,46 @@ export interface StoredHeader {
 
 const format = 1
 const headerStart = 14
-/** `uid` follows `resourceVersion` in key order, and every stored object has one. */
-const spliceMark = ',"uid":"'
-
 export class DamagedValue extends Error {
   override readonly name = 'DamagedValue'
 }
 
 export function encodeStored(object: ApiObject, header: StoredHeader): Buffer {
-  const { resourceVersion: _, ...metadata } = object.metadata
-  const body = stringifyJson(asJson({ ...object, metadata }))
+  const body = splitBody(object)
   const head = JSON.stringify(header)
-  const bytes = Buffer.allocUnsafeSlow(headerStart + Buffer.byteLength(head) + Buffer.byteLength(body))
-  const headLength = bytes.write(head, headerStart)
-  bytes.write(body, headerStart + headLength)
+  const length = Buffer.byteLength(head) + Buffer.byteLength(body.before) + Buffer.byteLength(body.after)
+  const bytes = Buffer.allocUnsafeSlow(headerStart + length)
+  const headEnd = headerStart + bytes.write(head, headerStart)
+  const splice = bytes.write(body.before, headEnd)
+  bytes.write(body.after, headEnd + splice)
   bytes[0] = format
   bytes[1] = 0
-  bytes.writeUInt32LE(headLength, 6)
-  bytes.writeUInt32LE(spliceOffset(body, header.uid), 10)
+  bytes.writeUInt32LE(headEnd - headerStart, 6)
+  bytes.writeUInt32LE(splice, 10)
   bytes.writeUInt32LE(crc32(bytes.subarray(6)), 2)
   return bytes
 }
 
-/** Bytes, not characters: what stands before it in the body may be any text. The uid itself is unique in an object's metadata. */
-function spliceOffset(body: string, uid: string): number {
-  const metadata = body.lastIndexOf(`${spliceMark}${uid}"`)
-  if (metadata < 0) throw new TypeError('an object without a uid cannot be stored')
-  return Buffer.byteLength(body.slice(0, metadata + 1))
+/** The body in two parts, between which the resourceVersion belongs: right before the uid, the last of the metadata. */
+function splitBody(object: ApiObject): { before: string; after: string } {
+  const { apiVersion, kind, metadata, ...rest } = object
+  const { resourceVersion: _, uid, ...meta } = metadata
+  const members = Object.entries(rest as JsonObject)
+  const pick = (wanted: (key: string) => boolean) =>
+    stringifyMembers(Object.fromEntries(members.filter(([key]) => wanted(key))))
+  const type = stringifyMembers({ apiVersion, kind })
+  const metaMembers = stringifyMembers(meta as unknown as JsonObject)
+  return {
+    before: `{${joinMembers(
+      type,
+      pick((key) => key < 'metadata'),
+      `"metadata":{${metaMembers}`,
+    )}${metaMembers === '' ? '' : ','}`,
+    after: `${joinMembers(
+      `"uid":${JSON.stringify(uid)}}`,
+      pick((key) => key > 'metadata'),
+    )}}`,
+  }
 }
 
 export function storedHeader(bytes: Uint8Array): StoredHeader {
@@ -60,17 +74,36 @@ export function storedHeader(bytes: Uint8Array): StoredHeader {
   return JSON.parse(view.toString('utf8', headerStart, headerStart + view.readUInt32LE(6)))
 }
 
-/** The object's JSON with its resourceVersion in place: what a GET sends. */
-export function storedJson(bytes: Uint8Array, resourceVersion: string): Buffer {
+export interface VersionedJson {
+  /** The object's JSON with its resourceVersion in place: what a GET sends. */
+  readonly json: Buffer
+  /** Where in it `"resourceVersion":"..",` starts. */
+  readonly versionAt: number
+}
+
+export function storedJson(bytes: Uint8Array, resourceVersion: string): VersionedJson {
   const view = asBuffer(bytes)
   const bodyStart = headerStart + view.readUInt32LE(6)
-  const splice = bodyStart + view.readUInt32LE(10)
-  const version = `"resourceVersion":"${resourceVersion}",`
-  const json = Buffer.allocUnsafeSlow(view.length - bodyStart + version.length)
-  view.copy(json, 0, bodyStart, splice)
-  json.write(version, splice - bodyStart, 'latin1')
-  view.copy(json, splice - bodyStart + version.length, splice)
-  return json
+  const versionAt = view.readUInt32LE(10)
+  return { json: splice(view.subarray(bodyStart), versionAt, 0, resourceVersion), versionAt }
+}
+
+/** The same JSON with another resourceVersion. */
+export function replaceVersion({ json, versionAt }: VersionedJson, from: string, to: string): Buffer {
+  return splice(json, versionAt, versionMember(from).length, to)
+}
+
+function splice(json: Buffer, at: number, dropped: number, resourceVersion: string): Buffer {
+  const member = versionMember(resourceVersion)
+  const result = Buffer.allocUnsafeSlow(json.length - dropped + member.length)
+  json.copy(result, 0, 0, at)
+  result.write(member, at, 'latin1')
+  json.copy(result, at + member.length, at + dropped)
+  return result
+}
+
+function versionMember(resourceVersion: string): string {
+  return `"resourceVersion":"${resourceVersion}",`
 }
 
 function assertSound(view: Buffer): void {
