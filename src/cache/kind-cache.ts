@@ -17,6 +17,8 @@ export class KindCache {
   readonly prefix: string
   /** Events after this revision are all in `#events`. */
   #floor = 0
+  /** The revision of the last change of this kind, as far as it is known. */
+  changedAt = 0
   #events: CacheEvent[] = []
   readonly #objects = new SortedMap<CachedObject>()
   /** Watchers by the namespace they look at; '' for those that look at all. */
@@ -40,8 +42,10 @@ export class KindCache {
     this.#objects.set(key, readStored(key, this.prefix, revision, value))
   }
 
+  /** The snapshot is complete, as of this revision. */
   loaded(revision: number): void {
     this.#floor = revision
+    this.changedAt = revision
   }
 
   apply(change: Change): void {
@@ -50,6 +54,7 @@ export class KindCache {
     if (event === undefined) return
     if (event.deleted) this.#objects.delete(change.key)
     else this.#objects.set(change.key, event.object)
+    this.changedAt = change.revision
     this.#remember(event)
     this.#tell(event)
   }

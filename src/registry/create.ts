@@ -1,0 +1,90 @@
+/** create: a new object from a client's, or 409 when the name is taken. */
+import { alreadyExists, badRequest, generateNameTaken, invalidObject } from '../model/api-error.ts'
+import type { ApiObject } from '../model/object.ts'
+import { asJson } from '../model/object.ts'
+import { validate } from '../schema/validate.ts'
+import type { AdmissionRequest } from './admission.ts'
+import { generateName, systemMetadata, validateMetadata } from './metadata.ts'
+import { keyOf, kindRef, readMostRecent } from './resource.ts'
+import { commitObject, type WriteContext, withManagers, withVersion } from './write.ts'
+
+/** `object` has been decoded and defaulted; it is the caller's no more. */
+export async function create(context: WriteContext, object: ApiObject): Promise<ApiObject> {
+  refuseVersion(object)
+  const named = nameObject(context, object)
+  const owned = withManagers(context, context.resource.empty, named)
+  const admitted = (await context.admission.mutate(requestOf(context, owned))) ?? owned
+  const prepared = prepare(context, admitted)
+  throwIfInvalid(context, prepared)
+  await context.admission.validate(requestOf(context, prepared))
+  return context.dryRun ? await checkFree(context, prepared) : await persist(context, prepared)
+}
+
+/** A version says which state a write is based on; a new object is based on none. */
+function refuseVersion({ metadata }: ApiObject): void {
+  if (metadata.resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created')
+}
+
+function nameObject({ resource, namespace }: WriteContext, object: ApiObject): ApiObject {
+  const metadata = { ...object.metadata }
+  if (namespace === '') delete metadata.namespace
+  else metadata.namespace = namespace
+  if (!metadata.name && metadata.generateName) {
+    metadata.name = generateName(metadata.generateName)
+    const renamed = { ...object, metadata }
+    resource.kind.fillDefaults?.(renamed, resource.context)
+    return renamed
+  }
+  return { ...object, metadata }
+}
+
+function prepare({ resource }: WriteContext, object: ApiObject): ApiObject {
+  const prepared = { ...object, metadata: systemMetadata(object.metadata, resource.clock.now()) }
+  resource.kind.prepareForCreate?.(prepared, resource.context)
+  return prepared
+}
+
+function throwIfInvalid({ resource }: WriteContext, object: ApiObject): void {
+  const errors = [
+    ...validateMetadata(resource.kind, object.metadata),
+    ...validate(resource.kind.schema, asJson(object)),
+    ...(resource.kind.validate?.(object, resource.context) ?? []),
+  ]
+  if (errors.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', errors)
+}
+
+async function persist(context: WriteContext, object: ApiObject): Promise<ApiObject> {
+  const result = await commitObject(context, object, 0)
+  if (result.outcome === 'conflict') throw taken(context, object)
+  return withVersion(object, result.revision)
+}
+
+async function checkFree(context: WriteContext, object: ApiObject): Promise<ApiObject> {
+  const { resource, namespace } = context
+  await readMostRecent(resource)
+  if (resource.cache.get(keyOf(resource, namespace, object.metadata.name!))) throw taken(context, object)
+  return object
+}
+
+function taken({ resource }: WriteContext, { metadata }: ApiObject): Error {
+  return metadata.generateName ? generateNameTaken(resource, metadata.name!) : alreadyExists(resource, metadata.name!)
+}
+
+function requestOf(
+  { resource, namespace, subresource, user, dryRun }: WriteContext,
+  object: ApiObject,
+): AdmissionRequest {
+  const { group, plural } = resource
+  return {
+    operation: 'CREATE',
+    group,
+    plural,
+    subresource,
+    namespace,
+    name: object.metadata.name ?? '',
+    user,
+    dryRun,
+    object,
+    oldObject: undefined,
+  }
+}

@@ -1,0 +1,171 @@
+/** The rules for metadata that hold for every kind. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { at, child, type FieldError, forbidden, invalid, required } from '../model/field-error.ts'
+import { type Json, sameJson } from '../model/json.ts'
+import { asPrefix, checkLabelValue, checkPathSegment, checkQualifiedName } from '../model/names.ts'
+import { type ObjectMeta, type OwnerReference, timestamp } from '../model/object.ts'
+import type { Kind } from '../schema/kind.ts'
+
+const maxAnnotationBytes = 256 * 1024
+const standardFinalizers = new Set(['orphan', 'foregroundDeletion'])
+
+/** What the server decides about a new object, whatever the client sent. */
+export function systemMetadata(sent: ObjectMeta, now: number): ObjectMeta {
+  const {
+    selfLink: _s,
+    resourceVersion: _r,
+    deletionTimestamp: _d,
+    deletionGracePeriodSeconds: _g,
+    generation: _n,
+    ...kept
+  } = sent
+  return { ...kept, uid: randomUUID(), creationTimestamp: timestamp(now) }
+}
+
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
+const randomLength = 5
+const longestPrefix = 63 - randomLength
+
+/** A name from `generateName`: the prefix, cut where needed, and five characters without vowels. */
+export function generateName(prefix: string): string {
+  const suffix = Array.from(randomBytes(randomLength), (byte) => alphabet[byte % alphabet.length]).join('')
+  return `${prefix.slice(0, longestPrefix)}${suffix}`
+}
+
+export function validateMetadata(kind: Kind, metadata: ObjectMeta): FieldError[] {
+  const path = 'metadata'
+  return [
+    ...validateName(kind, metadata),
+    ...(metadata.generation !== undefined && metadata.generation < 0
+      ? [invalid('metadata.generation', metadata.generation, 'must be greater than or equal to 0')]
+      : []),
+    ...validateLabels(metadata.labels, child(path, 'labels')),
+    ...validateAnnotations(metadata.annotations, child(path, 'annotations')),
+    ...validateOwners(metadata.ownerReferences ?? []),
+    ...validateFinalizers(metadata.finalizers ?? []),
+  ]
+}
+
+function validateName(kind: Kind, { name = '', generateName: prefix = '' }: ObjectMeta): FieldError[] {
+  const errors: FieldError[] = []
+  if (prefix !== '')
+    errors.push(...asPrefix(kind.name)(prefix).map((text) => invalid('metadata.generateName', prefix, text)))
+  if (name === '') errors.push(required('metadata.name', 'name or generateName is required'))
+  else errors.push(...nameFaults(kind, name).map((text) => invalid('metadata.name', name, text)))
+  return errors
+}
+
+function nameFaults(kind: Kind, name: string): string[] {
+  const faults = kind.name(name)
+  return faults.length > 0 ? faults : checkPathSegment(name)
+}
+
+export function validateLabels(labels: { [key: string]: string } | undefined, path: string): FieldError[] {
+  return Object.entries(labels ?? {}).flatMap(([key, value]) => [
+    ...checkQualifiedName(key).map((text) => invalid(path, key, text)),
+    ...checkLabelValue(value).map((text) => invalid(path, value, text)),
+  ])
+}
+
+function validateAnnotations(annotations: { [key: string]: string } | undefined, path: string): FieldError[] {
+  let total = 0
+  const errors = Object.entries(annotations ?? {}).flatMap(([key, value]) => {
+    total += Buffer.byteLength(key) + Buffer.byteLength(value)
+    return checkQualifiedName(key.toLowerCase()).map((text) => invalid(path, key, text))
+  })
+  if (total > maxAnnotationBytes)
+    errors.push({ fault: 'FieldValueTooLong', path, text: `Too long: must have at most ${maxAnnotationBytes} bytes` })
+  return errors
+}
+
+function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
+  const path = 'metadata.ownerReferences'
+  const errors = owners.flatMap((owner, i) => {
+    const place = at(path, i)
+    const [group, version] = owner.apiVersion.includes('/') ? owner.apiVersion.split('/') : ['', owner.apiVersion]
+    return [
+      ...(version ? [] : [invalid(child(place, 'apiVersion'), owner.apiVersion, 'version must not be empty')]),
+      ...(group === '' && version === 'v1' && owner.kind === 'Event'
+        ? [invalid(place, '', `${owner.kind} is disallowed from being an owner`)]
+        : []),
+      ...(['kind', 'name', 'uid'] as const)
+        .filter((name) => owner[name] === '')
+        .map((name) => invalid(child(place, name), '', `${name} must not be empty`)),
+    ]
+  })
+  const controllers = owners.filter((owner) => owner.controller)
+  if (controllers.length > 1) {
+    errors.push(
+      invalid(
+        path,
+        owners as unknown as Json,
+        `Only one reference can have Controller set to true. Found "true" in references for ${controllers.map((owner) => owner.name).join(' and ')}`,
+      ),
+    )
+  }
+  return errors
+}
+
+function validateFinalizers(finalizers: readonly string[]): FieldError[] {
+  const path = 'metadata.finalizers'
+  const errors = finalizers.flatMap((name) => {
+    const faults = checkQualifiedName(name).map((text) => invalid(path, name, text))
+    if (faults.length > 0 || name.includes('/') || standardFinalizers.has(name)) return faults
+    return [invalid(path, name, 'name is neither a standard finalizer name nor is it fully qualified')]
+  })
+  if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
+    errors.push(invalid(path, finalizers as Json, 'finalizers orphan and foregroundDeletion cannot be both set'))
+  }
+  return errors
+}
+
+/** What an update leaves out or may not change is taken from what is stored. */
+export function keptMetadata(next: ObjectMeta, previous: ObjectMeta): ObjectMeta {
+  const { selfLink: _s, generation: _n, deletionTimestamp, deletionGracePeriodSeconds, ...sent } = next
+  const deleting = previous.deletionTimestamp !== undefined
+  return {
+    ...sent,
+    uid: sent.uid ?? previous.uid!,
+    creationTimestamp: sent.creationTimestamp ?? previous.creationTimestamp!,
+    ...defined({
+      generateName: sent.generateName ?? previous.generateName,
+      generation: previous.generation,
+      deletionTimestamp: deleting ? previous.deletionTimestamp : deletionTimestamp,
+      deletionGracePeriodSeconds: deleting ? previous.deletionGracePeriodSeconds : deletionGracePeriodSeconds,
+    }),
+  }
+}
+
+function defined<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
+}
+
+export function validateMetadataUpdate(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
+  const fixed = [
+    'name',
+    'namespace',
+    'uid',
+    'creationTimestamp',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+  ] as const
+  return [
+    ...validateNewFinalizers(next, previous),
+    ...fixed
+      .filter((name) => !sameJson(next[name], previous[name]))
+      .map((name) => invalid(`metadata.${name}`, next[name], 'field is immutable')),
+  ]
+}
+
+/** Once deletion has begun the list of finalizers only shrinks. */
+function validateNewFinalizers(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
+  if (previous.deletionTimestamp === undefined) return []
+  const extra = (next.finalizers ?? []).filter((name) => !(previous.finalizers ?? []).includes(name))
+  if (extra.length === 0) return []
+  return [
+    forbidden(
+      'metadata.finalizers',
+      `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(extra)}`,
+    ),
+  ]
+}

@@ -1,0 +1,76 @@
+/**
+ * A kind as it is served: the definition joined with its names on the wire and the parts that its verbs work on.
+ * The verbs in this room are functions on a Resource; none of them names a kind.
+ */
+import type { Clock } from '../base/clock.ts'
+import type { Caches } from '../cache/caches.ts'
+import type { KindCache } from '../cache/kind-cache.ts'
+import type { StoredHeader } from '../codec/stored.ts'
+import { serviceUnavailable } from '../model/api-error.ts'
+import { type ApiObject, asObject } from '../model/object.ts'
+import { apiVersionOf, groupName, type Vendor } from '../model/vendor.ts'
+import { decode } from '../schema/decode.ts'
+import type { Kind, KindContext } from '../schema/kind.ts'
+import type { Store } from '../store/store.ts'
+import type { ContinueTokens } from './continue-token.ts'
+
+/** What all resources share. */
+export interface RegistryParts {
+  readonly vendor: Vendor
+  readonly store: Store
+  readonly caches: Caches
+  readonly clock: Clock
+  readonly continueTokens: ContinueTokens
+}
+
+export interface Resource extends RegistryParts {
+  readonly kind: Kind
+  /** The group on the wire: '' for the core group. */
+  readonly group: string
+  readonly plural: string
+  readonly apiVersion: string
+  readonly cache: KindCache
+  readonly context: KindContext
+  /** The object before it exists: what a create is compared with. */
+  readonly empty: ApiObject
+}
+
+export function serveKind(kind: Kind, parts: RegistryParts): Resource {
+  const apiVersion = apiVersionOf(parts.vendor, kind.group, kind.version)
+  return {
+    ...parts,
+    kind,
+    group: groupName(parts.vendor, kind.group),
+    plural: kind.plural,
+    apiVersion,
+    cache: parts.caches.add(kind.group, kind.plural),
+    context: { vendor: parts.vendor },
+    empty: asObject(decode(kind.schema, { apiVersion, kind: kind.kind }).value),
+  }
+}
+
+/** The store key of an object. Names are checked before they get here; a slash in one would be a fault of ours. */
+export function keyOf(resource: Resource, namespace: string, name: string): string {
+  return namespace === '' ? `${resource.cache.prefix}${name}` : `${resource.cache.prefix}${namespace}/${name}`
+}
+
+export function kindRef(resource: Resource): { group: string; kind: string } {
+  return { group: resource.group, kind: resource.kind.kind }
+}
+
+/** How long a read waits for a cache that lags behind the store. */
+const catchUpMs = 3000
+
+/** Waits until the caches hold every write that was acknowledged before this call. */
+export async function readMostRecent(resource: RegistryParts): Promise<void> {
+  const revision = await resource.store.revision()
+  if (await resource.caches.reached(revision, catchUpMs)) return
+  throw serviceUnavailable('the server has not caught up with its store yet; try again')
+}
+
+/** What the cache and its selectors need to know of an object. */
+export function headerOf(resource: Resource, object: ApiObject): StoredHeader {
+  const { uid = '', labels } = object.metadata
+  const fields = resource.kind.selectable?.(object)
+  return { uid, ...(labels === undefined ? {} : { labels }), ...(fields === undefined ? {} : { fields }) }
+}

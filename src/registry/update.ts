@@ -1,0 +1,182 @@
+/**
+ * update: every change of an existing object (PUT, PATCH, apply, subresources) goes through `updateObject`.
+ *
+ * It reads the stored object, lets `transform` make the next one, checks and stores it if nobody was faster; else it
+ * starts over from what is there now. A client that named a version is told of the conflict instead.
+ */
+import { conflict, invalidObject, notFound, serviceUnavailable } from '../model/api-error.ts'
+import { sameJson } from '../model/json.ts'
+import { type ApiObject, asJson } from '../model/object.ts'
+import { formatVersion, parseVersion } from '../model/resource-version.ts'
+import { validate } from '../schema/validate.ts'
+import type { AdmissionRequest } from './admission.ts'
+import { create } from './create.ts'
+import { mustWait, removeObject } from './delete.ts'
+import { keptMetadata, validateMetadata, validateMetadataUpdate } from './metadata.ts'
+import { readObject } from './read-stored.ts'
+import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
+import { commitObject, type WriteContext, withManagers, withVersion } from './write.ts'
+
+/** Makes the next object from the stored one. May be called again with a newer one. */
+export type Transform = (previous: ApiObject) => Promise<ApiObject> | ApiObject
+
+export interface Updated {
+  readonly object: ApiObject
+  readonly created: boolean
+}
+
+const maxAttempts = 100
+
+/** PUT: the object as sent becomes the object as stored, or is created where the kind allows it. */
+export async function update(context: WriteContext, name: string, object: ApiObject): Promise<Updated> {
+  const { resource, namespace } = context
+  await readMostRecent(resource)
+  if (resource.cache.get(keyOf(resource, namespace, name)) === undefined && mayCreate(context))
+    return await createInstead(context, object)
+  return { object: await updateObject(context, name, () => object), created: false }
+}
+
+function mayCreate({ resource, subresource }: WriteContext): boolean {
+  return subresource === '' && resource.kind.createOnUpdate === true
+}
+
+async function createInstead(context: WriteContext, object: ApiObject): Promise<Updated> {
+  const { resource } = context
+  const { resourceVersion: _, uid, ...metadata } = object.metadata
+  if (uid)
+    throw conflict(
+      resource,
+      object.metadata.name ?? '',
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: `,
+    )
+  return { object: await create(context, { ...object, metadata }), created: true }
+}
+
+export async function updateObject(context: WriteContext, name: string, transform: Transform): Promise<ApiObject> {
+  const { resource, namespace } = context
+  await readMostRecent(resource)
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const stored = resource.cache.get(keyOf(resource, namespace, name))
+    if (stored === undefined) throw notFound(resource, name)
+    const previous = readObject(stored.json)
+    const next = await transform(previous)
+    const outcome = await attemptUpdate(context, { previous, next, revision: stored.revision })
+    if (outcome !== 'lost') return outcome
+    await readMostRecent(resource)
+  }
+  throw serviceUnavailable(`${resource.plural} "${name}" is changed by too many writers at once; try again`)
+}
+
+interface Attempt {
+  readonly previous: ApiObject
+  readonly next: ApiObject
+  readonly revision: number
+}
+
+async function attemptUpdate(
+  context: WriteContext,
+  { previous, next, revision }: Attempt,
+): Promise<ApiObject | 'lost'> {
+  assertBasis(context.resource, next, previous)
+  const owned = withManagers(context, previous, placed(context, next, previous))
+  const admitted = (await context.admission.mutate(requestOf(context, owned, previous))) ?? owned
+  const prepared = prepare(context, admitted, previous)
+  throwIfInvalid(context, prepared, previous)
+  await context.admission.validate(requestOf(context, prepared, previous))
+  return await persist(context, {
+    previous,
+    next: prepared,
+    revision,
+    named: next.metadata.resourceVersion !== undefined,
+  })
+}
+
+/** The client's uid and version, where given, must be those of the stored object. */
+function assertBasis(resource: Resource, next: ApiObject, previous: ApiObject): void {
+  const { name = '', uid, resourceVersion } = next.metadata
+  if (uid !== undefined && uid !== previous.metadata.uid) {
+    throw conflict(
+      resource,
+      previous.metadata.name ?? name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${previous.metadata.uid}`,
+    )
+  }
+  if (resourceVersion === undefined) return
+  if (formatVersion(parseVersion(resourceVersion)) === previous.metadata.resourceVersion) return
+  throw conflict(
+    resource,
+    previous.metadata.name ?? name,
+    'the object has been modified; please apply your changes to the latest version and try again',
+  )
+}
+
+function placed({ namespace }: WriteContext, next: ApiObject, previous: ApiObject): ApiObject {
+  const metadata = keptMetadata(next.metadata, previous.metadata)
+  if (namespace === '') delete metadata.namespace
+  else metadata.namespace = namespace
+  return { ...next, metadata }
+}
+
+function prepare({ resource, subresource }: WriteContext, next: ApiObject, previous: ApiObject): ApiObject {
+  const prepared = { ...next, metadata: { ...next.metadata } }
+  if (subresource === '') resource.kind.prepareForUpdate?.(prepared, previous, resource.context)
+  else resource.kind.subresources?.[subresource]?.prepareForUpdate(prepared, previous)
+  return prepared
+}
+
+function throwIfInvalid({ resource }: WriteContext, next: ApiObject, previous: ApiObject): void {
+  const errors = [
+    ...validateMetadata(resource.kind, next.metadata),
+    ...validateMetadataUpdate(next.metadata, previous.metadata),
+    ...validate(resource.kind.schema, asJson(next)),
+    ...(resource.kind.validate?.(next, resource.context) ?? []),
+    ...(resource.kind.validateUpdate?.(next, previous, resource.context) ?? []),
+  ]
+  if (errors.length > 0) throw invalidObject(kindRef(resource), next.metadata.name ?? '', errors)
+}
+
+async function persist(
+  context: WriteContext,
+  { previous, next, revision, named }: Attempt & { named: boolean },
+): Promise<ApiObject | 'lost'> {
+  const { resource } = context
+  if (isUnchanged(next, previous)) return withVersion(next, revision)
+  if (next.metadata.deletionTimestamp !== undefined && !mustWait(resource, next))
+    return (await removeObject(context, next, revision)) ?? 'lost'
+  if (context.dryRun) return withVersion(next, revision)
+  const result = await commitObject(context, next, revision)
+  if (result.outcome === 'committed') return withVersion(next, result.revision)
+  if (named)
+    throw conflict(
+      resource,
+      next.metadata.name!,
+      'the object has been modified; please apply your changes to the latest version and try again',
+    )
+  return 'lost'
+}
+
+/** A write that changes nothing is not stored: the version stays. */
+function isUnchanged(next: ApiObject, previous: ApiObject): boolean {
+  const { resourceVersion: _n, ...nextMeta } = next.metadata
+  const { resourceVersion: _p, ...previousMeta } = previous.metadata
+  const a = asJson({ ...next, metadata: nextMeta })
+  const b = asJson({ ...previous, metadata: previousMeta })
+  return sameJson(a, b)
+}
+
+function requestOf(context: WriteContext, object: ApiObject, oldObject: ApiObject): AdmissionRequest {
+  const { resource, namespace, subresource, user, dryRun } = context
+  const { group, plural } = resource
+  return {
+    operation: 'UPDATE',
+    group,
+    plural,
+    subresource,
+    namespace,
+    name: oldObject.metadata.name ?? '',
+    user,
+    dryRun,
+    object,
+    oldObject,
+  }
+}

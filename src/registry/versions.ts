@@ -1,0 +1,17 @@
+/** Waiting for a version that this server has not seen yet, and saying no when it does not come. */
+import { type ApiError, timeout } from '../model/api-error.ts'
+import type { RegistryParts } from './resource.ts'
+
+const waitMs = 3000
+
+/** Resolves when the caches are at least as new as `revision`; 504 when they do not get there in a few seconds. */
+export async function waitForVersion({ caches }: RegistryParts, revision: number): Promise<void> {
+  if (!(await caches.reached(revision, waitMs))) throw tooLarge(revision, caches.revision)
+}
+
+export function tooLarge(revision: number, current: number): ApiError {
+  return timeout(`Timeout: Too large resource version: ${revision}, current: ${current}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version', field: '' }],
+    retryAfterSeconds: 1,
+  })
+}

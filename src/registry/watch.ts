@@ -1,0 +1,99 @@
+/**
+ * watch: the events of a selection, from the state of now or after a version.
+ *
+ * Events newer than the cache's window come from the cache. An older start reads the store's log up to where the
+ * window begins, and goes on from there without a gap; a start older than the log is 410.
+ */
+import type { CachedObject } from '../cache/cached-object.ts'
+import { readStored } from '../cache/cached-object.ts'
+import type { CacheEvent, EventForm } from '../cache/event.ts'
+import type { Selection, Watcher } from '../cache/watcher.ts'
+import { expired } from '../model/api-error.ts'
+import { parseVersion } from '../model/resource-version.ts'
+import { type Change, RevisionGone } from '../store/store.ts'
+import { type Resource, readMostRecent } from './resource.ts'
+
+export interface WatchQuery {
+  readonly selection: Selection
+  readonly resourceVersion: string
+  readonly form: EventForm
+  /** Aborts when the client is gone or the time is over. */
+  readonly signal: AbortSignal
+}
+
+/** A watch under way: first what is old, then the watcher's queue. */
+export interface Watching {
+  readonly watcher: Watcher
+  /** Encoded events that come before those of the watcher. */
+  readonly before: Iterable<Buffer>
+}
+
+export async function watch(resource: Resource, query: WatchQuery): Promise<Watching> {
+  if (query.resourceVersion === '' || query.resourceVersion === '0') return await watchFromNow(resource, query)
+  return await watchAfter(resource, query, parseVersion(query.resourceVersion))
+}
+
+async function watchFromNow(resource: Resource, { selection, form, resourceVersion }: WatchQuery): Promise<Watching> {
+  if (resourceVersion === '') await readMostRecent(resource)
+  const existing = [...existingObjects(resource, selection)]
+  const watcher = resource.cache.watch(selection, form, resource.caches.revision)
+  return { watcher, before: existing.values().map((object) => form.encode('ADDED', object)) }
+}
+
+function existingObjects(resource: Resource, { namespace, name, matches }: Selection): Iterable<CachedObject> {
+  return resource.cache.objects(
+    namespace,
+    (object) => (name === undefined || object.name === name) && (matches === undefined || matches(object)),
+  )
+}
+
+/** A version that is not there yet is waited for: nothing is sent until it has been reached. */
+async function watchAfter(resource: Resource, query: WatchQuery, revision: number): Promise<Watching> {
+  const { selection, form, signal } = query
+  const before: Buffer[] = []
+  let after = revision
+  // While the log is read the window moves on; each round has less to read.
+  while (after < resource.cache.floor && !signal.aborted) {
+    const until = resource.cache.floor
+    await readLog(resource, query, { after, until }, before)
+    after = until
+  }
+  return { watcher: resource.cache.watch(selection, form, after), before }
+}
+
+async function readLog(
+  resource: Resource,
+  query: WatchQuery,
+  range: { after: number; until: number },
+  into: Buffer[],
+): Promise<void> {
+  const { selection, form, signal } = query
+  try {
+    for await (const changes of resource.store.watch({ prefix: resource.cache.prefix, ...range, signal })) {
+      for (const change of changes) {
+        const event = eventOf(resource, change)
+        const type = event && isOf(selection, event.object) ? event.typeFor(selection.matches) : undefined
+        if (event && type) into.push(event.bytes(form, type))
+        if (into.length > maxReplayed) throw tooOld(range.after)
+      }
+    }
+  } catch (error) {
+    throw error instanceof RevisionGone ? tooOld(range.after) : error
+  }
+}
+
+const maxReplayed = 100_000
+
+function eventOf(resource: Resource, change: Change): CacheEvent | undefined {
+  const { prefix } = resource.cache
+  const previous = change.previous && readStored(change.key, prefix, change.previous.revision, change.previous.value)
+  return resource.cache.event(change, previous)
+}
+
+function isOf({ namespace, name }: Selection, object: CachedObject): boolean {
+  return (namespace === undefined || object.namespace === namespace) && (name === undefined || object.name === name)
+}
+
+function tooOld(revision: number) {
+  return expired(`too old resource version: ${revision}. List again and watch from the version of that list.`)
+}

@@ -1,0 +1,60 @@
+/** What the writing verbs share: who writes and how, and the last step into the store. */
+import { encodeStored } from '../codec/stored.ts'
+import { trackUpdate } from '../merge/track-update.ts'
+import { type ApiObject, timestamp } from '../model/object.ts'
+import { formatVersion } from '../model/resource-version.ts'
+import type { User } from '../model/user.ts'
+import type { Committed, Conflict } from '../store/store.ts'
+import type { Admission } from './admission.ts'
+import { headerOf, keyOf, type Resource } from './resource.ts'
+
+export interface WriteContext {
+  readonly resource: Resource
+  /** '' for kinds without namespaces. */
+  readonly namespace: string
+  /** '' for the object itself, else the subresource written through. */
+  readonly subresource: string
+  readonly user: User
+  readonly dryRun: boolean
+  /** The name under which changes are owned. */
+  readonly fieldManager: string
+  readonly admission: Admission
+}
+
+/** Records who owns what after this write. */
+export function withManagers(context: WriteContext, before: ApiObject, after: ApiObject): ApiObject {
+  const { resource, subresource } = context
+  const entries = trackUpdate({
+    schema: resource.kind.schema,
+    before,
+    after,
+    writer: {
+      name: context.fieldManager,
+      apiVersion: resource.apiVersion,
+      subresource,
+      time: timestamp(resource.clock.now()),
+    },
+    readOnly: readOnlyFields(context),
+    create: before === resource.empty,
+  })
+  const { managedFields: _, ...metadata } = after.metadata
+  return { ...after, metadata: entries && entries.length > 0 ? { ...metadata, managedFields: entries } : metadata }
+}
+
+function readOnlyFields({ resource, subresource }: WriteContext): readonly string[] {
+  if (subresource !== '') return resource.kind.subresources?.[subresource]?.readOnly ?? []
+  return resource.kind.readOnly ?? []
+}
+
+export function commitObject(
+  { resource, namespace }: WriteContext,
+  object: ApiObject,
+  expected: number,
+): Promise<Committed | Conflict> {
+  const value = encodeStored(object, headerOf(resource, object))
+  return resource.store.commit({ key: keyOf(resource, namespace, object.metadata.name!), expected, value })
+}
+
+export function withVersion(object: ApiObject, revision: number): ApiObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: formatVersion(revision) } }
+}
