@@ -43,6 +43,7 @@ export class Watcher {
   }
 
   push(event: CacheEvent): void {
+    if (event.revision <= this.revision) return
     this.revision = event.revision
     const type = event.typeFor(this.selection.matches)
     if (type === undefined || this.#closed) return
