@@ -1,0 +1,73 @@
+/**
+ * Reads DER, just enough to walk a certificate: definite minimal lengths and one-byte tags, nothing else. It never
+ * looks beyond the bytes given, refuses more than `maxDerBytes`, and throws `MalformedDer` where an element does not
+ * fill its place exactly. What the elements mean is left to the callers.
+ */
+export const maxDerBytes = 128 * 1024
+
+export const tags = { boolean: 0x01, octetString: 0x04, oid: 0x06, sequence: 0x30, set: 0x31 } as const
+
+export interface Element {
+  readonly tag: number
+  readonly content: Buffer
+}
+
+export class MalformedDer extends Error {
+  override readonly name = 'MalformedDer'
+}
+
+/** The one element that `bytes` are, with nothing after it. */
+export function readWhole(bytes: Buffer, tag: number): Element {
+  if (bytes.length > maxDerBytes)
+    throw new MalformedDer(`${bytes.length} bytes are more than the ${maxDerBytes} allowed`)
+  const [element, ...rest] = readAll(bytes)
+  if (rest.length > 0) throw new MalformedDer('bytes follow the end')
+  return expectTag(element, tag)
+}
+
+/** The elements inside a constructed one; they fill it exactly. */
+export function childrenOf(parent: Element): Element[] {
+  return readAll(parent.content)
+}
+
+export function expectTag(element: Element | undefined, tag: number): Element {
+  if (element?.tag === tag) return element
+  throw new MalformedDer(`expected tag ${hex(tag)}, found ${element === undefined ? 'the end' : hex(element.tag)}`)
+}
+
+function readAll(bytes: Buffer): Element[] {
+  const elements: Element[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const tag = bytes[at] as number
+    if ((tag & 0x1f) === 0x1f) throw new MalformedDer('a tag of several bytes')
+    const start = at + 1 + lengthBytes(bytes, at + 1)
+    const end = start + readLength(bytes, at + 1)
+    if (end > bytes.length) throw new MalformedDer('an element is longer than what holds it')
+    elements.push({ tag, content: bytes.subarray(start, end) })
+    at = end
+  }
+  return elements
+}
+
+// A length below 128 is one byte; a longer one is 0x80 + the count of the bytes that follow, of which three are plenty.
+function lengthBytes(bytes: Buffer, at: number): number {
+  const first = bytes[at]
+  if (first === undefined) throw new MalformedDer('the bytes end before a length')
+  if (first < 0x80) return 1
+  const count = first & 0x7f
+  if (count === 0 || count > 3 || at + count >= bytes.length) throw new MalformedDer('a length that is not DER')
+  return 1 + count
+}
+
+function readLength(bytes: Buffer, at: number): number {
+  const first = bytes[at] as number
+  if (first < 0x80) return first
+  const count = first & 0x7f
+  const length = bytes.readUIntBE(at + 1, count)
+  if (length < 0x80 || length < 2 ** (8 * (count - 1))) throw new MalformedDer('a length is not in its shortest form')
+  return length
+}
+
+function hex(tag: number): string {
+  return `0x${tag.toString(16).padStart(2, '0')}`
+}

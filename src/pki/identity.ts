@@ -1,0 +1,89 @@
+/**
+ * Who a client certificate names: the common name and organizations of its subject, read from the DER itself. Node's
+ * text form is ambiguous (a crafted value reads as another name: CVE-2021-44533), so it is never used. Values are
+ * kept verbatim, NUL and all; a value whose bytes are not of its string type throws `MalformedDer`. Whether the
+ * certificate is trusted, and whether the name is acceptable as a user, is left to the callers.
+ */
+import { childrenOf, type Element, expectTag, MalformedDer, tags } from './der.ts'
+import { subjectOf } from './tbs.ts'
+
+export interface Subject {
+  /** The first common name in the order of the encoding; it may be the empty string. */
+  readonly commonName: string | undefined
+  /** Every organization in the order of the encoding. */
+  readonly organizations: string[]
+}
+
+const commonNameId = Buffer.from('550403', 'hex')
+const organizationId = Buffer.from('55040a', 'hex')
+
+export function readSubject(certificate: Buffer): Subject {
+  let commonName: string | undefined
+  const organizations: string[] = []
+  for (const relative of childrenOf(subjectOf(certificate))) {
+    for (const attribute of attributesOf(relative)) {
+      const { id, value } = partsOf(attribute)
+      if (id.equals(organizationId)) organizations.push(readString(value))
+      else if (commonName === undefined && id.equals(commonNameId)) commonName = readString(value)
+    }
+  }
+  return { commonName, organizations }
+}
+
+function attributesOf(relative: Element): Element[] {
+  const attributes = childrenOf(expectTag(relative, tags.set))
+  if (attributes.length === 0) throw new MalformedDer('a relative distinguished name is empty')
+  return attributes
+}
+
+function partsOf(attribute: Element): { id: Buffer; value: Element } {
+  const [id, value, ...rest] = childrenOf(expectTag(attribute, tags.sequence))
+  if (value === undefined || rest.length > 0) throw new MalformedDer('an attribute is not one type and one value')
+  return { id: expectTag(id, tags.oid).content, value }
+}
+
+function readString({ tag, content }: Element): string {
+  switch (tag) {
+    case 0x0c: // UTF8String
+      return readUtf8(content)
+    case 0x12: // NumericString
+    case 0x13: // PrintableString
+    case 0x16: // IA5String
+    case 0x1a: // VisibleString
+      return readAscii(content)
+    case 0x14: // T61String: as everyone reads it, one byte one character
+      return content.toString('latin1')
+    case 0x1c: // UniversalString
+      return readCodePoints(content, 4)
+    case 0x1e: // BMPString
+      return readCodePoints(content, 2)
+    default:
+      throw new MalformedDer(`a name is of type 0x${tag.toString(16)}, which is no string`)
+  }
+}
+
+// Buffer.toString puts U+FFFD for bytes that are not UTF-8, so two names could become one: such bytes are refused.
+function readUtf8(content: Buffer): string {
+  const text = content.toString('utf8')
+  if (text.includes('\ufffd') && !Buffer.from(text).equals(content)) throw new MalformedDer('a UTF8String is not UTF-8')
+  return text
+}
+
+function readAscii(content: Buffer): string {
+  if (content.some((byte) => byte >= 0x80)) throw new MalformedDer('a string has bytes outside ASCII')
+  return content.toString('latin1')
+}
+
+function readCodePoints(content: Buffer, width: 2 | 4): string {
+  if (content.length % width !== 0) throw new MalformedDer('a string ends within a character')
+  let text = ''
+  for (let at = 0; at < content.length; at += width) text += characterOf(content.readUIntBE(at, width))
+  return text
+}
+
+function characterOf(codePoint: number): string {
+  if (codePoint > 0x10ffff || (codePoint >= 0xd800 && codePoint <= 0xdfff)) {
+    throw new MalformedDer('a string has a code point that is no character')
+  }
+  return String.fromCodePoint(codePoint)
+}

@@ -1,0 +1,31 @@
+/**
+ * The parts of a certificate that are read without the ASN.1 library: its subject and its extensions, still as DER.
+ * Only the shape on the way to them is checked; that the certificate is valid and signed is left to TLS.
+ */
+import { childrenOf, type Element, expectTag, readWhole, tags } from './der.ts'
+
+/** The Name of the subject. */
+export function subjectOf(certificate: Buffer): Element {
+  const { fields, first } = fieldsOf(certificate)
+  return expectTag(fields[first + 4], tags.sequence)
+}
+
+/** The value of the extension with this object identifier (as DER content), or undefined. */
+export function extensionOf(certificate: Buffer, oid: Buffer): Buffer | undefined {
+  const wrapped = fieldsOf(certificate).fields.find((field) => field.tag === 0xa3)
+  if (wrapped === undefined) return undefined
+  const [list] = childrenOf(wrapped)
+  for (const extension of childrenOf(expectTag(list, tags.sequence))) {
+    const parts = childrenOf(expectTag(extension, tags.sequence))
+    if (expectTag(parts[0], tags.oid).content.equals(oid)) return expectTag(parts.at(-1), tags.octetString).content
+  }
+  return undefined
+}
+
+// Certificate: tbsCertificate, algorithm, signature. In the first: [0] version (absent in v1), serial, algorithm,
+// issuer, validity, subject, key, ... `first` is the place of the serial.
+function fieldsOf(certificate: Buffer): { fields: Element[]; first: number } {
+  const [tbs] = childrenOf(readWhole(certificate, tags.sequence))
+  const fields = childrenOf(expectTag(tbs, tags.sequence))
+  return { fields, first: fields[0]?.tag === 0xa0 ? 1 : 0 }
+}
