@@ -1,0 +1,143 @@
+/**
+ * PEM files on disk: read whole and bounded, written so that a reader (or a crash at any moment) sees the old file or
+ * the new one and never half of it. Keys are 0600 in a directory of 0700. Every error is a `PkiFileError` that names
+ * the file; one whose content is no good is a `DamagedFile`, and what to do about it is said by the callers, who know
+ * what the file is for.
+ */
+import { type KeyObject, randomBytes, X509Certificate } from 'node:crypto'
+import { constants } from 'node:fs'
+import { chmod, link, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { keyFromPem } from './keys.ts'
+
+const maxFileBytes = 256 * 1024
+const modes = { certificate: 0o644, key: 0o600, directory: 0o700 } as const
+
+export class PkiFileError extends Error {
+  override readonly name = 'PkiFileError'
+  readonly file: string
+
+  constructor(file: string, problem: string, options?: ErrorOptions) {
+    super(`${file}: ${problem}`, options)
+    this.file = file
+  }
+}
+
+/** The file could be read, but what it holds is no good: alone, or together with the other of its pair. */
+export class DamagedFile extends PkiFileError {
+  readonly problem: string
+
+  constructor(file: string, problem: string, options?: ErrorOptions) {
+    super(file, problem, options)
+    this.problem = problem
+  }
+}
+
+/** The one certificate in the file, or undefined when there is no file. */
+export async function readCertificateFile(file: string): Promise<X509Certificate | undefined> {
+  const found = await readBounded(file)
+  return found && parsed(file, 'certificate', () => new X509Certificate(oneBlock(found.text)))
+}
+
+/** The private key in the file, or undefined when there is no file. A key that everybody can read is refused. */
+export async function readKeyFile(file: string): Promise<KeyObject | undefined> {
+  const found = await readBounded(file)
+  if (found === undefined) return undefined
+  if (process.platform !== 'win32' && (found.mode & 0o007) !== 0) {
+    throw new PkiFileError(file, `everybody on this machine may use this private key: run chmod 600 on it`)
+  }
+  return parsed(file, 'private key', () => keyFromPem(oneBlock(found.text)))
+}
+
+/** Writes the file unless it is there already: of several writers one wins, and its file is whole. */
+export async function createFile(file: string, text: string, kind: 'certificate' | 'key'): Promise<void> {
+  await place(file, text, modes[kind], async (temporary) => {
+    await link(temporary, file).catch(ignoring('EEXIST'))
+    await rm(temporary)
+  })
+}
+
+/** Writes the file in place of the one that is there. */
+export async function replaceFile(file: string, text: string, kind: 'certificate' | 'key'): Promise<void> {
+  await place(file, text, modes[kind], (temporary) => rename(temporary, file))
+}
+
+/** Makes the directory, with those above it, and takes it away from everybody but the owner. */
+export async function makePrivateDirectory(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: modes.directory })
+    const { mode } = await stat(directory)
+    if ((mode & 0o077) !== 0) await chmod(directory, modes.directory)
+  } catch (error) {
+    throw failed(directory, 'cannot be made a private directory', error)
+  }
+}
+
+// O_NONBLOCK: opening a pipe by mistake must not wait for its writer.
+async function readBounded(file: string): Promise<{ text: string; mode: number } | undefined> {
+  try {
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(ignoring('ENOENT'))
+    if (handle === undefined) return undefined
+    await using _ = handle
+    const status = await handle.stat()
+    if (!status.isFile()) throw new Error('it is not a regular file')
+    if (status.size > maxFileBytes) throw new Error(`it has ${status.size} bytes, more than ${maxFileBytes}`)
+    return { text: await handle.readFile('utf8'), mode: status.mode }
+  } catch (error) {
+    throw failed(file, 'cannot be read', error)
+  }
+}
+
+function parsed<T>(file: string, what: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw new DamagedFile(file, `does not hold a good ${what} in PEM form (${reasonOf(error)})`, { cause: error })
+  }
+}
+
+function oneBlock(text: string): string {
+  const blocks = text.split('-----BEGIN ').length - 1
+  if (blocks !== 1) throw new Error(`${blocks} PEM blocks where there is to be one`)
+  return text
+}
+
+// The temporary file is synced before it gets its name, and the directory after, so that both survive a power loss.
+async function place(file: string, text: string, mode: number, name: (temporary: string) => Promise<void>) {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
+  try {
+    await writeSynced(temporary, text, mode)
+    await name(temporary)
+    await syncDirectory(dirname(file))
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw failed(file, 'cannot be written', error)
+  }
+}
+
+async function writeSynced(file: string, text: string, mode: number): Promise<void> {
+  await using handle = await open(file, 'wx', mode)
+  await handle.chmod(mode)
+  await handle.writeFile(text)
+  await handle.sync()
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  await using handle = await open(directory, 'r')
+  await handle.sync()
+}
+
+function ignoring(code: string): (error: unknown) => undefined {
+  return (error) => {
+    if ((error as NodeJS.ErrnoException).code !== code) throw error
+    return undefined
+  }
+}
+
+function failed(file: string, problem: string, cause: unknown): PkiFileError {
+  return new PkiFileError(file, `${problem} (${reasonOf(cause)})`, { cause })
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

@@ -1,0 +1,63 @@
+/**
+ * Keeps the certificates of a running server fresh: looks at them from time to time, lets the authority remake what is
+ * due, and hands over what differs from what is in use, also when another process on the same directory made it. A
+ * failed look goes to `onError` and is repeated at the next turn; what is in use stays in use.
+ */
+import type { Authority, CertifiedKey } from './authority.ts'
+import type { AlternativeNames } from './names.ts'
+
+export interface RenewalOptions {
+  readonly authority: Authority
+  readonly names: AlternativeNames
+  /** What is in use now. */
+  readonly current: { readonly serving: CertifiedKey; readonly admin: CertifiedKey }
+  /** Takes the new pair into use. Where it throws, the same pair is offered again at the next turn. */
+  readonly onServing: (pair: CertifiedKey) => void | Promise<void>
+  readonly onAdmin: (pair: CertifiedKey) => void | Promise<void>
+  /** Must not throw. */
+  readonly onError: (error: unknown) => void
+  /** Ends the renewal. */
+  readonly signal: AbortSignal
+  readonly everyMilliseconds?: number
+  readonly schedule?: Schedule
+}
+
+/** Runs something once, later, and returns how to call it off. */
+export type Schedule = (run: () => Promise<void>, milliseconds: number) => () => void
+
+type Look = () => Promise<void>
+
+const hour = 60 * 60 * 1000
+
+export function renewWhenDue(options: RenewalOptions): void {
+  const { authority, names, current, signal, onError } = options
+  const { everyMilliseconds = hour, schedule = scheduleUnreferenced } = options
+  if (signal.aborted) return
+  const looks = [
+    lookFor(() => authority.servingCertificate(names), current.serving, options.onServing),
+    lookFor(() => authority.adminCertificate(), current.admin, options.onAdmin),
+  ]
+  let cancel = schedule(turn, everyMilliseconds)
+  signal.addEventListener('abort', () => cancel(), { once: true })
+
+  async function turn(): Promise<void> {
+    for (const look of looks) if (!signal.aborted) await look().catch(onError)
+    if (!signal.aborted) cancel = schedule(turn, everyMilliseconds)
+  }
+}
+
+function lookFor(read: () => Promise<CertifiedKey>, current: CertifiedKey, use: RenewalOptions['onServing']): Look {
+  let used = current
+  return async () => {
+    const found = await read()
+    if (found.certificate === used.certificate && found.key === used.key) return
+    await use(found)
+    used = found
+  }
+}
+
+// A timer that does not keep the process alive.
+function scheduleUnreferenced(run: () => Promise<void>, milliseconds: number): () => void {
+  const timer = setTimeout(run, milliseconds).unref()
+  return () => clearTimeout(timer)
+}
