@@ -1,0 +1,45 @@
+/**
+ * The text of a client config (kubeconfig) for the administrator of this server: one cluster, one user, one context,
+ * with everything it needs inside. Pure; where it is written, and that only its owner may read it (it holds a private
+ * key), is left to the callers.
+ */
+export interface AdminConfig {
+  /** The address of the server, such as https://127.0.0.1:6443 */
+  readonly server: string
+  /** PEM of the authority that signed the server's certificate. */
+  readonly authority: string
+  /** PEM of the client's certificate and key. */
+  readonly certificate: string
+  readonly key: string
+}
+
+export function adminKubeconfig({ server, authority, certificate, key }: AdminConfig): string {
+  return `apiVersion: v1
+kind: Config
+clusters:
+- name: orch
+  cluster:
+    server: ${quoted(server)}
+    certificate-authority-data: ${base64(authority)}
+users:
+- name: orch-admin
+  user:
+    client-certificate-data: ${base64(certificate)}
+    client-key-data: ${base64(key)}
+contexts:
+- name: orch-admin@orch
+  context:
+    cluster: orch
+    user: orch-admin
+current-context: orch-admin@orch
+`
+}
+
+// A JSON string is also a YAML one.
+function quoted(text: string): string {
+  return JSON.stringify(text)
+}
+
+function base64(pem: string): string {
+  return Buffer.from(pem).toString('base64')
+}
