@@ -17,7 +17,8 @@ const oid = { cn: '550403', o: '55040a', ou: '55040b', email: '2a864886f70d01090
 function der(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts)
   const size = content.length
-  const length = size < 0x80 ? [size] : size < 0x100 ? [0x81, size] : [0x82, size >> 8, size & 0xff]
+  const bytes = [size >> 16, (size >> 8) & 0xff, size & 0xff].slice(size < 0x100 ? 2 : size < 0x10000 ? 1 : 0)
+  const length = size < 0x80 ? [size] : [0x80 + bytes.length, ...bytes]
   return Buffer.concat([Buffer.from([tag, ...length]), content])
 }
 
@@ -112,6 +113,7 @@ const malformed: [string, Buffer[]][] = [
   ['UniversalString beyond Unicode', [rdn(attribute(oid.cn, 0x1c, Buffer.from('00110000', 'hex')))]],
   ['a common name that is no string', [rdn(attribute(oid.cn, 0x04, 'a'))]],
   ['a string in pieces', [rdn(attribute(oid.cn, 0x2c, der(0x0c, Buffer.from('a'))))]],
+  ['a short length in the long form', [Buffer.concat([Buffer.from([0x31, 0x81]), rdn(utf8(oid.cn, 'a')).subarray(1)])]],
   ['an empty relative name', [rdn()]],
   ['a relative name that is no set', [utf8(oid.cn, 'a')]],
   ['an attribute of three parts', [rdn(der(0x30, der(0x06, Buffer.from(oid.cn, 'hex')), der(0x0c), der(0x0c)))]],
@@ -134,7 +136,7 @@ test('refuses what is not one DER certificate', () => {
     'length of five bytes': Buffer.concat([Buffer.from([0x30, 0x85, 0, 0, 0, good[2]!, good[3]!]), body]),
     'tag of several bytes': Buffer.from([0x3f, 0x81, 0x01, 0x00]),
     'a set': der(0x31, body),
-    'too long': der(0x30, body, Buffer.alloc(maxDerBytes)),
+    'too long': certificate(rdn(utf8(oid.cn, 'a'.repeat(maxDerBytes)))),
   }
   for (const [what, bytes] of Object.entries(bad)) assert.throws(() => readSubject(bytes), MalformedDer, what)
 })
