@@ -8,7 +8,8 @@
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { basename, join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
-import { type CertificateSubject, issueCertificate, type Usage } from './certificate.ts'
+import { issueCertificate } from './certificate.ts'
+import type { CertificateSubject, Usage } from './certificate-template.ts'
 import {
   createFile,
   DamagedFile,

@@ -4,10 +4,11 @@ import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { type CertificateRequest, issueCertificate } from '../../src/pki/certificate.ts'
+import { issueCertificate } from '../../src/pki/certificate.ts'
+import type { CertificateTemplate } from '../../src/pki/certificate-template.ts'
 import { generateKey, keyFromPem, keyToPem, publicKeyOf } from '../../src/pki/keys.ts'
 import { readNames } from '../../src/pki/names.ts'
-import { day, makeAuthority, now, request } from './issue.ts'
+import { day, makeAuthority, now, template } from './issue.ts'
 import { openssl, temporaryDirectory } from './openssl.ts'
 
 const ca = await makeAuthority()
@@ -19,7 +20,7 @@ function text(pem: string): string {
 test('openssl verifies an issued chain strictly, for its purpose and its names only', async (t) => {
   const directory = temporaryDirectory(t)
   const names = { dns: ['localhost'], ips: ['127.0.0.1', '::1'] }
-  const pem = await issueCertificate(request(ca, { usages: ['digital signature', 'server auth'], names }))
+  const pem = await issueCertificate(template(ca, { usages: ['digital signature', 'server auth'], names }))
   const [caFile, file] = [join(directory, 'ca.pem'), join(directory, 'leaf.pem')]
   writeFileSync(caFile, ca.certificate)
   writeFileSync(file, pem)
@@ -43,7 +44,7 @@ test('an authority has the extensions of one', () => {
 })
 
 test('a client certificate has the extensions of one', async () => {
-  const shown = text(await issueCertificate(request(ca)))
+  const shown = text(await issueCertificate(template(ca)))
   assert.match(shown, /Signature Algorithm: ecdsa-with-SHA256/)
   assert.match(shown, /Issuer: CN = test-ca\n/)
   assert.match(shown, /Subject: O = one, O = two, CN = someone\n/)
@@ -57,14 +58,14 @@ test('a client certificate has the extensions of one', async () => {
 
 test('times are UTCTime up to 2049 and GeneralizedTime from 2050', async () => {
   const changes = { notBefore: Date.UTC(2049, 11, 31, 23, 59, 59, 999), notAfter: Date.UTC(2050, 0, 1) }
-  const shown = openssl(['asn1parse'], await issueCertificate(request(ca, changes)))
+  const shown = openssl(['asn1parse'], await issueCertificate(template(ca, changes)))
   assert.match(shown, /UTCTIME +:491231235959Z/)
   assert.match(shown, /GENERALIZEDTIME +:20500101000000Z/)
 })
 
 test('serials are 128 positive bits from the random handed in, or as given', async () => {
-  const serialOf = async (changes: Partial<CertificateRequest>) =>
-    new X509Certificate(await issueCertificate(request(ca, changes))).serialNumber
+  const serialOf = async (changes: Partial<CertificateTemplate>) =>
+    new X509Certificate(await issueCertificate(template(ca, changes))).serialNumber
   assert.equal(await serialOf({ random: (size) => Buffer.alloc(size, 0xff) }), '7F'.padEnd(32, 'F'))
   assert.equal(await serialOf({ random: (size) => Buffer.alloc(size) }), '40'.padEnd(32, '0'))
   assert.equal(await serialOf({ serial: Buffer.from('00ff', 'hex') }), 'FF')
@@ -76,7 +77,7 @@ test('names are written and read back in one spelling', async () => {
     dns: ['B.example', 'a.example', '*.wild.example', 'b.example'],
     ips: ['10.0.0.1', '2001:DB8:0::1', '::FFFF:1.2.3.4', '::', '2001:db8::1'],
   }
-  const pem = await issueCertificate(request(ca, { names }))
+  const pem = await issueCertificate(template(ca, { names }))
   assert.deepEqual(readNames(new X509Certificate(pem).raw), {
     dns: ['*.wild.example', 'a.example', 'b.example'],
     ips: ['10.0.0.1', '2001:db8::1', '::', '::ffff:102:304'],
@@ -91,23 +92,24 @@ const badDns = ['', '.', 'a..b', '-a', 'a-', 'a b', 'a\0b', 'é.example', '1.2.3
 
 for (const ip of badIps) {
   test(`the address ${JSON.stringify(ip)} is refused`, async () => {
-    await assert.rejects(issueCertificate(request(ca, { names: { dns: [], ips: [ip] } })), /not an IP address/)
+    await assert.rejects(issueCertificate(template(ca, { names: { dns: [], ips: [ip] } })), /not an IP address/)
   })
 }
 
 for (const dns of [...badDns, 'a'.repeat(64), `${'a.'.repeat(127)}a`]) {
   test(`the DNS name ${JSON.stringify(dns.slice(0, 20))} of ${dns.length} is refused`, async () => {
-    await assert.rejects(issueCertificate(request(ca, { names: { dns: [dns], ips: [] } })), /not a DNS name/)
+    await assert.rejects(issueCertificate(template(ca, { names: { dns: [dns], ips: [] } })), /not a DNS name/)
   })
 }
 
-const leaf = await issueCertificate(request(ca))
+const leaf = await issueCertificate(template(ca))
 const rsa = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey
-const contradictions: [string, Partial<CertificateRequest>, RegExp][] = [
+const contradictions: [string, Partial<CertificateTemplate>, RegExp][] = [
   ['an authority that may not sign', { authority: true }, /cert sign/],
   ['an end certificate that may sign', { usages: ['cert sign'] }, /cert sign/],
   ['no usages', { usages: [] }, /usages/],
   ['no common name', { subject: { commonName: '', organizations: [] } }, /common name/],
+  ['half a surrogate pair', { subject: { commonName: 'a', organizations: ['\ud800'] } }, /not Unicode/],
   ['an end before the start', { notBefore: now, notAfter: now - day }, /valid/],
   ['a time that is none', { notBefore: Number.NaN }, /valid/],
   ['a year before 1950', { notBefore: Date.UTC(1949, 0) }, /valid/],
@@ -124,7 +126,7 @@ const contradictions: [string, Partial<CertificateRequest>, RegExp][] = [
 ]
 
 for (const [what, changes, message] of contradictions) {
-  test(`refused: ${what}`, () => assert.rejects(issueCertificate(request(ca, changes)), message))
+  test(`refused: ${what}`, () => assert.rejects(issueCertificate(template(ca, changes)), message))
 }
 
 test('a key goes to PKCS#8 PEM and back; other keys are refused', () => {

@@ -8,7 +8,7 @@ import { issueCertificate } from '../../src/pki/certificate.ts'
 import { MalformedDer, maxDerBytes } from '../../src/pki/der.ts'
 import { readSubject } from '../../src/pki/identity.ts'
 import { generateKey, publicKeyOf } from '../../src/pki/keys.ts'
-import { makeAuthority, request } from './issue.ts'
+import { makeAuthority, template } from './issue.ts'
 import { openssl, temporaryDirectory } from './openssl.ts'
 
 const key = generateKey()
@@ -165,7 +165,7 @@ function readOrRefuse(bytes: Buffer): void {
 
 test('reads what issueCertificate wrote', async () => {
   const subject = { commonName: 'system:node:a\u00e9\u{1f600}', organizations: ['system:nodes', 'b'] }
-  const pem = await issueCertificate(request(await makeAuthority(), { subject }))
+  const pem = await issueCertificate(template(await makeAuthority(), { subject }))
   assert.deepEqual(readSubject(new X509Certificate(pem).raw), subject)
 })
 

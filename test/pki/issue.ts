@@ -1,6 +1,7 @@
-/** An authority in memory and short requests to it, for tests. */
+/** An authority in memory and templates, for tests. */
 import type { KeyObject } from 'node:crypto'
-import { type CertificateRequest, issueCertificate } from '../../src/pki/certificate.ts'
+import { issueCertificate } from '../../src/pki/certificate.ts'
+import type { CertificateTemplate } from '../../src/pki/certificate-template.ts'
 import { generateKey, publicKeyOf } from '../../src/pki/keys.ts'
 
 export const now = Date.UTC(2030, 5, 1, 12)
@@ -23,8 +24,8 @@ export async function makeAuthority(): Promise<TestAuthority> {
   return { certificate, key }
 }
 
-/** A request for a client certificate, with what the test says instead. */
-export function request(issuer: TestAuthority, changes: Partial<CertificateRequest> = {}): CertificateRequest {
+/** A template of a client certificate, with what the test says instead. */
+export function template(issuer: TestAuthority, changes: Partial<CertificateTemplate> = {}): CertificateTemplate {
   return {
     ...common(generateKey()),
     subject: { commonName: 'someone', organizations: ['one', 'two'] },

@@ -1,0 +1,84 @@
+/**
+ * What a certificate is to say, before it is one: the template, its usages, and the check that it does not contradict
+ * itself or RFC 5280. Who may get which certificate is decided by the callers.
+ */
+import { type KeyObject, X509Certificate } from 'node:crypto'
+import { isP256, publicKeyOf } from './keys.ts'
+import type { AlternativeNames } from './names.ts'
+
+/** What each usage sets: a bit of the key usage (RFC 5280, 4.2.1.3), or an extended purpose (4.2.1.12). */
+export const usageTable = {
+  'digital signature': { bit: 0 },
+  'cert sign': { bit: 5 },
+  'crl sign': { bit: 6 },
+  'server auth': { purpose: '1.3.6.1.5.5.7.3.1' },
+  'client auth': { purpose: '1.3.6.1.5.5.7.3.2' },
+} as const satisfies Record<string, { bit: number } | { purpose: string }>
+
+export type Usage = keyof typeof usageTable
+
+export interface CertificateSubject {
+  readonly commonName: string
+  readonly organizations: readonly string[]
+}
+
+export interface Issuer {
+  /** PEM, or 'self': the certificate is signed with its own key. */
+  readonly certificate: string | 'self'
+  readonly key: KeyObject
+}
+
+export interface CertificateTemplate {
+  readonly subject: CertificateSubject
+  readonly publicKey: KeyObject
+  readonly issuer: Issuer
+  readonly usages: readonly Usage[]
+  /** A CA for end certificates only. Never implied by a usage, so that no list of usages can ask for it. */
+  readonly authority?: boolean
+  readonly names?: AlternativeNames
+  /** Wall milliseconds; certificates know whole seconds. */
+  readonly notBefore: number
+  readonly notAfter: number
+  /** 1 to 20 bytes of a positive number; random when absent. */
+  readonly serial?: Buffer
+  readonly random?: (size: number) => Buffer
+}
+
+/** Throws at what contradicts itself or RFC 5280. */
+export function assertConsistent(template: CertificateTemplate): void {
+  const { usages, authority = false, issuer, serial } = template
+  if (usages.length === 0) throw new Error('a certificate without usages')
+  if (usages.includes('cert sign') !== authority) throw new Error('"cert sign" is for an authority, and needed by it')
+  if (!isP256(issuer.key)) throw new Error('the issuer signs with P-256 only')
+  if (serial !== undefined) assertSerial(serial)
+  assertSubject(template.subject)
+  assertValidity(template.notBefore, template.notAfter)
+  assertIssuer(issuer, template.publicKey)
+}
+
+function assertSubject({ commonName, organizations }: CertificateSubject): void {
+  const fits = [commonName, ...organizations].every((text) => text !== '' && text.isWellFormed())
+  if (!fits) throw new Error('a common name or organization is empty or not Unicode text')
+}
+
+// DER: the shortest form of a number above zero; RFC 5280, 4.1.2.2: at most 20 bytes.
+function assertSerial(serial: Buffer): void {
+  const [first = 0, second = 0] = serial
+  const positive = first < 0x80 && (first !== 0 || second >= 0x80)
+  if (!positive || serial.length > 20) throw new Error('a serial is a positive number of 1 to 20 bytes')
+}
+
+function assertValidity(notBefore: number, notAfter: number): void {
+  const fits = notBefore >= Date.UTC(1950, 0) && notBefore < notAfter && notAfter < Date.UTC(10000, 0)
+  if (!fits) throw new Error(`a certificate cannot be valid from ${notBefore} to ${notAfter}`)
+}
+
+function assertIssuer(issuer: Issuer, publicKey: KeyObject): void {
+  if (issuer.certificate === 'self') {
+    if (!publicKeyOf(issuer.key).equals(publicKey)) throw new Error('self-signed with a key that is not its own')
+    return
+  }
+  const certificate = new X509Certificate(issuer.certificate)
+  if (!certificate.ca) throw new Error('the issuer is not a certificate authority')
+  if (!certificate.checkPrivateKey(issuer.key)) throw new Error('the key of the issuer is not that of its certificate')
+}
