@@ -87,7 +87,22 @@ test('names are written and read back in one spelling', async () => {
   assert.match(shown, /IP Address:2001:DB8:0:0:0:0:0:1, IP Address:0:0:0:0:0:0:0:0, IP Address:0:0:0:0:0:FFFF:102:304/)
 })
 
-const badIps = ['010.1.2.3', '1.2.3', '1.2.3.4/8', '0x7f.0.0.1', '256.1.1.1', 'fe80::1%eth0', ':::1', '1.2.3.4\n', '']
+const badIps = [
+  '010.1.2.3',
+  '1.2.3',
+  '1.2.3.4/8',
+  '0x7f.0.0.1',
+  '256.1.1.1',
+  'fe80::1%eth0',
+  ':::1',
+  '::1]',
+  '1::2::3',
+  '::010.1.2.3',
+  '1:2:3:4:5:6:7',
+  '12345::',
+  '1.2.3.4\n',
+  '',
+]
 const badDns = ['', '.', 'a..b', '-a', 'a-', 'a b', 'a\0b', 'é.example', '1.2.3.4', '010.1.2.3', '*', 'a.*.b', 'a.b\n']
 
 for (const ip of badIps) {
