@@ -4,7 +4,6 @@
  * The cache pushes and never waits. A reader that lets its queue run over is closed: its client lists again and
  * nobody else feels it. What is queued is taken all at once, to go out as one write.
  */
-import type { CachedObject } from './cached-object.ts'
 import type { CacheEvent, EventForm, Matches } from './event.ts'
 
 export interface Selection {
@@ -23,8 +22,6 @@ export class Watcher {
   readonly form: EventForm
   /** Everything up to this revision has been pushed or was not for this reader. */
   revision: number
-  /** What existed when the watch began, still to be sent as ADDED, in key order. */
-  initial: Iterator<CachedObject> | undefined
   #queue: Buffer[] = []
   #bytes = 0
   #closed = false
@@ -47,7 +44,15 @@ export class Watcher {
     this.revision = event.revision
     const type = event.typeFor(this.selection.matches)
     if (type === undefined || this.#closed) return
-    const bytes = event.bytes(this.form, type)
+    this.#enqueue(event.bytes(this.form, type))
+  }
+
+  /** A mark that everything before it has been sent. */
+  bookmark(bytes: Buffer): void {
+    if (!this.#closed) this.#enqueue(bytes)
+  }
+
+  #enqueue(bytes: Buffer): void {
     this.#queue.push(bytes)
     this.#bytes += bytes.length
     if (this.#queue.length > maxQueuedEvents || this.#bytes > maxQueuedBytes) this.close()

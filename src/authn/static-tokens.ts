@@ -1,0 +1,51 @@
+/**
+ * Tokens from a file: `token,user,uid,"group1,group2"` on each line. They never expire; a change needs a restart.
+ * Only their hashes are kept, and looked up by hash, so that no comparison tells how much of a guess was right.
+ */
+import { createHash } from 'node:crypto'
+import type { User } from '../model/user.ts'
+import { type Authenticator, none, refused } from './authenticator.ts'
+import { bearerToken } from './bearer.ts'
+
+export function staticTokens(csv: string): Authenticator {
+  const users = readTokens(csv)
+  return ({ authorization }) => {
+    const token = bearerToken(authorization)
+    if (token === undefined) return none
+    const user = users.get(hash(token))
+    return user === undefined ? refused : { result: 'user', user }
+  }
+}
+
+/** Throws an Error that names the line, never the token. */
+export function readTokens(csv: string): Map<string, User> {
+  const users = new Map<string, User>()
+  for (const [index, line] of csv.split(/\r?\n/).entries()) {
+    if (line.trim() === '') continue
+    const [token = '', name = '', uid = '', groups = ''] = splitCsv(line, index + 1).map((column) => column.trim())
+    if (token === '' || name === '' || uid === '')
+      throw new Error(`line ${index + 1}: at least three columns are needed: token, user name, user uid`)
+    if (users.has(hash(token))) throw new Error(`line ${index + 1}: the token of this line occurs more than once`)
+    const list = groups.split(',').filter((group) => group !== '')
+    users.set(hash(token), { name, uid, groups: list, extra: new Map() })
+  }
+  return users
+}
+
+function splitCsv(line: string, number: number): string[] {
+  const columns: string[] = []
+  let rest = line
+  for (;;) {
+    const quoted = /^\s*"((?:[^"]|"")*)"\s*(,|$)/.exec(rest)
+    const plain = quoted ? null : /^([^",]*)(,|$)/.exec(rest)
+    const match = quoted ?? plain
+    if (match === null) throw new Error(`line ${number}: a quote is not closed or stands in the middle of a column`)
+    columns.push(match[1]!.replaceAll('""', '"'))
+    if (match[2] === '') return columns
+    rest = rest.slice(match[0].length)
+  }
+}
+
+function hash(token: string): string {
+  return createHash('sha256').update(token).digest('base64')
+}

@@ -1,0 +1,61 @@
+/** May they: each mode is a function from a request's attributes to a verdict, or no opinion. */
+import { superusers, type User } from '../model/user.ts'
+
+export interface ResourceAttributes {
+  readonly resource: true
+  readonly verb: string
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+}
+
+export interface PathAttributes {
+  readonly resource: false
+  readonly verb: string
+  readonly path: string
+}
+
+export interface Question {
+  readonly user: User
+  readonly attributes: ResourceAttributes | PathAttributes
+}
+
+export interface Decision {
+  readonly verdict: 'allow' | 'deny' | 'no opinion'
+  readonly reason: string
+}
+
+export type Authorizer = (question: Question) => Decision | Promise<Decision>
+
+const allow: Decision = { verdict: 'allow', reason: '' }
+const noOpinion: Decision = { verdict: 'no opinion', reason: '' }
+
+export const alwaysAllow: Authorizer = () => allow
+export const alwaysDeny: Authorizer = () => ({ verdict: 'no opinion', reason: 'everything is forbidden' })
+
+/** Members of `system:masters` may do everything. */
+export const privilegedGroup: Authorizer = ({ user }) => (user.groups.includes(superusers) ? allow : noOpinion)
+
+/** Paths that anyone may read: probes must work whoever asks. */
+export function openPaths(paths: readonly string[]): Authorizer {
+  return ({ attributes }) => {
+    if (attributes.resource || attributes.verb !== 'get') return noOpinion
+    return paths.some((path) => attributes.path === path || attributes.path.startsWith(`${path}/`)) ? allow : noOpinion
+  }
+}
+
+/** The first verdict counts; without any the answer is no. */
+export function union(authorizers: readonly Authorizer[]): Authorizer {
+  return async (question) => {
+    const reasons: string[] = []
+    for (const authorizer of authorizers) {
+      const decision = await authorizer(question)
+      if (decision.verdict !== 'no opinion') return decision
+      if (decision.reason !== '') reasons.push(decision.reason)
+    }
+    return { verdict: 'no opinion', reason: reasons.join(', ') }
+  }
+}

@@ -1,0 +1,89 @@
+/** DeleteOptions, from the body and the query. Where a body is sent its options count, and a dry run from either. */
+import { parseJson } from '../codec/json.ts'
+import { badRequest, invalidObject } from '../model/api-error.ts'
+import { type FieldError, invalid, notSupported } from '../model/field-error.ts'
+import type { Json } from '../model/json.ts'
+import { groupName, type Vendor } from '../model/vendor.ts'
+import type { DeleteOptions, Propagation } from '../registry/delete.ts'
+import { decode } from '../schema/decode.ts'
+import { field, type Infer, s } from '../schema/schema.ts'
+import { readBody } from './body.ts'
+import type { Exchange } from './exchange.ts'
+import { wholeNumber } from './query.ts'
+import { isTrue } from './request-info.ts'
+
+const schema = s.object({
+  apiVersion: field(0, s.string()),
+  kind: field(0, s.string()),
+  gracePeriodSeconds: field(1, s.int64(), { zero: 'keep' }),
+  preconditions: field(
+    2,
+    s.object({ uid: field(1, s.string(), { zero: 'keep' }), resourceVersion: field(2, s.string(), { zero: 'keep' }) }),
+  ),
+  orphanDependents: field(3, s.boolean(), { zero: 'keep' }),
+  propagationPolicy: field(4, s.string(), { zero: 'keep' }),
+  dryRun: field(5, s.list(s.string())),
+})
+
+type Sent = Infer<typeof schema>
+
+export interface ReadDeleteOptions extends DeleteOptions {
+  readonly dryRun: boolean
+  /** Whether the client waits for dependents: then a deletion that is not done yet is answered with 202. */
+  readonly waits: boolean
+}
+
+export async function readDeleteOptions(exchange: Exchange, vendor: Vendor): Promise<ReadDeleteOptions> {
+  const { query } = exchange.info
+  const body = await readBody(exchange)
+  const sent = body.length > 0 ? decodeOptions(parseJson(body).value) : fromQuery(query)
+  const dryRuns = [...(sent.dryRun ?? []), ...query.getAll('dryRun')].filter((value) => value !== '')
+  const errors = check(sent, dryRuns)
+  if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind: 'DeleteOptions' }, '', errors)
+  return {
+    gracePeriodSeconds: sent.gracePeriodSeconds,
+    propagation: propagationOf(sent),
+    uid: sent.preconditions?.uid,
+    resourceVersion: sent.preconditions?.resourceVersion,
+    dryRun: dryRuns.length > 0,
+    waits: sent.orphanDependents === false || sent.propagationPolicy === 'Foreground',
+  }
+}
+
+function decodeOptions(value: Json): Sent {
+  const sent = decode(schema, value).value as Sent
+  if (sent.kind !== undefined && sent.kind !== 'DeleteOptions')
+    throw badRequest(`the body of a delete is a DeleteOptions, not a ${sent.kind.slice(0, 50)}`)
+  return sent
+}
+
+function fromQuery(query: URLSearchParams): Sent {
+  const grace = wholeNumber(query, 'gracePeriodSeconds')
+  const policy = query.get('propagationPolicy')
+  const orphan = query.has('orphanDependents') ? isTrue(query, 'orphanDependents') : undefined
+  return {
+    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
+    ...(policy === null ? {} : { propagationPolicy: policy }),
+    ...(orphan === undefined ? {} : { orphanDependents: orphan }),
+  }
+}
+
+const policies = ['Foreground', 'Background', 'Orphan']
+
+function check(sent: Sent, dryRuns: readonly string[]): FieldError[] {
+  const { propagationPolicy: policy, orphanDependents } = sent
+  return [
+    ...(policy !== undefined && orphanDependents !== undefined
+      ? [invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set')]
+      : []),
+    ...(policy !== undefined && !policies.includes(policy)
+      ? [notSupported('propagationPolicy', policy, [...policies, 'nil'])]
+      : []),
+    ...(dryRuns.every((value) => value === 'All') ? [] : [notSupported('dryRun', dryRuns as Json, ['All'])]),
+  ]
+}
+
+function propagationOf({ propagationPolicy, orphanDependents }: Sent): Propagation | undefined {
+  if (propagationPolicy !== undefined) return propagationPolicy as Propagation
+  return orphanDependents === undefined ? undefined : orphanDependents ? 'Orphan' : 'Background'
+}

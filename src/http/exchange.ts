@@ -1,0 +1,106 @@
+/**
+ * One request and its answer, the same for HTTP/1.1 and HTTP/2. The two adapters (`http1.ts`, `http2.ts`) make it;
+ * everything behind them sees only this.
+ */
+import type { X509Certificate } from 'node:crypto'
+import type { User } from '../model/user.ts'
+import type { RequestHeaders } from './headers.ts'
+import type { RequestInfo } from './request-info.ts'
+
+export type ResponseHeaders = { [name: string]: string | number | string[] }
+
+/** The other end of the connection. */
+export interface Peer {
+  readonly address: string
+  /** The client's certificate, and whether it is signed by a CA that the server trusts for clients. */
+  readonly certificate: { readonly x509: X509Certificate; readonly trusted: boolean } | undefined
+}
+
+/** The transport's side of an exchange. */
+export interface Transport {
+  readonly method: string
+  /** Path and query as sent. */
+  readonly target: string
+  readonly rawHeaders: readonly string[]
+  readonly peer: Peer
+  /** Aborts when the client is gone before the answer is complete. */
+  readonly signal: AbortSignal
+  /** The chunks of the request's body. */
+  readonly body: AsyncIterable<Buffer>
+  /** The whole answer at once. `close`: nothing more is read on this connection. */
+  send(status: number, headers: ResponseHeaders, body: Buffer, close: boolean): void
+  /** The beginning of an answer that comes in parts. */
+  open(status: number, headers: ResponseHeaders): void
+  /** Resolves when there is room for more. */
+  write(chunk: Buffer): Promise<void>
+  end(): void
+}
+
+export class Exchange {
+  readonly transport: Transport
+  readonly arrived: number
+  /** Set by the pipeline's steps, in the order of the steps. */
+  headers!: RequestHeaders
+  info!: RequestInfo
+  user!: User
+  /** Aborts when the client is gone or the deadline has passed. */
+  signal: AbortSignal
+  /** Whether an answer has begun: then an error can only cut it off. */
+  answered = false
+  bodyRead = false
+  readonly #headers: ResponseHeaders = {}
+  readonly #warnings: string[] = []
+
+  constructor(transport: Transport, arrived: number) {
+    this.transport = transport
+    this.arrived = arrived
+    this.signal = transport.signal
+  }
+
+  setHeader(name: string, value: string): void {
+    this.#headers[name] = value
+  }
+
+  /** A sentence for the user that does not stop the request. Bounded, as they travel in headers. */
+  warn(text: string): void {
+    if (this.#warnings.length < maxWarnings && !this.#warnings.includes(text)) this.#warnings.push(text)
+  }
+
+  send(status: number, contentType: string, body: Buffer): void {
+    this.answered = true
+    const unread = !this.bodyRead && hasBody(this)
+    this.transport.send(
+      status,
+      { ...this.#allHeaders(), 'content-type': contentType, 'content-length': body.length },
+      body,
+      unread,
+    )
+  }
+
+  open(status: number, contentType: string): void {
+    this.answered = true
+    this.transport.open(status, { ...this.#allHeaders(), 'content-type': contentType })
+  }
+
+  #allHeaders(): ResponseHeaders {
+    if (this.#warnings.length === 0) return this.#headers
+    return { ...this.#headers, warning: this.#warnings.map((text) => `299 - ${quoted(text)}`) }
+  }
+}
+
+const maxWarnings = 50
+
+function hasBody({ transport, headers }: Exchange): boolean {
+  if (transport.method === 'GET' || transport.method === 'HEAD') return false
+  return (
+    headers === undefined ||
+    headers.all('content-length').some((length) => length !== '0') ||
+    headers.all('transfer-encoding').length > 0
+  )
+}
+
+/** A quoted string of a header: printable ASCII only. */
+function quoted(text: string): string {
+  const ascii = text.slice(0, 500).replaceAll(/[^\x20-\x7e]/g, '?')
+  return `"${ascii.replaceAll(/["\\]/g, '\\$&')}"`
+}

@@ -1,0 +1,39 @@
+/** The exchange over HTTP/1.1. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Peer, ResponseHeaders, Transport } from './exchange.ts'
+
+export function http1Transport(request: IncomingMessage, response: ServerResponse, peer: Peer): Transport {
+  const gone = new AbortController()
+  response.on('close', () => {
+    if (!response.writableFinished) gone.abort()
+  })
+  return {
+    method: request.method ?? '',
+    target: request.url ?? '',
+    rawHeaders: request.rawHeaders,
+    peer,
+    signal: gone.signal,
+    body: request,
+    send: (status, headers, body, close) => {
+      response.writeHead(status, close ? { ...headers, connection: 'close' } : headers)
+      response.end(body)
+    },
+    open: (status: number, headers: ResponseHeaders) => {
+      response.writeHead(status, headers)
+      response.flushHeaders()
+    },
+    write: (chunk) => {
+      if (response.write(chunk)) return Promise.resolve()
+      return new Promise((resolve) => {
+        const done = () => {
+          response.off('drain', done)
+          gone.signal.removeEventListener('abort', done)
+          resolve()
+        }
+        response.on('drain', done)
+        gone.signal.addEventListener('abort', done)
+      })
+    },
+    end: () => response.end(),
+  }
+}

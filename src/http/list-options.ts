@@ -1,0 +1,54 @@
+/** The query parameters of list, watch and deletecollection, checked as the table of versions demands. */
+import { invalidObject } from '../model/api-error.ts'
+import { type FieldError, forbidden, notSupported } from '../model/field-error.ts'
+import { groupName, type Vendor } from '../model/vendor.ts'
+import type { ListQuery } from '../registry/list.ts'
+import { type ParsedSelection, parseSelection } from '../registry/selection.ts'
+import { text, wholeNumber } from './query.ts'
+import type { ResourceRequest } from './resource-request.ts'
+
+export function readSelection({ info, resource }: ResourceRequest): ParsedSelection {
+  return parseSelection(resource, {
+    namespace: info.namespace === '' ? undefined : info.namespace,
+    name: info.name === '' ? undefined : info.name,
+    labelSelector: text(info.query, 'labelSelector'),
+    fieldSelector: text(info.query, 'fieldSelector'),
+  })
+}
+
+export function readListQuery(request: ResourceRequest): ListQuery {
+  const { exchange, info, resource } = request
+  const { query } = info
+  checkVersionMatch(query, resource.vendor, false)
+  wholeNumber(query, 'timeoutSeconds')
+  return {
+    selection: readSelection(request),
+    limit: Math.max(wholeNumber(query, 'limit') ?? 0, 0),
+    continueToken: text(query, 'continue'),
+    resourceVersion: text(query, 'resourceVersion'),
+    match: text(query, 'resourceVersionMatch') as ListQuery['match'],
+    scope: JSON.stringify([exchange.user.name, info.path, text(query, 'labelSelector'), text(query, 'fieldSelector')]),
+  }
+}
+
+const matches = ['Exact', 'NotOlderThan', '']
+
+/** Every misuse of resourceVersionMatch is a 422. */
+export function checkVersionMatch(query: URLSearchParams, vendor: Vendor, watch: boolean): void {
+  const match = text(query, 'resourceVersionMatch')
+  if (match === '') return
+  const path = 'resourceVersionMatch'
+  const version = text(query, 'resourceVersion')
+  const errors: FieldError[] = []
+  if (watch) errors.push(forbidden(path, 'resourceVersionMatch is forbidden for watch'))
+  else {
+    if (version === '')
+      errors.push(forbidden(path, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
+    if (text(query, 'continue') !== '')
+      errors.push(forbidden(path, 'resourceVersionMatch is forbidden when continue is provided'))
+    if (!matches.includes(match)) errors.push(notSupported(path, match, matches))
+    if (match === 'Exact' && version === '0')
+      errors.push(forbidden(path, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+  }
+  if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind: 'ListOptions' }, '', errors)
+}

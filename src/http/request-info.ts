@@ -1,0 +1,124 @@
+/**
+ * What a request asks for, read off its method and path once: the authorizer and the router see the same answer.
+ *
+ *   /api/v1/namespaces/a/configmaps/b        get configmaps b in a
+ *   /apis/storage.orch.io/v1/storageclasses  list storageclasses
+ *   /livez                                   a path that is no resource
+ */
+import { badRequest, noSuchPath } from '../model/api-error.ts'
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+
+export interface ResourceInfo {
+  readonly resource: true
+  readonly verb: Verb
+  readonly path: string
+  /** As on the wire; '' is the core group. */
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+  /** '' when the path names none. */
+  readonly namespace: string
+  readonly name: string
+  readonly subresource: string
+  readonly query: URLSearchParams
+}
+
+export interface PathInfo {
+  readonly resource: false
+  /** The method in lower case: what non-resource rules name. */
+  readonly verb: string
+  readonly path: string
+  readonly query: URLSearchParams
+}
+
+export type RequestInfo = ResourceInfo | PathInfo
+
+const verbs: { readonly [method: string]: Verb } = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+/** What may follow a namespace's name without being a resource inside it. */
+const namespaceSubresources = new Set(['status', 'finalize'])
+
+export function readRequest(method: string, target: string): RequestInfo {
+  const mark = target.indexOf('?')
+  const path = mark < 0 ? target : target.slice(0, mark)
+  const query = new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1))
+  const segments = readSegments(path)
+  const place = readPlace(segments)
+  const verb = verbs[method]
+  if (place === undefined || verb === undefined)
+    return { resource: false, verb: method.toLowerCase(), path: `/${segments.join('/')}`, query }
+  return { resource: true, verb: exactVerb(verb, place, query), path, query, ...place }
+}
+
+/** The decoded segments. A segment can never hold a slash or climb: names are looked up as they stand. */
+function readSegments(path: string): string[] {
+  if (!path.startsWith('/')) throw badRequest('the request target must be a path')
+  const segments = path.slice(1).split('/')
+  if (segments.at(-1) === '') segments.pop()
+  return segments.map((segment) => {
+    const text = decodeSegment(segment)
+    if (text === '') throw noSuchPath()
+    if (text === '.' || text === '..' || /[/\\\0]/.test(text))
+      throw badRequest(`invalid path segment ${JSON.stringify(text)}`)
+    return text
+  })
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return segment.includes('%') ? decodeURIComponent(segment) : segment
+  } catch (error) {
+    throw badRequest('the path is not properly percent-encoded', { cause: error })
+  }
+}
+
+interface Place {
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+  readonly namespace: string
+  readonly name: string
+  readonly subresource: string
+  readonly watchPrefix: boolean
+}
+
+/** Undefined for what is not below a version of a group. */
+function readPlace(segments: readonly string[]): Place | undefined {
+  const core = segments[0] === 'api'
+  if (!core && segments[0] !== 'apis') return undefined
+  const [group, version, rest] = core
+    ? ['', segments[1], segments.slice(2)]
+    : [segments[1], segments[2], segments.slice(3)]
+  if (group === undefined || version === undefined || rest.length === 0) return undefined
+  const watchPrefix = rest[0] === 'watch' && rest.length > 1
+  const parts = watchPrefix ? rest.slice(1) : rest
+  return { group, version, watchPrefix, ...readParts(parts) }
+}
+
+function readParts(parts: readonly string[]) {
+  const inNamespace = parts[0] === 'namespaces' && parts.length > 2 && !namespaceSubresources.has(parts[2]!)
+  const namespace = inNamespace ? parts[1]! : ''
+  const [plural = '', name = '', ...subresource] = inNamespace ? parts.slice(2) : parts
+  return { namespace, plural, name, subresource: subresource.join('/') }
+}
+
+function exactVerb(verb: Verb, place: Place, query: URLSearchParams): Verb {
+  if (verb === 'get') {
+    if (place.subresource === '' && (place.watchPrefix || isTrue(query, 'watch'))) return 'watch'
+    return place.name === '' ? 'list' : 'get'
+  }
+  return verb === 'delete' && place.name === '' ? 'deletecollection' : verb
+}
+
+/** A boolean parameter: there, and not `false` or `0`. */
+export function isTrue(query: URLSearchParams, name: string): boolean {
+  const value = query.get(name)
+  return value !== null && value !== 'false' && value !== '0'
+}

@@ -1,0 +1,33 @@
+/** A request for a resource that is served: what the verbs' handlers are given. */
+import type { Admission } from '../registry/admission.ts'
+import type { Resource } from '../registry/resource.ts'
+import type { WriteContext } from '../registry/write.ts'
+import type { Exchange } from './exchange.ts'
+import type { ResourceInfo } from './request-info.ts'
+import { managerName, readWriteOptions } from './write-options.ts'
+
+export interface ResourceRequest {
+  readonly exchange: Exchange
+  readonly info: ResourceInfo
+  readonly resource: Resource
+  readonly admission: Admission
+}
+
+export type Handler = (request: ResourceRequest) => Promise<void>
+
+/** `optionsKind` names the options in errors: CreateOptions and so on. */
+export function writeContext(
+  { exchange, info, resource, admission }: ResourceRequest,
+  optionsKind: string,
+): WriteContext {
+  const { dryRun, fieldManager } = readWriteOptions(info.query, optionsKind, resource.vendor)
+  return {
+    resource,
+    namespace: info.namespace,
+    subresource: info.subresource,
+    user: exchange.user,
+    dryRun,
+    fieldManager: managerName(fieldManager, exchange.headers.all('user-agent')[0]),
+    admission,
+  }
+}

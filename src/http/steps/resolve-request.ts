@@ -1,0 +1,8 @@
+/** Reads what is asked for off the method and the path. */
+import type { Step } from '../pipeline.ts'
+import { readRequest } from '../request-info.ts'
+
+export const resolveRequest: Step = async (exchange, next) => {
+  exchange.info = readRequest(exchange.transport.method, exchange.transport.target)
+  await next()
+}

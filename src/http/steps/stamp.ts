@@ -1,0 +1,11 @@
+/** Gives the exchange an id that the answer carries, and reads its headers. */
+import { randomUUID } from 'node:crypto'
+import { RequestHeaders } from '../headers.ts'
+import type { Step } from '../pipeline.ts'
+
+export const stamp: Step = async (exchange, next) => {
+  exchange.setHeader('audit-id', randomUUID())
+  exchange.setHeader('cache-control', 'no-cache, private')
+  exchange.headers = new RequestHeaders(exchange.transport.rawHeaders)
+  await next()
+}

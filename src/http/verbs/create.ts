@@ -1,0 +1,20 @@
+/** POST to a collection. */
+import { badRequest } from '../../model/api-error.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { create } from '../../registry/create.ts'
+import { readObjectBody } from '../object-body.ts'
+import { type Handler, writeContext } from '../resource-request.ts'
+import { sendObject } from '../responses.ts'
+
+export const handleCreate: Handler = async (request) => {
+  const context = writeContext(request, 'CreateOptions')
+  const object = await readObjectBody(request.exchange, request.resource)
+  assertNamespace(object, request.info.namespace)
+  sendObject(request.exchange, 201, await create(context, object))
+}
+
+function assertNamespace({ metadata }: ApiObject, namespace: string): void {
+  if (namespace !== '' && metadata.namespace !== undefined && metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+}

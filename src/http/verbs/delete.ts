@@ -1,0 +1,22 @@
+/** DELETE of one object. */
+import { success } from '../../model/api-error.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { deleteObject } from '../../registry/delete.ts'
+import type { Resource } from '../../registry/resource.ts'
+import { readDeleteOptions } from '../delete-options.ts'
+import { type Handler, writeContext } from '../resource-request.ts'
+import { sendObject, sendStatus } from '../responses.ts'
+
+export const handleDelete: Handler = async (request) => {
+  const { exchange, info, resource } = request
+  const options = await readDeleteOptions(exchange, resource.vendor)
+  const context = { ...writeContext(request, 'DeleteOptions'), dryRun: options.dryRun }
+  const { object, removed } = await deleteObject(context, info.name, options)
+  const code = !removed && options.waits ? 202 : 200
+  if (removed && resource.kind.deleteAnswers !== 'object') sendStatus(exchange, code, deletedStatus(resource, object))
+  else sendObject(exchange, code, object)
+}
+
+function deletedStatus({ group, plural }: Resource, { metadata }: ApiObject) {
+  return success({ name: metadata.name!, ...(group === '' ? {} : { group }), kind: plural, uid: metadata.uid! })
+}

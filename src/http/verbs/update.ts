@@ -1,0 +1,28 @@
+/** PUT of one object or of a subresource that is a view of it. */
+import { badRequest } from '../../model/api-error.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { update } from '../../registry/update.ts'
+import { readObjectBody } from '../object-body.ts'
+import { type Handler, writeContext } from '../resource-request.ts'
+import { sendObject } from '../responses.ts'
+
+export const handleUpdate: Handler = async (request) => {
+  const { exchange, info, resource } = request
+  const context = writeContext(request, 'UpdateOptions')
+  const object = await readObjectBody(exchange, resource)
+  assertSameObject(object, info.namespace, info.name)
+  const updated = await update(context, info.name, object)
+  sendObject(exchange, updated.created ? 201 : 200, updated.object)
+}
+
+function assertSameObject({ metadata }: ApiObject, namespace: string, name: string): void {
+  if (!metadata.name)
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
+  if (metadata.name !== name)
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`)
+  if (namespace !== '' && metadata.namespace !== undefined && metadata.namespace !== namespace) {
+    throw badRequest(
+      `the namespace of the object (${metadata.namespace}) does not match the namespace on the request (${namespace})`,
+    )
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * GET with `watch`: a stream of events until its time is over, the client is gone or cannot keep up.
+ * All that is queued goes out as one write; a write waits until the client has taken the last one.
+ */
+import { jsonEvents } from '../../cache/event.ts'
+import type { Watcher } from '../../cache/watcher.ts'
+import { ApiError, failure } from '../../model/api-error.ts'
+import { formatVersion } from '../../model/resource-version.ts'
+import { type Watching, watch } from '../../registry/watch.ts'
+import type { Exchange } from '../exchange.ts'
+import { checkVersionMatch, readSelection } from '../list-options.ts'
+import { text, wholeNumber } from '../query.ts'
+import { isTrue } from '../request-info.ts'
+import type { Handler, ResourceRequest } from '../resource-request.ts'
+import { jsonType } from '../responses.ts'
+
+export const handleWatch: Handler = async (request) => {
+  const { exchange, info, resource } = request
+  checkVersionMatch(info.query, resource.vendor, true)
+  const selection = readSelection(request)
+  const lifetime = lifetimeMs(info.query)
+  const over = AbortSignal.any([exchange.transport.signal, AbortSignal.timeout(lifetime)])
+  const watching = await begin(request, {
+    selection,
+    resourceVersion: text(info.query, 'resourceVersion'),
+    form: jsonEvents,
+    signal: over,
+  })
+  if (watching === undefined) return
+  exchange.open(200, jsonType)
+  const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? bookmarkTimes(lifetime) : undefined
+  await stream(request, watching, { over, bookmarks })
+}
+
+/** A start that is too old is told in the stream, as clients expect: a 200 with one ERROR event. */
+async function begin(
+  { exchange, resource }: ResourceRequest,
+  query: Parameters<typeof watch>[1],
+): Promise<Watching | undefined> {
+  try {
+    return await watch(resource, query)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 410) throw error
+    exchange.open(200, jsonType)
+    await exchange.transport.write(Buffer.from(`${JSON.stringify({ type: 'ERROR', object: failure(error) })}\n`))
+    exchange.transport.end()
+    return undefined
+  }
+}
+
+interface Ending {
+  readonly over: AbortSignal
+  /** Milliseconds from the start at which a bookmark is due. */
+  readonly bookmarks: Iterator<number> | undefined
+}
+
+async function stream(
+  request: ResourceRequest,
+  { watcher, before }: Watching,
+  { over, bookmarks }: Ending,
+): Promise<void> {
+  const { exchange } = request
+  const end = () => watcher.close()
+  over.addEventListener('abort', end)
+  if (over.aborted) end()
+  const bookmarking = bookmarks && startBookmarks(request, watcher, bookmarks)
+  try {
+    for (const chunk of gather(before)) await exchange.transport.write(chunk)
+    await forward(exchange, watcher)
+  } finally {
+    bookmarking?.stop()
+    over.removeEventListener('abort', end)
+    watcher.close()
+    exchange.transport.end()
+  }
+}
+
+async function forward(exchange: Exchange, watcher: Watcher): Promise<void> {
+  while (!watcher.closed) {
+    await watcher.ready()
+    const events = watcher.take()
+    if (events.length > 0) await exchange.transport.write(events.length === 1 ? events[0]! : Buffer.concat(events))
+  }
+}
+
+const chunkBytes = 64 * 1024
+
+/** Small buffers as fewer, larger ones. */
+function* gather(buffers: Iterable<Buffer>): Generator<Buffer> {
+  let parts: Buffer[] = []
+  let size = 0
+  for (const buffer of buffers) {
+    parts.push(buffer)
+    size += buffer.length
+    if (size < chunkBytes) continue
+    yield Buffer.concat(parts)
+    parts = []
+    size = 0
+  }
+  if (parts.length > 0) yield Buffer.concat(parts)
+}
+
+const minute = 60_000
+const shortestDefault = 30 * minute
+
+/** What the client asks for, else half an hour to an hour, so that not all watches end at once. */
+function lifetimeMs(query: URLSearchParams): number {
+  const asked = wholeNumber(query, 'timeoutSeconds') ?? 0
+  if (asked > 0) return Math.min(asked * 1000, 2 ** 31 - 1)
+  return shortestDefault * (1 + Math.random())
+}
+
+const beforeTheEnd = 2000
+
+/** Every minute, and shortly before the watch ends, so that a client can resume from there. */
+function* bookmarkTimes(lifetime: number): Generator<number> {
+  for (let at = minute; at < lifetime - beforeTheEnd; at += minute) yield at
+  yield Math.max(lifetime - beforeTheEnd, 0)
+}
+
+function startBookmarks({ resource }: ResourceRequest, watcher: Watcher, times: Iterator<number>) {
+  const start = performance.now()
+  let timer: NodeJS.Timeout | undefined
+  const schedule = () => {
+    const next = times.next()
+    if (!next.done) timer = setTimeout(bookmark, Math.max(next.value - (performance.now() - start), 0))
+  }
+  const bookmark = () => {
+    // Everything up to here has been queued before this bookmark, or was not for this watcher.
+    const revision = Math.max(watcher.revision, resource.caches.revision)
+    const { apiVersion, kind } = resource
+    watcher.bookmark(
+      Buffer.from(
+        `{"type":"BOOKMARK","object":{"apiVersion":${JSON.stringify(apiVersion)},"kind":"${kind.kind}","metadata":{"creationTimestamp":null,"resourceVersion":"${formatVersion(revision)}"}}}\n`,
+      ),
+    )
+    schedule()
+  }
+  schedule()
+  return { stop: () => clearTimeout(timer) }
+}

@@ -1,0 +1,56 @@
+/** The query parameters of writes: dryRun, fieldManager, fieldValidation. Wrong values are 422, as for any options. */
+import { invalidObject } from '../model/api-error.ts'
+import { type FieldError, invalid, notSupported } from '../model/field-error.ts'
+import { groupName, type Vendor } from '../model/vendor.ts'
+
+export type FieldValidation = 'Strict' | 'Warn' | 'Ignore'
+
+/** Unset is Warn. Checked by `readWriteOptions` before. */
+export function fieldValidation(query: URLSearchParams): FieldValidation {
+  const value = query.get('fieldValidation')
+  return value === 'Strict' || value === 'Ignore' ? value : 'Warn'
+}
+
+export interface WriteOptions {
+  readonly dryRun: boolean
+  /** '' when not sent. */
+  readonly fieldManager: string
+}
+
+const longestManager = 128
+
+/** `kind` is the options kind that errors speak of: CreateOptions, UpdateOptions, PatchOptions. */
+export function readWriteOptions(query: URLSearchParams, kind: string, vendor: Vendor): WriteOptions {
+  const errors = [...checkDryRun(query), ...checkManager(query), ...checkValidation(query)]
+  if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind }, '', errors)
+  return { dryRun: query.get('dryRun') === 'All', fieldManager: query.get('fieldManager') ?? '' }
+}
+
+function checkDryRun(query: URLSearchParams): FieldError[] {
+  const values = query.getAll('dryRun').filter((value) => value !== '')
+  return values.every((value) => value === 'All') ? [] : [notSupported('dryRun', values, ['All'])]
+}
+
+function checkManager(query: URLSearchParams): FieldError[] {
+  const name = query.get('fieldManager') ?? ''
+  if (Buffer.byteLength(name) > longestManager)
+    return [
+      { fault: 'FieldValueTooLong', path: 'fieldManager', text: `Too long: must have at most ${longestManager} bytes` },
+    ]
+  return /^[\P{C}]*$/u.test(name) ? [] : [invalid('fieldManager', name, 'should only contain printable characters')]
+}
+
+function checkValidation(query: URLSearchParams): FieldError[] {
+  const value = query.get('fieldValidation') ?? ''
+  return ['', 'Strict', 'Warn', 'Ignore'].includes(value)
+    ? []
+    : [notSupported('fieldValidation', value, ['', 'Ignore', 'Warn', 'Strict'])]
+}
+
+/** The manager of a write that names none: the first word of the user agent. */
+export function managerName(fieldManager: string, userAgent: string | undefined): string {
+  if (fieldManager !== '') return fieldManager
+  const agent = (userAgent ?? '').split('/')[0]!
+  const printable = agent.replaceAll(/\p{C}/gu, '')
+  return printable === '' ? 'unknown' : Buffer.from(printable).subarray(0, longestManager).toString('utf8')
+}
