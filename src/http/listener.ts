@@ -5,7 +5,12 @@
  * every connection until `close`, which lets answers under way finish within the time given.
  */
 import { createServer as createHttp1, type Server as Http1Server } from 'node:http'
-import { createServer as createHttp2, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import {
+  createServer as createHttp2,
+  type Http2Server,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
 import {
   createServer as createTls,
   type SecureContextOptions,

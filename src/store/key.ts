@@ -1,9 +1,17 @@
-/** What a key may be. Keys order by their UTF-8 bytes on every backend: see base/utf8-order. */
-import { type Key, maxKeyBytes, StoreError } from './store.ts'
+/** What a key and a write may be. Keys order by their UTF-8 bytes on every backend: see base/utf8-order. */
+import { type Key, maxKeyBytes, StoreError, type Write } from './store.ts'
 
 /** Keys come from checked names; one that does not fit is a fault of ours, caught before it can reach a backend. */
 export function assertKey(key: Key): void {
-  if (key.length === 0 || key.includes('\0') || Buffer.byteLength(key) > maxKeyBytes) {
+  const fits = key.length > 0 && key.length <= maxKeyBytes && Buffer.byteLength(key) <= maxKeyBytes
+  // A lone surrogate has no UTF-8 bytes of its own, so two such keys could be one.
+  if (!fits || key.includes('\0') || !key.isWellFormed()) {
     throw new StoreError(`not a key: ${JSON.stringify(key.slice(0, 100))}`)
   }
+}
+
+export function assertWrite({ key, expected, value }: Write): void {
+  assertKey(key)
+  if (!Number.isSafeInteger(expected) || expected < 0) throw new StoreError(`not a revision: ${expected}`)
+  if (value === undefined && expected === 0) throw new StoreError('a key that is absent cannot be deleted')
 }

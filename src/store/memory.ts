@@ -3,7 +3,7 @@
  * contract means, and the other backends are compared with it operation by operation. For tests only.
  */
 import { compareUtf8 } from '../base/utf8-order.ts'
-import { assertKey } from './key.ts'
+import { assertWrite } from './key.ts'
 import {
   type Change,
   type Committed,
@@ -31,11 +31,9 @@ export class MemoryStore implements Store {
 
   async commit(write: Write): Promise<Committed | Conflict> {
     this.#assertOpen()
-    assertKey(write.key)
+    assertWrite(write)
     const previous = this.#current.get(write.key)
     if ((previous?.revision ?? 0) !== write.expected) return { outcome: 'conflict', current: previous }
-    if (previous === undefined && write.value === undefined)
-      throw new StoreError('a key that is absent cannot be deleted')
     const revision = this.#tail.revision + 1
     if (write.value === undefined) this.#current.delete(write.key)
     else this.#current.set(write.key, { key: write.key, revision, value: write.value })
@@ -77,6 +75,7 @@ export class MemoryStore implements Store {
     if (revision > this.#tail.revision) throw new RevisionAhead(revision, this.#tail.revision)
     this.#oldest = Math.max(this.#oldest, revision)
     this.#log = this.#log.filter((change) => change.revision > this.#oldest)
+    this.#tail.forget(this.#oldest)
   }
 
   async close(): Promise<void> {

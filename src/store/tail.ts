@@ -55,6 +55,14 @@ export class Tail {
     this.#wake()
   }
 
+  /** Drops the changes up to a revision: a reader that still wants them is told by the backend whether they are gone. */
+  forget(revision: Revision): void {
+    const drop = this.#indexAfter(revision)
+    for (const change of this.#changes.slice(0, drop)) this.#bytes -= weight(change)
+    this.#changes = this.#changes.slice(drop)
+    this.#floor = Math.max(this.#floor, revision)
+  }
+
   /** Ends every reader, now and later, with this error. */
   end(error: StoreError): void {
     this.#ended ??= error
@@ -69,11 +77,12 @@ export class Tail {
     while (!options.signal.aborted && after < until) {
       if (this.#ended) throw this.#ended
       if (after < this.#floor) {
+        const floor = this.#floor
         const changes = await readLog(after, batchSize)
         if (options.signal.aborted) return
         const last = changes.at(-1)
-        // Nothing in the log up to the floor: those revisions hold no change.
-        after = last === undefined ? this.#floor : last.revision
+        // Nothing in the log up to the floor as it was when asked: those revisions hold no change.
+        after = last === undefined ? floor : last.revision
         const batch = changes.filter(wanted)
         if (batch.length > 0) yield batch
       } else if (after < this.revision) {

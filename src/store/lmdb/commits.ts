@@ -1,0 +1,130 @@
+/**
+ * Commits on their way to the thread. Those of one turn travel as one batch; while the thread is busy with two batches
+ * the others gather here, so that the next batch is the larger the slower the disk. Nothing is resolved before
+ * `onCommitted` has seen it.
+ */
+import type { Change, Committed, Conflict, Entry, Revision, StoreError, Write } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { Packer, Unpacker } from './pack.ts'
+
+interface Pending {
+  readonly write: Write
+  resolve(outcome: Committed | Conflict): void
+  reject(error: StoreError): void
+}
+
+const maxBatches = 2
+const maxWrites = 2000
+const maxBytes = 4 * 1024 * 1024
+
+export class Commits {
+  readonly #connection: Connection
+  readonly #onCommitted: (changes: readonly Change[]) => void
+  #queue: Pending[] = []
+  #batches = 0
+  #scheduled = false
+  #onIdle: (() => void)[] = []
+
+  constructor(connection: Connection, onCommitted: (changes: readonly Change[]) => void) {
+    this.#connection = connection
+    this.#onCommitted = onCommitted
+  }
+
+  add(write: Write): Promise<Committed | Conflict> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ write, resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  /** Resolves when every commit added so far has been answered. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle.push(resolve)
+      this.#settle()
+    })
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => {
+      this.#scheduled = false
+      this.#send()
+    })
+  }
+
+  #send(): void {
+    while (this.#queue.length > 0 && this.#batches < maxBatches) this.#sendBatch(this.#takeBatch())
+    this.#settle()
+  }
+
+  #takeBatch(): Pending[] {
+    let bytes = 0
+    let size = 0
+    while (size < this.#queue.length && size < maxWrites && bytes < maxBytes) {
+      bytes += this.#queue[size++]!.write.value?.length ?? 0
+    }
+    const batch = this.#queue.slice(0, size)
+    this.#queue = this.#queue.slice(size)
+    return batch
+  }
+
+  #sendBatch(batch: Pending[]): void {
+    this.#batches++
+    const writes = pack(batch)
+    this.#connection.send({ type: 'commit', writes }, [writes], {
+      resolve: (reply) => this.#answer(batch, new Unpacker(reply as ArrayBuffer)),
+      reject: (error) => this.#refuse(batch, error),
+    })
+  }
+
+  #answer(batch: readonly Pending[], reply: Unpacker): void {
+    this.#batches--
+    const changes: Change[] = []
+    const outcomes = batch.map(({ write }) => readOutcome(write, reply, changes))
+    this.#onCommitted(changes)
+    for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i]!)
+    this.#send()
+  }
+
+  #refuse(batch: readonly Pending[], error: StoreError): void {
+    this.#batches--
+    for (const { reject } of batch) reject(error)
+    this.#send()
+  }
+
+  #settle(): void {
+    if (this.#queue.length > 0 || this.#batches > 0) return
+    for (const resolve of this.#onIdle.splice(0)) resolve()
+  }
+}
+
+const headroom = 8
+
+function pack(batch: readonly Pending[]): ArrayBuffer {
+  const packed = new Packer(batch.reduce((sum, { write }) => sum + sizeOf(write), 0))
+  for (const { write } of batch) {
+    packed.number(write.expected)
+    packed.number(write.value === undefined ? 1 : 0)
+    packed.key(write.key)
+    packed.bytes(write.value ?? nothing, headroom)
+  }
+  return packed.finish()
+}
+
+const nothing = new Uint8Array(0)
+
+function sizeOf({ key, value }: Write): number {
+  return 32 + headroom + 3 * key.length + (value?.length ?? 0)
+}
+
+function readOutcome(write: Write, reply: Unpacker, changes: Change[]): Committed | Conflict {
+  const revision: Revision = reply.number()
+  const held: Revision = reply.number()
+  const previous: Entry | undefined =
+    held === 0 ? undefined : { key: write.key, revision: held, value: reply.bytes().subarray(headroom) }
+  if (revision === 0) return { outcome: 'conflict', current: previous }
+  changes.push({ key: write.key, revision, value: write.value, previous })
+  return { outcome: 'committed', revision }
+}

@@ -1,0 +1,19 @@
+/** When which revision was reached, so that history can be kept by time although it is numbered by revision. */
+import type { Revision } from '../store.ts'
+
+export class TimeMarks {
+  #marks: { readonly time: number; readonly revision: Revision }[] = []
+
+  add(time: number, revision: Revision): void {
+    this.#marks.push({ time, revision })
+  }
+
+  /** The newest revision that had been reached by `time`; older marks are dropped. Undefined: none is that old. */
+  reachedBy(time: number): Revision | undefined {
+    const next = this.#marks.findIndex((mark) => mark.time > time)
+    const last = (next === -1 ? this.#marks.length : next) - 1
+    if (last < 0) return undefined
+    this.#marks = this.#marks.slice(last)
+    return this.#marks[0]!.revision
+  }
+}

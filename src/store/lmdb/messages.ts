@@ -1,0 +1,58 @@
+/**
+ * What the store and its thread say to each other. When the reply to a read arrives, the replies to all commits that
+ * the read could see have arrived before it.
+ *
+ * Packed blocks, record by record:
+ *   commit request  expected, deletes (0 or 1), key, value with eight bytes of headroom for the revision
+ *   commit reply    revision (0: conflict), the revision held before (0: none), value held before with its headroom
+ *   slice of a list revision, key, value
+ *   slice of a log  revision, deletes (0 or 1), key, value, previous revision, previous value
+ */
+import type { Key, Revision } from '../store.ts'
+
+export type Request =
+  | { readonly type: 'commit'; readonly id: number; readonly writes: ArrayBuffer }
+  | { readonly type: 'get'; readonly id: number; readonly key: Key }
+  | { readonly type: 'list'; readonly id: number; readonly range: SliceRange; readonly limit: number }
+  | { readonly type: 'count'; readonly id: number; readonly range: SliceRange }
+  | { readonly type: 'log'; readonly id: number; readonly after: Revision; readonly limit: number }
+  | { readonly type: 'compact'; readonly id: number; readonly oldest: Revision; readonly upTo: Revision }
+  | { readonly type: 'close'; readonly id: number }
+
+/** The part of a list still to be read: keys with this prefix after `after`, as they were at `revision`. */
+export interface SliceRange {
+  readonly prefix: string
+  readonly after: Key | undefined
+  readonly revision: Revision
+}
+
+export interface OpenReply {
+  readonly revision: Revision
+  readonly oldest: Revision
+}
+
+/** `resume`: read on after this key; undefined: the range ends here. */
+export interface ListReply {
+  readonly entries: ArrayBuffer
+  readonly resume: Key | undefined
+}
+
+export interface CountReply {
+  readonly count: number
+  readonly resume: Key | undefined
+}
+
+export interface CompactReply {
+  readonly more: boolean
+}
+
+export interface Failure {
+  /** full: no room, go on. failed: the disk refused a sync, nothing may be written any more. */
+  readonly kind: 'full' | 'failed' | 'error'
+  readonly message: string
+}
+
+/** `result` is an ArrayBuffer or one of the reply types above, as the request asks. The reply to opening has id 0. */
+export type Reply =
+  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly failure: Failure }

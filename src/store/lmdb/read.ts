@@ -1,0 +1,232 @@
+/**
+ * Reading, in the store's thread: slices of a list at a revision, of its count, and of the log. Every slice is bounded,
+ * so that commits go on in between, and every slice of one list is exact at that list's revision.
+ *
+ * The state at revision R is what `current` holds from up to R, and for keys changed since what `history` holds that
+ * was written up to R and replaced after it. Both are walked in key order, and each key is one look, however many
+ * versions it has.
+ */
+import { type Bytes, type Key, type Revision, StoreError } from '../store.ts'
+import type { CountReply, ListReply, SliceRange } from './messages.ts'
+import { Packer } from './pack.ts'
+import { readLogRecord, readRevision, revisionKey, type Tables, versionKey } from './tables.ts'
+
+/** A slice ends at whichever comes first. Keys looked at count, whether or not they were there at the revision. */
+const listSlice = { keys: 500, bytes: 1024 * 1024 }
+const countSlice = { keys: 5000, bytes: Number.POSITIVE_INFINITY }
+const logSliceBytes = 1024 * 1024
+
+export function getEntry({ current }: Tables, key: Key): ArrayBuffer {
+  const packed = new Packer()
+  const held = current.get(Buffer.from(key))
+  if (held !== undefined) {
+    packed.number(readRevision(held, 0))
+    packed.bytes(held.subarray(8))
+  }
+  return packed.finish()
+}
+
+export function listEntries(tables: Tables, newest: Revision, range: SliceRange, limit: number): ListReply {
+  const slice = readSlice(
+    tables,
+    newest,
+    range,
+    { keys: Math.min(limit, listSlice.keys), bytes: listSlice.bytes },
+    true,
+  )
+  const wanted = slice.found.slice(0, limit)
+  const packed = new Packer(4096 + slice.bytes + 64 * wanted.length)
+  for (const { key, revision, value } of wanted) {
+    packed.number(revision)
+    packed.bytes(key)
+    packed.bytes(value!)
+  }
+  const resume = wanted.length < slice.found.length ? wanted.at(-1)?.key : slice.resume
+  return { entries: packed.finish(), resume: resume?.toString() }
+}
+
+export function countEntries(tables: Tables, newest: Revision, range: SliceRange): CountReply {
+  const { found, resume } = readSlice(tables, newest, range, countSlice, false)
+  return { count: found.length, resume: resume?.toString() }
+}
+
+interface Found {
+  readonly key: Buffer
+  readonly revision: Revision
+  readonly value: Buffer | undefined
+}
+
+interface Slice {
+  readonly found: Found[]
+  readonly bytes: number
+  /** Read on after this key; undefined: the range ends here. */
+  readonly resume: Buffer | undefined
+}
+
+interface Bounds {
+  readonly keys: number
+  readonly bytes: number
+}
+
+function readSlice(tables: Tables, newest: Revision, range: SliceRange, bounds: Bounds, values: boolean): Slice {
+  const { start, end } = keyRange(range)
+  const live = readCurrent(tables, range.revision, { start, end }, bounds, values)
+  if (range.revision === newest) return live
+  const replaced = readHistory(
+    tables,
+    range.revision,
+    { start, end: live.resume ? after(live.resume) : end },
+    bounds,
+    values,
+  )
+  return merge(live, replaced)
+}
+
+interface KeyRange {
+  readonly start: Buffer
+  readonly end: Buffer | undefined
+}
+
+function readCurrent(
+  { current }: Tables,
+  at: Revision,
+  { start, end }: KeyRange,
+  bounds: Bounds,
+  values: boolean,
+): Slice {
+  const found: Found[] = []
+  let bytes = 0
+  let looked = 0
+  let last: Buffer | undefined
+  for (const { key, value } of current.getRange(end ? { start, end } : { start })) {
+    // One key is always read, so that every slice gets on.
+    if (last && (looked >= bounds.keys || bytes >= bounds.bytes)) return { found, bytes, resume: last }
+    looked++
+    last = asBuffer(key)
+    const revision = readRevision(value, 0)
+    if (revision > at) continue
+    found.push({ key: last, revision, value: values ? copyValue(value) : undefined })
+    bytes += value.length
+  }
+  return { found, bytes, resume: undefined }
+}
+
+// A key's other versions are stepped over, and jumped over when there are many.
+const stepsBeforeJump = 4
+
+/** The entries that `history` holds for the revision: of keys replaced or deleted since. */
+function readHistory(tables: Tables, at: Revision, { start, end }: KeyRange, bounds: Bounds, values: boolean): Slice {
+  const found: Found[] = []
+  let bytes = 0
+  let looked = 0
+  let last: Buffer | undefined
+  let from: Buffer | undefined = start
+  while (from) {
+    let jump: Buffer | undefined
+    let steps = 0
+    for (const version of tables.history.getKeys(end ? { start: from, end } : { start: from })) {
+      const key = asBuffer(version).subarray(0, version.length - 9)
+      if (last?.equals(key)) {
+        if (++steps < stepsBeforeJump) continue
+        jump = after(last)
+        break
+      }
+      if (last && (looked >= bounds.keys || bytes >= bounds.bytes)) return { found, bytes, resume: last }
+      looked++
+      steps = 0
+      last = key
+      const entry = versionAt(tables, key, at, values)
+      if (entry === undefined) continue
+      found.push(entry)
+      bytes += entry.value?.length ?? 0
+    }
+    from = jump
+  }
+  return { found, bytes, resume: undefined }
+}
+
+/** The version of a key written up to `at` and replaced after it. */
+function versionAt({ history }: Tables, key: Buffer, at: Revision, values: boolean): Found | undefined {
+  const newestFirst = { start: versionKey(key, at), end: versionKey(key, 0), reverse: true, limit: 1 }
+  for (const { key: version, value } of history.getRange(newestFirst)) {
+    if (readRevision(value, 0) <= at) return undefined
+    return {
+      key,
+      revision: readRevision(asBuffer(version), key.length + 1),
+      value: values ? copyValue(value) : undefined,
+    }
+  }
+  return undefined
+}
+
+/** Both in key order, up to where both were read. No key is in both: what `current` holds, nothing replaced since. */
+function merge(live: Slice, replaced: Slice): Slice {
+  if (replaced.found.length === 0 && replaced.resume === undefined) return live
+  const resume = replaced.resume ?? live.resume
+  const inReach = ({ key }: Found) => resume === undefined || Buffer.compare(key, resume) <= 0
+  const found = [...live.found, ...replaced.found].filter(inReach).sort((a, b) => Buffer.compare(a.key, b.key))
+  return { found, bytes: live.bytes + replaced.bytes, resume }
+}
+
+function keyRange({ prefix, after: last }: SliceRange): KeyRange {
+  const start = Buffer.from(prefix)
+  const end = endOfPrefix(start)
+  const next = last === undefined ? undefined : after(Buffer.from(last))
+  if (next && Buffer.compare(next, start) > 0) return { start: next, end }
+  return { start: start.length > 0 ? start : Buffer.of(1), end }
+}
+
+/** The least bytes above a key and above all its versions, and not above any other key: keys hold no NUL. */
+function after(key: Buffer): Buffer {
+  return Buffer.concat([key, Buffer.of(1)])
+}
+
+// No byte of UTF-8 is 255, so the last one can be raised.
+function endOfPrefix(prefix: Buffer): Buffer | undefined {
+  if (prefix.length === 0) return undefined
+  const end = Buffer.from(prefix)
+  end[end.length - 1]! += 1
+  return end
+}
+
+/** Changes after a revision, at least one unless the log ends there. */
+export function readLog(tables: Tables, after: Revision, limit: number): ArrayBuffer {
+  const packed = new Packer(64 * 1024)
+  for (const revision of logRevisions(tables, after, limit)) {
+    if (packed.size >= logSliceBytes) break
+    const { previous, deletes, key } = readLogRecord(tables.log.get(revisionKey(revision))!)
+    packed.number(revision)
+    packed.number(deletes ? 1 : 0)
+    packed.bytes(key)
+    if (!deletes) packed.bytes(writtenAt(tables, key, revision))
+    packed.number(previous)
+    if (previous !== 0) packed.bytes(replacedValue(tables, key, previous))
+  }
+  return packed.finish()
+}
+
+function logRevisions({ log }: Tables, after: Revision, limit: number): Revision[] {
+  const found: Revision[] = []
+  for (const key of log.getKeys({ start: revisionKey(after + 1), limit })) found.push(readRevision(asBuffer(key), 0))
+  return found
+}
+
+function writtenAt(tables: Tables, key: Buffer, revision: Revision): Buffer {
+  const held = tables.current.get(key)
+  if (held !== undefined && readRevision(held, 0) === revision) return held.subarray(8)
+  return replacedValue(tables, key, revision)
+}
+
+function replacedValue({ history }: Tables, key: Buffer, revision: Revision): Buffer {
+  const held = history.get(versionKey(key, revision))
+  if (held === undefined) throw new StoreError(`the data file is damaged: version ${revision} of a key is missing`)
+  return held.subarray(8)
+}
+
+function copyValue(lent: Buffer): Buffer {
+  return Buffer.copyBytesFrom(lent, 8, lent.length - 8)
+}
+
+function asBuffer(bytes: Bytes): Buffer {
+  return Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength)
+}

@@ -1,0 +1,271 @@
+/**
+ * The embedded store: one LMDB file in a data directory that belongs to this process alone.
+ *
+ * One thread owns the file; this side never opens it. Commits of many callers share one transaction and one sync. The
+ * newest changes are kept here (Tail) for watches; since no other process writes, the tail's revision is the store's.
+ * A list first fixes its revision and then reads slices at it, pinned against compaction. History is kept for
+ * `historyMs`, and after a restart for as long again.
+ */
+import { assertKey, assertWrite } from '../key.ts'
+import {
+  type Change,
+  type Committed,
+  type Conflict,
+  type Entry,
+  type Key,
+  type ListRange,
+  type Revision,
+  RevisionAhead,
+  RevisionGone,
+  type Snapshot,
+  type Store,
+  StoreError,
+  ValueTooLarge,
+  type WatchOptions,
+  type Write,
+} from '../store.ts'
+import { Tail } from '../tail.ts'
+import { Commits } from './commits.ts'
+import { Connection } from './connection.ts'
+import { claimDirectory, prepareDirectory } from './directory.ts'
+import { TimeMarks } from './marks.ts'
+import type { CompactReply, CountReply, ListReply, OpenReply, SliceRange } from './messages.ts'
+import { Unpacker } from './pack.ts'
+
+/** Monotonic time. `every` runs a function again and again, without keeping the process alive, until stopped. */
+export interface StoreClock {
+  now(): number
+  every(milliseconds: number, run: () => void): () => void
+}
+
+export interface LmdbOptions {
+  readonly directory: string
+  /** How long history is kept at least; five minutes if absent. */
+  readonly historyMs?: number
+  readonly clock?: StoreClock
+  /** Told when compaction fails; it is tried again. A warning of the process if absent. */
+  readonly onCompactionError?: (error: Error) => void
+}
+
+/** The largest value: lmdb takes any, but a batch in memory is bounded by it. */
+const maxValueBytes = 8 * 1024 * 1024
+
+const defaultHistoryMs = 5 * 60 * 1000
+/** History is kept for up to one part in this many longer than asked. */
+const marksPerHistory = 20
+
+export class LmdbStore implements Store {
+  readonly #connection: Connection
+  readonly #release: () => Promise<void>
+  readonly #tail: Tail
+  readonly #commits: Commits
+  readonly #options: LmdbOptions
+  readonly #pins = new Map<Revision, number>()
+  #oldest: Revision
+  #sweep: Promise<void> = Promise.resolve()
+  #stopTimer: () => void = () => {}
+  #closing: Promise<void> | undefined
+
+  static async open(options: LmdbOptions): Promise<LmdbStore> {
+    await prepareDirectory(options.directory)
+    const release = await claimDirectory(options.directory)
+    let store: LmdbStore | undefined
+    try {
+      const { connection, state } = await Connection.open(options.directory, (error) => {
+        if (store) store.#tail.end(error)
+      })
+      store = new LmdbStore(connection, state, options, release)
+      store.#startTimer()
+      return store
+    } catch (error) {
+      await release()
+      throw error
+    }
+  }
+
+  private constructor(connection: Connection, state: OpenReply, options: LmdbOptions, release: () => Promise<void>) {
+    this.#connection = connection
+    this.#release = release
+    this.#options = options
+    this.#oldest = state.oldest
+    this.#tail = new Tail(state.revision)
+    this.#commits = new Commits(connection, (changes) => this.#tail.append(changes))
+  }
+
+  async commit(write: Write): Promise<Committed | Conflict> {
+    this.#assertOpen()
+    assertWrite(write)
+    const size = write.value?.length ?? 0
+    if (size > maxValueBytes) throw new ValueTooLarge(size, maxValueBytes)
+    return this.#commits.add(write)
+  }
+
+  async revision(): Promise<Revision> {
+    this.#assertOpen()
+    return this.#tail.revision
+  }
+
+  async get(key: Key): Promise<Entry | undefined> {
+    this.#assertOpen()
+    assertKey(key)
+    const reply = new Unpacker((await this.#connection.request({ type: 'get', key })) as ArrayBuffer)
+    return reply.done ? undefined : { key, revision: reply.number(), value: reply.bytes() }
+  }
+
+  async list({ prefix, after, limit = Number.POSITIVE_INFINITY, revision }: ListRange): Promise<Snapshot> {
+    this.#assertOpen()
+    const at = revision ?? this.#tail.revision
+    if (at > this.#tail.revision) throw new RevisionAhead(at, this.#tail.revision)
+    this.#assertKept(at)
+    this.#pin(at)
+    try {
+      const { entries, resume } = await this.#readEntries({ prefix, after, revision: at }, limit)
+      const remaining = resume ? await this.#countEntries(resume) : 0
+      return { revision: at, entries, remaining }
+    } finally {
+      this.#unpin(at)
+    }
+  }
+
+  async *watch(options: WatchOptions): AsyncGenerator<readonly Change[]> {
+    this.#assertOpen()
+    yield* this.#tail.follow(options, (after, limit) => this.#readLog(after, limit))
+  }
+
+  async compact(revision: Revision): Promise<void> {
+    this.#assertOpen()
+    if (revision > this.#tail.revision) throw new RevisionAhead(revision, this.#tail.revision)
+    if (revision <= this.#oldest) return
+    this.#oldest = revision
+    this.#tail.forget(revision)
+    const sweep = this.#sweep.then(() => this.#sweepOut())
+    // The caller is told of a failure; the next compaction only waits for this one.
+    this.#sweep = sweep.catch(() => {})
+    await sweep
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#stopTimer()
+    this.#tail.end(new StoreError('the store is closed'))
+    try {
+      await this.#commits.idle()
+      await this.#sweep
+      await this.#connection.close()
+    } finally {
+      await this.#release()
+    }
+  }
+
+  async #readEntries(range: SliceRange, limit: number): Promise<{ entries: Entry[]; resume: SliceRange | undefined }> {
+    const entries: Entry[] = []
+    let rest: SliceRange | undefined = range
+    while (rest && entries.length < limit) {
+      const request = { type: 'list', range: rest, limit: limit - entries.length } as const
+      const reply = (await this.#connection.request(request)) as ListReply
+      readEntries(new Unpacker(reply.entries), entries)
+      rest = reply.resume === undefined ? undefined : { ...range, after: reply.resume }
+    }
+    return { entries, resume: rest }
+  }
+
+  async #countEntries(range: SliceRange): Promise<number> {
+    let count = 0
+    let rest: SliceRange | undefined = range
+    while (rest) {
+      const reply = (await this.#connection.request({ type: 'count', range: rest })) as CountReply
+      count += reply.count
+      rest = reply.resume === undefined ? undefined : { ...range, after: reply.resume }
+    }
+    return count
+  }
+
+  async #readLog(after: Revision, limit: number): Promise<readonly Change[]> {
+    this.#assertKept(after)
+    const reply = (await this.#connection.request({ type: 'log', after, limit })) as ArrayBuffer
+    // Compaction may have passed while the thread read.
+    this.#assertKept(after)
+    return readChanges(new Unpacker(reply))
+  }
+
+  #startTimer(): void {
+    const { historyMs = defaultHistoryMs, clock = systemClock } = this.#options
+    const marks = new TimeMarks()
+    const mark = () => marks.add(clock.now(), this.#tail.revision)
+    mark()
+    this.#stopTimer = clock.every(Math.max(10, historyMs / marksPerHistory), () => {
+      mark()
+      const target = marks.reachedBy(clock.now() - historyMs)
+      if (target !== undefined) this.compact(target).catch((error: Error) => this.#reportCompaction(error))
+    })
+  }
+
+  #reportCompaction(error: Error): void {
+    if (this.#closing) return
+    const report = this.#options.onCompactionError ?? ((failure) => process.emitWarning(failure))
+    report(error)
+  }
+
+  /** Deletes what is older than `#oldest` and read by nobody, in steps. */
+  async #sweepOut(): Promise<void> {
+    for (let more = true; more && !this.#closing; ) {
+      const upTo = Math.min(this.#oldest, ...this.#pins.keys())
+      const reply = await this.#connection.request({ type: 'compact', oldest: this.#oldest, upTo })
+      more = (reply as CompactReply).more
+    }
+  }
+
+  #pin(revision: Revision): void {
+    this.#pins.set(revision, (this.#pins.get(revision) ?? 0) + 1)
+  }
+
+  #unpin(revision: Revision): void {
+    const readers = this.#pins.get(revision)! - 1
+    if (readers === 0) this.#pins.delete(revision)
+    else this.#pins.set(revision, readers)
+  }
+
+  #assertKept(revision: Revision): void {
+    if (revision < this.#oldest) throw new RevisionGone(revision, this.#oldest)
+  }
+
+  #assertOpen(): void {
+    if (this.#closing) throw new StoreError('the store is closed')
+  }
+}
+
+const systemClock: StoreClock = {
+  now: () => performance.now(),
+  every(milliseconds, run) {
+    const timer = setInterval(run, milliseconds)
+    timer.unref()
+    return () => clearInterval(timer)
+  },
+}
+
+function readEntries(packed: Unpacker, entries: Entry[]): void {
+  while (!packed.done) {
+    const revision = packed.number()
+    entries.push({ key: packed.key(), revision, value: packed.bytes() })
+  }
+}
+
+function readChanges(packed: Unpacker): Change[] {
+  const changes: Change[] = []
+  while (!packed.done) changes.push(readChange(packed))
+  return changes
+}
+
+function readChange(packed: Unpacker): Change {
+  const revision = packed.number()
+  const deletes = packed.number() === 1
+  const key = packed.key()
+  const value = deletes ? undefined : packed.bytes()
+  const held = packed.number()
+  const previous = held === 0 ? undefined : { key, revision: held, value: packed.bytes() }
+  return { key, revision, value, previous }
+}

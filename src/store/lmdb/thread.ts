@@ -1,0 +1,168 @@
+/**
+ * The store's thread: the only owner of the LMDB file. All that waits in its port is taken at once; the commits among
+ * it are one transaction with one sync, and are answered when it is durable. Between two groups of commits at most
+ * one slice of a read or one step of compaction runs, so neither commits nor reads starve.
+ */
+import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { StoreError } from '../store.ts'
+import type { Failure, Reply, Request } from './messages.ts'
+import { countEntries, getEntry, listEntries, readLog } from './read.ts'
+import { openTables, readState, type State, type Tables } from './tables.ts'
+import { commitGroup, compactStep } from './write.ts'
+
+type CommitRequest = Extract<Request, { type: 'commit' }>
+type OtherRequest = Exclude<Request, CommitRequest>
+
+/** How long a step of compaction may work before its sync; together well under 5 ms. */
+const compactionBudgetMs = 2
+
+class StoreThread {
+  readonly #port: MessagePort
+  readonly #tables: Tables
+  #state: State
+  #failed: Failure | undefined
+  #commits: CommitRequest[] = []
+  readonly #others: OtherRequest[] = []
+
+  constructor(port: MessagePort, directory: string) {
+    this.#port = port
+    this.#tables = openTables(directory)
+    this.#state = readState(this.#tables.meta)
+  }
+
+  start(): void {
+    this.#port.on('message', (request: Request) => this.#work(request))
+    this.#answer(0, { ...this.#state })
+  }
+
+  #work(request: Request): void {
+    this.#take(request)
+    while (this.#commits.length > 0 || this.#others.length > 0) {
+      this.#takeWaiting()
+      if (this.#commits.length > 0) this.#commit()
+      const other = this.#others.shift()
+      if (other) this.#serve(other)
+    }
+  }
+
+  #takeWaiting(): void {
+    for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port))
+      this.#take(next.message)
+  }
+
+  #take(request: Request): void {
+    if (request.type === 'commit') this.#commits.push(request)
+    else this.#others.push(request)
+  }
+
+  #commit(): void {
+    const group = this.#commits
+    this.#commits = []
+    try {
+      this.#assertSound()
+      const batches = group.map(({ writes }) => writes)
+      const { state, replies } = commitGroup(this.#tables, this.#state, batches)
+      this.#state = state
+      for (const [i, reply] of replies.entries()) this.#answerBlock(group[i]!.id, reply)
+    } catch (error) {
+      const failure = this.#failure(error)
+      for (const { id } of group) this.#refuse(id, failure)
+    }
+  }
+
+  #serve(request: OtherRequest): void {
+    try {
+      this.#run(request)
+    } catch (error) {
+      this.#refuse(request.id, this.#failure(error))
+    } finally {
+      // A read transaction that stays open keeps old pages from being used again.
+      if (request.type !== 'close') this.#tables.root.resetReadTxn()
+    }
+  }
+
+  #run(request: OtherRequest): void {
+    switch (request.type) {
+      case 'get':
+        this.#answerBlock(request.id, getEntry(this.#tables, request.key))
+        break
+      case 'list':
+        this.#list(request)
+        break
+      case 'count':
+        this.#answer(request.id, countEntries(this.#tables, this.#state.revision, request.range))
+        break
+      case 'log':
+        this.#answerBlock(request.id, readLog(this.#tables, request.after, request.limit))
+        break
+      case 'compact':
+        this.#compact(request)
+        break
+      case 'close':
+        this.#close(request.id)
+    }
+  }
+
+  #list({ id, range, limit }: Extract<Request, { type: 'list' }>): void {
+    const reply = listEntries(this.#tables, this.#state.revision, range, limit)
+    this.#answer(id, reply, [reply.entries])
+  }
+
+  #compact({ id, oldest, upTo }: Extract<Request, { type: 'compact' }>): void {
+    this.#assertSound()
+    const { state, more } = compactStep(this.#tables, this.#state, { oldest, upTo, budgetMs: compactionBudgetMs })
+    this.#state = state
+    this.#answer(id, { more })
+  }
+
+  #close(id: number): void {
+    this.#tables.root.close().then(
+      () => this.#answer(id, undefined),
+      (error: unknown) => this.#refuse(id, this.#failure(error)),
+    )
+  }
+
+  #answerBlock(id: number, block: ArrayBuffer): void {
+    this.#answer(id, block, [block])
+  }
+
+  #answer(id: number, result: unknown, transfer: ArrayBuffer[] = []): void {
+    this.#port.postMessage({ id, result } satisfies Reply, transfer)
+  }
+
+  #refuse(id: number, failure: Failure): void {
+    this.#port.postMessage({ id, failure } satisfies Reply)
+  }
+
+  #failure(error: unknown): Failure {
+    const failure = toFailure(error)
+    if (failure.kind === 'failed') this.#failed ??= failure
+    return failure
+  }
+
+  #assertSound(): void {
+    if (this.#failed) throw new StoreError(`nothing is written any more: ${this.#failed.message}`)
+  }
+}
+
+// Of the operating system and of lmdb: out of space, over quota, map full.
+const fullCodes = [28, 122, -30792]
+// lmdb lost what it needs to go on: input or output error, fatal error of the environment.
+const failedCodes = [5, -30795]
+
+function toFailure(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : String(error)
+  const code = error instanceof Error && 'code' in error ? Number(error.code) : Number.NaN
+  if (error instanceof StoreError) return { kind: 'error', message }
+  if (fullCodes.includes(code)) return { kind: 'full', message: `no room for the data: ${message}` }
+  if (failedCodes.includes(code)) return { kind: 'failed', message: `the data file failed: ${message}` }
+  return { kind: 'error', message: `the data file: ${message}` }
+}
+
+const { port, directory } = workerData as { port: MessagePort; directory: string }
+try {
+  new StoreThread(port, directory).start()
+} catch (error) {
+  port.postMessage({ id: 0, failure: toFailure(error) } satisfies Reply)
+  port.close()
+}

@@ -1,0 +1,130 @@
+/**
+ * Writing, in the store's thread: a group of commits in one transaction with one sync, and steps of compaction.
+ * Each commit of a group is a compare-and-set of its own; the group is durable as a whole or did not happen at all.
+ */
+import type { Bytes, Revision } from '../store.ts'
+import { StoreError } from '../store.ts'
+import { Packer, Unpacker } from './pack.ts'
+import {
+  type LogRecord,
+  logRecord,
+  readLogRecord,
+  readRevision,
+  readState,
+  remove,
+  revisionKey,
+  type State,
+  type Tables,
+  versionKey,
+  write,
+  writeRevision,
+  writeState,
+} from './tables.ts'
+
+/** Commits all batches in one transaction and gives the reply of each. `state` is what this thread wrote last. */
+export function commitGroup(
+  tables: Tables,
+  state: State,
+  batches: readonly ArrayBuffer[],
+): { state: State; replies: ArrayBuffer[] } {
+  const result = tables.root.transactionSync(() => {
+    checkSoleWriter(tables, state)
+    let revision = state.revision
+    const replies = batches.map((batch) => {
+      const reply = new Packer(Math.max(4096, batch.byteLength))
+      const writes = new Unpacker(batch)
+      while (!writes.done) revision = commitOne(tables, revision, writes, reply)
+      return reply.finish()
+    })
+    const next = { revision, oldest: state.oldest }
+    if (revision > state.revision) writeState(tables.meta, next)
+    return { state: next, replies }
+  })
+  return result
+}
+
+// Another process on the same file would number its commits like ours.
+function checkSoleWriter({ meta }: Tables, state: State): void {
+  if (readState(meta).revision !== state.revision)
+    throw new StoreError('another process has written to this data directory')
+}
+
+/** Returns the revision that the store is at then: the next one, or the same after a conflict. */
+function commitOne(tables: Tables, revision: Revision, writes: Unpacker, reply: Packer): Revision {
+  const expected = writes.number()
+  const deletes = writes.number() === 1
+  const key = writes.bytes()
+  const value = writes.bytes()
+  const held = tables.current.get(key)
+  const previous = held === undefined ? 0 : readRevision(held, 0)
+  const next = previous === expected ? revision + 1 : revision
+  reply.number(next === revision ? 0 : next)
+  reply.number(previous)
+  const copy = held && reply.bytes(held)
+  if (next !== revision) apply(tables, { revision: next, previous, held: copy, key, value, deletes })
+  return next
+}
+
+interface Applied {
+  readonly revision: Revision
+  readonly previous: Revision
+  /** What the key held: its revision and its value. The revision's bytes are overwritten here. */
+  readonly held: Buffer | undefined
+  readonly key: Bytes
+  /** Eight bytes of room and the value. */
+  readonly value: Buffer
+  readonly deletes: boolean
+}
+
+function apply(tables: Tables, { revision, previous, held, key, value, deletes }: Applied): void {
+  if (held) {
+    writeRevision(held, revision, 0)
+    write(tables.history, versionKey(key, previous), held)
+  }
+  if (deletes) {
+    remove(tables.current, key)
+  } else {
+    writeRevision(value, revision, 0)
+    write(tables.current, key, value)
+  }
+  write(tables.log, revisionKey(revision), logRecord(previous, deletes, key))
+}
+
+const recordsAtATime = 64
+
+/**
+ * Forgets part of what is older than `oldest`, for about `budgetMs`, in one transaction: the log up to `upTo` and the
+ * versions that it replaced. `upTo` is below `oldest` while somebody still reads there. `more`: call again.
+ */
+export function compactStep(
+  tables: Tables,
+  state: State,
+  { oldest, upTo, budgetMs }: { oldest: Revision; upTo: Revision; budgetMs: number },
+): { state: State; more: boolean } {
+  const end = performance.now() + budgetMs
+  return tables.root.transactionSync(() => {
+    checkSoleWriter(tables, state)
+    const next = { revision: state.revision, oldest: Math.max(state.oldest, oldest) }
+    if (next.oldest !== state.oldest) writeState(tables.meta, next)
+    let records = oldestRecords(tables, upTo)
+    while (records.length > 0) {
+      for (const [key, record] of records) forget(tables, key, record)
+      if (performance.now() >= end) break
+      records = oldestRecords(tables, upTo)
+    }
+    return { state: next, more: records.length > 0 }
+  })
+}
+
+function oldestRecords({ log }: Tables, upTo: Revision): [Bytes, LogRecord][] {
+  const found: [Bytes, LogRecord][] = []
+  for (const { key, value } of log.getRange({ end: revisionKey(upTo + 1), limit: recordsAtATime })) {
+    found.push([key, readLogRecord(value)])
+  }
+  return found
+}
+
+function forget({ log, history }: Tables, key: Bytes, record: LogRecord): void {
+  remove(log, key)
+  if (record.previous !== 0) remove(history, versionKey(record.key, record.previous))
+}

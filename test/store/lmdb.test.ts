@@ -1,0 +1,23 @@
+/** The embedded store: the contract, and what only it promises: restart, its directory, its limits. */
+import { LmdbStore } from '../../src/store/lmdb/store.ts'
+import { temporaryDirectory } from './directory.ts'
+import { type Opened, storeSuite } from './suite.ts'
+
+async function openLmdb(): Promise<Opened> {
+  const { directory, removeDirectory } = await temporaryDirectory()
+  let store = await LmdbStore.open({ directory })
+  return {
+    store,
+    async reopen() {
+      await store.close()
+      store = await LmdbStore.open({ directory })
+      return store
+    },
+    async cleanup() {
+      await store.close()
+      await removeDirectory()
+    },
+  }
+}
+
+storeSuite('lmdb', openLmdb)

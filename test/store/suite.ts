@@ -1,0 +1,662 @@
+/**
+ * The proof of the store contract, the same for every backend: `storeSuite` turns each promise of src/store/store.ts
+ * into tests against a real store, and compares seeded random operations with the model (MemoryStore) step by step.
+ * Revisions are compared by order and identity, never by number: a backend may leave gaps.
+ */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  type Bytes,
+  type Change,
+  type Entry,
+  type Key,
+  maxKeyBytes,
+  type Revision,
+  RevisionAhead,
+  RevisionGone,
+  type Snapshot,
+  type Store,
+  StoreError,
+} from '../../src/store/store.ts'
+import { compareWithModel } from './model.ts'
+
+export interface Opened {
+  readonly store: Store
+  /** Closes the store and opens another on the same data. */
+  reopen?(): Promise<Store>
+  /** Closes and removes everything, whatever the test has closed already. */
+  cleanup(): Promise<void>
+}
+
+export type Open = () => Promise<Opened>
+
+type Proof = (store: Store, opened: Opened) => Promise<void>
+
+/** No proof takes seconds; one that waits for what never comes fails instead. */
+const timeout = 30_000
+
+export function storeSuite(name: string, open: Open): void {
+  const prove = (promise: string, proof: Proof) =>
+    test(promise, { timeout }, async () => {
+      const opened = await open()
+      try {
+        await proof(opened.store, opened)
+      } finally {
+        await opened.cleanup()
+      }
+    })
+
+  describe(`${name}: commits`, () => {
+    prove('a fresh store is empty and at a revision of at least 1', freshStore)
+    prove('create, update and delete get rising revisions', lifecycle)
+    prove('a commit that expects another revision changes nothing and is told what is there', conflicts)
+    prove('keys and deletions that cannot be are refused', refusals)
+    prove('revision() is at least that of every acknowledged commit', linearizableRevision)
+    prove('of commits that replace the same revision one wins', oneWinner)
+    prove('counting by compare-and-set loses nothing', countingTogether)
+    prove('values of 1.2 MiB and of no bytes come back as they were', sizesOfValues)
+  })
+
+  describe(`${name}: lists`, () => {
+    prove('entries come in the order of their UTF-8 bytes', byteOrder)
+    prove('a prefix never takes siblings', siblings)
+    prove('limit, after and remaining cut a range', cuts)
+    prove('a list at any kept revision is the state at that revision', oldStates)
+    prove('pages read at one revision are one state, whatever is written meanwhile', pagesUnderWrites)
+    prove('a key with many versions is one entry at each revision', manyVersions)
+    prove('a long list is exact while its keys are rewritten and deleted', longListUnderWrites)
+    prove('a revision not reached yet is refused', ahead)
+    prove('compaction forgets what is older and keeps the rest', compaction)
+  })
+
+  describe(`${name}: watches`, () => {
+    prove('a watch replays every change with what was there before', replay)
+    prove('a watch yields live changes with what was there before', live)
+    prove('a watch from any revision passes from replay to live without gap or repeat', replayIntoLive)
+    prove('a watch of a prefix yields only its keys', watchPrefix)
+    prove('an aborted watch just ends', abort)
+    prove('a watch from before the kept history is told so', watchGone)
+    prove('compaction under a watch leaves no gap', compactionUnderWatch)
+    prove('close ends watches and refuses all calls', closing)
+  })
+
+  describe(`${name}: the model`, () => {
+    for (const seed of [1, 2, 3]) {
+      prove(`random operations give what the model gives (seed ${seed})`, (store) => compareWithModel(store, seed, 400))
+    }
+  })
+}
+
+async function freshStore(store: Store): Promise<void> {
+  const revision = await store.revision()
+  assert.ok(revision >= 1)
+  assert.equal(await store.get('a'), undefined)
+  const snapshot = await store.list({ prefix: '' })
+  assert.deepEqual(snapshot.entries, [])
+  assert.equal(snapshot.remaining, 0)
+  assert.ok(snapshot.revision >= revision)
+}
+
+async function lifecycle(store: Store): Promise<void> {
+  const start = await store.revision()
+  const created = await put(store, 'a', 'one', 0)
+  const updated = await put(store, 'a', 'two', created)
+  assert.deepEqual(await entryOf(store, 'a'), ['a', updated, 'two'])
+  const deleted = await remove(store, 'a', updated)
+  assert.equal(await store.get('a'), undefined)
+  const again = await put(store, 'a', 'three', 0)
+  assert.deepEqual(await entryOf(store, 'a'), ['a', again, 'three'])
+  assertRising([start, created, updated, deleted, again])
+}
+
+async function conflicts(store: Store): Promise<void> {
+  const first = await put(store, 'a', 'one', 0)
+  const second = await put(store, 'a', 'two', first)
+  for (const expected of [0, first, second + 1000]) {
+    const outcome = await store.commit({ key: 'a', expected, value: bytes('no') })
+    assert.deepEqual(plainOutcome(outcome), { outcome: 'conflict', current: ['a', second, 'two'] })
+  }
+  const deletion = await store.commit({ key: 'a', expected: first, value: undefined })
+  assert.deepEqual(plainOutcome(deletion), { outcome: 'conflict', current: ['a', second, 'two'] })
+  const absent = await store.commit({ key: 'b', expected: first, value: bytes('no') })
+  assert.deepEqual(plainOutcome(absent), { outcome: 'conflict', current: undefined })
+  const absentDeletion = await store.commit({ key: 'b', expected: first, value: undefined })
+  assert.deepEqual(plainOutcome(absentDeletion), { outcome: 'conflict', current: undefined })
+  const last = await put(store, 'c', 'mark', 0)
+  const changes = await readChanges(store, { after: second, count: 1 })
+  assert.deepEqual(changes.map(plainChange), [['c', last, 'mark', undefined]])
+}
+
+async function refusals(store: Store): Promise<void> {
+  const write = (key: Key) => store.commit({ key, expected: 0, value: bytes('x') })
+  for (const key of ['', 'a\0b', '\ud800', 'x'.repeat(maxKeyBytes + 1), 'é'.repeat(maxKeyBytes / 2 + 1)]) {
+    await assert.rejects(write(key), StoreError)
+  }
+  await assert.rejects(store.commit({ key: 'a', expected: 0, value: undefined }), StoreError)
+  await assert.rejects(store.commit({ key: 'a', expected: -1, value: bytes('x') }), StoreError)
+  const longest = 'é'.repeat(maxKeyBytes / 2)
+  const revision = await put(store, longest, 'fits', 0)
+  const next = await put(store, longest, 'fits still', revision)
+  assert.deepEqual(plainList(await store.list({ prefix: '', revision })), [[longest, revision, 'fits']])
+  assert.deepEqual(plainList(await store.list({ prefix: '' })), [[longest, next, 'fits still']])
+}
+
+async function linearizableRevision(store: Store): Promise<void> {
+  const writer = async (name: string) => {
+    for (let i = 0; i < 20; i++) {
+      const committed = await put(store, `${name}/${i}`, 'x', 0)
+      assert.ok((await store.revision()) >= committed)
+      assert.equal((await store.get(`${name}/${i}`))?.revision, committed)
+      const { revision, entries } = await store.list({ prefix: `${name}/` })
+      assert.ok(revision >= committed)
+      assert.equal(entries.length, i + 1)
+    }
+  }
+  await Promise.all(['a', 'b', 'c', 'd'].map(writer))
+}
+
+async function oneWinner(store: Store): Promise<void> {
+  let expected = 0
+  for (let round = 0; round < 5; round++) {
+    const racers = Array.from({ length: 20 }, (_, i) =>
+      store.commit({ key: 'a', expected, value: bytes(`${round}.${i}`) }),
+    )
+    const outcomes = await Promise.all(racers)
+    const winners = outcomes.filter((outcome) => outcome.outcome === 'committed')
+    assert.equal(winners.length, 1)
+    const winner = outcomes.findIndex((outcome) => outcome.outcome === 'committed')
+    assert.deepEqual(await entryOf(store, 'a'), ['a', winners[0]!.revision, `${round}.${winner}`])
+    expected = winners[0]!.revision
+  }
+}
+
+async function countingTogether(store: Store): Promise<void> {
+  const increment = async () => {
+    for (let tries = 0; tries < 10_000; tries++) {
+      const entry = await store.get('n')
+      const value = bytes(String(Number(entry ? text(entry.value) : 0) + 1))
+      const outcome = await store.commit({ key: 'n', expected: entry?.revision ?? 0, value })
+      if (outcome.outcome === 'committed') return
+    }
+    assert.fail('an increment lost every race')
+  }
+  const counter = async () => {
+    for (let i = 0; i < 10; i++) await increment()
+  }
+  await Promise.all(Array.from({ length: 5 }, counter))
+  assert.equal(text((await store.get('n'))!.value), '50')
+}
+
+async function sizesOfValues(store: Store): Promise<void> {
+  const large = Buffer.alloc(1_258_291, 'large value ')
+  const none = Buffer.alloc(0)
+  const first = await commit(store, 'large', large, 0)
+  const second = await commit(store, 'none', none, 0)
+  const third = await commit(store, 'large', none, first)
+  const fourth = await commit(store, 'none', large, second)
+  assert.deepEqual((await store.get('none'))!.value.length, large.length)
+  assert.ok(large.equals((await store.get('none'))!.value))
+  assert.equal((await store.get('large'))!.value.length, 0)
+  const old = await store.list({ prefix: '', revision: second })
+  assert.deepEqual(
+    old.entries.map((entry) => [entry.key, entry.revision, entry.value.length]),
+    [
+      ['large', first, large.length],
+      ['none', second, 0],
+    ],
+  )
+  assert.ok(large.equals(old.entries[0]!.value))
+  const changes = await readChanges(store, { after: second, count: 2 })
+  assert.deepEqual(
+    changes.map(({ key, revision, value, previous }) => [key, revision, value!.length, previous!.value.length]),
+    [
+      ['large', third, 0, large.length],
+      ['none', fourth, large.length, 0],
+    ],
+  )
+}
+
+const awkwardKeys = [
+  'a',
+  'a/',
+  'a/b',
+  'a/b/c',
+  'a/\u0001',
+  'a-',
+  'a.',
+  'a0',
+  'aa',
+  'ab',
+  'A',
+  'b',
+  '~',
+  '\u007f',
+  '\u0001',
+  'é',
+  '\u07ff',
+  '\u0800',
+  '\ud7ff',
+  '\ue000',
+  '\uffff',
+  '\u{10000}',
+  '\u{1f600}',
+  '\u{10ffff}',
+  'a\u{1f600}',
+  'a\uffff',
+]
+
+async function byteOrder(store: Store): Promise<void> {
+  for (const key of awkwardKeys) await put(store, key, key, 0)
+  const sorted = awkwardKeys.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  const { entries, revision } = await store.list({ prefix: '' })
+  assert.deepEqual(
+    entries.map((entry) => entry.key),
+    sorted,
+  )
+  for (const [i, after] of sorted.entries()) {
+    const rest = await store.list({ prefix: '', after, limit: 2, revision })
+    assert.deepEqual(
+      rest.entries.map((entry) => entry.key),
+      sorted.slice(i + 1, i + 3),
+    )
+    assert.equal(rest.remaining, Math.max(0, sorted.length - i - 3))
+  }
+  for (const { key, revision: held } of entries) await remove(store, key, held)
+  const before = await store.list({ prefix: '', revision })
+  assert.deepEqual(
+    before.entries.map((entry) => entry.key),
+    sorted,
+  )
+}
+
+async function siblings(store: Store): Promise<void> {
+  for (const key of awkwardKeys) await put(store, key, key, 0)
+  const { revision } = await store.list({ prefix: '' })
+  for (const [i, key] of awkwardKeys.entries()) {
+    if (i % 2 === 0) await remove(store, key, (await store.get(key))!.revision)
+  }
+  for (const prefix of ['a', 'a/', 'a/b', 'ab', 'é', '\u{1f600}', 'a\u{1f600}', 'nothing', '\uffff']) {
+    const then = await store.list({ prefix, revision })
+    assert.deepEqual(
+      then.entries.map((entry) => entry.key).sort(),
+      awkwardKeys.filter((key) => key.startsWith(prefix)).sort(),
+    )
+    const now = await store.list({ prefix })
+    const left = awkwardKeys.filter((key, i) => i % 2 === 1 && key.startsWith(prefix))
+    assert.deepEqual(now.entries.map((entry) => entry.key).sort(), left.sort())
+  }
+}
+
+async function cuts(store: Store): Promise<void> {
+  const keys = ['p/1', 'p/2', 'p/3', 'p/4', 'p/5']
+  for (const key of ['o', 'p', ...keys, 'q']) await put(store, key, 'x', 0)
+  const cut = async (range: { after?: Key; limit?: number }) => {
+    const { entries, remaining } = await store.list({ prefix: 'p/', ...range })
+    return [entries.map((entry) => entry.key), remaining]
+  }
+  assert.deepEqual(await cut({}), [keys, 0])
+  assert.deepEqual(await cut({ limit: 5 }), [keys, 0])
+  assert.deepEqual(await cut({ limit: 4 }), [keys.slice(0, 4), 1])
+  assert.deepEqual(await cut({ limit: 0 }), [[], 5])
+  assert.deepEqual(await cut({ limit: 2, after: 'p/2' }), [['p/3', 'p/4'], 1])
+  assert.deepEqual(await cut({ after: 'p/2' }), [keys.slice(2), 0])
+  assert.deepEqual(await cut({ after: 'p/25', limit: 1 }), [['p/3'], 2])
+  assert.deepEqual(await cut({ after: 'a', limit: 1 }), [['p/1'], 4])
+  assert.deepEqual(await cut({ after: 'p/5' }), [[], 0])
+  assert.deepEqual(await cut({ after: 'z', limit: 1 }), [[], 0])
+}
+
+async function oldStates(store: Store): Promise<void> {
+  const states: [Revision, Plain[]][] = []
+  const note = async (revision: Revision) => {
+    states.push([revision, plainList(await store.list({ prefix: '', revision }))])
+  }
+  const a = await put(store, 'a', '1', 0)
+  await note(a)
+  const b = await put(store, 'b', '1', 0)
+  await note(b)
+  const a2 = await put(store, 'a', '2', a)
+  await note(a2)
+  await note(await remove(store, 'b', b))
+  const c = await put(store, 'c', '1', 0)
+  await note(c)
+  await note(await remove(store, 'a', a2))
+  const b2 = await put(store, 'b', '2', 0)
+  await note(b2)
+  assert.deepEqual(
+    states.map(([, state]) => state),
+    [
+      [['a', a, '1']],
+      [
+        ['a', a, '1'],
+        ['b', b, '1'],
+      ],
+      [
+        ['a', a2, '2'],
+        ['b', b, '1'],
+      ],
+      [['a', a2, '2']],
+      [
+        ['a', a2, '2'],
+        ['c', c, '1'],
+      ],
+      [['c', c, '1']],
+      [
+        ['b', b2, '2'],
+        ['c', c, '1'],
+      ],
+    ],
+  )
+  for (const [revision, state] of states) {
+    const again = await store.list({ prefix: '', revision })
+    assert.equal(again.revision, revision)
+    assert.deepEqual(plainList(again), state)
+  }
+}
+
+async function pagesUnderWrites(store: Store): Promise<void> {
+  await writeMany(store, 30, 'before')
+  const first = await store.list({ prefix: 'k/', limit: 7 })
+  const pages = [...first.entries]
+  for (let page = first; page.remaining > 0 && pages.length < 100; ) {
+    const key = pages.at(-1)!.key
+    await put(store, key, 'after', pages.at(-1)!.revision)
+    await put(store, `${key}/new`, 'after', 0)
+    page = await store.list({ prefix: 'k/', limit: 7, after: key, revision: first.revision })
+    assert.equal(page.revision, first.revision)
+    pages.push(...page.entries)
+    assert.equal(pages.length + page.remaining, 30)
+  }
+  assert.deepEqual(
+    pages.map((entry) => [entry.key, text(entry.value)]),
+    manyKeys(30).map((key) => [key, 'before']),
+  )
+}
+
+async function manyVersions(store: Store): Promise<void> {
+  const first = await put(store, 'a', '0', 0)
+  await put(store, 'b', 'b', 0)
+  const revisions = [first]
+  for (let i = 1; i <= 100; i++) revisions.push(await put(store, 'a', String(i), revisions.at(-1)!))
+  for (const i of [1, 37, 99, 100]) {
+    const { entries } = await store.list({ prefix: '', revision: revisions[i]! })
+    assert.deepEqual(
+      entries.map((entry) => [entry.key, text(entry.value)]),
+      [
+        ['a', String(i)],
+        ['b', 'b'],
+      ],
+    )
+  }
+}
+
+const longList = 1300
+
+async function longListUnderWrites(store: Store): Promise<void> {
+  const revisions = await writeMany(store, longList, 'before')
+  const at = await store.revision()
+  const list = store.list({ prefix: 'k/' })
+  const rewrites = manyKeys(longList).map((key, i) =>
+    i % 3 === 0 ? remove(store, key, revisions[i]!) : put(store, key, 'after', revisions[i]!),
+  )
+  const during = await list
+  await Promise.all(rewrites)
+  const expected = manyKeys(longList).map((key, i) => [key, revisions[i]!, 'before'])
+  assert.equal(during.revision, at)
+  assert.deepEqual(plainList(during), expected)
+  assert.deepEqual(plainList(await store.list({ prefix: 'k/', revision: at })), expected)
+  const cut = await store.list({ prefix: 'k/', revision: at, limit: 601 })
+  assert.deepEqual(plainList(cut), expected.slice(0, 601))
+  assert.equal(cut.remaining, longList - 601)
+  const now = await store.list({ prefix: 'k/' })
+  assert.deepEqual(
+    now.entries.map((entry) => [entry.key, text(entry.value)]),
+    manyKeys(longList)
+      .filter((_, i) => i % 3 !== 0)
+      .map((key) => [key, 'after']),
+  )
+}
+
+async function ahead(store: Store): Promise<void> {
+  const revision = await put(store, 'a', '1', 0)
+  const far = revision + 1_000_000
+  await assert.rejects(store.list({ prefix: '', revision: far }), (error) => {
+    assert.ok(error instanceof RevisionAhead)
+    assert.equal(error.revision, far)
+    assert.ok(error.current >= revision && error.current < far)
+    return true
+  })
+  await assert.rejects(store.compact(far), RevisionAhead)
+}
+
+async function compaction(store: Store): Promise<void> {
+  const first = await put(store, 'a', '1', 0)
+  const second = await put(store, 'a', '2', first)
+  const gone = await put(store, 'b', '1', 0)
+  const third = await remove(store, 'b', gone)
+  const fourth = await put(store, 'a', '4', second)
+  await store.compact(third)
+  await assert.rejects(store.list({ prefix: '', revision: gone }), (error) => {
+    assert.ok(error instanceof RevisionGone)
+    assert.equal(error.revision, gone)
+    assert.equal(error.oldest, third)
+    return true
+  })
+  assert.deepEqual(plainList(await store.list({ prefix: '', revision: third })), [['a', second, '2']])
+  assert.deepEqual(plainList(await store.list({ prefix: '' })), [['a', fourth, '4']])
+  await store.compact(first)
+  assert.deepEqual(plainList(await store.list({ prefix: '', revision: third })), [['a', second, '2']])
+  await store.compact(fourth)
+  assert.deepEqual(plainList(await store.list({ prefix: '', revision: fourth })), [['a', fourth, '4']])
+  await assert.rejects(store.list({ prefix: '', revision: third }), RevisionGone)
+  const fifth = await put(store, 'a', '5', fourth)
+  assert.deepEqual(plainList(await store.list({ prefix: '', revision: fourth })), [['a', fourth, '4']])
+  assert.deepEqual(plainList(await store.list({ prefix: '', revision: fifth })), [['a', fifth, '5']])
+}
+
+async function replay(store: Store): Promise<void> {
+  const start = await store.revision()
+  const expected = await writeHistory(store)
+  const changes = await readChanges(store, { after: start, count: expected.length })
+  assert.deepEqual(changes.map(plainChange), expected)
+  for (const [i, [, revision]] of expected.entries()) {
+    if (i === expected.length - 1) break
+    const rest = await readChanges(store, { after: revision, count: expected.length - i - 1 })
+    assert.deepEqual(rest.map(plainChange), expected.slice(i + 1))
+  }
+}
+
+async function live(store: Store): Promise<void> {
+  const start = await store.revision()
+  const watching = readChanges(store, { after: start, count: 5 })
+  const expected = await writeHistory(store)
+  assert.deepEqual((await watching).map(plainChange), expected)
+}
+
+/** Five changes: create, update, another key, delete, create again. */
+async function writeHistory(store: Store): Promise<PlainChange[]> {
+  const first = await put(store, 'a', '1', 0)
+  const second = await put(store, 'a', '2', first)
+  const other = await put(store, 'b', '1', 0)
+  const deleted = await remove(store, 'a', second)
+  const again = await put(store, 'a', '3', 0)
+  return [
+    ['a', first, '1', undefined],
+    ['a', second, '2', ['a', first, '1']],
+    ['b', other, '1', undefined],
+    ['a', deleted, undefined, ['a', second, '2']],
+    ['a', again, '3', undefined],
+  ]
+}
+
+async function replayIntoLive(store: Store): Promise<void> {
+  const start = await store.revision()
+  const revisions = await writeMany(store, 250, 'x')
+  const total = 500
+  const starts = [start, ...revisions.toSorted((a, b) => a - b).filter((_, i) => i % 50 === 49)]
+  const watches = starts.map((after, i) => readChanges(store, { after, count: total - i * 50 }))
+  const updates = manyKeys(250).map((key, i) => put(store, key, 'y', revisions[i]!))
+  const later = await Promise.all(updates)
+  const all = [...revisions, ...later].sort((a, b) => a - b)
+  for (const [i, watch] of watches.entries()) {
+    const seen = (await watch).map((change) => change.revision)
+    assert.deepEqual(seen, all.slice(i * 50))
+  }
+}
+
+async function watchPrefix(store: Store): Promise<void> {
+  const start = await store.revision()
+  const watching = readChanges(store, { after: start, prefix: 'a/', count: 3 })
+  for (const key of ['a', 'a/1', 'ab', 'b', 'a/2', 'a0', 'a/3']) await put(store, key, key, 0)
+  assert.deepEqual(
+    (await watching).map((change) => change.key),
+    ['a/1', 'a/2', 'a/3'],
+  )
+  const replayed = await readChanges(store, { after: start, prefix: 'a/', count: 3 })
+  assert.deepEqual(
+    replayed.map((change) => change.key),
+    ['a/1', 'a/2', 'a/3'],
+  )
+}
+
+async function abort(store: Store): Promise<void> {
+  const after = await store.revision()
+  for await (const batch of store.watch({ prefix: '', after, signal: AbortSignal.abort() })) assert.fail(String(batch))
+  const controller = new AbortController()
+  const waiting = store.watch({ prefix: '', after, signal: controller.signal })[Symbol.asyncIterator]()
+  const next = waiting.next()
+  await put(store, 'a', '1', 0)
+  assert.equal((await next).done, false)
+  const silent = waiting.next()
+  controller.abort()
+  assert.equal((await silent).done, true)
+}
+
+async function watchGone(store: Store): Promise<void> {
+  const start = await store.revision()
+  const first = await put(store, 'a', '1', 0)
+  const second = await put(store, 'a', '2', first)
+  const third = await put(store, 'a', '3', second)
+  await store.compact(second)
+  await assert.rejects(readChanges(store, { after: start, count: 1 }), RevisionGone)
+  await assert.rejects(readChanges(store, { after: first, count: 1 }), RevisionGone)
+  const kept = await readChanges(store, { after: second, count: 1 })
+  assert.deepEqual(kept.map(plainChange), [['a', third, '3', ['a', second, '2']]])
+}
+
+async function compactionUnderWatch(store: Store): Promise<void> {
+  const start = await store.revision()
+  const revisions: Revision[] = []
+  const seen: Revision[] = []
+  const controller = new AbortController()
+  const watching = (async () => {
+    for await (const batch of store.watch({ prefix: '', after: start, signal: controller.signal })) {
+      seen.push(...batch.map((change) => change.revision))
+      if (seen.length >= 200) return
+    }
+  })()
+  for (let i = 0; i < 200; i++) {
+    revisions.push(await put(store, 'a', String(i), revisions.at(-1) ?? 0))
+    if (i % 20 === 19) await store.compact(revisions.at(-5)!)
+  }
+  const ended = await watching.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  controller.abort()
+  if (ended === undefined) assert.equal(seen.length, 200)
+  else assert.ok(ended instanceof RevisionGone)
+  assert.deepEqual(seen, revisions.slice(0, seen.length))
+}
+
+async function closing(store: Store): Promise<void> {
+  const after = await store.revision()
+  const watching = readChanges(store, { after, count: 1 })
+  const ended = assert.rejects(watching, StoreError)
+  await store.close()
+  await ended
+  await store.close()
+  await assert.rejects(store.commit({ key: 'a', expected: 0, value: bytes('1') }), StoreError)
+  await assert.rejects(store.get('a'), StoreError)
+  await assert.rejects(store.list({ prefix: '' }), StoreError)
+  await assert.rejects(store.revision(), StoreError)
+  await assert.rejects(store.compact(after), StoreError)
+  await assert.rejects(readChanges(store, { after, count: 1 }), StoreError)
+}
+
+/** Key, revision and value as text: what an entry is, in a form that compares well. */
+type Plain = [Key, Revision, string]
+/** The same of a change: key, revision, value written (undefined: deleted), what was there before. */
+type PlainChange = [Key, Revision, string | undefined, Plain | undefined]
+
+function plain({ key, revision, value }: Entry): Plain {
+  return [key, revision, text(value)]
+}
+
+function plainList(snapshot: Snapshot): Plain[] {
+  return snapshot.entries.map(plain)
+}
+
+function plainChange({ key, revision, value, previous }: Change): PlainChange {
+  return [key, revision, value && text(value), previous && plain(previous)]
+}
+
+function plainOutcome(outcome: Awaited<ReturnType<Store['commit']>>): object {
+  return outcome.outcome === 'committed'
+    ? outcome
+    : { outcome: 'conflict', current: outcome.current && plain(outcome.current) }
+}
+
+async function entryOf(store: Store, key: Key): Promise<Plain> {
+  return plain((await store.get(key))!)
+}
+
+export function bytes(value: string): Bytes {
+  return Buffer.from(value)
+}
+
+export function text(value: Bytes): string {
+  return Buffer.from(value).toString()
+}
+
+async function commit(store: Store, key: Key, value: Bytes | undefined, expected: Revision): Promise<Revision> {
+  const outcome = await store.commit({ key, expected, value })
+  assert.equal(outcome.outcome, 'committed')
+  return (outcome as { revision: Revision }).revision
+}
+
+export function put(store: Store, key: Key, value: string, expected: Revision): Promise<Revision> {
+  return commit(store, key, bytes(value), expected)
+}
+
+export function remove(store: Store, key: Key, expected: Revision): Promise<Revision> {
+  return commit(store, key, undefined, expected)
+}
+
+function manyKeys(count: number): Key[] {
+  return Array.from({ length: count }, (_, i) => `k/${String(i).padStart(6, '0')}`)
+}
+
+function writeMany(store: Store, count: number, value: string): Promise<Revision[]> {
+  return Promise.all(manyKeys(count).map((key) => put(store, key, value, 0)))
+}
+
+/** Reads `count` changes, then stops the watch. Fails when more come in the last batch than were asked for. */
+export async function readChanges(
+  store: Store,
+  { after, count, prefix = '' }: { after: Revision; count: number; prefix?: string },
+): Promise<Change[]> {
+  const controller = new AbortController()
+  const seen: Change[] = []
+  for await (const batch of store.watch({ prefix, after, signal: controller.signal })) {
+    assert.ok(batch.length > 0)
+    seen.push(...batch)
+    if (seen.length >= count) controller.abort()
+  }
+  assert.equal(seen.length, count)
+  return seen
+}
+
+function assertRising(revisions: readonly Revision[]): void {
+  for (const [i, revision] of revisions.entries()) assert.ok(i === 0 || revision > revisions[i - 1]!)
+}
