@@ -1,9 +1,9 @@
 /** The embedded store: the contract, and what only it promises: restart, its directory, its limits. */
 import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import { temporaryDirectory } from './directory.ts'
-import { type Opened, storeSuite } from './suite.ts'
+import { type Opened, restartSuite, storeSuite } from './suite.ts'
 
-async function openLmdb(): Promise<Opened> {
+async function openLmdb(): Promise<Opened & { reopen(): Promise<LmdbStore> }> {
   const { directory, removeDirectory } = await temporaryDirectory()
   let store = await LmdbStore.open({ directory })
   return {
@@ -21,3 +21,4 @@ async function openLmdb(): Promise<Opened> {
 }
 
 storeSuite('lmdb', openLmdb)
+restartSuite('lmdb', openLmdb)

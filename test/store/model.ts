@@ -27,7 +27,7 @@ interface Pair {
 }
 
 class Comparison {
-  readonly #store: Store
+  #store: Store
   readonly #model = new MemoryStore()
   readonly #random: Seeded
   /** Every revision so far, in order. The first is where both began. */
@@ -42,6 +42,11 @@ class Comparison {
 
   async begin(): Promise<void> {
     this.#pairs.push({ real: await this.#store.revision(), model: await this.#model.revision() })
+  }
+
+  /** Goes on with another store on the same data. */
+  continueOn(store: Store): void {
+    this.#store = store
   }
 
   async step(): Promise<void> {
@@ -150,6 +155,20 @@ export async function compareWithModel(store: Store, seed: number, steps: number
   for (let i = 0; i < steps; i++) await comparison.step()
 }
 
+/** The same with a restart after every so many steps, so that nothing can be answered from memory alone. */
+export async function compareAcrossRestarts(
+  store: Store,
+  reopen: () => Promise<Store>,
+  { seed, restarts, steps }: { seed: number; restarts: number; steps: number },
+): Promise<void> {
+  const comparison = new Comparison(store, seeded(seed))
+  await comparison.begin()
+  for (let i = 0; i < restarts; i++) {
+    for (let j = 0; j < steps; j++) await comparison.step()
+    comparison.continueOn(await reopen())
+  }
+}
+
 /** The answer, or undefined when its revision is gone. */
 async function answer<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
@@ -160,7 +179,7 @@ async function answer<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** All changes of a prefix up to a revision. A mark written to neither side is not needed: the list tells how many. */
+/** All changes of a prefix up to a revision. */
 async function readTo(store: Store, after: Revision, prefix: string, last: Revision): Promise<Change[]> {
   const seen: Change[] = []
   if (after === last) return seen
