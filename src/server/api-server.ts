@@ -1,0 +1,193 @@
+/**
+ * The one place where the parts are joined: store, caches, kinds, identity, pipeline, listener. `startApiServer`
+ * resolves when requests are answered; `stop` lets those under way finish and releases everything, in reverse order.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { type Authenticator, anonymousUser, firstOf } from '../authn/authenticator.ts'
+import { clientCertificates } from '../authn/client-certificate.ts'
+import { staticTokens } from '../authn/static-tokens.ts'
+import { type Authorizer, alwaysAllow, alwaysDeny, openPaths, privilegedGroup, union } from '../authz/authorizer.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
+import { errorFields, type Log } from '../base/log.ts'
+import { Caches } from '../cache/caches.ts'
+import { dispatch } from '../http/dispatch.ts'
+import { Exchange } from '../http/exchange.ts'
+import { healthPaths } from '../http/health.ts'
+import { Listener } from '../http/listener.ts'
+import { pipeline } from '../http/pipeline.ts'
+import { answerErrors } from '../http/steps/answer-errors.ts'
+import { authenticate } from '../http/steps/authenticate.ts'
+import { authorize } from '../http/steps/authorize.ts'
+import { resolveRequest } from '../http/steps/resolve-request.ts'
+import { setDeadline } from '../http/steps/set-deadline.ts'
+import { stamp } from '../http/steps/stamp.ts'
+import { allKinds } from '../kinds/all.ts'
+import { vendorOf } from '../model/vendor.ts'
+import { admitAll } from '../registry/admission.ts'
+import { ContinueTokens } from '../registry/continue-token.ts'
+import { type Resource, serveKind } from '../registry/resource.ts'
+import type { Store } from '../store/store.ts'
+import { claimProfile, continueTokenKey, createSystemNamespaces } from './bootstrap.ts'
+import { type Certificates, openCertificates, readFlagFile } from './certificates.ts'
+import { UsageError } from './flags.ts'
+import type { AuthorizationMode, ServerOptions } from './options.ts'
+import { openStore } from './store.ts'
+
+export interface ApiServer {
+  /** Where it is: https://127.0.0.1:6443 */
+  readonly url: string
+  stop(): Promise<void>
+}
+
+export interface Environment {
+  readonly log: Log
+  readonly clock?: Clock
+}
+
+export async function startApiServer(
+  options: ServerOptions,
+  { log, clock = systemClock }: Environment,
+): Promise<ApiServer> {
+  const authenticator = makeAuthenticator(options, clock)
+  const authorizer = makeAuthorizer(options.authorizationMode)
+  const store = await openStore(options)
+  try {
+    const certificates = await openCertificates(options, clock)
+    return await serve(options, { store, certificates, authenticator, authorizer, log, clock })
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+interface Parts {
+  readonly store: Store
+  readonly certificates: Certificates
+  readonly authenticator: Authenticator
+  readonly authorizer: Authorizer
+  readonly log: Log
+  readonly clock: Clock
+}
+
+async function serve(
+  options: ServerOptions,
+  { store, certificates, authenticator, authorizer, log, clock }: Parts,
+): Promise<ApiServer> {
+  await claimProfile(store, options.profile)
+  const caches = new Caches(store, (error) =>
+    log.error('the feed of the caches broke; it is resumed', errorFields(error)),
+  )
+  const resources = await serveKinds(options, { store, caches, clock })
+  await caches.start()
+  await createSystemNamespaces(resources.find(({ kind }) => kind.kind === 'Namespace')!)
+
+  let stopping = false
+  const ready = [
+    { name: 'store', check: () => (caches.healthy ? undefined : 'the store cannot be followed') },
+    { name: 'shutdown', check: () => (stopping ? 'the server is stopping' : undefined) },
+  ]
+  const handle = pipeline([
+    answerErrors((error, { transport }) =>
+      log.error('a request failed', {
+        method: transport.method,
+        target: transport.target.slice(0, 500),
+        ...errorFields(error),
+      }),
+    ),
+    stamp,
+    resolveRequest,
+    setDeadline,
+    authenticate(authenticator),
+    authorize(authorizer),
+    dispatch({ resources, paths: [healthPaths([], ready)], admission: admitAll }),
+  ])
+  const onFault = (error: unknown) => log.error('a connection failed', errorFields(error))
+  const listener = await openListener(options, certificates, {
+    onRequest: (transport) => void handle(new Exchange(transport, clock.monotonic())).catch(onFault),
+    onError: onFault,
+  })
+
+  const url = `https://${urlHost(options.advertiseAddress || options.bindAddress)}:${listener.port}`
+  const renewal = new AbortController()
+  await certificates.writeAdminConfig(url)
+  certificates.keepFresh(url, {
+    onRenewed: (tls) => listener.renew(tls),
+    onError: (error) => log.error('a certificate could not be renewed', errorFields(error)),
+    signal: renewal.signal,
+  })
+
+  return {
+    url,
+    stop: async () => {
+      stopping = true
+      renewal.abort()
+      await setImmediate()
+      const closed = listener.close(options.shutdownGrace)
+      await caches.stop()
+      await closed
+      await store.close()
+    },
+  }
+}
+
+async function serveKinds(
+  options: ServerOptions,
+  { store, caches, clock }: { store: Store; caches: Caches; clock: Clock },
+): Promise<Resource[]> {
+  const vendor = vendorOf(options.profile)
+  const continueTokens = new ContinueTokens(await continueTokenKey(store))
+  return allKinds.map((kind) => serveKind(kind, { vendor, store, caches, clock, continueTokens }))
+}
+
+async function openListener(
+  options: ServerOptions,
+  { tls }: Certificates,
+  handlers: Pick<Parameters<typeof Listener.open>[0], 'onRequest' | 'onError'>,
+): Promise<Listener> {
+  const { bindAddress: host, securePort: port } = options
+  try {
+    return await Listener.open({ host, port, tls, ...handlers })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE')
+      throw new UsageError(
+        `port ${port} on ${host} is in use: stop what listens there, or choose another with --secure-port`,
+      )
+    if (code === 'EACCES')
+      throw new UsageError(
+        `port ${port} needs more rights than this user has: choose one above 1023 with --secure-port`,
+      )
+    if (code === 'EADDRNOTAVAIL')
+      throw new UsageError(`this machine has no address ${host}: choose another with --bind-address`)
+    throw error
+  }
+}
+
+function makeAuthenticator(options: ServerOptions, clock: Clock): Authenticator {
+  const strategies = [
+    clientCertificates(clock),
+    ...(options.tokenAuthFile === '' ? [] : [tokensOf(options.tokenAuthFile)]),
+  ]
+  const onlyAllow = options.authorizationMode.every((mode) => mode === 'AlwaysAllow')
+  return firstOf(strategies, onlyAllow ? undefined : anonymousUser)
+}
+
+function tokensOf(file: string): Authenticator {
+  const csv = readFlagFile('token-auth-file', file)
+  try {
+    return staticTokens(csv)
+  } catch (error) {
+    throw new UsageError(`--token-auth-file: ${file}: ${(error as Error).message}`)
+  }
+}
+
+const modes: { readonly [M in AuthorizationMode]: Authorizer } = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny }
+
+function makeAuthorizer(names: readonly AuthorizationMode[]): Authorizer {
+  return union([privilegedGroup, openPaths(['/livez', '/readyz', '/healthz']), ...names.map((name) => modes[name])])
+}
+
+function urlHost(address: string): string {
+  if (address === '0.0.0.0' || address === '::') return '127.0.0.1'
+  return address.includes(':') ? `[${address}]` : address
+}

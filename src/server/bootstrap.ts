@@ -1,0 +1,67 @@
+/** What a store must hold before it is served: its vendor profile, the key of continue tokens, the system namespaces. */
+import { randomBytes } from 'node:crypto'
+import { ApiError } from '../model/api-error.ts'
+import type { ApiObject } from '../model/object.ts'
+import { superusers } from '../model/user.ts'
+import { type ProfileName, profileNames } from '../model/vendor.ts'
+import { admitAll } from '../registry/admission.ts'
+import { create } from '../registry/create.ts'
+import type { Resource } from '../registry/resource.ts'
+import type { Store } from '../store/store.ts'
+import { UsageError } from './flags.ts'
+
+const profileKey = 'meta/profile'
+const continueKey = 'meta/continue-key'
+
+/** The namespaces that always exist. */
+export const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
+
+/** Names are data: a store is served only under the profile that it was made with. */
+export async function claimProfile(store: Store, profile: ProfileName): Promise<void> {
+  const stored = (await settledValue(store, profileKey, () => Buffer.from(profile))).toString('utf8')
+  if (stored === profile) return
+  const remedy = profileNames.some((name) => name === stored)
+    ? `start with --profile=${stored}, or with another data directory`
+    : 'start with another data directory'
+  throw new UsageError(
+    `the store was made with the profile ${JSON.stringify(stored)}, and names in it cannot change: ${remedy}`,
+  )
+}
+
+export async function continueTokenKey(store: Store): Promise<Buffer> {
+  return await settledValue(store, continueKey, () => randomBytes(32))
+}
+
+/** The value of a key, made on first use; when several servers make it at once, all use the first one's. */
+async function settledValue(store: Store, key: string, make: () => Buffer): Promise<Buffer> {
+  const found = await store.get(key)
+  if (found !== undefined) return Buffer.from(found.value)
+  const value = make()
+  const result = await store.commit({ key, expected: 0, value })
+  return result.outcome === 'committed' ? value : Buffer.from(result.current!.value)
+}
+
+export async function createSystemNamespaces(namespaces: Resource): Promise<void> {
+  const missing = systemNamespaces.filter(
+    (name) => namespaces.cache.get(`${namespaces.cache.prefix}${name}`) === undefined,
+  )
+  await Promise.all(missing.map((name) => createNamespace(namespaces, name)))
+}
+
+async function createNamespace(resource: Resource, name: string): Promise<void> {
+  const object: ApiObject = { apiVersion: resource.apiVersion, kind: resource.kind.kind, metadata: { name } }
+  resource.kind.fillDefaults?.(object, resource.context)
+  const context = {
+    resource,
+    namespace: '',
+    subresource: '',
+    user: { name: 'system:apiserver', uid: '', groups: [superusers], extra: new Map() },
+    dryRun: false,
+    fieldManager: 'orch',
+    admission: admitAll,
+  }
+  await create(context, object).catch((error: unknown) => {
+    // Another server on the same store was faster.
+    if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error
+  })
+}

@@ -1,0 +1,117 @@
+/** The certificates that the server shows and trusts: self-made ones, or those that flags name. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdir, rename } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import type { Clock } from '../base/clock.ts'
+import { adminKubeconfig } from '../client/kubeconfig-write.ts'
+import { type Authority, type CertifiedKey, openAuthority } from '../pki/authority.ts'
+import type { AlternativeNames } from '../pki/names.ts'
+import { renewWhenDue } from '../pki/renewal.ts'
+import { UsageError } from './flags.ts'
+import type { ServerOptions } from './options.ts'
+
+export interface Certificates {
+  readonly tls: SecureContextOptions
+  /** Writes the administrator's client config for a server at this address. */
+  writeAdminConfig(server: string): Promise<void>
+  /** Renews what is self-made before it expires; `onRenewed` takes the new serving certificate into use. */
+  keepFresh(
+    server: string,
+    watch: { onRenewed: (tls: SecureContextOptions) => void; onError: (error: unknown) => void; signal: AbortSignal },
+  ): void
+}
+
+export async function openCertificates(options: ServerOptions, clock: Clock): Promise<Certificates> {
+  const authority = await openAuthority({ directory: join(options.dataDir, 'pki'), clock })
+  const given = givenPair(options)
+  const names = servingNames(options)
+  const serving = given ?? (await authority.servingCertificate(names))
+  const admin = await authority.adminCertificate()
+  const clientCas = [
+    authority.certificate,
+    ...(options.clientCaFile === '' ? [] : [readClientCas(options.clientCaFile)]),
+  ]
+  const contextOf = (pair: CertifiedKey): SecureContextOptions => ({
+    cert: pair.certificate,
+    key: pair.key,
+    ca: clientCas,
+  })
+  const writeAdmin = (server: string, pair: CertifiedKey) =>
+    writeConfig(options.adminKubeconfig, server, given?.certificate ?? authority.certificate, pair)
+  return {
+    tls: contextOf(serving),
+    writeAdminConfig: (server) => writeAdmin(server, admin),
+    keepFresh: (server, { onRenewed, onError, signal }) =>
+      renewWhenDue({
+        authority: given === undefined ? authority : withGivenServing(authority, given),
+        names,
+        current: { serving, admin },
+        onServing: (pair) => onRenewed(contextOf(pair)),
+        onAdmin: (pair) => writeAdmin(server, pair),
+        onError,
+        signal,
+      }),
+  }
+}
+
+function withGivenServing(authority: Authority, given: CertifiedKey): Authority {
+  return { ...authority, servingCertificate: async () => given }
+}
+
+function givenPair({ tlsCertFile, tlsPrivateKeyFile }: ServerOptions): CertifiedKey | undefined {
+  if (tlsCertFile === '' && tlsPrivateKeyFile === '') return undefined
+  if (tlsCertFile === '' || tlsPrivateKeyFile === '')
+    throw new UsageError('--tls-cert-file and --tls-private-key-file go together')
+  const pair = {
+    certificate: readFlagFile('tls-cert-file', tlsCertFile),
+    key: readFlagFile('tls-private-key-file', tlsPrivateKeyFile),
+  }
+  try {
+    createSecureContext({ cert: pair.certificate, key: pair.key })
+  } catch (error) {
+    throw new UsageError(
+      `--tls-cert-file and --tls-private-key-file: not a certificate and its key: ${(error as Error).message}`,
+    )
+  }
+  return pair
+}
+
+function readClientCas(file: string): string {
+  const pem = readFlagFile('client-ca-file', file)
+  if (!pem.includes('-----BEGIN CERTIFICATE-----'))
+    throw new UsageError(`--client-ca-file: ${file} holds no PEM certificate`)
+  return pem
+}
+
+export function readFlagFile(flag: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`--${flag}: cannot read ${file}: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`)
+  }
+}
+
+function servingNames({ tlsSan, bindAddress, advertiseAddress }: ServerOptions): AlternativeNames {
+  const host = hostname().toLowerCase()
+  const names = ['localhost', ...(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(host) ? [host] : []), ...tlsSan]
+  const addresses = ['127.0.0.1', '::1', advertiseAddress, bindAddress].filter(
+    (address) => address !== '' && address !== '0.0.0.0' && address !== '::',
+  )
+  const all = [...names, ...addresses]
+  return { dns: unique(all.filter((name) => isIP(name) === 0)), ips: unique(all.filter((name) => isIP(name) !== 0)) }
+}
+
+function unique(items: readonly string[]): string[] {
+  return [...new Set(items)]
+}
+
+async function writeConfig(file: string, server: string, authority: string, pair: CertifiedKey): Promise<void> {
+  if (file === '') return
+  await mkdir(dirname(file), { recursive: true })
+  const fresh = `${file}.${process.pid}`
+  writeFileSync(fresh, adminKubeconfig({ server, authority, ...pair }), { mode: 0o600 })
+  await rename(fresh, file)
+}

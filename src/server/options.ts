@@ -1,0 +1,148 @@
+/** The flags of the server, and the frozen options that they become. */
+import { isIP } from 'node:net'
+import { parseDuration } from '../base/duration.ts'
+import { type ProfileName, profileNames } from '../model/vendor.ts'
+import { type Flag, type OptionsOf, UsageError } from './flags.ts'
+
+export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny'] as const
+export type AuthorizationMode = (typeof authorizationModes)[number]
+const laterModes = ['Node', 'RBAC', 'ABAC', 'Webhook']
+
+function flag<T>(name: string, value: string, fallback: string, read: (text: string) => T, help: string): Flag<T> {
+  return { name, value, default: fallback, read, help }
+}
+
+const text = (value: string) => value
+const list = (value: string) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+
+export const serverFlags = {
+  bindAddress: flag('bind-address', 'IP', '127.0.0.1', readAddress, 'the address to listen on; 0.0.0.0 or :: for all'),
+  securePort: flag('secure-port', 'PORT', '6443', readPort, 'the port to serve HTTPS on; 0 picks a free one'),
+  advertiseAddress: flag(
+    'advertise-address',
+    'IP',
+    '',
+    (value) => (value === '' ? '' : readAddress(value)),
+    'the address that clients are told, if it is not the one listened on',
+  ),
+  dataDir: flag(
+    'data-dir',
+    'DIR',
+    '.orch/data',
+    readDirectory,
+    'where the embedded store and the self-made certificates live; one server at a time',
+  ),
+  adminKubeconfig: flag(
+    'admin-kubeconfig',
+    'FILE',
+    '.orch/admin.kubeconfig',
+    text,
+    'where the client config of the administrator is written; empty: nowhere',
+  ),
+  tlsCertFile: flag(
+    'tls-cert-file',
+    'FILE',
+    '',
+    text,
+    'PEM certificate (and intermediates) to serve with, instead of a self-made one',
+  ),
+  tlsPrivateKeyFile: flag('tls-private-key-file', 'FILE', '', text, 'PEM key of --tls-cert-file'),
+  tlsSan: flag(
+    'tls-san',
+    'NAMES',
+    '',
+    list,
+    'further host names and IP addresses for the self-made serving certificate, separated by commas',
+  ),
+  clientCaFile: flag(
+    'client-ca-file',
+    'FILE',
+    '',
+    text,
+    'PEM bundle of CAs whose client certificates are accepted, beside the self-made one',
+  ),
+  tokenAuthFile: flag('token-auth-file', 'FILE', '', text, 'CSV of static tokens: token,user,uid,"group1,group2"'),
+  authorizationMode: flag(
+    'authorization-mode',
+    'MODES',
+    'AlwaysDeny',
+    readModes,
+    `who may do what, beside system:masters, who may do all; in order, separated by commas: ${authorizationModes.join(', ')}`,
+  ),
+  profile: flag(
+    'profile',
+    'NAME',
+    'orch',
+    readProfile,
+    `the vendor names to speak: ${profileNames.join(' or ')}; a store keeps the one it was made with`,
+  ),
+  historyDuration: flag(
+    'history-duration',
+    'TIME',
+    '5m',
+    readHistory,
+    'how long old versions are kept for watches and paged lists',
+  ),
+  shutdownGrace: flag(
+    'shutdown-grace-period',
+    'TIME',
+    '10s',
+    readTime,
+    'how long requests under way may take to finish when the server stops',
+  ),
+}
+
+export type ServerOptions = OptionsOf<typeof serverFlags>
+
+function readPort(value: string): number {
+  const port = Number(value)
+  if (!/^\d{1,5}$/.test(value) || port > 65535)
+    throw new UsageError(`${JSON.stringify(value)} is not a port: use 0 to 65535`)
+  return port
+}
+
+function readAddress(value: string): string {
+  if (isIP(value) === 0) throw new UsageError(`${JSON.stringify(value)} is not an IP address`)
+  return value
+}
+
+function readDirectory(value: string): string {
+  if (value === '') throw new UsageError('a directory is needed')
+  return value
+}
+
+function readModes(value: string): AuthorizationMode[] {
+  const modes = list(value)
+  if (modes.length === 0) throw new UsageError(`at least one mode is needed: ${authorizationModes.join(', ')}`)
+  return modes.map((mode) => {
+    if (laterModes.includes(mode))
+      throw new UsageError(`the mode ${mode} is not built yet; built are ${authorizationModes.join(', ')}`)
+    const known = authorizationModes.find((candidate) => candidate === mode)
+    if (known === undefined)
+      throw new UsageError(`unknown mode ${JSON.stringify(mode)}; known are ${authorizationModes.join(', ')}`)
+    return known
+  })
+}
+
+function readProfile(value: string): ProfileName {
+  const known = profileNames.find((candidate) => candidate === value)
+  if (known === undefined)
+    throw new UsageError(`unknown profile ${JSON.stringify(value)}; known are ${profileNames.join(', ')}`)
+  return known
+}
+
+function readTime(value: string): number {
+  const ms = parseDuration(value)
+  if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use one such as 30s or 5m`)
+  return ms
+}
+
+function readHistory(value: string): number {
+  const ms = readTime(value)
+  if (ms < 1000 || ms > 24 * 3_600_000) throw new UsageError('history is kept for 1s to 24h')
+  return ms
+}
