@@ -107,7 +107,7 @@ const shortestDefault = 30 * minute
 function lifetimeMs(query: URLSearchParams): number {
   const asked = wholeNumber(query, 'timeoutSeconds') ?? 0
   if (asked > 0) return Math.min(asked * 1000, 2 ** 31 - 1)
-  return shortestDefault * (1 + Math.random())
+  return Math.round(shortestDefault * (1 + Math.random()))
 }
 
 const beforeTheEnd = 2000

@@ -1,0 +1,61 @@
+/**
+ * `npm test`: sets up what the tests need beyond npm, runs the checks and every test file, and ends with a line
+ * `N passed, M failed`. `npm test -- store` runs only the test files whose path contains `store`.
+ */
+import { globSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { run } from 'node:test'
+import { runChecks } from '../scripts/check.ts'
+import { installTools } from './tools/install.ts'
+
+const root = dirname(import.meta.dirname)
+const wanted = process.argv.slice(2)
+const files = globSync('test/**/*.test.ts', { cwd: root })
+  .filter((file) => wanted.length === 0 || wanted.some((text) => file.includes(text)))
+  .sort()
+  .map((file) => join(root, file))
+
+let passed = 0
+let failed = 0
+
+installTools()
+for (const check of wanted.length === 0 ? runChecks() : []) {
+  count(check.passed)
+  console.log(`${check.passed ? 'ok' : 'not ok'}  ${check.name}${check.passed ? '' : `\n${check.output}`}`)
+}
+await runFiles()
+console.log(`${passed} passed, ${failed} failed`)
+process.exit(failed > 0 || passed === 0 ? 1 : 0)
+
+function count(ok: boolean): void {
+  if (ok) passed++
+  else failed++
+}
+
+/** Two files at a time: one process each, on the two cores that a small machine has. */
+async function runFiles(): Promise<void> {
+  const started = performance.now()
+  const stream = run({ files, concurrency: 2, timeout: 10 * 60_000 })
+  stream.on('test:pass', ({ name, details, file, skip, todo }) => {
+    if (details.type === 'suite' || name === file) return
+    // A test that did not run proves nothing: it counts as failed.
+    if (skip !== undefined || todo !== undefined) report(name, file, 'the test was skipped or is still to do')
+    else count(true)
+  })
+  stream.on('test:fail', ({ name, details, file }) => {
+    if (details.type === 'suite' || (details.error.cause as Error | undefined)?.message?.match(/\d+ subtests? failed/))
+      return
+    const { cause } = details.error
+    report(name, file, cause instanceof Error ? (cause.stack ?? cause.message) : String(cause ?? details.error.message))
+  })
+  stream.on('test:stderr', ({ message }) => process.stderr.write(message))
+  for await (const _ of stream);
+  console.log(`${files.length} test files in ${((performance.now() - started) / 1000).toFixed(1)} s`)
+}
+
+function report(name: string, file: string | undefined, why: string): void {
+  count(false)
+  console.log(
+    `not ok  ${file === undefined ? '' : `${relative(root, file)}: `}${name}\n${why.replaceAll(/^/gm, '    ')}`,
+  )
+}

@@ -1,0 +1,119 @@
+/** A plain HTTPS client for tests: what it sends is what the test says, what it gives back is what came. */
+
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { Agent, request } from 'node:https'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  /** The body as JSON; throws when it is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+  readonly body: any
+}
+
+export interface Sent {
+  readonly method?: string
+  readonly headers?: { readonly [name: string]: string }
+  readonly body?: unknown
+  readonly raw?: string | Buffer
+}
+
+export interface WatchEvent {
+  readonly type: string
+  // biome-ignore lint/suspicious/noExplicitAny: events are looked into freely by tests
+  readonly object: any
+}
+
+export class HttpClient {
+  readonly #agent: Agent
+  readonly #options: { readonly port: number; readonly token: string }
+
+  constructor(options: { port: number; token: string; ca: string; cert?: string; key?: string }) {
+    this.#options = options
+    const { ca, cert, key } = options
+    this.#agent = new Agent({ keepAlive: true, maxSockets: 64, ca, ...(cert && key ? { cert, key } : {}) })
+  }
+
+  get(path: string, headers?: { readonly [name: string]: string }): Promise<Answer> {
+    return this.send(path, headers ? { headers } : {})
+  }
+
+  post(path: string, body: unknown): Promise<Answer> {
+    return this.send(path, { method: 'POST', body })
+  }
+
+  put(path: string, body: unknown): Promise<Answer> {
+    return this.send(path, { method: 'PUT', body })
+  }
+
+  delete(path: string, body?: unknown): Promise<Answer> {
+    return this.send(path, { method: 'DELETE', ...(body === undefined ? {} : { body }) })
+  }
+
+  async send(path: string, sent: Sent = {}): Promise<Answer> {
+    const response = await this.#open(path, sent)
+    const chunks: Buffer[] = []
+    for await (const chunk of response) chunks.push(chunk)
+    const text = Buffer.concat(chunks).toString('utf8')
+    return {
+      status: response.statusCode ?? 0,
+      headers: response.headers,
+      text,
+      get body() {
+        return JSON.parse(text)
+      },
+    }
+  }
+
+  /** The events of a watch as they come, until the signal aborts or the server ends it. */
+  async *watch(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
+    const response = await this.#open(path, {}, signal)
+    if (response.statusCode !== 200) throw new Error(`the watch was answered with ${response.statusCode}`)
+    let rest = ''
+    try {
+      for await (const chunk of response) {
+        const lines = (rest + chunk).split('\n')
+        rest = lines.pop()!
+        for (const line of lines) yield JSON.parse(line)
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+
+  #open(
+    path: string,
+    { method = 'GET', headers = {}, body, raw }: Sent,
+    signal?: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+    const all = {
+      ...(this.#options.token === '' ? {} : { authorization: `Bearer ${this.#options.token}` }),
+      ...(payload === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(payload)) }),
+      ...headers,
+    }
+    return new Promise((resolve, reject) => {
+      const outgoing = request(
+        {
+          host: '127.0.0.1',
+          port: this.#options.port,
+          method,
+          path,
+          headers: all,
+          agent: this.#agent,
+          ...(signal ? { signal } : {}),
+        },
+        resolve,
+      )
+      outgoing.on('error', reject)
+      outgoing.end(payload)
+    })
+  }
+}
