@@ -1,12 +1,15 @@
 /** The last step: hands a request to the verb of its resource, or to the handler of its path. */
+
+import type { Admission } from '../admission/admission.ts'
 import { ApiError, methodNotAllowed, noSuchPath } from '../model/api-error.ts'
-import type { Admission } from '../registry/admission.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Exchange } from './exchange.ts'
+import { negotiate } from './negotiate.ts'
 import type { PathInfo, ResourceInfo, Verb } from './request-info.ts'
 import type { Handler } from './resource-request.ts'
 import { handleCreate } from './verbs/create.ts'
 import { handleDelete } from './verbs/delete.ts'
+import { handleDeleteCollection } from './verbs/delete-collection.ts'
 import { handleGet } from './verbs/get.ts'
 import { handleList } from './verbs/list.ts'
 import { handleUpdate } from './verbs/update.ts'
@@ -28,6 +31,7 @@ const handlers: { readonly [V in Verb]?: Handler } = {
   create: handleCreate,
   update: handleUpdate,
   delete: handleDelete,
+  deletecollection: handleDeleteCollection,
 }
 
 export function dispatch({ resources, paths, admission }: Routes): (exchange: Exchange) => Promise<void> {
@@ -39,6 +43,7 @@ export function dispatch({ resources, paths, admission }: Routes): (exchange: Ex
     if (!info.resource) return await handlePath(paths, exchange, info)
     const resource = byPath.get(`${info.group}/${info.version}/${info.plural}`)
     if (resource === undefined || !isPlaced(resource, info)) throw noSuchPath()
+    exchange.form = negotiate({ headers: exchange.headers, query: info.query, watch: info.verb === 'watch' })
     await handlerOf(resource, info)({ exchange, info, resource, admission })
   }
 }

@@ -2,21 +2,19 @@
  * From a request's body to an object of the resource's kind: decoded, checked against the schema, defaulted.
  * Fields that the kind does not have are refused, warned of or ignored, as `fieldValidation` says.
  */
-import { parseJson } from '../codec/json.ts'
-import { badRequest, unsupportedMediaType } from '../model/api-error.ts'
+import { badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import type { Resource } from '../registry/resource.ts'
 import { decode } from '../schema/decode.ts'
 import { fillDefaults } from '../schema/defaults.ts'
-import { readBody } from './body.ts'
+import { readContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { fieldValidation } from './write-options.ts'
 
 export async function readObjectBody(exchange: Exchange, resource: Resource): Promise<ApiObject> {
-  assertJson(exchange)
-  const { value, duplicates } = parseJson(await readBody(exchange))
-  return decodeObject(exchange, resource, { value, duplicates })
+  const { value, duplicates } = await readContent(exchange)
+  return decodeObject(exchange, resource, { value: value ?? {}, duplicates })
 }
 
 /** A value as an object of the kind. `duplicates` are keys that its text held twice. */
@@ -32,14 +30,6 @@ export function decodeObject(
   fillDefaults(resource.kind.schema, asJson(object))
   resource.kind.fillDefaults?.(object, resource.context)
   return object
-}
-
-function assertJson(exchange: Exchange): void {
-  const type = exchange.headers.one('content-type')?.split(';')[0]?.trim().toLowerCase()
-  if (type === undefined || type === '' || type === 'application/json') return
-  throw unsupportedMediaType(
-    `the body of the request was in an unknown format (${type.slice(0, 100)}): accepted media types include: application/json`,
-  )
 }
 
 /** The body must be of the kind that the path names; where it does not say, the path decides. */

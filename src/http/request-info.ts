@@ -65,7 +65,8 @@ function readSegments(path: string): string[] {
   return segments.map((segment) => {
     const text = decodeSegment(segment)
     if (text === '') throw noSuchPath()
-    if (text === '.' || text === '..' || /[/\\\0]/.test(text))
+    if (text.includes('/')) throw noSuchPath()
+    if (text === '.' || text === '..' || /[\\\0]/.test(text))
       throw badRequest(`invalid path segment ${JSON.stringify(text)}`)
     return text
   })

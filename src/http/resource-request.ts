@@ -1,5 +1,5 @@
 /** A request for a resource that is served: what the verbs' handlers are given. */
-import type { Admission } from '../registry/admission.ts'
+import type { Admission } from '../admission/admission.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { WriteContext } from '../registry/write.ts'
 import type { Exchange } from './exchange.ts'

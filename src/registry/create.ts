@@ -1,9 +1,10 @@
 /** create: a new object from a client's, or 409 when the name is taken. */
+
+import type { AdmissionRequest } from '../admission/admission.ts'
 import { alreadyExists, badRequest, generateNameTaken, invalidObject } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
 import { asJson } from '../model/object.ts'
 import { validate } from '../schema/validate.ts'
-import type { AdmissionRequest } from './admission.ts'
 import { generateName, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
 import { commitObject, type WriteContext, withManagers, withVersion } from './write.ts'

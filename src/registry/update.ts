@@ -4,12 +4,13 @@
  * It reads the stored object, lets `transform` make the next one, checks and stores it if nobody was faster; else it
  * starts over from what is there now. A client that named a version is told of the conflict instead.
  */
+
+import type { AdmissionRequest } from '../admission/admission.ts'
 import { conflict, invalidObject, notFound, serviceUnavailable } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
 import { validate } from '../schema/validate.ts'
-import type { AdmissionRequest } from './admission.ts'
 import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
 import { keptMetadata, validateMetadata, validateMetadataUpdate } from './metadata.ts'

@@ -1,11 +1,12 @@
 /** What the writing verbs share: who writes and how, and the last step into the store. */
+
+import type { Admission } from '../admission/admission.ts'
 import { encodeStored } from '../codec/stored.ts'
 import { trackUpdate } from '../merge/track-update.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
 import type { Committed, Conflict } from '../store/store.ts'
-import type { Admission } from './admission.ts'
 import { headerOf, keyOf, type Resource } from './resource.ts'
 
 export interface WriteContext {

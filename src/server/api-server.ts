@@ -3,6 +3,8 @@
  * resolves when requests are answered; `stop` lets those under way finish and releases everything, in reverse order.
  */
 import { setImmediate } from 'node:timers/promises'
+import { chain } from '../admission/admission.ts'
+import { type FindNamespace, namespaceLifecycle } from '../admission/controls/namespace-lifecycle.ts'
 import { type Authenticator, anonymousUser, firstOf } from '../authn/authenticator.ts'
 import { clientCertificates } from '../authn/client-certificate.ts'
 import { staticTokens } from '../authn/static-tokens.ts'
@@ -23,9 +25,9 @@ import { setDeadline } from '../http/steps/set-deadline.ts'
 import { stamp } from '../http/steps/stamp.ts'
 import { allKinds } from '../kinds/all.ts'
 import { vendorOf } from '../model/vendor.ts'
-import { admitAll } from '../registry/admission.ts'
 import { ContinueTokens } from '../registry/continue-token.ts'
-import { type Resource, serveKind } from '../registry/resource.ts'
+import { readObject } from '../registry/read-stored.ts'
+import { keyOf, type Resource, readMostRecent, serveKind } from '../registry/resource.ts'
 import type { Store } from '../store/store.ts'
 import { claimProfile, continueTokenKey, createSystemNamespaces } from './bootstrap.ts'
 import { type Certificates, openCertificates, readFlagFile } from './certificates.ts'
@@ -81,6 +83,7 @@ async function serve(
   await caches.start()
   await createSystemNamespaces(resources.find(({ kind }) => kind.kind === 'Namespace')!)
 
+  const admission = chain([namespaceLifecycle(namespaceFinder(resources))])
   let stopping = false
   const ready = [
     { name: 'store', check: () => (caches.healthy ? undefined : 'the store cannot be followed') },
@@ -99,7 +102,7 @@ async function serve(
     setDeadline,
     authenticate(authenticator),
     authorize(authorizer),
-    dispatch({ resources, paths: [healthPaths([], ready)], admission: admitAll }),
+    dispatch({ resources, paths: [healthPaths([], ready)], admission }),
   ])
   const onFault = (error: unknown) => log.error('a connection failed', errorFields(error))
   const listener = await openListener(options, certificates, {
@@ -137,6 +140,15 @@ async function serveKinds(
   const vendor = vendorOf(options.profile)
   const continueTokens = new ContinueTokens(await continueTokenKey(store))
   return allKinds.map((kind) => serveKind(kind, { vendor, store, caches, clock, continueTokens }))
+}
+
+function namespaceFinder(resources: readonly Resource[]): FindNamespace {
+  const namespaces = resources.find(({ kind }) => kind.kind === 'Namespace')!
+  return async (name) => {
+    await readMostRecent(namespaces)
+    const found = namespaces.cache.get(keyOf(namespaces, '', name))
+    return found && readObject(found.json)
+  }
 }
 
 async function openListener(

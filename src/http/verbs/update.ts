@@ -12,7 +12,7 @@ export const handleUpdate: Handler = async (request) => {
   const object = await readObjectBody(exchange, resource)
   assertSameObject(object, info.namespace, info.name)
   const updated = await update(context, info.name, object)
-  sendObject(exchange, updated.created ? 201 : 200, updated.object)
+  await sendObject(exchange, updated.created ? 201 : 200, updated.object)
 }
 
 function assertSameObject({ metadata }: ApiObject, namespace: string, name: string): void {

@@ -12,7 +12,6 @@ import { checkVersionMatch, readSelection } from '../list-options.ts'
 import { text, wholeNumber } from '../query.ts'
 import { isTrue } from '../request-info.ts'
 import type { Handler, ResourceRequest } from '../resource-request.ts'
-import { jsonType } from '../responses.ts'
 
 export const handleWatch: Handler = async (request) => {
   const { exchange, info, resource } = request
@@ -27,7 +26,7 @@ export const handleWatch: Handler = async (request) => {
     signal: over,
   })
   if (watching === undefined) return
-  exchange.open(200, jsonType)
+  exchange.open(200, exchange.form.mediaType)
   const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? bookmarkTimes(lifetime) : undefined
   await stream(request, watching, { over, bookmarks })
 }
@@ -41,7 +40,7 @@ async function begin(
     return await watch(resource, query)
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 410) throw error
-    exchange.open(200, jsonType)
+    exchange.open(200, exchange.form.mediaType)
     await exchange.transport.write(Buffer.from(`${JSON.stringify({ type: 'ERROR', object: failure(error) })}\n`))
     exchange.transport.end()
     return undefined
