@@ -4,14 +4,12 @@
  * expect, without its dates. Out: keys in byte order, lists not indented.
  */
 import { isUtf8 } from 'node:buffer'
-import { isAlias, isNode, isPair, isScalar, parseDocument, stringify, visit } from 'yaml'
+import { Document, isAlias, isNode, isPair, isScalar, Pair, parseDocument, Scalar, visit, YAMLMap, YAMLSeq } from 'yaml'
 import { compareUtf8 } from '../base/utf8-order.ts'
 import { badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject, setKey } from '../model/json.ts'
 import type { ParsedJson } from './json.ts'
 import { maxDepth } from './json-scan.ts'
-
-type Document = ReturnType<typeof parseDocument>
 
 export function parseYaml(bytes: Buffer): ParsedJson {
   if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8')
@@ -43,7 +41,7 @@ function plainTags(tags: readonly unknown[]): never {
 }
 
 /** Keys that occur twice are reported; any other fault is an error. */
-function readErrors(document: Document): string[] {
+function readErrors(document: ReturnType<typeof parseDocument>): string[] {
   const duplicates: string[] = []
   for (const error of document.errors) {
     if (error.code !== 'DUPLICATE_KEY') throw badRequest(`the body is not valid YAML: ${error.message.split('\n')[0]}`)
@@ -52,7 +50,7 @@ function readErrors(document: Document): string[] {
   return duplicates
 }
 
-function refuseReferences(document: Document): void {
+function refuseReferences(document: ReturnType<typeof parseDocument>): void {
   visit(document, (_key, node, path) => {
     if (path.length > maxDepth * 3) throw badRequest(`the body is nested deeper than ${maxDepth} levels`)
     if (isAlias(node) || (isNode(node) && 'anchor' in node && node.anchor))
@@ -77,13 +75,21 @@ function normalize(value: unknown, depth: number): Json {
 }
 
 export function stringifyYaml(value: Json): string {
-  return stringify(sorted(value), { indentSeq: false, aliasDuplicateObjects: false, version: '1.1', lineWidth: 0 })
+  const document = new Document(undefined, { version: '1.1', aliasDuplicateObjects: false })
+  document.contents = nodeOf(document, value) as never
+  return document.toString({ indentSeq: false, lineWidth: 0 })
 }
 
-// Maps, unlike objects, keep integer-like keys where they are put.
-function sorted(value: Json): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (!isObject(value)) return value
+/** Built node by node, so that keys stand in byte order and integer-like keys stay where they are put. */
+function nodeOf(document: Document, value: Json): unknown {
+  if (Array.isArray(value)) {
+    const list = new YAMLSeq()
+    list.items = value.map((item) => nodeOf(document, item))
+    return list
+  }
+  if (!isObject(value)) return document.createNode(value)
+  const map = new YAMLMap()
   const keys = Object.keys(value).filter((key) => value[key] !== undefined)
-  return new Map(keys.sort(compareUtf8).map((key) => [key, sorted(value[key]!)]))
+  map.items = keys.sort(compareUtf8).map((key) => new Pair(new Scalar(key), nodeOf(document, value[key]!)))
+  return map
 }

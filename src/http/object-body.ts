@@ -5,6 +5,7 @@
 import { badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
+import { uniqueOwners } from '../registry/metadata.ts'
 import type { Resource } from '../registry/resource.ts'
 import { decode } from '../schema/decode.ts'
 import { fillDefaults } from '../schema/defaults.ts'
@@ -26,7 +27,7 @@ export function decodeObject(
   const typed = withType(resource, value)
   const { value: decoded, unknown } = decode(resource.kind.schema, typed)
   reportFields(exchange, unknown, duplicates)
-  const object = asObject(decoded)
+  const object = withUniqueOwners(exchange, asObject(decoded))
   fillDefaults(resource.kind.schema, asJson(object))
   resource.kind.fillDefaults?.(object, resource.context)
   return object
@@ -46,6 +47,14 @@ function withType(resource: Resource, value: Json): JsonObject {
     )
   }
   return { ...value, ...wanted }
+}
+
+function withUniqueOwners(exchange: Exchange, object: ApiObject): ApiObject {
+  const owners = object.metadata.ownerReferences ?? []
+  const unique = uniqueOwners(owners)
+  if (unique.length === owners.length) return object
+  exchange.warn('.metadata.ownerReferences contains duplicate entries; they are stored once')
+  return { ...object, metadata: { ...object.metadata, ownerReferences: unique } }
 }
 
 function reportFields(exchange: Exchange, unknown: readonly string[], duplicates: readonly string[]): void {

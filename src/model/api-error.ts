@@ -16,7 +16,7 @@ export interface StatusDetails {
 export interface Status {
   kind: 'Status'
   apiVersion: 'v1'
-  metadata: Record<string, never>
+  metadata: { continue?: string; remainingItemCount?: number; resourceVersion?: string }
   status: 'Success' | 'Failure'
   message?: string
   reason?: string
@@ -150,7 +150,7 @@ export function internalError(message: string, options?: ErrorOptions): ApiError
     500,
     'InternalError',
     `Internal error occurred: ${message}`,
-    { causes: [{ reason: '', message, field: '' }] },
+    { causes: [{ reason: '', message }] },
     options,
   )
 }

@@ -88,8 +88,13 @@ async function attemptUpdate(
     previous,
     next: prepared,
     revision,
-    named: next.metadata.resourceVersion !== undefined,
+    named: namesVersion(next),
   })
+}
+
+/** Version 0 is any version. */
+function namesVersion({ metadata }: ApiObject): boolean {
+  return metadata.resourceVersion !== undefined && metadata.resourceVersion !== '0'
 }
 
 /** The client's uid and version, where given, must be those of the stored object. */
@@ -102,7 +107,7 @@ function assertBasis(resource: Resource, next: ApiObject, previous: ApiObject): 
       `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${previous.metadata.uid}`,
     )
   }
-  if (resourceVersion === undefined) return
+  if (resourceVersion === undefined || !namesVersion(next)) return
   if (formatVersion(parseVersion(resourceVersion)) === previous.metadata.resourceVersion) return
   throw conflict(
     resource,

@@ -11,7 +11,11 @@ export const handleDeleteCollection: Handler = async (request) => {
   const query = readListQuery(request)
   const options = await readDeleteOptions(exchange, resource.vendor)
   const context = { ...writeContext(request, 'DeleteOptions'), dryRun: options.dryRun }
-  await deleteCollection(context, query, options)
+  const page = await deleteCollection(context, query, options)
   const { group, plural } = resource
-  await sendStatus(exchange, 200, success({ ...(group === '' ? {} : { group }), kind: plural }))
+  const metadata = {
+    ...(page.continueToken === '' ? {} : { continue: page.continueToken }),
+    ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
+  }
+  await sendStatus(exchange, 200, { ...success({ ...(group === '' ? {} : { group }), kind: plural }), metadata })
 }

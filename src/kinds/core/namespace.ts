@@ -64,6 +64,8 @@ export const namespace = defineKind({
   selectable: (object) => ({ 'status.phase': object.status?.phase ?? '' }),
   holdsDeletion: (object) => (object.spec?.finalizers ?? []).length > 0,
   beginDeletion: (object) => {
+    // There is no grace period to wait for, only for the content to go.
+    delete object.metadata.deletionGracePeriodSeconds
     object.status = { ...object.status, phase: 'Terminating' }
   },
 })
