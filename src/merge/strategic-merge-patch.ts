@@ -79,23 +79,25 @@ function newElement(schema: ListSchema, element: Json): Json {
 // Lists
 
 function mergesByKey(schema: Schema): schema is ListSchema {
-  return schema.type === 'list' && schema.patch === 'merge' && mergeKeyOf(schema) !== undefined
+  return mergeKeyOf(schema) !== undefined
 }
 
-function mergeKeyOf(schema: ListSchema): string | undefined {
-  return schema.mergeKey ?? schema.keys?.[0]
+function mergeKeyOf(schema: Schema): string | undefined {
+  return schema.type === 'list' && schema.patch === 'merge' ? (schema.mergeKey ?? schema.keys?.[0]) : undefined
+}
+
+function mergesByValue(schema: Schema): boolean {
+  return schema.type === 'list' && schema.patch === 'merge' && schema.items.type !== 'object'
 }
 
 function identifyIn(schema: Schema): Identify {
-  const key = schema.type === 'list' ? mergeKeyOf(schema) : undefined
+  const key = mergeKeyOf(schema)
   return key === undefined ? identifyScalar : identifyBy(key)
 }
 
-function mergeList(schema: Schema, present: readonly Json[], patch: readonly Json[]): Json[] {
-  if (mergesByKey(schema)) return mergeKeyedList(schema, present, patch)
-  if (schema.type === 'list' && schema.patch === 'merge' && schema.items.type !== 'object')
-    return mergeSet(present, patch)
-  return [...patch]
+function mergeList(schema: Schema, present: readonly Json[], patch: Json[]): Json[] {
+  if (mergesByValue(schema)) return mergeSet(present, patch)
+  return mergesByKey(schema) ? mergeKeyedList(schema, present, patch) : patch
 }
 
 function mergeSet(present: readonly Json[], patch: readonly Json[]): Json[] {
@@ -105,16 +107,14 @@ function mergeSet(present: readonly Json[], patch: readonly Json[]): Json[] {
 }
 
 function mergeKeyedList(schema: ListSchema, present: readonly Json[], patch: readonly Json[]): Json[] {
-  const identify = identifyIn(schema)
-  const order = identitiesOf(patch.filter(isElement), identify)
+  const elements = patch.filter(isElement)
   if (patch.some((element) => elementMode(element) === 'replace'))
-    return patch.filter(isElement).map((element) => newElement(schema, element))
-  const deleted = identitiesOf(
-    patch.filter((element) => elementMode(element) === 'delete'),
-    identify,
-  )
-  const kept = without(present, identify, deleted)
-  return arrange(mergeElements(schema, kept, patch.filter(isElement)), identify, order, kept.map(identify))
+    return elements.map((element) => newElement(schema, element))
+  const identify = identifyIn(schema)
+  const order = identitiesOf(elements, identify)
+  const deleted = patch.filter((element) => elementMode(element) === 'delete')
+  const kept = without(present, identify, identitiesOf(deleted, identify))
+  return arrange(mergeElements(schema, kept, elements), identify, order, kept.map(identify))
 }
 
 /** Merges each element into the one of its identity, the first if there are several, or adds it. */
