@@ -5,8 +5,8 @@
  * member that is not there adds it, and `test` of such a member against null holds. Everything else is by the letter.
  *
  * Neither the document nor the patch is changed: a container on the way to a change is copied once, the first time,
- * and what no operation touches is shared. The work is bounded by the sizes of document and patch: operations are
- * counted, bytes that `copy` adds are counted, and the result may not be nested deeper than a body may.
+ * and what no operation touches is shared. All work is bounded: operations are counted, as are the bytes that `copy`
+ * adds and the elements that move for others, and the result may not be nested deeper than a body may.
  */
 import { maxDepth } from '../codec/json-scan.ts'
 import { entityTooLarge } from '../model/api-error.ts'
@@ -21,6 +21,7 @@ export type Operation =
 
 const maxOperations = 10_000
 const maxCopiedBytes = 3 * 1024 * 1024
+const maxShifted = 500_000_000
 const maxUnknownMembers = 100
 
 export function parseJsonPatch(value: Json): Operation[] {
@@ -86,10 +87,12 @@ interface Draft {
   /** Containers made here and reached by one way only: they may be changed in place. */
   readonly ours: Set<Container>
   copiedBytes: number
+  /** How many elements of lists had to move for others to come or go. */
+  shifted: number
 }
 
 export function applyJsonPatch(document: Json, operations: readonly Operation[]): Json {
-  const draft: Draft = { root: document, ours: new Set(), copiedBytes: 0 }
+  const draft: Draft = { root: document, ours: new Set(), copiedBytes: 0, shifted: 0 }
   for (const operation of operations) applyOperation(draft, operation)
   // While it lasts, the draft may nest deeper than the limit: nothing above recurses into it.
   if (operations.length > 0 && isDeeperThan(draft.root, maxDepth))
@@ -126,13 +129,19 @@ function applyOperation(draft: Draft, operation: Operation): void {
 function add(draft: Draft, path: Pointer, value: Json): void {
   const place = openPlace(draft, path)
   if (place === 'root') draft.root = value
-  else if (Array.isArray(place.parent)) place.parent.splice(insertionIndex(place.parent, path), 0, value)
+  else if (Array.isArray(place.parent)) splice(draft, place.parent, insertionIndex(place.parent, path), 0, value)
   else setKey(place.parent, place.token, value)
 }
 
 function insertionIndex(list: Json[], path: Pointer): number {
   const token = path.at(-1)!
   return token === '-' ? list.length : (parseIndex(token, list.length + 1) ?? nothingAt(path))
+}
+
+function splice(draft: Draft, list: Json[], index: number, removed: 0 | 1, ...added: Json[]): void {
+  draft.shifted += list.length - index
+  if (draft.shifted > maxShifted) throw inapplicable('it inserts or removes too often at the front of long lists')
+  list.splice(index, removed, ...added)
 }
 
 function replace(draft: Draft, path: Pointer, value: Json): void {
@@ -146,7 +155,7 @@ function remove(draft: Draft, path: Pointer): void {
   const place = openPlace(draft, path)
   if (place === 'root') throw inapplicable('the whole object cannot be removed')
   if (step(place.parent, place.token) === undefined) nothingAt(path)
-  if (Array.isArray(place.parent)) place.parent.splice(Number(place.token), 1)
+  if (Array.isArray(place.parent)) splice(draft, place.parent, Number(place.token), 1)
   else delete place.parent[place.token]
 }
 

@@ -184,6 +184,12 @@ describe('is bounded', () => {
     assert.equal(outcome(document, copies(4)), 422)
   })
 
+  test('insertions at the front of a long list come to an end', () => {
+    const insertions = Array.from({ length: 10_000 }, () => ({ op: 'add', path: '/l/0', value: 1 }))
+    assert.equal(typeof outcome({ l: Array(1000).fill(1) }, insertions), 'string')
+    assert.equal(outcome({ l: Array(200_000).fill(1) }, insertions), 422)
+  })
+
   test('512 levels pass, more do not, however they come about', () => {
     const nested = (depth: number): Json => (depth === 0 ? 'x' : { a: nested(depth - 1) })
     const deepest = '/a'.repeat(300)
