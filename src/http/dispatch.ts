@@ -12,6 +12,7 @@ import { handleDelete } from './verbs/delete.ts'
 import { handleDeleteCollection } from './verbs/delete-collection.ts'
 import { handleGet } from './verbs/get.ts'
 import { handleList } from './verbs/list.ts'
+import { handlePatch } from './verbs/patch.ts'
 import { handleUpdate } from './verbs/update.ts'
 import { handleWatch } from './verbs/watch.ts'
 
@@ -30,6 +31,7 @@ const handlers: { readonly [V in Verb]?: Handler } = {
   watch: handleWatch,
   create: handleCreate,
   update: handleUpdate,
+  patch: handlePatch,
   delete: handleDelete,
   deletecollection: handleDeleteCollection,
 }

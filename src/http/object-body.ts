@@ -1,13 +1,15 @@
 /**
- * From a request's body to an object of the resource's kind: decoded, checked against the schema, defaulted.
- * Fields that the kind does not have are refused, warned of or ignored, as `fieldValidation` says.
+ * From a JSON value to an object of the resource's kind: checked against the schema and defaulted. The value is a
+ * request's body, or what a patch made of the stored object. Fields that the kind does not have are refused, warned
+ * of or ignored, as `fieldValidation` says.
  */
+import { decodePatched, invalidPatch } from '../merge/patch-faults.ts'
 import { badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { uniqueOwners } from '../registry/metadata.ts'
 import type { Resource } from '../registry/resource.ts'
-import { decode } from '../schema/decode.ts'
+import { type Decoded, decode } from '../schema/decode.ts'
 import { fillDefaults } from '../schema/defaults.ts'
 import { readContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
@@ -15,19 +17,24 @@ import { fieldValidation } from './write-options.ts'
 
 export async function readObjectBody(exchange: Exchange, resource: Resource): Promise<ApiObject> {
   const { value, duplicates } = await readContent(exchange)
-  return decodeObject(exchange, resource, { value: value ?? {}, duplicates })
+  const decoded = decode(resource.kind.schema, withType(resource, value ?? {}))
+  reportFields(exchange, [...unknownFields(decoded), ...duplicateFields(duplicates)], badRequest)
+  return complete(exchange, resource, decoded)
 }
 
-/** A value as an object of the kind. `duplicates` are keys that its text held twice. */
-export function decodeObject(
-  exchange: Exchange,
-  resource: Resource,
-  { value, duplicates }: { value: Json; duplicates: readonly string[] },
-): ApiObject {
-  const typed = withType(resource, value)
-  const { value: decoded, unknown } = decode(resource.kind.schema, typed)
-  reportFields(exchange, unknown, duplicates)
-  const object = withUniqueOwners(exchange, asObject(decoded))
+/** What a patch made. `faults` are what the patch itself holds that nobody knows. */
+export function readPatched(exchange: Exchange, resource: Resource, value: Json, faults: readonly string[]): ApiObject {
+  if (!isOfKind(resource, value))
+    throw invalidPatch(
+      `a patch cannot change the kind or version: this is a ${resource.kind.kind} in ${resource.apiVersion}`,
+    )
+  const decoded = decodePatched(resource.kind.schema, value)
+  reportFields(exchange, [...faults, ...unknownFields(decoded)], invalidPatch)
+  return complete(exchange, resource, decoded)
+}
+
+function complete(exchange: Exchange, resource: Resource, { value }: Decoded): ApiObject {
+  const object = withUniqueOwners(exchange, asObject(value))
   fillDefaults(resource.kind.schema, asJson(object))
   resource.kind.fillDefaults?.(object, resource.context)
   return object
@@ -36,17 +43,18 @@ export function decodeObject(
 /** The body must be of the kind that the path names; where it does not say, the path decides. */
 function withType(resource: Resource, value: Json): JsonObject {
   if (!isObject(value)) throw badRequest('the body must be a JSON object')
-  const { apiVersion, kind } = value
   const wanted = { apiVersion: resource.apiVersion, kind: resource.kind.kind }
-  if (
-    (kind !== undefined && kind !== '' && kind !== wanted.kind) ||
-    (apiVersion !== undefined && apiVersion !== '' && apiVersion !== wanted.apiVersion)
-  ) {
+  const said = { apiVersion: value['apiVersion'] || wanted.apiVersion, kind: value['kind'] || wanted.kind }
+  if (!isOfKind(resource, said)) {
     throw badRequest(
-      `the object provided is of kind ${String(kind ?? '')} in ${String(apiVersion ?? '')}, this path takes ${wanted.kind} in ${wanted.apiVersion}`,
+      `the object provided is of kind ${String(said.kind)} in ${String(said.apiVersion)}, this path takes ${wanted.kind} in ${wanted.apiVersion}`,
     )
   }
   return { ...value, ...wanted }
+}
+
+function isOfKind(resource: Resource, value: Json): boolean {
+  return isObject(value) && value['apiVersion'] === resource.apiVersion && value['kind'] === resource.kind.kind
 }
 
 function withUniqueOwners(exchange: Exchange, object: ApiObject): ApiObject {
@@ -57,14 +65,17 @@ function withUniqueOwners(exchange: Exchange, object: ApiObject): ApiObject {
   return { ...object, metadata: { ...object.metadata, ownerReferences: unique } }
 }
 
-function reportFields(exchange: Exchange, unknown: readonly string[], duplicates: readonly string[]): void {
-  if (unknown.length === 0 && duplicates.length === 0) return
+function unknownFields({ unknown }: Decoded): string[] {
+  return unknown.map((path) => `unknown field "${path}"`)
+}
+
+export function duplicateFields(paths: readonly string[]): string[] {
+  return paths.map((path) => `duplicate field "${path}"`)
+}
+
+export function reportFields(exchange: Exchange, faults: readonly string[], refuse: (why: string) => Error): void {
+  if (faults.length === 0) return
   const mode = fieldValidation(exchange.info.query)
-  if (mode === 'Ignore') return
-  const faults = [
-    ...unknown.map((path) => `unknown field "${path}"`),
-    ...duplicates.map((path) => `duplicate field "${path}"`),
-  ]
-  if (mode === 'Strict') throw badRequest(`strict decoding error: ${faults.join(', ')}`)
-  for (const fault of faults) exchange.warn(fault)
+  if (mode === 'Strict') throw refuse(`strict decoding error: ${faults.join(', ')}`)
+  if (mode === 'Warn') for (const fault of faults) exchange.warn(fault)
 }

@@ -15,7 +15,7 @@ export const handleUpdate: Handler = async (request) => {
   await sendObject(exchange, updated.created ? 201 : 200, updated.object)
 }
 
-function assertSameObject({ metadata }: ApiObject, namespace: string, name: string): void {
+export function assertSameObject({ metadata }: ApiObject, namespace: string, name: string): void {
   if (!metadata.name)
     throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
   if (metadata.name !== name)
