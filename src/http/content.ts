@@ -6,12 +6,12 @@ import type { Exchange } from './exchange.ts'
 
 const accepted = ['application/json', 'application/yaml']
 
-/** The media type of the body, in lower case and without parameters; '' when none is named. */
+/** The media type of the body without parameters, as it was sent; '' when none is named. */
 export function mediaType(exchange: Exchange): string {
   const header = exchange.headers.one('content-type') ?? ''
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim())
   if (parameters.some((part) => !/^[^\s=]+=.+$/.test(part))) return 'malformed'
-  return type.toLowerCase()
+  return type
 }
 
 /** The body of a write: JSON or YAML. */
@@ -26,7 +26,7 @@ export async function readOptionalContent(exchange: Exchange): Promise<ParsedJso
 }
 
 async function readBodyOf(exchange: Exchange): Promise<Buffer> {
-  const type = mediaType(exchange) || 'application/json'
+  const type = mediaType(exchange).toLowerCase() || 'application/json'
   if (!accepted.includes(type))
     throw unsupportedMediaType(
       `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
@@ -35,7 +35,7 @@ async function readBodyOf(exchange: Exchange): Promise<Buffer> {
 }
 
 async function parseContent(exchange: Exchange, bytes: Buffer): Promise<ParsedJson> {
-  if (mediaType(exchange) !== 'application/yaml') return parseJson(bytes)
+  if (mediaType(exchange).toLowerCase() !== 'application/yaml') return parseJson(bytes)
   const { parseYaml } = await import('../codec/yaml.ts')
   return parseYaml(bytes)
 }

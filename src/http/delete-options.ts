@@ -28,7 +28,7 @@ type Sent = Infer<typeof schema>
 
 export interface ReadDeleteOptions extends DeleteOptions {
   readonly dryRun: boolean
-  /** Whether the client waits for dependents: then a deletion that is not done yet is answered with 202. */
+  /** An old way to wait for dependents: then a deletion that is not done yet is answered with 202. */
   readonly waits: boolean
 }
 
@@ -45,7 +45,7 @@ export async function readDeleteOptions(exchange: Exchange, vendor: Vendor): Pro
     uid: sent.preconditions?.uid,
     resourceVersion: sent.preconditions?.resourceVersion,
     dryRun: dryRuns.length > 0,
-    waits: sent.orphanDependents === false || sent.propagationPolicy === 'Foreground',
+    waits: sent.orphanDependents === false,
   }
 }
 

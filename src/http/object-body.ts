@@ -44,7 +44,7 @@ function complete(exchange: Exchange, resource: Resource, { value }: Decoded): A
 function withType(resource: Resource, value: Json): JsonObject {
   if (!isObject(value)) throw badRequest('the body must be a JSON object')
   const wanted = { apiVersion: resource.apiVersion, kind: resource.kind.kind }
-  const said = { apiVersion: value['apiVersion'] || wanted.apiVersion, kind: value['kind'] || wanted.kind }
+  const said = { apiVersion: value.apiVersion || wanted.apiVersion, kind: value.kind || wanted.kind }
   if (!isOfKind(resource, said)) {
     throw badRequest(
       `the object provided is of kind ${String(said.kind)} in ${String(said.apiVersion)}, this path takes ${wanted.kind} in ${wanted.apiVersion}`,
@@ -54,7 +54,7 @@ function withType(resource: Resource, value: Json): JsonObject {
 }
 
 function isOfKind(resource: Resource, value: Json): boolean {
-  return isObject(value) && value['apiVersion'] === resource.apiVersion && value['kind'] === resource.kind.kind
+  return isObject(value) && value.apiVersion === resource.apiVersion && value.kind === resource.kind.kind
 }
 
 function withUniqueOwners(exchange: Exchange, object: ApiObject): ApiObject {

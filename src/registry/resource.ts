@@ -44,7 +44,7 @@ export function serveKind(kind: Kind, parts: RegistryParts): Resource {
     plural: kind.plural,
     apiVersion,
     cache: parts.caches.add(kind.group, kind.plural),
-    context: { vendor: parts.vendor },
+    context: { vendor: parts.vendor, subresource: '' },
     empty: asObject(decode(kind.schema, { apiVersion, kind: kind.kind }).value),
   }
 }

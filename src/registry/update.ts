@@ -6,7 +6,7 @@
  */
 
 import type { AdmissionRequest } from '../admission/admission.ts'
-import { conflict, invalidObject, notFound, serviceUnavailable } from '../model/api-error.ts'
+import { type ApiError, conflict, invalidObject, notFound, serviceUnavailable } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
@@ -34,7 +34,11 @@ export async function update(context: WriteContext, name: string, object: ApiObj
   await readMostRecent(resource)
   if (resource.cache.get(keyOf(resource, namespace, name)) === undefined && mayCreate(context))
     return await createInstead(context, object)
-  return { object: await updateObject(context, name, () => object), created: false }
+  const replace = (previous: ApiObject) => {
+    assertUid(resource, object, previous)
+    return object
+  }
+  return { object: await updateObject(context, name, replace), created: false }
 }
 
 function mayCreate({ resource, subresource }: WriteContext): boolean {
@@ -78,7 +82,7 @@ async function attemptUpdate(
   context: WriteContext,
   { previous, next, revision }: Attempt,
 ): Promise<ApiObject | 'lost'> {
-  assertBasis(context.resource, next, previous)
+  assertVersion(context.resource, next, previous)
   const owned = withManagers(context, previous, placed(context, next, previous))
   const admitted = (await context.admission.mutate(requestOf(context, owned, previous))) ?? owned
   const prepared = prepare(context, admitted, previous)
@@ -97,21 +101,25 @@ function namesVersion({ metadata }: ApiObject): boolean {
   return metadata.resourceVersion !== undefined && metadata.resourceVersion !== '0'
 }
 
-/** The client's uid and version, where given, must be those of the stored object. */
-function assertBasis(resource: Resource, next: ApiObject, previous: ApiObject): void {
-  const { name = '', uid, resourceVersion } = next.metadata
-  if (uid !== undefined && uid !== previous.metadata.uid) {
-    throw conflict(
-      resource,
-      previous.metadata.name ?? name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${previous.metadata.uid}`,
-    )
-  }
+/** A uid that is sent says which object is meant: one of the same name may have taken its place. */
+function assertUid(resource: Resource, { metadata }: ApiObject, { metadata: stored }: ApiObject): void {
+  if (metadata.uid === undefined || metadata.uid === stored.uid) return
+  const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${stored.uid}`
+  throw conflict(resource, stored.name!, why)
+}
+
+/** A version that is sent must be that of the stored object. */
+function assertVersion(resource: Resource, next: ApiObject, { metadata }: ApiObject): void {
+  const { resourceVersion } = next.metadata
   if (resourceVersion === undefined || !namesVersion(next)) return
-  if (formatVersion(parseVersion(resourceVersion)) === previous.metadata.resourceVersion) return
-  throw conflict(
+  if (formatVersion(parseVersion(resourceVersion)) !== metadata.resourceVersion)
+    throw modified(resource, metadata.name!)
+}
+
+function modified(resource: Resource, name: string): ApiError {
+  return conflict(
     resource,
-    previous.metadata.name ?? name,
+    name,
     'the object has been modified; please apply your changes to the latest version and try again',
   )
 }
@@ -130,13 +138,14 @@ function prepare({ resource, subresource }: WriteContext, next: ApiObject, previ
   return prepared
 }
 
-function throwIfInvalid({ resource }: WriteContext, next: ApiObject, previous: ApiObject): void {
+function throwIfInvalid({ resource, subresource }: WriteContext, next: ApiObject, previous: ApiObject): void {
+  const context = { ...resource.context, subresource }
   const errors = [
     ...validateMetadata(resource.kind, next.metadata),
     ...validateMetadataUpdate(next.metadata, previous.metadata),
     ...validate(resource.kind.schema, asJson(next)),
-    ...(resource.kind.validate?.(next, resource.context) ?? []),
-    ...(resource.kind.validateUpdate?.(next, previous, resource.context) ?? []),
+    ...(resource.kind.validate?.(next, context) ?? []),
+    ...(resource.kind.validateUpdate?.(next, previous, context) ?? []),
   ]
   if (errors.length > 0) throw invalidObject(kindRef(resource), next.metadata.name ?? '', errors)
 }
@@ -152,12 +161,7 @@ async function persist(
   if (context.dryRun) return withVersion(next, revision)
   const result = await commitObject(context, next, revision)
   if (result.outcome === 'committed') return withVersion(next, result.revision)
-  if (named)
-    throw conflict(
-      resource,
-      next.metadata.name!,
-      'the object has been modified; please apply your changes to the latest version and try again',
-    )
+  if (named) throw modified(resource, next.metadata.name!)
   return 'lost'
 }
 

@@ -12,6 +12,8 @@ import { type Fields, field, type InferFields, type ObjectSchema, s } from './sc
 /** What rules may need to know besides the object. */
 export interface KindContext {
   readonly vendor: Vendor
+  /** The subresource that is written through; '' for the object itself. */
+  readonly subresource: string
 }
 
 export type Scope = 'Namespaced' | 'Cluster'

@@ -4,15 +4,17 @@ import { applyJsonPatch, parseJsonPatch, unknownMembers } from '../../merge/json
 import { applyMergePatch } from '../../merge/merge-patch.ts'
 import { parsePatchObject } from '../../merge/patch-faults.ts'
 import { applyStrategicMergePatch } from '../../merge/strategic-merge-patch.ts'
-import { ApiError } from '../../model/api-error.ts'
+import { ApiError, invalidObject } from '../../model/api-error.ts'
+import { forbidden } from '../../model/field-error.ts'
 import type { Json } from '../../model/json.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
+import { groupName } from '../../model/vendor.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { updateObject } from '../../registry/update.ts'
 import { readBody } from '../body.ts'
 import { mediaType } from '../content.ts'
 import { duplicateFields, readPatched } from '../object-body.ts'
-import { type Handler, writeContext } from '../resource-request.ts'
+import { type Handler, type ResourceRequest, writeContext } from '../resource-request.ts'
 import { sendObject } from '../responses.ts'
 import { assertSameObject } from './update.ts'
 
@@ -23,11 +25,11 @@ interface Patch {
 }
 
 const forms: { readonly [type: string]: (resource: Resource, body: ParsedJson) => Patch } = {
-  'application/json-patch+json': (_, { value }) => {
+  'application/json-patch+json': (_, { value, duplicates }) => {
     const operations = parseJsonPatch(value)
     return {
       apply: (document) => applyJsonPatch(document, operations),
-      faults: unknownMembers(value).map((name) => `unknown field "${name}"`),
+      faults: [...unknownMembers(value).map((name) => `unknown field "${name}"`), ...duplicateFields(duplicates)],
     }
   },
   'application/merge-patch+json': (_, { value, duplicates }) => {
@@ -53,6 +55,7 @@ export const handlePatch: Handler = async (request) => {
       `415: Unsupported Media Type: a patch is one of ${Object.keys(forms).join(', ')}`,
       {},
     )
+  refuseForce(request)
   const context = writeContext(request, 'PatchOptions')
   const patch = form(resource, parseJson(await readBody(exchange)))
   const patched = await updateObject(context, info.name, (previous) => {
@@ -61,6 +64,13 @@ export const handlePatch: Handler = async (request) => {
     return withOwnVersion(next, previous)
   })
   await sendObject(exchange, 200, patched)
+}
+
+/** Only apply can take fields from others by force. */
+function refuseForce({ info, resource }: ResourceRequest): void {
+  if (!info.query.has('force')) return
+  const error = forbidden('force', 'may not be specified for non-apply patch')
+  throw invalidObject({ group: groupName(resource.vendor, 'meta'), kind: 'PatchOptions' }, '', [error])
 }
 
 /** A version that the patch did not set is no precondition: the patch fits any state. */

@@ -1,6 +1,6 @@
 /** Secret: data that is nobody else's business, as bytes. Known types demand certain keys. */
 import { at, type FieldError, invalid, required, tooLong } from '../../model/field-error.ts'
-import { own, setKey } from '../../model/json.ts'
+import { isObject, own, setKey } from '../../model/json.ts'
 import { checkConfigKey } from '../../model/names.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -82,11 +82,14 @@ function checkAccountName(object: Secret, annotation: string): FieldError[] {
 function checkJsonKey(object: Secret, key: string): FieldError[] {
   const text = textOf(object, key)
   if (text === undefined) return [required(at('data', key))]
+  return isJsonObject(text) ? [] : [invalid(at('data', key), '<secret contents redacted>', 'must be a JSON object')]
+}
+
+function isJsonObject(text: string): boolean {
   try {
-    JSON.parse(text)
-    return []
+    return isObject(JSON.parse(text))
   } catch {
-    return [invalid(at('data', key), '<secret contents redacted>', 'must be valid JSON')]
+    return false
   }
 }
 
