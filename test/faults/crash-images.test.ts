@@ -21,7 +21,7 @@ import type { Revision } from '../../src/store/store.ts'
 import { temporaryDirectory } from '../store/directory.ts'
 import { seeded } from '../store/seeded.ts'
 import type { Acknowledged } from './crash-workload.ts'
-import { compileRecorder, crashImage, type DiskEvent, finalImage, recordProgram } from './recording.ts'
+import { compilePreload, crashImage, type DiskEvent, finalImage, recordProgram } from './recording.ts'
 
 const images = 500
 const workload = fileURLToPath(new URL('./crash-workload.ts', import.meta.url))
@@ -45,7 +45,7 @@ async function proveImages(directory: string): Promise<void> {
     file: join(data, 'data.mdb'),
     acks: join(directory, 'acks'),
   }
-  await compileRecorder(recorded.library)
+  await compilePreload('recorder.c', recorded.library)
   const events = await recordProgram(workload, [data, recorded.acks, '7'], recorded)
   assert.ok(finalImage(events).equals(await readFile(recorded.file)), 'the recorder missed a write')
   const commits = acknowledged(events, events.length)

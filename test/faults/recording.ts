@@ -18,13 +18,13 @@ export interface DiskEvent {
   readonly data: Buffer
 }
 
-/** Compiles the recorder. It is a need of the test, so its absence is a failure and says what to install. */
-export async function compileRecorder(library: string): Promise<void> {
-  const source = fileURLToPath(new URL('./recorder.c', import.meta.url))
+/** Compiles a library to preload. It is a need of the test, so its absence is a failure and says what to install. */
+export async function compilePreload(source: string, library: string): Promise<void> {
+  const path = fileURLToPath(new URL(source, import.meta.url))
   try {
-    await run('gcc', ['-O1', '-shared', '-fPIC', '-o', library, source, '-ldl', '-lpthread'])
+    await run('gcc', ['-O1', '-shared', '-fPIC', '-o', library, path, '-ldl', '-lpthread'])
   } catch (cause) {
-    throw new Error('the recorder could not be compiled: install the Debian packages gcc and libc6-dev', { cause })
+    throw new Error(`${source} could not be compiled: install the Debian packages gcc and libc6-dev`, { cause })
   }
 }
 

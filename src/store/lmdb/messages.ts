@@ -11,13 +11,22 @@
 import type { Key, Revision } from '../store.ts'
 
 export type Request =
-  | { readonly type: 'commit'; readonly id: number; readonly writes: ArrayBuffer }
+  | CommitRequest
   | { readonly type: 'get'; readonly id: number; readonly key: Key }
   | { readonly type: 'list'; readonly id: number; readonly range: SliceRange; readonly limit: number }
   | { readonly type: 'count'; readonly id: number; readonly range: SliceRange }
   | { readonly type: 'log'; readonly id: number; readonly after: Revision; readonly limit: number }
   | { readonly type: 'compact'; readonly id: number; readonly oldest: Revision; readonly upTo: Revision }
   | { readonly type: 'close'; readonly id: number }
+
+export interface CommitRequest {
+  readonly type: 'commit'
+  readonly id: number
+  readonly writes: ArrayBuffer
+  readonly count: number
+  /** Then it may use the room that is spared. */
+  readonly deletesOnly: boolean
+}
 
 /** The part of a list still to be read: keys with this prefix after `after`, as they were at `revision`. */
 export interface SliceRange {
