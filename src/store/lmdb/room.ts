@@ -34,7 +34,8 @@ export class Room {
     const wanted = used + bytes + spareBytes
     if (this.#size >= wanted) return
     this.#grow(wanted + zeros.length)
-    if (this.#size < (frees ? used + bytes : wanted)) throw new StoreFull(`no room for ${bytes} bytes of data`)
+    const free = this.#size - used + freeBytes(this.#tables) / usableShare
+    if (free < (frees ? bytes : bytes + spareBytes)) throw new StoreFull(`no room for ${bytes} bytes of data`)
   }
 
   close(): void {
@@ -55,8 +56,35 @@ function isFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 }
 
-// lmdb tells this, but does not declare it.
 function usedBytes({ root }: Tables): number {
   const { env } = root as unknown as { env: { info(): { lastPageNumber: number } } }
   return (env.info().lastPageNumber + 1) * pageSize
+}
+
+/** Large values need pages that lie together, and pages just freed are not used at once: count on this part of them. */
+const usableShare = 4
+
+// lmdb tells these, but does not declare them.
+interface Tree {
+  readonly treeBranchPageCount: number
+  readonly treeLeafPageCount: number
+  readonly overflowPages: number
+}
+
+interface Stats extends Tree {
+  readonly root: Tree
+  readonly free: Tree
+}
+
+/** What lies free inside the file: all pages less those of the tables, of the two own trees of lmdb, and of meta. */
+function freeBytes(tables: Tables): number {
+  const { root, current, history, log, meta } = tables
+  const stats = [current, history, log, meta].map((table) => table.getStats() as Stats)
+  root.resetReadTxn()
+  const trees = [...stats, stats[0]!.root, stats[0]!.free]
+  const held = trees.reduce(
+    (sum, tree) => sum + tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages,
+    2,
+  )
+  return Math.max(0, usedBytes(tables) - held * pageSize)
 }
