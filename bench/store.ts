@@ -9,7 +9,16 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { LmdbStore } from '../src/store/lmdb/store.ts'
-import { openTables, revisionKey, type Tables, versionKey, write, writeState } from '../src/store/lmdb/tables.ts'
+import {
+  append,
+  logRecord,
+  openTables,
+  revisionKey,
+  type Tables,
+  versionKey,
+  write,
+  writeState,
+} from '../src/store/lmdb/tables.ts'
 import type { Revision } from '../src/store/store.ts'
 
 const value = Buffer.alloc(1000, 'value ')
@@ -86,9 +95,9 @@ const record = Buffer.concat([Buffer.alloc(8), value])
 function bareCommit(tables: Tables, name: string, revision: Revision): void {
   const key = Buffer.from(name)
   const held = tables.current.get(key)
-  if (held) write(tables.history, versionKey(key, revision - 1), held)
+  append(tables.log, revisionKey(revision), logRecord(1, false, key, held ?? key))
+  if (held) write(tables.history, versionKey(key, revision), revisionKey(revision))
   write(tables.current, key, record)
-  write(tables.log, revisionKey(revision), key)
 }
 
 async function compactionCost(seconds: number): Promise<{ quiet: Commits; compacting: Commits }> {

@@ -6,7 +6,7 @@
  *   commit request  expected, deletes (0 or 1), key, value with eight bytes of headroom for the revision
  *   commit reply    revision (0: conflict), the revision held before (0: none), value held before with its headroom
  *   slice of a list revision, key, value
- *   slice of a log  revision, deletes (0 or 1), key, value, previous revision, previous value
+ *   slice of a log  revision, deletes (0 or 1), key, previous revision, previous value, value
  */
 import type { Key, Revision } from '../store.ts'
 

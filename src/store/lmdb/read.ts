@@ -9,7 +9,15 @@
 import { type Bytes, type Key, type Revision, StoreError } from '../store.ts'
 import type { CountReply, ListReply, SliceRange } from './messages.ts'
 import { Packer } from './pack.ts'
-import { readLogRecord, readRevision, revisionKey, type Tables, versionKey } from './tables.ts'
+import {
+  type Lent,
+  type LogRecord,
+  readLogRecord,
+  readRevision,
+  revisionKey,
+  type Tables,
+  versionKey,
+} from './tables.ts'
 
 /** A slice ends at whichever comes first. Keys looked at count, whether or not they were there at the revision. */
 const listSlice = { keys: 500, bytes: 1024 * 1024 }
@@ -146,15 +154,13 @@ function readHistory(tables: Tables, at: Revision, { start, end }: KeyRange, bou
 }
 
 /** The version of a key written up to `at` and replaced after it. */
-function versionAt({ history }: Tables, key: Buffer, at: Revision, values: boolean): Found | undefined {
+function versionAt(tables: Tables, key: Buffer, at: Revision, values: boolean): Found | undefined {
   const newestFirst = { start: versionKey(key, at), end: versionKey(key, 0), reverse: true, limit: 1 }
-  for (const { key: version, value } of history.getRange(newestFirst)) {
-    if (readRevision(value, 0) <= at) return undefined
-    return {
-      key,
-      revision: readRevision(asBuffer(version), key.length + 1),
-      value: values ? copyValue(value) : undefined,
-    }
+  for (const { key: version, value } of tables.history.getRange(newestFirst)) {
+    const replacedAt = readRevision(value, 0)
+    if (replacedAt <= at) return undefined
+    const revision = readRevision(asBuffer(version), key.length + 1)
+    return { key, revision, value: values ? Buffer.copyBytesFrom(replacedBy(tables, replacedAt)) : undefined }
   }
   return undefined
 }
@@ -194,15 +200,20 @@ export function readLog(tables: Tables, after: Revision, limit: number): ArrayBu
   const packed = new Packer(64 * 1024)
   for (const revision of logRevisions(tables, after, limit)) {
     if (packed.size >= logSliceBytes) break
-    const { previous, deletes, key } = readLogRecord(tables.log.get(revisionKey(revision))!)
-    packed.number(revision)
-    packed.number(deletes ? 1 : 0)
-    packed.bytes(key)
-    if (!deletes) packed.bytes(writtenAt(tables, key, revision))
-    packed.number(previous)
-    if (previous !== 0) packed.bytes(replacedValue(tables, key, previous))
+    packRecord(tables, revision, packed)
   }
   return packed.finish()
+}
+
+function packRecord(tables: Tables, revision: Revision, packed: Packer): void {
+  const { previous, deletes, key, replaced } = logRecordAt(tables, revision)
+  packed.number(revision)
+  packed.number(deletes ? 1 : 0)
+  packed.bytes(key)
+  packed.number(previous)
+  // Before another read overwrites it.
+  if (previous !== 0) packed.bytes(replaced)
+  if (!deletes) packed.bytes(writtenAt(tables, key, revision))
 }
 
 function logRevisions({ log }: Tables, after: Revision, limit: number): Revision[] {
@@ -214,13 +225,21 @@ function logRevisions({ log }: Tables, after: Revision, limit: number): Revision
 function writtenAt(tables: Tables, key: Buffer, revision: Revision): Buffer {
   const held = tables.current.get(key)
   if (held !== undefined && readRevision(held, 0) === revision) return held.subarray(8)
-  return replacedValue(tables, key, revision)
+  const replacedAt = tables.history.get(versionKey(key, revision))
+  if (replacedAt === undefined)
+    throw new StoreError(`the data file is damaged: version ${revision} of a key is missing`)
+  return replacedBy(tables, readRevision(replacedAt, 0))
 }
 
-function replacedValue({ history }: Tables, key: Buffer, revision: Revision): Buffer {
-  const held = history.get(versionKey(key, revision))
-  if (held === undefined) throw new StoreError(`the data file is damaged: version ${revision} of a key is missing`)
-  return held.subarray(8)
+/** The value that a change replaced. */
+function replacedBy(tables: Tables, revision: Revision): Lent {
+  return logRecordAt(tables, revision).replaced
+}
+
+function logRecordAt({ log }: Tables, revision: Revision): LogRecord {
+  const record = log.get(revisionKey(revision))
+  if (record === undefined) throw new StoreError(`the data file is damaged: change ${revision} is missing`)
+  return readLogRecord(record)
 }
 
 function copyValue(lent: Buffer): Buffer {

@@ -264,8 +264,8 @@ function readChange(packed: Unpacker): Change {
   const revision = packed.number()
   const deletes = packed.number() === 1
   const key = packed.key()
-  const value = deletes ? undefined : packed.bytes()
   const held = packed.number()
   const previous = held === 0 ? undefined : { key, revision: held, value: packed.bytes() }
+  const value = deletes ? undefined : packed.bytes()
   return { key, revision, value, previous }
 }
