@@ -72,7 +72,7 @@ export class LmdbStore implements Store {
     let store: LmdbStore | undefined
     try {
       const { connection, state } = await Connection.open(options.directory, (error) => {
-        if (store) store.#tail.end(error)
+        if (store) store.#end(error)
       })
       store = new LmdbStore(connection, state, options, release)
       store.#startTimer()
@@ -149,9 +149,13 @@ export class LmdbStore implements Store {
     return this.#closing
   }
 
-  async #close(): Promise<void> {
+  #end(error: StoreError): void {
     this.#stopTimer()
-    this.#tail.end(new StoreError('the store is closed'))
+    this.#tail.end(error)
+  }
+
+  async #close(): Promise<void> {
+    this.#end(new StoreError('the store is closed'))
     try {
       await this.#commits.idle()
       await this.#sweep
