@@ -4,7 +4,7 @@
  * survives it), so the disk is recorded and its possible remains are built.
  */
 import assert from 'node:assert/strict'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -80,6 +80,7 @@ async function proveImage(directory: string, image: Buffer, { commits, durable, 
     proveLog(tables, commits, { revision, oldest, name })
   } finally {
     await tables.root.close()
+    await rm(directory, { recursive: true })
   }
 }
 
