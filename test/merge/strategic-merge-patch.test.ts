@@ -46,6 +46,8 @@ const volume = s.object({
   secret: field(4, s.object({ secretName: field(1, s.string()) })),
 })
 
+const port = s.object({ protocol: field(1, s.string()), port: field(2, s.int32()), targetPort: field(3, s.int32()) })
+
 const schema = s.object({
   metadata: field(1, objectMeta),
   data: field(2, s.map(s.string())),
@@ -68,6 +70,8 @@ const schema = s.object({
   ),
   strategy: field(11, s.object({ type: field(1, s.string()), rollingUpdate: field(2, s.map(s.intOrString())) })),
   anything: field(12, s.any()),
+  ports: field(13, s.list(port, { list: 'map', keys: ['protocol', 'port'], patch: 'merge', mergeKey: 'port' })),
+  zones: field(14, s.list(named, { list: 'map', keys: ['name'], patch: 'merge' })),
 })
 
 function patched(document: Json, patch: JsonObject): Json {
@@ -143,6 +147,11 @@ const chains: Chain[] = [
         { metadata: { finalizers: [] } },
         { metadata: { finalizers: ['e', 'c', 'd'] } },
       ],
+      [
+        'the first mention counts',
+        { metadata: { finalizers: ['d', 'c', 'd'] } },
+        { metadata: { finalizers: ['e', 'd', 'c'] } },
+      ],
       ['null takes all', { metadata: { finalizers: null } }, { metadata: {} }],
       ['nothing to take from', { metadata: { '$deleteFromPrimitiveList/finalizers': ['a'] } }, { metadata: {} }],
       ['nothing to order', { metadata: { '$setElementOrder/finalizers': ['a'] } }, { metadata: {} }],
@@ -180,6 +189,16 @@ const chains: Chain[] = [
             { name: 'u', namespace: '2' },
           ],
         },
+        { secrets: [{ name: 'u', namespace: '2' }, ...names('t', 's', 'r')] },
+      ],
+      [
+        'deleted and made anew, it loses its place',
+        { secrets: [{ $patch: 'delete', name: 'r' }, ...names('r')] },
+        { secrets: [{ name: 'r' }, { name: 'u', namespace: '2' }, ...names('t', 's')] },
+      ],
+      [
+        'ordered back',
+        { '$setElementOrder/secrets': names('u', 't', 's', 'r') },
         { secrets: [{ name: 'u', namespace: '2' }, ...names('t', 's', 'r')] },
       ],
       [
@@ -526,11 +545,43 @@ const chains: Chain[] = [
       ],
       ['a list without a strategy is replaced', { rules: [{ verbs: ['list'] }] }, { rules: [{ verbs: ['list'] }] }],
       ['any JSON merges as objects do', { anything: { a: { c: [3] } } }, { anything: { a: { b: 1, c: [3] } } }],
+      [
+        'any JSON that is new keeps its nulls',
+        { anything: { new: { n: null } } },
+        { anything: { a: { b: 1, c: [3] }, new: { n: null } } },
+      ],
       ['unknown members are carried for the decoder', { nosuch: { a: 1 } }, { nosuch: { a: 1 } }],
       [
         'a wrong type is carried too',
         { rules: 'x', conditions: { type: 'x' } },
         { rules: 'x', conditions: { type: 'x' } },
+      ],
+    ],
+  },
+  {
+    title: 'the merge key is not always the first key',
+    start: {
+      ports: [
+        { protocol: 'TCP', port: 80 },
+        { protocol: 'UDP', port: 53 },
+      ],
+      zones: names('a'),
+    },
+    steps: [
+      [
+        'by port',
+        { ports: [{ port: 53, targetPort: 5353 }] },
+        {
+          ports: [
+            { protocol: 'TCP', port: 80 },
+            { protocol: 'UDP', port: 53, targetPort: 5353 },
+          ],
+        },
+      ],
+      [
+        'and is, when none is named',
+        { zones: [{ name: 'a', namespace: 'x' }] },
+        { zones: [{ name: 'a', namespace: 'x' }] },
       ],
     ],
   },
