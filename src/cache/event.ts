@@ -10,6 +10,8 @@ export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 export interface EventForm {
   readonly name: string
   encode(type: EventType, object: CachedObject): Buffer
+  /** The form of all events after the first, where that one is different. */
+  readonly rest?: EventForm
 }
 
 export type Matches = (object: CachedObject) => boolean

@@ -1,10 +1,12 @@
 /** The last step: hands a request to the verb of its resource, or to the handler of its path. */
 
 import type { Admission } from '../admission/admission.ts'
+import { jsonEvents } from '../cache/event.ts'
 import { ApiError, methodNotAllowed, noSuchPath } from '../model/api-error.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
+import { openView, projectedEvents, projectedForm } from './projections.ts'
 import type { PathInfo, ResourceInfo, Verb } from './request-info.ts'
 import type { Handler } from './resource-request.ts'
 import { handleCreate } from './verbs/create.ts'
@@ -45,8 +47,14 @@ export function dispatch({ resources, paths, admission }: Routes): (exchange: Ex
     if (!info.resource) return await handlePath(paths, exchange, info)
     const resource = byPath.get(`${info.group}/${info.version}/${info.plural}`)
     if (resource === undefined || !isPlaced(resource, info)) throw noSuchPath()
-    exchange.form = negotiate({ headers: exchange.headers, query: info.query, watch: info.verb === 'watch' })
-    await handlerOf(resource, info)({ exchange, info, resource, admission })
+    const { form, projection } = negotiate(
+      { headers: exchange.headers, query: info.query, watch: info.verb === 'watch', vendor: resource.vendor },
+      true,
+    )
+    const view = projection && openView(resource, projection, info.query)
+    exchange.form = view === undefined ? form : projectedForm(form, view)
+    const events = view === undefined ? jsonEvents : projectedEvents(view)
+    await handlerOf(resource, info)({ exchange, info, resource, admission, events })
   }
 }
 

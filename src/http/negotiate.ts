@@ -1,7 +1,9 @@
 /** Which form the answer takes: the best of what the client accepts and the server has. */
 import { ApiError, notAcceptable } from '../model/api-error.ts'
+import type { Vendor } from '../model/vendor.ts'
 import { type Form, jsonForm, prettyForm, yamlForm } from './forms.ts'
 import type { RequestHeaders } from './headers.ts'
+import { findProjection, type Projection } from './projections.ts'
 import { isTrue } from './request-info.ts'
 
 interface Clause {
@@ -15,14 +17,21 @@ const streamed = ['application/json;stream=watch']
 const maxClauses = 100
 
 export interface Asked {
+  readonly vendor: Vendor
   readonly headers: RequestHeaders
   readonly query: URLSearchParams
   /** A watch is a stream of JSON documents; it has no YAML form. */
   readonly watch: boolean
 }
 
-/** Throws 406 when nothing fits. */
-export function negotiate(asked: Asked): Form {
+export interface Agreed {
+  readonly form: Form
+  /** Another view of the objects than they themselves. */
+  readonly projection: Projection | undefined
+}
+
+/** Throws 406 when nothing fits. `views`: whether other views than the objects themselves are to be had. */
+export function negotiate(asked: Asked, views: boolean): Agreed {
   const accept = asked.headers.all('accept').join(',')
   const clauses = accept.trim() === '' ? [anything] : parseAccept(accept)
   let known = false
@@ -30,8 +39,9 @@ export function negotiate(asked: Asked): Form {
     const type = offered.find((candidate) => covers(clause.type, candidate))
     if (type === undefined) continue
     known = true
-    const form = formOf(type, clause, asked)
-    if (form !== undefined) return form
+    const projection = views ? projectionOf(clause, asked.vendor) : undefined
+    const form = projection === undefined && clause.parameters.has('as') ? undefined : formOf(type, asked)
+    if (form !== undefined) return { form, projection }
   }
   throw known
     ? notAcceptable(asked.watch ? streamed : offered)
@@ -41,7 +51,7 @@ export function negotiate(asked: Asked): Form {
 /** The form for errors: what the client accepts, or JSON whatever it accepts. */
 export function preferredForm(asked: Asked): Form {
   try {
-    return negotiate(asked)
+    return negotiate(asked, true).form
   } catch (error) {
     if (error instanceof ApiError) return jsonForm
     throw error
@@ -50,8 +60,12 @@ export function preferredForm(asked: Asked): Form {
 
 const anything: Clause = { type: '*/*', quality: 1, parameters: new Map() }
 
-function formOf(type: string, { parameters }: Clause, asked: Asked): Form | undefined {
-  if (parameters.has('as')) return undefined
+function projectionOf({ parameters }: Clause, vendor: Vendor): Projection | undefined {
+  const [as, group, version] = ['as', 'g', 'v'].map((name) => parameters.get(name) ?? '')
+  return findProjection(vendor, as!, group!, version!)
+}
+
+function formOf(type: string, asked: Asked): Form | undefined {
   if (type === 'application/yaml') return asked.watch ? undefined : yamlForm
   return !asked.watch && isPretty(asked) ? prettyForm : jsonForm
 }

@@ -6,6 +6,7 @@ import type { FieldError, FieldPath } from '../model/field-error.ts'
 import { checkDnsSubdomain, type NameCheck } from '../model/names.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
+import type { Column } from './columns.ts'
 import { objectMeta } from './object-meta.ts'
 import { type Fields, field, type InferFields, type ObjectSchema, s } from './schema.ts'
 
@@ -50,6 +51,8 @@ export interface KindDefinition<T> {
   readonly prepareForUpdate?: (next: T, previous: T, context: KindContext) => void
   readonly validate?: (object: T, context: KindContext) => FieldError[]
   readonly validateUpdate?: (next: T, previous: T, context: KindContext) => FieldError[]
+  /** What a table shows of an object; name and creation time unless said otherwise. */
+  readonly columns?: readonly Column<T>[]
   /** Values that field selectors may ask for, beside metadata.name and metadata.namespace. */
   readonly selectable?: (object: T) => { [path: FieldPath]: string }
   /** Whether deletion must wait although no finalizer is left in the metadata. */

@@ -98,7 +98,7 @@ async function serve(
       }),
     ),
     stamp,
-    resolveRequest,
+    resolveRequest(vendorOf(options.profile)),
     setDeadline,
     authenticate(authenticator),
     authorize(authorizer),

@@ -2,7 +2,6 @@
  * GET with `watch`: a stream of events until its time is over, the client is gone or cannot keep up.
  * All that is queued goes out as one write; a write waits until the client has taken the last one.
  */
-import { jsonEvents } from '../../cache/event.ts'
 import type { Watcher } from '../../cache/watcher.ts'
 import { ApiError, failure } from '../../model/api-error.ts'
 import { formatVersion } from '../../model/resource-version.ts'
@@ -22,7 +21,7 @@ export const handleWatch: Handler = async (request) => {
   const watching = await begin(request, {
     selection,
     resourceVersion: text(info.query, 'resourceVersion'),
-    form: jsonEvents,
+    form: request.events,
     signal: over,
   })
   if (watching === undefined) return

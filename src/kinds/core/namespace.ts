@@ -5,6 +5,7 @@
 import { at, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
 import { checkDnsLabel, checkQualifiedName } from '../../model/names.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type KindContext, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 
@@ -40,6 +41,11 @@ export const namespace = defineKind({
   name: checkDnsLabel,
   deleteCollection: false,
   fields,
+  columns: [
+    nameColumn,
+    column('Status', 'Whether it is in use or being deleted.', (object: Namespace) => object.status?.phase ?? ''),
+    ageColumn,
+  ],
   readOnly: ['status'],
   subresources: {
     status: {

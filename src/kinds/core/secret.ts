@@ -3,6 +3,7 @@ import { at, type FieldError, invalid, required, tooLong } from '../../model/fie
 import { isObject, own, setKey } from '../../model/json.ts'
 import { checkConfigKey } from '../../model/names.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { frozenField, immutableField } from '../immutable.ts'
@@ -25,6 +26,12 @@ export const secret = defineKind({
   plural: 'secrets',
   scope: 'Namespaced',
   fields,
+  columns: [
+    nameColumn,
+    column('Type', 'What the secret is for.', (object: Secret) => object.type ?? ''),
+    column('Data', 'How many keys it holds.', (object: Secret) => Object.keys(object.data ?? {}).length),
+    ageColumn,
+  ],
   fillDefaults: foldStringData,
   prepareForUpdate: keepType,
   validate: (object, { vendor }) => [...checkSize(object), ...checkType(object, vendor)],
