@@ -201,7 +201,18 @@ async function makeCertificates(directory: string): Promise<CertificateFiles> {
   const makeKey = (name: string) => openssl(['ecparam', '-genkey', '-name', 'prime256v1', '-noout', '-out', file(name)])
   await Promise.all(['ca.key', 'server.key', 'client.key'].map(makeKey))
   const days = ['-days', '2']
-  await openssl(['req', '-x509', '-new', '-key', file('ca.key'), '-subj', '/CN=test-ca', ...days, '-out', file('ca.crt')])
+  await openssl([
+    'req',
+    '-x509',
+    '-new',
+    '-key',
+    file('ca.key'),
+    '-subj',
+    '/CN=test-ca',
+    ...days,
+    '-out',
+    file('ca.crt'),
+  ])
   const sign = async (name: string, extensions: string) => {
     await writeFile(file(`${name}.ext`), extensions)
     const request = file(`${name}.csr`)

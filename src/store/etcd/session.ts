@@ -96,8 +96,8 @@ export class Session {
       })
       stream.on('trailers', (headers) => answer.trailers(headers))
       stream.on('end', () => answer.end())
-      stream.on('error', (error) => answer.fail(broken(error, stream.rstCode)))
-      stream.on('close', () => answer.fail(broken(undefined, stream.rstCode)))
+      stream.on('error', (error) => answer.settled || answer.fail(broken(error, stream.rstCode)))
+      stream.on('close', () => answer.settled || answer.fail(broken(undefined, stream.rstCode)))
       stream.end(request)
     })
   }
@@ -186,7 +186,7 @@ class Answer {
   message: Buffer | undefined
   failure: CallError | undefined
   onSettled: () => void = () => {}
-  #settled = false
+  settled = false
   #ended = false
   #status: 'pending' | 'ok' = 'pending'
   readonly #cutter = new MessageCutter()
@@ -217,14 +217,14 @@ class Answer {
   }
 
   fail(error: CallError): void {
-    if (this.#settled) return
+    if (this.settled) return
     this.failure = error
     this.#settle()
   }
 
   #settle(): void {
-    if (this.#settled) return
-    this.#settled = true
+    if (this.settled) return
+    this.settled = true
     this.onSettled()
   }
 }
