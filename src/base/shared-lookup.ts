@@ -2,7 +2,7 @@
  * One answer for many callers, for a question whose answer must not be older than the asking.
  *
  * A caller may share a look-up only if it began after the caller arrived. So those who arrive while one is under way
- * wait for the next, which begins when that one ends, or at once when it is slow; at most two are under way.
+ * wait together for the next, which begins when that one ends, or when it has taken too long to wait for.
  */
 
 export class SharedLookup<T> {

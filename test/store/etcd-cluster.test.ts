@@ -155,6 +155,7 @@ describe('etcd store, three members with TLS', { timeout: 120_000 }, () => {
         await assert.rejects(opening, (error: unknown) => {
           assert.ok(error instanceof StoreError)
           assert.match(error.message, reason)
+console.log(error.message)
           return true
         })
       }),
@@ -167,7 +168,7 @@ describe('etcd store, three members with TLS', { timeout: 120_000 }, () => {
       await using store = await open({ endpoints: [cluster.endpoints[0]!, other.endpoints[0]!], deadlineMs: 2_000 })
       await commit(store, 'a', 0, '')
       await cluster.kill(0)
-      await assert.rejects(store.get('a'), /belongs to another cluster|ECONNREFUSED/)
+      await assert.rejects(store.get('a'), /belongs to another cluster/)
     } finally {
       await other.stop()
       await cluster.restart(0)

@@ -38,6 +38,8 @@ export class Connection {
   /** The member to try next. */
   #turn = 0
   #failures = 0
+  /** Why the last round over the members failed. */
+  #refusal: string | undefined
   #clusterId: bigint | undefined
 
   constructor({ endpoints, tls, deadlineMs }: ConnectionOptions) {
@@ -99,12 +101,26 @@ export class Connection {
         this.#connecting = undefined
       })
       try {
-        return await within(this.#connecting, deadline)
+        return await this.#within(this.#connecting, deadline)
       } catch (error) {
         const pause = pauseMs(this.#failures)
         if (performance.now() + pause >= deadline) throw error
         await this.#pause(pause)
       }
+    }
+  }
+
+  async #within(connecting: Promise<Session>, deadline: number): Promise<Session> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      const before = this.#refusal ? `; before that: ${this.#refusal}` : ''
+      const error = new CallError(`no connection to etcd before the deadline${before}`, { sent: false })
+      timer = setTimeout(() => reject(error), deadline - performance.now())
+    })
+    try {
+      return await Promise.race([connecting, late])
+    } finally {
+      clearTimeout(timer)
     }
   }
 
@@ -116,6 +132,7 @@ export class Connection {
       try {
         const session = await this.#enter(endpoint)
         this.#failures = 0
+        this.#refusal = undefined
         return session
       } catch (error) {
         this.#turn++
@@ -124,7 +141,8 @@ export class Connection {
       if (this.signal.aborted) break
     }
     this.#failures++
-    throw new CallError(`no member of etcd can be used: ${reasons.join('; ')}`, { sent: false })
+    this.#refusal = `no member of etcd can be used: ${reasons.join('; ')}`
+    throw new CallError(this.#refusal, { sent: false })
   }
 
   async #enter(endpoint: URL): Promise<Session> {
@@ -196,17 +214,4 @@ function parseEndpoint(endpoint: string, tls: Tls | undefined): URL {
 
 function pauseMs(failures: number): number {
   return Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 10)) * (0.75 + Math.random() / 4)
-}
-
-async function within<T>(promise: Promise<T>, deadline: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    const fail = () => reject(new CallError('no connection to etcd before the deadline', { sent: false }))
-    timer = setTimeout(fail, deadline - performance.now())
-  })
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -20,13 +20,14 @@ export interface SessionOptions {
   readonly connectMs: number
 }
 
-// A member answers pings at once. It takes offence at more than one in five seconds.
+// A member answers pings at once, and takes offence at more than one in five seconds unless it is told otherwise.
 const pingAnswerMs = 1_500
-const pingSpacingMs = 6_000
-/** Silence on a session with something under way is looked into after this long. */
-const silenceMs = 1_500
+/** While calls wait for an answer, silence is looked into soon; while only watches are open, now and then. */
+const calls = { silenceMs: 1_500, pingSpacingMs: 6_000 }
+const watches = { silenceMs: 15_000, pingSpacingMs: 15_000 }
 
-const windowBytes = 8 * 1024 * 1024
+/** What a member may send ahead of its reader, per stream. */
+const windowBytes = 2 * 1024 * 1024
 /** In MB: what Node lets one session hold; its default is too little for a few dozen large writes at once. */
 const maxSessionMemory = 1024
 
@@ -34,7 +35,8 @@ export class Session {
   readonly endpoint: URL
   #heard = performance.now()
   #pinged = 0
-  #active = 0
+  #calls = 0
+  #streams = 0
   #watchdog: NodeJS.Timeout
   readonly #http: http2.ClientHttp2Session
 
@@ -46,7 +48,7 @@ export class Session {
       settings: { initialWindowSize: windowBytes, enablePush: false },
     })
     await connected(http, connectMs)
-    http.setLocalWindowSize(2 * windowBytes)
+    http.setLocalWindowSize(8 * windowBytes)
     return new Session(endpoint, http)
   }
 
@@ -79,13 +81,13 @@ export class Session {
       const timer = setTimeout(() => answer.fail(late()), left)
       const settle = () => {
         clearTimeout(timer)
-        this.#active--
+        this.#calls--
         if (!stream.closed) stream.close(http2.constants.NGHTTP2_CANCEL)
         if (answer.failure) reject(answer.failure)
         else resolve(answer.message!)
       }
       answer.onSettled = settle
-      this.#active++
+      this.#calls++
       stream.on('response', (headers) => {
         this.#heard = performance.now()
         answer.headers(headers)
@@ -116,7 +118,7 @@ export class Session {
       failure = failureOf(headers)
     })
     signal.addEventListener('abort', cancel)
-    this.#active++
+    this.#streams++
     try {
       stream.write(request)
       for await (const chunk of stream) {
@@ -128,7 +130,7 @@ export class Session {
       if (signal.aborted) return
       throw failure ?? (error instanceof CallError ? error : broken(error, stream.rstCode))
     } finally {
-      this.#active--
+      this.#streams--
       signal.removeEventListener('abort', cancel)
       if (!stream.closed) cancel()
     }
@@ -163,8 +165,10 @@ export class Session {
 
   // A member is only asked when something is under way and nothing has been heard: that tells a dead one from a slow one.
   #checkSilence(): void {
+    if (this.#calls + this.#streams === 0) return
+    const { silenceMs, pingSpacingMs } = this.#calls > 0 ? calls : watches
     const now = performance.now()
-    if (this.#active === 0 || now - this.#heard < silenceMs || now - this.#pinged < pingSpacingMs) return
+    if (now - this.#heard < silenceMs || now - this.#pinged < pingSpacingMs) return
     this.#pinged = now
     let answered = false
     // An answer that waits in the socket while this process was busy is read before the verdict.

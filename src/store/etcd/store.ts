@@ -59,7 +59,7 @@ import { watchFrom } from './watch.ts'
 export interface EtcdOptions {
   /** Members of one cluster, such as `https://10.0.0.1:2379`. The first that serves is used, the others stand by. */
   readonly endpoints: readonly string[]
-  /** Under which all keys lie. */
+  /** Under which all keys lie; `/orch/` unless told otherwise. Ends in a slash, so that no prefix lies within another. */
   readonly prefix?: string
   readonly tls?: Tls
   /** How long history is kept. */
@@ -83,7 +83,8 @@ export class EtcdStore implements Store {
 
   /** Throws StoreError within the deadline when no member can be used. */
   static async open(options: EtcdOptions): Promise<EtcdStore> {
-    const { endpoints, prefix = '/orch/', tls, deadlineMs = defaultDeadlineMs } = options
+    const { endpoints, tls, deadlineMs = defaultDeadlineMs } = options
+    const prefix = withSlash(options.prefix ?? '/orch/')
     const connection = new Connection({ endpoints, tls, deadlineMs })
     try {
       const note = encodeRange({ key: new KeySpace(prefix, 0).note('offset') })
@@ -315,4 +316,8 @@ export class EtcdStore implements Store {
   #assertOpen(): void {
     if (this.#closed) throw new StoreError('the store is closed')
   }
+}
+
+function withSlash(prefix: string): string {
+  return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
 }
