@@ -8,6 +8,34 @@ import { RevisionAhead, RevisionGone, StoreError, StoreFull, ValueTooLarge } fro
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import { startProxy } from '../tools/tcp-proxy.ts'
 import { bytes, closing, commit, Follower } from './following.ts'
+import { type Opened, restartSuite, storeSuite } from './suite.ts'
+
+describe('etcd', () => {
+  let cluster: Cluster
+  let spaces = 0
+
+  before(async () => {
+    cluster = await startEtcd()
+  })
+  after(() => cluster.stop())
+
+  const openSpace = async (): Promise<Opened & { reopen(): Promise<EtcdStore> }> => {
+    const options = { endpoints: cluster.endpoints, prefix: `/suite-${spaces++}/`, historyMs: 300_000 }
+    let store = await EtcdStore.open(options)
+    return {
+      store,
+      async reopen() {
+        await store.close()
+        store = await EtcdStore.open(options)
+        return store
+      },
+      cleanup: () => store.close(),
+    }
+  }
+
+  storeSuite('etcd', openSpace)
+  restartSuite('etcd', openSpace)
+})
 
 describe('etcd store, one member', { timeout: 60_000 }, () => {
   let cluster: Cluster

@@ -238,7 +238,7 @@ function connected(http: http2.ClientHttp2Session, connectMs: number): Promise<v
     const timer = setTimeout(() => http.destroy(new Error(`no connection within ${connectMs} ms`)), connectMs)
     const fail = (cause?: Error) => {
       clearTimeout(timer)
-      reject(new CallError(cause?.message ?? 'the connection was closed', { cause, sent: false }))
+      reject(new CallError(cause ? explain(cause) : 'the connection was closed', { cause, sent: false }))
     }
     http.once('error', fail)
     http.once('close', fail)
@@ -251,6 +251,13 @@ function connected(http: http2.ClientHttp2Session, connectMs: number): Promise<v
   })
 }
 
+// OpenSSL's texts name its source files; what it objects to is in a field beside them.
+function explain(error: Error & { code?: unknown; reason?: unknown }): string {
+  if (typeof error.reason === 'string') return `the TLS handshake failed: ${error.reason}`
+  const unverified = /^(UNABLE_TO_|CERT_|SELF_SIGNED_|DEPTH_|ERR_TLS_CERT_)/.test(String(error.code))
+  return unverified ? `its certificate is not accepted: ${error.code}` : error.message
+}
+
 function httpFailure(headers: http2.IncomingHttpHeaders): CallError | undefined {
   const code = Number(headers[':status'])
   const type = String(headers['content-type'] ?? '')
@@ -260,7 +267,7 @@ function httpFailure(headers: http2.IncomingHttpHeaders): CallError | undefined 
 
 function broken(cause: unknown, rstCode: number | undefined): CallError {
   const refused = rstCode === http2.constants.NGHTTP2_REFUSED_STREAM
-  const message = cause instanceof Error ? cause.message : 'the connection was lost before the answer'
+  const message = cause instanceof Error ? explain(cause) : 'the connection was lost before the answer'
   return new CallError(message, { cause, sent: !refused })
 }
 

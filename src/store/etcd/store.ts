@@ -15,7 +15,7 @@
  *          tick written at 10                      feed: 10       nothing of ours in 8 to 10: the present is 7
  */
 import { SharedLookup } from '../../base/shared-lookup.ts'
-import { assertKey } from '../key.ts'
+import { assertKey, assertWrite } from '../key.ts'
 import {
   type Change,
   type Committed,
@@ -74,6 +74,8 @@ const patienceMs = 10
 
 export class EtcdStore implements Store {
   #closed = false
+  /** A revision that history no longer reaches behind; others may have forgotten more by now. */
+  #oldest: Revision = 0
   readonly #connection: Connection
   readonly #space: KeySpace
   readonly #feed: Feed
@@ -113,7 +115,7 @@ export class EtcdStore implements Store {
 
   async commit(write: Write): Promise<Committed | Conflict> {
     this.#assertOpen()
-    assertKey(write.key)
+    assertWrite(write)
     const request = encodeSwap({
       key: this.#space.key(write.key),
       compare: this.#expectation(write.expected),
@@ -121,9 +123,6 @@ export class EtcdStore implements Store {
     })
     const { succeeded, revision, current } = await this.#swap(write, request)
     if (!succeeded) return { outcome: 'conflict', current: current && this.#space.entry(current) }
-    if (write.expected === 0 && write.value === undefined) {
-      throw new StoreError('a key that is absent cannot be deleted')
-    }
     return { outcome: 'committed', revision: this.#space.revision(revision) }
   }
 
@@ -158,7 +157,10 @@ export class EtcdStore implements Store {
     const { tail } = this.#feed
     const history = new History(this.#connection, this.#space, options.signal)
     try {
-      yield* tail.follow(options, async (after) => history.read(after, await this.#anchor(tail.revision)))
+      yield* tail.follow(options, async (after) => {
+        if (after < this.#oldest) throw new RevisionGone(after, this.#oldest)
+        return history.read(after, await this.#anchor(tail.revision))
+      })
     } finally {
       await history.close()
     }
@@ -178,6 +180,8 @@ export class EtcdStore implements Store {
     } catch (error) {
       if (!isCompacted(error)) throw readFailure(error)
     }
+    this.#oldest = Math.max(this.#oldest, revision)
+    this.#feed.tail.forget(revision)
   }
 
   async close(): Promise<void> {
@@ -294,23 +298,26 @@ export class EtcdStore implements Store {
   }
 
   async #listFailure(error: unknown, revision: Revision): Promise<StoreError> {
-    if (isCompacted(error)) return new RevisionGone(revision, await this.#oldest(revision))
+    if (isCompacted(error)) return new RevisionGone(revision, await this.#oldestAbove(revision))
     if (isFuture(error)) return new RevisionAhead(revision, await this.revision())
     return readFailure(error)
   }
 
-  /** The oldest revision kept, which etcd tells to a watch that begins below it. */
-  async #oldest(below: Revision): Promise<Revision> {
-    const batches = watchFrom(this.#connection, this.#space, { after: below, signal: AbortSignal.timeout(1_000) })
+  /** The oldest revision kept, above one that is gone: as we know it, or as etcd tells it to a watch from below. */
+  async #oldestAbove(revision: Revision): Promise<Revision> {
+    if (revision < this.#oldest) return this.#oldest
+    const signal = AbortSignal.timeout(1_000)
+    const after = Math.max(this.#space.revision(1), revision - 1)
+    const batches = watchFrom(this.#connection, this.#space, { after, signal })
     try {
       await batches.next()
-      return below + 1
     } catch (error) {
-      if (error instanceof RevisionGone) return error.oldest
-      throw error
+      if (!(error instanceof RevisionGone)) throw error
+      this.#oldest = Math.max(this.#oldest, error.oldest)
     } finally {
       await batches.return(undefined)
     }
+    return Math.max(this.#oldest, revision + 1)
   }
 
   #assertOpen(): void {

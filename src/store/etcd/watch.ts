@@ -4,9 +4,9 @@
  */
 import { type Change, type Revision, RevisionGone, StoreError } from '../store.ts'
 import type { Connection } from './connection.ts'
-import { readFailure } from './failure.ts'
+import { isCompacted, readFailure } from './failure.ts'
 import type { KeySpace } from './key-space.ts'
-import { decodeWatch, encodeWatch, methods, type WatchEvent } from './messages.ts'
+import { decodeWatch, encodeRange, encodeWatch, methods, type WatchEvent } from './messages.ts'
 
 export interface Batch {
   /** The changes of keys; the store's own notes are left out, so this may be empty. */
@@ -30,9 +30,8 @@ export async function* watchFrom(
   { after, signal }: WatchFrom,
 ): AsyncGenerator<Batch> {
   if (space.etcdRevision(after) < 1) throw new RevisionGone(after, space.revision(1))
-  // From `after` itself and not the one behind it: etcd begins at a compacted revision although a deletion made there
-  // is forgotten. So the start must be kept, and what happened at it is passed over.
-  const request = encodeWatch({ ...space.everything(), start: space.etcdRevision(after) })
+  const request = encodeWatch({ ...space.everything(), start: space.etcdRevision(after) + 1 })
+  let first = true
   let held: WatchEvent[] = []
   try {
     for await (const message of connection.stream(methods.watch, request, signal)) {
@@ -42,10 +41,26 @@ export async function* watchFrom(
       const events = held.concat(response.events)
       const whole = response.fragment ? wholeRevisions(events) : events.length
       held = events.slice(whole)
-      if (whole > 0) yield toBatch(space, events.slice(0, whole), after)
+      if (whole === 0) continue
+      if (first) await assertKept(connection, space, after)
+      first = false
+      yield toBatch(space, events.slice(0, whole))
     }
   } catch (error) {
     throw readFailure(error)
+  }
+}
+
+/**
+ * etcd begins a watch at a revision that it was compacted to, although a deletion made there is forgotten. If the one
+ * before the start is still kept when the first events have come, they were read from a history without such a hole.
+ */
+async function assertKept(connection: Connection, space: KeySpace, after: Revision): Promise<void> {
+  const request = encodeRange({ key: space.note('tick'), countOnly: true, revision: space.etcdRevision(after) })
+  try {
+    await connection.call(methods.range, request, { effect: 'read' })
+  } catch (error) {
+    throw isCompacted(error) ? new RevisionGone(after, after + 1) : error
   }
 }
 
@@ -55,12 +70,11 @@ function wholeRevisions(events: readonly WatchEvent[]): number {
   return events.findIndex((event) => event.entry.modRevision === last)
 }
 
-function toBatch(space: KeySpace, events: readonly WatchEvent[], after: Revision): Batch {
+function toBatch(space: KeySpace, events: readonly WatchEvent[]): Batch {
   const through = space.revision(events.at(-1)!.entry.modRevision)
-  const news = events.filter((event) => space.revision(event.entry.modRevision) > after)
-  for (const event of news) assertPrevious(space, event, through)
-  for (const event of news) if (space.isOffset(event.entry)) throw new OffsetChanged()
-  const changes = news.filter((event) => !space.isNote(event.entry)).map((event) => space.change(event))
+  for (const event of events) assertPrevious(space, event, through)
+  for (const event of events) if (space.isOffset(event.entry)) throw new OffsetChanged()
+  const changes = events.filter((event) => !space.isNote(event.entry)).map((event) => space.change(event))
   return { changes, through }
 }
 
