@@ -7,7 +7,7 @@ import { type EtcdOptions, EtcdStore } from '../../src/store/etcd/store.ts'
 import { RevisionAhead, RevisionGone, StoreError, StoreFull, ValueTooLarge } from '../../src/store/store.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import { startProxy } from '../tools/tcp-proxy.ts'
-import { bytes, closing, commit, Follower } from './following.ts'
+import { bytes, closing, commit, Follower, won } from './following.ts'
 import { type Opened, restartSuite, storeSuite } from './suite.ts'
 
 describe('etcd', () => {
@@ -82,8 +82,11 @@ describe('etcd store, one member', { timeout: 60_000 }, () => {
     await assert.rejects(store.commit({ key: 'a', expected: 0, value: undefined }), StoreError)
   })
 
-  it('stores the largest Secret, many at once, and answers ValueTooLarge above the limit', async () => {
-    await using store = await open()
+  it('stores and tells the largest Secret, many at once, and answers ValueTooLarge above the limit', async () => {
+    const prefix = freshPrefix()
+    await using store = await open({ prefix })
+    const start = await store.revision()
+    const size = (value: Uint8Array | undefined) => value?.length
     const secret = new Uint8Array(1_400_000).fill(65)
     const made = await Promise.all(
       Array.from({ length: 12 }, (_, i) => store.commit({ key: `secret/${i}`, expected: 0, value: secret })),
@@ -95,8 +98,19 @@ describe('etcd store, one member', { timeout: 60_000 }, () => {
       entries.map((entry) => entry.value.length),
       made.map(() => secret.length),
     )
-    for (const size of [1_572_864, 4_000_000, 20_000_000]) {
-      const value = new Uint8Array(size)
+    const { revision } = await store
+      .commit({ key: 'secret/0', expected: entries[0]!.revision, value: secret })
+      .then(won)
+    // Larger than etcd puts into one answer, so that batches come in fragments.
+    await using late = await open({ prefix })
+    await using follower = new Follower(late, start)
+    await follower.until((changes) => changes.at(-1)?.revision === revision)
+    assert.equal(follower.changes.length, made.length + 1)
+    assert.ok(follower.changes.every((change) => size(change.value) === secret.length))
+    assert.equal(size(follower.changes.at(-1)?.previous?.value), secret.length)
+
+    for (const length of [1_572_864, 4_000_000, 20_000_000]) {
+      const value = new Uint8Array(length)
       await assert.rejects(store.commit({ key: 'large', expected: 0, value }), (error: unknown) => {
         assert.ok(error instanceof ValueTooLarge, String(error))
         assert.equal(error.ambiguous, false)

@@ -1,7 +1,7 @@
 /** Small things that tests of stores share: commits that must succeed, and a reader that remembers what it was told. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { Change, Revision, Store } from '../../src/store/store.ts'
+import type { Change, Committed, Conflict, Revision, Store } from '../../src/store/store.ts'
 
 export const bytes = (text: string) => new Uint8Array(Buffer.from(text))
 
@@ -16,8 +16,12 @@ export async function commit(
   value: string | undefined,
 ): Promise<Revision> {
   const result = await store.commit({ key, expected, value: value === undefined ? undefined : bytes(value) })
-  assert.equal(result.outcome, 'committed', `${key} was not at ${expected}`)
-  return result.revision
+  return won(result).revision
+}
+
+export function won(result: Committed | Conflict): Committed {
+  assert.equal(result.outcome, 'committed')
+  return result
 }
 
 const patienceMs = 15_000

@@ -3,9 +3,9 @@
  * note, and the one that wins compacts to the revision that it saw one period before. So whatever is younger than
  * `historyMs` is kept, however many servers there are, and none of them must be elected.
  */
-import { type Revision, StoreError } from '../store.ts'
+import type { Revision, StoreError } from '../store.ts'
 import type { Connection } from './connection.ts'
-import { isFull } from './failure.ts'
+import { isFull, readFailure } from './failure.ts'
 import type { KeySpace } from './key-space.ts'
 import { decodeSwap, encodeSwap, methods } from './messages.ts'
 
@@ -17,7 +17,12 @@ export interface CompactorOptions {
   readonly compact: (revision: Revision) => Promise<void>
 }
 
+/** A longer timer would go off at once. */
+const longestTimerMs = 2 ** 31 - 1
+
 export class Compactor {
+  /** Why the last period came to nothing; undefined: it did not. */
+  failure: StoreError | undefined
   /** How often the note had been written when we last saw it. */
   #version = 0
   #seen: Revision | undefined
@@ -37,7 +42,8 @@ export class Compactor {
 
   #schedule(): void {
     if (this.#stopped) return
-    this.#timer = setTimeout(() => this.#period().finally(() => this.#schedule()), this.#options.historyMs)
+    const ms = Math.min(this.#options.historyMs, longestTimerMs)
+    this.#timer = setTimeout(() => void this.#period().then(() => this.#schedule()), ms)
     this.#timer.unref()
   }
 
@@ -47,8 +53,9 @@ export class Compactor {
       const target = this.#seen
       this.#seen = await this.#options.revision()
       if ((await this.#win(this.#seen)) && target !== undefined) await this.#options.compact(target)
+      this.failure = undefined
     } catch (error) {
-      if (!(error instanceof StoreError) && !(error instanceof Error && error.name === 'CallError')) throw error
+      this.failure = readFailure(error)
     }
   }
 

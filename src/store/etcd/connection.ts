@@ -147,7 +147,7 @@ export class Connection {
 
   async #enter(endpoint: URL): Promise<Session> {
     const connectMs = Math.max(500, this.deadlineMs / 2 / this.#endpoints.length)
-    const session = await Session.open({ endpoint, tls: this.#tls, connectMs })
+    const session = await Session.open({ endpoint, tls: this.#tls, connectMs, signal: this.signal })
     try {
       await this.#inspect(session, performance.now() + connectMs)
     } catch (error) {

@@ -35,8 +35,9 @@ export class KeySpace {
     return Buffer.from(`${this.prefix}\0${name}`)
   }
 
+  /** A note of ours, or a stranger's write to the bare prefix: no key of the contract. */
   isNote(entry: KeyValue): boolean {
-    return entry.key.charCodeAt(this.prefix.length) === 0
+    return entry.key.length === this.prefix.length || entry.key.charCodeAt(this.prefix.length) === 0
   }
 
   isOffset(entry: KeyValue): boolean {

@@ -18,6 +18,7 @@ export interface SessionOptions {
   readonly endpoint: URL
   readonly tls: Tls | undefined
   readonly connectMs: number
+  readonly signal: AbortSignal
 }
 
 // A member answers pings at once, and takes offence at more than one in five seconds unless it is told otherwise.
@@ -41,13 +42,13 @@ export class Session {
   readonly #http: http2.ClientHttp2Session
 
   /** Resolves when the member has accepted the connection, TLS included. */
-  static async open({ endpoint, tls, connectMs }: SessionOptions): Promise<Session> {
+  static async open({ endpoint, tls, connectMs, signal }: SessionOptions): Promise<Session> {
     const http = http2.connect(endpoint, {
       ...tls,
       maxSessionMemory,
       settings: { initialWindowSize: windowBytes, enablePush: false },
     })
-    await connected(http, connectMs)
+    await connected(http, connectMs, signal)
     http.setLocalWindowSize(8 * windowBytes)
     return new Session(endpoint, http)
   }
@@ -110,6 +111,8 @@ export class Session {
     const stream = this.#request(method, {})
     const cancel = () => stream.close(http2.constants.NGHTTP2_CANCEL)
     const cutter = new MessageCutter()
+    // The iteration below reports an error; one that comes when it is over concerns nobody.
+    stream.on('error', () => {})
     let failure: CallError | undefined
     stream.on('response', (headers) => {
       failure = failureOf(headers) ?? httpFailure(headers)
@@ -233,21 +236,24 @@ class Answer {
   }
 }
 
-function connected(http: http2.ClientHttp2Session, connectMs: number): Promise<void> {
+function connected(http: http2.ClientHttp2Session, connectMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => http.destroy(new Error(`no connection within ${connectMs} ms`)), connectMs)
-    const fail = (cause?: Error) => {
+    const giveUp = () => http.destroy(new Error(`no connection within ${connectMs} ms`))
+    const stop = () => http.destroy()
+    const timer = setTimeout(giveUp, connectMs)
+    signal.addEventListener('abort', stop)
+    const settle = (settled: () => void) => {
       clearTimeout(timer)
-      reject(new CallError(cause ? explain(cause) : 'the connection was closed', { cause, sent: false }))
+      signal.removeEventListener('abort', stop)
+      settled()
     }
-    http.once('error', fail)
-    http.once('close', fail)
-    http.once('connect', () => {
-      clearTimeout(timer)
-      http.off('error', fail)
-      http.off('close', fail)
-      resolve()
-    })
+    const fail = (cause?: Error) => {
+      const message = cause ? explain(cause) : 'the connection was closed'
+      settle(() => reject(new CallError(message, { cause, sent: false })))
+    }
+    http.on('error', fail)
+    http.on('close', fail)
+    http.once('connect', () => settle(resolve))
   })
 }
 

@@ -74,6 +74,8 @@ const patienceMs = 10
 
 export class EtcdStore implements Store {
   #closed = false
+  /** The newest of our own commits. */
+  #acknowledged: Revision = 0
   /** A revision that history no longer reaches behind; others may have forgotten more by now. */
   #oldest: Revision = 0
   readonly #connection: Connection
@@ -123,6 +125,7 @@ export class EtcdStore implements Store {
     })
     const { succeeded, revision, current } = await this.#swap(write, request)
     if (!succeeded) return { outcome: 'conflict', current: current && this.#space.entry(current) }
+    this.#acknowledged = Math.max(this.#acknowledged, this.#space.revision(revision))
     return { outcome: 'committed', revision: this.#space.revision(revision) }
   }
 
@@ -219,15 +222,8 @@ export class EtcdStore implements Store {
 
   /** etcd's revision, linearizable: asked by reading a key that need not exist. */
   async #lookUp(): Promise<Revision> {
-    const known = this.#feed.tail.revision
-    const request = { key: this.#space.note('tick'), countOnly: true }
-    for (let attempt = 0; attempt < 3; attempt++) {
-      const revision = this.#space.revision((await this.#range(request)).revision)
-      if (revision >= known) return revision
-      // Some versions of etcd give a stale answer after a pause of the member. The feed has proved this one to be.
-      this.#connection.moveOn()
-    }
-    throw new StoreError('etcd: its revision lies behind one that it has told before')
+    const { revision } = await this.#range({ key: this.#space.note('tick'), countOnly: true })
+    return this.#space.revision(revision)
   }
 
   /** The revision to tell for `revision`, once the feed has told all up to it. See the top of the file. */
@@ -293,8 +289,19 @@ export class EtcdStore implements Store {
     }
   }
 
+  /**
+   * Linearizable. Some versions of etcd give a stale answer after a pause of the member; one that lies behind what was
+   * known before asking is such, and another member is asked.
+   */
   async #callRange(request: RangeRequest): Promise<RangeResponse> {
-    return decodeRange(await this.#connection.call(methods.range, encodeRange(request), { effect: 'read' }))
+    const known = this.#space.etcdRevision(Math.max(this.#acknowledged, this.#feed.tail.revision))
+    const encoded = encodeRange(request)
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const response = decodeRange(await this.#connection.call(methods.range, encoded, { effect: 'read' }))
+      if (response.revision >= known) return response
+      this.#connection.moveOn()
+    }
+    throw new StoreError('etcd: its revision lies behind one that it has told before')
   }
 
   async #listFailure(error: unknown, revision: Revision): Promise<StoreError> {
