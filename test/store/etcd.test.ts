@@ -190,6 +190,28 @@ describe('etcd store, one member', { timeout: 60_000 }, () => {
     assert.equal(inTime.changes.length, 1)
   })
 
+  it('goes back to the tail when the log ends in notes of the store', async () => {
+    const prefix = freshPrefix()
+    await using writer = await open({ prefix })
+    const start = await writer.revision()
+    const made = await commit(writer, 'a', 0, '')
+    await put(`${prefix}\0compact`, '1')
+    await put(prefix, 'not a key of ours')
+    await using reader = await open({ prefix })
+    await using follower = new Follower(reader, start)
+    await follower.until((changes) => changes.length === 1)
+    const more = await commit(writer, 'b', 0, '')
+    await follower.until((changes) => changes.length === 2)
+    assert.deepEqual(
+      follower.changes.map((change) => change.revision),
+      [made, more],
+    )
+    assert.deepEqual(
+      (await reader.list({ prefix: '' })).entries.map((entry) => entry.key),
+      ['a', 'b'],
+    )
+  })
+
   it('finds nothing in a part of the log where nothing of ours happened', async () => {
     await using store = await open()
     const start = await store.revision()

@@ -11,7 +11,9 @@ import { type Batch, watchFrom } from './watch.ts'
 
 export class History {
   #batches: AsyncGenerator<Batch> | undefined
-  /** Every change up to here has been handed out. */
+  /** The revision of the last change handed out. */
+  #after: Revision = -1
+  /** Every change up to here has been handed out, and there may be none at it. */
   #through: Revision = -1
   readonly #connection: Connection
   readonly #space: KeySpace
@@ -25,15 +27,14 @@ export class History {
 
   /** Changes after a revision; none: there are none up to `meeting`, which must be a revision that the watch tells. */
   async read(after: Revision, meeting: Revision): Promise<readonly Change[]> {
-    if (this.#batches === undefined || this.#through !== after) await this.#restart(after)
+    if (this.#batches === undefined || this.#after !== after) await this.#restart(after)
     while (this.#through < meeting) {
       const { value, done } = await this.#batches!.next()
       if (done) return []
-      this.#through = Math.max(this.#through, value.through)
-      if (value.changes.length > 0) {
-        this.#through = value.changes.at(-1)!.revision
-        return value.changes
-      }
+      this.#through = value.through
+      if (value.changes.length === 0) continue
+      this.#after = value.changes.at(-1)!.revision
+      return value.changes
     }
     return []
   }
@@ -44,6 +45,7 @@ export class History {
 
   async #restart(after: Revision): Promise<void> {
     await this.close()
+    this.#after = after
     this.#through = after
     this.#batches = watchFrom(this.#connection, this.#space, { after, signal: this.#signal })
   }

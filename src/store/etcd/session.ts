@@ -83,9 +83,9 @@ export class Session {
       const settle = () => {
         clearTimeout(timer)
         this.#calls--
-        if (!stream.closed) stream.close(http2.constants.NGHTTP2_CANCEL)
-        if (answer.failure) reject(answer.failure)
-        else resolve(answer.message!)
+        if (!answer.failure) return resolve(answer.message!)
+        stream.close(http2.constants.NGHTTP2_CANCEL)
+        reject(answer.failure)
       }
       answer.onSettled = settle
       this.#calls++
@@ -179,7 +179,7 @@ export class Session {
     const timer = setTimeout(verdict, pingAnswerMs)
     timer.unref()
     const asked =
-      this.usable &&
+      !this.gone &&
       this.#http.ping(() => {
         answered = true
         clearTimeout(timer)
