@@ -30,9 +30,10 @@ import { readObject } from '../registry/read-stored.ts'
 import { keyOf, type Resource, readMostRecent, serveKind } from '../registry/resource.ts'
 import type { Store } from '../store/store.ts'
 import { claimProfile, continueTokenKey, createSystemNamespaces } from './bootstrap.ts'
-import { type Certificates, openCertificates, readFlagFile } from './certificates.ts'
+import { type Certificates, openCertificates } from './certificates.ts'
 import { UsageError } from './flags.ts'
 import type { AuthorizationMode, ServerOptions } from './options.ts'
+import { readFlagFile } from './read-flag-file.ts'
 import { openStore } from './store.ts'
 
 export interface ApiServer {

@@ -1,5 +1,5 @@
 /** The certificates that the server shows and trusts: self-made ones, or those that flags name. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { mkdir, rename } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
@@ -12,6 +12,7 @@ import type { AlternativeNames } from '../pki/names.ts'
 import { renewWhenDue } from '../pki/renewal.ts'
 import { UsageError } from './flags.ts'
 import type { ServerOptions } from './options.ts'
+import { readFlagFile } from './read-flag-file.ts'
 
 export interface Certificates {
   readonly tls: SecureContextOptions
@@ -84,14 +85,6 @@ function readClientCas(file: string): string {
   if (!pem.includes('-----BEGIN CERTIFICATE-----'))
     throw new UsageError(`--client-ca-file: ${file} holds no PEM certificate`)
   return pem
-}
-
-export function readFlagFile(flag: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new UsageError(`--${flag}: cannot read ${file}: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`)
-  }
 }
 
 function servingNames({ tlsSan, bindAddress, advertiseAddress }: ServerOptions): AlternativeNames {
