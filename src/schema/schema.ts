@@ -64,6 +64,8 @@ export interface IntOrStringSchema<T = unknown> extends Typed<T> {
 /** Any JSON, kept as it is. */
 export interface AnySchema<T = unknown> extends Typed<T> {
   readonly type: 'any'
+  /** Objects in it are owned key by key by apply, lists as a whole; else the value is owned as a whole. */
+  readonly granular?: boolean
 }
 export interface MapSchema<T = unknown> extends Typed<T> {
   readonly type: 'map'
@@ -144,7 +146,7 @@ export const s = {
   microTime: (): TimeSchema<string> => ({ type: 'time', micro: true }),
   quantity: (): QuantitySchema<string> => ({ type: 'quantity' }),
   intOrString: (): IntOrStringSchema<number | string> => ({ type: 'intOrString' }),
-  any: (): AnySchema<Json> => ({ type: 'any' }),
+  any: (options: { granular?: boolean } = {}): AnySchema<Json> => ({ type: 'any', ...options }),
   map: <S extends Schema>(
     values: S,
     options: { key?: NameCheck; atomic?: boolean } = {},
