@@ -56,13 +56,25 @@ function valueAt(schema: Schema, value: Json | undefined, [step, ...rest]: reado
 
 /** The answer to an apply with conflicts: 409. `hideValues` for kinds whose values are nobody else's business. */
 export function applyConflict(conflicts: readonly Conflict[], { hideValues = false } = {}): ApiError {
-  const ordered = conflicts.toSorted((a, b) => compareText(nameOf(a.manager), nameOf(b.manager)))
-  const causes = ordered.map((conflict) => ({
+  const told = conflicts
+    .map((conflict) => ({
+      who: nameOf(conflict.manager),
+      field: pathText(conflict.path),
+      what: describe(conflict, hideValues),
+    }))
+    .toSorted((a, b) => compareText(a.who, b.who))
+  const causes = told.map(({ who, field, what }) => ({
     reason: 'FieldManagerConflict',
-    message: `conflict with ${nameOf(conflict.manager)}: ${describe(conflict, hideValues)}`,
-    field: pathText(conflict.path),
+    message: `conflict with ${who}: ${what}`,
+    field,
   }))
-  return new ApiError(409, 'Conflict', `${headline(ordered)}\n${waysOut}`, { causes })
+  return new ApiError(409, 'Conflict', `${summary(told)}\n${waysOut}`, { causes })
+}
+
+interface Told {
+  readonly who: string
+  readonly field: string
+  readonly what: string
 }
 
 const waysOut =
@@ -70,16 +82,15 @@ const waysOut =
   'leave it out of the applied object to let the other manager have it; ' +
   'or apply with force=true to take it from the other manager.'
 
-function headline(conflicts: readonly Conflict[]): string {
-  const [first] = conflicts
-  if (conflicts.length === 1)
-    return `Apply failed with 1 conflict: conflict with ${nameOf(first!.manager)}: ${pathText(first!.path)}`
-  const byManager = Map.groupBy(conflicts, ({ manager }) => nameOf(manager))
-  const lines = [...byManager].flatMap(([name, theirs]) => [
-    `conflicts with ${name}:`,
-    ...theirs.map(({ path }) => `- ${pathText(path)}`),
+function summary(told: readonly Told[]): string {
+  const [first] = told
+  if (first !== undefined && told.length === 1)
+    return `Apply failed with 1 conflict: conflict with ${first.who}: ${first.field} (${first.what})`
+  const lines = [...Map.groupBy(told, ({ who }) => who)].flatMap(([who, theirs]) => [
+    `conflicts with ${who}:`,
+    ...theirs.map(({ field, what }) => `- ${field} (${what})`),
   ])
-  return `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`
+  return `Apply failed with ${told.length} conflicts: ${lines.join('\n')}`
 }
 
 /** `"m" with subresource "status" using v1`: an applier has one entry for all versions, so its version says nothing. */
