@@ -22,7 +22,7 @@ import { type Comparison, compare, isUnchanged } from './compare.ts'
 import { type Conflict, conflictsOf, contested } from './conflicts.ts'
 import { difference, type FieldSet, isEmpty, sameSet, setOf, union } from './field-set.ts'
 import { followsLastApplied, lastAppliedSet, withLastApplied } from './last-applied.ts'
-import { type Manager, readManagers, sameManager, type Writer, withFields, writeManagers } from './managed-fields.ts'
+import { type Manager, sameManager, storedManagers, type Writer, withFields, writeManagers } from './managed-fields.ts'
 import { mergeConfig } from './merge-config.ts'
 import { ownable, withoutManagers, writable, writableChanges } from './ownable.ts'
 import { prune } from './prune.ts'
@@ -109,7 +109,7 @@ function checkedConfig({ config, writer }: ApplyRequest): JsonObject {
 
 function managersOf({ schema, live, empty, writer, readOnly }: ApplyRequest, current: JsonObject): Manager[] {
   if (live === undefined) return []
-  const managers = readManagers(live.metadata.managedFields) ?? []
+  const managers = storedManagers(live)
   if (managers.length > 0) return reconcileManagers(schema, managers)
   return beforeFirstApply({ schema, empty: asJson(empty), live: current, writer, readOnly })
 }

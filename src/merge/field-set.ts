@@ -125,25 +125,32 @@ export function toFieldsV1(set: FieldSet): JsonObject {
   return fields
 }
 
+/** How a step is read: its one spelling, or undefined when it is none. */
+export type ReadStep = (text: string) => string | undefined
+
+/** For sets that we wrote: they have the one spelling. */
+export const asWritten: ReadStep = (text) => text
+
 /** Reads `fieldsV1`; undefined when it is not of that form. */
-export function fromFieldsV1(fields: Json | undefined): FieldSet | undefined {
-  if (!isObject(fields)) return undefined
-  return Object.keys(fields).length === 0 ? emptySet : readBranch(fields, true)
+export function fromFieldsV1(fields: Json | undefined, readStep: ReadStep = normalStep): FieldSet | undefined {
+  const set = readBranch(fields, readStep)
+  if (set === undefined || !set.member) return set
+  return { member: false, children: set.children }
 }
 
-function readBranch(fields: Json | undefined, top: boolean): FieldSet | undefined {
+function readBranch(fields: Json | undefined, readStep: ReadStep): FieldSet | undefined {
   if (!isObject(fields)) return undefined
   const keys = Object.keys(fields)
   if (keys.length === 0) return justHere
   const children = new Map<string, FieldSet>()
   for (const key of keys) {
     if (key === '.') continue
-    const step = normalStep(key)
-    const branch = step === undefined ? undefined : readBranch(fields[key], false)
+    const step = readStep(key)
+    const branch = step === undefined ? undefined : readBranch(fields[key], readStep)
     if (branch === undefined) return undefined
     children.set(step!, branch)
   }
-  return makeSet(!top && Object.hasOwn(fields, '.'), children)
+  return { member: children.size === 0 || Object.hasOwn(fields, '.'), children }
 }
 
 /** The one spelling of a step; undefined when it is none. Clients may write the JSON of a key in other ways than we do. */

@@ -5,8 +5,8 @@
  * turn the wire form into a list of `Manager` and back; an entry whose fields nobody touched goes back as it came.
  */
 import type { JsonObject } from '../model/json.ts'
-import type { ManagedFieldsEntry } from '../model/object.ts'
-import { type FieldSet, fromFieldsV1, isEmpty, toFieldsV1 } from './field-set.ts'
+import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
+import { asWritten, type FieldSet, fromFieldsV1, isEmpty, toFieldsV1 } from './field-set.ts'
 
 export interface Manager extends ManagerId {
   readonly time: string | undefined
@@ -32,25 +32,40 @@ export interface Writer {
   readonly time: string
 }
 
-/** Reads the entries; undefined when one of them is not of the right form. Of two with one identity the last counts. */
+/** Reads entries that a client sent; undefined when one of them is not of the right form. */
 export function readManagers(entries: readonly ManagedFieldsEntry[] | undefined): Manager[] | undefined {
+  return readEntries(entries, (fieldsV1) => ({ fields: fromFieldsV1(fieldsV1) }))
+}
+
+/** Reads entries that were stored. None where there are some that cannot be read. */
+export function storedManagers({ metadata }: ApiObject): Manager[] {
+  return readEntries(metadata.managedFields, (encoded) => ({ fields: fromFieldsV1(encoded, asWritten), encoded })) ?? []
+}
+
+type ReadFields = (fieldsV1: JsonObject) => { fields: FieldSet | undefined; encoded?: JsonObject }
+
+/** Of two entries with one identity the last counts. */
+function readEntries(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  readFields: ReadFields,
+): Manager[] | undefined {
   const managers = new Map<string, Manager>()
   for (const entry of entries ?? []) {
-    const manager = readEntry(entry)
+    const manager = readEntry(entry, readFields)
     if (manager === undefined) return undefined
     managers.set(identity(manager), manager)
   }
   return [...managers.values()]
 }
 
-function readEntry(entry: ManagedFieldsEntry): Manager | undefined {
+function readEntry(entry: ManagedFieldsEntry, readFields: ReadFields): Manager | undefined {
   const { operation, apiVersion, fieldsType, fieldsV1 = {} } = entry
   if (operation !== 'Apply' && operation !== 'Update') return undefined
   if (!apiVersion || fieldsType !== 'FieldsV1') return undefined
-  const fields = fromFieldsV1(fieldsV1)
+  const { fields, encoded } = readFields(fieldsV1)
   if (fields === undefined) return undefined
   const { manager: name = '', subresource = '', time } = entry
-  return { name, operation, apiVersion, subresource, time, fields, encoded: fieldsV1 }
+  return { name, operation, apiVersion, subresource, time, fields, encoded }
 }
 
 /** The manager with other fields; itself when they are the same. */

@@ -8,11 +8,11 @@
  */
 import { badRequest } from '../model/api-error.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
-import { isObject, type Json, type JsonObject, typeName } from '../model/json.ts'
+import { isObject, type Json, typeName } from '../model/json.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { emptySet, type FieldSet, isEmpty, justHere } from './field-set.ts'
 import { hasElements, hasMembers, isNamed, type Membered, memberSchema } from './shape.ts'
-import { elementStep, fieldStep, keysOf, pathText } from './steps.ts'
+import { elementStep, fieldStep, keyOf, pathText } from './steps.ts'
 
 export function statedSet(schema: Schema, config: Json): FieldSet {
   return stated(schema, config, '')
@@ -65,9 +65,8 @@ function statedElements(schema: ListSchema, value: Json, path: FieldPath): Field
 
 function refuseKeyless(schema: ListSchema, item: Json, path: FieldPath): void {
   if (!isObject(item)) throw badRequest(`${path}: expected object, got ${typeName(item)}`)
-  const keys: JsonObject = keysOf(schema, item)
   for (const name of schema.keys ?? []) {
-    const value = keys[name]
+    const value = keyOf(schema, item, name)
     if (value === undefined) throw badRequest(`${path}.${name}: required: it is a key of the list and has no default`)
     if (value === null || typeof value === 'object')
       throw badRequest(`${path}.${name}: a key of the list must be a scalar, got ${typeName(value)}`)

@@ -1,6 +1,7 @@
 /** How places are named: steps to members by name, to elements of lists by their keys or their value. */
-import { stringifyJson, stringifyMembers } from '../codec/json.ts'
-import { isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
+import { compareUtf8 } from '../base/utf8-order.ts'
+import { stringifyJson } from '../codec/json.ts'
+import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import type { ListSchema } from '../schema/schema.ts'
 
 export function fieldStep(name: string): string {
@@ -9,18 +10,24 @@ export function fieldStep(name: string): string {
 
 /** The step to an element of a set or keyed list. */
 export function elementStep(schema: ListSchema, item: Json): string {
-  if (schema.list === 'set' || !isObject(item)) return `v:${stringifyJson(item)}`
-  return `k:{${stringifyMembers(keysOf(schema, item))}}`
+  if (schema.list === 'set' || !isObject(item)) return `v:${scalarText(item)}`
+  const names = schema.keys ?? []
+  let text = ''
+  for (const name of names.length < 2 ? names : names.toSorted(compareUtf8)) {
+    const value = keyOf(schema, item, name)
+    if (value !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${scalarText(value)}`
+  }
+  return `k:{${text}}`
 }
 
-/** The key fields of an element; one that is left out counts with its default. */
-export function keysOf(schema: ListSchema, item: JsonObject): JsonObject {
-  const keys: JsonObject = {}
-  for (const name of schema.keys ?? []) {
-    const value = own(item, name) ?? defaultOf(schema, name)
-    if (value !== undefined) setKey(keys, name, value)
-  }
-  return keys
+// Every element of every list is named in each apply: what is a string most of the time takes the short way.
+function scalarText(value: Json): string {
+  return typeof value === 'string' ? JSON.stringify(value) : stringifyJson(value)
+}
+
+/** A key field of an element; one that is left out counts with its default. */
+export function keyOf(schema: ListSchema, item: JsonObject, name: string): Json | undefined {
+  return own(item, name) ?? defaultOf(schema, name)
 }
 
 function defaultOf({ items }: ListSchema, name: string): Json | undefined {

@@ -11,7 +11,15 @@ import type { ObjectSchema } from '../schema/schema.ts'
 import { type Comparison, changedBy, compare } from './compare.ts'
 import { difference, emptySet, isEmpty, sameSet, union } from './field-set.ts'
 import { foldUpdaters } from './fold-updaters.ts'
-import { type Manager, readManagers, sameManager, type Writer, withFields, writeManagers } from './managed-fields.ts'
+import {
+  type Manager,
+  readManagers,
+  sameManager,
+  storedManagers,
+  type Writer,
+  withFields,
+  writeManagers,
+} from './managed-fields.ts'
 import { ownable, withoutManagers, writableChanges } from './ownable.ts'
 import { reconcileManagers } from './reconcile.ts'
 
@@ -41,7 +49,7 @@ function currentManagers({ before, after, writer, create }: UpdateToTrack): Mana
   if (create) return []
   const sent = writer.subresource === '' ? after.metadata.managedFields : undefined
   if (isReset(sent)) return []
-  const managers = readSent(sent) ?? readManagers(before.metadata.managedFields) ?? []
+  const managers = readSent(sent) ?? storedManagers(before)
   return managers.length > 0 ? managers : undefined
 }
 
