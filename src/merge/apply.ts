@@ -3,7 +3,7 @@
  *
  *   state    which places the configuration states                     stated-set.ts
  *   merge    the configuration over the object                         merge-config.ts
- *   prune    what the manager stated before and states no more         prune.ts
+ *   prune    what the manager stated before and states no more         drop-unstated.ts
  *   compare  what that changes                                         compare.ts
  *   contest  who else owns something that is changed                   conflicts.ts
  *   manage   the managers afterwards                                   managed-fields.ts
@@ -20,12 +20,12 @@ import type { ObjectSchema } from '../schema/schema.ts'
 import { beforeFirstApply } from './before-first-apply.ts'
 import { type Comparison, compare, isUnchanged } from './compare.ts'
 import { type Conflict, conflictsOf, contested } from './conflicts.ts'
-import { difference, type FieldSet, isEmpty, sameSet, setOf, union } from './field-set.ts'
+import { dropUnstated, type InVersion } from './drop-unstated.ts'
+import { covers, difference, type FieldSet, sameSet, setOf, union } from './field-set.ts'
 import { followsLastApplied, lastAppliedSet, withLastApplied } from './last-applied.ts'
 import { type Manager, sameManager, storedManagers, type Writer, withFields, writeManagers } from './managed-fields.ts'
 import { mergeConfig } from './merge-config.ts'
 import { ownable, withoutManagers, writable, writableChanges } from './ownable.ts'
-import { prune } from './prune.ts'
 import { reconcileManagers } from './reconcile.ts'
 import { statedSet } from './stated-set.ts'
 
@@ -45,11 +45,6 @@ export interface ApplyRequest {
   /** For kinds whose versions differ in form: the object in another version; undefined when there is no such version. */
   readonly inVersion?: InVersion
 }
-
-export type InVersion = (
-  object: JsonObject,
-  apiVersion: string,
-) => { readonly schema: ObjectSchema; readonly object: JsonObject } | undefined
 
 export type Applied =
   | {
@@ -75,8 +70,15 @@ interface Plan extends ApplyRequest {
   readonly own: FieldSet
   readonly self: Manager | undefined
   readonly others: readonly Manager[]
-  /** What changes, in the version that a manager wrote in; undefined when that version is gone. */
-  readonly changesIn: (apiVersion: string) => Comparison | undefined
+  /** The change as it looks in the version that a manager wrote in; undefined when that version is gone. */
+  readonly changeIn: (apiVersion: string) => Change | undefined
+}
+
+interface Change {
+  readonly schema: ObjectSchema
+  readonly before: JsonObject
+  readonly after: JsonObject
+  readonly changes: Comparison
 }
 
 function makePlan(request: ApplyRequest): Plan {
@@ -88,9 +90,9 @@ function makePlan(request: ApplyRequest): Plan {
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))
   const others = managers.filter((manager) => manager !== self)
   const laid = mergeConfig(schema, current, config) as JsonObject
-  const merged = withoutDropped(request, laid, { stated, self, others })
-  const changesIn = comparisons(request, current, merged)
-  return { ...request, config, current, merged, own: ownable(stated), self, others, changesIn }
+  const merged = dropUnstated({ ...request, merged: laid, stated, self, others })
+  const changeIn = changeInVersions(request, current, merged)
+  return { ...request, config, current, merged, own: ownable(stated), self, others, changeIn }
 }
 
 /** The parts of the body that would make no sense in any apply. */
@@ -114,52 +116,33 @@ function managersOf({ schema, live, empty, writer, readOnly }: ApplyRequest, cur
   return beforeFirstApply({ schema, empty: asJson(empty), live: current, writer, readOnly })
 }
 
-interface Owners {
-  readonly stated: FieldSet
-  readonly self: Manager | undefined
-  readonly others: readonly Manager[]
-}
-
-/** Takes away what this manager has dropped since it applied last, in the version that it applied in. */
-function withoutDropped(request: ApplyRequest, merged: JsonObject, { stated, self, others }: Owners): JsonObject {
-  if (self === undefined || isEmpty(difference(self.fields, stated))) return merged
-  const owned = others.reduce((all, manager) => union(all, manager.fields), union(stated, identifying))
-  const last = self.fields
-  const { schema, inVersion, writer } = request
-  if (inVersion === undefined || self.apiVersion === writer.apiVersion)
-    return prune(schema, merged, { last, owned }) as JsonObject
-  const then = inVersion(merged, self.apiVersion)
-  if (then === undefined) return merged
-  const pruned = prune(then.schema, then.object, { last, owned }) as JsonObject
-  return pruned === then.object ? merged : (inVersion(pruned, writer.apiVersion)?.object ?? merged)
-}
-
-/** Whatever happens, an object keeps its name. */
-const identifying = setOf(['f:apiVersion'], ['f:kind'], ['f:metadata', 'f:name'])
-
-function comparisons(request: ApplyRequest, current: JsonObject, merged: JsonObject): Plan['changesIn'] {
+function changeInVersions(request: ApplyRequest, current: JsonObject, merged: JsonObject): Plan['changeIn'] {
   const { schema, writer, readOnly, inVersion } = request
-  const own = writableChanges(compare(schema, current, merged), readOnly)
-  const known = new Map<string, Comparison | undefined>([[writer.apiVersion, own]])
+  const here = makeChange(schema, current, merged)
+  const known = new Map<string, Change | undefined>([[writer.apiVersion, here]])
   return (apiVersion) => {
-    if (inVersion === undefined || isUnchanged(own)) return own
-    if (!known.has(apiVersion)) known.set(apiVersion, compareIn(inVersion, apiVersion))
+    if (inVersion === undefined || isUnchanged(here.changes)) return here
+    if (!known.has(apiVersion)) known.set(apiVersion, convertChange(inVersion, apiVersion))
     return known.get(apiVersion)
   }
 
-  function compareIn(convert: InVersion, apiVersion: string): Comparison | undefined {
+  function makeChange(schema: ObjectSchema, before: JsonObject, after: JsonObject): Change {
+    return { schema, before, after, changes: writableChanges(compare(schema, before, after), readOnly) }
+  }
+
+  function convertChange(convert: InVersion, apiVersion: string): Change | undefined {
     const before = convert(current, apiVersion)
     const after = convert(merged, apiVersion)
-    if (before === undefined || after === undefined) return undefined
-    return writableChanges(compare(before.schema, before.object, after.object), readOnly)
+    return before && after && makeChange(before.schema, before.object, after.object)
   }
 }
 
-function findConflicts({ schema, current, merged, others, changesIn }: Plan): Conflict[] {
+function findConflicts({ others, changeIn }: Plan): Conflict[] {
   return others.flatMap((manager) => {
-    const changes = changesIn(manager.apiVersion)
-    if (changes === undefined || isUnchanged(changes)) return []
-    return conflictsOf({ schema, live: current, asked: merged, manager, fields: contested(manager, changes) })
+    const change = changeIn(manager.apiVersion)
+    if (change === undefined || isUnchanged(change.changes)) return []
+    const { schema, before: live, after: asked, changes } = change
+    return conflictsOf({ schema, live, asked, manager, fields: contested(manager, changes) })
   })
 }
 
@@ -167,14 +150,14 @@ function findConflicts({ schema, current, merged, others, changesIn }: Plan): Co
 function withoutGranted(plan: Plan, conflicts: readonly Conflict[]): readonly Conflict[] {
   if (conflicts.length === 0 || !followsLastApplied(plan.writer)) return conflicts
   const granted = lastAppliedSet(plan.schema, plan.current, plan.vendor)
-  return conflicts.filter(({ path }) => !isEmpty(difference(setOf(path), granted)))
+  return conflicts.filter(({ path }) => !covers(granted, setOf(path)))
 }
 
 /** The outcome, with every conflict decided for the applier. */
 function settle(plan: Plan): Applied {
-  const { live, empty, self, others, own, writer, changesIn } = plan
-  const same = isUnchanged(changesIn(writer.apiVersion)!)
-  const left = others.flatMap((manager) => withoutLost(manager, changesIn(manager.apiVersion)))
+  const { live, empty, self, others, own, writer, changeIn } = plan
+  const same = isUnchanged(changeIn(writer.apiVersion)!.changes)
+  const left = others.flatMap((manager) => withoutLost(manager, changeIn(manager.apiVersion)?.changes))
   const kept = same && self !== undefined && self.apiVersion === writer.apiVersion && sameSet(self.fields, own)
   const mine: Manager = kept ? self : { ...writer, operation: 'Apply', fields: own }
   const object = same ? asJson(live ?? empty) : plan.merged

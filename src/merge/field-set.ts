@@ -91,6 +91,14 @@ export function differenceBelow(a: FieldSet, b: FieldSet): FieldSet {
   return rebuild(a, a.member, (branch, step) => differenceBelow(branch, below(b, step)))
 }
 
+/** Whether everything in `b` is in `a`. */
+export function covers(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true
+  if (b.member && !a.member) return false
+  for (const [step, set] of b.children) if (!covers(below(a, step), set)) return false
+  return true
+}
+
 export function sameSet(a: FieldSet, b: FieldSet): boolean {
   if (a === b) return true
   if (a.member !== b.member || a.children.size !== b.children.size) return false

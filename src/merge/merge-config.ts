@@ -54,6 +54,8 @@ interface Place {
 }
 
 function placesOf(live: readonly string[], config: readonly string[]): Place[] {
+  if (live.length === config.length && live.every((step, i) => step === config[i]))
+    return live.map((step, index) => ({ step, index }))
   const indexes = new Map<string, number>()
   for (const [i, step] of live.entries()) if (!indexes.has(step)) indexes.set(step, i)
   const asked = new Set(config)

@@ -5,11 +5,11 @@
  * element or a user's key must be owned itself. What is emptied becomes null, so that the decoder drops it and defaults
  * can come back. Parts from which nothing goes are the same value in memory.
  */
-import { isObject, type Json, type JsonObject, setKey } from '../model/json.ts'
+import { isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { below, type FieldSet } from './field-set.ts'
 import { hasElements, hasMembers, isNamed, type Membered, memberSchema } from './shape.ts'
-import { elementStep, fieldStep } from './steps.ts'
+import { byStep, elementStep, fieldStep } from './steps.ts'
 
 export interface Ownership {
   /** What the applier stated last time. */
@@ -58,6 +58,29 @@ function pruneElements(schema: ListSchema, value: Json[], { last, owned }: Owner
   }
   if (same) return value
   return kept.length === 0 ? null : kept
+}
+
+/** What was taken from `whole` and is owned, put back. */
+export function putBack(schema: Schema, whole: Json, pruned: Json | undefined, owned: FieldSet): Json {
+  if (pruned === whole) return whole
+  if (hasMembers(schema) && isObject(whole)) {
+    const rest = isObject(pruned) ? pruned : {}
+    const kept = Object.entries(whole).flatMap(([name, value]) => {
+      const is = below(owned, fieldStep(name))
+      if (own(rest, name) === undefined && !holds(is, isNamed(schema, name))) return []
+      return [[name, putBack(memberSchema(schema, name), value!, own(rest, name), is)] as const]
+    })
+    return Object.fromEntries(kept)
+  }
+  if (hasElements(schema) && Array.isArray(whole)) {
+    const rest = byStep(schema, Array.isArray(pruned) ? pruned : [])
+    return whole.flatMap((item) => {
+      const step = elementStep(schema, item)
+      if (!rest.has(step) && !below(owned, step).member) return []
+      return [putBack(schema.items, item, rest.get(step), below(owned, step))]
+    })
+  }
+  return pruned ?? whole
 }
 
 function holds(set: FieldSet, named: boolean): boolean {

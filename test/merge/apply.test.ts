@@ -320,6 +320,45 @@ const scenarios: { readonly [title: string]: Scenario } = {
     { by: 'tool', put: { ...lastApplied([1]), data: { k: '1' } } },
     { by: 'orchctl', apply: { data: { k: '2' } }, see: { conflicts: ['tool: .data.k'] } },
   ],
+  'doubles in a list that updates made: kept until somebody applies that element': [
+    {
+      by: 'u',
+      put: {
+        ports: [
+          { port: 1, name: 'one' },
+          { port: 1, name: 'two' },
+        ],
+      },
+    },
+    {
+      by: 'a',
+      apply: { ports: [{ port: 2 }] },
+      see: {
+        object: {
+          ports: [
+            { port: 1, protocol: 'TCP', name: 'one' },
+            { port: 1, protocol: 'TCP', name: 'two' },
+            { port: 2, protocol: 'TCP' },
+          ],
+          size: 3,
+        },
+      },
+    },
+    {
+      by: 'a',
+      force: true,
+      apply: { ports: [{ port: 1, name: 'new' }, { port: 2 }] },
+      see: {
+        object: {
+          ports: [
+            { port: 1, protocol: 'TCP', name: 'new' },
+            { port: 2, protocol: 'TCP' },
+          ],
+          size: 3,
+        },
+      },
+    },
+  ],
   'keys named like parts of JavaScript objects are keys': [
     { by: 'a', apply: JSON.parse('{"data":{"__proto__":"1","constructor":"2"}}') },
     { by: 'b', apply: JSON.parse('{"data":{"__proto__":"2"}}'), see: { conflicts: ['a: .data.__proto__'] } },
