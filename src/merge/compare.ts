@@ -33,10 +33,18 @@ export function compare(schema: Schema, before: Json | undefined, after: Json | 
   if (before === after) return unchanged
   if (before === undefined) return { ...unchanged, added: everything(schema, after!) }
   if (after === undefined) return { ...unchanged, removed: everything(schema, before) }
-  if (hasMembers(schema) && isObject(before) && isObject(after)) return compareMembers(schema, before, after)
-  if (hasElements(schema) && Array.isArray(before) && Array.isArray(after))
-    return compareElements(schema, before, after)
+  if (hasMembers(schema) && isParted(before, after, isObject))
+    return compareMembers(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)
+  if (hasElements(schema) && isParted(before, after, Array.isArray))
+    return compareElements(schema, (before ?? []) as Json[], (after ?? []) as Json[])
   return sameJson(before, after) ? unchanged : modifiedHere
+}
+
+/** Whether two values are compared by their parts. Null beside parts has none of them; two values without any are wholes. */
+function isParted(before: Json, after: Json, hasForm: (value: Json) => boolean): boolean {
+  if (before === null) return after !== null && hasForm(after) && Object.keys(after).length > 0
+  if (after === null) return hasForm(before) && Object.keys(before).length > 0
+  return hasForm(before) && hasForm(after)
 }
 
 function compareMembers(schema: Membered, before: JsonObject, after: JsonObject): Comparison {

@@ -320,6 +320,24 @@ const scenarios: { readonly [title: string]: Scenario } = {
     { by: 'tool', put: { ...lastApplied([1]), data: { k: '1' } } },
     { by: 'orchctl', apply: { data: { k: '2' } }, see: { conflicts: ['tool: .data.k'] } },
   ],
+  'an object that is emptied goes, even if somebody stated it empty': [
+    { by: 'a', apply: { part: { a: '1' } } },
+    { by: 'b', apply: { part: {} }, see: { owners: { 'a applies': ['.part.a'], 'b applies': ['.part'] } } },
+    { by: 'a', apply: {}, see: { object: { size: 3 } } },
+  ],
+  'null over a map takes nothing away': [
+    { by: 'a', apply: { data: { k: '1' }, tags: ['x'] } },
+    { by: 'b', apply: { data: null, tags: null }, see: { object: { data: { k: '1' }, tags: ['x'], size: 3 } } },
+  ],
+  'what somebody stated and nobody has is contested when it is added': [
+    { by: 'a', apply: { data: {} }, see: { object: { size: 3 }, owners: { 'a applies': ['.data'] } } },
+    { by: 'b', apply: { data: { k: '1' } }, see: { conflicts: ['a: .data'] } },
+  ],
+  'client-side apply: what has changed since still conflicts': [
+    { by: 'tool', put: { ...lastApplied({ apiVersion: 'v1', data: { k: '1' } }), data: { k: '9' } } },
+    { by: 'orchctl', apply: { data: { k: '2' } }, see: { conflicts: ['tool: .data.k'] } },
+    { by: 'orchctl', apply: { data: { k: '9' } }, see: { conflicts: [] } },
+  ],
   'doubles in a list that updates made: kept until somebody applies that element': [
     {
       by: 'u',
