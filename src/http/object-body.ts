@@ -33,6 +33,14 @@ export function readPatched(exchange: Exchange, resource: Resource, value: Json,
   return complete(exchange, resource, decoded)
 }
 
+/** What an apply made. A field that nobody knows is an error: what is applied is meant. */
+export function readApplied(exchange: Exchange, resource: Resource, value: JsonObject): ApiObject {
+  const decoded = decode(resource.kind.schema, value)
+  const faults = unknownFields(decoded)
+  if (faults.length > 0) throw badRequest(`the configuration does not fit: ${faults.join(', ')}`)
+  return complete(exchange, resource, decoded)
+}
+
 function complete(exchange: Exchange, resource: Resource, { value }: Decoded): ApiObject {
   const object = withUniqueOwners(exchange, asObject(value))
   fillDefaults(resource.kind.schema, asJson(object))

@@ -2,6 +2,7 @@
 
 import type { Admission } from '../admission/admission.ts'
 import type { EventForm } from '../cache/event.ts'
+import type { FieldError } from '../model/field-error.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { WriteContext } from '../registry/write.ts'
 import type { Exchange } from './exchange.ts'
@@ -19,12 +20,13 @@ export interface ResourceRequest {
 
 export type Handler = (request: ResourceRequest) => Promise<void>
 
-/** `optionsKind` names the options in errors: CreateOptions and so on. */
+/** `optionsKind` names the options in errors: CreateOptions and so on. `faults` are told with those found here. */
 export function writeContext(
   { exchange, info, resource, admission }: ResourceRequest,
   optionsKind: string,
+  faults: readonly FieldError[] = [],
 ): WriteContext {
-  const { dryRun, fieldManager } = readWriteOptions(info.query, optionsKind, resource.vendor)
+  const { dryRun, fieldManager } = readWriteOptions(info.query, { kind: optionsKind, vendor: resource.vendor, faults })
   return {
     resource,
     namespace: info.namespace,

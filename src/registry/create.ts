@@ -9,11 +9,14 @@ import { generateName, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
 import { commitObject, type WriteContext, withManagers, withVersion } from './write.ts'
 
-/** `object` has been decoded and defaulted; it is the caller's no more. */
-export async function create(context: WriteContext, object: ApiObject): Promise<ApiObject> {
+/**
+ * `object` has been decoded and defaulted; it is the caller's no more. With `managed` its managedFields say already who
+ * owns what; else the creator owns all that it sent.
+ */
+export async function create(context: WriteContext, object: ApiObject, managed = false): Promise<ApiObject> {
   refuseVersion(object)
   const named = nameObject(context, object)
-  const owned = withManagers(context, context.resource.empty, named)
+  const owned = managed ? named : withManagers(context, context.resource.empty, named)
   const admitted = (await context.admission.mutate(requestOf(context, owned))) ?? owned
   const prepared = prepare(context, admitted)
   throwIfInvalid(context, prepared)

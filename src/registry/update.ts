@@ -19,7 +19,13 @@ import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
 import { commitObject, type WriteContext, withManagers, withVersion } from './write.ts'
 
 /** Makes the next object from the stored one. May be called again with a newer one. */
-export type Transform = (previous: ApiObject) => Promise<ApiObject> | ApiObject
+export type Transform = (previous: ApiObject) => Next
+
+export interface Next {
+  readonly object: ApiObject
+  /** Whether its managedFields say already who owns what; else that is read off the difference. */
+  readonly managed: boolean
+}
 
 export interface Updated {
   readonly object: ApiObject
@@ -36,7 +42,7 @@ export async function update(context: WriteContext, name: string, object: ApiObj
     return await createInstead(context, object)
   const replace = (previous: ApiObject) => {
     assertUid(resource, object, previous)
-    return object
+    return { object, managed: false }
   }
   return { object: await updateObject(context, name, replace), created: false }
 }
@@ -64,36 +70,31 @@ export async function updateObject(context: WriteContext, name: string, transfor
     const stored = resource.cache.get(keyOf(resource, namespace, name))
     if (stored === undefined) throw notFound(resource, name)
     const previous = readObject(stored.json)
-    const next = await transform(previous)
-    const outcome = await attemptUpdate(context, { previous, next, revision: stored.revision })
+    const outcome = await attemptUpdate(context, { previous, next: transform(previous), revision: stored.revision })
     if (outcome !== 'lost') return outcome
     await readMostRecent(resource)
   }
   throw serviceUnavailable(`${resource.plural} "${name}" is changed by too many writers at once; try again`)
 }
 
-interface Attempt {
+interface Attempt<N> {
   readonly previous: ApiObject
-  readonly next: ApiObject
+  readonly next: N
   readonly revision: number
 }
 
 async function attemptUpdate(
   context: WriteContext,
-  { previous, next, revision }: Attempt,
+  { previous, next, revision }: Attempt<Next>,
 ): Promise<ApiObject | 'lost'> {
-  assertVersion(context.resource, next, previous)
-  const owned = withManagers(context, previous, placed(context, next, previous))
+  assertVersion(context.resource, next.object, previous)
+  const sent = placed(context, next.object, previous)
+  const owned = next.managed ? sent : withManagers(context, previous, sent)
   const admitted = (await context.admission.mutate(requestOf(context, owned, previous))) ?? owned
   const prepared = prepare(context, admitted, previous)
   throwIfInvalid(context, prepared, previous)
   await context.admission.validate(requestOf(context, prepared, previous))
-  return await persist(context, {
-    previous,
-    next: prepared,
-    revision,
-    named: namesVersion(next),
-  })
+  return await persist(context, { previous, next: prepared, revision, named: namesVersion(next.object) })
 }
 
 /** Version 0 is any version. */
@@ -152,7 +153,7 @@ function throwIfInvalid({ resource, subresource }: WriteContext, next: ApiObject
 
 async function persist(
   context: WriteContext,
-  { previous, next, revision, named }: Attempt & { named: boolean },
+  { previous, next, revision, named }: Attempt<ApiObject> & { named: boolean },
 ): Promise<ApiObject | 'lost'> {
   const { resource } = context
   if (isUnchanged(next, previous)) return withVersion(next, revision)

@@ -33,6 +33,8 @@ export interface KindDefinition<T> {
   readonly scope: Scope
   /** The form of names; a DNS subdomain unless said otherwise. */
   readonly name?: NameCheck
+  /** Its values are not told in messages. */
+  readonly confidential?: boolean
   /** What a delete answers with; a Status unless said otherwise. */
   readonly deleteAnswers?: 'object' | 'status'
   /** A PUT to a name that does not exist creates it. */

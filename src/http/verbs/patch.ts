@@ -4,19 +4,19 @@ import { applyJsonPatch, parseJsonPatch, unknownMembers } from '../../merge/json
 import { applyMergePatch } from '../../merge/merge-patch.ts'
 import { parsePatchObject } from '../../merge/patch-faults.ts'
 import { applyStrategicMergePatch } from '../../merge/strategic-merge-patch.ts'
-import { ApiError, invalidObject } from '../../model/api-error.ts'
-import { forbidden } from '../../model/field-error.ts'
+import { ApiError } from '../../model/api-error.ts'
+import { type FieldError, forbidden } from '../../model/field-error.ts'
 import type { Json } from '../../model/json.ts'
-import { type ApiObject, asJson } from '../../model/object.ts'
-import { groupName } from '../../model/vendor.ts'
+import { asJson } from '../../model/object.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { updateObject } from '../../registry/update.ts'
 import { readBody } from '../body.ts'
 import { mediaType } from '../content.ts'
 import { duplicateFields, readPatched } from '../object-body.ts'
-import { type Handler, type ResourceRequest, writeContext } from '../resource-request.ts'
+import { type Handler, writeContext } from '../resource-request.ts'
 import { sendObject } from '../responses.ts'
-import { assertSameObject } from './update.ts'
+import { applyType, handleApply } from './apply.ts'
+import { assertSameObject, withOwnVersion } from './update.ts'
 
 /** A patch that has been read: what it makes of a document, and what it holds that nobody knows. */
 interface Patch {
@@ -47,34 +47,27 @@ const forms: { readonly [type: string]: (resource: Resource, body: ParsedJson) =
 
 export const handlePatch: Handler = async (request) => {
   const { exchange, info, resource } = request
-  const form = forms[mediaType(exchange)]
+  const type = mediaType(exchange)
+  if (type === applyType) return await handleApply(request)
+  const form = forms[type]
   if (form === undefined)
     throw new ApiError(
       415,
       'UnsupportedMediaType',
-      `415: Unsupported Media Type: a patch is one of ${Object.keys(forms).join(', ')}`,
+      `415: Unsupported Media Type: a patch is one of ${[...Object.keys(forms), applyType].join(', ')}`,
       {},
     )
-  refuseForce(request)
-  const context = writeContext(request, 'PatchOptions')
+  const context = writeContext(request, 'PatchOptions', refuseForce(info.query))
   const patch = form(resource, parseJson(await readBody(exchange)))
   const patched = await updateObject(context, info.name, (previous) => {
     const next = readPatched(exchange, resource, patch.apply(asJson(previous)), patch.faults)
     assertSameObject(next, info.namespace, info.name)
-    return withOwnVersion(next, previous)
+    return { object: withOwnVersion(next, previous), managed: false }
   })
   await sendObject(exchange, 200, patched)
 }
 
 /** Only apply can take fields from others by force. */
-function refuseForce({ info, resource }: ResourceRequest): void {
-  if (!info.query.has('force')) return
-  const error = forbidden('force', 'may not be specified for non-apply patch')
-  throw invalidObject({ group: groupName(resource.vendor, 'meta'), kind: 'PatchOptions' }, '', [error])
-}
-
-/** A version that the patch did not set is no precondition: the patch fits any state. */
-function withOwnVersion(next: ApiObject, previous: ApiObject): ApiObject {
-  const { resourceVersion, ...metadata } = next.metadata
-  return resourceVersion === previous.metadata.resourceVersion ? { ...next, metadata } : next
+function refuseForce(query: URLSearchParams): FieldError[] {
+  return query.has('force') ? [forbidden('force', 'may not be specified for non-apply patch')] : []
 }

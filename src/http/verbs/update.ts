@@ -26,3 +26,9 @@ export function assertSameObject({ metadata }: ApiObject, namespace: string, nam
     )
   }
 }
+
+/** A version that a patch left as it was is no precondition: the patch fits any state. */
+export function withOwnVersion(next: ApiObject, previous: ApiObject): ApiObject {
+  const { resourceVersion, ...metadata } = next.metadata
+  return resourceVersion === previous.metadata.resourceVersion ? { ...next, metadata } : next
+}

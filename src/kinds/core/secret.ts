@@ -25,6 +25,7 @@ export const secret = defineKind({
   kind: 'Secret',
   plural: 'secrets',
   scope: 'Namespaced',
+  confidential: true,
   fields,
   columns: [
     nameColumn,
