@@ -89,6 +89,6 @@ function assertSubresource(resource: Resource, info: ResourceInfo): void {
   if (!verbs.includes(info.verb)) throw notAllowed()
 }
 
-function notAllowed(): ApiError {
+export function notAllowed(): ApiError {
   return new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 }

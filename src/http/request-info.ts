@@ -53,7 +53,12 @@ export function readRequest(method: string, target: string): RequestInfo {
   const place = readPlace(segments)
   const verb = verbs[method]
   if (place === undefined || verb === undefined)
-    return { resource: false, verb: method.toLowerCase(), path: `/${segments.join('/')}`, query }
+    return {
+      resource: false,
+      verb: method.toLowerCase(),
+      path: `/${segments.join('/')}${path.length > 1 && path.endsWith('/') ? '/' : ''}`,
+      query,
+    }
   return { resource: true, verb: exactVerb(verb, place, query), path, query, ...place }
 }
 
@@ -121,5 +126,5 @@ function exactVerb(verb: Verb, place: Place, query: URLSearchParams): Verb {
 /** A boolean parameter: there, and not `false` or `0`. */
 export function isTrue(query: URLSearchParams, name: string): boolean {
   const value = query.get(name)
-  return value !== null && value !== 'false' && value !== '0'
+  return value !== null && value.toLowerCase() !== 'false' && value !== '0'
 }

@@ -38,6 +38,11 @@ export function sendText(exchange: Exchange, code: number, text: string): void {
   exchange.send(code, 'text/plain; charset=utf-8', Buffer.from(text))
 }
 
+/** For paths that are no resources and that nobody serves. */
+export function sendPageNotFound(exchange: Exchange): void {
+  sendText(exchange, 404, '404 page not found\n')
+}
+
 /** A JSON document in chunks, written as fast as the client takes them. `size` is about how long it will be. */
 export async function sendChunks(exchange: Exchange, chunks: Iterable<Buffer>, size: number): Promise<void> {
   if (exchange.form.encode !== undefined || size < compressFrom / 2)

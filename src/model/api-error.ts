@@ -76,7 +76,7 @@ export function unauthorized(message = 'Unauthorized'): ApiError {
 }
 
 export function forbiddenError(resource: ResourceRef | undefined, name: string, message: string): ApiError {
-  return new ApiError(403, 'Forbidden', message, resource && detailsOf(resource.group, resource.plural, name))
+  return new ApiError(403, 'Forbidden', message, resource ? detailsOf(resource.group, resource.plural, name) : {})
 }
 
 export function notFound(resource: ResourceRef, name: string): ApiError {
