@@ -63,7 +63,7 @@ function sample(): JsonObject {
 
 function complete(value: Json): ApiObject {
   const decoded = decode(schema, value).value
-  fillDefaults(schema, decoded)
+  fillDefaults(schema, decoded, { vendor, subresource: '' })
   return asObject(decoded)
 }
 

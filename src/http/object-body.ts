@@ -43,7 +43,7 @@ export function readApplied(exchange: Exchange, resource: Resource, value: JsonO
 
 function complete(exchange: Exchange, resource: Resource, { value }: Decoded): ApiObject {
   const object = withUniqueOwners(exchange, asObject(value))
-  fillDefaults(resource.kind.schema, asJson(object))
+  fillDefaults(resource.kind.schema, asJson(object), resource.context)
   resource.kind.fillDefaults?.(object, resource.context)
   return object
 }

@@ -51,7 +51,7 @@ function prepare({ resource }: WriteContext, object: ApiObject): ApiObject {
 function throwIfInvalid({ resource }: WriteContext, object: ApiObject): void {
   const errors = [
     ...validateMetadata(resource.kind, object.metadata),
-    ...validate(resource.kind.schema, asJson(object)),
+    ...validate(resource.kind.schema, asJson(object), resource.context),
     ...(resource.kind.validate?.(object, resource.context) ?? []),
   ]
   if (errors.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', errors)

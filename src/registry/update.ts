@@ -144,7 +144,7 @@ function throwIfInvalid({ resource, subresource }: WriteContext, next: ApiObject
   const errors = [
     ...validateMetadata(resource.kind, next.metadata),
     ...validateMetadataUpdate(next.metadata, previous.metadata),
-    ...validate(resource.kind.schema, asJson(next)),
+    ...validate(resource.kind.schema, asJson(next), context),
     ...(resource.kind.validate?.(next, context) ?? []),
     ...(resource.kind.validateUpdate?.(next, previous, context) ?? []),
   ]

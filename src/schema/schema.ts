@@ -10,8 +10,11 @@
  *     immutable: field(4, s.boolean(), { zero: 'keep' }),
  *   })
  */
+
+import type { FieldError, FieldPath } from '../model/field-error.ts'
 import type { Json } from '../model/json.ts'
 import type { NameCheck } from '../model/names.ts'
+import type { RuleContext } from './context.ts'
 
 export type Schema<T = unknown> =
   | StringSchema<T>
@@ -90,12 +93,18 @@ export interface ObjectSchema<T = unknown> extends Typed<T> {
   readonly atomic?: boolean
   /** Fields that are not described are kept, not pruned. */
   readonly open?: boolean
+  /** Defaults that depend on sibling fields. Changes the value, which is freshly decoded. */
+  fill?(value: T, context: RuleContext): void
+  /** Rules that span several fields. */
+  check?(value: T, path: FieldPath, context: RuleContext): FieldError[]
 }
 
 export interface Field<T = unknown> {
   readonly schema: Schema<T>
   /** The Protobuf field number. */
   readonly tag: number
+  /** The number of the Protobuf message that holds the field, where JSON has it flat in the object itself. */
+  readonly within?: number
   /** An absent or zero value is an error of validation. */
   readonly required: boolean
   /**
@@ -128,6 +137,11 @@ export function field<S extends Schema>(tag: number, schema: S, options: FieldOp
     zero,
     ...(options.default === undefined ? {} : { default: options.default }),
   }
+}
+
+/** Fields that JSON has flat and Protobuf in a message of its own, under this number. */
+export function inlined<F extends Fields>(within: number, fields: F): F {
+  return Object.fromEntries(Object.entries(fields).map(([name, inner]) => [name, { ...inner, within }])) as unknown as F
 }
 
 type ListOptions =
@@ -163,7 +177,7 @@ export const s = {
   }),
   object: <F extends Fields>(
     fields: F,
-    options: { atomic?: boolean; open?: boolean } = {},
+    options: Omit<ObjectSchema<InferFields<F>>, 'type' | 'fields' | 'infer'> = {},
   ): ObjectSchema<InferFields<F>> => ({
     type: 'object',
     fields,

@@ -6,7 +6,8 @@ import { at, type FieldError, type FieldPath, invalid } from '../../model/field-
 import { checkDnsLabel, checkQualifiedName } from '../../model/names.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
-import { defineKind, type KindContext, type ObjectOf } from '../../schema/kind.ts'
+import type { RuleContext } from '../../schema/context.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 
 const condition = s.object({
@@ -92,7 +93,7 @@ function keep(next: Namespace, previous: Namespace, part: 'spec' | 'status'): vo
   next[part] = previous[part] as never
 }
 
-function checkFinalizers(object: Namespace, { vendor, subresource }: KindContext): FieldError[] {
+function checkFinalizers(object: Namespace, { vendor, subresource }: RuleContext): FieldError[] {
   const path = 'spec.finalizers'
   const finalizers = object.spec?.finalizers ?? []
   return finalizers.flatMap((name, i) => checkFinalizer(name, subresource === 'finalize' ? at(path, i) : path, vendor))
