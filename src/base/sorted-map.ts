@@ -53,6 +53,19 @@ export class SortedMap<V> {
     }
   }
 
+  /** How many keys lie after `after` and before `end`, both exclusive; costs a step per chunk, not per key. */
+  countBetween(after: string, end: string): number {
+    return this.#rank(end) - this.#rank(after) - (this.#byKey.has(after) ? 1 : 0)
+  }
+
+  /** How many keys lie before this one. */
+  #rank(key: string): number {
+    const index = this.#chunkOf(key)
+    let count = 0
+    for (let i = 0; i < index; i++) count += this.#chunks[i]!.length
+    return index < this.#chunks.length ? count + position(this.#chunks[index]!, key) : count
+  }
+
   #insert(key: string): void {
     const index = Math.min(this.#chunkOf(key), Math.max(this.#chunks.length - 1, 0))
     const chunk = this.#chunks[index]

@@ -71,23 +71,35 @@ function pageOfCache(resource: Resource, query: ListQuery, revision: number, aft
   const found = fromCache(resource, selection, after)
   if (limit === 0) return { revision, objects: [...found], continueToken: '', remaining: undefined }
   const objects: CachedObject[] = []
-  let remaining = 0
+  let more = false
   for (const object of found) {
-    if (objects.length < limit) objects.push(object)
-    else remaining++
-    // With a selector the rest is not counted; that there is more is enough to know.
-    if (remaining > 0 && selection.matches !== undefined) break
+    more = objects.length === limit
+    if (more) break
+    objects.push(object)
   }
-  return finishPage(resource, query, { revision, objects, remaining })
+  return finishPage(resource, query, {
+    revision,
+    objects,
+    remaining: more ? countRest(resource, selection, objects) : 0,
+  })
+}
+
+/** How many come after a page. With a selector the rest is not counted; that there is more is enough to know. */
+function countRest(
+  { cache }: Resource,
+  { namespace, matches }: ParsedSelection,
+  page: readonly CachedObject[],
+): number {
+  return matches === undefined ? cache.countAfter(namespace, page.at(-1)!.key) : 1
 }
 
 function fromCache(
   resource: Resource,
-  { namespace, name, matches }: ParsedSelection,
+  { namespace, name, matches, demand }: ParsedSelection,
   after?: string,
 ): Iterable<CachedObject> {
   if (name === undefined || (namespace === undefined && resource.kind.scope === 'Namespaced'))
-    return resource.cache.objects(namespace, matches, after)
+    return resource.cache.objects({ namespace, matches, after, demand })
   const key = keyOf(resource, namespace ?? '', name)
   const object = after === undefined || after < key ? resource.cache.get(key) : undefined
   return object && (matches === undefined || matches(object)) ? [object] : []

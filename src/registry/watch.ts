@@ -42,10 +42,9 @@ async function watchFromNow(resource: Resource, { selection, form, resourceVersi
 }
 
 function existingObjects(resource: Resource, { namespace, name, matches }: Selection): Iterable<CachedObject> {
-  return resource.cache.objects(
-    namespace,
-    (object) => (name === undefined || object.name === name) && (matches === undefined || matches(object)),
-  )
+  const wanted = (object: CachedObject) =>
+    (name === undefined || object.name === name) && (matches === undefined || matches(object))
+  return resource.cache.objects({ namespace, matches: wanted })
 }
 
 /** A version that is not there yet is waited for: nothing is sent until it has been reached. */
