@@ -5,7 +5,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type Side, token } from './servers.ts'
-import { cpuOf, cpuOfEndedChildren } from './usage.ts'
+import { atLeast, perSecond, type Row } from './table.ts'
+import { cpuOf, cpuOfEndedChildren, cpuOfMachine } from './usage.ts'
 
 export interface Load {
   readonly requests: number
@@ -26,6 +27,8 @@ export interface Measured extends Load {
   readonly loop: number
   readonly server: number
   readonly generator: number
+  /** By programs that are no part of the benchmark: what they took, nobody else had. */
+  readonly others: number
 }
 
 const packages = { wrk: 'wrk', h2load: 'nghttp2-client' } as const
@@ -120,17 +123,21 @@ export async function compare(
 export async function measure(side: Side, drive: Drive, seconds: number): Promise<Measured> {
   const before = cpuOf(side.pid)
   const generatorBefore = cpuOfEndedChildren()
+  const machineBefore = cpuOfMachine()
   const load = await drive(side, seconds)
   const after = cpuOf(side.pid)
   if (!(load.requests > 0) || load.failed > load.requests / 1000)
     throw new Error(`the load failed: ${load.failed} failures beside ${load.requests} answers`)
+  const server = (after.total - before.total) / load.seconds
+  const generator = (cpuOfEndedChildren() - generatorBefore) / load.seconds
   return {
     ...load,
     perSecond: load.requests / load.seconds,
     cpu: ((after.total - before.total) / load.requests) * 1e6,
     loop: (after.main - before.main) / load.seconds,
-    server: (after.total - before.total) / load.seconds,
-    generator: (cpuOfEndedChildren() - generatorBefore) / load.seconds,
+    server,
+    generator,
+    others: Math.max(0, (cpuOfMachine() - machineBefore) / load.seconds - server - generator),
   }
 }
 
@@ -149,16 +156,40 @@ function mean(measured: readonly Measured[]): Measured {
     loop: average(({ loop }) => loop),
     server: average(({ server }) => server),
     generator: average(({ generator }) => generator),
+    others: average(({ others }) => others),
   }
 }
 
 const full = 0.85
+const noticed = 0.2
 
 /** What kept the rate from being higher. */
-export function limitOf({ loop, server, generator }: Measured): string {
+export function limitOf({ loop, server, generator, others }: Measured): string {
   if (loop >= full) return 'its loop'
   if (generator >= full) return 'the generator'
-  return server + generator >= 2 * full ? 'the two processors' : 'waiting'
+  if (others >= noticed) return `other programs (${others.toFixed(1)} processors)`
+  return server + generator >= 2 * full ? 'the processors' : 'waiting'
+}
+
+export function limits(ours: Measured, bare: Measured): string {
+  const [one, other] = [limitOf(ours), limitOf(bare)]
+  return one === other ? `limit: ${one}` : `limit: ${one} / ${other}`
+}
+
+/** The columns of two servers under the same load. On a machine that others use, processor time judges. */
+export function compared(bound: number, ours: Measured, bare: Measured): Omit<Row, 'name' | 'note'> {
+  const byRate = ours.perSecond / bare.perSecond
+  const byCpu = bare.cpu / ours.cpu
+  const shared = Math.max(ours.others, bare.others) >= noticed
+  return {
+    ours: perSecond(ours.perSecond),
+    bare: perSecond(bare.perSecond),
+    ...atLeast(bound, shared ? byCpu : byRate),
+    ratio: byRate,
+    byCpu,
+    cpu: cpuPair(ours, bare),
+    figures: { ours: ours.perSecond, bare: bare.perSecond, oursCpu: ours.cpu, bareCpu: bare.cpu, others: ours.others },
+  }
 }
 
 export function cpuPair(ours: Measured, bare?: Measured): string {

@@ -46,17 +46,18 @@ export class Bench {
     return directory
   }
 
-  /** A directory whose store holds this many objects, with certificates and namespaces already made. */
+  /** As `fill`, but shared by the rows of a run. */
   filled(count: number): Promise<string> {
     let directory = this.#filled.get(count)
     if (directory === undefined) {
-      directory = this.#fill(count)
+      directory = this.fill(count)
       this.#filled.set(count, directory)
     }
     return directory
   }
 
-  async #fill(count: number): Promise<string> {
+  /** A directory whose store holds this many objects, with certificates and namespaces already made. */
+  async fill(count: number): Promise<string> {
     const directory = this.newDirectory()
     await (await this.startOrch(directory)).stop()
     await fill(join(directory, 'data'), count)

@@ -6,6 +6,8 @@ export interface Row {
   readonly ours: string
   readonly bare: string
   readonly ratio?: number
+  /** The ratio of processor time per request: the same on a machine that others use too. */
+  readonly byCpu?: number
   readonly target?: string
   /** Whether the target is met; absent without a target. */
   readonly met?: boolean
@@ -17,7 +19,7 @@ export interface Row {
   readonly figures: { readonly [name: string]: number }
 }
 
-const titles = ['', 'ours', 'bare limit', 'ratio', 'target', 'CPU/request', 'note'] as const
+const titles = ['', 'ours', 'bare limit', 'ratio', 'by CPU', 'target', 'CPU/request', 'note'] as const
 
 export function printTable(rows: readonly Row[]): string {
   const lines = [titles, titles.map(() => '---'), ...rows.map(cells)]
@@ -32,8 +34,8 @@ export function printTable(rows: readonly Row[]): string {
 
 function cells(row: Row): string[] {
   const target = row.target === undefined ? '' : `${row.target} ${row.met ? 'met' : 'MISSED'}`
-  const ratio = row.ratio === undefined ? '' : short(row.ratio)
-  return [row.name, row.ours, row.bare, ratio, target, row.cpu ?? '', row.note ?? '']
+  const part = (value: number | undefined) => (value === undefined ? '' : short(value))
+  return [row.name, row.ours, row.bare, part(row.ratio), part(row.byCpu), target, row.cpu ?? '', row.note ?? '']
 }
 
 /** Three digits that matter. */

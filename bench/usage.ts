@@ -22,6 +22,13 @@ export function cpuOfEndedChildren(): number {
   return times[2]! + times[3]!
 }
 
+/** Seconds that all processors together were busy since the machine started, whoever kept them so. */
+export function cpuOfMachine(): number {
+  const line = readFileSync('/proc/stat', 'utf8').split('\n')[0]!
+  const [user, nice, system, , , irq, softirq, steal] = line.trim().split(/\s+/).slice(1).map(Number)
+  return (user! + nice! + system! + irq! + softirq! + steal!) / ticksPerSecond
+}
+
 /** utime, stime, cutime, cstime in seconds; the command's name before them may hold blanks. */
 function statTimes(file: string): number[] {
   const text = readFileSync(file, 'utf8')

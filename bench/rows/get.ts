@@ -1,8 +1,8 @@
 /** GET of one 1 kB object: how near the server comes to a bare Node server that sends the same bytes. */
-import { compare, cpuPair, type Drive, http1, http2, limitOf } from '../load.ts'
+import { compare, compared, type Drive, http1, http2, limits } from '../load.ts'
 import { pathOf } from '../objects.ts'
 import { type Bench, fetchBytes, type Side } from '../servers.ts'
-import { atLeast, perSecond, type Row } from '../table.ts'
+import type { Row } from '../table.ts'
 
 export const getRows = {
   name: 'get',
@@ -24,11 +24,7 @@ async function getRow(name: string, drive: Drive, sides: { ours: Side; bare: Sid
   const { ours, bare } = await compare({ side: sides.ours, drive }, { side: sides.bare, drive })
   return {
     name,
-    ours: perSecond(ours.perSecond),
-    bare: perSecond(bare.perSecond),
-    ...atLeast(0.6, ours.perSecond / bare.perSecond),
-    cpu: cpuPair(ours, bare),
-    note: `limit: ${limitOf(ours)} / ${limitOf(bare)}`,
-    figures: { ours: ours.perSecond, bare: bare.perSecond, oursCpu: ours.cpu, bareCpu: bare.cpu },
+    ...compared(0.6, ours, bare),
+    note: limits(ours, bare),
   }
 }

@@ -31,8 +31,8 @@ async function costsAt(bench: Bench, size: number): Promise<Costs> {
   const page = http1(`${collection}?limit=500`, { connections: 4 })
   await measure(side, page, 0.5)
   const pages = await measure(side, page, 1.5)
-  await measure(side, updates(size, 'a', { connections: 16 }), 1)
-  const writes = await measure(side, updates(size, 'b', { connections: 16 }), 2)
+  await measure(side, updates(size, 'a', 16), 1)
+  const writes = await measure(side, updates(size, 'b', 16), 2)
   const event = await eventTime(side, size)
   await side.stop()
   return { size, page: pages.cpu, write: writes.cpu, event }

@@ -1,8 +1,8 @@
 /** LIST of the 10 objects with a label out of 100,000, against the rate of a GET of one object. */
-import { compare, cpuPair, http1, limitOf } from '../load.ts'
+import { compare, compared, http1, limitOf } from '../load.ts'
 import { collection, pathOf } from '../objects.ts'
 import { type Bench, fetchBytes } from '../servers.ts'
-import { atLeast, perSecond, type Row } from '../table.ts'
+import type { Row } from '../table.ts'
 
 export const labelRows = {
   name: 'label',
@@ -18,12 +18,8 @@ export const labelRows = {
     return [
       {
         name: 'LIST 10 of 100,000 by label',
-        ours: perSecond(ours.perSecond),
-        bare: perSecond(bare.perSecond),
-        ...atLeast(0.5, ours.perSecond / bare.perSecond),
-        cpu: cpuPair(ours, bare),
+        ...compared(0.5, ours, bare),
         note: `bare: our GET; limit: ${limitOf(ours)}`,
-        figures: { ours: ours.perSecond, bare: bare.perSecond, oursCpu: ours.cpu, bareCpu: bare.cpu },
       },
     ]
   },

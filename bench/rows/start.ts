@@ -29,9 +29,16 @@ async function timeToReady(bench: Bench, directory: string): Promise<number> {
   return took
 }
 
+const enough = 5
+
+/** Of a few runs, or of as many as fit into some seconds. */
 async function median(times: number, run: () => Promise<number>): Promise<number> {
   const values: number[] = []
-  for (let i = 0; i < times; i++) values.push(await run())
+  let spent = 0
+  for (let i = 0; i < times && spent < enough; i++) {
+    values.push(await run())
+    spent += values[i]!
+  }
   return quantile(values, 0.5)
 }
 

@@ -7,10 +7,12 @@ import type { Bench, Side } from '../servers.ts'
 import { perSecond, type Row, short } from '../table.ts'
 
 const clients = 64
+/** Objects there are to update. */
+const known = 2000
 const script = join(import.meta.dirname, '../writes.lua')
 
-export function updates(count: number, salt: string, { prefix = 'object-', connections = clients } = {}): Drive {
-  const scriptArgs = ['update', prefix, bodyOf('NAME', 'TEXT'), String(count), salt]
+export function updates(count: number, salt: string, connections = clients): Drive {
+  const scriptArgs = ['update', 'object-', bodyOf('NAME', 'TEXT'), String(count), salt]
   return http1(collection, { connections, script, scriptArgs })
 }
 
@@ -21,14 +23,14 @@ function creates(prefix: string): Drive {
 export const writeRows = {
   name: 'writes',
   async run(bench: Bench): Promise<Row[]> {
-    const ours = await bench.startOrch(bench.newDirectory())
-    const warm = await measure(ours, creates('warm-'), 1)
+    const ours = await bench.startOrch(await bench.fill(known))
+    await measure(ours, creates('warm-'), 1)
     const created = await writeRow('create, 64 clients', ours, creates('made-'), {
       bare: bareLoop(bench.newDirectory(), (i) => i),
     })
-    await measure(ours, updates(warm.requests, 'first', { prefix: 'warm-' }), 1)
-    const updated = await writeRow('update, 64 clients', ours, updates(warm.requests, 'second', { prefix: 'warm-' }), {
-      bare: bareLoop(bench.newDirectory(), (i) => i % 2000),
+    await measure(ours, updates(known, 'first'), 1)
+    const updated = await writeRow('update, 64 clients', ours, updates(known, 'second'), {
+      bare: bareLoop(bench.newDirectory(), (i) => i % known),
     })
     await ours.stop()
     return [created, updated]
