@@ -17,6 +17,7 @@ export interface Load {
   readonly p99?: number
 }
 
+/** Whole seconds: the tools take no others. */
 export type Drive = (side: Side, seconds: number) => Promise<Load>
 
 export interface Measured extends Load {

@@ -29,8 +29,8 @@ export const growthRows = {
 async function costsAt(bench: Bench, size: number): Promise<Costs> {
   const side = await bench.startOrch(await bench.filled(size))
   const page = http1(`${collection}?limit=500`, { connections: 4 })
-  await measure(side, page, 0.5)
-  const pages = await measure(side, page, 1.5)
+  await measure(side, page, 1)
+  const pages = await measure(side, page, 2)
   await measure(side, updates(size, 'a', 16), 1)
   const writes = await measure(side, updates(size, 'b', 16), 2)
   const event = await eventTime(side, size)

@@ -13,7 +13,7 @@ export const labelRows = {
     if (found !== 10) throw new Error(`${found} objects have the label, not 10`)
     const listing = { side, drive: http1(path, { connections: 16 }) }
     const getting = { side, drive: http1(pathOf(5000), { connections: 16 }) }
-    const { ours, bare } = await compare(listing, getting, 1.5)
+    const { ours, bare } = await compare(listing, getting)
     await side.stop()
     return [
       {

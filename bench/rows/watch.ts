@@ -11,7 +11,7 @@ import { run } from '../load.ts'
 import { bodyOf, collection, nameOf, pathOf } from '../objects.ts'
 import { type Bench, fetchBytes, type Side, token } from '../servers.ts'
 import { atLeast, below, perSecond, quantile, type Row, short } from '../table.ts'
-import { cpuOf } from '../usage.ts'
+import { cpuOf, cpuOfEndedChildren, cpuOfMachine } from '../usage.ts'
 
 const connections = 4
 const streams = 240
@@ -19,7 +19,9 @@ const samples = 40
 const watchers = connections * streams + samples
 const underWay = 8
 const phaseMs = 3000
-const lifetime = 10
+const lifetime = 12
+/** For what the fast writer left in buffers. */
+const settleMs = 1500
 
 /** A server to watch: where, and how its writer makes an event. */
 interface FanOut {
@@ -38,6 +40,8 @@ interface Figures {
   readonly p99: number
   /** The part of what was due to h2load's watchers that they received. */
   readonly received: number
+  /** Processors that other programs kept busy meanwhile. */
+  readonly others: number
 }
 
 export const watchRows = {
@@ -70,6 +74,7 @@ async function startBare(bench: Bench, directory: string): Promise<FanOut> {
 }
 
 async function figuresOf(target: FanOut): Promise<Figures> {
+  const others = watchOthers(target.side)
   const crowd = watchWithH2load(target)
   const client = await Client.connect(target.side)
   const arrivals = new Arrivals()
@@ -85,12 +90,14 @@ async function figuresOf(target: FanOut): Promise<Figures> {
   const after = cpuOf(target.side.pid)
   const fast = arrivals.sent.length
 
+  await setTimeout(settleMs)
   await writePaced(target, writer, { arrivals, rate: fast / seconds / 2 })
   await arrivals.all()
   const lags = arrivals.lagsAfter(fast)
   const dataBytes = await crowd
   writer.close()
   client.close()
+  const othersBusy = others()
   await target.side.stop()
   return {
     delivered: (fast / seconds) * watchers,
@@ -99,7 +106,19 @@ async function figuresOf(target: FanOut): Promise<Figures> {
     p50: quantile(lags, 0.5),
     p99: quantile(lags, 0.99),
     received: dataBytes / ((arrivals.bytes / samples) * connections * streams),
+    others: othersBusy,
   }
+}
+
+/** Tells, at the end, how many processors neither the server nor the benchmark kept busy. */
+function watchOthers({ pid }: Side): () => number {
+  const used = () => {
+    const { user, system } = process.cpuUsage()
+    return cpuOfMachine() - cpuOf(pid).total - cpuOfEndedChildren() - (user + system) / 1e6
+  }
+  const before = used()
+  const start = performance.now()
+  return () => Math.max(0, (used() - before) / ((performance.now() - start) / 1000))
 }
 
 /** Resolves to the bytes of events that all of its watchers received, once the server has ended their watches. */
@@ -212,7 +231,7 @@ function lagRow(ours: Figures, bare: Figures): Row {
     bare: `${short(bare.p99)} ms`,
     ratio: bare.p99 / ours.p99,
     ...below(50, ours.p99, 'ms'),
-    note: `p50 ${short(ours.p50)} / ${short(bare.p50)} ms; ours commits each write`,
+    note: `p50 ${short(ours.p50)} / ${short(bare.p50)} ms; ours commits each write; other programs ${ours.others.toFixed(1)} / ${bare.others.toFixed(1)} processors`,
     figures: { ours: ours.p99, bare: bare.p99, oursP50: ours.p50, bareP50: bare.p50 },
   }
 }
