@@ -162,7 +162,8 @@ function mean(measured: readonly Measured[]): Measured {
 }
 
 const full = 0.85
-const noticed = 0.2
+/** Processors kept busy by others, above which a rate says little. */
+export const noticed = 0.2
 
 /** What kept the rate from being higher. */
 export function limitOf({ loop, server, generator, others }: Measured): string {

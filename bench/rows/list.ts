@@ -62,7 +62,7 @@ function peakRow(ours: number, bare: number): Row {
     ours: megabytes(ours),
     bare: megabytes(bare),
     ...below(5, ours / mega, 'MB'),
-    note: 'the list is 10 MB',
+    note: 'the list is 9 MB',
     figures: { ours, bare },
   }
 }
