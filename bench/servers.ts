@@ -106,16 +106,16 @@ export class Bench {
     return { pid: child.pid!, port, origin: `https://127.0.0.1:${port}`, stop: () => this.#stop(child) }
   }
 
-  async #stop(child: ChildProcess): Promise<void> {
+  async #stop(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGTERM')
+      child.kill(signal)
       await once(child, 'exit')
     }
     this.#running.delete(child)
   }
 
   async close(): Promise<void> {
-    for (const child of this.#running) child.kill('SIGKILL')
+    await Promise.all([...this.#running].map((child) => this.#stop(child, 'SIGKILL')))
     rmSync(this.directory, { recursive: true, force: true })
   }
 }
