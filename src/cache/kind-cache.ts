@@ -75,13 +75,14 @@ export class KindCache {
     return this.#objects.get(key)
   }
 
-  /** Objects in key order. With `after`, only those past that key; `demand` is part of `matches` and may be looked up. */
-  *objects({ namespace, matches, after, demand }: ObjectQuery): Generator<CachedObject> {
+  /** Objects in key order. */
+  objects({ namespace, matches, after, demand, limit }: ObjectQuery): CachedObject[] {
     const prefix = namespace === undefined ? this.prefix : `${this.prefix}${namespace}/`
     const index = demand && this.#indexOf(demand.key)
-    const found =
-      index === undefined ? this.#objects.withPrefix(prefix, after) : within(index.find(demand!.values), prefix, after)
-    for (const object of found) if (matches === undefined || matches(object)) yield object
+    if (index !== undefined)
+      return within(index.find(demand!.values), prefix, after).filter((object) => matches?.(object) ?? true)
+    if (matches === undefined) return this.#objects.withPrefix(prefix, after, limit)
+    return this.#objects.withPrefix(prefix, after).filter(matches)
   }
 
   /** How many objects of the namespace, or of all, come after this key. */
@@ -109,7 +110,7 @@ export class KindCache {
   /** Starts anew after the feed was lost: the objects are loaded again. */
   clear(): void {
     this.closeWatchers()
-    for (const object of [...this.#objects.withPrefix('')]) this.#objects.delete(object.key)
+    this.#objects.clear()
     this.#indexes.clear()
     this.#events = []
   }
@@ -167,14 +168,16 @@ export interface ObjectQuery {
   /** Undefined: of all namespaces. */
   readonly namespace: string | undefined
   readonly matches?: Matches | undefined
+  /** Only objects past this key. */
   readonly after?: string | undefined
+  /** Part of `matches` that may be looked up in an index. */
   readonly demand?: LabelDemand | undefined
+  /** More than this many are not needed; more may be given where something is selected. */
+  readonly limit?: number
 }
 
-function* within(objects: readonly CachedObject[], prefix: string, after: string | undefined): Generator<CachedObject> {
-  for (const object of objects) {
-    if (object.key.startsWith(prefix) && (after === undefined || compareUtf8(object.key, after) > 0)) yield object
-  }
+function within(objects: readonly CachedObject[], prefix: string, after: string | undefined): CachedObject[] {
+  return objects.filter(({ key }) => key.startsWith(prefix) && (after === undefined || compareUtf8(key, after) > 0))
 }
 
 function concerns(event: CacheEvent, { namespace, name }: Selection): boolean {

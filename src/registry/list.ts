@@ -68,20 +68,11 @@ function isUnchangedSince(resource: Resource, revision: number): boolean {
 
 function pageOfCache(resource: Resource, query: ListQuery, revision: number, after?: string): ListPage {
   const { selection, limit } = query
-  const found = fromCache(resource, selection, after)
-  if (limit === 0) return { revision, objects: [...found], continueToken: '', remaining: undefined }
-  const objects: CachedObject[] = []
-  let more = false
-  for (const object of found) {
-    more = objects.length === limit
-    if (more) break
-    objects.push(object)
-  }
-  return finishPage(resource, query, {
-    revision,
-    objects,
-    remaining: more ? countRest(resource, selection, objects) : 0,
-  })
+  const found = fromCache(resource, selection, after, limit === 0 ? Number.POSITIVE_INFINITY : limit + 1)
+  if (limit === 0) return { revision, objects: found, continueToken: '', remaining: undefined }
+  const objects = found.slice(0, limit)
+  const remaining = found.length > limit ? countRest(resource, selection, objects) : 0
+  return finishPage(resource, query, { revision, objects, remaining })
 }
 
 /** How many come after a page. With a selector the rest is not counted; that there is more is enough to know. */
@@ -95,11 +86,14 @@ function countRest(
 
 function fromCache(
   resource: Resource,
-  { namespace, name, matches, demand }: ParsedSelection,
-  after?: string,
-): Iterable<CachedObject> {
-  if (name === undefined || (namespace === undefined && resource.kind.scope === 'Namespaced'))
-    return resource.cache.objects({ namespace, matches, after, demand })
+  selection: ParsedSelection,
+  after: string | undefined,
+  limit: number,
+): readonly CachedObject[] {
+  const { namespace, name, matches } = selection
+  if (name === undefined || (namespace === undefined && resource.kind.scope === 'Namespaced')) {
+    return resource.cache.objects({ ...selection, after, limit })
+  }
   const key = keyOf(resource, namespace ?? '', name)
   const object = after === undefined || after < key ? resource.cache.get(key) : undefined
   return object && (matches === undefined || matches(object)) ? [object] : []
@@ -118,6 +112,7 @@ async function pageOfStore(resource: Resource, query: ListQuery, revision: numbe
       prefix,
       revision,
       limit: wanted,
+      count: selection.matches === undefined,
       ...(position === undefined ? {} : { after: position }),
     })
     objects.push(

@@ -112,7 +112,13 @@ export class LmdbStore implements Store {
     return reply.done ? undefined : { key, revision: reply.number(), value: reply.bytes() }
   }
 
-  async list({ prefix, after, limit = Number.POSITIVE_INFINITY, revision }: ListRange): Promise<Snapshot> {
+  async list({
+    prefix,
+    after,
+    limit = Number.POSITIVE_INFINITY,
+    revision,
+    count = true,
+  }: ListRange): Promise<Snapshot> {
     this.#assertOpen()
     const at = revision ?? this.#tail.revision
     if (at > this.#tail.revision) throw new RevisionAhead(at, this.#tail.revision)
@@ -120,7 +126,7 @@ export class LmdbStore implements Store {
     this.#pin(at)
     try {
       const { entries, resume } = await this.#readEntries({ prefix, after, revision: at }, limit)
-      const remaining = resume ? await this.#countEntries(resume) : 0
+      const remaining = resume === undefined ? 0 : count ? await this.#countEntries(resume) : 1
       return { revision: at, entries, remaining }
     } finally {
       this.#unpin(at)
