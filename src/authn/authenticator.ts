@@ -23,18 +23,31 @@ export type Authenticator = (credentials: Credentials) => Outcome | Promise<Outc
 export const none: Outcome = { result: 'none' }
 export const refused: Outcome = { result: 'refused' }
 
-/** The strategies in order; `anonymous` is who asks when none of them had anything to judge. */
+/**
+ * The strategies in order; `anonymous` is who asks when none of them had anything to judge. Stays synchronous for as
+ * long as the strategies do.
+ */
 export function firstOf(strategies: readonly Authenticator[], anonymous: User | undefined): Authenticator {
-  return async (credentials) => {
-    let wrong = false
-    for (const strategy of strategies) {
-      const outcome = await strategy(credentials)
-      if (outcome.result === 'user') return { result: 'user', user: authenticated(outcome.user) }
-      wrong ||= outcome.result === 'refused'
+  const ask = (credentials: Credentials, from: number, wrong: boolean): Outcome | Promise<Outcome> => {
+    let refusals = wrong
+    for (let i = from; i < strategies.length; i++) {
+      const outcome = strategies[i]!(credentials)
+      if (outcome instanceof Promise) {
+        const before = refusals
+        return outcome.then((later) =>
+          later.result === 'user' ? known(later.user) : ask(credentials, i + 1, before || later.result === 'refused'),
+        )
+      }
+      if (outcome.result === 'user') return known(outcome.user)
+      refusals ||= outcome.result === 'refused'
     }
-    if (wrong || anonymous === undefined) return refused
-    return { result: 'user', user: anonymous }
+    return refusals || anonymous === undefined ? refused : { result: 'user', user: anonymous }
   }
+  return (credentials) => ask(credentials, 0, false)
+}
+
+function known(user: User): Outcome {
+  return { result: 'user', user: authenticated(user) }
 }
 
 export const anonymousUser: User = {

@@ -47,15 +47,25 @@ export function openPaths(paths: readonly string[]): Authorizer {
   }
 }
 
-/** The first verdict counts; without any the answer is no. */
+/** The first verdict counts; without any the answer is no. Stays synchronous for as long as the authorizers do. */
 export function union(authorizers: readonly Authorizer[]): Authorizer {
-  return async (question) => {
-    const reasons: string[] = []
-    for (const authorizer of authorizers) {
-      const decision = await authorizer(question)
+  const ask = (question: Question, from: number, reasons: readonly string[]): Decision | Promise<Decision> => {
+    let heard = reasons
+    for (let i = from; i < authorizers.length; i++) {
+      const decision = authorizers[i]!(question)
+      if (decision instanceof Promise) {
+        return decision.then((later) =>
+          later.verdict === 'no opinion' ? ask(question, i + 1, noted(heard, later)) : later,
+        )
+      }
       if (decision.verdict !== 'no opinion') return decision
-      if (decision.reason !== '') reasons.push(decision.reason)
+      heard = noted(heard, decision)
     }
-    return { verdict: 'no opinion', reason: reasons.join(', ') }
+    return { verdict: 'no opinion', reason: heard.join(', ') }
   }
+  return (question) => ask(question, 0, [])
+}
+
+function noted(reasons: readonly string[], { reason }: Decision): readonly string[] {
+  return reason === '' ? reasons : [...reasons, reason]
 }

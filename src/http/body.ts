@@ -1,4 +1,5 @@
 /** Reads a request's body, bounded in size, and only as it was sent: no compressed bodies. */
+import type { Readable } from 'node:stream'
 import { entityTooLarge, requestTimeout, unsupportedMediaType } from '../model/api-error.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -12,16 +13,29 @@ export async function readBody(exchange: Exchange): Promise<Buffer> {
     )
   }
   if (Number(exchange.headers.one('content-length') ?? 0) > maxBodyBytes) throw tooLarge()
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of exchange.transport.body) {
-    if (exchange.signal.aborted) throw requestTimeout('the body did not arrive in time')
-    size += chunk.length
-    if (size > maxBodyBytes) throw tooLarge()
-    chunks.push(chunk)
-  }
+  const body = await gather(exchange.transport.body)
   exchange.bodyRead = true
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
+  return body
+}
+
+/** All chunks, up to the limit. By events, as that costs far less than an iterator for the small bodies that most are. */
+function gather(stream: Readable): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const stop = (settle: () => void) => {
+      stream.off('data', onData).off('end', onEnd).off('error', onError).off('close', onError)
+      settle()
+    }
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      chunks.push(chunk)
+      if (size > maxBodyBytes) stop(() => reject(tooLarge()))
+    }
+    const onEnd = () => stop(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
+    const onError = () => stop(() => reject(requestTimeout('the body was cut off')))
+    stream.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError)
+  })
 }
 
 function tooLarge() {

@@ -53,6 +53,7 @@ export function dispatch({ resources, paths, admission }: Routes): (exchange: Ex
     )
     const view = projection && openView(resource, projection, info.query)
     exchange.form = view === undefined ? form : projectedForm(form, view)
+    exchange.agreed = true
     const events = view === undefined ? jsonEvents : projectedEvents(view)
     await handlerOf(resource, info)({ exchange, info, resource, admission, events })
   }

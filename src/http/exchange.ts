@@ -3,6 +3,7 @@
  * everything behind them sees only this.
  */
 import type { X509Certificate } from 'node:crypto'
+import type { Readable } from 'node:stream'
 import type { User } from '../model/user.ts'
 import { type Form, jsonForm } from './forms.ts'
 import type { RequestHeaders } from './headers.ts'
@@ -24,16 +25,18 @@ export interface Transport {
   readonly target: string
   readonly rawHeaders: readonly string[]
   readonly peer: Peer
-  /** Aborts when the client is gone before the answer is complete. */
+  /** Whether the client is gone before the answer is complete. */
+  readonly gone: boolean
+  /** Aborts when the client is gone; made when first asked for. */
   readonly signal: AbortSignal
-  /** The chunks of the request's body. */
-  readonly body: AsyncIterable<Buffer>
+  /** The request's body. */
+  readonly body: Readable
   /** The whole answer at once. `unread`: there is a body that nobody has read. */
   send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void
   /** The beginning of an answer that comes in parts. */
   open(status: number, headers: ResponseHeaders): void
-  /** Resolves when there is room for more. */
-  write(chunk: Buffer): Promise<void>
+  /** Undefined when there is room for more; else resolves when there is. */
+  write(chunk: Buffer): Promise<void> | undefined
   end(): void
 }
 
@@ -44,20 +47,43 @@ export class Exchange {
   headers!: RequestHeaders
   info!: RequestInfo
   user!: User
-  /** How the answer is written; JSON until the client's wish has been read. */
+  /** How the answer is written; JSON until something else is agreed on. */
   form: Form = jsonForm
-  /** Aborts when the client is gone or the deadline has passed. */
-  signal: AbortSignal
+  /** Whether the form is what the client and the resource agreed on. */
+  agreed = false
   /** Whether an answer has begun: then an error can only cut it off. */
   answered = false
+  /** Whether the time for it is over. */
+  late = false
   bodyRead = false
   readonly #headers: ResponseHeaders = {}
-  readonly #warnings: string[] = []
+  #warnings: string[] | undefined
+  #onFinish: (() => void) | undefined
 
   constructor(transport: Transport, arrived: number) {
     this.transport = transport
     this.arrived = arrived
-    this.signal = transport.signal
+  }
+
+  /** Whether nobody waits for the answer any more. */
+  get gone(): boolean {
+    return this.late || this.transport.gone
+  }
+
+  /** Runs when the request has been handled, however that ended. */
+  onFinish(run: () => void): void {
+    const before = this.#onFinish
+    this.#onFinish =
+      before === undefined
+        ? run
+        : () => {
+            run()
+            before()
+          }
+  }
+
+  finish(): void {
+    this.#onFinish?.()
   }
 
   setHeader(name: string, value: string): void {
@@ -66,10 +92,13 @@ export class Exchange {
 
   /** A sentence for the user that does not stop the request. Bounded, as they travel in headers. */
   warn(text: string): void {
+    this.#warnings ??= []
     if (this.#warnings.length < maxWarnings && !this.#warnings.includes(text)) this.#warnings.push(text)
   }
 
+  /** The first answer counts; one that comes after the time was over is dropped. */
   send(status: number, contentType: string, body: Buffer): void {
+    if (this.answered) return
     this.answered = true
     const unread = !this.bodyRead && hasBody(this)
     this.transport.send(
@@ -86,7 +115,7 @@ export class Exchange {
   }
 
   #allHeaders(): ResponseHeaders {
-    if (this.#warnings.length === 0) return this.#headers
+    if (this.#warnings === undefined) return this.#headers
     return { ...this.#headers, warning: this.#warnings.map((text) => `299 - ${quoted(text)}`) }
   }
 }

@@ -1,19 +1,23 @@
 /** The exchange over HTTP/1.1. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { drained } from './drained.ts'
 import type { Peer, ResponseHeaders, Transport } from './exchange.ts'
 
 export function http1Transport(request: IncomingMessage, response: ServerResponse, peer: Peer): Transport {
-  const gone = new AbortController()
-  response.on('close', () => {
-    if (!response.writableFinished) gone.abort()
-  })
+  let signal: AbortSignal | undefined
   return {
     method: request.method ?? '',
     target: request.url ?? '',
     rawHeaders: request.rawHeaders,
     peer,
-    signal: gone.signal,
-    body: request.iterator({ destroyOnReturn: false }),
+    get gone() {
+      return response.destroyed && !response.writableFinished
+    },
+    get signal() {
+      signal ??= closed(response)
+      return signal
+    },
+    body: request,
     send: (status, headers, body, unread) => {
       if (unread) discard(request)
       response.writeHead(status, headers)
@@ -24,19 +28,19 @@ export function http1Transport(request: IncomingMessage, response: ServerRespons
       response.flushHeaders()
     },
     write: (chunk) => {
-      if (response.write(chunk)) return Promise.resolve()
-      return new Promise((resolve) => {
-        const done = () => {
-          response.off('drain', done)
-          gone.signal.removeEventListener('abort', done)
-          resolve()
-        }
-        response.on('drain', done)
-        gone.signal.addEventListener('abort', done)
-      })
+      if (response.destroyed || response.write(chunk)) return undefined
+      return drained(response)
     },
     end: () => response.end(),
   }
+}
+
+/** Aborts when the other side goes before all has been sent. */
+function closed(response: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  if (response.destroyed) gone.abort()
+  else response.on('close', () => response.writableFinished || gone.abort())
+  return gone.signal
 }
 
 const maxDiscarded = 16 * 1024 * 1024

@@ -1,5 +1,6 @@
 /** The exchange over HTTP/2. */
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import { drained } from './drained.ts'
 import type { Peer, ResponseHeaders, Transport } from './exchange.ts'
 
 const noError = 0
@@ -10,19 +11,22 @@ export function http2Transport(
   rawHeaders: readonly string[],
   peer: Peer,
 ): Transport {
-  const gone = new AbortController()
-  stream.on('close', () => {
-    if (!stream.writableFinished) gone.abort()
-  })
-  // A stream that is reset tells so by an error event; the abort above is what we go by.
-  stream.on('error', () => gone.abort())
+  let signal: AbortSignal | undefined
+  // A stream that is reset tells so by an error event; that it is destroyed is what we go by.
+  stream.on('error', ignore)
   return {
     method: String(headers[':method'] ?? ''),
     target: String(headers[':path'] ?? ''),
     rawHeaders: withoutPseudo(rawHeaders),
     peer,
-    signal: gone.signal,
-    body: stream.iterator({ destroyOnReturn: false }),
+    get gone() {
+      return stream.destroyed && !stream.writableFinished
+    },
+    get signal() {
+      signal ??= closed(stream)
+      return signal
+    },
+    body: stream,
     send: (status: number, head: ResponseHeaders, body: Buffer, unread: boolean) => {
       if (stream.destroyed) return
       const bodiless = headers[':method'] === 'HEAD'
@@ -35,19 +39,21 @@ export function http2Transport(
       if (!stream.destroyed) stream.respond({ ...head, ':status': status })
     },
     write: (chunk) => {
-      if (stream.destroyed || stream.write(chunk)) return Promise.resolve()
-      return new Promise((resolve) => {
-        const done = () => {
-          stream.off('drain', done)
-          stream.off('close', done)
-          resolve()
-        }
-        stream.on('drain', done)
-        stream.on('close', done)
-      })
+      if (stream.destroyed || stream.write(chunk)) return undefined
+      return drained(stream)
     },
     end: () => stream.end(),
   }
+}
+
+function ignore(): void {}
+
+/** Aborts when the other side goes before all has been sent. */
+function closed(stream: ServerHttp2Stream): AbortSignal {
+  const gone = new AbortController()
+  if (stream.destroyed) gone.abort()
+  else stream.on('close', () => stream.writableFinished || gone.abort())
+  return gone.signal
 }
 
 function withoutPseudo(raw: readonly string[]): string[] {

@@ -44,11 +44,12 @@ export class Listener {
   readonly #tls: TlsServer
   readonly #http1: Http1Server
   readonly #http2: Http2Server
-  readonly #sockets = new Set<TLSSocket>()
-  readonly #sessions = new Set<ServerHttp2Session>()
+  /** Every open connection, and who is at its other end: read once, when it opens. */
+  readonly #sockets = new Map<TLSSocket, Peer>()
+  readonly #sessions = new Map<ServerHttp2Session, Peer>()
 
   private constructor(options: ListenerOptions) {
-    this.#http1 = makeHttp1(options)
+    this.#http1 = this.#makeHttp1(options)
     this.#http2 = this.#makeHttp2(options)
     this.#tls = createTls({
       ...options.tls,
@@ -90,21 +91,43 @@ export class Listener {
     const closed = new Promise<void>((resolve) => this.#tls.close(() => resolve()))
     this.#http1.close()
     this.#http1.closeIdleConnections()
-    for (const session of this.#sessions) session.close()
+    for (const session of this.#sessions.keys()) session.close()
     const timer = setTimeout(() => {
-      for (const socket of this.#sockets) socket.destroy()
+      for (const socket of this.#sockets.keys()) socket.destroy()
     }, graceMs)
     await closed
     clearTimeout(timer)
   }
 
   #accept(socket: TLSSocket): void {
-    this.#sockets.add(socket)
+    this.#sockets.set(socket, readPeer(socket))
     socket.on('close', () => this.#sockets.delete(socket))
     // A connection that breaks is its client's affair; what was being answered sees its signal abort.
     socket.on('error', () => socket.destroy())
     if (socket.alpnProtocol === 'h2') this.#http2.emit('connection', socket)
     else this.#http1.emit('connection', socket)
+  }
+
+  #makeHttp1(options: ListenerOptions): Http1Server {
+    const server = createHttp1({
+      headersTimeout,
+      requestTimeout,
+      keepAliveTimeout: idleTimeout,
+      maxHeaderSize: maxHeaderBytes,
+      connectionsCheckingInterval: 5 * seconds,
+      requireHostHeader: true,
+    })
+    server.maxHeadersCount = maxParsedHeaders
+    server.on('request', (request, response) =>
+      options.onRequest(http1Transport(request, response, this.#peerOf(request.socket))),
+    )
+    // The timers for slow clients are started by listening, which the TLS server does for this one.
+    server.emit('listening')
+    return server
+  }
+
+  #peerOf(socket: unknown): Peer {
+    return this.#sockets.get(socket as TLSSocket) ?? nobody
   }
 
   #makeHttp2(options: ListenerOptions): Http2Server {
@@ -113,48 +136,22 @@ export class Listener {
       maxHeaderListPairs: maxParsedHeaders,
     })
     server.on('session', (session) => {
-      this.#sessions.add(session)
+      this.#sessions.set(session, readPeer(session.socket as TLSSocket))
       session.setTimeout(idleTimeout, () => session.close())
       session.on('close', () => this.#sessions.delete(session))
       session.on('error', () => session.destroy())
     })
     server.on('stream', (stream: ServerHttp2Stream, headers, _flags, rawHeaders: string[]) => {
-      const peer = peerOf(stream.session?.socket as TLSSocket | undefined)
-      options.onRequest(http2Transport(stream, headers, rawHeaders, peer))
+      const peer = stream.session && this.#sessions.get(stream.session as ServerHttp2Session)
+      options.onRequest(http2Transport(stream, headers, rawHeaders, peer ?? nobody))
     })
     return server
   }
 }
 
-function makeHttp1(options: ListenerOptions): Http1Server {
-  const server = createHttp1({
-    headersTimeout,
-    requestTimeout,
-    keepAliveTimeout: idleTimeout,
-    maxHeaderSize: maxHeaderBytes,
-    connectionsCheckingInterval: 5 * seconds,
-    requireHostHeader: true,
-  })
-  server.maxHeadersCount = maxParsedHeaders
-  server.on('request', (request, response) =>
-    options.onRequest(http1Transport(request, response, peerOf(request.socket as TLSSocket))),
-  )
-  // The timers for slow clients are started by listening, which the TLS server does for this one.
-  server.emit('listening')
-  return server
-}
-
-const peers = new WeakMap<TLSSocket, Peer>()
 const nobody: Peer = { address: '', certificate: undefined }
 
-/** Read once per connection. */
-function peerOf(socket: TLSSocket | undefined): Peer {
-  if (socket === undefined) return nobody
-  let peer = peers.get(socket)
-  if (peer === undefined) {
-    const x509 = socket.getPeerX509Certificate()
-    peer = { address: socket.remoteAddress ?? '', certificate: x509 && { x509, trusted: socket.authorized } }
-    peers.set(socket, peer)
-  }
-  return peer
+function readPeer(socket: TLSSocket): Peer {
+  const x509 = socket.getPeerX509Certificate()
+  return { address: socket.remoteAddress ?? '', certificate: x509 && { x509, trusted: socket.authorized } }
 }

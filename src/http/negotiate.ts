@@ -33,17 +33,17 @@ export interface Agreed {
 /** Throws 406 when nothing fits. `views`: whether other views than the objects themselves are to be had. */
 export function negotiate(asked: Asked, views: boolean): Agreed {
   const accept = asked.headers.all('accept').join(',')
-  const clauses = accept.trim() === '' ? [anything] : parseAccept(accept)
-  let known = false
+  const clauses = clausesOf(accept)
+  let matched = false
   for (const clause of clauses) {
     const type = offered.find((candidate) => covers(clause.type, candidate))
     if (type === undefined) continue
-    known = true
+    matched = true
     const projection = views ? projectionOf(clause, asked.vendor) : undefined
     const form = projection === undefined && clause.parameters.has('as') ? undefined : formOf(type, asked)
     if (form !== undefined) return { form, projection }
   }
-  throw known
+  throw matched
     ? notAcceptable(asked.watch ? streamed : offered)
     : new ApiError(406, 'NotAcceptable', '406: Not Acceptable', {})
 }
@@ -78,6 +78,12 @@ function isPretty({ headers, query }: Asked): boolean {
 
 function covers(pattern: string, type: string): boolean {
   return pattern === type || pattern === '*/*' || (pattern.endsWith('/*') && type.startsWith(pattern.slice(0, -1)))
+}
+
+/** What most clients send needs no parsing. */
+function clausesOf(accept: string): readonly Clause[] {
+  if (accept === '' || accept === '*/*') return [anything]
+  return accept.trim() === '' ? [anything] : parseAccept(accept)
 }
 
 /** The clauses of an Accept header, best first; of equal ones the first. */

@@ -1,17 +1,26 @@
 /**
- * The way of every request: an array of named steps; the order of the lines is the order of execution.
- * A step does its part and calls the next one, or answers, or throws an ApiError.
+ * The way of every request: an array of named steps; the order of the lines is the order of execution. A step does its
+ * part, answers, or throws. Most do their part at once, so only those that give a promise are waited for.
  */
 import type { Exchange } from './exchange.ts'
 
-export type Next = () => Promise<void>
-export type Step = (exchange: Exchange, next: Next) => Promise<void>
+export type Step = (exchange: Exchange) => void | Promise<void>
 
-export function pipeline(steps: readonly Step[]): (exchange: Exchange) => Promise<void> {
-  return steps.reduceRight<(exchange: Exchange) => Promise<void>>(
-    (rest, step) => (exchange) => step(exchange, () => rest(exchange)),
-    async () => {
-      throw new Error('the last step of the pipeline must answer')
-    },
-  )
+/** `answerError` turns whatever a step throws into an answer. */
+export function pipeline(
+  steps: readonly Step[],
+  answerError: (exchange: Exchange, error: unknown) => Promise<void>,
+): (exchange: Exchange) => Promise<void> {
+  return async (exchange) => {
+    try {
+      for (const step of steps) {
+        const pending = step(exchange)
+        if (pending !== undefined) await pending
+      }
+    } catch (error) {
+      await answerError(exchange, error)
+    } finally {
+      exchange.finish()
+    }
+  }
 }

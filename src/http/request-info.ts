@@ -48,7 +48,7 @@ const namespaceSubresources = new Set(['status', 'finalize'])
 export function readRequest(method: string, target: string): RequestInfo {
   const mark = target.indexOf('?')
   const path = mark < 0 ? target : target.slice(0, mark)
-  const query = new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1))
+  const query = mark < 0 ? noQuery : new URLSearchParams(target.slice(mark + 1))
   const segments = readSegments(path)
   const place = readPlace(segments)
   const verb = verbs[method]
@@ -62,24 +62,29 @@ export function readRequest(method: string, target: string): RequestInfo {
   return { resource: true, verb: exactVerb(verb, place, query), path, query, ...place }
 }
 
+/** Shared by all requests without one; nobody changes a query. */
+const noQuery = new URLSearchParams()
+
 /** The decoded segments. A segment can never hold a slash or climb: names are looked up as they stand. */
 function readSegments(path: string): string[] {
   if (!path.startsWith('/')) throw badRequest('the request target must be a path')
   const segments = path.slice(1).split('/')
   if (segments.at(-1) === '') segments.pop()
-  return segments.map((segment) => {
-    const text = decodeSegment(segment)
-    if (text === '') throw noSuchPath()
-    if (text.includes('/')) throw noSuchPath()
-    if (text === '.' || text === '..' || /[\\\0]/.test(text))
-      throw badRequest(`invalid path segment ${JSON.stringify(text)}`)
-    return text
-  })
+  for (let i = 0; i < segments.length; i++) segments[i] = readSegment(segments[i]!)
+  return segments
+}
+
+function readSegment(segment: string): string {
+  const text = segment.includes('%') ? decodeSegment(segment) : segment
+  if (text === '' || text.includes('/')) throw noSuchPath()
+  if (text === '.' || text === '..' || text.includes('\\') || text.includes('\0'))
+    throw badRequest(`invalid path segment ${JSON.stringify(text)}`)
+  return text
 }
 
 function decodeSegment(segment: string): string {
   try {
-    return segment.includes('%') ? decodeURIComponent(segment) : segment
+    return decodeURIComponent(segment)
   } catch (error) {
     throw badRequest('the path is not properly percent-encoded', { cause: error })
   }

@@ -51,8 +51,9 @@ export async function sendChunks(exchange: Exchange, chunks: Iterable<Buffer>, s
   if (compressed) markGzip(exchange)
   exchange.open(200, exchange.form.mediaType)
   for await (const chunk of compressed ? gzipped(chunks) : chunks) {
-    if (exchange.signal.aborted) return
-    await exchange.transport.write(chunk)
+    if (exchange.gone) return
+    const full = exchange.transport.write(chunk)
+    if (full !== undefined) await full
   }
   exchange.transport.end()
 }

@@ -94,21 +94,24 @@ async function serve(
     { name: 'shutdown', check: () => (stopping ? 'the server is stopping' : undefined) },
   ]
   const paths = servedPaths({ resources, ready, address: () => url.slice('https://'.length) })
-  const handle = pipeline([
-    answerErrors((error, { transport }) =>
-      log.error('a request failed', {
-        method: transport.method,
-        target: transport.target.slice(0, 500),
-        ...errorFields(error),
-      }),
-    ),
-    stamp,
-    resolveRequest(vendorOf(options.profile)),
-    setDeadline,
-    authenticate(authenticator),
-    authorize(authorizer),
-    dispatch({ resources, paths, admission }),
-  ])
+  const answerError = answerErrors(vendorOf(options.profile), (error, { transport }) =>
+    log.error('a request failed', {
+      method: transport.method,
+      target: transport.target.slice(0, 500),
+      ...errorFields(error),
+    }),
+  )
+  const handle = pipeline(
+    [
+      stamp,
+      resolveRequest,
+      setDeadline(answerError),
+      authenticate(authenticator),
+      authorize(authorizer),
+      dispatch({ resources, paths, admission }),
+    ],
+    answerError,
+  )
   const onFault = (error: unknown) => log.error('a connection failed', errorFields(error))
   const listener = await openListener(options, certificates, {
     onRequest: (transport) => void handle(new Exchange(transport, clock.monotonic())).catch(onFault),

@@ -7,21 +7,21 @@ import {
   internalError,
   serviceUnavailable,
 } from '../../model/api-error.ts'
+import type { Vendor } from '../../model/vendor.ts'
 import { StoreError, StoreFull, ValueTooLarge } from '../../store/store.ts'
 import type { Exchange } from '../exchange.ts'
-import type { Step } from '../pipeline.ts'
+import type { Form } from '../forms.ts'
+import { preferredForm } from '../negotiate.ts'
 import { sendStatus } from '../responses.ts'
 
+export type AnswerError = (exchange: Exchange, error: unknown) => Promise<void>
+
 /** `onFault` hears of what is our fault: everything that is answered with a 5xx for a reason unknown to the client. */
-export function answerErrors(onFault: (error: unknown, exchange: Exchange) => void): Step {
-  return async (exchange, next) => {
-    try {
-      await next()
-    } catch (error) {
-      const known = asApiError(error)
-      if (known === undefined || known.code === 503) onFault(error, exchange)
-      await answer(exchange, known ?? internalError('an unexpected condition; the server log tells more'))
-    }
+export function answerErrors(vendor: Vendor, onFault: (error: unknown, exchange: Exchange) => void): AnswerError {
+  return async (exchange, error) => {
+    const known = asApiError(error)
+    if (known === undefined || known.code === 503) onFault(error, exchange)
+    await answer(exchange, known ?? internalError('an unexpected condition; the server log tells more'), vendor)
   }
 }
 
@@ -37,13 +37,20 @@ function asApiError(error: unknown): ApiError | undefined {
   return serviceUnavailable(`${told}; try again`, 1, { cause: error })
 }
 
-async function answer(exchange: Exchange, error: ApiError): Promise<void> {
+async function answer(exchange: Exchange, error: ApiError, vendor: Vendor): Promise<void> {
   // Half an answer cannot become another one: end it, so that the client sees it is cut short.
   if (exchange.answered) {
     exchange.transport.end()
     return
   }
+  exchange.form = errorForm(exchange, vendor)
   const retry = error.details?.retryAfterSeconds
   if (retry !== undefined) exchange.setHeader('retry-after', String(retry))
   await sendStatus(exchange, error.code, failure(error))
+}
+
+/** The form that was agreed on; before that, the one that the client would get. */
+function errorForm({ form, agreed, headers, info }: Exchange, vendor: Vendor): Form {
+  if (agreed || headers === undefined || info === undefined) return form
+  return preferredForm({ headers, query: info.query, watch: false, vendor })
 }

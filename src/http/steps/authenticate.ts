@@ -1,17 +1,18 @@
 /** Finds out who asks. Credentials that are wrong are a 401; none at all is for the authenticator to judge. */
-import type { Authenticator } from '../../authn/authenticator.ts'
+import type { Authenticator, Outcome } from '../../authn/authenticator.ts'
 import { unauthorized } from '../../model/api-error.ts'
+import type { Exchange } from '../exchange.ts'
 import type { Step } from '../pipeline.ts'
 
 export function authenticate(authenticator: Authenticator): Step {
-  return async (exchange, next) => {
-    const { peer } = exchange.transport
-    const outcome = await authenticator({
-      certificate: peer.certificate,
-      authorization: exchange.headers.one('authorization'),
-    })
-    if (outcome.result !== 'user') throw unauthorized()
-    exchange.user = outcome.user
-    await next()
+  return (exchange) => {
+    const { certificate } = exchange.transport.peer
+    const outcome = authenticator({ certificate, authorization: exchange.headers.one('authorization') })
+    return outcome instanceof Promise ? outcome.then((later) => admit(exchange, later)) : admit(exchange, outcome)
   }
+}
+
+function admit(exchange: Exchange, outcome: Outcome): void {
+  if (outcome.result !== 'user') throw unauthorized()
+  exchange.user = outcome.user
 }

@@ -1,16 +1,18 @@
 /** Asks whether the user may do this, before any of the body is read. */
-import type { Authorizer } from '../../authz/authorizer.ts'
+import type { Authorizer, Decision } from '../../authz/authorizer.ts'
 import { forbiddenError } from '../../model/api-error.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Step } from '../pipeline.ts'
 
 export function authorize(authorizer: Authorizer): Step {
-  return async (exchange, next) => {
-    const { user, info } = exchange
-    const decision = await authorizer({ user, attributes: info })
-    if (decision.verdict !== 'allow') throw refusal(exchange, decision.reason)
-    await next()
+  return (exchange) => {
+    const decision = authorizer({ user: exchange.user, attributes: exchange.info })
+    return decision instanceof Promise ? decision.then((later) => obey(exchange, later)) : obey(exchange, decision)
   }
+}
+
+function obey(exchange: Exchange, { verdict, reason }: Decision): void {
+  if (verdict !== 'allow') throw refusal(exchange, reason)
 }
 
 function refusal({ user, info }: Exchange, reason: string): Error {

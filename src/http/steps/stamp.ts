@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { RequestHeaders } from '../headers.ts'
 import type { Step } from '../pipeline.ts'
 
-export const stamp: Step = async (exchange, next) => {
+export const stamp: Step = (exchange) => {
   exchange.setHeader('audit-id', randomUUID())
   exchange.setHeader('cache-control', 'no-cache, private')
   exchange.headers = new RequestHeaders(exchange.transport.rawHeaders)
-  await next()
 }
