@@ -46,15 +46,15 @@ async function applyNew(context: WriteContext, query: ApplyQuery): Promise<Updat
       query.name,
       `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
     )
-  return { object: await create(context, { ...object, metadata }, true), created: true }
+  return { json: await create(context, { ...object, metadata }, true), created: true }
 }
 
 async function applyToExisting(context: WriteContext, query: ApplyQuery): Promise<Updated> {
-  const object = await updateObject(context, query.name, (previous) => ({
+  const json = await updateObject(context, query.name, (previous) => ({
     object: merge(context, query, previous),
     managed: true,
   }))
-  return { object, created: false }
+  return { json, created: false }
 }
 
 function merge(context: WriteContext, { config, force, complete }: ApplyQuery, live: ApiObject | undefined): ApiObject {

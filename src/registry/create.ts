@@ -7,13 +7,13 @@ import { asJson } from '../model/object.ts'
 import { validate } from '../schema/validate.ts'
 import { generateName, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
-import { commitObject, type WriteContext, withManagers, withVersion } from './write.ts'
+import { commitObject, unstored, type WriteContext, withManagers } from './write.ts'
 
 /**
  * `object` has been decoded and defaulted; it is the caller's no more. With `managed` its managedFields say already who
- * owns what; else the creator owns all that it sent.
+ * owns what; else the creator owns all that it sent. Gives the JSON of what is stored.
  */
-export async function create(context: WriteContext, object: ApiObject, managed = false): Promise<ApiObject> {
+export async function create(context: WriteContext, object: ApiObject, managed = false): Promise<Buffer> {
   refuseVersion(object)
   const named = nameObject(context, object)
   const owned = managed ? named : withManagers(context, context.resource.empty, named)
@@ -57,17 +57,17 @@ function throwIfInvalid({ resource }: WriteContext, object: ApiObject): void {
   if (errors.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', errors)
 }
 
-async function persist(context: WriteContext, object: ApiObject): Promise<ApiObject> {
+async function persist(context: WriteContext, object: ApiObject): Promise<Buffer> {
   const result = await commitObject(context, object, 0)
   if (result.outcome === 'conflict') throw taken(context, object)
-  return withVersion(object, result.revision)
+  return result.json
 }
 
-async function checkFree(context: WriteContext, object: ApiObject): Promise<ApiObject> {
+async function checkFree(context: WriteContext, object: ApiObject): Promise<Buffer> {
   const { resource, namespace } = context
   await readMostRecent(resource)
   if (resource.cache.get(keyOf(resource, namespace, object.metadata.name!))) throw taken(context, object)
-  return object
+  return unstored(object)
 }
 
 function taken({ resource }: WriteContext, { metadata }: ApiObject): Error {

@@ -58,7 +58,7 @@ async function attemptDelete(
     return { object: previous, removed: false }
   if (context.dryRun) return { object: marked, removed: false }
   const result = await commitObject(context, marked, revision)
-  return result.outcome === 'conflict' ? 'lost' : { object: withVersion(marked, result.revision), removed: false }
+  return result.outcome === 'conflict' ? 'lost' : { object: readObject(result.json), removed: false }
 }
 
 function assertPreconditions(

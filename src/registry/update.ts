@@ -6,6 +6,7 @@
  */
 
 import type { AdmissionRequest } from '../admission/admission.ts'
+import type { CachedObject } from '../cache/cached-object.ts'
 import { type ApiError, conflict, invalidObject, notFound, serviceUnavailable } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
@@ -16,7 +17,7 @@ import { mustWait, removeObject } from './delete.ts'
 import { keptMetadata, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import { readObject } from './read-stored.ts'
 import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
-import { commitObject, type WriteContext, withManagers, withVersion } from './write.ts'
+import { commitObject, unstored, type WriteContext, withManagers } from './write.ts'
 
 /** Makes the next object from the stored one. May be called again with a newer one. */
 export type Transform = (previous: ApiObject) => Next
@@ -28,7 +29,8 @@ export interface Next {
 }
 
 export interface Updated {
-  readonly object: ApiObject
+  /** The JSON of what is stored. */
+  readonly json: Buffer
   readonly created: boolean
 }
 
@@ -44,7 +46,7 @@ export async function update(context: WriteContext, name: string, object: ApiObj
     assertUid(resource, object, previous)
     return { object, managed: false }
   }
-  return { object: await updateObject(context, name, replace), created: false }
+  return { json: await updateObject(context, name, replace), created: false }
 }
 
 function mayCreate({ resource, subresource }: WriteContext): boolean {
@@ -60,17 +62,18 @@ async function createInstead(context: WriteContext, object: ApiObject): Promise<
       object.metadata.name ?? '',
       `Precondition failed: UID in precondition: ${uid}, UID in object meta: `,
     )
-  return { object: await create(context, { ...object, metadata }), created: true }
+  return { json: await create(context, { ...object, metadata }), created: true }
 }
 
-export async function updateObject(context: WriteContext, name: string, transform: Transform): Promise<ApiObject> {
+/** Gives the JSON of what is stored. */
+export async function updateObject(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
   const { resource, namespace } = context
   await readMostRecent(resource)
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const stored = resource.cache.get(keyOf(resource, namespace, name))
     if (stored === undefined) throw notFound(resource, name)
     const previous = readObject(stored.json)
-    const outcome = await attemptUpdate(context, { previous, next: transform(previous), revision: stored.revision })
+    const outcome = await attemptUpdate(context, { previous, next: transform(previous), stored })
     if (outcome !== 'lost') return outcome
     await readMostRecent(resource)
   }
@@ -80,13 +83,14 @@ export async function updateObject(context: WriteContext, name: string, transfor
 interface Attempt<N> {
   readonly previous: ApiObject
   readonly next: N
-  readonly revision: number
+  /** `previous` as the cache holds it. */
+  readonly stored: CachedObject
 }
 
 async function attemptUpdate(
   context: WriteContext,
-  { previous, next, revision }: Attempt<Next>,
-): Promise<ApiObject | 'lost'> {
+  { previous, next, stored }: Attempt<Next>,
+): Promise<Buffer | 'lost'> {
   assertVersion(context.resource, next.object, previous)
   const sent = placed(context, next.object, previous)
   const owned = next.managed ? sent : withManagers(context, previous, sent)
@@ -94,7 +98,7 @@ async function attemptUpdate(
   const prepared = prepare(context, admitted, previous)
   throwIfInvalid(context, prepared, previous)
   await context.admission.validate(requestOf(context, prepared, previous))
-  return await persist(context, { previous, next: prepared, revision, named: namesVersion(next.object) })
+  return await persist(context, { previous, next: prepared, stored, named: namesVersion(next.object) })
 }
 
 /** Version 0 is any version. */
@@ -153,17 +157,23 @@ function throwIfInvalid({ resource, subresource }: WriteContext, next: ApiObject
 
 async function persist(
   context: WriteContext,
-  { previous, next, revision, named }: Attempt<ApiObject> & { named: boolean },
-): Promise<ApiObject | 'lost'> {
-  const { resource } = context
-  if (isUnchanged(next, previous)) return withVersion(next, revision)
-  if (next.metadata.deletionTimestamp !== undefined && !mustWait(resource, next))
-    return (await removeObject(context, next, revision)) ?? 'lost'
-  if (context.dryRun) return withVersion(next, revision)
-  const result = await commitObject(context, next, revision)
-  if (result.outcome === 'committed') return withVersion(next, result.revision)
-  if (named) throw modified(resource, next.metadata.name!)
+  attempt: Attempt<ApiObject> & { named: boolean },
+): Promise<Buffer | 'lost'> {
+  const { previous, next, stored, named } = attempt
+  if (isUnchanged(next, previous)) return stored.json
+  if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
+    return await remove(context, next, stored)
+  if (context.dryRun) return unstored(next, stored.revision)
+  const result = await commitObject(context, next, stored.revision)
+  if (result.outcome === 'stored') return result.json
+  if (named) throw modified(context.resource, next.metadata.name!)
   return 'lost'
+}
+
+/** The last finalizer of an object that is being deleted has gone: so does the object. */
+async function remove(context: WriteContext, next: ApiObject, { revision }: CachedObject): Promise<Buffer | 'lost'> {
+  const removed = await removeObject(context, next, revision)
+  return removed === undefined ? 'lost' : unstored(removed)
 }
 
 /** A write that changes nothing is not stored: the version stays. */

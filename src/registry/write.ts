@@ -1,12 +1,13 @@
 /** What the writing verbs share: who writes and how, and the last step into the store. */
 
 import type { Admission } from '../admission/admission.ts'
-import { encodeStored } from '../codec/stored.ts'
+import { stringifyJson } from '../codec/json.ts'
+import { encodeStored, storedJson } from '../codec/stored.ts'
 import { trackUpdate } from '../merge/track-update.ts'
-import { type ApiObject, timestamp } from '../model/object.ts'
+import { type ApiObject, asJson, timestamp } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
-import type { Committed, Conflict } from '../store/store.ts'
+import type { Conflict } from '../store/store.ts'
 import { headerOf, keyOf, type Resource } from './resource.ts'
 
 export interface WriteContext {
@@ -49,13 +50,31 @@ export function readOnlyFields({ resource, subresource }: WriteContext): readonl
   return resource.kind.readOnly ?? []
 }
 
-export function commitObject(
+/** A write that is stored, as the JSON that the client is answered with: the very bytes that were stored. */
+export interface Stored {
+  readonly outcome: 'stored'
+  readonly json: Buffer
+}
+
+/** Stores the object if its key is still at `expected`. */
+export async function commitObject(
   { resource, namespace }: WriteContext,
   object: ApiObject,
   expected: number,
-): Promise<Committed | Conflict> {
+): Promise<Stored | Conflict> {
   const value = encodeStored(object, headerOf(resource, object))
-  return resource.store.commit({ key: keyOf(resource, namespace, object.metadata.name!), expected, value })
+  const result = await resource.store.commit({
+    key: keyOf(resource, namespace, object.metadata.name!),
+    expected,
+    value,
+  })
+  if (result.outcome === 'conflict') return result
+  return { outcome: 'stored', json: storedJson(value, formatVersion(result.revision)).json }
+}
+
+/** The JSON of an object that is not stored: a dry run, or one that is gone. */
+export function unstored(object: ApiObject, revision?: number): Buffer {
+  return Buffer.from(stringifyJson(asJson(revision === undefined ? object : withVersion(object, revision))))
 }
 
 export function withVersion(object: ApiObject, revision: number): ApiObject {

@@ -7,7 +7,7 @@ import { readBody } from '../body.ts'
 import { duplicateFields, readApplied, reportFields } from '../object-body.ts'
 import { isTrue } from '../request-info.ts'
 import { type Handler, writeContext } from '../resource-request.ts'
-import { sendObject } from '../responses.ts'
+import { sendBytes } from '../responses.ts'
 import { assertSameObject, withOwnVersion } from './update.ts'
 
 export const applyType = 'application/apply-patch+yaml'
@@ -27,7 +27,7 @@ export const handleApply: Handler = async (request) => {
       return previous === undefined ? object : withOwnVersion(object, previous)
     },
   })
-  await sendObject(exchange, applied.created ? 201 : 200, applied.object)
+  await sendBytes(exchange, applied.created ? 201 : 200, applied.json)
 }
 
 function requireManager(query: URLSearchParams): FieldError[] {

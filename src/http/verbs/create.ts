@@ -4,13 +4,13 @@ import type { ApiObject } from '../../model/object.ts'
 import { create } from '../../registry/create.ts'
 import { readObjectBody } from '../object-body.ts'
 import { type Handler, writeContext } from '../resource-request.ts'
-import { sendObject } from '../responses.ts'
+import { sendBytes } from '../responses.ts'
 
 export const handleCreate: Handler = async (request) => {
   const context = writeContext(request, 'CreateOptions')
   const object = await readObjectBody(request.exchange, request.resource)
   assertNamespace(object, request.info.namespace)
-  await sendObject(request.exchange, 201, await create(context, object))
+  await sendBytes(request.exchange, 201, await create(context, object))
 }
 
 function assertNamespace({ metadata }: ApiObject, namespace: string): void {

@@ -14,7 +14,7 @@ import { readBody } from '../body.ts'
 import { mediaType } from '../content.ts'
 import { duplicateFields, readPatched } from '../object-body.ts'
 import { type Handler, writeContext } from '../resource-request.ts'
-import { sendObject } from '../responses.ts'
+import { sendBytes } from '../responses.ts'
 import { applyType, handleApply } from './apply.ts'
 import { assertSameObject, withOwnVersion } from './update.ts'
 
@@ -64,7 +64,7 @@ export const handlePatch: Handler = async (request) => {
     assertSameObject(next, info.namespace, info.name)
     return { object: withOwnVersion(next, previous), managed: false }
   })
-  await sendObject(exchange, 200, patched)
+  await sendBytes(exchange, 200, patched)
 }
 
 /** Only apply can take fields from others by force. */

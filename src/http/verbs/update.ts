@@ -4,7 +4,7 @@ import type { ApiObject } from '../../model/object.ts'
 import { update } from '../../registry/update.ts'
 import { readObjectBody } from '../object-body.ts'
 import { type Handler, writeContext } from '../resource-request.ts'
-import { sendObject } from '../responses.ts'
+import { sendBytes } from '../responses.ts'
 
 export const handleUpdate: Handler = async (request) => {
   const { exchange, info, resource } = request
@@ -12,7 +12,7 @@ export const handleUpdate: Handler = async (request) => {
   const object = await readObjectBody(exchange, resource)
   assertSameObject(object, info.namespace, info.name)
   const updated = await update(context, info.name, object)
-  await sendObject(exchange, updated.created ? 201 : 200, updated.object)
+  await sendBytes(exchange, updated.created ? 201 : 200, updated.json)
 }
 
 export function assertSameObject({ metadata }: ApiObject, namespace: string, name: string): void {
