@@ -25,6 +25,7 @@ const layers: readonly (readonly string[])[] = [
 /** Rooms that may import fewer rooms than their layer would let them. */
 const only: { readonly [room: string]: readonly string[] } = {
   store: ['base'],
+  client: ['base', 'model'],
   controllers: ['base', 'model', 'client'],
 }
 

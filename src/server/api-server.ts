@@ -12,6 +12,7 @@ import { type Authorizer, alwaysAllow, alwaysDeny, openPaths, privilegedGroup, u
 import { type Clock, systemClock } from '../base/clock.ts'
 import { errorFields, type Log } from '../base/log.ts'
 import { Caches } from '../cache/caches.ts'
+import type { Transport as ClientTransport } from '../client/transport.ts'
 import { discoveryPaths } from '../http/discovery.ts'
 import { dispatch, type PathHandler } from '../http/dispatch.ts'
 import { Exchange } from '../http/exchange.ts'
@@ -26,6 +27,7 @@ import { resolveRequest } from '../http/steps/resolve-request.ts'
 import { setDeadline } from '../http/steps/set-deadline.ts'
 import { stamp } from '../http/steps/stamp.ts'
 import { allKinds } from '../kinds/all.ts'
+import type { User } from '../model/user.ts'
 import { vendorOf } from '../model/vendor.ts'
 import { ContinueTokens } from '../registry/continue-token.ts'
 import { readObject } from '../registry/read-stored.ts'
@@ -34,6 +36,7 @@ import type { Store } from '../store/store.ts'
 import { claimProfile, continueTokenKey, createSystemNamespaces } from './bootstrap.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { UsageError } from './flags.ts'
+import { type HandleAs, InProcess } from './in-process-transport.ts'
 import type { AuthorizationMode, ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 import { openStore } from './store.ts'
@@ -42,6 +45,8 @@ import { apiLevel, version } from './version.ts'
 export interface ApiServer {
   /** Where it is: https://127.0.0.1:6443 */
   readonly url: string
+  /** A way in for clients in this process, as this user. `stop` ends what is under way. */
+  transport(user: User): ClientTransport
   stop(): Promise<void>
 }
 
@@ -101,17 +106,20 @@ async function serve(
       ...errorFields(error),
     }),
   )
-  const handle = pipeline(
-    [
-      stamp,
-      resolveRequest,
-      setDeadline(answerError),
-      authenticate(authenticator),
-      authorize(authorizer),
-      dispatch({ resources, paths, admission }),
-    ],
-    answerError,
-  )
+  const handleAs: HandleAs = (identify) =>
+    pipeline(
+      [
+        stamp,
+        resolveRequest,
+        setDeadline(answerError),
+        identify,
+        authorize(authorizer),
+        dispatch({ resources, paths, admission }),
+      ],
+      answerError,
+    )
+  const handle = handleAs(authenticate(authenticator))
+  const inProcess = new InProcess(handleAs, clock)
   const onFault = (error: unknown) => log.error('a connection failed', errorFields(error))
   const listener = await openListener(options, certificates, {
     onRequest: (transport) => void handle(new Exchange(transport, clock.monotonic())).catch(onFault),
@@ -129,10 +137,12 @@ async function serve(
 
   return {
     url,
+    transport: (user) => inProcess.transport(user),
     stop: async () => {
       stopping = true
       renewal.abort()
       await setImmediate()
+      await inProcess.close()
       const closed = listener.close(options.shutdownGrace)
       await caches.stop()
       await closed

@@ -3,6 +3,7 @@ import { errorFields, openLog } from '../base/log.ts'
 import { PkiFileError } from '../pki/files.ts'
 import { StoreError } from '../store/store.ts'
 import { startApiServer } from './api-server.ts'
+import { startControlLoops } from './control-loops.ts'
 import { helpText, parseFlags, UsageError } from './flags.ts'
 import { type ServerOptions, serverFlags } from './options.ts'
 import { version } from './version.ts'
@@ -43,8 +44,10 @@ async function run(command: 'up' | 'apiserver', options: ServerOptions): Promise
   const server = await startApiServer(options, { log })
   if (command === 'up') process.stdout.write(greeting(server.url, options))
   else log.info('serving', { url: server.url, profile: options.profile })
+  const loops = command === 'up' ? startControlLoops(server, options, log) : undefined
   stopOnSignal(async () => {
     log.info('stopping')
+    await loops?.stop()
     await server.stop()
   })
 }

@@ -1,6 +1,6 @@
 /**
- * A real server for a test: `startServer` runs `orch apiserver` as a process of its own, on a free port and in a
- * directory of its own, and gives a client for it. The test owns it: `stop`, `kill` and `restart` are its to call,
+ * A real server for a test: `startServer` runs `orch apiserver` as a process of its own (`startUp`: `orch up`, which has
+ * the control loops too), on a free port and in a directory of its own, and gives clients for it. The test owns it: `stop`, `kill` and `restart` are its to call,
  * and everything is gone when the test ends.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -9,6 +9,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { HttpTransport } from '../../src/client/http-transport.ts'
+import type { Transport } from '../../src/client/transport.ts'
 import { HttpClient } from './http-client.ts'
 
 export const root = dirname(dirname(import.meta.dirname))
@@ -25,6 +27,8 @@ export interface ServerHandle {
   readonly process: ChildProcess
   /** A client that presents this bearer token. */
   client(token?: string): HttpClient
+  /** The way of our own client library to this server, with this bearer token. */
+  transport(token?: string): Transport
   /** What the server wrote on its terminal so far. */
   output(): string
   /** SIGTERM, and waits for the end. */
@@ -35,12 +39,23 @@ export interface ServerHandle {
   restart(flags?: readonly string[]): Promise<void>
 }
 
+type Command = 'apiserver' | 'up'
+
 export async function startServer(t: Pick<TestContext, 'after'>, flags: readonly string[] = []): Promise<ServerHandle> {
+  return await start(t, 'apiserver', flags)
+}
+
+export async function startUp(t: Pick<TestContext, 'after'>, flags: readonly string[] = []): Promise<ServerHandle> {
+  return await start(t, 'up', flags)
+}
+
+async function start(t: Pick<TestContext, 'after'>, command: Command, flags: readonly string[]): Promise<ServerHandle> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
-  let running = await launch(directory, 0, flags)
+  let running = await launch(command, directory, { port: 0, flags })
   const port = running.port
-  const clients = new Set<HttpClient>()
+  const clients = new Set<HttpClient | HttpTransport>()
+  const readAuthority = () => readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
   const handle: ServerHandle = {
     directory,
     port,
@@ -49,15 +64,20 @@ export async function startServer(t: Pick<TestContext, 'after'>, flags: readonly
       return running.child
     },
     client: (token = 'admin-token') => {
-      const client = new HttpClient({ port, token, ca: readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8') })
+      const client = new HttpClient({ port, token, ca: readAuthority() })
       clients.add(client)
       return client
+    },
+    transport: (token = 'admin-token') => {
+      const transport = new HttpTransport({ server: handle.url, authority: readAuthority(), token: () => token })
+      clients.add(transport)
+      return transport.send
     },
     output: () => running.output(),
     stop: () => end(running.child, 'SIGTERM'),
     kill: async () => void (await end(running.child, 'SIGKILL')),
     restart: async (again = flags) => {
-      running = await launch(directory, port, again)
+      running = await launch(command, directory, { port, flags: again })
     },
   }
   t.after(async () => {
@@ -74,11 +94,15 @@ interface Running {
   readonly output: () => string
 }
 
-async function launch(directory: string, port: number, flags: readonly string[]): Promise<Running> {
+async function launch(
+  command: Command,
+  directory: string,
+  { port, flags }: { port: number; flags: readonly string[] },
+): Promise<Running> {
   const child = spawn(
     join(root, 'bin/orch'),
     [
-      'apiserver',
+      command,
       `--secure-port=${port}`,
       `--data-dir=${directory}/data`,
       `--admin-kubeconfig=${directory}/admin.kubeconfig`,
@@ -93,10 +117,10 @@ async function launch(directory: string, port: number, flags: readonly string[])
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
   return await new Promise((resolve, reject) => {
     const look = () => {
-      const match = /serving url="https:\/\/[^"]*:(\d+)"/.exec(output)
+      const match = /serving (?:at |url=")https:\/\/[^" ]*:(\d+)\b/.exec(output)
       if (match) resolve({ child, port: Number(match[1]), output: () => output })
     }
-    child.stderr.on('data', look)
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', look)
     child.on('exit', (code) => reject(new Error(`the server ended with ${code} before it was ready:\n${output}`)))
     child.on('error', reject)
   })

@@ -1,0 +1,27 @@
+/** Read, change, write: the way to change an object that others change too. */
+import type { ApiObject } from '../model/object.ts'
+import type { Client, UpdateOptions } from './client.ts'
+import type { ObjectName, ResourceType } from './resource-type.ts'
+import { isConflict } from './status-error.ts'
+
+const maxAttempts = 10
+
+/**
+ * Writes what `change` makes of the newest state, and starts over when someone was faster. `change` gives undefined to
+ * leave the object as it is; then so does this. Throws the conflict when it goes on for too long.
+ */
+export async function changeObject<T extends ApiObject>(
+  client: Client,
+  type: ResourceType<T>,
+  { name, change, ...options }: UpdateOptions & { name: ObjectName; change: (object: T) => T | undefined },
+): Promise<T | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    const next = change(await client.get(type, name, options))
+    if (next === undefined) return undefined
+    try {
+      return await client.update(type, next, options)
+    } catch (error) {
+      if (!isConflict(error) || attempt === maxAttempts) throw error
+    }
+  }
+}

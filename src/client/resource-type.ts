@@ -1,0 +1,61 @@
+/** What a client asks for: a resource type as it stands in paths, and a place in it. */
+import type { ApiObject } from '../model/object.ts'
+
+export interface ResourceType<T extends ApiObject = ApiObject> {
+  /** As on the wire; '' for the core group. */
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+  readonly namespaced: boolean
+  /** For the compiler alone: what the objects of this type are. Never set. */
+  readonly objects?: T
+}
+
+export interface ObjectName {
+  /** Left out for types without namespaces. */
+  readonly namespace?: string
+  readonly name: string
+}
+
+/** A part of a collection. */
+export interface Selection {
+  /** Left out: all namespaces. */
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+}
+
+/** `configmaps`, `leases.coordination.orch.io`. */
+export function typeName({ group, plural }: ResourceType): string {
+  return group === '' ? plural : `${plural}.${group}`
+}
+
+export function collectionPath(type: ResourceType, namespace: string | undefined): string {
+  const prefix = type.group === '' ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`
+  if (!type.namespaced || namespace === undefined) return `${prefix}/${type.plural}`
+  return `${prefix}/namespaces/${segment(namespace)}/${type.plural}`
+}
+
+export function objectPath(type: ResourceType, { namespace, name }: ObjectName, subresource = ''): string {
+  if (type.namespaced && namespace === undefined)
+    throw new TypeError(`${typeName(type)} "${name}" is in a namespace: which one was not said`)
+  const path = `${collectionPath(type, namespace)}/${segment(name)}`
+  return subresource === '' ? path : `${path}/${subresource}`
+}
+
+/** An empty name would turn the path of an object into that of its collection. */
+function segment(text: string): string {
+  if (text === '' || text === '.' || text === '..') throw new TypeError(`${JSON.stringify(text)} is not a name`)
+  return encodeURIComponent(text)
+}
+
+/** How informers and queues name an object: `namespace/name`, or the name alone. */
+export function objectKey({ metadata: { namespace, name = '' } }: ApiObject): string {
+  return namespace === undefined ? name : `${namespace}/${name}`
+}
+
+/** The object that a key names. */
+export function nameOfKey(key: string): ObjectName {
+  const slash = key.indexOf('/')
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
+}

@@ -1,0 +1,57 @@
+/** An answer that is no: the Status that the server sent, as an error. */
+import type { Status } from '../model/api-error.ts'
+import { isObject, type Json } from '../model/json.ts'
+import { parseJson } from './json.ts'
+
+export class StatusError extends Error {
+  override readonly name = 'StatusError'
+  readonly status: Status
+
+  constructor(status: Status) {
+    super(status.message ?? status.reason ?? `the server answered with ${status.code}`)
+    this.status = status
+  }
+
+  get code(): number {
+    return this.status.code ?? 500
+  }
+
+  get reason(): string {
+    return this.status.reason ?? ''
+  }
+}
+
+/** The error of an answer. What is between us and the server may answer with something else than a Status. */
+export function errorOf(code: number, body: string): StatusError {
+  const value = parseIfJson(body)
+  if (isStatus(value)) return new StatusError({ ...value, code: value.code ?? code })
+  const message = `the server answered with ${code}: ${body.slice(0, 500)}`
+  return new StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code })
+}
+
+/** Whether this is a Status, by its kind; the rest is what the server says it is. */
+export function isStatus(value: unknown): value is Status {
+  return isObject(value as Json) && (value as { kind?: unknown }).kind === 'Status'
+}
+
+function parseIfJson(body: string): unknown {
+  try {
+    return parseJson(body)
+  } catch {
+    return undefined
+  }
+}
+
+export function isNotFound(error: unknown): boolean {
+  return error instanceof StatusError && error.code === 404
+}
+
+/** Someone else was faster: read again, and write again. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof StatusError && error.code === 409 && error.reason === 'Conflict'
+}
+
+/** The version or the page asked for is too old: list again. */
+export function isExpired(error: unknown): boolean {
+  return error instanceof StatusError && error.code === 410
+}

@@ -1,0 +1,31 @@
+/**
+ * The client's way to a server: one function from a request to its answer. Over the network (`http-transport.ts`), or
+ * straight into the pipeline of a server in the same process, which the server hands out.
+ *
+ * Promises: the answer's head comes as soon as the server has sent it; its body is read at the reader's pace, and who
+ * leaves it early (or aborts the signal) ends the request. A body that was cut off throws, it never just ends.
+ */
+export interface TransportRequest {
+  readonly method: string
+  /** Path and query. */
+  readonly path: string
+  /** Names in lower case. */
+  readonly headers: { readonly [name: string]: string }
+  readonly body: Uint8Array | undefined
+  readonly signal: AbortSignal
+}
+
+export interface TransportResponse {
+  readonly status: number
+  /** Names in lower case; a header that came more than once is joined by commas. */
+  readonly headers: { readonly [name: string]: string }
+  /** Must be iterated, to its end or not: that is what frees the connection. */
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+export type Transport = (request: TransportRequest) => Promise<TransportResponse>
+
+/** No answer, or only a part of one: what was asked for may or may not have happened. */
+export class TransportError extends Error {
+  override readonly name = 'TransportError'
+}

@@ -1,0 +1,95 @@
+/**
+ * A watch as an async iterator: the events of a selection until the server ends it, the signal aborts or the reader
+ * leaves. It ends without a word when the server says so; an ERROR event and a broken connection throw. Resuming is
+ * the informer's affair. Runs in Node and in browsers.
+ */
+import type { ApiObject } from '../model/object.ts'
+import type { CallOptions, Client } from './client.ts'
+import { parseJson } from './json.ts'
+import { collectionPath, type ResourceType, type Selection } from './resource-type.ts'
+import { errorOf } from './status-error.ts'
+import { TransportError } from './transport.ts'
+
+export type WatchEvent<T> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+  /** Nothing else of this selection has changed up to this version. */
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
+
+export interface WatchOptions extends Selection, CallOptions {
+  /** Events after this version. Left out: first an ADDED for all there is. */
+  readonly resourceVersion?: string
+  readonly bookmarks?: boolean
+  /** After how many seconds the server is to end it. */
+  readonly timeoutSeconds?: number
+}
+
+export async function* watch<T extends ApiObject>(
+  client: Client,
+  type: ResourceType<T>,
+  { namespace, bookmarks, signal, ...query }: WatchOptions = {},
+): AsyncGenerator<WatchEvent<T>> {
+  const response = await client.open({
+    method: 'GET',
+    path: collectionPath(type, namespace),
+    query: { ...query, watch: true, allowWatchBookmarks: bookmarks || undefined },
+    signal,
+  })
+  for await (const line of lines(response.body, maxLineBytes)) yield readEvent(line)
+}
+
+/** More than any object that a server of ours stores. */
+const maxLineBytes = 16 * 1024 * 1024
+
+interface RawEvent<T> {
+  readonly type: string
+  readonly object: T
+}
+
+function readEvent<T extends ApiObject>(line: string): WatchEvent<T> {
+  const { type, object } = parseJson(line) as RawEvent<T>
+  switch (type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      return { type, object }
+    case 'BOOKMARK':
+      return { type, resourceVersion: object.metadata.resourceVersion ?? '' }
+    case 'ERROR':
+      throw errorOf(500, JSON.stringify(object))
+    default:
+      throw new TransportError(`a watch brought an event of the unknown type ${JSON.stringify(type)}`)
+  }
+}
+
+const newline = 10
+
+/** Complete lines; what is left without a newline at the end was cut off and is dropped. */
+export async function* lines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let parts: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of chunks) {
+    let start = 0
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      const last = chunk.subarray(start, end)
+      yield decoder.decode(parts.length === 0 ? last : joined([...parts, last], size + last.length))
+      parts = []
+      size = 0
+      start = end + 1
+    }
+    if (start === chunk.length) continue
+    parts.push(chunk.subarray(start))
+    size += chunk.length - start
+    if (size > maxBytes) throw new TransportError(`a line of a watch is longer than ${maxBytes} bytes`)
+  }
+}
+
+function joined(parts: readonly Uint8Array[], size: number): Uint8Array {
+  const all = new Uint8Array(size)
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}

@@ -1,0 +1,172 @@
+/**
+ * Empties a namespace that is being deleted, and then lets it go.
+ *
+ * One step: delete what is in it, look at what is left, and either take our finalizer away, after which the server
+ * removes the namespace, or write into its status what holds it and look again later. Nothing is remembered between
+ * steps, so a restart loses nothing; nothing can be added meanwhile, as the server refuses it.
+ */
+import type { Clock } from '../base/clock.ts'
+import { changeObject } from '../client/change-object.ts'
+import type { Client } from '../client/client.ts'
+import { discover, type ServedType } from '../client/discovery.ts'
+import type { Informer } from '../client/informer.ts'
+import { type ResourceType, typeName } from '../client/resource-type.ts'
+import { isExpired, isNotFound } from '../client/status-error.ts'
+import type { ApiObject } from '../model/object.ts'
+import { follow, type Loop } from './loop.ts'
+import { type Condition, conditionsOf, isEmpty, newSweep, type Sweep, withConditions } from './namespace-conditions.ts'
+import type { Outcome } from './work-queue.ts'
+
+export interface Namespace extends ApiObject {
+  spec?: { finalizers?: string[] }
+  status?: { phase?: string; conditions?: Condition[] }
+}
+
+export const namespaces: ResourceType<Namespace> = {
+  group: '',
+  version: 'v1',
+  plural: 'namespaces',
+  namespaced: false,
+}
+
+export interface NamespaceLoopParts {
+  readonly client: Client
+  readonly informer: Informer<Namespace>
+  /** The one in `spec.finalizers` that is ours to take away. */
+  readonly finalizer: string
+  readonly clock: Clock
+}
+
+/** What holds a namespace is not watched, but looked at again and again, at least this often. */
+const backoff = { firstMs: 50, longestMs: 10_000 }
+
+export function namespaceLoop(parts: NamespaceLoopParts): Loop {
+  return {
+    name: 'namespace',
+    sources: [follow(parts.informer)],
+    backoff,
+    reconcile: (name, signal) => reconcile(parts, name, signal),
+  }
+}
+
+async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortSignal): Promise<Outcome> {
+  const known = parts.informer.get({ name })
+  if (known === undefined || !isOurs(parts, known)) return 'done'
+  // The copy may be old: another namespace may bear the name by now.
+  const namespace = await unlessGone(parts.client.get(namespaces, { name }, { signal }))
+  if (namespace === undefined || !isOurs(parts, namespace)) return 'done'
+  const sweep = await empty(parts, name, signal)
+  if (isEmpty(sweep)) {
+    await release(parts, namespace, signal)
+    return 'done'
+  }
+  await report(parts, namespace, { sweep, signal })
+  if (sweep.failures.length > 0) throw new Error(`namespace "${name}" is not emptied: ${sweep.failures.join('; ')}`)
+  return 'later'
+}
+
+/** Being deleted, and waiting for us. */
+function isOurs({ finalizer }: NamespaceLoopParts, { metadata, spec }: Namespace): boolean {
+  return metadata.deletionTimestamp !== undefined && (spec?.finalizers ?? []).includes(finalizer)
+}
+
+/** Pods go first: what they rely on, such as rules about their traffic, stays until the last of them has stopped. */
+async function empty({ client }: NamespaceLoopParts, name: string, signal: AbortSignal) {
+  const { types, failures } = await discover(client, { signal })
+  const sweep = newSweep(failures)
+  const deletable = types.filter(
+    ({ namespaced, verbs }) => namespaced && verbs.includes('list') && verbs.includes('delete'),
+  )
+  const isPods = ({ group, plural }: ServedType) => group === '' && plural === 'pods'
+  for (const phase of [deletable.filter(isPods), deletable.filter((type) => !isPods(type))]) {
+    for (const type of phase) await sweepType(client, type, { name, sweep, signal })
+    if (sweep.remaining.size > 0) break
+  }
+  return sweep
+}
+
+/** A type that fails does not keep the others. */
+async function sweepType(
+  client: Client,
+  type: ServedType,
+  { name, sweep, signal }: { name: string; sweep: Sweep; signal: AbortSignal },
+): Promise<void> {
+  try {
+    await deleteAll(client, type, { namespace: name, signal })
+    const { items } = await client.list(type, { namespace: name, signal })
+    if (items.length > 0) sweep.remaining.set(typeName(type), items.length)
+    for (const finalizer of items.flatMap(({ metadata }) => metadata.finalizers ?? []))
+      sweep.finalizers.set(finalizer, (sweep.finalizers.get(finalizer) ?? 0) + 1)
+  } catch (error) {
+    if (signal.aborted) throw error
+    sweep.failures.push(`${typeName(type)}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+async function deleteAll(
+  client: Client,
+  type: ServedType,
+  place: { namespace: string; signal: AbortSignal },
+): Promise<void> {
+  const options = { ...place, propagationPolicy: 'Background' as const }
+  try {
+    if (type.verbs.includes('deletecollection')) return await client.deleteCollection(type, options)
+    for await (const { items } of client.pages(type, place))
+      for (const { metadata } of items)
+        await unlessGone(client.delete(type, { ...place, name: metadata.name! }, { propagationPolicy: 'Background' }))
+  } catch (error) {
+    // Too slow for the snapshot that the pages come from: what is left is for the next step.
+    if (!isExpired(error)) throw error
+  }
+}
+
+interface Finding {
+  readonly sweep: Sweep
+  readonly signal: AbortSignal
+}
+
+async function report(parts: NamespaceLoopParts, namespace: Namespace, { sweep, signal }: Finding): Promise<void> {
+  const now = parts.clock.now()
+  await change(parts, namespace, {
+    subresource: 'status',
+    signal,
+    change: (object) => {
+      const conditions = withConditions(object.status?.conditions ?? [], conditionsOf(sweep), now)
+      return conditions && { ...object, status: { ...object.status, conditions } }
+    },
+  })
+}
+
+async function release(parts: NamespaceLoopParts, namespace: Namespace, signal: AbortSignal): Promise<void> {
+  await change(parts, namespace, {
+    subresource: 'finalize',
+    signal,
+    change: (object) => {
+      const finalizers = (object.spec?.finalizers ?? []).filter((name) => name !== parts.finalizer)
+      return { ...object, spec: { ...object.spec, finalizers } }
+    },
+  })
+}
+
+interface Change {
+  readonly subresource: string
+  readonly signal: AbortSignal
+  readonly change: (object: Namespace) => Namespace | undefined
+}
+
+/** Changes this very namespace, if it still waits for us: not one that has taken its name. */
+async function change(parts: NamespaceLoopParts, { metadata }: Namespace, { change, ...options }: Change) {
+  const name = { name: metadata.name! }
+  const guarded = (object: Namespace) =>
+    object.metadata.uid === metadata.uid && isOurs(parts, object) ? change(object) : undefined
+  await unlessGone(changeObject(parts.client, namespaces, { name, change: guarded, ...options }))
+}
+
+async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}

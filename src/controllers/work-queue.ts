@@ -1,0 +1,110 @@
+/**
+ * Keys to be worked on. A key waits at most once and is never worked on twice at the same time; one that is added
+ * while it is worked on comes again afterwards. Work that fails, or is not done yet, comes again after a pause that
+ * grows from time to time and is forgotten with the first success. At most `concurrency` keys are under way.
+ *
+ * What waits is bounded by the number of keys there are: objects in the store.
+ */
+import { type Backoff, backoffMs } from '../base/backoff.ts'
+
+/** Done; or to be looked at again: after the usual growing pause, or after a time. */
+export type Outcome = 'done' | 'later' | { readonly afterMs: number }
+
+export interface WorkQueueOptions {
+  readonly work: (key: string, signal: AbortSignal) => Promise<Outcome>
+  /** Told of every failure; the key comes again by itself. */
+  readonly onError: (key: string, error: unknown) => void
+  readonly concurrency?: number
+  readonly backoff?: Backoff
+}
+
+const usualBackoff: Backoff = { firstMs: 50, longestMs: 60_000 }
+
+export class WorkQueue {
+  readonly #options: WorkQueueOptions
+  readonly #ready = new Set<string>()
+  readonly #active = new Set<string>()
+  readonly #timers = new Map<string, NodeJS.Timeout>()
+  /** How often a key has come again in a row. */
+  readonly #failures = new Map<string, number>()
+  #signal: AbortSignal | undefined
+  #idle = () => {}
+
+  constructor(options: WorkQueueOptions) {
+    this.#options = options
+  }
+
+  /** To be worked on as soon as there is room, also if it was to wait. */
+  add(key: string): void {
+    this.#cancelTimer(key)
+    this.#ready.add(key)
+    this.#next()
+  }
+
+  /** Works until the signal aborts, and until what is under way then has ended. To be called once. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal
+    this.#next()
+    await new Promise<void>((resolve) => {
+      this.#idle = () => {
+        if (signal.aborted && this.#active.size === 0) resolve()
+      }
+      signal.addEventListener('abort', this.#idle, { once: true })
+      this.#idle()
+    })
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+    this.#timers.clear()
+  }
+
+  #next(): void {
+    const { concurrency = 4 } = this.#options
+    if (this.#signal === undefined || this.#signal.aborted) return
+    for (const key of this.#ready) {
+      if (this.#active.size >= concurrency) return
+      if (!this.#active.has(key)) void this.#work(key, this.#signal)
+    }
+  }
+
+  async #work(key: string, signal: AbortSignal): Promise<void> {
+    this.#ready.delete(key)
+    this.#active.add(key)
+    const outcome = await this.#attempt(key, signal)
+    this.#active.delete(key)
+    if (!signal.aborted) this.#settle(key, outcome)
+    this.#next()
+    this.#idle()
+  }
+
+  async #attempt(key: string, signal: AbortSignal): Promise<Outcome> {
+    try {
+      return await this.#options.work(key, signal)
+    } catch (error) {
+      if (!signal.aborted) this.#options.onError(key, error)
+      return 'later'
+    }
+  }
+
+  #settle(key: string, outcome: Outcome): void {
+    if (outcome !== 'later') this.#failures.delete(key)
+    if (outcome === 'done' || this.#ready.has(key)) return
+    this.#addAfter(key, outcome === 'later' ? this.#growingPause(key) : outcome.afterMs)
+  }
+
+  #growingPause(key: string): number {
+    const failures = (this.#failures.get(key) ?? 0) + 1
+    this.#failures.set(key, failures)
+    return backoffMs(this.#options.backoff ?? usualBackoff, failures)
+  }
+
+  #addAfter(key: string, ms: number): void {
+    this.#timers.set(
+      key,
+      setTimeout(() => this.add(key), ms),
+    )
+  }
+
+  #cancelTimer(key: string): void {
+    clearTimeout(this.#timers.get(key))
+    this.#timers.delete(key)
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * The client's transport within this process: a request goes straight into the pipeline as a given user, who is
+ * authorized like any other, and its answer comes back without a network in between.
+ *
+ * Keeps the promises of the network: an answer is written at its reader's pace, and a reader who leaves or aborts ends
+ * the request. The bytes handed over are the server's own and must not be changed. `close` ends what is under way and
+ * waits for it, so that nothing uses the store afterwards.
+ */
+import { Readable } from 'node:stream'
+import type { Clock } from '../base/clock.ts'
+import {
+  type Transport as ClientTransport,
+  TransportError,
+  type TransportRequest,
+  type TransportResponse,
+} from '../client/transport.ts'
+import { Exchange, type ResponseHeaders, type Transport as ServerTransport } from '../http/exchange.ts'
+import type { Step } from '../http/pipeline.ts'
+import { authenticated, type User } from '../model/user.ts'
+
+/** The pipeline, with this step in the place of authentication. */
+export type HandleAs = (identify: Step) => (exchange: Exchange) => Promise<void>
+
+export class InProcess {
+  readonly #handleAs: HandleAs
+  readonly #clock: Clock
+  readonly #stop = new AbortController()
+  readonly #running = new Set<Promise<void>>()
+
+  constructor(handleAs: HandleAs, clock: Clock) {
+    this.#handleAs = handleAs
+    this.#clock = clock
+  }
+
+  transport(user: User): ClientTransport {
+    const handle = this.#handleAs(actAs(authenticated(user)))
+    return async (request) => {
+      if (this.#stop.signal.aborted) throw new TransportError('the server has stopped')
+      request.signal.throwIfAborted()
+      const conversation = new Conversation(request)
+      this.#own(conversation, handle(new Exchange(conversation, this.#clock.monotonic())))
+      return await conversation.answer
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    await Promise.all(this.#running)
+  }
+
+  #own(conversation: Conversation, handled: Promise<void>): void {
+    const onStop = () => conversation.leave(new TransportError('the server has stopped'))
+    this.#stop.signal.addEventListener('abort', onStop)
+    const running = handled
+      .then(
+        () => conversation.finish(undefined),
+        (error: unknown) => conversation.finish(error),
+      )
+      .then(() => {
+        this.#stop.signal.removeEventListener('abort', onStop)
+        this.#running.delete(running)
+      })
+    this.#running.add(running)
+  }
+}
+
+function actAs(user: User): Step {
+  return (exchange) => {
+    exchange.user = user
+  }
+}
+
+/** How much of an answer may wait for its reader. */
+const maxWaitingBytes = 256 * 1024
+const nobody = { address: '', certificate: undefined }
+
+/** One request and its answer: the server writes into it, the client reads from it. */
+class Conversation implements ServerTransport {
+  readonly method: string
+  readonly target: string
+  readonly rawHeaders: readonly string[]
+  readonly peer = nobody
+  readonly signal: AbortSignal
+  readonly body: Readable
+  readonly answer: Promise<TransportResponse>
+  readonly #gone = new AbortController()
+  #begin!: (response: TransportResponse) => void
+  #refuse!: (error: unknown) => void
+  #waiting: Buffer[] = []
+  #bytes = 0
+  #complete = false
+  /** Why there will be no more, if that is not because the answer is complete. */
+  #broken: { readonly why: unknown } | undefined
+  #wakeReader = () => {}
+  #wakeWriter = () => {}
+  readonly #forget: () => void
+
+  constructor({ method, path, headers, body, signal }: TransportRequest) {
+    this.method = method
+    this.target = path
+    this.rawHeaders = Object.entries(headers).flat()
+    this.body = Readable.from(body === undefined ? [] : [Buffer.from(body)])
+    this.signal = this.#gone.signal
+    this.answer = new Promise((resolve, reject) => {
+      this.#begin = resolve
+      this.#refuse = reject
+    })
+    const onAbort = () => this.leave(signal.reason)
+    signal.addEventListener('abort', onAbort)
+    this.#forget = () => signal.removeEventListener('abort', onAbort)
+  }
+
+  send(status: number, headers: ResponseHeaders, body: Buffer): void {
+    this.open(status, headers)
+    if (this.method !== 'HEAD') this.#waiting.push(body)
+    this.end()
+  }
+
+  open(status: number, headers: ResponseHeaders): void {
+    this.#begin({ status, headers: plain(headers), body: this.#read() })
+  }
+
+  get gone(): boolean {
+    return this.#broken !== undefined
+  }
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    if (this.#broken || this.#complete) return undefined
+    this.#waiting.push(chunk)
+    this.#bytes += chunk.length
+    this.#wakeReader()
+    if (this.#bytes <= maxWaitingBytes) return undefined
+    return new Promise((resolve) => {
+      this.#wakeWriter = resolve
+    })
+  }
+
+  end(): void {
+    this.#complete = true
+    this.#wakeReader()
+  }
+
+  /** The client goes, or is made to. What was written and not read is dropped. */
+  leave(why: unknown): void {
+    if (this.#complete || this.#broken) return
+    this.#broken = { why }
+    this.#waiting = []
+    this.#gone.abort()
+    this.#refuse(why)
+    this.#wakeReader()
+    this.#wakeWriter()
+  }
+
+  /** The server is done with it, whether or not it has answered in full. */
+  finish(error: unknown): void {
+    this.#forget()
+    this.leave(new TransportError('the server gave no complete answer', { cause: error }))
+  }
+
+  async *#read(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        const chunks = this.#take()
+        yield* chunks
+        if (this.#broken) throw this.#broken.why
+        if (chunks.length > 0) continue
+        if (this.#complete) return
+        await new Promise<void>((resolve) => {
+          this.#wakeReader = resolve
+        })
+      }
+    } finally {
+      this.leave(new TransportError('the reader has left'))
+    }
+  }
+
+  #take(): Buffer[] {
+    const taken = this.#waiting
+    this.#waiting = []
+    this.#bytes = 0
+    this.#wakeWriter()
+    return taken
+  }
+}
+
+function plain(headers: ResponseHeaders): { [name: string]: string } {
+  const entries = Object.entries(headers)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : `${value}`]),
+  )
+}
