@@ -1,10 +1,15 @@
 /** Read, change, write: the way to change an object that others change too. */
+import { pause } from '../base/abort.ts'
+import { backoffMs } from '../base/backoff.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Client, UpdateOptions } from './client.ts'
 import type { ObjectName, ResourceType } from './resource-type.ts'
 import { isConflict } from './status-error.ts'
 
-const maxAttempts = 10
+const maxAttempts = 20
+/** Who lost a race waits a little, by chance, so that not the same ones meet again. */
+const backoff = { firstMs: 2, longestMs: 200 }
+const never = new AbortController().signal
 
 /**
  * Writes what `change` makes of the newest state, and starts over when someone was faster. `change` gives undefined to
@@ -23,5 +28,6 @@ export async function changeObject<T extends ApiObject>(
     } catch (error) {
       if (!isConflict(error) || attempt === maxAttempts) throw error
     }
+    await pause(backoffMs(backoff, attempt), options.signal ?? never)
   }
 }

@@ -1,0 +1,153 @@
+/** The client's verbs and its way over the network, against a real server. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { changeObject } from '../../src/client/change-object.ts'
+import { Client } from '../../src/client/client.ts'
+import { parseJson, stringifyJson } from '../../src/client/json.ts'
+import { isConflict, isExpired, isNotFound, StatusError } from '../../src/client/status-error.ts'
+import { type Transport, TransportError } from '../../src/client/transport.ts'
+import { watch } from '../../src/client/watch.ts'
+import { configMap, configMaps } from '../tools/resource-types.ts'
+import { startServer } from '../tools/server.ts'
+
+const inDefault = (name: string) => ({ namespace: 'default', name })
+
+test('the verbs do what they say, and what is refused is a StatusError', async (t) => {
+  const client = new Client((await startServer(t)).transport(), { userAgent: 'tester/1' })
+  const created = await client.create(configMaps, configMap('a', { k: 'v' }))
+  assert.equal(created.metadata.managedFields?.[0]?.manager, 'tester')
+  assert.deepEqual(await client.get(configMaps, inDefault('a')), created)
+
+  const updated = await client.update(configMaps, { ...created, data: { k: 'w' } })
+  assert.deepEqual(updated.data, { k: 'w' })
+  await assert.rejects(client.update(configMaps, created), isConflict)
+  const merged = await client.patch(configMaps, inDefault('a'), { patch: { merge: { data: { m: '1' } } } })
+  assert.deepEqual(merged.data, { k: 'w', m: '1' })
+  const operations = [{ op: 'remove', path: '/data/k' }]
+  const patched = await client.patch(configMaps, inDefault('a'), { patch: { json: operations } })
+  assert.deepEqual(patched.data, { m: '1' })
+  const strategic = { strategic: { metadata: { labels: { l: 'x' } } } }
+  const labelled = await client.patch(configMaps, inDefault('a'), { patch: strategic, dryRun: true })
+  assert.deepEqual(labelled.metadata.labels, { l: 'x' })
+
+  const uid = 'another'
+  await assert.rejects(client.delete(configMaps, inDefault('a'), { preconditions: { uid } }), isConflict)
+  await client.delete(configMaps, inDefault('a'))
+  await assert.rejects(client.get(configMaps, inDefault('a')), (error) => {
+    assert.ok(isNotFound(error) && error instanceof StatusError)
+    assert.deepEqual([error.reason, error.status.details], ['NotFound', { name: 'a', kind: 'configmaps' }])
+    return true
+  })
+})
+
+test('a list comes in pages and is whole; a collection is deleted page by page', async (t) => {
+  const client = new Client((await startServer(t)).transport())
+  const names = Array.from({ length: 11 }, (_, i) => `c${i}`).sort()
+  for (const name of names) await client.create(configMaps, configMap(name))
+  const sizes: number[] = []
+  for await (const page of client.pages(configMaps, { namespace: 'default', limit: 4 })) sizes.push(page.items.length)
+  assert.deepEqual(sizes, [4, 4, 3])
+  const { items } = await client.list(configMaps, { limit: 4 })
+  assert.deepEqual(
+    items.map(({ metadata }) => metadata.name),
+    names,
+  )
+  assert.deepEqual(items[0], await client.get(configMaps, inDefault(names[0]!)))
+  await client.deleteCollection(configMaps, { namespace: 'default', limit: 3 })
+  assert.deepEqual((await client.list(configMaps)).items, [])
+})
+
+test('a list whose pages have expired starts over', async (t) => {
+  const server = await startServer(t, ['--history-duration=1s'])
+  const send = server.transport()
+  const writer = new Client(send)
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await writer.create(configMaps, configMap(name))
+  let tries = 0
+  // Holds back the second page, while others write, until it has expired.
+  const slow: Transport = async (request) => {
+    if (!request.path.includes('continue=')) return await send(request)
+    for (;;) {
+      await writer.patch(configMaps, inDefault('a'), { patch: { merge: { data: { i: `${tries++}` } } } })
+      const response = await send(request)
+      if (response.status === 410) return response
+      for await (const _ of response.body);
+      assert.ok(tries < 20_000, 'the page did not expire')
+    }
+  }
+  const { items } = await new Client(slow).list(configMaps, { limit: 2 })
+  assert.deepEqual(
+    items.map(({ metadata }) => metadata.name),
+    ['a', 'b', 'c', 'd', 'e'],
+  )
+  assert.ok(tries > 0)
+  await assert.rejects(async () => {
+    for await (const _ of new Client(slow).pages(configMaps, { limit: 2 }));
+  }, isExpired)
+})
+
+test('many who change one object lose nothing', async (t) => {
+  const client = new Client((await startServer(t)).transport())
+  await client.create(configMaps, configMap('count', { n: '0' }))
+  const add = async () => {
+    for (let i = 0; i < 20; i++)
+      await changeObject(client, configMaps, {
+        name: inDefault('count'),
+        change: (object) => ({ ...object, data: { n: String(Number(object.data!.n) + 1) } }),
+      })
+  }
+  await Promise.all([add(), add(), add()])
+  assert.equal((await client.get(configMaps, inDefault('count'))).data!.n, '60')
+})
+
+test('more watches than one connection carries all get their events', async (t) => {
+  const client = new Client((await startServer(t)).transport())
+  const { resourceVersion } = await client.list(configMaps)
+  const watches = Array.from({ length: 230 }, () => watch(client, configMaps, { resourceVersion }))
+  const events = watches.map(async (events) => (await events.next()).value)
+  await client.create(configMaps, configMap('seen'))
+  for (const event of await Promise.all(events)) assert.equal(event?.type, 'ADDED')
+  for (const events of watches) await events.return(undefined)
+})
+
+test('a server that is not there is a TransportError, and one that comes back is reached again', async (t) => {
+  const server = await startServer(t)
+  const client = new Client(server.transport())
+  const { resourceVersion } = await client.list(configMaps)
+  const broken = assert.rejects(watch(client, configMaps, { resourceVersion }).next(), TransportError)
+  await client.create(configMaps, configMap('a', {}, 'default'), { dryRun: true })
+  await server.kill()
+  await broken
+  await assert.rejects(client.list(configMaps), TransportError)
+  await server.restart()
+  assert.deepEqual((await client.list(configMaps)).items, [])
+})
+
+test('a wrong token and a wrong authority are refused', async (t) => {
+  const server = await startServer(t)
+  await assert.rejects(
+    new Client(server.transport('wrong-token')).list(configMaps),
+    (error) => error instanceof StatusError && error.code === 401,
+  )
+})
+
+test('a call ends with its signal', async (t) => {
+  const client = new Client((await startServer(t)).transport())
+  const stop = new AbortController()
+  const events = watch(client, configMaps, { signal: stop.signal })
+  const next = events.next()
+  stop.abort(new Error('enough'))
+  await assert.rejects(next, /enough/)
+  await assert.rejects(client.list(configMaps, { signal: stop.signal }), /enough/)
+})
+
+test('a name that is none makes no request', async (t) => {
+  const client = new Client((await startServer(t)).transport())
+  for (const name of ['', '.', '..']) await assert.rejects(client.delete(configMaps, inDefault(name)), TypeError)
+  await assert.rejects(client.get(configMaps, { name: 'a' }), TypeError)
+})
+
+test('no integer is rounded, and any key is a key', () => {
+  const text = '{"__proto__":1,"big":9007199254740993,"deep":[-18446744073709551615],"digits":"9007199254740993"}'
+  assert.deepEqual(parseJson('9007199254740993'), 9007199254740993n)
+  assert.equal(stringifyJson(parseJson(text)), text)
+})

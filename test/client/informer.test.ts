@@ -1,0 +1,193 @@
+/** The informer: its copy is what a list would show, whatever happens to servers and connections. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Client } from '../../src/client/client.ts'
+import { Informer } from '../../src/client/informer.ts'
+import { isExpired, isNotFound } from '../../src/client/status-error.ts'
+import { type Transport, TransportError } from '../../src/client/transport.ts'
+import { watch } from '../../src/client/watch.ts'
+import type { ApiObject } from '../../src/model/object.ts'
+import { type ConfigMap, configMap, configMaps } from '../tools/resource-types.ts'
+import { type ServerHandle, startServer } from '../tools/server.ts'
+
+const inDefault = (name: string) => ({ namespace: 'default', name })
+const backoff = { firstMs: 20, longestMs: 200 }
+
+/** An informer that runs until the test ends, over a way that the test can cut. */
+async function begin(t: TestContext, server: ServerHandle) {
+  const send = server.transport()
+  const state = { cut: new AbortController(), lists: 0, watches: 0 }
+  const cuttable: Transport = async (request) => {
+    if (state.cut.signal.aborted) throw new TransportError('cut')
+    if (request.path.includes('watch=true')) state.watches++
+    else state.lists++
+    return await send({ ...request, signal: AbortSignal.any([request.signal, state.cut.signal]) })
+  }
+  const errors: unknown[] = []
+  const onError = (error: unknown) => errors.push(error)
+  const informer = new Informer(new Client(cuttable), configMaps, { onError, backoff })
+  const stop = new AbortController()
+  const replica = mirror(informer)
+  const running = informer.run(stop.signal)
+  t.after(async () => {
+    stop.abort()
+    await running
+  })
+  assert.equal(await informer.synced, true)
+  return { informer, replica, state, errors }
+}
+
+/** What the handlers were told, put together; each change must fit on what was told before. */
+function mirror(informer: Informer<ConfigMap>) {
+  const told = { objects: new Map<string, ConfigMap>(), changes: 0 }
+  informer.onChange(({ key, previous, object }) => {
+    told.changes++
+    assert.equal(told.objects.get(key), previous)
+    assert.ok(previous !== undefined || object !== undefined)
+    if (object === undefined) told.objects.delete(key)
+    else told.objects.set(key, object)
+  })
+  return told
+}
+
+/** Resolves when the informer holds an object of this name with this value. */
+async function seen(informer: Informer<ConfigMap>, name: string, value: string): Promise<void> {
+  const isThere = () => informer.get(inDefault(name))?.data?.k === value
+  if (isThere()) return
+  await new Promise<void>((resolve) => {
+    const end = informer.onChange(() => {
+      if (!isThere()) return
+      end()
+      resolve()
+    })
+  })
+}
+
+function byName(objects: Iterable<ApiObject>): ApiObject[] {
+  return [...objects].sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
+}
+
+async function assertSameAsList(client: Client, informer: Informer<ConfigMap>, replica: ReturnType<typeof mirror>) {
+  const { items } = await client.list(configMaps)
+  assert.deepEqual(byName(informer.objects()), byName(items))
+  assert.deepEqual(byName(replica.objects.values()), byName(items))
+}
+
+/** Creates, changes and deletes a few names by turns; how often it did. */
+async function write(client: Client, writer: number, rounds: number): Promise<number> {
+  let written = 0
+  for (let i = 0; i < rounds; i++) {
+    const name = `w${(i * 7 + writer) % 31}`
+    const step = [
+      () => client.create(configMaps, configMap(name, { writer: `${writer}`, i: `${i}` })),
+      () => client.patch(configMaps, inDefault(name), { patch: { merge: { data: { i: `${i}` } } } }),
+      () => client.delete(configMaps, inDefault(name)),
+    ][(i + writer) % 3]!
+    try {
+      await step()
+      written++
+    } catch (error) {
+      const exists = error instanceof Error && /already exists/.test(error.message)
+      if (!exists && !isNotFound(error)) throw error
+    }
+  }
+  return written
+}
+
+test('under four writers the copy becomes what a list shows, change by change', async (t) => {
+  const server = await startServer(t)
+  const client = new Client(server.transport())
+  const { informer, replica, state, errors } = await begin(t, server)
+  const written = await Promise.all([0, 1, 2, 3].map((writer) => write(client, writer, 200)))
+  await client.create(configMaps, configMap('last', { k: 'v' }))
+  await seen(informer, 'last', 'v')
+  await assertSameAsList(client, informer, replica)
+  // Over one unbroken watch every write is told, and nothing else.
+  assert.equal(
+    replica.changes,
+    written.reduce((sum, count) => sum + count, 1),
+  )
+  assert.deepEqual([state, errors], [{ ...state, lists: 1, watches: 1 }, []])
+  t.diagnostic(`${replica.changes} changes checked`)
+})
+
+test('under four writers and a connection that breaks again and again nothing is lost', async (t) => {
+  const server = await startServer(t)
+  const client = new Client(server.transport())
+  const { informer, replica, state } = await begin(t, server)
+  const breaking = informer.onChange(() => {
+    if (replica.changes % 25 > 0) return
+    state.cut.abort(new TransportError('cut'))
+    state.cut = new AbortController()
+  })
+  await Promise.all([0, 1, 2, 3].map((writer) => write(client, writer, 100)))
+  breaking()
+  await client.create(configMaps, configMap('last', { k: 'v' }))
+  await seen(informer, 'last', 'v')
+  await assertSameAsList(client, informer, replica)
+  assert.equal(state.lists, 1)
+  assert.ok(state.watches > 3, `${state.watches} watches`)
+})
+
+test('after a restart of the server it goes on where it was, without a new list', async (t) => {
+  const server = await startServer(t)
+  const client = new Client(server.transport())
+  await client.create(configMaps, configMap('a', { k: '1' }))
+  const { informer, replica, state, errors } = await begin(t, server)
+  await client.create(configMaps, configMap('b', { k: '1' }))
+  await seen(informer, 'b', '1')
+  await server.kill()
+  await server.restart()
+  await client.delete(configMaps, inDefault('a'))
+  await client.create(configMaps, configMap('c', { k: '2' }))
+  await seen(informer, 'c', '2')
+  await assertSameAsList(client, informer, replica)
+  assert.equal(state.lists, 1)
+  assert.ok(errors.length > 0, 'the broken connection was told')
+})
+
+test('when its version is too old it lists again, and tells what has changed meanwhile', async (t) => {
+  const server = await startServer(t, ['--history-duration=1s'])
+  const client = new Client(server.transport())
+  for (const name of ['stays', 'changes', 'goes']) await client.create(configMaps, configMap(name, { k: '1' }))
+  const { resourceVersion } = await client.list(configMaps)
+  const { informer, replica, state } = await begin(t, server)
+  const reconnect = cut(state)
+  await client.delete(configMaps, inDefault('goes'))
+  await client.patch(configMaps, inDefault('changes'), { patch: { merge: { data: { k: '2' } } } })
+  await client.create(configMaps, configMap('comes', { k: '2' }))
+  await server.stop()
+  await server.restart()
+  await forgotten(client, resourceVersion)
+  const before = replica.changes
+  reconnect()
+  await seen(informer, 'comes', '2')
+  await assertSameAsList(client, informer, replica)
+  assert.equal(replica.changes - before, 3)
+  assert.equal(state.lists, 2)
+})
+
+/** Cuts the way until the function it gives is called. */
+function cut(state: { cut: AbortController }): () => void {
+  state.cut.abort(new TransportError('cut'))
+  return () => {
+    state.cut = new AbortController()
+  }
+}
+
+/** Resolves when the server can no longer start a watch at this version. */
+async function forgotten(client: Client, resourceVersion: string): Promise<void> {
+  await assert.rejects(async () => {
+    for (let i = 0; i < 10_000; i++) await watch(client, configMaps, { resourceVersion }).next()
+  }, isExpired)
+}
+
+test('one that is stopped before its first list is not synced', async (t) => {
+  const server = await startServer(t)
+  const send = server.transport()
+  await server.kill()
+  const stop = new AbortController()
+  const informer = new Informer(new Client(send), configMaps, { onError: () => stop.abort(), backoff })
+  await informer.run(stop.signal)
+  assert.equal(await informer.synced, false)
+})

@@ -1,0 +1,63 @@
+/** Watches as iterators, and the lines that they are made of. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Client } from '../../src/client/client.ts'
+import { isExpired } from '../../src/client/status-error.ts'
+import { TransportError } from '../../src/client/transport.ts'
+import { lines, watch } from '../../src/client/watch.ts'
+import { configMap, configMaps } from '../tools/resource-types.ts'
+import { startServer } from '../tools/server.ts'
+
+async function* chunks(...parts: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const part of parts) yield typeof part === 'string' ? new TextEncoder().encode(part) : part
+}
+
+test('lines are the same however they are cut', async () => {
+  const text = 'one\n{"é": "😀"}\n\nlast\n'
+  const bytes = new TextEncoder().encode(text)
+  for (let size = 1; size <= bytes.length; size++) {
+    const parts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+      bytes.slice(i * size, (i + 1) * size),
+    )
+    assert.deepEqual(await Array.fromAsync(lines(chunks(...parts), 100)), ['one', '{"é": "😀"}', '', 'last'])
+  }
+})
+
+test('a line that was cut off is dropped, one that is too long refused', async () => {
+  assert.deepEqual(await Array.fromAsync(lines(chunks('a\nb'), 100)), ['a'])
+  await assert.rejects(Array.fromAsync(lines(chunks('a\n', 'b'.repeat(60), 'c'.repeat(60)), 100)), TransportError)
+})
+
+test('a watch brings events in order, with bookmarks, and ends when its time is over', async (t) => {
+  const client = new Client((await startServer(t)).transport())
+  await client.create(configMaps, configMap('old'))
+  const { metadata } = await client.create(configMaps, configMap('a'))
+  const events = watch(client, configMaps, { namespace: 'default', bookmarks: true, timeoutSeconds: 3 })
+  const first = [await events.next(), await events.next()].map(({ value }) => value?.type)
+  assert.deepEqual(first, ['ADDED', 'ADDED'])
+  await client.patch(configMaps, { namespace: 'default', name: 'a' }, { patch: { merge: { data: { k: 'v' } } } })
+  await client.delete(configMaps, { namespace: 'default', name: 'a' })
+  const rest = await Array.fromAsync(events)
+  assert.deepEqual(
+    rest.map(({ type }) => type),
+    ['MODIFIED', 'DELETED', 'BOOKMARK'],
+  )
+  const bookmark = rest.at(-1)
+  assert.ok(bookmark?.type === 'BOOKMARK' && Number(bookmark.resourceVersion) > Number(metadata.resourceVersion))
+})
+
+test('a start that is too old is a 410', async (t) => {
+  const server = await startServer(t, ['--history-duration=1s'])
+  const client = new Client(server.transport())
+  const { metadata } = await client.create(configMaps, configMap('a'))
+  const name = { namespace: 'default', name: 'a' }
+  for (let i = 0; i < 3; i++) await client.patch(configMaps, name, { patch: { merge: { data: { i: `${i}` } } } })
+  // What a server keeps in memory does not outlive it, and its store forgets after a second.
+  await server.stop()
+  await server.restart()
+  const again = new Client(server.transport())
+  const start = async () => await watch(again, configMaps, metadata as { resourceVersion: string }).next()
+  await assert.rejects(async () => {
+    for (let i = 0; i < 10_000; i++) await start()
+  }, isExpired)
+})

@@ -1,0 +1,109 @@
+/** The work queue: keys once, failures again after a growing pause, so many at a time, and a clean end. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { type Outcome, WorkQueue } from '../../src/controllers/work-queue.ts'
+
+/** A queue whose work ends when the test says how. */
+function begin(t: TestContext, concurrency = 2) {
+  const under = new Map<string, PromiseWithResolvers<Outcome>>()
+  const started: string[] = []
+  const errors: string[] = []
+  const queue = new WorkQueue({
+    work: (key) => {
+      assert.ok(!under.has(key), `${key} is worked on twice at once`)
+      started.push(key)
+      const work = Promise.withResolvers<Outcome>()
+      under.set(key, work)
+      return work.promise.finally(() => under.delete(key))
+    },
+    onError: (key, error) => errors.push(`${key}: ${(error as Error).message}`),
+    concurrency,
+    backoff: { firstMs: 100, longestMs: 400 },
+  })
+  const stop = new AbortController()
+  const running = queue.run(stop.signal)
+  const finish = async (key: string, outcome: Outcome | Error) => {
+    if (outcome instanceof Error) under.get(key)!.reject(outcome)
+    else under.get(key)!.resolve(outcome)
+    await setImmediate()
+  }
+  const end = async () => {
+    stop.abort()
+    for (const key of under.keys()) await finish(key, 'done')
+    await running
+  }
+  t.after(end)
+  /** What has been started since the last look. */
+  const taken = () => started.splice(0)
+  return { queue, stop, running, finish, taken, errors, end }
+}
+
+test('a key waits once, and comes again if it is added while it is worked on', async (t) => {
+  const { queue, finish, taken } = begin(t)
+  for (const key of ['a', 'a', 'b', 'c', 'c']) queue.add(key)
+  assert.deepEqual(taken(), ['a', 'b'])
+  queue.add('a')
+  queue.add('a')
+  await finish('b', 'done')
+  assert.deepEqual(taken(), ['c'])
+  await finish('a', 'done')
+  assert.deepEqual(taken(), ['a'])
+  await finish('a', 'done')
+  await finish('c', 'done')
+  assert.deepEqual(taken(), [])
+})
+
+test('a failure comes again after a pause that grows to a limit and is forgotten with a success', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { queue, finish, taken, errors } = begin(t)
+  queue.add('a')
+  for (const longest of [100, 200, 400, 400]) {
+    assert.deepEqual(taken(), ['a'])
+    await finish('a', new Error('no'))
+    // Between half of the pause and all of it.
+    t.mock.timers.tick(longest / 2 - 1)
+    assert.deepEqual(taken(), [])
+    t.mock.timers.tick(longest / 2 + 1)
+  }
+  assert.equal(errors.length, 4)
+  assert.deepEqual(taken(), ['a'])
+  await finish('a', 'done')
+  queue.add('a')
+  await finish('a', 'later')
+  taken()
+  t.mock.timers.tick(100)
+  assert.deepEqual(taken(), ['a'])
+  assert.equal(errors.length, 4, 'not done yet is no failure')
+})
+
+test('a key that is to wait comes at once when it is added, and only once', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { queue, finish, taken } = begin(t)
+  queue.add('a')
+  await finish('a', { afterMs: 5000 })
+  taken()
+  queue.add('a')
+  assert.deepEqual(taken(), ['a'])
+  await finish('a', 'done')
+  t.mock.timers.tick(10_000)
+  assert.deepEqual(taken(), [])
+})
+
+test('its end waits for what is under way, and starts nothing more', async (t) => {
+  const { queue, stop, running, finish, taken } = begin(t, 1)
+  queue.add('a')
+  queue.add('b')
+  taken()
+  stop.abort()
+  let ended = false
+  const watched = running.then(() => {
+    ended = true
+  })
+  await setImmediate()
+  assert.equal(ended, false)
+  await finish('a', 'later')
+  await watched
+  queue.add('c')
+  assert.deepEqual(taken(), [])
+})

@@ -1,0 +1,90 @@
+/** The way into a server of the same process: the same answers as over the network, for the user it is for. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { systemClock } from '../../src/base/clock.ts'
+import { openLog } from '../../src/base/log.ts'
+import { Client } from '../../src/client/client.ts'
+import { StatusError } from '../../src/client/status-error.ts'
+import { TransportError } from '../../src/client/transport.ts'
+import { watch } from '../../src/client/watch.ts'
+import { superusers, type User } from '../../src/model/user.ts'
+import { startApiServer } from '../../src/server/api-server.ts'
+import { parseFlags } from '../../src/server/flags.ts'
+import { InProcess } from '../../src/server/in-process-transport.ts'
+import { serverFlags } from '../../src/server/options.ts'
+import { configMap, configMaps } from '../tools/resource-types.ts'
+
+const master: User = { name: 'loop', uid: '', groups: [superusers], extra: new Map() }
+
+async function begin(t: TestContext) {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
+  const flags = ['--secure-port=0', `--data-dir=${directory}/data`, '--admin-kubeconfig=']
+  const server = await startApiServer(parseFlags(serverFlags, flags), { log: openLog() })
+  let stopped: Promise<void> | undefined
+  const stop = () => (stopped ??= server.stop())
+  t.after(async () => {
+    await stop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  return { server, client: new Client(server.transport(master)), stop }
+}
+
+test('requests are answered as over the network, and authorized for their user', async (t) => {
+  const { server, client } = await begin(t)
+  const created = await client.create(configMaps, configMap('a', { k: 'ä' }))
+  assert.deepEqual((await client.list(configMaps)).items, [created])
+  const nobody = new Client(server.transport({ ...master, name: 'nobody', groups: [] }))
+  await assert.rejects(nobody.list(configMaps), (error) => {
+    assert.ok(error instanceof StatusError)
+    assert.match(error.message, /User "nobody" cannot list/)
+    return error.code === 403
+  })
+})
+
+test('a watch streams, and ends when its reader leaves, aborts, or the server stops', async (t) => {
+  const { client, stop } = await begin(t)
+  const { resourceVersion } = await client.list(configMaps)
+  const leaving = watch(client, configMaps, { resourceVersion })
+  const abort = new AbortController()
+  const aborted = watch(client, configMaps, { resourceVersion, signal: abort.signal })
+  const staying = watch(client, configMaps, { resourceVersion })
+  await client.create(configMaps, configMap('a'))
+  for (const events of [leaving, aborted, staying]) assert.equal((await events.next()).value?.type, 'ADDED')
+  await leaving.return(undefined)
+  const next = assert.rejects(aborted.next(), /enough/)
+  abort.abort(new Error('enough'))
+  await next
+  const last = assert.rejects(staying.next(), TransportError)
+  await stop()
+  await last
+  await assert.rejects(client.list(configMaps), TransportError)
+})
+
+test('an answer is written at the pace of its reader', async () => {
+  let written = 0
+  const chunk = Buffer.alloc(64 * 1024)
+  const inProcess = new InProcess(
+    () => async (exchange) => {
+      exchange.open(200, 'application/octet-stream')
+      for (; written < 100; written++) await exchange.transport.write(chunk)
+      exchange.transport.end()
+    },
+    systemClock,
+  )
+  const signal = new AbortController().signal
+  const send = inProcess.transport(master)
+  const response = await send({ method: 'GET', path: '/', headers: {}, body: undefined, signal })
+  let size = 0
+  for await (const part of response.body) {
+    size += part.length
+    for (let turn = 0; turn < 5; turn++) await setImmediate()
+    const ahead = written * chunk.length - size
+    assert.ok(ahead <= 512 * 1024, `${ahead} bytes are waiting`)
+  }
+  assert.equal(size, 100 * chunk.length)
+  await inProcess.close()
+})
