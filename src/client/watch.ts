@@ -7,7 +7,7 @@ import type { ApiObject } from '../model/object.ts'
 import type { CallOptions, Client } from './client.ts'
 import { parseJson } from './json.ts'
 import { collectionPath, type ResourceType, type Selection } from './resource-type.ts'
-import { errorOf } from './status-error.ts'
+import { isStatus, StatusError } from './status-error.ts'
 import { TransportError } from './transport.ts'
 
 export type WatchEvent<T> =
@@ -55,7 +55,9 @@ function readEvent<T extends ApiObject>(line: string): WatchEvent<T> {
     case 'BOOKMARK':
       return { type, resourceVersion: object.metadata.resourceVersion ?? '' }
     case 'ERROR':
-      throw errorOf(500, JSON.stringify(object))
+      throw isStatus(object)
+        ? new StatusError(object)
+        : new TransportError('a watch brought an error that is no Status')
     default:
       throw new TransportError(`a watch brought an event of the unknown type ${JSON.stringify(type)}`)
   }

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changeObject } from '../../src/client/change-object.ts'
 import { Client } from '../../src/client/client.ts'
+import { discover } from '../../src/client/discovery.ts'
+import { HttpTransport } from '../../src/client/http-transport.ts'
 import { parseJson, stringifyJson } from '../../src/client/json.ts'
 import { isConflict, isExpired, isNotFound, StatusError } from '../../src/client/status-error.ts'
 import { type Transport, TransportError } from '../../src/client/transport.ts'
@@ -29,6 +31,12 @@ test('the verbs do what they say, and what is refused is a StatusError', async (
   const strategic = { strategic: { metadata: { labels: { l: 'x' } } } }
   const labelled = await client.patch(configMaps, inDefault('a'), { patch: strategic, dryRun: true })
   assert.deepEqual(labelled.metadata.labels, { l: 'x' })
+
+  const applied = { ...configMap('a', { m: '2' }), metadata: inDefault('a') }
+  const apply = { fieldManager: 'applier', patch: { apply: applied } }
+  await assert.rejects(client.patch(configMaps, inDefault('a'), apply), isConflict)
+  const forced = { ...apply, patch: { apply: applied, force: true } }
+  assert.deepEqual((await client.patch(configMaps, inDefault('a'), forced)).data, { m: '2' })
 
   const uid = 'another'
   await assert.rejects(client.delete(configMaps, inDefault('a'), { preconditions: { uid } }), isConflict)
@@ -124,10 +132,24 @@ test('a server that is not there is a TransportError, and one that comes back is
 
 test('a wrong token and a wrong authority are refused', async (t) => {
   const server = await startServer(t)
+  const stranger = new HttpTransport({ server: server.url })
+  t.after(() => stranger.close())
+  await assert.rejects(new Client(stranger.send).list(configMaps), TransportError)
   await assert.rejects(
     new Client(server.transport('wrong-token')).list(configMaps),
     (error) => error instanceof StatusError && error.code === 401,
   )
+})
+
+test('the client finds out what a server has', async (t) => {
+  const client = new Client((await startServer(t)).transport())
+  const { types, failures } = await discover(client)
+  assert.deepEqual(failures, [])
+  const found = types.find(({ plural }) => plural === 'configmaps')
+  assert.deepEqual([found?.group, found?.version, found?.kind, found?.namespaced], ['', 'v1', 'ConfigMap', true])
+  assert.ok(found?.verbs.includes('deletecollection'))
+  assert.equal(types.find(({ plural }) => plural === 'namespaces')?.namespaced, false)
+  assert.ok(types.every(({ plural }) => !plural.includes('/')))
 })
 
 test('a call ends with its signal', async (t) => {

@@ -114,6 +114,39 @@ test('what holds a namespace is told in its conditions; it goes when that goes',
   await gone(client, 'held')
 })
 
+test('nothing that is created while its namespace is deleted is left behind', async (t) => {
+  const { client } = await begin(t)
+  for (const name of ['r1', 'r2', 'r3', 'r4', 'r5', 'r6']) {
+    await createNamespace(client, name)
+    const enough = Promise.withResolvers<void>()
+    let created = 0
+    const writers = Array.from({ length: 8 }, (_, writer) =>
+      writeUntilRefused(client, `w${writer}`, name, () => {
+        if (++created === 20) enough.resolve()
+      }),
+    )
+    await enough.promise
+    await client.delete(namespaces, { name })
+    await Promise.all(writers)
+    await gone(client, name)
+    assert.deepEqual((await client.list(configMaps, { namespace: name })).items, [])
+  }
+})
+
+async function writeUntilRefused(client: Client, prefix: string, namespace: string, onCreated: () => void) {
+  for (let i = 0; i < 10_000; i++) {
+    try {
+      await client.create(configMaps, configMap(`${prefix}-${i}`, {}, namespace))
+      onCreated()
+    } catch (error) {
+      assert.ok(error instanceof StatusError)
+      assert.ok([403, 404].includes(error.code), error.message)
+      return
+    }
+  }
+  assert.fail('nobody refused to create')
+}
+
 test("another's finalizer on the namespace itself is waited for", async (t) => {
   const { client } = await begin(t)
   const spec = { finalizers: ['example.com/wait'] }
