@@ -17,13 +17,15 @@ export interface HttpTransportOptions {
   readonly certificate?: { readonly certificate: string; readonly key: string }
   /** A bearer token, asked for before every request. */
   readonly token?: () => string | Promise<string>
+  /** How often a connection is tried; one that has not answered by the next time is cut. */
+  readonly pingMs?: number
 }
 
 const maxConnections = 8
 /** Servers allow 100 streams and more. */
 const maxStreams = 100
 const connectMs = 10_000
-const pingMs = 30_000
+const usualPingMs = 30_000
 
 export class HttpTransport {
   readonly #options: HttpTransportOptions
@@ -68,14 +70,14 @@ class Connection {
   readonly #server: string
 
   /** `onLeaving` is called when it takes no further requests. */
-  constructor({ server, authority, certificate }: HttpTransportOptions, onLeaving: () => void) {
+  constructor({ server, authority, certificate, pingMs = usualPingMs }: HttpTransportOptions, onLeaving: () => void) {
     this.#server = server
     this.#session = connect(new URL(server).origin, {
       ...(authority === undefined ? {} : { ca: authority }),
       ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
     })
     this.#opened = this.#open()
-    const pings = keepAlive(this.#session)
+    const pings = keepAlive(this.#session, pingMs)
     this.#session.on('goaway', onLeaving)
     this.#session.on('close', () => {
       clearInterval(pings)
@@ -127,7 +129,7 @@ class Connection {
 }
 
 /** Cuts a connection whose other end has gone without a word. */
-function keepAlive(session: ClientHttp2Session): NodeJS.Timeout {
+function keepAlive(session: ClientHttp2Session, pingMs: number): NodeJS.Timeout {
   let answered = true
   const ping = () => {
     if (session.connecting) return

@@ -1,5 +1,7 @@
 /** The client's verbs and its way over the network, against a real server. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { changeObject } from '../../src/client/change-object.ts'
 import { Client } from '../../src/client/client.ts'
@@ -128,6 +130,18 @@ test('a server that is not there is a TransportError, and one that comes back is
   await assert.rejects(client.list(configMaps), TransportError)
   await server.restart()
   assert.deepEqual((await client.list(configMaps)).items, [])
+})
+
+test('a client certificate says who asks', async (t) => {
+  const server = await startServer(t)
+  const config = readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8')
+  const pem = (field: string) =>
+    Buffer.from(new RegExp(`${field}: (\\S+)`).exec(config)![1]!, 'base64').toString('utf8')
+  const { authority = '' } = server.credentials()
+  const certificate = { certificate: pem('client-certificate-data'), key: pem('client-key-data') }
+  const http = new HttpTransport({ server: server.url, authority, certificate })
+  t.after(() => http.close())
+  assert.deepEqual((await new Client(http.send).list(configMaps)).items, [])
 })
 
 test('a wrong token and a wrong authority are refused', async (t) => {

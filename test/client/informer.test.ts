@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Client } from '../../src/client/client.ts'
+import { HttpTransport } from '../../src/client/http-transport.ts'
 import { Informer } from '../../src/client/informer.ts'
 import { isExpired, isNotFound } from '../../src/client/status-error.ts'
 import { type Transport, TransportError } from '../../src/client/transport.ts'
@@ -9,6 +10,7 @@ import { watch } from '../../src/client/watch.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { type ConfigMap, configMap, configMaps } from '../tools/resource-types.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
+import { startProxy } from '../tools/tcp-proxy.ts'
 
 const inDefault = (name: string) => ({ namespace: 'default', name })
 const backoff = { firstMs: 20, longestMs: 200 }
@@ -181,6 +183,36 @@ async function forgotten(client: Client, resourceVersion: string): Promise<void>
     for (let i = 0; i < 10_000; i++) await watch(client, configMaps, { resourceVersion }).next()
   }, isExpired)
 }
+
+test('a server that falls silent is noticed, and found again', async (t) => {
+  const server = await startServer(t)
+  const client = new Client(server.transport())
+  const proxy = await startProxy(server.url)
+  const http = new HttpTransport({ ...server.credentials(), server: proxy.endpoint, pingMs: 50 })
+  const stop = new AbortController()
+  const silence = Promise.withResolvers<unknown>()
+  // The wire is mended when the silence has been noticed.
+  const onError = (error: unknown) => {
+    proxy.set('pass')
+    silence.resolve(error)
+  }
+  const informer = new Informer(new Client(http.send), configMaps, { onError, backoff })
+  const replica = mirror(informer)
+  const running = informer.run(stop.signal)
+  t.after(async () => {
+    stop.abort()
+    await running
+    http.close()
+    await proxy.close()
+  })
+  await client.create(configMaps, configMap('before', { k: '1' }))
+  await seen(informer, 'before', '1')
+  proxy.set('mute')
+  await client.create(configMaps, configMap('unheard', { k: '2' }))
+  assert.ok((await silence.promise) instanceof TransportError)
+  await seen(informer, 'unheard', '2')
+  await assertSameAsList(client, informer, replica)
+})
 
 test('one that is stopped before its first list is not synced', async (t) => {
   const server = await startServer(t)

@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { HttpTransport } from '../../src/client/http-transport.ts'
+import { HttpTransport, type HttpTransportOptions } from '../../src/client/http-transport.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import { HttpClient } from './http-client.ts'
 
@@ -29,6 +29,8 @@ export interface ServerHandle {
   client(token?: string): HttpClient
   /** The way of our own client library to this server, with this bearer token. */
   transport(token?: string): Transport
+  /** What a way of one's own to this server needs. */
+  credentials(token?: string): HttpTransportOptions
   /** What the server wrote on its terminal so far. */
   output(): string
   /** SIGTERM, and waits for the end. */
@@ -69,10 +71,15 @@ async function start(t: Pick<TestContext, 'after'>, command: Command, flags: rea
       return client
     },
     transport: (token = 'admin-token') => {
-      const transport = new HttpTransport({ server: handle.url, authority: readAuthority(), token: () => token })
+      const transport = new HttpTransport(handle.credentials(token))
       clients.add(transport)
       return transport.send
     },
+    credentials: (token = 'admin-token') => ({
+      server: handle.url,
+      authority: readAuthority(),
+      token: () => token,
+    }),
     output: () => running.output(),
     stop: () => end(running.child, 'SIGTERM'),
     kill: async () => void (await end(running.child, 'SIGKILL')),
