@@ -1,0 +1,23 @@
+/** What browsers use of the client can be bundled for them: nothing of Node is in it. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { build } from 'esbuild'
+import { root } from '../tools/server.ts'
+
+test('client, watch, informer, discovery and changes need nothing of Node', async () => {
+  const names = ['client', 'watch', 'informer', 'discovery', 'change-object']
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: names.map((name) => join(root, `src/client/${name}.ts`)),
+    outdir: join(root, 'unwritten'),
+    bundle: true,
+    write: false,
+    platform: 'browser',
+    format: 'esm',
+    target: 'es2022',
+    logLevel: 'silent',
+  })
+  assert.equal(outputFiles.length, names.length)
+  for (const { text } of outputFiles) assert.doesNotMatch(text, /\b(?:Buffer|process|setImmediate)\b/)
+})
