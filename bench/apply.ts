@@ -32,6 +32,7 @@ const kind = defineKind({
   version: 'v1',
   kind: 'Thing',
   plural: 'things',
+  doc: 'A kind for measuring.',
   scope: 'Namespaced',
   fields: {
     spec: field(2, s.object({ containers: field(1, s.list(container, { list: 'map', keys: ['name'] })) })),

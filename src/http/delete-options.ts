@@ -5,26 +5,14 @@ import type { Json } from '../model/json.ts'
 import { groupName, type Vendor } from '../model/vendor.ts'
 import type { DeleteOptions, Propagation } from '../registry/delete.ts'
 import { decode } from '../schema/decode.ts'
-import { field, type Infer, s } from '../schema/schema.ts'
+import { deleteOptions } from '../schema/meta-types.ts'
+import type { Infer } from '../schema/schema.ts'
 import { readOptionalContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { wholeNumber } from './query.ts'
 import { isTrue } from './request-info.ts'
 
-const schema = s.object({
-  apiVersion: field(0, s.string()),
-  kind: field(0, s.string()),
-  gracePeriodSeconds: field(1, s.int64(), { zero: 'keep' }),
-  preconditions: field(
-    2,
-    s.object({ uid: field(1, s.string(), { zero: 'keep' }), resourceVersion: field(2, s.string(), { zero: 'keep' }) }),
-  ),
-  orphanDependents: field(3, s.boolean(), { zero: 'keep' }),
-  propagationPolicy: field(4, s.string(), { zero: 'keep' }),
-  dryRun: field(5, s.list(s.string())),
-})
-
-type Sent = Infer<typeof schema>
+type Sent = Infer<typeof deleteOptions>
 
 export interface ReadDeleteOptions extends DeleteOptions {
   readonly dryRun: boolean
@@ -50,7 +38,7 @@ export async function readDeleteOptions(exchange: Exchange, vendor: Vendor): Pro
 }
 
 function decodeOptions(value: Json): Sent {
-  const sent = decode(schema, value).value as Sent
+  const sent = decode(deleteOptions, value).value as Sent
   if (sent.kind !== undefined && sent.kind !== 'DeleteOptions')
     throw badRequest(`the body of a delete is a DeleteOptions, not a ${sent.kind.slice(0, 50)}`)
   return sent

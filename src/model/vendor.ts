@@ -15,6 +15,10 @@ export interface Vendor {
   /** The finalizer in `spec.finalizers` of a Namespace. */
   readonly namespaceFinalizer: string
   readonly protobufMediaType: string
+  /** Begins the vendor's own words in OpenAPI: `<extensionPrefix>list-type`. */
+  readonly extensionPrefix: string
+  /** Begin the names of published definitions: those of kinds, and by their first word those of shared types. */
+  readonly definitionPrefixes: { readonly kinds: string; readonly [firstWord: string]: string }
 }
 
 const profiles: Record<ProfileName, Vendor> = {
@@ -24,6 +28,15 @@ const profiles: Record<ProfileName, Vendor> = {
     keyDomain: 'orch.io',
     namespaceFinalizer: 'orch',
     protobufMediaType: 'application/vnd.orch.protobuf',
+    extensionPrefix: 'x-orch-',
+    definitionPrefixes: {
+      kinds: 'io.orch.api.',
+      meta: 'io.orch.',
+      api: 'io.orch.',
+      runtime: 'io.orch.',
+      util: 'io.orch.',
+      version: 'io.orch.',
+    },
   },
   kubernetes: {
     profile: 'kubernetes',
@@ -31,6 +44,17 @@ const profiles: Record<ProfileName, Vendor> = {
     keyDomain: 'kubernetes.io',
     namespaceFinalizer: 'kubernetes',
     protobufMediaType: 'application/vnd.kubernetes.protobuf',
+    extensionPrefix: 'x-kubernetes-',
+    definitionPrefixes: {
+      kinds: 'io.k8s.api.',
+      meta: 'io.k8s.apimachinery.pkg.apis.',
+      api: 'io.k8s.apimachinery.pkg.',
+      runtime: 'io.k8s.apimachinery.pkg.',
+      util: 'io.k8s.apimachinery.pkg.',
+      version: 'io.k8s.apimachinery.pkg.',
+      apiextensions: 'io.k8s.apiextensions-apiserver.pkg.apis.',
+      apiregistration: 'io.k8s.kube-aggregator.pkg.apis.',
+    },
   },
 }
 
@@ -58,4 +82,10 @@ export function apiVersionOf(vendor: Vendor, group: string, version: string): st
 /** A label, annotation or type key: `metadata.name` is `orch.io/metadata.name`. */
 export function vendorKey(vendor: Vendor, key: string): string {
   return `${vendor.keyDomain}/${key}`
+}
+
+/** The published name of a definition: `core.v1.ConfigMap` is `io.orch.api.core.v1.ConfigMap`. */
+export function definitionName({ definitionPrefixes }: Vendor, name: string): string {
+  const firstWord = name.slice(0, name.indexOf('.'))
+  return `${definitionPrefixes[firstWord] ?? definitionPrefixes.kinds}${name}`
 }

@@ -9,6 +9,7 @@ import type { Column } from './columns.ts'
 import type { RuleContext } from './context.ts'
 import { objectMeta } from './object-meta.ts'
 import { type Fields, field, type InferFields, type ObjectSchema, s } from './schema.ts'
+import { typeMeta } from './type-meta.ts'
 
 export type Scope = 'Namespaced' | 'Cluster'
 
@@ -21,6 +22,8 @@ export interface KindDefinition<T> {
   readonly version: string
   readonly kind: string
   readonly plural: string
+  /** What the kind is for, in a sentence or two. */
+  readonly doc: string
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: Scope
@@ -74,8 +77,8 @@ export interface Kind
 /** Makes a kind from its definition. Its rules are written for the type of its own objects, `ObjectOf<typeof fields>`. */
 export function defineKind<F extends Fields>(definition: KindDefinition<ObjectOf<F>> & { readonly fields: F }): Kind {
   const { fields, ...rest } = definition
-  const typeMeta = { apiVersion: field(0, s.string()), kind: field(0, s.string()) }
-  const schema = s.object({ ...typeMeta, metadata: field(1, objectMeta, { zero: 'write' }), ...fields })
+  const metadata = field(1, objectMeta, { zero: 'write', doc: 'Name, labels and whatever else every object has.' })
+  const schema = s.object({ ...typeMeta, metadata, ...fields }, { name: definition.kind, doc: definition.doc })
   // The registry hands a kind's rules only objects that were decoded by its schema, so the narrower type holds.
   return { name: checkDnsSubdomain, ...rest, schema } as unknown as Kind
 }

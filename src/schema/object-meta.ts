@@ -3,41 +3,85 @@ import { field, s } from './schema.ts'
 
 const ownerReference = s.object(
   {
-    apiVersion: field(5, s.string(), { zero: 'write' }),
-    kind: field(1, s.string(), { zero: 'write' }),
-    name: field(3, s.string(), { zero: 'write' }),
-    uid: field(4, s.string(), { zero: 'write' }),
-    controller: field(6, s.boolean(), { zero: 'keep' }),
-    blockOwnerDeletion: field(7, s.boolean(), { zero: 'keep' }),
+    apiVersion: field(5, s.string(), { zero: 'write', doc: 'The group and version of the owner.' }),
+    kind: field(1, s.string(), { zero: 'write', doc: 'The kind of the owner.' }),
+    name: field(3, s.string(), { zero: 'write', doc: 'The name of the owner.' }),
+    uid: field(4, s.string(), { zero: 'write', doc: 'The uid of the owner: another object of its name is not it.' }),
+    controller: field(6, s.boolean(), {
+      zero: 'keep',
+      doc: 'Whether this owner manages the object; at most one does.',
+    }),
+    blockOwnerDeletion: field(7, s.boolean(), {
+      zero: 'keep',
+      doc: 'Whether a foreground deletion of the owner waits until this object is gone.',
+    }),
   },
-  { atomic: true },
+  {
+    name: 'meta.v1.OwnerReference',
+    doc: 'Names an object that this one belongs to, in the same namespace or without one.',
+    atomic: true,
+  },
 )
 
-const managedFieldsEntry = s.object({
-  manager: field(1, s.string()),
-  operation: field(2, s.string()),
-  apiVersion: field(3, s.string()),
-  time: field(4, s.time()),
-  fieldsType: field(6, s.string()),
-  fieldsV1: field(7, s.any()),
-  subresource: field(8, s.string()),
+const fieldsV1 = s.any({
+  name: 'meta.v1.FieldsV1',
+  doc: 'A set of fields as a tree: `f:<name>` is a field, `k:<keys>` and `v:<value>` are elements of lists, `.` is the thing itself.',
 })
 
-export const objectMeta = s.object({
-  name: field(1, s.string()),
-  generateName: field(2, s.string()),
-  namespace: field(3, s.string()),
-  selfLink: field(4, s.string()),
-  uid: field(5, s.string()),
-  resourceVersion: field(6, s.string()),
-  generation: field(7, s.int64()),
-  creationTimestamp: field(8, s.time()),
-  deletionTimestamp: field(9, s.time()),
-  deletionGracePeriodSeconds: field(10, s.int64(), { zero: 'keep' }),
-  labels: field(11, s.map(s.string())),
-  annotations: field(12, s.map(s.string())),
-  ownerReferences: field(13, s.list(ownerReference, { list: 'map', keys: ['uid'], patch: 'merge', mergeKey: 'uid' })),
-  finalizers: field(14, s.list(s.string(), { list: 'set', patch: 'merge' })),
-  clusterName: field(15, s.string()),
-  managedFields: field(17, s.list(managedFieldsEntry)),
-})
+const managedFieldsEntry = s.object(
+  {
+    manager: field(1, s.string(), { doc: 'Who wrote the fields.' }),
+    operation: field(2, s.string(), { doc: 'How they were written: Apply or Update.' }),
+    apiVersion: field(3, s.string(), { doc: 'The group and version in which they were written.' }),
+    time: field(4, s.time(), { doc: 'When this manager last changed its fields.' }),
+    fieldsType: field(6, s.string(), { doc: 'The form of the set of fields: FieldsV1.' }),
+    fieldsV1: field(7, fieldsV1, { doc: 'The fields that this manager owns.' }),
+    subresource: field(8, s.string(), { doc: 'The subresource that was written through, if any.' }),
+  },
+  {
+    name: 'meta.v1.ManagedFieldsEntry',
+    doc: 'Which fields of the object one manager owns by one kind of write.',
+  },
+)
+
+export const objectMeta = s.object(
+  {
+    name: field(1, s.string(), { doc: 'Unique among the objects of its kind in its namespace. Cannot change.' }),
+    generateName: field(2, s.string(), { doc: 'When no name is given, the server makes one that begins with this.' }),
+    namespace: field(3, s.string(), { doc: 'The namespace of the object; empty for kinds that have none.' }),
+    selfLink: field(4, s.string(), { doc: 'No longer filled in.' }),
+    uid: field(5, s.string(), { doc: 'Set by the server; no other object ever has it.' }),
+    resourceVersion: field(6, s.string(), {
+      doc: 'Changes with every write. Opaque; an update that sends it succeeds only while it is current.',
+    }),
+    generation: field(7, s.int64(), { doc: 'Counts the changes of the desired state. Set by the server.' }),
+    creationTimestamp: field(8, s.time(), { doc: 'When the object was created. Set by the server.' }),
+    deletionTimestamp: field(9, s.time(), {
+      doc: 'When its deletion was asked for, or falls due. The object goes once its finalizers are gone.',
+    }),
+    deletionGracePeriodSeconds: field(10, s.int64(), {
+      zero: 'keep',
+      doc: 'How long the object may take to end once its deletion was asked for.',
+    }),
+    labels: field(11, s.map(s.string()), { doc: 'Keys and values that selectors choose objects by.' }),
+    annotations: field(12, s.map(s.string()), { doc: 'Keys and values for tools; nothing is selected by them.' }),
+    ownerReferences: field(
+      13,
+      s.list(ownerReference, { list: 'map', keys: ['uid'], patch: 'merge', mergeKey: 'uid' }),
+      {
+        doc: 'The objects that this one belongs to. When all are gone it is deleted.',
+      },
+    ),
+    finalizers: field(14, s.list(s.string(), { list: 'set', patch: 'merge' }), {
+      doc: 'What must be cleaned up before the object may go; each entry is removed by who is responsible for it.',
+    }),
+    clusterName: field(15, s.string(), { doc: 'Not used.' }),
+    managedFields: field(17, s.list(managedFieldsEntry), {
+      doc: 'Which manager owns which fields. Kept by the server.',
+    }),
+  },
+  {
+    name: 'meta.v1.ObjectMeta',
+    doc: 'What every object has beside its own fields: its name, its labels, its history.',
+  },
+)

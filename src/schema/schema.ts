@@ -6,9 +6,12 @@
  * them. Kinds write it with the constructors in `s` and `field`; custom resources are turned into it at run time.
  *
  *   s.object({
- *     data: field(2, s.map(s.string(), { key: checkConfigKey })),
- *     immutable: field(4, s.boolean(), { zero: 'keep' }),
+ *     data: field(2, s.map(s.string(), { key: checkConfigKey }), { doc: 'Text, by key.' }),
+ *     immutable: field(4, s.boolean(), { zero: 'keep', doc: 'Whether the data may never change again.' }),
  *   })
+ *
+ * Types that are published under a name carry it: `NamespaceSpec` is one of the kind's own group and version,
+ * `meta.v1.ObjectMeta` one of another. The vendor's part of the published name is not theirs to know.
  */
 
 import type { FieldError, FieldPath } from '../model/field-error.ts'
@@ -33,6 +36,12 @@ export type Schema<T = unknown> =
 /** Carries the TypeScript type of the values; never present at run time. */
 interface Typed<T> {
   readonly infer?: T
+}
+
+/** A type that is published under a name of its own, with what it is for. */
+interface Named {
+  readonly name?: string
+  readonly doc?: string
 }
 
 export interface StringSchema<T = unknown> extends Typed<T> {
@@ -65,7 +74,7 @@ export interface IntOrStringSchema<T = unknown> extends Typed<T> {
   readonly type: 'intOrString'
 }
 /** Any JSON, kept as it is. */
-export interface AnySchema<T = unknown> extends Typed<T> {
+export interface AnySchema<T = unknown> extends Typed<T>, Named {
   readonly type: 'any'
   /** Objects in it are owned key by key by apply, lists as a whole; else the value is owned as a whole. */
   readonly granular?: boolean
@@ -87,7 +96,7 @@ export interface ListSchema<T = unknown> extends Typed<T> {
   readonly patch?: 'merge' | 'replace'
   readonly mergeKey?: string
 }
-export interface ObjectSchema<T = unknown> extends Typed<T> {
+export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
   readonly type: 'object'
   readonly fields: Fields
   readonly atomic?: boolean
@@ -113,6 +122,8 @@ export interface Field<T = unknown> {
    */
   readonly zero: 'omit' | 'keep' | 'write'
   readonly default?: Json
+  /** What the field is for, in a sentence or two. */
+  readonly doc?: string
 }
 
 export interface Fields {
@@ -126,6 +137,7 @@ export interface FieldOptions {
   readonly required?: boolean
   readonly zero?: 'omit' | 'keep' | 'write'
   readonly default?: Json
+  readonly doc?: string
 }
 
 export function field<S extends Schema>(tag: number, schema: S, options: FieldOptions = {}): Field & { schema: S } {
@@ -136,6 +148,7 @@ export function field<S extends Schema>(tag: number, schema: S, options: FieldOp
     required: options.required ?? false,
     zero,
     ...(options.default === undefined ? {} : { default: options.default }),
+    ...(options.doc === undefined ? {} : { doc: options.doc }),
   }
 }
 
@@ -160,7 +173,7 @@ export const s = {
   microTime: (): TimeSchema<string> => ({ type: 'time', micro: true }),
   quantity: (): QuantitySchema<string> => ({ type: 'quantity' }),
   intOrString: (): IntOrStringSchema<number | string> => ({ type: 'intOrString' }),
-  any: (options: { granular?: boolean } = {}): AnySchema<Json> => ({ type: 'any', ...options }),
+  any: (options: Named & { granular?: boolean } = {}): AnySchema<Json> => ({ type: 'any', ...options }),
   map: <S extends Schema>(
     values: S,
     options: { key?: NameCheck; atomic?: boolean } = {},

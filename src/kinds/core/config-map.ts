@@ -9,9 +9,14 @@ import { frozenField } from '../immutable.ts'
 const maxTotalBytes = 1024 * 1024
 
 const fields = {
-  data: field(2, s.map(s.string(), { key: checkConfigKey })),
-  binaryData: field(3, s.map(s.bytes(), { key: checkConfigKey })),
-  immutable: field(4, s.boolean(), { zero: 'keep' }),
+  data: field(2, s.map(s.string(), { key: checkConfigKey }), {
+    doc: 'Text, by key. A key is made of letters, digits, -, _ and dots, and is in data or in binaryData, not in both.',
+  }),
+  binaryData: field(3, s.map(s.bytes(), { key: checkConfigKey }), { doc: 'Bytes in base64, by key.' }),
+  immutable: field(4, s.boolean(), {
+    zero: 'keep',
+    doc: 'Once true, the data cannot change any more, nor this field; only metadata can.',
+  }),
 }
 
 export type ConfigMap = ObjectOf<typeof fields>
@@ -21,6 +26,7 @@ export const configMap = defineKind({
   version: 'v1',
   kind: 'ConfigMap',
   plural: 'configmaps',
+  doc: 'Configuration for programs to read, as text or bytes; one MiB at most. Nothing in it is secret.',
   shortNames: ['cm'],
   scope: 'Namespaced',
   fields,

@@ -10,24 +10,39 @@ import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 
-const condition = s.object({
-  type: field(1, s.string(), { zero: 'write' }),
-  status: field(2, s.string(), { zero: 'write' }),
-  lastTransitionTime: field(4, s.time(), { zero: 'write' }),
-  reason: field(5, s.string()),
-  message: field(6, s.string()),
-})
+const condition = s.object(
+  {
+    type: field(1, s.string(), { zero: 'write', doc: 'What is told about the namespace.' }),
+    status: field(2, s.string(), { zero: 'write', doc: 'True, False or Unknown.' }),
+    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
+    reason: field(5, s.string(), { doc: 'Why, in one word for programs.' }),
+    message: field(6, s.string(), { doc: 'Why, for people.' }),
+  },
+  { name: 'NamespaceCondition', doc: 'Something that is known of the state of a namespace.' },
+)
+
+const spec = s.object(
+  {
+    finalizers: field(1, s.list(s.string()), {
+      doc: 'Who must be done before the namespace may go. Changed only through the subresource finalize.',
+    }),
+  },
+  { name: 'NamespaceSpec', doc: 'What a namespace waits for before it goes.' },
+)
+
+const conditions = s.list(condition, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' })
+
+const status = s.object(
+  {
+    phase: field(1, s.string(), { doc: 'Active, or Terminating once it is being deleted.' }),
+    conditions: field(2, conditions, { doc: 'How its deletion gets on.' }),
+  },
+  { name: 'NamespaceStatus', doc: 'Where a namespace is in its life.' },
+)
 
 const fields = {
-  spec: field(2, s.object({ finalizers: field(1, s.list(s.string())) }), { zero: 'write' }),
-  status: field(
-    3,
-    s.object({
-      phase: field(1, s.string()),
-      conditions: field(2, s.list(condition, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' })),
-    }),
-    { zero: 'write' },
-  ),
+  spec: field(2, spec, { zero: 'write', doc: 'What holds the namespace.' }),
+  status: field(3, status, { zero: 'write', doc: 'Where it is in its life. Set by the server.' }),
 }
 
 export type Namespace = ObjectOf<typeof fields>
@@ -37,6 +52,7 @@ export const namespace = defineKind({
   version: 'v1',
   kind: 'Namespace',
   plural: 'namespaces',
+  doc: 'A scope for names and for access. Deleting it deletes everything in it.',
   shortNames: ['ns'],
   scope: 'Cluster',
   name: checkDnsLabel,

@@ -11,10 +11,20 @@ import { frozenField, immutableField } from '../immutable.ts'
 const maxDataBytes = 1024 * 1024
 
 const fields = {
-  data: field(2, s.map(s.bytes(), { key: checkConfigKey })),
-  type: field(3, s.string(), { default: 'Opaque' }),
-  stringData: field(4, s.map(s.string())),
-  immutable: field(5, s.boolean(), { zero: 'keep' }),
+  data: field(2, s.map(s.bytes(), { key: checkConfigKey }), {
+    doc: 'Bytes in base64, by key. A key is made of letters, digits, -, _ and dots.',
+  }),
+  type: field(3, s.string(), {
+    default: 'Opaque',
+    doc: 'What the data is for. Some types demand certain keys. Cannot change.',
+  }),
+  stringData: field(4, s.map(s.string()), {
+    doc: 'A way to write data as plain text: it is moved into data, over what is there, and never read back.',
+  }),
+  immutable: field(5, s.boolean(), {
+    zero: 'keep',
+    doc: 'Once true, the data cannot change any more, nor this field; only metadata can.',
+  }),
 }
 
 export type Secret = ObjectOf<typeof fields>
@@ -24,6 +34,7 @@ export const secret = defineKind({
   version: 'v1',
   kind: 'Secret',
   plural: 'secrets',
+  doc: 'Passwords, keys and the like, as bytes; one MiB at most.',
   scope: 'Namespaced',
   confidential: true,
   fields,
