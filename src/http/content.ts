@@ -4,7 +4,8 @@ import { unsupportedMediaType } from '../model/api-error.ts'
 import { readBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
 
-const accepted = ['application/json', 'application/yaml']
+/** The forms of objects in a request's body. */
+export const accepted = ['application/json', 'application/yaml']
 
 /** The media type of the body without parameters, as it was sent; '' when none is named. */
 export function mediaType(exchange: Exchange): string {

@@ -12,7 +12,8 @@ interface Clause {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-const offered = ['application/json', 'application/yaml']
+/** The forms of objects and lists. */
+export const offered = ['application/json', 'application/yaml']
 const streamed = ['application/json;stream=watch']
 const maxClauses = 100
 
@@ -46,6 +47,17 @@ export function negotiate(asked: Asked, views: boolean): Agreed {
   throw matched
     ? notAcceptable(asked.watch ? streamed : offered)
     : new ApiError(406, 'NotAcceptable', '406: Not Acceptable', {})
+}
+
+/** The best of these types for the client, the first if it has no wish. Throws 406 when none will do. */
+export function chooseType(headers: RequestHeaders, types: readonly string[]): string {
+  const accept = headers.all('accept').join(',')
+  const clauses = accept.trim() === '' ? [anything] : parseAccept(accept)
+  for (const clause of clauses) {
+    const type = types.find((candidate) => covers(clause.type, candidate))
+    if (type !== undefined) return type
+  }
+  throw notAcceptable(types)
 }
 
 /** The form for errors: what the client accepts, or JSON whatever it accepts. */

@@ -64,10 +64,11 @@ async function* gzipped(chunks: Iterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 function wantsGzip(exchange: Exchange, size: number): boolean {
-  return (
-    size >= compressFrom &&
-    /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(exchange.headers?.all('accept-encoding').join(',') ?? '')
-  )
+  return size >= compressFrom && acceptsGzip(exchange)
+}
+
+export function acceptsGzip({ headers }: Exchange): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(headers?.all('accept-encoding').join(',') ?? '')
 }
 
 function markGzip(exchange: Exchange): void {

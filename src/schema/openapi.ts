@@ -28,10 +28,10 @@ export class Definitions {
     return named === undefined ? this.#inline(schema, home) : this.#refer(schema, named, home)
   }
 
-  /** Adds the kinds, by group, version and name, that are written as this type. */
+  /** Notes the kinds, by group, version and name, that are written as this type, if the document defines it. */
   mark(schema: ObjectSchema, home: string, kinds: readonly JsonObject[]): void {
-    this.write(schema, home)
-    this.#found.get(this.#fullName(schema.name!, home))![this.marker('group-version-kind')] = [...kinds]
+    const definition = this.#found.get(this.#fullName(schema.name!, home))
+    if (definition !== undefined) definition[this.marker('group-version-kind')] = [...kinds]
   }
 
   /** The name of an extension of the vendor's own. */

@@ -18,6 +18,7 @@ import { dispatch, type PathHandler } from '../http/dispatch.ts'
 import { Exchange } from '../http/exchange.ts'
 import { type HealthCheck, healthPaths } from '../http/health.ts'
 import { Listener } from '../http/listener.ts'
+import { openApiPaths } from '../http/openapi/openapi-paths.ts'
 import { pipeline } from '../http/pipeline.ts'
 import { rootPaths, unknownPath } from '../http/root.ts'
 import { answerErrors } from '../http/steps/answer-errors.ts'
@@ -172,8 +173,15 @@ function servedPaths({ resources, ready, address }: PathParts): PathHandler[] {
   const groups = [
     ...new Set(resources.map(({ group, apiVersion }) => (group === '' ? `/api/${apiVersion}` : `/apis/${apiVersion}`))),
   ]
-  const listed = ['/api', '/apis', ...groups, '/healthz', '/livez', '/readyz', '/version'].sort()
-  return [healthPaths([], ready), discovery, rootPaths({ version, api: apiLevel }, () => listed), unknownPath]
+  const descriptions = ['/openapi/v2', '/openapi/v3']
+  const listed = ['/api', '/apis', ...groups, ...descriptions, '/healthz', '/livez', '/readyz', '/version'].sort()
+  return [
+    healthPaths([], ready),
+    discovery,
+    openApiPaths({ resources, vendor: resources[0]!.vendor, version }),
+    rootPaths({ version, api: apiLevel }, () => listed),
+    unknownPath,
+  ]
 }
 
 function namespaceFinder(resources: readonly Resource[]): FindNamespace {

@@ -45,6 +45,9 @@ const forms: { readonly [type: string]: (resource: Resource, body: ParsedJson) =
   },
 }
 
+/** The media types of patches. */
+export const patchTypes: readonly string[] = [...Object.keys(forms), applyType]
+
 export const handlePatch: Handler = async (request) => {
   const { exchange, info, resource } = request
   const type = mediaType(exchange)
@@ -54,7 +57,7 @@ export const handlePatch: Handler = async (request) => {
     throw new ApiError(
       415,
       'UnsupportedMediaType',
-      `415: Unsupported Media Type: a patch is one of ${[...Object.keys(forms), applyType].join(', ')}`,
+      `415: Unsupported Media Type: a patch is one of ${patchTypes.join(', ')}`,
       {},
     )
   const context = writeContext(request, 'PatchOptions', refuseForce(info.query))

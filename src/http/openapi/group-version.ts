@@ -1,0 +1,52 @@
+/** The versions of groups that are served: each is described by a document of its own, and all by one together. */
+import type { Vendor } from '../../model/vendor.ts'
+import type { Resource } from '../../registry/resource.ts'
+
+export interface GroupVersion {
+  /** The group as on the wire; '' for the core group. */
+  readonly group: string
+  readonly version: string
+  /** Where it is served: `/api/v1`, `/apis/storage.orch.io/v1`. */
+  readonly path: string
+  /** The package of its types: `core.v1`. */
+  readonly home: string
+  /** As it stands in names of operations: `CoreV1`. */
+  readonly name: string
+  /** As it groups operations: `core_v1`. */
+  readonly tag: string
+  readonly resources: readonly Resource[]
+}
+
+/** What is described. */
+export interface Served {
+  readonly vendor: Vendor
+  /** The version of the server. */
+  readonly version: string
+  readonly resources: readonly Resource[]
+}
+
+export function groupVersions({ resources }: Served): GroupVersion[] {
+  const byPath = Map.groupBy(resources, ({ group, kind }) => pathOf(group, kind.version))
+  return [...byPath].map(([path, members]) => {
+    const { group, kind } = members[0]!
+    const words = kind.group.split('.')
+    const name = words.map(capital).join('')
+    return {
+      group,
+      version: kind.version,
+      path,
+      home: `${words[0]}.${kind.version}`,
+      name: `${name}${capital(kind.version)}`,
+      tag: `${name.charAt(0).toLowerCase()}${name.slice(1)}_${kind.version}`,
+      resources: members,
+    }
+  })
+}
+
+function pathOf(group: string, version: string): string {
+  return group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
