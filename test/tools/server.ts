@@ -8,7 +8,6 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { HttpTransport, type HttpTransportOptions } from '../../src/client/http-transport.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import { HttpClient } from './http-client.ts'
@@ -41,17 +40,22 @@ export interface ServerHandle {
   restart(flags?: readonly string[]): Promise<void>
 }
 
+/** Where a test, or a whole file of tests, hands in what is to be done at its end. */
+export interface Ending {
+  after(run: () => Promise<void>): void
+}
+
 type Command = 'apiserver' | 'up'
 
-export async function startServer(t: Pick<TestContext, 'after'>, flags: readonly string[] = []): Promise<ServerHandle> {
+export async function startServer(t: Ending, flags: readonly string[] = []): Promise<ServerHandle> {
   return await start(t, 'apiserver', flags)
 }
 
-export async function startUp(t: Pick<TestContext, 'after'>, flags: readonly string[] = []): Promise<ServerHandle> {
+export async function startUp(t: Ending, flags: readonly string[] = []): Promise<ServerHandle> {
   return await start(t, 'up', flags)
 }
 
-async function start(t: Pick<TestContext, 'after'>, command: Command, flags: readonly string[]): Promise<ServerHandle> {
+async function start(t: Ending, command: Command, flags: readonly string[]): Promise<ServerHandle> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
   let running = await launch(command, directory, { port: 0, flags })

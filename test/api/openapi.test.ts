@@ -1,0 +1,297 @@
+/**
+ * The published description: compared with the recorded facts of every type, with the tables of parameters and with
+ * discovery; and the ways in which it is asked for.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { allKinds } from '../../src/kinds/all.ts'
+import type { JsonObject } from '../../src/model/json.ts'
+import { definitionName, vendorOf } from '../../src/model/vendor.ts'
+import * as metaTypes from '../../src/schema/meta-types.ts'
+import type { ObjectSchema, Schema } from '../../src/schema/schema.ts'
+import { root, startServer } from '../tools/server.ts'
+
+interface FieldFacts {
+  readonly type: string
+  readonly required?: boolean
+  readonly tag?: number
+  readonly listType?: string
+  readonly listMapKeys?: readonly string[]
+  readonly mapType?: string
+  readonly patchStrategy?: string
+  readonly patchMergeKey?: string
+}
+
+interface TypeFacts {
+  readonly gvk?: readonly string[] | 'many'
+  readonly mapType?: string
+  readonly scalar?: string
+  readonly fields?: { readonly [name: string]: FieldFacts }
+}
+
+const facts: { readonly [name: string]: TypeFacts } = JSON.parse(
+  readFileSync(join(root, 'test/data/fields.json'), 'utf8'),
+)
+const vendor = vendorOf('orch')
+const published = (name: string) => definitionName(vendor, name)
+
+/** What the query of each action holds, by the table of standard operations. */
+const list =
+  'allowWatchBookmarks continue fieldSelector labelSelector limit pretty resourceVersion resourceVersionMatch timeoutSeconds watch'
+const queries: { readonly [action: string]: string } = {
+  get: 'pretty',
+  list,
+  watch: list,
+  watchlist: list,
+  post: 'dryRun fieldManager fieldValidation pretty',
+  put: 'dryRun fieldManager fieldValidation pretty',
+  patch: 'dryRun fieldManager fieldValidation force pretty',
+  delete: 'dryRun gracePeriodSeconds pretty propagationPolicy',
+  deletecollection:
+    'continue dryRun fieldSelector gracePeriodSeconds labelSelector limit pretty propagationPolicy resourceVersion resourceVersionMatch timeoutSeconds',
+}
+const codes: { readonly [action: string]: string } = {
+  get: '200 401',
+  list: '200 401',
+  watch: '200 401',
+  watchlist: '200 401',
+  post: '200 201 202 401',
+  put: '200 201 401',
+  patch: '200 201 401',
+  delete: '200 202 401',
+  deletecollection: '200 401',
+}
+const methods = ['get', 'put', 'post', 'delete', 'patch']
+
+// biome-ignore lint/suspicious/noExplicitAny: documents are looked into freely
+type Loose = any
+
+const client = (await startServer({ after })).client()
+const v2: Loose = (await client.get('/openapi/v2')).body
+const v3: Loose = (await client.get('/openapi/v3/api/v1')).body
+
+test('every definition is what the facts say of its type', () => {
+  const compared = { types: 0, fields: 0, markers: 0 }
+  assert.deepEqual(Object.keys(v2.definitions), Object.keys(facts).map(published).sort())
+  for (const [name, expected] of Object.entries(facts)) {
+    const definition = v2.definitions[published(name)]
+    compared.types++
+    assert.equal(definition['x-orch-map-type'], expected.mapType, name)
+    assert.deepEqual(kindsOf(definition), kindsExpected(name, expected, v2), name)
+    if (expected.scalar !== undefined) assert.equal(typeOf(definition), expected.scalar, name)
+    compared.markers += Number(expected.mapType !== undefined) + Number(expected.gvk !== undefined)
+    if (expected.fields === undefined) continue
+    assert.deepEqual(Object.keys(definition.properties).sort(), Object.keys(expected.fields).sort(), name)
+    const required = Object.entries(expected.fields).filter(([, field]) => field.required)
+    assert.deepEqual((definition.required ?? []).toSorted(), required.map(([field]) => field).sort(), name)
+    for (const [field, fact] of Object.entries(expected.fields)) {
+      const property = definition.properties[field]
+      assert.equal(typeOf(property), publishedType(fact.type), `${name}.${field}`)
+      assert.deepEqual(markersOf(property), markersExpected(fact), `${name}.${field}`)
+      compared.fields++
+      compared.markers += Object.keys(markersOf(property)).length
+    }
+  }
+  assert.ok(compared.types > 0 && compared.fields > 0)
+  console.error(`openapi: ${compared.types} types, ${compared.fields} fields and ${compared.markers} markers compared`)
+})
+
+test('every Protobuf tag of a schema is the recorded one', () => {
+  let tags = 0
+  const seen = new Set<string>()
+  const compare = (schema: Schema, home: string) => {
+    if (schema.type === 'list') return compare(schema.items, home)
+    if (schema.type === 'map') return compare(schema.values, home)
+    if (schema.type !== 'object') return
+    const name = schema.name!.includes('.') ? schema.name! : `${home}.${schema.name}`
+    if (seen.has(name)) return
+    seen.add(name)
+    for (const [field, { tag, schema: inner }] of Object.entries(schema.fields)) {
+      assert.equal(tag, facts[name]!.fields![field]!.tag ?? 0, `${name}.${field}`)
+      tags++
+      compare(inner, home)
+    }
+  }
+  for (const kind of allKinds) {
+    compare(kind.schema, `${kind.group}.${kind.version}`)
+    compare(metaTypes.listOf(kind), `${kind.group}.${kind.version}`)
+  }
+  for (const schema of Object.values(metaTypes))
+    if (typeof schema !== 'function' && schema.type === 'object') compare(schema as ObjectSchema, '')
+  assert.deepEqual(
+    [...seen].sort(),
+    Object.keys(facts)
+      .filter((name) => facts[name]!.fields)
+      .sort(),
+  )
+  console.error(`openapi: ${tags} Protobuf tags compared`)
+})
+
+test('everything has a description, every reference leads somewhere, every operation has its own id', () => {
+  for (const [document, types] of [
+    [v2, v2.definitions],
+    [v3, v3.components.schemas],
+  ]) {
+    for (const [name, definition] of Object.entries<Loose>(types)) {
+      assert.ok(definition.description, name)
+      for (const [field, property] of Object.entries<Loose>(definition.properties ?? {}))
+        assert.ok(property.description, `${name}.${field}`)
+    }
+    for (const reference of referencesIn(document))
+      assert.ok(Object.hasOwn(types, reference.slice(reference.lastIndexOf('/') + 1)), reference)
+    const ids = operationsIn(document).map(({ operation }) => operation.operationId)
+    assert.ok(ids.length > 30)
+    assert.equal(new Set(ids).size, ids.length)
+  }
+})
+
+test('only words of our own vendor are in it', () => {
+  assert.doesNotMatch(JSON.stringify([v2, v3]), /k8s|kubernetes/i)
+})
+
+test('every operation declares the parameters and answers of the tables, and no others', () => {
+  let compared = 0
+  for (const { path, item, operation } of operationsIn(v2)) {
+    const action = operation['x-orch-action']
+    const inPath = (item.parameters ?? []).map(({ name }: Loose) => name)
+    assert.deepEqual(
+      inPath.sort(),
+      [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!).sort(),
+      `${path} ${action}`,
+    )
+    if (action === undefined) continue
+    const query = operation.parameters.filter((parameter: Loose) => parameter.in === 'query')
+    assert.deepEqual(query.map(({ name }: Loose) => name).join(' '), queries[action], `${path} ${action}`)
+    assert.equal(Object.keys(operation.responses).join(' '), codes[action], `${path} ${action}`)
+    assert.ok(operation['x-orch-group-version-kind'].kind, `${path} ${action}`)
+    compared += query.length
+  }
+  assert.ok(compared > 100)
+  console.error(`openapi: ${compared} query parameters compared`)
+})
+
+test('every verb that discovery tells has its operation', async () => {
+  const actions: { readonly [verb: string]: string } = { create: 'post', update: 'put' }
+  const { resources } = (await client.get('/api/v1')).body
+  assert.ok(resources.length > 3)
+  for (const { name, namespaced, verbs } of resources) {
+    const [plural, subresource] = name.split('/')
+    const collection = `/api/v1/${namespaced ? 'namespaces/{namespace}/' : ''}${plural}`
+    for (const verb of verbs.filter((each: string) => each !== 'watch')) {
+      const single = subresource !== undefined || ['get', 'update', 'patch', 'delete'].includes(verb)
+      const path = `${collection}${single ? '/{name}' : ''}${subresource === undefined ? '' : `/${subresource}`}`
+      const told = methods.map((method) => v2.paths[path]?.[method]?.['x-orch-action'])
+      assert.ok(told.includes(actions[verb] ?? verb), `${verb} ${path}`)
+    }
+  }
+})
+
+test('version 3 describes the same types as version 2', () => {
+  for (const [name, definition] of Object.entries<Loose>(v3.components.schemas)) {
+    const properties = (types: Loose) => Object.keys(types[name].properties ?? {})
+    assert.deepEqual(properties(v3.components.schemas), properties(v2.definitions), name)
+    for (const property of Object.values<Loose>(definition.properties ?? {}))
+      if (property.$ref) assert.deepEqual(Object.keys(property), ['$ref'])
+  }
+  const { requestBody } = v3.paths['/api/v1/namespaces/{namespace}/configmaps'].post
+  assert.equal(
+    requestBody.content['application/json'].schema.$ref,
+    `#/components/schemas/${published('core.v1.ConfigMap')}`,
+  )
+})
+
+test('a client that has the document is told so; one that takes gzip gets it', async () => {
+  const first = await client.get('/openapi/v2')
+  const tag = first.headers.etag!
+  for (const held of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+    const again = await client.get('/openapi/v2', { 'if-none-match': held })
+    assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', tag], held)
+  }
+  assert.equal((await client.get('/openapi/v2', { 'if-none-match': '"other"' })).status, 200)
+  const packed = await client.get('/openapi/v2', { 'accept-encoding': 'gzip' })
+  assert.equal(packed.headers['content-encoding'], 'gzip')
+  assert.ok(Number(packed.headers['content-length']) * 5 < Number(first.headers['content-length']))
+})
+
+test('the form is negotiated', async () => {
+  const old = await client.get('/openapi/v2', {
+    accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+  })
+  assert.equal(old.headers['content-type'], 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf')
+  assert.equal((await client.get('/openapi/v2', { accept: '*/*' })).headers['content-type'], 'application/json')
+  assert.equal((await client.get('/openapi/v2', { accept: 'image/png' })).status, 406)
+  assert.equal((await client.get('/openapi/v3', { accept: 'image/png' })).status, 406)
+  assert.equal((await client.post('/openapi/v2', {})).status, 405)
+})
+
+test('documents of version 3 lie at addresses that may be kept for good', async () => {
+  const index = (await client.get('/openapi/v3')).body
+  assert.deepEqual(Object.keys(index.paths), ['api/v1'])
+  const address = index.paths['api/v1'].serverRelativeURL
+  const document = await client.get(address)
+  assert.deepEqual(document.body, v3)
+  assert.match(document.headers['cache-control']!, /max-age=31536000, immutable/)
+  assert.doesNotMatch((await client.get('/openapi/v3/api/v1')).headers['cache-control']!, /immutable/)
+  const stale = await client.get(`${address}0`)
+  assert.deepEqual([stale.status, stale.headers.location], [302, address])
+  assert.equal((await client.get('/openapi/v3/api/v2')).status, 404)
+})
+
+/** The type in the words of the facts, with published names. */
+function typeOf(schema: Loose): string {
+  if (schema.$ref) return schema.$ref.slice('#/definitions/'.length)
+  if (schema.type === 'array') return `${typeOf(schema.items)}[]`
+  if (schema.additionalProperties) return `map<string,${typeOf(schema.additionalProperties)}>`
+  return schema.format ? `${schema.type}:${schema.format}` : schema.type
+}
+
+function publishedType(type: string): string {
+  return type.replaceAll(/[\w.]+\.[A-Z]\w+/g, published)
+}
+
+function markersOf(property: Loose): JsonObject {
+  const entries = Object.entries<Loose>(property).filter(([key]) => key.startsWith('x-orch-'))
+  return Object.fromEntries(entries.map(([key, value]) => [key.slice('x-orch-'.length), value]))
+}
+
+/** A list without a type is one value, or is merged by its merge key where a patch merges it. */
+function markersExpected(fact: FieldFacts): JsonObject {
+  const { patchStrategy, patchMergeKey } = fact
+  const merged = patchMergeKey === undefined ? 'set' : 'map'
+  const listType = fact.listType ?? (patchStrategy === 'merge' ? merged : 'atomic')
+  const keys = fact.listMapKeys ?? (listType === 'map' ? [patchMergeKey!] : undefined)
+  return {
+    ...(fact.type.endsWith('[]') ? { 'list-type': listType } : {}),
+    ...(keys === undefined ? {} : { 'list-map-keys': [...keys] }),
+    ...(fact.mapType === undefined ? {} : { 'map-type': fact.mapType }),
+    ...(patchStrategy === undefined ? {} : { 'patch-strategy': patchStrategy }),
+    ...(patchMergeKey === undefined ? {} : { 'patch-merge-key': patchMergeKey }),
+  }
+}
+
+function kindsOf(definition: Loose): string[] {
+  return (definition['x-orch-group-version-kind'] ?? []).map(
+    ({ group, version, kind }: Loose) => `${group === '' ? version : `${group}/${version}`} ${kind}`,
+  )
+}
+
+/** Types that are sent in every version of every group are of each of them. */
+function kindsExpected(name: string, { gvk = [] }: TypeFacts, { paths }: Loose): readonly string[] {
+  if (gvk !== 'many') return gvk
+  const places = Object.keys(paths).filter((path) => /^\/(api|apis\/[^/]+)\/[^/]+\/$/.test(path))
+  return places.map((path) => `${path.replace(/^\/apis?\//, '').slice(0, -1)} ${name.slice(name.lastIndexOf('.') + 1)}`)
+}
+
+function operationsIn({ paths }: Loose): { path: string; item: Loose; operation: Loose }[] {
+  return Object.entries<Loose>(paths).flatMap(([path, item]) =>
+    methods.filter((method) => item[method]).map((method) => ({ path, item, operation: item[method] })),
+  )
+}
+
+function referencesIn(value: Loose): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  if (typeof value.$ref === 'string') return [value.$ref]
+  return Object.values(value).flatMap(referencesIn)
+}
