@@ -39,9 +39,9 @@ export class Definitions {
     return `${this.vendor.extensionPrefix}${name}`
   }
 
-  /** By name, in the order of the names. */
-  all(): JsonObject {
-    return Object.fromEntries([...this.#found].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  /** Names and definitions, in the order of the names. */
+  entries(): [string, JsonObject][] {
+    return [...this.#found].sort(([a], [b]) => (a < b ? -1 : 1))
   }
 
   #refer(schema: Schema, { name, doc }: PublishedType, home: string): JsonObject {

@@ -37,5 +37,5 @@ export function versionPath({ path, tag, name }: GroupVersion): Path {
 
 function discovery(path: string, tag: string, { id, doc, schema }: { id: string; doc: string; schema: Schema }): Path {
   const operation = { method: 'get', id, doc, query: [], answers: answers(schema, [200]), produces: offered } as const
-  return { path, tag, parameters: [], operations: [operation] }
+  return { path, tag, home: '', parameters: [], operations: [operation] }
 }

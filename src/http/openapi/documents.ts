@@ -25,18 +25,11 @@ export class Documents {
   }
 
   v2Json(): Promise<Document> {
-    return this.#once('v2', async () => {
-      const { documentV2 } = await import('./v2.ts')
-      return Buffer.from(JSON.stringify(documentV2(this.#served)))
-    })
+    return this.#once('v2', async () => (await import('./make.ts')).makeV2Json(this.#served))
   }
 
   v2Protobuf(): Promise<Document> {
-    return this.#once('v2 protobuf', async () => {
-      const { documentV2 } = await import('./v2.ts')
-      const { encodeV2 } = await import('./protobuf-v2.ts')
-      return encodeV2(documentV2(this.#served))
-    })
+    return this.#once('v2 protobuf', async () => (await import('./make.ts')).makeV2Protobuf(this.#served))
   }
 
   /** Where the document of each version of a group is to be had, under an address that changes with its content. */
@@ -55,10 +48,7 @@ export class Documents {
   async v3(place: string): Promise<Document | undefined> {
     const version = groupVersions(this.#served).find(({ path }) => path === `/${place}`)
     if (version === undefined) return undefined
-    return await this.#once(`v3 ${place}`, async () => {
-      const { documentV3 } = await import('./v3.ts')
-      return Buffer.from(JSON.stringify(documentV3(this.#served, version)))
-    })
+    return await this.#once(`v3 ${place}`, async () => (await import('./make.ts')).makeV3Json(this.#served, version))
   }
 
   /** Those who ask while it is being made share it; when making it fails, the next one tries again. */

@@ -32,26 +32,34 @@ export interface Path {
   readonly path: string
   /** Groups its operations with others. */
   readonly tag: string
+  /** The package that the types of its operations belong to. */
+  readonly home: string
   readonly parameters: readonly PathName[]
   readonly operations: readonly Operation[]
+}
+
+/** All paths of one version of a group. */
+export function* versionPaths(groupVersion: GroupVersion): Generator<Path> {
+  for (const resource of groupVersion.resources) yield* resourcePaths(groupVersion, resource)
 }
 
 const streams = ['application/json;stream=watch']
 
 /** The paths of one resource: its collections, its objects, their subresources, and the older paths of watches. */
-export function resourcePaths(groupVersion: GroupVersion, resource: Resource): Path[] {
+function resourcePaths(groupVersion: GroupVersion, resource: Resource): Path[] {
   const { kind } = resource
   const operation = operationsOf(groupVersion, resource)
-  const { path: base, name, tag } = groupVersion
+  const { path: base, name, tag, home } = groupVersion
   const one = `${name}${kind.scope === 'Namespaced' ? 'Namespaced' : ''}${kind.kind}`
   const place = kind.scope === 'Namespaced' ? `/namespaces/{namespace}/${kind.plural}` : `/${kind.plural}`
   const parameters: PathName[] = kind.scope === 'Namespaced' ? ['namespace'] : []
   const ofOne: PathName[] = ['name', ...parameters]
   const inPlace = [
-    { path: `${base}${place}`, tag, parameters, operations: collection(operation, kind, groupVersion) },
+    { path: `${base}${place}`, tag, home, parameters, operations: collection(operation, kind, groupVersion) },
     {
       path: `${base}${place}/{name}`,
       tag,
+      home,
       parameters: ofOne,
       operations: [
         operation.read(`read${one}`),
@@ -63,6 +71,7 @@ export function resourcePaths(groupVersion: GroupVersion, resource: Resource): P
     ...Object.entries(kind.subresources ?? {}).map(([sub, { verbs }]) => ({
       path: `${base}${place}/{name}/${sub}`,
       tag,
+      home,
       parameters: ofOne,
       operations: [
         ...(verbs.includes('get') ? [operation.read(`read${one}${capital(sub)}`)] : []),
@@ -70,18 +79,28 @@ export function resourcePaths(groupVersion: GroupVersion, resource: Resource): P
         ...(verbs.includes('patch') ? [operation.patch(`patch${one}${capital(sub)}`)] : []),
       ],
     })),
-    { path: `${base}/watch${place}`, tag, parameters, operations: [operation.watchAll(`watch${one}List`)] },
-    { path: `${base}/watch${place}/{name}`, tag, parameters: ofOne, operations: [operation.watchOne(`watch${one}`)] },
+    { path: `${base}/watch${place}`, tag, home, parameters, operations: [operation.watchAll(`watch${one}List`)] },
+    {
+      path: `${base}/watch${place}/{name}`,
+      tag,
+      home,
+      parameters: ofOne,
+      operations: [operation.watchOne(`watch${one}`)],
+    },
   ]
   return kind.scope === 'Cluster' ? inPlace : [...inPlace, ...acrossNamespaces(operation, kind, groupVersion)]
 }
 
-function acrossNamespaces(operation: Operations, { kind, plural }: Kind, { path, name, tag }: GroupVersion): Path[] {
+function acrossNamespaces(
+  operation: Operations,
+  { kind, plural }: Kind,
+  { path, name, tag, home }: GroupVersion,
+): Path[] {
   const all = operation.list(`list${name}${kind}ForAllNamespaces`)
   const changes = operation.watchAll(`watch${name}${kind}ListForAllNamespaces`)
   return [
-    { path: `${path}/${plural}`, tag, parameters: [], operations: [all] },
-    { path: `${path}/watch/${plural}`, tag, parameters: [], operations: [changes] },
+    { path: `${path}/${plural}`, tag, home, parameters: [], operations: [all] },
+    { path: `${path}/watch/${plural}`, tag, home, parameters: [], operations: [changes] },
   ]
 }
 

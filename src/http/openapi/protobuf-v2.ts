@@ -10,8 +10,11 @@ import type { Json, JsonObject } from '../../model/json.ts'
 /** Writes a value into the message that is open. */
 type Write = (writer: WireWriter, value: Json) => void
 
+/**
+ * A part of a document. Parts can be put one after the other: a reader joins the fields of a message that comes twice.
+ */
 export function encodeV2(document: JsonObject): Buffer {
-  const writer = new WireWriter(0, 64 * 1024)
+  const writer = new WireWriter()
   writeDocument(writer, document)
   return writer.finish()
 }

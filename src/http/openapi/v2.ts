@@ -2,47 +2,35 @@
 import type { JsonObject } from '../../model/json.ts'
 import { Definitions } from '../../schema/openapi.ts'
 import { discoveryPaths, versionPath } from './discovery-operations.ts'
-import { groupVersions, type Served } from './group-version.ts'
-import { markKinds } from './kinds-of-types.ts'
-import { type Operation, type Path, resourcePaths } from './operations.ts'
+import { type GroupVersion, groupVersions, type Served } from './group-version.ts'
+import { type Operation, type Path, versionPaths } from './operations.ts'
 import { type PathName, pathParameters, type QueryName, queryParameters } from './parameters.ts'
+import { bearerToken, type Parts, type Writing, writePaths, writeTypes } from './parts.ts'
 
-export function documentV2(served: Served): JsonObject {
+export function partsV2(served: Served): Parts {
   const versions = groupVersions(served)
   const definitions = new Definitions(served.vendor, 2)
-  const paths: JsonObject = {}
-  for (const path of discoveryPaths(versions)) paths[path.path] = writePath(path, '', definitions)
-  for (const version of versions) {
-    const own = version.resources.flatMap((resource) => resourcePaths(version, resource))
-    for (const path of [versionPath(version), ...own]) paths[path.path] = writePath(path, version.home, definitions)
-  }
-  markKinds(definitions, versions)
   return {
-    swagger: '2.0',
-    info: { title: 'orch', version: served.version },
-    paths,
-    definitions: definitions.all(),
-    securityDefinitions: {
-      BearerToken: { type: 'apiKey', in: 'header', name: 'authorization', description: 'A bearer token.' },
+    head: {
+      swagger: '2.0',
+      info: { title: 'orch', version: served.version },
+      securityDefinitions: { BearerToken: bearerToken },
+      security: [{ BearerToken: [] }],
     },
-    security: [{ BearerToken: [] }],
+    paths: writePaths(allPaths(versions), { definitions, writeOperation, pathParameter }),
+    types: writeTypes(definitions, versions),
   }
 }
 
-function writePath({ parameters, operations, tag }: Path, home: string, definitions: Definitions): JsonObject {
-  return {
-    ...Object.fromEntries(operations.map((each) => [each.method, writeOperation(each, { tag, home, definitions })])),
-    ...(parameters.length === 0 ? {} : { parameters: parameters.map(pathParameter) }),
+function* allPaths(versions: readonly GroupVersion[]): Generator<Path> {
+  yield* discoveryPaths(versions)
+  for (const version of versions) {
+    yield versionPath(version)
+    yield* versionPaths(version)
   }
 }
 
-interface Place {
-  readonly tag: string
-  readonly home: string
-  readonly definitions: Definitions
-}
-
-function writeOperation(operation: Operation, { tag, home, definitions }: Place): JsonObject {
+function writeOperation(operation: Operation, { tag, home }: Path, { definitions }: Writing): JsonObject {
   const { body, kind, action } = operation
   const bodyParameter = body && {
     in: 'body',

@@ -3,43 +3,29 @@ import type { JsonObject } from '../../model/json.ts'
 import { Definitions } from '../../schema/openapi.ts'
 import { versionPath } from './discovery-operations.ts'
 import { type GroupVersion, groupVersions, type Served } from './group-version.ts'
-import { markKinds } from './kinds-of-types.ts'
-import { type Operation, type Path, resourcePaths } from './operations.ts'
+import { type Operation, type Path, versionPaths } from './operations.ts'
 import { type PathName, pathParameters, type QueryName, queryParameters } from './parameters.ts'
+import { type Parts, type Writing, writePaths, writeTypes } from './parts.ts'
 
-export function documentV3(served: Served, version: GroupVersion): JsonObject {
+export function partsV3(served: Served, version: GroupVersion): Parts {
   const definitions = new Definitions(served.vendor, 3)
-  const own = version.resources.flatMap((resource) => resourcePaths(version, resource))
-  const paths = [versionPath(version), ...own].map((path) => [path.path, writePath(path, version.home, definitions)])
-  markKinds(definitions, groupVersions(served))
   return {
-    openapi: '3.0.0',
-    info: { title: 'orch', version: served.version },
-    paths: Object.fromEntries(paths),
-    components: {
-      schemas: definitions.all(),
-      securitySchemes: {
-        BearerToken: { type: 'apiKey', in: 'header', name: 'authorization', description: 'A bearer token.' },
-      },
+    head: {
+      openapi: '3.0.0',
+      info: { title: 'orch', version: served.version },
+      security: [{ BearerToken: [] }],
     },
-    security: [{ BearerToken: [] }],
+    paths: writePaths(allPaths(version), { definitions, writeOperation, pathParameter }),
+    types: writeTypes(definitions, groupVersions(served)),
   }
 }
 
-function writePath({ parameters, operations, tag }: Path, home: string, definitions: Definitions): JsonObject {
-  return {
-    ...Object.fromEntries(operations.map((each) => [each.method, writeOperation(each, { tag, home, definitions })])),
-    ...(parameters.length === 0 ? {} : { parameters: parameters.map(pathParameter) }),
-  }
+function* allPaths(version: GroupVersion): Generator<Path> {
+  yield versionPath(version)
+  yield* versionPaths(version)
 }
 
-interface Place {
-  readonly tag: string
-  readonly home: string
-  readonly definitions: Definitions
-}
-
-function writeOperation(operation: Operation, { tag, home, definitions }: Place): JsonObject {
+function writeOperation(operation: Operation, { tag, home }: Path, { definitions }: Writing): JsonObject {
   const { body, kind, action, query } = operation
   const answers = Object.entries(operation.answers).map(([code, { doc, schema }]) => [
     code,
