@@ -66,6 +66,8 @@ export interface RawRequest extends CallOptions {
   readonly query?: Query
   readonly body?: unknown
   readonly contentType?: string
+  /** The form of the answer; JSON if left out. */
+  readonly accept?: string
 }
 
 export type Query = { readonly [name: string]: string | number | boolean | undefined }
@@ -195,8 +197,8 @@ export class Client {
     return response
   }
 
-  #headers({ body, contentType = jsonType }: RawRequest): { readonly [name: string]: string } {
-    const common = { accept: jsonType, 'user-agent': this.#userAgent }
+  #headers({ body, contentType = jsonType, accept = jsonType }: RawRequest): { readonly [name: string]: string } {
+    const common = { accept, 'user-agent': this.#userAgent }
     return body === undefined ? common : { ...common, 'content-type': contentType }
   }
 

@@ -8,6 +8,7 @@ import type { ResourceType } from './resource-type.ts'
 export interface ServedType extends ResourceType {
   readonly kind: string
   readonly verbs: readonly string[]
+  readonly shortNames: readonly string[]
 }
 
 export interface ServedTypes {
@@ -32,6 +33,7 @@ interface ApiResource {
   readonly kind: string
   readonly namespaced: boolean
   readonly verbs: readonly string[]
+  readonly shortNames?: readonly string[]
 }
 
 export async function discover(client: Client, options: CallOptions = {}): Promise<ServedTypes> {
@@ -72,5 +74,5 @@ async function typesOf(client: Client, { group, version }: GroupVersion, options
   const { resources } = await client.read<{ resources: ApiResource[] }>(path, options)
   return resources
     .filter(({ name }) => !name.includes('/'))
-    .map(({ name, kind, namespaced, verbs }) => ({ group, version, plural: name, kind, namespaced, verbs }))
+    .map(({ name, shortNames = [], ...rest }) => ({ ...rest, group, version, plural: name, shortNames }))
 }
