@@ -33,6 +33,8 @@ export interface ServerHandle {
   kill(): Promise<void>
   /** Starts again on the same directory and port. */
   restart(flags?: readonly string[]): Promise<void>
+  /** Starts again on the same directory and port, and is killed so many milliseconds later, ready or not. */
+  restartAndKill(afterMs: number): Promise<void>
 }
 
 export async function startServer(t: Pick<TestContext, 'after'>, flags: readonly string[] = []): Promise<ServerHandle> {
@@ -59,6 +61,12 @@ export async function startServer(t: Pick<TestContext, 'after'>, flags: readonly
     restart: async (again = flags) => {
       running = await launch(directory, port, again)
     },
+    restartAndKill: async (afterMs) => {
+      const child = spawnServer(directory, port, flags)
+      const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
+      await once(child, 'exit')
+      clearTimeout(timer)
+    },
   }
   t.after(async () => {
     for (const client of clients) client.close()
@@ -74,8 +82,8 @@ interface Running {
   readonly output: () => string
 }
 
-async function launch(directory: string, port: number, flags: readonly string[]): Promise<Running> {
-  const child = spawn(
+function spawnServer(directory: string, port: number, flags: readonly string[]) {
+  return spawn(
     join(root, 'bin/orch'),
     [
       'apiserver',
@@ -89,6 +97,10 @@ async function launch(directory: string, port: number, flags: readonly string[])
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )
+}
+
+async function launch(directory: string, port: number, flags: readonly string[]): Promise<Running> {
+  const child = spawnServer(directory, port, flags)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
   return await new Promise((resolve, reject) => {
