@@ -10,7 +10,7 @@ import { type ServerHandle, startServer } from '../tools/server.ts'
 import { type Change, checkHistory } from './history.ts'
 import { Recorder } from './recorder.ts'
 
-const lives = 26
+const lives = 22
 /** One start in so many is killed on its way up as well. */
 const brokenStarts = 4
 const writers = 8
