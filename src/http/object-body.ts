@@ -4,7 +4,7 @@
  */
 import { parseJson } from '../codec/json.ts'
 import { badRequest, unsupportedMediaType } from '../model/api-error.ts'
-import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { isObject, type Json, type JsonObject, own, typeName } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import type { Resource } from '../registry/resource.ts'
 import { decode } from '../schema/decode.ts'
@@ -45,17 +45,21 @@ function assertJson(exchange: Exchange): void {
 /** The body must be of the kind that the path names; where it does not say, the path decides. */
 function withType(resource: Resource, value: Json): JsonObject {
   if (!isObject(value)) throw badRequest('the body must be a JSON object')
-  const { apiVersion, kind } = value
   const wanted = { apiVersion: resource.apiVersion, kind: resource.kind.kind }
-  if (
-    (kind !== undefined && kind !== '' && kind !== wanted.kind) ||
-    (apiVersion !== undefined && apiVersion !== '' && apiVersion !== wanted.apiVersion)
-  ) {
+  const kind = typeText(value, 'kind')
+  const apiVersion = typeText(value, 'apiVersion')
+  if ((kind !== '' && kind !== wanted.kind) || (apiVersion !== '' && apiVersion !== wanted.apiVersion)) {
     throw badRequest(
-      `the object provided is of kind ${String(kind ?? '')} in ${String(apiVersion ?? '')}, this path takes ${wanted.kind} in ${wanted.apiVersion}`,
+      `the object provided is of kind ${kind.slice(0, 100)} in ${apiVersion.slice(0, 100)}, this path takes ${wanted.kind} in ${wanted.apiVersion}`,
     )
   }
   return { ...value, ...wanted }
+}
+
+function typeText(value: JsonObject, name: 'kind' | 'apiVersion'): string {
+  const text = own(value, name) ?? ''
+  if (typeof text !== 'string') throw badRequest(`${name}: expected string, got ${typeName(text)}`)
+  return text
 }
 
 function reportFields(exchange: Exchange, unknown: readonly string[], duplicates: readonly string[]): void {
