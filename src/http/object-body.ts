@@ -4,6 +4,7 @@
  */
 import { parseJson } from '../codec/json.ts'
 import { badRequest, unsupportedMediaType } from '../model/api-error.ts'
+import { maxTold } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, typeName } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import type { Resource } from '../registry/resource.ts'
@@ -62,13 +63,15 @@ function typeText(value: JsonObject, name: 'kind' | 'apiVersion'): string {
   return text
 }
 
+const longestPath = 500
+
 function reportFields(exchange: Exchange, unknown: readonly string[], duplicates: readonly string[]): void {
   if (unknown.length === 0 && duplicates.length === 0) return
   const mode = fieldValidation(exchange.info.query)
   if (mode === 'Ignore') return
   const faults = [
-    ...unknown.map((path) => `unknown field "${path}"`),
-    ...duplicates.map((path) => `duplicate field "${path}"`),
+    ...unknown.slice(0, maxTold).map((path) => `unknown field "${path.slice(0, longestPath)}"`),
+    ...duplicates.slice(0, maxTold).map((path) => `duplicate field "${path.slice(0, longestPath)}"`),
   ]
   if (mode === 'Strict') throw badRequest(`strict decoding error: ${faults.join(', ')}`)
   for (const fault of faults) exchange.warn(fault)
