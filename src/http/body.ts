@@ -1,5 +1,5 @@
 /** Reads a request's body, bounded in size, and only as it was sent: no compressed bodies. */
-import { entityTooLarge, requestTimeout, unsupportedMediaType } from '../model/api-error.ts'
+import { badRequest, entityTooLarge, requestTimeout, unsupportedMediaType } from '../model/api-error.ts'
 import type { Exchange } from './exchange.ts'
 
 export const maxBodyBytes = 3 * 1024 * 1024
@@ -14,7 +14,7 @@ export async function readBody(exchange: Exchange): Promise<Buffer> {
   if (Number(exchange.headers.one('content-length') ?? 0) > maxBodyBytes) throw tooLarge()
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of exchange.transport.body) {
+  for await (const chunk of received(exchange)) {
     if (exchange.signal.aborted) throw requestTimeout('the body did not arrive in time')
     size += chunk.length
     if (size > maxBodyBytes) throw tooLarge()
@@ -22,6 +22,15 @@ export async function readBody(exchange: Exchange): Promise<Buffer> {
   }
   exchange.bodyRead = true
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
+}
+
+/** A body that breaks off is its client's doing: left, reset, or badly framed. */
+async function* received({ transport }: Exchange): AsyncGenerator<Buffer> {
+  try {
+    yield* transport.body
+  } catch (error) {
+    throw badRequest('the body broke off before its end', { cause: error })
+  }
 }
 
 function tooLarge() {

@@ -25,7 +25,7 @@ export interface Transport {
   readonly peer: Peer
   /** Aborts when the client is gone before the answer is complete. */
   readonly signal: AbortSignal
-  /** The chunks of the request's body. */
+  /** The chunks of the request's body. Who stops reading can still answer. */
   readonly body: AsyncIterable<Buffer>
   /** The whole answer at once. `close`: nothing more is read on this connection. */
   send(status: number, headers: ResponseHeaders, body: Buffer, close: boolean): void

@@ -13,7 +13,7 @@ export function http1Transport(request: IncomingMessage, response: ServerRespons
     rawHeaders: request.rawHeaders,
     peer,
     signal: gone.signal,
-    body: request,
+    body: request.iterator({ destroyOnReturn: false }),
     send: (status, headers, body, close) => {
       response.writeHead(status, close ? { ...headers, connection: 'close' } : headers)
       response.end(body)

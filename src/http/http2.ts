@@ -22,7 +22,7 @@ export function http2Transport(
     rawHeaders: withoutPseudo(rawHeaders),
     peer,
     signal: gone.signal,
-    body: stream,
+    body: stream.iterator({ destroyOnReturn: false }),
     send: (status: number, head: ResponseHeaders, body: Buffer, close: boolean) => {
       if (stream.destroyed) return
       stream.respond({ ...head, ':status': status })
