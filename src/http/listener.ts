@@ -4,13 +4,14 @@
  * Bounds what a client can hold: handshake, headers, body and idle times, header sizes, streams per connection. Owns
  * every connection until `close`, which lets answers under way finish within the time given.
  */
-import { createServer as createHttp1, type Server as Http1Server } from 'node:http'
+import { createServer as createHttp1, type Server as Http1Server, type ServerResponse } from 'node:http'
 import {
   createServer as createHttp2,
   type Http2Server,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2'
+import type { Duplex } from 'node:stream'
 import {
   createServer as createTls,
   type SecureContextOptions,
@@ -27,14 +28,30 @@ export interface ListenerOptions {
   readonly tls: SecureContextOptions
   readonly onRequest: (transport: Transport) => void
   readonly onError: (error: unknown) => void
+  readonly times?: Times
+}
+
+/** How long a client may take, in milliseconds. */
+export interface Times {
+  readonly handshake: number
+  readonly headers: number
+  /** Longer than any deadline of ours: the deadline answers, this one only cuts off who does not even send. */
+  readonly request: number
+  readonly idle: number
+  /** How often slow clients are looked for. */
+  readonly check: number
 }
 
 const seconds = 1000
-const handshakeTimeout = 10 * seconds
-const headersTimeout = 30 * seconds
-/** Longer than any deadline of ours: the deadline answers, this one only cuts off who does not even send. */
-const requestTimeout = 90 * seconds
-const idleTimeout = 180 * seconds
+const defaultTimes: Times = {
+  handshake: 10 * seconds,
+  headers: 30 * seconds,
+  request: 90 * seconds,
+  idle: 180 * seconds,
+  check: 5 * seconds,
+}
+/** How long a client that was refused may go on sending, so that it gets to read why. */
+const lingerTime = 2 * seconds
 const maxHeaderBytes = 128 * 1024
 /** Node counts what it drops silently, so its limit is above ours, which is answered with 431. */
 const maxParsedHeaders = 2000
@@ -56,7 +73,7 @@ export class Listener {
       ALPNProtocols: ['h2', 'http/1.1'],
       requestCert: true,
       rejectUnauthorized: false,
-      handshakeTimeout,
+      handshakeTimeout: (options.times ?? defaultTimes).handshake,
     })
     this.#tls.on('secureConnection', (socket) => this.#accept(socket))
     this.#tls.on('tlsClientError', () => {})
@@ -114,7 +131,7 @@ export class Listener {
     })
     server.on('session', (session) => {
       this.#sessions.add(session)
-      session.setTimeout(idleTimeout, () => session.close())
+      session.setTimeout((options.times ?? defaultTimes).idle, () => session.close())
       session.on('close', () => this.#sessions.delete(session))
       session.on('error', () => session.destroy())
     })
@@ -127,21 +144,46 @@ export class Listener {
 }
 
 function makeHttp1(options: ListenerOptions): Http1Server {
+  const times = options.times ?? defaultTimes
   const server = createHttp1({
-    headersTimeout,
-    requestTimeout,
-    keepAliveTimeout: idleTimeout,
+    headersTimeout: times.headers,
+    requestTimeout: times.request,
+    keepAliveTimeout: times.idle,
     maxHeaderSize: maxHeaderBytes,
-    connectionsCheckingInterval: 5 * seconds,
+    connectionsCheckingInterval: times.check,
     requireHostHeader: true,
   })
   server.maxHeadersCount = maxParsedHeaders
-  server.on('request', (request, response) =>
-    options.onRequest(http1Transport(request, response, peerOf(request.socket as TLSSocket))),
-  )
+  const answers = new WeakMap<Duplex, ServerResponse>()
+  server.on('request', (request, response) => {
+    answers.set(request.socket, response)
+    options.onRequest(http1Transport(request, response, peerOf(request.socket as TLSSocket)))
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(socket, error, answers.get(socket)))
   // The timers for slow clients are started by listening, which the TLS server does for this one.
   server.emit('listening')
   return server
+}
+
+const refusals: ReadonlyMap<string, string> = new Map([
+  ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', '413 Payload Too Large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
+])
+
+/** Answers what is no HTTP, unless an answer has begun, and ends the connection. */
+function refuse(socket: Duplex, error: NodeJS.ErrnoException, answer: ServerResponse | undefined): void {
+  // What comes after the first fault is not looked at.
+  if (socket.writableEnded) return
+  const begun = answer?.headersSent && !answer.writableFinished
+  if (begun || !socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const status = refusals.get(error.code ?? '') ?? '400 Bad Request'
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+  const timer = setTimeout(() => socket.destroy(), lingerTime)
+  socket.on('close', () => clearTimeout(timer))
 }
 
 const peers = new WeakMap<TLSSocket, Peer>()
