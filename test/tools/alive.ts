@@ -7,7 +7,7 @@ import type { ServerHandle } from './server.ts'
 
 /** Gives a check to call after each input. */
 export function watchOver(server: ServerHandle): () => Promise<void> {
-  const client = server.client('')
+  const client = server.client()
   const { pid } = server.process
   let read = 0
   return async () => {
