@@ -4,7 +4,12 @@
  * Bounds what a client can hold: handshake, headers, body and idle times, header sizes, streams per connection. Owns
  * every connection until `close`, which lets answers under way finish within the time given.
  */
-import { createServer as createHttp1, type Server as Http1Server, type ServerResponse } from 'node:http'
+import {
+  createServer as createHttp1,
+  type Server as Http1Server,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import {
   createServer as createHttp2,
   type Http2Server,
@@ -151,18 +156,29 @@ function makeHttp1(options: ListenerOptions): Http1Server {
     keepAliveTimeout: times.idle,
     maxHeaderSize: maxHeaderBytes,
     connectionsCheckingInterval: times.check,
-    requireHostHeader: true,
+    // Node would answer a request without one, and still carry out what comes after it.
+    requireHostHeader: false,
   })
   server.maxHeadersCount = maxParsedHeaders
   const answers = new WeakMap<Duplex, ServerResponse>()
   server.on('request', (request, response) => {
-    answers.set(request.socket, response)
-    options.onRequest(http1Transport(request, response, peerOf(request.socket as TLSSocket)))
+    const { socket } = request
+    // What follows a request that was refused is not carried out: it may be part of that one.
+    if (socket.writableEnded) return
+    if (!namesHost(request)) return refuse(socket, new Error('a request names one host'), answers.get(socket))
+    answers.set(socket, response)
+    options.onRequest(http1Transport(request, response, peerOf(socket as TLSSocket)))
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(socket, error, answers.get(socket)))
   // The timers for slow clients are started by listening, which the TLS server does for this one.
   server.emit('listening')
   return server
+}
+
+/** Who passed a request with two hosts on may have gone by the other one. */
+function namesHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  const hosts = rawHeaders.filter((text, i) => i % 2 === 0 && text.toLowerCase() === 'host').length
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
 }
 
 const refusals: ReadonlyMap<string, string> = new Map([
