@@ -51,7 +51,7 @@ export function untilClosed(socket: TLSSocket): Promise<string> {
 
 /** The status codes of all answers in what a server sent. */
 export function statusesOf(text: string): number[] {
-  return [...text.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map((match) => Number(match[1]))
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]))
 }
 
 /** One request in HTTP/1.1, as the lines of its head; the connection ends with it. */
