@@ -16,6 +16,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import {
   createServer as createTls,
@@ -66,7 +67,7 @@ export class Listener {
   readonly #tls: TlsServer
   readonly #http1: Http1Server
   readonly #http2: Http2Server
-  readonly #sockets = new Set<TLSSocket>()
+  readonly #sockets = new Set<Socket>()
   readonly #sessions = new Set<ServerHttp2Session>()
 
   private constructor(options: ListenerOptions) {
@@ -80,8 +81,10 @@ export class Listener {
       rejectUnauthorized: false,
       handshakeTimeout: (options.times ?? defaultTimes).handshake,
     })
+    this.#tls.on('connection', (socket) => this.#own(socket))
     this.#tls.on('secureConnection', (socket) => this.#accept(socket))
-    this.#tls.on('tlsClientError', () => {})
+    // A handshake that fails or takes too long leaves its connection open.
+    this.#tls.on('tlsClientError', (_, socket) => socket.destroy())
   }
 
   static async open(options: ListenerOptions): Promise<Listener> {
@@ -120,9 +123,13 @@ export class Listener {
     clearTimeout(timer)
   }
 
-  #accept(socket: TLSSocket): void {
+  #own(socket: Socket): void {
     this.#sockets.add(socket)
     socket.on('close', () => this.#sockets.delete(socket))
+  }
+
+  #accept(socket: TLSSocket): void {
+    this.#own(socket)
     // A connection that breaks is its client's affair; what was being answered sees its signal abort.
     socket.on('error', () => socket.destroy())
     if (socket.alpnProtocol === 'h2') this.#http2.emit('connection', socket)
