@@ -164,10 +164,9 @@ async function openListener(
 }
 
 function makeAuthenticator(options: ServerOptions, clock: Clock): Authenticator {
-  const strategies = [
-    clientCertificates(clock),
-    ...(options.tokenAuthFile === '' ? [] : [tokensOf(options.tokenAuthFile)]),
-  ]
+  // Without a file every token is wrong, which is not the same as none.
+  const tokens = options.tokenAuthFile === '' ? staticTokens('') : tokensOf(options.tokenAuthFile)
+  const strategies = [clientCertificates(clock), tokens]
   const onlyAllow = options.authorizationMode.every((mode) => mode === 'AlwaysAllow')
   return firstOf(strategies, onlyAllow ? undefined : anonymousUser)
 }
