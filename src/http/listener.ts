@@ -69,9 +69,12 @@ export class Listener {
   readonly #http2: Http2Server
   readonly #sockets = new Set<Socket>()
   readonly #sessions = new Set<ServerHttp2Session>()
+  /** Answers in HTTP/1.1 that are under way. */
+  readonly #answers = new Set<ServerResponse>()
+  #closing = false
 
   private constructor(options: ListenerOptions) {
-    this.#http1 = makeHttp1(options)
+    this.#http1 = makeHttp1(options, (answer) => this.#track(answer))
     this.#http2 = this.#makeHttp2(options)
     this.#tls = createTls({
       ...options.tls,
@@ -112,7 +115,9 @@ export class Listener {
 
   /** Stops listening, lets answers under way finish, and cuts off what is left after `graceMs`. */
   async close(graceMs: number): Promise<void> {
+    this.#closing = true
     const closed = new Promise<void>((resolve) => this.#tls.close(() => resolve()))
+    for (const answer of this.#answers) endAfter(answer)
     this.#http1.close()
     this.#http1.closeIdleConnections()
     for (const session of this.#sessions) session.close()
@@ -121,6 +126,12 @@ export class Listener {
     }, graceMs)
     await closed
     clearTimeout(timer)
+  }
+
+  #track(answer: ServerResponse): void {
+    this.#answers.add(answer)
+    answer.on('close', () => this.#answers.delete(answer))
+    if (this.#closing) endAfter(answer)
   }
 
   #own(socket: Socket): void {
@@ -155,7 +166,7 @@ export class Listener {
   }
 }
 
-function makeHttp1(options: ListenerOptions): Http1Server {
+function makeHttp1(options: ListenerOptions, onAnswer: (answer: ServerResponse) => void): Http1Server {
   const times = options.times ?? defaultTimes
   const server = createHttp1({
     headersTimeout: times.headers,
@@ -174,12 +185,21 @@ function makeHttp1(options: ListenerOptions): Http1Server {
     if (socket.writableEnded) return
     if (!namesHost(request)) return refuse(socket, new Error('a request names one host'), answers.get(socket))
     answers.set(socket, response)
+    onAnswer(response)
     options.onRequest(http1Transport(request, response, peerOf(socket as TLSSocket)))
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(socket, error, answers.get(socket)))
   // The timers for slow clients are started by listening, which the TLS server does for this one.
   server.emit('listening')
   return server
+}
+
+/** Ends the connection with this answer: nothing more is read on it. */
+function endAfter(answer: ServerResponse): void {
+  answer.shouldKeepAlive = false
+  // An answer that has begun has promised to keep the connection.
+  const { socket } = answer
+  if (answer.headersSent) answer.on('finish', () => socket?.end())
 }
 
 /** Who passed a request with two hosts on may have gone by the other one. */

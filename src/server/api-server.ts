@@ -105,6 +105,9 @@ async function serve(
   const listener = await openListener(options, certificates, {
     onRequest: (transport) => void handle(new Exchange(transport, clock.monotonic())).catch(onFault),
     onError: onFault,
+  }).catch(async (error: unknown) => {
+    await caches.stop()
+    throw error
   })
 
   const url = `https://${urlHost(options.advertiseAddress || options.bindAddress)}:${listener.port}`
@@ -122,9 +125,10 @@ async function serve(
       stopping = true
       renewal.abort()
       await setImmediate()
-      const closed = listener.close(options.shutdownGrace)
+      caches.endWatches()
+      // What is under way still reads from the caches.
+      await listener.close(options.shutdownGrace)
       await caches.stop()
-      await closed
       await store.close()
     },
   }
