@@ -7,7 +7,7 @@ import { openSession, openSocket } from '../tools/raw-http.ts'
 import { startServer } from '../tools/server.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
-const longestMs = 600
+const longestMs = 300
 const maxFrames = 50_000
 
 const types = {

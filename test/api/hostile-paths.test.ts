@@ -3,9 +3,10 @@
  * whoever may gets the same answer or none.
  */
 import assert from 'node:assert/strict'
+import type { ClientHttp2Session } from 'node:http2'
 import { test } from 'node:test'
 import { watchOver } from '../tools/alive.ts'
-import { type RawAnswer, sendHead, sendHttp2 } from '../tools/raw-http.ts'
+import { ask, openSession, type RawAnswer, sendHead } from '../tools/raw-http.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 
 const secret = '/api/v1/namespaces/default/secrets/s'
@@ -106,15 +107,15 @@ test(`${spellings.length} spellings of a path`, { timeout: 60_000 }, async (t) =
   assert.equal(made.status, 201)
   for (const path of spellings) {
     await t.test(path.slice(0, 80), async () => {
-      for (const ask of [byHttp1, byHttp2]) {
+      for (const send of [byHttp1, byHttp2]) {
         for (const token of ['alice-token', '']) {
-          const answer = await ask(server, 'GET', path, token)
+          const answer = await send(server, 'GET', path, token)
           assert.ok(!answer.text.includes(value), `${token} was shown the secret`)
           // A server may answer at most its health to those who may see nothing else.
           if (answer.status === 200) assert.match(path, /^\/livez\?/)
           else assert.ok(refused.includes(answer.status), `${token}: ${answer.status} ${answer.text.slice(0, 300)}`)
         }
-        const { status, text } = await ask(server, 'GET', path, 'admin-token')
+        const { status, text } = await send(server, 'GET', path, 'admin-token')
         if (status !== 200) assert.ok(refused.includes(status), `${status} ${text.slice(0, 300)}`)
       }
       await assertAlive()
@@ -184,17 +185,17 @@ test('odd methods', { timeout: 60_000 }, async (t) => {
   const assertAlive = watchOver(server)
   const client = server.client()
   await client.post('/api/v1/namespaces/default/secrets', { metadata: { name: 's' }, data: { k: value } })
-  for (const [name, methods, ask] of [
+  for (const [name, methods, send] of [
     ['HTTP/1.1', http1Methods, byHttp1],
     ['HTTP/2', http2Methods, byHttp2],
   ] as const) {
     for (const method of methods) {
       await t.test(`${method} in ${name}`, async () => {
-        const { status, text } = await ask(server, method, secret, 'admin-token')
+        const { status, text } = await send(server, method, secret, 'admin-token')
         // Status 0: cut off without an answer.
         assert.ok([0, 400, 404, 405, 501].includes(status), `${status} ${text.slice(0, 300)}`)
         assert.ok(!text.includes(value) && !text.includes('[object'), text.slice(0, 300))
-        const others = await ask(server, method, secret, 'alice-token')
+        const others = await send(server, method, secret, 'alice-token')
         assert.ok([0, 400, 403, 404, 405, 501].includes(others.status), `${others.status} ${others.text.slice(0, 300)}`)
         assert.ok(!others.text.includes('native code'), others.text.slice(0, 300))
         await assertAlive()
@@ -202,11 +203,11 @@ test('odd methods', { timeout: 60_000 }, async (t) => {
     }
   }
   await t.test('HEAD is a GET without its body', async () => {
-    for (const ask of [byHttp1, byHttp2]) {
-      const { status, text } = await ask(server, 'HEAD', secret, 'admin-token')
+    for (const send of [byHttp1, byHttp2]) {
+      const { status, text } = await send(server, 'HEAD', secret, 'admin-token')
       assert.equal(status, 200)
       assert.ok(!text.includes(value))
-      assert.equal((await ask(server, 'HEAD', secret, 'alice-token')).status, 403)
+      assert.equal((await send(server, 'HEAD', secret, 'alice-token')).status, 403)
     }
     await assertAlive()
   })
@@ -230,10 +231,16 @@ async function byHttp1(server: ServerHandle, method: string, path: string, token
   ])
 }
 
+const sessions = new WeakMap<ServerHandle, ClientHttp2Session>()
+
+/** On one connection for all, until the server ends it. */
 async function byHttp2(server: ServerHandle, method: string, path: string, token: string): Promise<RawAnswer> {
-  return await sendHttp2(server, {
-    ':method': method,
-    ':path': path,
-    ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
-  })
+  let session = sessions.get(server)
+  if (session === undefined || session.closed || session.destroyed) {
+    session = openSession(server)
+    session.unref()
+    sessions.set(server, session)
+  }
+  const authorization = token === '' ? {} : { authorization: `Bearer ${token}` }
+  return await ask(session, { ':method': method, ':path': path, ...authorization })
 }

@@ -16,7 +16,7 @@ const brokenStarts = 4
 const writers = 8
 const watchers = 2
 const keys = Array.from({ length: 200 }, (_, i) => `key-${i}`)
-const longestLifeMs = 1200
+const longestLifeMs = 900
 const longestStartMs = 400
 
 test('killed under load: nothing acknowledged is lost, watches resume exactly', { timeout: 120_000 }, async (t) => {

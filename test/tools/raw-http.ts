@@ -84,10 +84,11 @@ export async function sendHttp2(
   }
 }
 
-function ask(
+/** One request in HTTP/2 on a session that is there. */
+export function ask(
   session: ClientHttp2Session,
   headers: OutgoingHttpHeaders | readonly string[],
-  body: readonly (string | Buffer)[],
+  body: readonly (string | Buffer)[] = [],
 ): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const stream = session.request(headers as OutgoingHttpHeaders, { endStream: body.length === 0 })
