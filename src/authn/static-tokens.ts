@@ -2,7 +2,7 @@
  * Tokens from a file: `token,user,uid,"group1,group2"` on each line. They never expire; a change needs a restart.
  * Only their hashes are kept, and looked up by hash, so that no comparison tells how much of a guess was right.
  */
-import { createHash } from 'node:crypto'
+import { hash as digest } from 'node:crypto'
 import type { User } from '../model/user.ts'
 import { type Authenticator, none, refused } from './authenticator.ts'
 import { bearerToken } from './bearer.ts'
@@ -47,5 +47,5 @@ function splitCsv(line: string, number: number): string[] {
 }
 
 function hash(token: string): string {
-  return createHash('sha256').update(token).digest('base64')
+  return digest('sha256', token, 'base64')
 }

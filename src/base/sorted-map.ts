@@ -1,18 +1,23 @@
 /**
  * A map whose keys are kept in UTF-8 byte order, for reading ranges.
  *
- * Entries live in chunks of at most 512 in order; a look-up in `#byKey` is a plain hash look-up, an insert or delete
- * moves at most one chunk, so its cost does not grow with the map. Reading from a key onward starts with two binary
- * searches.
+ * Entries live in order in chunks of at most 512, keys beside values; a look-up in `#byKey` is a plain hash look-up, an
+ * insert or delete moves at most one chunk, so its cost does not grow with the map. Reading from a key onward starts
+ * with two binary searches. Keys that come in order are appended without a search.
  */
 import { compareUtf8 } from './utf8-order.ts'
 
 const maxChunk = 512
 
+interface Chunk<V> {
+  readonly keys: string[]
+  readonly values: V[]
+}
+
 export class SortedMap<V> {
   readonly #byKey = new Map<string, V>()
-  /** Chunks of keys in order; never empty ones, except that a map without entries has no chunk. */
-  readonly #chunks: string[][] = []
+  /** In order; never empty ones, so a map without entries has none. */
+  readonly #chunks: Chunk<V>[] = []
 
   get size(): number {
     return this.#byKey.size
@@ -23,54 +28,85 @@ export class SortedMap<V> {
   }
 
   set(key: string, value: V): void {
-    if (!this.#byKey.has(key)) this.#insert(key)
+    if (this.#byKey.has(key)) {
+      const chunk = this.#chunks[this.#chunkOf(key)]!
+      chunk.values[position(chunk.keys, key)] = value
+    } else {
+      this.#insert(key, value)
+    }
     this.#byKey.set(key, value)
   }
 
   delete(key: string): void {
     if (!this.#byKey.delete(key)) return
     const index = this.#chunkOf(key)
-    const chunk = this.#chunks[index]!
-    chunk.splice(position(chunk, key), 1)
-    if (chunk.length === 0) this.#chunks.splice(index, 1)
+    const { keys, values } = this.#chunks[index]!
+    const at = position(keys, key)
+    keys.splice(at, 1)
+    values.splice(at, 1)
+    if (keys.length === 0) this.#chunks.splice(index, 1)
   }
 
-  /** The values of the keys that start with `prefix`, in order; with `after`, only those past it. */
-  *withPrefix(prefix: string, after?: string): Generator<V> {
+  /** The values of the keys that start with `prefix`, in order: those past `after`, at most `limit`. */
+  withPrefix(prefix: string, after?: string, limit = Number.POSITIVE_INFINITY): V[] {
     const start = after !== undefined && compareUtf8(after, prefix) >= 0 ? after : prefix
+    const found: V[] = []
     let index = this.#chunkOf(start)
-    let at = index < this.#chunks.length ? position(this.#chunks[index]!, start) : 0
+    let at = index < this.#chunks.length ? position(this.#chunks[index]!.keys, start) : 0
+    if (this.#chunks[index]?.keys[at] === after) at++
     for (; index < this.#chunks.length; index++, at = 0) {
-      const chunk = this.#chunks[index]!
-      for (; at < chunk.length; at++) {
-        const key = chunk[at]!
-        if (!key.startsWith(prefix)) {
-          if (compareUtf8(key, prefix) > 0) return
-          continue
-        }
-        if (key !== after) yield this.#byKey.get(key)!
+      const { keys, values } = this.#chunks[index]!
+      // Most chunks lie within the range as a whole.
+      const whole = keys.at(-1)!.startsWith(prefix)
+      for (; at < keys.length; at++) {
+        if (found.length >= limit || (!whole && !keys[at]!.startsWith(prefix))) return found
+        found.push(values[at]!)
       }
     }
+    return found
   }
 
-  #insert(key: string): void {
-    const index = Math.min(this.#chunkOf(key), Math.max(this.#chunks.length - 1, 0))
-    const chunk = this.#chunks[index]
-    if (chunk === undefined) {
-      this.#chunks.push([key])
+  clear(): void {
+    this.#byKey.clear()
+    this.#chunks.length = 0
+  }
+
+  /** How many keys lie after `after` and before `end`, both exclusive; costs a step per chunk, not per key. */
+  countBetween(after: string, end: string): number {
+    return this.#rank(end) - this.#rank(after) - (this.#byKey.has(after) ? 1 : 0)
+  }
+
+  /** How many keys lie before this one. */
+  #rank(key: string): number {
+    const index = this.#chunkOf(key)
+    let count = 0
+    for (let i = 0; i < index; i++) count += this.#chunks[i]!.keys.length
+    return index < this.#chunks.length ? count + position(this.#chunks[index]!.keys, key) : count
+  }
+
+  #insert(key: string, value: V): void {
+    const last = this.#chunks.at(-1)
+    if (last === undefined || (last.keys.length >= maxChunk && compareUtf8(key, last.keys.at(-1)!) > 0)) {
+      this.#chunks.push({ keys: [key], values: [value] })
       return
     }
-    chunk.splice(position(chunk, key), 0, key)
-    if (chunk.length > maxChunk) this.#chunks.splice(index + 1, 0, chunk.splice(maxChunk / 2))
+    const index = Math.min(this.#chunkOf(key), this.#chunks.length - 1)
+    const { keys, values } = this.#chunks[index]!
+    const at = position(keys, key)
+    keys.splice(at, 0, key)
+    values.splice(at, 0, value)
+    if (keys.length > maxChunk)
+      this.#chunks.splice(index + 1, 0, { keys: keys.splice(maxChunk / 2), values: values.splice(maxChunk / 2) })
   }
 
   /** The first chunk whose last key is not before `key`; the number of chunks when there is none. */
   #chunkOf(key: string): number {
     let low = 0
     let high = this.#chunks.length
+    if (high > 0 && compareUtf8(this.#chunks[high - 1]!.keys.at(-1)!, key) < 0) return high
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (compareUtf8(this.#chunks[middle]!.at(-1)!, key) < 0) low = middle + 1
+      if (compareUtf8(this.#chunks[middle]!.keys.at(-1)!, key) < 0) low = middle + 1
       else high = middle
     }
     return low
@@ -78,12 +114,13 @@ export class SortedMap<V> {
 }
 
 /** The first index whose key is not before `key`. */
-function position(chunk: readonly string[], key: string): number {
+function position(keys: readonly string[], key: string): number {
   let low = 0
-  let high = chunk.length
+  let high = keys.length
+  if (high > 0 && compareUtf8(keys[high - 1]!, key) < 0) return high
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (compareUtf8(chunk[middle]!, key) < 0) low = middle + 1
+    if (compareUtf8(keys[middle]!, key) < 0) low = middle + 1
     else high = middle
   }
   return low

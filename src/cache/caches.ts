@@ -74,19 +74,14 @@ export class Caches {
   }
 
   async #load(): Promise<void> {
-    let after: string | undefined
-    let revision: number | undefined
-    do {
-      const page = await this.#store.list({
-        prefix: objectsPrefix,
-        limit: loadPage,
-        ...(after === undefined ? {} : { after }),
-        ...(revision === undefined ? {} : { revision }),
-      })
-      revision = page.revision
-      for (const { key, revision, value } of page.entries) this.#cacheOf(key)?.load(key, revision, value)
-      after = page.remaining > 0 ? page.entries.at(-1)?.key : undefined
-    } while (after !== undefined)
+    let page = await this.#store.list({ prefix: objectsPrefix, limit: loadPage, count: false })
+    const { revision } = page
+    for (;;) {
+      for (const entry of page.entries) this.#cacheOf(entry.key)?.load(entry.key, entry.revision, entry.value)
+      const after = page.entries.at(-1)?.key
+      if (page.remaining === 0 || after === undefined) break
+      page = await this.#store.list({ prefix: objectsPrefix, limit: loadPage, count: false, after, revision })
+    }
     for (const cache of this.#byPrefix.values()) cache.loaded(revision)
     this.#healthy = true
     this.#advance(revision)

@@ -2,7 +2,7 @@
  * A change of one object as watchers see it. What a watcher is told depends on what it selects: an object that begins
  * to match is ADDED to it, one that stops matching is DELETED. Each form is encoded once and shared.
  */
-import type { CachedObject } from './cached-object.ts'
+import { type CachedObject, withRevision } from './cached-object.ts'
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
@@ -10,6 +10,8 @@ export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 export interface EventForm {
   readonly name: string
   encode(type: EventType, object: CachedObject): Buffer
+  /** The form of all events after the first, where that one is different. */
+  readonly rest?: EventForm
 }
 
 export type Matches = (object: CachedObject) => boolean
@@ -29,6 +31,12 @@ export class CacheEvent {
     this.deleted = deleted
   }
 
+  /** What a watcher is shown: for DELETED the last state that it knew, with the version of the change. */
+  #shown(type: EventType): CachedObject {
+    if (type !== 'DELETED' || this.deleted || this.previous === undefined) return this.object
+    return withRevision(this.previous, this.revision)
+  }
+
   /** What this change is to someone who selects by `matches`; undefined: nothing. */
   typeFor(matches: Matches | undefined): EventType | undefined {
     const before = this.previous !== undefined && (matches === undefined || matches(this.previous))
@@ -41,7 +49,7 @@ export class CacheEvent {
     const name = `${form.name} ${type}`
     let bytes = this.#encoded.get(name)
     if (bytes === undefined) {
-      bytes = form.encode(type, this.object)
+      bytes = form.encode(type, this.#shown(type))
       this.#encoded.set(name, bytes)
     }
     return bytes

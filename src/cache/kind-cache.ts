@@ -5,12 +5,16 @@
  * plain memory look-ups and so consistent with one another within a turn of the event loop.
  */
 import { SortedMap } from '../base/sorted-map.ts'
+import { compareUtf8 } from '../base/utf8-order.ts'
 import type { Change } from '../store/store.ts'
 import { type CachedObject, readStored, withRevision } from './cached-object.ts'
 import { CacheEvent, type EventForm, type Matches } from './event.ts'
+import { type LabelDemand, LabelIndex } from './label-index.ts'
 import { type Selection, Watcher } from './watcher.ts'
 
 const maxEvents = 4096
+/** How many labels of a kind are indexed at most; selectors on further ones look at every object. */
+const maxIndexes = 16
 
 export class KindCache {
   /** All keys of the kind start with it. */
@@ -22,6 +26,8 @@ export class KindCache {
   #events: CacheEvent[] = []
   #ended = false
   readonly #objects = new SortedMap<CachedObject>()
+  /** Indexes by the label that they index. */
+  readonly #indexes = new Map<string, LabelIndex>()
   /** Watchers by the namespace they look at; '' for those that look at all. */
   readonly #watchers = new Map<string, Set<Watcher>>()
 
@@ -53,8 +59,7 @@ export class KindCache {
     const previous = this.#objects.get(change.key)
     const event = this.event(change, previous)
     if (event === undefined) return
-    if (event.deleted) this.#objects.delete(change.key)
-    else this.#objects.set(change.key, event.object)
+    this.#replace(change.key, previous, event.deleted ? undefined : event.object)
     this.changedAt = change.revision
     this.#remember(event)
     this.#tell(event)
@@ -71,11 +76,21 @@ export class KindCache {
     return this.#objects.get(key)
   }
 
-  /** Objects in key order. With `after`, only those past that key. */
-  *objects(namespace: string | undefined, matches?: Matches, after?: string): Generator<CachedObject> {
+  /** Objects in key order. */
+  objects({ namespace, matches, after, demand, limit }: ObjectQuery): CachedObject[] {
     const prefix = namespace === undefined ? this.prefix : `${this.prefix}${namespace}/`
-    for (const object of this.#objects.withPrefix(prefix, after))
-      if (matches === undefined || matches(object)) yield object
+    const index = demand && this.#indexOf(demand.key)
+    if (index !== undefined)
+      return within(index.find(demand!.values), prefix, after).filter((object) => matches?.(object) ?? true)
+    if (matches === undefined) return this.#objects.withPrefix(prefix, after, limit)
+    return this.#objects.withPrefix(prefix, after).filter(matches)
+  }
+
+  /** How many objects of the namespace, or of all, come after this key. */
+  countAfter(namespace: string | undefined, after: string): number {
+    const prefix = namespace === undefined ? this.prefix : `${this.prefix}${namespace}/`
+    // The prefix ends in a slash; what follows all its keys begins with the next character, a zero.
+    return this.#objects.countBetween(after, `${prefix.slice(0, -1)}0`)
   }
 
   /** Watches from the state of now (which the caller reads in the same turn), or after a revision at or past `floor`. */
@@ -103,8 +118,26 @@ export class KindCache {
   /** Starts anew after the feed was lost: the objects are loaded again. */
   clear(): void {
     this.closeWatchers()
-    for (const object of [...this.#objects.withPrefix('')]) this.#objects.delete(object.key)
+    this.#objects.clear()
+    this.#indexes.clear()
     this.#events = []
+  }
+
+  #replace(key: string, previous: CachedObject | undefined, next: CachedObject | undefined): void {
+    if (next === undefined) this.#objects.delete(key)
+    else this.#objects.set(key, next)
+    for (const index of this.#indexes.values()) {
+      if (previous) index.remove(previous)
+      if (next) index.add(next)
+    }
+  }
+
+  #indexOf(label: string): LabelIndex | undefined {
+    const known = this.#indexes.get(label)
+    if (known !== undefined || this.#indexes.size >= maxIndexes) return known
+    const index = new LabelIndex(label, this.#objects.withPrefix(this.prefix))
+    this.#indexes.set(label, index)
+    return index
   }
 
   #forget(scope: string, watcher: Watcher): void {
@@ -137,6 +170,22 @@ export class KindCache {
     }
     return this.#events.slice(low)
   }
+}
+
+export interface ObjectQuery {
+  /** Undefined: of all namespaces. */
+  readonly namespace: string | undefined
+  readonly matches?: Matches | undefined
+  /** Only objects past this key. */
+  readonly after?: string | undefined
+  /** Part of `matches` that may be looked up in an index. */
+  readonly demand?: LabelDemand | undefined
+  /** More than this many are not needed; more may be given where something is selected. */
+  readonly limit?: number
+}
+
+function within(objects: readonly CachedObject[], prefix: string, after: string | undefined): CachedObject[] {
+  return objects.filter(({ key }) => key.startsWith(prefix) && (after === undefined || compareUtf8(key, after) > 0))
 }
 
 function concerns(event: CacheEvent, { namespace, name }: Selection): boolean {

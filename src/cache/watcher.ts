@@ -19,7 +19,8 @@ const maxQueuedBytes = 16 * 1024 * 1024
 
 export class Watcher {
   readonly selection: Selection
-  readonly form: EventForm
+  /** How the next event is written. */
+  form: EventForm
   /** Everything up to this revision has been pushed or was not for this reader. */
   revision: number
   #queue: Buffer[] = []
@@ -45,6 +46,7 @@ export class Watcher {
     const type = event.typeFor(this.selection.matches)
     if (type === undefined || this.#closed) return
     this.#enqueue(event.bytes(this.form, type))
+    this.form = this.form.rest ?? this.form
   }
 
   /** A mark that everything before it has been sent. */

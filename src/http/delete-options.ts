@@ -1,5 +1,4 @@
 /** DeleteOptions, from the body and the query. Where a body is sent its options count, and a dry run from either. */
-import { parseJson } from '../codec/json.ts'
 import { badRequest, invalidObject } from '../model/api-error.ts'
 import { type FieldError, invalid, notSupported } from '../model/field-error.ts'
 import type { Json } from '../model/json.ts'
@@ -7,7 +6,7 @@ import { groupName, type Vendor } from '../model/vendor.ts'
 import type { DeleteOptions, Propagation } from '../registry/delete.ts'
 import { decode } from '../schema/decode.ts'
 import { field, type Infer, s } from '../schema/schema.ts'
-import { readBody } from './body.ts'
+import { readOptionalContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { wholeNumber } from './query.ts'
 import { isTrue } from './request-info.ts'
@@ -29,14 +28,14 @@ type Sent = Infer<typeof schema>
 
 export interface ReadDeleteOptions extends DeleteOptions {
   readonly dryRun: boolean
-  /** Whether the client waits for dependents: then a deletion that is not done yet is answered with 202. */
+  /** An old way to wait for dependents: then a deletion that is not done yet is answered with 202. */
   readonly waits: boolean
 }
 
 export async function readDeleteOptions(exchange: Exchange, vendor: Vendor): Promise<ReadDeleteOptions> {
   const { query } = exchange.info
-  const body = await readBody(exchange)
-  const sent = body.length > 0 ? decodeOptions(parseJson(body).value) : fromQuery(query)
+  const body = await readOptionalContent(exchange)
+  const sent = body === undefined ? fromQuery(query) : decodeOptions(body.value)
   const dryRuns = [...(sent.dryRun ?? []), ...query.getAll('dryRun')].filter((value) => value !== '')
   const errors = check(sent, dryRuns)
   if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind: 'DeleteOptions' }, '', errors)
@@ -46,7 +45,7 @@ export async function readDeleteOptions(exchange: Exchange, vendor: Vendor): Pro
     uid: sent.preconditions?.uid,
     resourceVersion: sent.preconditions?.resourceVersion,
     dryRun: dryRuns.length > 0,
-    waits: sent.orphanDependents === false || sent.propagationPolicy === 'Foreground',
+    waits: sent.orphanDependents === false,
   }
 }
 

@@ -1,14 +1,20 @@
 /** The last step: hands a request to the verb of its resource, or to the handler of its path. */
+
+import type { Admission } from '../admission/admission.ts'
+import { jsonEvents } from '../cache/event.ts'
 import { ApiError, methodNotAllowed, noSuchPath } from '../model/api-error.ts'
-import type { Admission } from '../registry/admission.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Exchange } from './exchange.ts'
+import { negotiate } from './negotiate.ts'
+import { openView, projectedEvents, projectedForm } from './projections.ts'
 import type { PathInfo, ResourceInfo, Verb } from './request-info.ts'
 import type { Handler } from './resource-request.ts'
 import { handleCreate } from './verbs/create.ts'
 import { handleDelete } from './verbs/delete.ts'
+import { handleDeleteCollection } from './verbs/delete-collection.ts'
 import { handleGet } from './verbs/get.ts'
 import { handleList } from './verbs/list.ts'
+import { handlePatch } from './verbs/patch.ts'
 import { handleUpdate } from './verbs/update.ts'
 import { handleWatch } from './verbs/watch.ts'
 
@@ -27,7 +33,9 @@ const handlers: { readonly [V in Verb]?: Handler } = {
   watch: handleWatch,
   create: handleCreate,
   update: handleUpdate,
+  patch: handlePatch,
   delete: handleDelete,
+  deletecollection: handleDeleteCollection,
 }
 
 export function dispatch({ resources, paths, admission }: Routes): (exchange: Exchange) => Promise<void> {
@@ -39,7 +47,14 @@ export function dispatch({ resources, paths, admission }: Routes): (exchange: Ex
     if (!info.resource) return await handlePath(paths, exchange, info)
     const resource = byPath.get(`${info.group}/${info.version}/${info.plural}`)
     if (resource === undefined || !isPlaced(resource, info)) throw noSuchPath()
-    await handlerOf(resource, info)({ exchange, info, resource, admission })
+    const { form, projection } = negotiate(
+      { headers: exchange.headers, query: info.query, watch: info.verb === 'watch', vendor: resource.vendor },
+      true,
+    )
+    const view = projection && openView(resource, projection, info.query)
+    exchange.form = view === undefined ? form : projectedForm(form, view)
+    const events = view === undefined ? jsonEvents : projectedEvents(view)
+    await handlerOf(resource, info)({ exchange, info, resource, admission, events })
   }
 }
 
@@ -74,6 +89,6 @@ function assertSubresource(resource: Resource, info: ResourceInfo): void {
   if (!verbs.includes(info.verb)) throw notAllowed()
 }
 
-function notAllowed(): ApiError {
+export function notAllowed(): ApiError {
   return new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 }

@@ -4,6 +4,7 @@
  */
 import type { X509Certificate } from 'node:crypto'
 import type { User } from '../model/user.ts'
+import { type Form, jsonForm } from './forms.ts'
 import type { RequestHeaders } from './headers.ts'
 import type { RequestInfo } from './request-info.ts'
 
@@ -27,8 +28,8 @@ export interface Transport {
   readonly signal: AbortSignal
   /** The chunks of the request's body. Who stops reading can still answer. */
   readonly body: AsyncIterable<Buffer>
-  /** The whole answer at once. `close`: nothing more is read on this connection. */
-  send(status: number, headers: ResponseHeaders, body: Buffer, close: boolean): void
+  /** The whole answer at once. `unread`: there is a body that nobody has read. */
+  send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void
   /** The beginning of an answer that comes in parts. */
   open(status: number, headers: ResponseHeaders): void
   /** Resolves when there is room for more. */
@@ -43,6 +44,8 @@ export class Exchange {
   headers!: RequestHeaders
   info!: RequestInfo
   user!: User
+  /** How the answer is written; JSON until the client's wish has been read. */
+  form: Form = jsonForm
   /** Aborts when the client is gone or the deadline has passed. */
   signal: AbortSignal
   /** Whether an answer has begun: then an error can only cut it off. */

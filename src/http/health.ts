@@ -1,6 +1,10 @@
-/** /livez, /readyz and /healthz: whether the server is alive, and whether it should be sent requests. */
-import type { PathHandler } from './dispatch.ts'
-import { sendText } from './responses.ts'
+/**
+ * /livez, /readyz and /healthz: whether the server is alive, and whether it should be sent requests. Machines read the
+ * status code alone; `?verbose` tells people of each check, `?exclude=NAME` leaves one out, `/livez/NAME` asks for one.
+ */
+import { notAllowed, type PathHandler } from './dispatch.ts'
+import type { Exchange } from './exchange.ts'
+import { sendPageNotFound, sendText } from './responses.ts'
 
 /** A check that passes, or says what is wrong. */
 export interface HealthCheck {
@@ -8,19 +12,61 @@ export interface HealthCheck {
   readonly check: () => string | undefined
 }
 
+/** Passes whenever it can be asked. */
+const ping: HealthCheck = { name: 'ping', check: () => undefined }
+
+interface Endpoint {
+  readonly name: string
+  readonly checks: readonly HealthCheck[]
+  /** The status code when a check fails. */
+  readonly failure: number
+}
+
 export function healthPaths(live: readonly HealthCheck[], ready: readonly HealthCheck[]): PathHandler {
-  return (exchange, info) => {
-    if (info.verb !== 'get' || !['/livez', '/readyz', '/healthz'].includes(info.path)) return undefined
-    const failed = (info.path === '/livez' ? live : ready)
-      .map(({ name, check }) => [name, check()] as const)
-      .filter(([, fault]) => fault !== undefined)
-    if (failed.length === 0) sendText(exchange, 200, 'ok')
-    else
-      sendText(
-        exchange,
-        info.path === '/readyz' ? 503 : 500,
-        failed.map(([name, fault]) => `[-]${name} failed: ${fault}\n`).join(''),
-      )
+  const endpoints: readonly Endpoint[] = [
+    { name: 'livez', checks: [ping, ...live], failure: 500 },
+    { name: 'readyz', checks: [ping, ...live, ...ready], failure: 503 },
+    { name: 'healthz', checks: [ping, ...live, ...ready], failure: 500 },
+  ]
+  return (exchange, { path, verb, query }) => {
+    const endpoint = endpoints.find(({ name }) => path === `/${name}` || path.startsWith(`/${name}/`))
+    if (endpoint === undefined) return undefined
+    if (verb !== 'get' && verb !== 'head') throw notAllowed()
+    exchange.setHeader('x-content-type-options', 'nosniff')
+    const wanted = path.slice(endpoint.name.length + 2)
+    if (path === `/${endpoint.name}`) answerAll(exchange, endpoint, query)
+    else answerOne(exchange, endpoint, wanted)
     return Promise.resolve()
   }
+}
+
+function answerOne(exchange: Exchange, { checks, failure }: Endpoint, name: string): void {
+  const found = checks.find((check) => check.name === name)
+  const fault = found?.check()
+  if (found === undefined) sendPageNotFound(exchange)
+  else if (fault === undefined) sendText(exchange, 200, 'ok')
+  else sendText(exchange, failure, `internal server error: ${fault}\n`)
+}
+
+function answerAll(exchange: Exchange, { name, checks, failure }: Endpoint, query: URLSearchParams): void {
+  const excluded = new Set(query.getAll('exclude'))
+  const results = checks.map((check) => ({
+    name: check.name,
+    excluded: excluded.has(check.name),
+    fault: excluded.has(check.name) ? undefined : check.check(),
+  }))
+  const failed = results.some(({ fault }) => fault !== undefined)
+  if (!failed && !query.has('verbose')) {
+    sendText(exchange, 200, 'ok')
+    return
+  }
+  const lines = results.map(
+    (result) => `${result.fault === undefined ? '[+]' : '[-]'}${result.name} ${resultText(result)}\n`,
+  )
+  sendText(exchange, failed ? failure : 200, `${lines.join('')}${name} check ${failed ? 'failed' : 'passed'}\n`)
+}
+
+function resultText({ excluded, fault }: { excluded: boolean; fault: string | undefined }): string {
+  if (excluded) return 'excluded: ok'
+  return fault === undefined ? 'ok' : `failed: ${fault}`
 }

@@ -14,8 +14,9 @@ export function http1Transport(request: IncomingMessage, response: ServerRespons
     peer,
     signal: gone.signal,
     body: request.iterator({ destroyOnReturn: false }),
-    send: (status, headers, body, close) => {
-      response.writeHead(status, close ? { ...headers, connection: 'close' } : headers)
+    send: (status, headers, body, unread) => {
+      if (unread) discard(request)
+      response.writeHead(status, headers)
       response.end(body)
     },
     open: (status: number, headers: ResponseHeaders) => {
@@ -36,4 +37,15 @@ export function http1Transport(request: IncomingMessage, response: ServerRespons
     },
     end: () => response.end(),
   }
+}
+
+const maxDiscarded = 16 * 1024 * 1024
+
+/** Takes the rest of a body that nobody wants, so that the client gets to read the answer; up to a limit. */
+function discard(request: IncomingMessage): void {
+  let size = 0
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size > maxDiscarded) request.socket.destroy()
+  })
 }

@@ -23,12 +23,13 @@ export function http2Transport(
     peer,
     signal: gone.signal,
     body: stream.iterator({ destroyOnReturn: false }),
-    send: (status: number, head: ResponseHeaders, body: Buffer, close: boolean) => {
+    send: (status: number, head: ResponseHeaders, body: Buffer, unread: boolean) => {
       if (stream.destroyed) return
-      stream.respond({ ...head, ':status': status })
-      stream.end(body)
+      const bodiless = headers[':method'] === 'HEAD'
+      stream.respond({ ...head, ':status': status }, { endStream: bodiless })
+      if (!bodiless) stream.end(body)
       // What the client still sends of its body is not wanted.
-      if (close) stream.once('finish', () => stream.close(noError))
+      if (unread) stream.once('finish', () => stream.close(noError))
     },
     open: (status: number, head: ResponseHeaders) => {
       if (!stream.destroyed) stream.respond({ ...head, ':status': status })

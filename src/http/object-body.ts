@@ -1,57 +1,65 @@
 /**
- * From a request's body to an object of the resource's kind: decoded, checked against the schema, defaulted.
- * Fields that the kind does not have are refused, warned of or ignored, as `fieldValidation` says.
+ * From a JSON value to an object of the resource's kind: checked against the schema and defaulted. The value is a
+ * request's body, or what a patch made of the stored object. Fields that the kind does not have are refused, warned
+ * of or ignored, as `fieldValidation` says.
  */
-import { parseJson } from '../codec/json.ts'
-import { badRequest, unsupportedMediaType } from '../model/api-error.ts'
+import { decodePatched, invalidPatch } from '../merge/patch-faults.ts'
+import { badRequest } from '../model/api-error.ts'
 import { maxTold } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, typeName } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
+import { uniqueOwners } from '../registry/metadata.ts'
 import type { Resource } from '../registry/resource.ts'
-import { decode } from '../schema/decode.ts'
+import { type Decoded, decode } from '../schema/decode.ts'
 import { fillDefaults } from '../schema/defaults.ts'
-import { readBody } from './body.ts'
+import { readContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { fieldValidation } from './write-options.ts'
 
 export async function readObjectBody(exchange: Exchange, resource: Resource): Promise<ApiObject> {
-  assertJson(exchange)
-  const { value, duplicates } = parseJson(await readBody(exchange))
-  return decodeObject(exchange, resource, { value, duplicates })
+  const { value, duplicates } = await readContent(exchange)
+  const decoded = decode(resource.kind.schema, withType(resource, value ?? {}))
+  reportFields(exchange, [...unknownFields(decoded), ...duplicateFields(duplicates)], badRequest)
+  return complete(exchange, resource, decoded)
 }
 
-/** A value as an object of the kind. `duplicates` are keys that its text held twice. */
-export function decodeObject(
-  exchange: Exchange,
-  resource: Resource,
-  { value, duplicates }: { value: Json; duplicates: readonly string[] },
-): ApiObject {
-  const typed = withType(resource, value)
-  const { value: decoded, unknown } = decode(resource.kind.schema, typed)
-  reportFields(exchange, unknown, duplicates)
-  const object = asObject(decoded)
-  fillDefaults(resource.kind.schema, asJson(object))
+/** What a patch made. `faults` are what the patch itself holds that nobody knows. */
+export function readPatched(exchange: Exchange, resource: Resource, value: Json, faults: readonly string[]): ApiObject {
+  if (!isOfKind(resource, value))
+    throw invalidPatch(
+      `a patch cannot change the kind or version: this is a ${resource.kind.kind} in ${resource.apiVersion}`,
+    )
+  const decoded = decodePatched(resource.kind.schema, value)
+  reportFields(exchange, [...faults, ...unknownFields(decoded)], invalidPatch)
+  return complete(exchange, resource, decoded)
+}
+
+/** What an apply made. A field that nobody knows is an error: what is applied is meant. */
+export function readApplied(exchange: Exchange, resource: Resource, value: JsonObject): ApiObject {
+  const decoded = decode(resource.kind.schema, value)
+  const faults = unknownFields(decoded)
+  if (faults.length > 0) throw badRequest(`the configuration does not fit: ${faults.join(', ')}`)
+  return complete(exchange, resource, decoded)
+}
+
+function complete(exchange: Exchange, resource: Resource, { value }: Decoded): ApiObject {
+  const object = withUniqueOwners(exchange, asObject(value))
+  fillDefaults(resource.kind.schema, asJson(object), resource.context)
   resource.kind.fillDefaults?.(object, resource.context)
   return object
-}
-
-function assertJson(exchange: Exchange): void {
-  const type = exchange.headers.one('content-type')?.split(';')[0]?.trim().toLowerCase()
-  if (type === undefined || type === '' || type === 'application/json') return
-  throw unsupportedMediaType(
-    `the body of the request was in an unknown format (${type.slice(0, 100)}): accepted media types include: application/json`,
-  )
 }
 
 /** The body must be of the kind that the path names; where it does not say, the path decides. */
 function withType(resource: Resource, value: Json): JsonObject {
   if (!isObject(value)) throw badRequest('the body must be a JSON object')
   const wanted = { apiVersion: resource.apiVersion, kind: resource.kind.kind }
-  const kind = typeText(value, 'kind')
-  const apiVersion = typeText(value, 'apiVersion')
-  if ((kind !== '' && kind !== wanted.kind) || (apiVersion !== '' && apiVersion !== wanted.apiVersion)) {
+  const said = {
+    apiVersion: typeText(value, 'apiVersion') || wanted.apiVersion,
+    kind: typeText(value, 'kind') || wanted.kind,
+  }
+  if (!isOfKind(resource, said)) {
     throw badRequest(
-      `the object provided is of kind ${kind.slice(0, 100)} in ${apiVersion.slice(0, 100)}, this path takes ${wanted.kind} in ${wanted.apiVersion}`,
+      `the object provided is of kind ${said.kind.slice(0, 100)} in ${said.apiVersion.slice(0, 100)}, this path takes ${wanted.kind} in ${wanted.apiVersion}`,
     )
   }
   return { ...value, ...wanted }
@@ -63,16 +71,31 @@ function typeText(value: JsonObject, name: 'kind' | 'apiVersion'): string {
   return text
 }
 
+function isOfKind(resource: Resource, value: Json): boolean {
+  return isObject(value) && value.apiVersion === resource.apiVersion && value.kind === resource.kind.kind
+}
+
+function withUniqueOwners(exchange: Exchange, object: ApiObject): ApiObject {
+  const owners = object.metadata.ownerReferences ?? []
+  const unique = uniqueOwners(owners)
+  if (unique.length === owners.length) return object
+  exchange.warn('.metadata.ownerReferences contains duplicate entries; they are stored once')
+  return { ...object, metadata: { ...object.metadata, ownerReferences: unique } }
+}
+
 const longestPath = 500
 
-function reportFields(exchange: Exchange, unknown: readonly string[], duplicates: readonly string[]): void {
-  if (unknown.length === 0 && duplicates.length === 0) return
+function unknownFields({ unknown }: Decoded): string[] {
+  return unknown.slice(0, maxTold).map((path) => `unknown field "${path.slice(0, longestPath)}"`)
+}
+
+export function duplicateFields(paths: readonly string[]): string[] {
+  return paths.slice(0, maxTold).map((path) => `duplicate field "${path.slice(0, longestPath)}"`)
+}
+
+export function reportFields(exchange: Exchange, faults: readonly string[], refuse: (why: string) => Error): void {
+  if (faults.length === 0) return
   const mode = fieldValidation(exchange.info.query)
-  if (mode === 'Ignore') return
-  const faults = [
-    ...unknown.slice(0, maxTold).map((path) => `unknown field "${path.slice(0, longestPath)}"`),
-    ...duplicates.slice(0, maxTold).map((path) => `duplicate field "${path.slice(0, longestPath)}"`),
-  ]
-  if (mode === 'Strict') throw badRequest(`strict decoding error: ${faults.join(', ')}`)
-  for (const fault of faults) exchange.warn(fault)
+  if (mode === 'Strict') throw refuse(`strict decoding error: ${faults.join(', ')}`)
+  if (mode === 'Warn') for (const fault of faults) exchange.warn(fault)
 }

@@ -53,7 +53,12 @@ export function readRequest(method: string, target: string): RequestInfo {
   const place = readPlace(segments)
   const verb = verbs.get(method)
   if (place === undefined || verb === undefined)
-    return { resource: false, verb: method.toLowerCase(), path: `/${segments.join('/')}`, query }
+    return {
+      resource: false,
+      verb: method.toLowerCase(),
+      path: `/${segments.join('/')}${path.length > 1 && path.endsWith('/') ? '/' : ''}`,
+      query,
+    }
   return { resource: true, verb: exactVerb(verb, place, query), path, query, ...place }
 }
 
@@ -65,7 +70,8 @@ function readSegments(path: string): string[] {
   return segments.map((segment) => {
     const text = decodeSegment(segment)
     if (text === '') throw noSuchPath()
-    if (text === '.' || text === '..' || /[/\\\0]/.test(text))
+    if (text.includes('/')) throw noSuchPath()
+    if (text === '.' || text === '..' || /[\\\0]/.test(text))
       throw badRequest(`invalid path segment ${JSON.stringify(text)}`)
     return text
   })
@@ -120,5 +126,5 @@ function exactVerb(verb: Verb, place: Place, query: URLSearchParams): Verb {
 /** A boolean parameter: there, and not `false` or `0`. */
 export function isTrue(query: URLSearchParams, name: string): boolean {
   const value = query.get(name)
-  return value !== null && value !== 'false' && value !== '0'
+  return value !== null && value.toLowerCase() !== 'false' && value !== '0'
 }

@@ -1,5 +1,8 @@
 /** A request for a resource that is served: what the verbs' handlers are given. */
-import type { Admission } from '../registry/admission.ts'
+
+import type { Admission } from '../admission/admission.ts'
+import type { EventForm } from '../cache/event.ts'
+import type { FieldError } from '../model/field-error.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { WriteContext } from '../registry/write.ts'
 import type { Exchange } from './exchange.ts'
@@ -11,16 +14,19 @@ export interface ResourceRequest {
   readonly info: ResourceInfo
   readonly resource: Resource
   readonly admission: Admission
+  /** How the events of a watch are written. */
+  readonly events: EventForm
 }
 
 export type Handler = (request: ResourceRequest) => Promise<void>
 
-/** `optionsKind` names the options in errors: CreateOptions and so on. */
+/** `optionsKind` names the options in errors: CreateOptions and so on. `faults` are told with those found here. */
 export function writeContext(
   { exchange, info, resource, admission }: ResourceRequest,
   optionsKind: string,
+  faults: readonly FieldError[] = [],
 ): WriteContext {
-  const { dryRun, fieldManager } = readWriteOptions(info.query, optionsKind, resource.vendor)
+  const { dryRun, fieldManager } = readWriteOptions(info.query, { kind: optionsKind, vendor: resource.vendor, faults })
   return {
     resource,
     namespace: info.namespace,

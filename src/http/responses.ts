@@ -1,27 +1,75 @@
-/** The forms of an answer. */
+/** Sends an answer in the form that was negotiated, compressed where the client asks for it and it pays. */
+import { promisify } from 'node:util'
+import { constants, createGzip, gzip } from 'node:zlib'
 import { stringifyJson } from '../codec/json.ts'
 import type { Status } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import type { Exchange } from './exchange.ts'
 
-export const jsonType = 'application/json'
-const textType = 'text/plain; charset=utf-8'
+const compressFrom = 128 * 1024
+const gzipOptions = { level: constants.Z_BEST_SPEED }
+const gzipAsync = promisify(gzip)
 
-export function sendStatus(exchange: Exchange, code: number, status: Status): void {
-  exchange.send(code, jsonType, Buffer.from(stringifyJson(status as unknown as JsonObject)))
+export async function sendStatus(exchange: Exchange, code: number, status: Status): Promise<void> {
+  await sendBytes(exchange, code, Buffer.from(stringifyJson(status as unknown as JsonObject)))
 }
 
 /** An object that was just written. */
-export function sendObject(exchange: Exchange, code: number, object: ApiObject): void {
-  sendBytes(exchange, code, Buffer.from(stringifyJson(asJson(object))))
+export async function sendObject(exchange: Exchange, code: number, object: ApiObject): Promise<void> {
+  await sendBytes(exchange, code, Buffer.from(stringifyJson(asJson(object))))
 }
 
-/** An object's JSON as the cache holds it. */
-export function sendBytes(exchange: Exchange, code: number, json: Buffer): void {
-  exchange.send(code, jsonType, json)
+/** A JSON document as the server holds it. */
+export async function sendBytes(exchange: Exchange, code: number, json: Buffer): Promise<void> {
+  const { form } = exchange
+  const body = form.encode === undefined ? json : await form.encode(json)
+  if (!wantsGzip(exchange, body.length)) {
+    exchange.send(code, form.mediaType, body)
+    return
+  }
+  // In the thread pool, off the event loop.
+  const compressed = await gzipAsync(body, gzipOptions)
+  markGzip(exchange)
+  exchange.send(code, form.mediaType, compressed)
 }
 
 export function sendText(exchange: Exchange, code: number, text: string): void {
-  exchange.send(code, textType, Buffer.from(text))
+  exchange.send(code, 'text/plain; charset=utf-8', Buffer.from(text))
+}
+
+/** For paths that are no resources and that nobody serves. */
+export function sendPageNotFound(exchange: Exchange): void {
+  sendText(exchange, 404, '404 page not found\n')
+}
+
+/** A JSON document in chunks, written as fast as the client takes them. `size` is about how long it will be. */
+export async function sendChunks(exchange: Exchange, chunks: Iterable<Buffer>, size: number): Promise<void> {
+  if (exchange.form.encode !== undefined || size < compressFrom / 2)
+    return await sendBytes(exchange, 200, Buffer.concat([...chunks]))
+  const compressed = wantsGzip(exchange, size)
+  if (compressed) markGzip(exchange)
+  exchange.open(200, exchange.form.mediaType)
+  for await (const chunk of compressed ? gzipped(chunks) : chunks) {
+    if (exchange.signal.aborted) return
+    await exchange.transport.write(chunk)
+  }
+  exchange.transport.end()
+}
+
+async function* gzipped(chunks: Iterable<Buffer>): AsyncGenerator<Buffer> {
+  const { Readable } = await import('node:stream')
+  yield* Readable.from(chunks).pipe(createGzip(gzipOptions))
+}
+
+function wantsGzip(exchange: Exchange, size: number): boolean {
+  return (
+    size >= compressFrom &&
+    /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(exchange.headers?.all('accept-encoding').join(',') ?? '')
+  )
+}
+
+function markGzip(exchange: Exchange): void {
+  exchange.setHeader('content-encoding', 'gzip')
+  exchange.setHeader('vary', 'Accept-Encoding')
 }

@@ -19,9 +19,16 @@ export interface WriteOptions {
 
 const longestManager = 128
 
-/** `kind` is the options kind that errors speak of: CreateOptions, UpdateOptions, PatchOptions. */
-export function readWriteOptions(query: URLSearchParams, kind: string, vendor: Vendor): WriteOptions {
-  const errors = [...checkDryRun(query), ...checkManager(query), ...checkValidation(query)]
+export interface OptionsCheck {
+  /** The options kind that errors speak of: CreateOptions, UpdateOptions, PatchOptions. */
+  readonly kind: string
+  readonly vendor: Vendor
+  /** What else is wrong with the options. */
+  readonly faults: readonly FieldError[]
+}
+
+export function readWriteOptions(query: URLSearchParams, { kind, vendor, faults }: OptionsCheck): WriteOptions {
+  const errors = [...faults, ...checkDryRun(query), ...checkManager(query), ...checkValidation(query)]
   if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind }, '', errors)
   return { dryRun: query.get('dryRun') === 'All', fieldManager: query.get('fieldManager') ?? '' }
 }

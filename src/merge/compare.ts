@@ -1,13 +1,15 @@
 /**
  * What changed between two objects of one schema: the places that were added, modified and removed.
  *
- * A place that exists on one side only counts with everything below it, itself included. Scalars, atomic lists, atomic
- * maps and values without a schema are compared as a whole.
+ * A place that exists on one side only counts with everything below it, itself included. Wholes (see shape.ts) are
+ * compared in one piece; the order of elements in sets and keyed lists does not count. Parts that are the same value
+ * in memory are not looked into, so comparing an object with one derived from it costs what was changed.
  */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../model/json.ts'
-import type { ListSchema, MapSchema, ObjectSchema, Schema } from '../schema/schema.ts'
-import { emptySet, type FieldSet, justHere, makeSet } from './field-set.ts'
-import { elementStep, fieldStep } from './steps.ts'
+import type { ListSchema, Schema } from '../schema/schema.ts'
+import { emptySet, type FieldSet, isEmpty, justHere, makeSet, union } from './field-set.ts'
+import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts'
+import { byStep, fieldStep } from './steps.ts'
 
 export interface Comparison {
   readonly added: FieldSet
@@ -15,83 +17,89 @@ export interface Comparison {
   readonly removed: FieldSet
 }
 
-const unchanged: Comparison = { added: emptySet, modified: emptySet, removed: emptySet }
+export const unchanged: Comparison = { added: emptySet, modified: emptySet, removed: emptySet }
+const modifiedHere: Comparison = { ...unchanged, modified: justHere }
+
+export function isUnchanged({ added, modified, removed }: Comparison): boolean {
+  return isEmpty(added) && isEmpty(modified) && isEmpty(removed)
+}
+
+/** What a write set: what it added or modified. */
+export function changedBy({ added, modified }: Comparison): FieldSet {
+  return union(added, modified)
+}
 
 export function compare(schema: Schema, before: Json | undefined, after: Json | undefined): Comparison {
-  if (before === undefined && after === undefined) return unchanged
+  if (before === after) return unchanged
   if (before === undefined) return { ...unchanged, added: everything(schema, after!) }
   if (after === undefined) return { ...unchanged, removed: everything(schema, before) }
-  switch (schema.type) {
-    case 'object':
-      if (schema.atomic || !isObject(before) || !isObject(after)) return compareWhole(before, after)
-      return compareMembers(schema, before, after)
-    case 'map':
-      if (schema.atomic || !isObject(before) || !isObject(after)) return compareWhole(before, after)
-      return compareMembers(schema, before, after)
-    case 'list':
-      if (schema.list === 'atomic' || !Array.isArray(before) || !Array.isArray(after))
-        return compareWhole(before, after)
-      return compareElements(schema, before, after)
-    default:
-      return compareWhole(before, after)
+  if (hasMembers(schema) && isParted(before, after, isObject))
+    return compareMembers(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)
+  if (hasElements(schema) && isParted(before, after, Array.isArray))
+    return compareElements(schema, (before ?? []) as Json[], (after ?? []) as Json[])
+  return sameJson(before, after) ? unchanged : modifiedHere
+}
+
+/** Whether two values are compared by their parts. Null beside parts has none of them; two values without any are wholes. */
+function isParted(before: Json, after: Json, hasForm: (value: Json) => boolean): boolean {
+  if (before === null) return after !== null && hasForm(after) && Object.keys(after).length > 0
+  if (after === null) return hasForm(before) && Object.keys(before).length > 0
+  return hasForm(before) && hasForm(after)
+}
+
+function compareMembers(schema: Membered, before: JsonObject, after: JsonObject): Comparison {
+  const parts: Part[] = []
+  for (const name of Object.keys(before)) {
+    const part = compare(memberSchema(schema, name), before[name], own(after, name))
+    if (part !== unchanged) parts.push([fieldStep(name), part])
   }
-}
-
-function compareWhole(before: Json, after: Json): Comparison {
-  return sameJson(before, after) ? unchanged : { ...unchanged, modified: justHere }
-}
-
-function compareMembers(schema: ObjectSchema | MapSchema, before: JsonObject, after: JsonObject): Comparison {
-  const keys = new Set([...Object.keys(before), ...Object.keys(after)])
-  return gather(
-    [...keys].map((key) => [fieldStep(key), compare(memberSchema(schema, key), own(before, key), own(after, key))]),
-  )
+  for (const name of Object.keys(after)) {
+    if (after[name] === undefined || own(before, name) !== undefined) continue
+    parts.push([fieldStep(name), compare(memberSchema(schema, name), undefined, after[name])])
+  }
+  return gather(parts)
 }
 
 function compareElements(schema: ListSchema, before: Json[], after: Json[]): Comparison {
   const old = byStep(schema, before)
   const next = byStep(schema, after)
-  const steps = new Set([...old.keys(), ...next.keys()])
-  return gather([...steps].map((step) => [step, compare(schema.items, old.get(step), next.get(step))]))
+  const parts: Part[] = []
+  for (const [step, item] of old) {
+    const part = compare(schema.items, item, next.get(step))
+    if (part !== unchanged) parts.push([step, part])
+  }
+  for (const [step, item] of next) if (!old.has(step)) parts.push([step, compare(schema.items, undefined, item)])
+  return gather(parts)
 }
 
-function gather(parts: [string, Comparison][]): Comparison {
+type Part = readonly [string, Comparison]
+
+function gather(parts: readonly Part[]): Comparison {
+  if (parts.length === 0) return unchanged
   const collect = (which: keyof Comparison) =>
     makeSet(
       false,
       parts.map(([step, part]) => [step, part[which]] as const),
     )
-  return { added: collect('added'), modified: collect('modified'), removed: collect('removed') }
+  const found = { added: collect('added'), modified: collect('modified'), removed: collect('removed') }
+  return isUnchanged(found) ? unchanged : found
 }
 
 /** Every place of a value, the value's own place included. */
-export function everything(schema: Schema, value: Json): FieldSet {
-  switch (schema.type) {
-    case 'object':
-    case 'map':
-      if (schema.atomic || !isObject(value)) return justHere
-      return makeSet(
-        true,
-        Object.keys(value).map((key) => [fieldStep(key), everything(memberSchema(schema, key), value[key]!)] as const),
-      )
-    case 'list':
-      if (schema.list === 'atomic' || !Array.isArray(value)) return justHere
-      return makeSet(
-        true,
-        [...byStep(schema, value)].map(([step, item]) => [step, everything(schema.items, item)] as const),
-      )
-    default:
-      return justHere
+function everything(schema: Schema, value: Json): FieldSet {
+  if (hasMembers(schema) && isObject(value)) {
+    const names = Object.keys(value).filter((name) => value[name] !== undefined)
+    return makeSet(
+      true,
+      names.map((name) => [fieldStep(name), everything(memberSchema(schema, name), value[name]!)] as const),
+    )
   }
-}
-
-const anything: Schema = { type: 'any' }
-
-export function memberSchema(schema: ObjectSchema | MapSchema, key: string): Schema {
-  if (schema.type === 'map') return schema.values
-  return Object.hasOwn(schema.fields, key) ? schema.fields[key]!.schema : anything
-}
-
-export function byStep(schema: ListSchema, items: Json[]): Map<string, Json> {
-  return new Map(items.map((item) => [elementStep(schema, item), item]))
+  if (hasElements(schema) && Array.isArray(value)) {
+    const items = [...byStep(schema, value)]
+    return makeSet(
+      true,
+      items.map(([step, item]) => [step, everything(schema.items, item)] as const),
+    )
+  }
+  return justHere
 }

@@ -7,14 +7,16 @@
  *   v:"a"         the element of a set with this value
  * So `{"f:data":{".":{},"f:k":{}}}` is the set of `data` itself and `data.k`: `.` says that the place is a member too.
  *
- * Sets are values: no function here changes its arguments.
+ * Sets are values: no function here changes its arguments, and one that changes nothing gives its argument back, so
+ * that `===` tells what stayed the same.
  */
-import { compareUtf8 } from '../base/utf8-order.ts'
+import { stringifyMembers } from '../codec/json.ts'
 import { isObject, type Json, type JsonObject, setKey } from '../model/json.ts'
 
 export interface FieldSet {
   /** Whether the place itself belongs to the set. */
   readonly member: boolean
+  /** What lies below, by step. No branch is empty. */
   readonly children: ReadonlyMap<string, FieldSet>
 }
 
@@ -27,6 +29,11 @@ export function isEmpty(set: FieldSet): boolean {
   return !set.member && set.children.size === 0
 }
 
+/** What the set holds below a step. */
+export function below(set: FieldSet, step: string): FieldSet {
+  return set.children.get(step) ?? emptySet
+}
+
 /** A set from its parts, without empty branches. */
 export function makeSet(member: boolean, children: Iterable<readonly [string, FieldSet]>): FieldSet {
   const kept = new Map<string, FieldSet>()
@@ -34,43 +41,69 @@ export function makeSet(member: boolean, children: Iterable<readonly [string, Fi
   return kept.size === 0 ? (member ? justHere : emptySet) : { member, children: kept }
 }
 
+/** The set with each branch put through `change`. */
+export function rebuild(
+  set: FieldSet,
+  member: boolean,
+  change: (branch: FieldSet, step: string) => FieldSet,
+): FieldSet {
+  let children: Map<string, FieldSet> | undefined
+  for (const [step, branch] of set.children) {
+    const next = change(branch, step)
+    if (next === branch) continue
+    children ??= new Map(set.children)
+    if (isEmpty(next)) children.delete(step)
+    else children.set(step, next)
+  }
+  if (children === undefined && member === set.member) return set
+  return makeSet(member, children ?? set.children)
+}
+
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(a)) return b
-  if (isEmpty(b)) return a
-  const children = new Map(a.children)
-  for (const [step, set] of b.children) children.set(step, union(children.get(step) ?? emptySet, set))
-  return { member: a.member || b.member, children }
+  if (isEmpty(b) || a === b) return a
+  let children: Map<string, FieldSet> | undefined
+  for (const [step, set] of b.children) {
+    const known = a.children.get(step)
+    const both = known === undefined ? set : union(known, set)
+    if (both === known) continue
+    children ??= new Map(a.children)
+    children.set(step, both)
+  }
+  const member = a.member || b.member
+  return children === undefined && member === a.member ? a : { member, children: children ?? a.children }
 }
 
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
-  const children = [...a.children].map(
-    ([step, set]) => [step, intersection(set, b.children.get(step) ?? emptySet)] as const,
-  )
-  return makeSet(a.member && b.member, children)
+  return rebuild(a, a.member && b.member, (branch, step) => intersection(branch, below(b, step)))
 }
 
 /** What is in `a` and not in `b`. A place below a member of `b` stays. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
-  if (isEmpty(a) || isEmpty(b)) return a
-  const children = [...a.children].map(
-    ([step, set]) => [step, difference(set, b.children.get(step) ?? emptySet)] as const,
-  )
-  return makeSet(a.member && !b.member, children)
+  if (isEmpty(b)) return a
+  return rebuild(a, a.member && !b.member, (branch, step) => difference(branch, below(b, step)))
 }
 
 /** What is in `a` and neither in `b` nor anywhere below a member of `b`. */
 export function differenceBelow(a: FieldSet, b: FieldSet): FieldSet {
   if (b.member) return emptySet
-  if (isEmpty(a) || isEmpty(b)) return a
-  return makeSet(
-    a.member,
-    [...a.children].map(([step, set]) => [step, differenceBelow(set, b.children.get(step) ?? emptySet)] as const),
-  )
+  if (isEmpty(b)) return a
+  return rebuild(a, a.member, (branch, step) => differenceBelow(branch, below(b, step)))
+}
+
+/** Whether everything in `b` is in `a`. */
+export function covers(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true
+  if (b.member && !a.member) return false
+  for (const [step, set] of b.children) if (!covers(below(a, step), set)) return false
+  return true
 }
 
 export function sameSet(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true
   if (a.member !== b.member || a.children.size !== b.children.size) return false
-  return [...a.children].every(([step, set]) => sameSet(set, b.children.get(step) ?? emptySet))
+  for (const [step, set] of a.children) if (!sameSet(set, below(b, step))) return false
+  return true
 }
 
 /** The set of the places at these paths, each a list of steps. */
@@ -79,32 +112,68 @@ export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
     (set, path) =>
       union(
         set,
-        path.reduceRight<FieldSet>((below, step) => makeSet(false, [[step, below]]), justHere),
+        path.reduceRight<FieldSet>((rest, step) => makeSet(false, [[step, rest]]), justHere),
       ),
     emptySet,
   )
 }
 
-/** The form in `fieldsV1`. */
+/** Every place of the set as a list of steps: members of one level first, then what lies below them. */
+export function pathsOf(set: FieldSet, prefix: readonly string[] = []): string[][] {
+  const steps = [...set.children].sort(([a], [b]) => (a < b ? -1 : 1))
+  const here = steps.filter(([, branch]) => branch.member).map(([step]) => [...prefix, step])
+  return [...here, ...steps.flatMap(([step, branch]) => pathsOf(branch, [...prefix, step]))]
+}
+
+/** The form in `fieldsV1`. The order of its keys is the encoder's business. */
 export function toFieldsV1(set: FieldSet): JsonObject {
   const fields: JsonObject = {}
   if (set.member && set.children.size > 0) fields['.'] = {}
-  for (const step of [...set.children.keys()].sort(compareUtf8))
-    setKey(fields, step, toFieldsV1(set.children.get(step)!))
+  for (const [step, branch] of set.children) setKey(fields, step, toFieldsV1(branch))
   return fields
 }
 
+/** How a step is read: its one spelling, or undefined when it is none. */
+export type ReadStep = (text: string) => string | undefined
+
+/** For sets that we wrote: they have the one spelling. */
+export const asWritten: ReadStep = (text) => text
+
 /** Reads `fieldsV1`; undefined when it is not of that form. */
-export function fromFieldsV1(fields: Json | undefined, top = true): FieldSet | undefined {
+export function fromFieldsV1(fields: Json | undefined, readStep: ReadStep = normalStep): FieldSet | undefined {
+  const set = readBranch(fields, readStep)
+  if (set === undefined || !set.member) return set
+  return { member: false, children: set.children }
+}
+
+function readBranch(fields: Json | undefined, readStep: ReadStep): FieldSet | undefined {
   if (!isObject(fields)) return undefined
   const keys = Object.keys(fields)
-  if (keys.length === 0) return top ? emptySet : justHere
+  if (keys.length === 0) return justHere
   const children = new Map<string, FieldSet>()
-  for (const step of keys) {
-    if (step === '.') continue
-    const below = /^[fkvi]:/.test(step) ? fromFieldsV1(fields[step], false) : undefined
-    if (below === undefined) return undefined
-    children.set(step, below)
+  for (const key of keys) {
+    if (key === '.') continue
+    const step = readStep(key)
+    const branch = step === undefined ? undefined : readBranch(fields[key], readStep)
+    if (branch === undefined) return undefined
+    children.set(step!, branch)
   }
-  return makeSet(!top && Object.hasOwn(fields, '.'), children)
+  return { member: children.size === 0 || Object.hasOwn(fields, '.'), children }
+}
+
+/** The one spelling of a step; undefined when it is none. Clients may write the JSON of a key in other ways than we do. */
+function normalStep(text: string): string | undefined {
+  if (text.startsWith('f:')) return text
+  const json = /^[kvi]:/.test(text) ? parsed(text.slice(2)) : undefined
+  if (json === undefined) return undefined
+  if (!text.startsWith('k:')) return text
+  return isObject(json) && Object.keys(json).length > 0 ? `k:{${stringifyMembers(json)}}` : undefined
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // not a step: what that means is for the reader of the whole to say
+  }
 }

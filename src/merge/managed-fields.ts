@@ -2,36 +2,75 @@
  * The managers of an object: who owns which fields, as kept in `metadata.managedFields`.
  *
  * An entry is one manager writing in one way (operation, version, subresource). `readManagers` and `writeManagers`
- * turn the wire form into a list of `Manager` and back.
+ * turn the wire form into a list of `Manager` and back; an entry whose fields nobody touched goes back as it came.
  */
-import type { ManagedFieldsEntry } from '../model/object.ts'
-import { type FieldSet, fromFieldsV1, isEmpty, toFieldsV1 } from './field-set.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
+import { asWritten, type FieldSet, fromFieldsV1, isEmpty, toFieldsV1 } from './field-set.ts'
 
-export interface Manager {
+export interface Manager extends ManagerId {
+  readonly time: string | undefined
+  readonly fields: FieldSet
+  /** The wire form of `fields`, where it is known. */
+  readonly encoded?: JsonObject | undefined
+}
+
+export interface ManagerId {
   readonly name: string
   readonly operation: 'Apply' | 'Update'
   readonly apiVersion: string
   readonly subresource: string
-  readonly time: string | undefined
-  readonly fields: FieldSet
 }
 
-/** Reads the entries; undefined when one of them is not of the right form. */
+/** Who writes, through what, and when. */
+export interface Writer {
+  readonly name: string
+  readonly apiVersion: string
+  /** '' for the object itself. */
+  readonly subresource: string
+  /** Now, in the form of `managedFields[].time`. */
+  readonly time: string
+}
+
+/** Reads entries that a client sent; undefined when one of them is not of the right form. */
 export function readManagers(entries: readonly ManagedFieldsEntry[] | undefined): Manager[] | undefined {
-  const managers: Manager[] = []
+  return readEntries(entries, (fieldsV1) => ({ fields: fromFieldsV1(fieldsV1) }))
+}
+
+/** Reads entries that were stored. None where there are some that cannot be read. */
+export function storedManagers({ metadata }: ApiObject): Manager[] {
+  return readEntries(metadata.managedFields, (encoded) => ({ fields: fromFieldsV1(encoded, asWritten), encoded })) ?? []
+}
+
+type ReadFields = (fieldsV1: JsonObject) => { fields: FieldSet | undefined; encoded?: JsonObject }
+
+/** Of two entries with one identity the last counts. */
+function readEntries(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  readFields: ReadFields,
+): Manager[] | undefined {
+  const managers = new Map<string, Manager>()
   for (const entry of entries ?? []) {
-    const fields = fromFieldsV1(entry.fieldsV1)
-    if (fields === undefined || (entry.operation !== 'Apply' && entry.operation !== 'Update')) return undefined
-    managers.push({
-      name: entry.manager ?? '',
-      operation: entry.operation,
-      apiVersion: entry.apiVersion ?? '',
-      subresource: entry.subresource ?? '',
-      time: entry.time,
-      fields,
-    })
+    const manager = readEntry(entry, readFields)
+    if (manager === undefined) return undefined
+    managers.set(identity(manager), manager)
   }
-  return managers
+  return [...managers.values()]
+}
+
+function readEntry(entry: ManagedFieldsEntry, readFields: ReadFields): Manager | undefined {
+  const { operation, apiVersion, fieldsType, fieldsV1 = {} } = entry
+  if (operation !== 'Apply' && operation !== 'Update') return undefined
+  if (!apiVersion || fieldsType !== 'FieldsV1') return undefined
+  const { fields, encoded } = readFields(fieldsV1)
+  if (fields === undefined) return undefined
+  const { manager: name = '', subresource = '', time } = entry
+  return { name, operation, apiVersion, subresource, time, fields, encoded }
+}
+
+/** The manager with other fields; itself when they are the same. */
+export function withFields(manager: Manager, fields: FieldSet): Manager {
+  return fields === manager.fields ? manager : { ...manager, fields, encoded: undefined }
 }
 
 /** The wire form: appliers first, then by time and name; managers that own nothing vanish. */
@@ -45,24 +84,36 @@ export function writeManagers(managers: readonly Manager[]): ManagedFieldsEntry[
       apiVersion: manager.apiVersion,
       ...(manager.time === undefined ? {} : { time: manager.time }),
       fieldsType: 'FieldsV1',
-      fieldsV1: toFieldsV1(manager.fields),
+      fieldsV1: manager.encoded ?? toFieldsV1(manager.fields),
       ...(manager.subresource === '' ? {} : { subresource: manager.subresource }),
     }))
 }
 
 function inOrder(a: Manager, b: Manager): number {
-  if (a.operation !== b.operation) return a.operation === 'Apply' ? -1 : 1
   return (
-    compareText(a.time ?? '', b.time ?? '') || compareText(a.name, b.name) || compareText(a.apiVersion, b.apiVersion)
+    compareText(a.operation, b.operation) ||
+    compareText(a.time ?? '', b.time ?? '') ||
+    compareText(a.name, b.name) ||
+    compareText(a.apiVersion, b.apiVersion) ||
+    compareText(a.subresource, b.subresource)
   )
+}
+
+/** Oldest first; of one age by identity. */
+export function byAge(a: Manager, b: Manager): number {
+  return compareText(a.time ?? '', b.time ?? '') || compareText(identity(a), identity(b))
 }
 
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Whether two entries are the same manager. An applier keeps its entry when it moves to another version. */
-export function sameManager(a: Omit<Manager, 'fields' | 'time'>, b: Omit<Manager, 'fields' | 'time'>): boolean {
+/** What makes two entries the same manager. An applier keeps its entry when it moves to another version. */
+function identity({ name, operation, apiVersion, subresource }: ManagerId): string {
+  return JSON.stringify([name, operation, operation === 'Apply' ? '' : apiVersion, subresource])
+}
+
+export function sameManager(a: ManagerId, b: ManagerId): boolean {
   return (
     a.name === b.name &&
     a.operation === b.operation &&

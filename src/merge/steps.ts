@@ -1,6 +1,7 @@
-/** How the elements of lists are named as steps of a place: by their keys, or by their value. */
+/** How places are named: steps to members by name, to elements of lists by their keys or their value. */
+import { compareUtf8 } from '../base/utf8-order.ts'
 import { stringifyJson } from '../codec/json.ts'
-import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import type { ListSchema } from '../schema/schema.ts'
 
 export function fieldStep(name: string): string {
@@ -9,8 +10,53 @@ export function fieldStep(name: string): string {
 
 /** The step to an element of a set or keyed list. */
 export function elementStep(schema: ListSchema, item: Json): string {
-  if (schema.list === 'set' || !isObject(item)) return `v:${stringifyJson(item)}`
-  const key: JsonObject = {}
-  for (const name of schema.keys ?? []) if (item[name] !== undefined) key[name] = item[name]
-  return `k:${stringifyJson(key)}`
+  if (schema.list === 'set' || !isObject(item)) return `v:${scalarText(item)}`
+  const names = schema.keys ?? []
+  let text = ''
+  for (const name of names.length < 2 ? names : names.toSorted(compareUtf8)) {
+    const value = keyOf(schema, item, name)
+    if (value !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${scalarText(value)}`
+  }
+  return `k:{${text}}`
+}
+
+// Every element of every list is named in each apply: what is a string most of the time takes the short way.
+function scalarText(value: Json): string {
+  return typeof value === 'string' ? JSON.stringify(value) : stringifyJson(value)
+}
+
+/** A key field of an element; one that is left out counts with its default. */
+export function keyOf(schema: ListSchema, item: JsonObject, name: string): Json | undefined {
+  return own(item, name) ?? defaultOf(schema, name)
+}
+
+function defaultOf({ items }: ListSchema, name: string): Json | undefined {
+  return items.type === 'object' && Object.hasOwn(items.fields, name) ? items.fields[name]!.default : undefined
+}
+
+/** The elements of a list by their steps, in order. Of elements with one and the same step the first counts. */
+export function byStep(schema: ListSchema, items: readonly Json[]): Map<string, Json> {
+  const elements = new Map<string, Json>()
+  for (const item of items) {
+    const step = elementStep(schema, item)
+    if (!elements.has(step)) elements.set(step, item)
+  }
+  return elements
+}
+
+/** A path as people read it: `.spec.ports[port=80,protocol="TCP"].name`. */
+export function pathText(path: readonly string[]): string {
+  return path.map(stepText).join('')
+}
+
+function stepText(step: string): string {
+  const rest = step.slice(2)
+  if (step.startsWith('f:')) return `.${rest}`
+  return step.startsWith('k:') ? `[${keyText(JSON.parse(rest))}]` : step.startsWith('v:') ? `[=${rest}]` : `[${rest}]`
+}
+
+function keyText(keys: JsonObject): string {
+  return Object.entries(keys)
+    .map(([name, value]) => `${name}=${stringifyJson(value!)}`)
+    .join(',')
 }

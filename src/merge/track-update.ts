@@ -1,22 +1,27 @@
 /**
  * Ownership after a write that is not an apply: who changed what is read off the difference between the two objects.
  *
- * The writer takes every field that it added or modified, from whoever had it; removed fields are nobody's. Fields
- * that a client cannot decide (names, versions, what the kind keeps read-only) are never owned.
+ * The writer takes every field that it added or modified, from whoever had it; removed fields are nobody's. An object
+ * without managers is not tracked, until its first apply. A client may edit the managers: what it sends replaces them
+ * if it can be read and is not empty; a list with one empty entry drops them all (spec: apply, rule 6), after which
+ * the writer owns what it changed in the same write.
  */
-import { type ApiObject, asJson, type ManagedFieldsEntry } from '../model/object.ts'
+import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
-import { compare } from './compare.ts'
-import { difference, differenceBelow, emptySet, type FieldSet, isEmpty, setOf, union } from './field-set.ts'
-import { type Manager, readManagers, sameManager, writeManagers } from './managed-fields.ts'
-
-export interface Writer {
-  readonly name: string
-  readonly apiVersion: string
-  readonly subresource: string
-  /** Now, in the form of `managedFields[].time`. */
-  readonly time: string
-}
+import { type Comparison, changedBy, compare } from './compare.ts'
+import { difference, emptySet, isEmpty, sameSet, union } from './field-set.ts'
+import { foldUpdaters } from './fold-updaters.ts'
+import {
+  type Manager,
+  readManagers,
+  sameManager,
+  storedManagers,
+  type Writer,
+  withFields,
+  writeManagers,
+} from './managed-fields.ts'
+import { ownable, withoutManagers, writableChanges } from './ownable.ts'
+import { reconcileManagers } from './reconcile.ts'
 
 export interface UpdateToTrack {
   readonly schema: ObjectSchema
@@ -29,43 +34,29 @@ export interface UpdateToTrack {
   readonly create: boolean
 }
 
-/** How many Update entries are kept; older ones are folded into one. */
-const maxUpdaters = 10
-const ancient = 'ancient-changes'
-
-const neverOwned: FieldSet = setOf(
-  ['f:apiVersion'],
-  ['f:kind'],
-  ...[
-    'name',
-    'namespace',
-    'selfLink',
-    'uid',
-    'clusterName',
-    'generation',
-    'creationTimestamp',
-    'managedFields',
-    'resourceVersion',
-  ].map((name) => ['f:metadata', `f:${name}`]),
-)
-
 /** The managedFields of `after`; undefined when the object is not tracked. */
 export function trackUpdate(update: UpdateToTrack): ManagedFieldsEntry[] | undefined {
+  const { schema, before, after, writer, readOnly } = update
   const managers = currentManagers(update)
-  if (managers.length === 0 && !update.create) return undefined
-  const changes = compare(update.schema, withoutManagers(update.before), withoutManagers(update.after))
-  const taken = ownable(union(changes.added, changes.modified), update.readOnly)
-  const lost = union(taken, changes.removed)
-  const others = managers.map((manager) => ({ ...manager, fields: difference(manager.fields, lost) }))
-  return writeManagers(foldOldest(isEmpty(taken) ? others : withTaken(others, managers, update.writer, taken)))
+  if (managers === undefined) return undefined
+  const changes = compare(schema, withoutManagers(before), withoutManagers(after))
+  const known = reconcileManagers(schema, managers)
+  return writeManagers(foldUpdaters(takeChanges(known, writableChanges(changes, readOnly), writer)))
 }
 
-/** A client that sends managedFields it can read back replaces them; one that sends none keeps what is stored. */
-function currentManagers({ before, after, writer }: UpdateToTrack): Manager[] {
+/** Whom the write finds; undefined when the object is not tracked. */
+function currentManagers({ before, after, writer, create }: UpdateToTrack): Manager[] | undefined {
+  if (create) return []
   const sent = writer.subresource === '' ? after.metadata.managedFields : undefined
   if (isReset(sent)) return []
-  const read = sent && sent.length > 0 ? readManagers(sent) : undefined
-  return read !== undefined && read.length > 0 ? read : (readManagers(before.metadata.managedFields) ?? [])
+  const managers = readSent(sent) ?? storedManagers(before)
+  return managers.length > 0 ? managers : undefined
+}
+
+/** A client that sends managers it cannot mean, or none, keeps those that are stored. */
+function readSent(sent: readonly ManagedFieldsEntry[] | undefined): Manager[] | undefined {
+  const managers = readManagers(sent)
+  return managers !== undefined && managers.length > 0 ? managers : undefined
 }
 
 /** A list with one empty entry asks for all entries to be dropped. */
@@ -73,39 +64,20 @@ function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
   return entries?.length === 1 && Object.keys(entries[0]!).length === 0
 }
 
-function withTaken(others: readonly Manager[], before: readonly Manager[], writer: Writer, taken: FieldSet): Manager[] {
-  const self = { ...writer, operation: 'Update' as const }
-  const index = before.findIndex((manager) => sameManager(manager, self))
-  const kept = index < 0 ? emptySet : others[index]!.fields
-  const own: Manager = { ...self, fields: union(kept, taken) }
-  return [...others.filter((_, i) => i !== index), own]
+/** The managers after a writer made these changes. Its time changes only when what it owns does. */
+export function takeChanges(managers: readonly Manager[], changes: Comparison, writer: Writer): Manager[] {
+  const changed = changedBy(changes)
+  const lost = union(changed, changes.removed)
+  const left = managers.map((manager) => withFields(manager, difference(manager.fields, lost)))
+  const taken = ownable(changed)
+  if (isEmpty(taken)) return left
+  const index = managers.findIndex((manager) => sameManager(manager, { ...writer, operation: 'Update' }))
+  const kept = index < 0 ? emptySet : left[index]!.fields
+  const own = claim(managers[index], writer, union(kept, taken))
+  return [...left.filter((_, i) => i !== index), own]
 }
 
-function ownable(fields: FieldSet, readOnly: readonly string[]): FieldSet {
-  return differenceBelow(differenceBelow(fields, neverOwned), setOf(...readOnly.map((name) => [`f:${name}`])))
-}
-
-function withoutManagers(object: ApiObject) {
-  const { managedFields: _, ...metadata } = object.metadata
-  return asJson({ ...object, metadata })
-}
-
-/** Beyond ten updaters the oldest become one entry per version, so that the list stays bounded. */
-function foldOldest(managers: Manager[]): Manager[] {
-  const updaters = managers.filter((manager) => manager.operation === 'Update' && !isEmpty(manager.fields))
-  if (updaters.length <= maxUpdaters) return managers
-  const byAge = updaters.toSorted((a, b) => ((a.time ?? '') < (b.time ?? '') ? -1 : 1))
-  const folded = byAge.slice(0, updaters.length - maxUpdaters + 1)
-  const rest = managers.filter((manager) => !folded.includes(manager))
-  return [...rest, ...foldByVersion(folded)]
-}
-
-function foldByVersion(managers: readonly Manager[]): Manager[] {
-  const byVersion = Map.groupBy(managers, (manager) => manager.apiVersion)
-  return [...byVersion.values()].map((group) => ({
-    ...group.at(-1)!,
-    name: ancient,
-    subresource: '',
-    fields: group.reduce((fields, manager) => union(fields, manager.fields), emptySet),
-  }))
+function claim(former: Manager | undefined, writer: Writer, fields: Manager['fields']): Manager {
+  if (former !== undefined && sameSet(former.fields, fields)) return former
+  return { ...writer, operation: 'Update', fields }
 }

@@ -16,7 +16,7 @@ export interface StatusDetails {
 export interface Status {
   kind: 'Status'
   apiVersion: 'v1'
-  metadata: Record<string, never>
+  metadata: { continue?: string; remainingItemCount?: number; resourceVersion?: string }
   status: 'Success' | 'Failure'
   message?: string
   reason?: string
@@ -76,7 +76,7 @@ export function unauthorized(message = 'Unauthorized'): ApiError {
 }
 
 export function forbiddenError(resource: ResourceRef | undefined, name: string, message: string): ApiError {
-  return new ApiError(403, 'Forbidden', message, resource && detailsOf(resource.group, resource.plural, name))
+  return new ApiError(403, 'Forbidden', message, resource ? detailsOf(resource.group, resource.plural, name) : {})
 }
 
 export function notFound(resource: ResourceRef, name: string): ApiError {
@@ -156,7 +156,7 @@ export function internalError(message: string, options?: ErrorOptions): ApiError
     500,
     'InternalError',
     `Internal error occurred: ${message}`,
-    { causes: [{ reason: '', message, field: '' }] },
+    { causes: [{ reason: '', message }] },
     options,
   )
 }

@@ -64,7 +64,7 @@ export function tooLong(path: FieldPath, limit: number): FieldError {
 export interface StatusCause {
   reason: string
   message: string
-  field: string
+  field?: string
 }
 
 export function causeOf(error: FieldError): StatusCause {

@@ -1,18 +1,22 @@
 /** create: a new object from a client's, or 409 when the name is taken. */
+
+import type { AdmissionRequest } from '../admission/admission.ts'
 import { alreadyExists, badRequest, generateNameTaken, invalidObject } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
 import { asJson } from '../model/object.ts'
 import { validate } from '../schema/validate.ts'
-import type { AdmissionRequest } from './admission.ts'
 import { generateName, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
 import { commitObject, type WriteContext, withManagers, withVersion } from './write.ts'
 
-/** `object` has been decoded and defaulted; it is the caller's no more. */
-export async function create(context: WriteContext, object: ApiObject): Promise<ApiObject> {
+/**
+ * `object` has been decoded and defaulted; it is the caller's no more. With `managed` its managedFields say already who
+ * owns what; else the creator owns all that it sent.
+ */
+export async function create(context: WriteContext, object: ApiObject, managed = false): Promise<ApiObject> {
   refuseVersion(object)
   const named = nameObject(context, object)
-  const owned = withManagers(context, context.resource.empty, named)
+  const owned = managed ? named : withManagers(context, context.resource.empty, named)
   const admitted = (await context.admission.mutate(requestOf(context, owned))) ?? owned
   const prepared = prepare(context, admitted)
   throwIfInvalid(context, prepared)
@@ -47,7 +51,7 @@ function prepare({ resource }: WriteContext, object: ApiObject): ApiObject {
 function throwIfInvalid({ resource }: WriteContext, object: ApiObject): void {
   const errors = [
     ...validateMetadata(resource.kind, object.metadata),
-    ...validate(resource.kind.schema, asJson(object)),
+    ...validate(resource.kind.schema, asJson(object), resource.context),
     ...(resource.kind.validate?.(object, resource.context) ?? []),
   ]
   if (errors.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', errors)

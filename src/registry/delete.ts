@@ -2,9 +2,10 @@
  * delete: in two phases. An object that something waits for (finalizers, or the kind itself) is marked with a
  * deletionTimestamp and stays until the last of them is gone; any other is removed at once.
  */
+
+import type { AdmissionRequest } from '../admission/admission.ts'
 import { conflict, notFound, serviceUnavailable } from '../model/api-error.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
-import type { AdmissionRequest } from './admission.ts'
 import { readObject } from './read-stored.ts'
 import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
 import { commitObject, type WriteContext, withVersion } from './write.ts'
@@ -28,6 +29,7 @@ const maxAttempts = 100
 
 export async function deleteObject(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace } = context
+  await context.admission.mutate(requestOf(context, name, undefined))
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     await readMostRecent(resource)
     const stored = resource.cache.get(keyOf(resource, namespace, name))
@@ -45,7 +47,7 @@ async function attemptDelete(
   revision: number,
   options: DeleteOptions,
 ): Promise<Deleted | 'lost'> {
-  await context.admission.validate(requestOf(context, previous))
+  await context.admission.validate(requestOf(context, previous.metadata.name!, previous))
   assertPreconditions(context.resource, previous, options)
   const marked = mark(context.resource, previous, options)
   if (!mustWait(context.resource, marked)) {
@@ -127,10 +129,8 @@ export async function removeObject(
   return result.outcome === 'conflict' ? undefined : withVersion(object, revision)
 }
 
-function requestOf(
-  { resource, namespace, subresource, user, dryRun }: WriteContext,
-  oldObject: ApiObject,
-): AdmissionRequest {
+function requestOf(context: WriteContext, name: string, oldObject: ApiObject | undefined): AdmissionRequest {
+  const { resource, namespace, subresource, user, dryRun } = context
   const { group, plural } = resource
   return {
     operation: 'DELETE',
@@ -138,7 +138,7 @@ function requestOf(
     plural,
     subresource,
     namespace,
-    name: oldObject.metadata.name!,
+    name,
     user,
     dryRun,
     object: undefined,

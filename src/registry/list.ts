@@ -68,26 +68,32 @@ function isUnchangedSince(resource: Resource, revision: number): boolean {
 
 function pageOfCache(resource: Resource, query: ListQuery, revision: number, after?: string): ListPage {
   const { selection, limit } = query
-  const found = fromCache(resource, selection, after)
-  if (limit === 0) return { revision, objects: [...found], continueToken: '', remaining: undefined }
-  const objects: CachedObject[] = []
-  let remaining = 0
-  for (const object of found) {
-    if (objects.length < limit) objects.push(object)
-    else remaining++
-    // With a selector the rest is not counted; that there is more is enough to know.
-    if (remaining > 0 && selection.matches !== undefined) break
-  }
+  const found = fromCache(resource, selection, after, limit === 0 ? Number.POSITIVE_INFINITY : limit + 1)
+  if (limit === 0) return { revision, objects: found, continueToken: '', remaining: undefined }
+  const objects = found.slice(0, limit)
+  const remaining = found.length > limit ? countRest(resource, selection, objects) : 0
   return finishPage(resource, query, { revision, objects, remaining })
+}
+
+/** How many come after a page. With a selector the rest is not counted; that there is more is enough to know. */
+function countRest(
+  { cache }: Resource,
+  { namespace, matches }: ParsedSelection,
+  page: readonly CachedObject[],
+): number {
+  return matches === undefined ? cache.countAfter(namespace, page.at(-1)!.key) : 1
 }
 
 function fromCache(
   resource: Resource,
-  { namespace, name, matches }: ParsedSelection,
-  after?: string,
-): Iterable<CachedObject> {
-  if (name === undefined || (namespace === undefined && resource.kind.scope === 'Namespaced'))
-    return resource.cache.objects(namespace, matches, after)
+  selection: ParsedSelection,
+  after: string | undefined,
+  limit: number,
+): readonly CachedObject[] {
+  const { namespace, name, matches } = selection
+  if (name === undefined || (namespace === undefined && resource.kind.scope === 'Namespaced')) {
+    return resource.cache.objects({ ...selection, after, limit })
+  }
   const key = keyOf(resource, namespace ?? '', name)
   const object = after === undefined || after < key ? resource.cache.get(key) : undefined
   return object && (matches === undefined || matches(object)) ? [object] : []
@@ -106,6 +112,7 @@ async function pageOfStore(resource: Resource, query: ListQuery, revision: numbe
       prefix,
       revision,
       limit: wanted,
+      count: selection.matches === undefined,
       ...(position === undefined ? {} : { after: position }),
     })
     objects.push(

@@ -9,6 +9,22 @@ import type { Kind } from '../schema/kind.ts'
 const maxAnnotationBytes = 256 * 1024
 const standardFinalizers = new Set(['orphan', 'foregroundDeletion'])
 
+/** Owners without those that occur twice; a client that sends one twice means one. */
+export function uniqueOwners(owners: readonly OwnerReference[]): OwnerReference[] {
+  const seen = new Set<string>()
+  return owners.filter((owner) => {
+    const identity = JSON.stringify([
+      owner.apiVersion,
+      owner.kind,
+      owner.name,
+      owner.uid,
+      owner.controller,
+      owner.blockOwnerDeletion,
+    ])
+    return !seen.has(identity) && seen.add(identity)
+  })
+}
+
 /** What the server decides about a new object, whatever the client sent. */
 export function systemMetadata(sent: ObjectMeta, now: number): ObjectMeta {
   const {
@@ -85,40 +101,45 @@ function validateAnnotations(annotations: { [key: string]: string } | undefined,
   return errors
 }
 
+/** Faults name the list, not the element, as clients of this field are used to. */
 function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
   const path = 'metadata.ownerReferences'
-  const errors = owners.flatMap((owner, i) => {
-    const place = at(path, i)
-    const [group, version] = owner.apiVersion.includes('/') ? owner.apiVersion.split('/') : ['', owner.apiVersion]
-    return [
-      ...(version ? [] : [invalid(child(place, 'apiVersion'), owner.apiVersion, 'version must not be empty')]),
-      ...(group === '' && version === 'v1' && owner.kind === 'Event'
-        ? [invalid(place, '', `${owner.kind} is disallowed from being an owner`)]
-        : []),
-      ...(['kind', 'name', 'uid'] as const)
-        .filter((name) => owner[name] === '')
-        .map((name) => invalid(child(place, name), '', `${name} must not be empty`)),
-    ]
-  })
+  const errors = owners.flatMap((owner) => [
+    ...(versionOf(owner.apiVersion) === ''
+      ? [invalid(child(path, 'apiVersion'), owner.apiVersion, 'version must not be empty')]
+      : []),
+    ...(owner.apiVersion === 'v1' && owner.kind === 'Event'
+      ? [invalid(path, { ...owner }, `${owner.kind} is disallowed from being an owner`)]
+      : []),
+    ...(['kind', 'name', 'uid'] as const)
+      .filter((name) => owner[name] === '')
+      .map((name) => invalid(child(path, name), '', `${name} must not be empty`)),
+  ])
   const controllers = owners.filter((owner) => owner.controller)
-  if (controllers.length > 1) {
-    errors.push(
-      invalid(
-        path,
-        owners as unknown as Json,
-        `Only one reference can have Controller set to true. Found "true" in references for ${controllers.map((owner) => owner.name).join(' and ')}`,
-      ),
-    )
-  }
-  return errors
+  if (controllers.length < 2) return errors
+  const names = controllers.map((owner) => owner.name).join(' and ')
+  return [
+    ...errors,
+    invalid(
+      path,
+      owners as unknown as Json,
+      `Only one reference can have Controller set to true. Found "true" in references for ${names}`,
+    ),
+  ]
+}
+
+/** The version of `group/version` or `version`; '' when it is neither. */
+function versionOf(apiVersion: string): string {
+  const parts = apiVersion.split('/')
+  return parts.length > 2 ? '' : parts.at(-1)!
 }
 
 function validateFinalizers(finalizers: readonly string[]): FieldError[] {
   const path = 'metadata.finalizers'
-  const errors = finalizers.flatMap((name) => {
+  const errors = finalizers.flatMap((name, i) => {
     const faults = checkQualifiedName(name).map((text) => invalid(path, name, text))
     if (faults.length > 0 || name.includes('/') || standardFinalizers.has(name)) return faults
-    return [invalid(path, name, 'name is neither a standard finalizer name nor is it fully qualified')]
+    return [invalid(at(path, i), name, 'name is neither a standard finalizer name nor is it fully qualified')]
   })
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     errors.push(invalid(path, finalizers as Json, 'finalizers orphan and foregroundDeletion cannot be both set'))
@@ -133,7 +154,7 @@ export function keptMetadata(next: ObjectMeta, previous: ObjectMeta): ObjectMeta
   return {
     ...sent,
     uid: sent.uid ?? previous.uid!,
-    creationTimestamp: sent.creationTimestamp ?? previous.creationTimestamp!,
+    creationTimestamp: previous.creationTimestamp!,
     ...defined({
       generateName: sent.generateName ?? previous.generateName,
       generation: previous.generation,

@@ -9,8 +9,9 @@ import type { StoredHeader } from '../codec/stored.ts'
 import { serviceUnavailable } from '../model/api-error.ts'
 import { type ApiObject, asObject } from '../model/object.ts'
 import { apiVersionOf, groupName, type Vendor } from '../model/vendor.ts'
+import type { RuleContext } from '../schema/context.ts'
 import { decode } from '../schema/decode.ts'
-import type { Kind, KindContext } from '../schema/kind.ts'
+import type { Kind } from '../schema/kind.ts'
 import type { Store } from '../store/store.ts'
 import type { ContinueTokens } from './continue-token.ts'
 
@@ -30,7 +31,7 @@ export interface Resource extends RegistryParts {
   readonly plural: string
   readonly apiVersion: string
   readonly cache: KindCache
-  readonly context: KindContext
+  readonly context: RuleContext
   /** The object before it exists: what a create is compared with. */
   readonly empty: ApiObject
 }
@@ -44,7 +45,7 @@ export function serveKind(kind: Kind, parts: RegistryParts): Resource {
     plural: kind.plural,
     apiVersion,
     cache: parts.caches.add(kind.group, kind.plural),
-    context: { vendor: parts.vendor },
+    context: { vendor: parts.vendor, subresource: '' },
     empty: asObject(decode(kind.schema, { apiVersion, kind: kind.kind }).value),
   }
 }

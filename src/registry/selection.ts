@@ -1,6 +1,7 @@
 /** Which objects a list, watch or deletecollection means: by namespace, name, labels and fields. */
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { Matches } from '../cache/event.ts'
+import type { LabelDemand } from '../cache/label-index.ts'
 import type { Selection } from '../cache/watcher.ts'
 import { badRequest } from '../model/api-error.ts'
 import { type FieldRequirement, matchesFields, parseFieldSelector } from '../model/field-selector.ts'
@@ -18,6 +19,8 @@ export interface SelectionQuery {
 export interface ParsedSelection extends Selection {
   readonly labels: readonly Requirement[]
   readonly fields: readonly FieldRequirement[]
+  /** The part of the labels that an index can answer. */
+  readonly demand: LabelDemand | undefined
 }
 
 export function parseSelection(resource: Resource, query: SelectionQuery): ParsedSelection {
@@ -25,7 +28,14 @@ export function parseSelection(resource: Resource, query: SelectionQuery): Parse
   const fields = parseFieldSelector(query.fieldSelector)
   for (const { path } of fields) assertSelectable(resource, path)
   const byName = query.name ?? exactName(fields)
-  return { namespace: query.namespace, name: byName, labels, fields, matches: matcher(labels, fields) }
+  return {
+    namespace: query.namespace,
+    name: byName,
+    labels,
+    fields,
+    demand: labels.find((label) => label.op === 'in'),
+    matches: matcher(labels, fields),
+  }
 }
 
 function matcher(labels: readonly Requirement[], fields: readonly FieldRequirement[]): Matches | undefined {

@@ -4,12 +4,13 @@
  * It reads the stored object, lets `transform` make the next one, checks and stores it if nobody was faster; else it
  * starts over from what is there now. A client that named a version is told of the conflict instead.
  */
-import { conflict, invalidObject, notFound, serviceUnavailable } from '../model/api-error.ts'
+
+import type { AdmissionRequest } from '../admission/admission.ts'
+import { type ApiError, conflict, invalidObject, notFound, serviceUnavailable } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
 import { validate } from '../schema/validate.ts'
-import type { AdmissionRequest } from './admission.ts'
 import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
 import { keptMetadata, validateMetadata, validateMetadataUpdate } from './metadata.ts'
@@ -18,7 +19,13 @@ import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
 import { commitObject, type WriteContext, withManagers, withVersion } from './write.ts'
 
 /** Makes the next object from the stored one. May be called again with a newer one. */
-export type Transform = (previous: ApiObject) => Promise<ApiObject> | ApiObject
+export type Transform = (previous: ApiObject) => Next
+
+export interface Next {
+  readonly object: ApiObject
+  /** Whether its managedFields say already who owns what; else that is read off the difference. */
+  readonly managed: boolean
+}
 
 export interface Updated {
   readonly object: ApiObject
@@ -33,7 +40,11 @@ export async function update(context: WriteContext, name: string, object: ApiObj
   await readMostRecent(resource)
   if (resource.cache.get(keyOf(resource, namespace, name)) === undefined && mayCreate(context))
     return await createInstead(context, object)
-  return { object: await updateObject(context, name, () => object), created: false }
+  const replace = (previous: ApiObject) => {
+    assertUid(resource, object, previous)
+    return { object, managed: false }
+  }
+  return { object: await updateObject(context, name, replace), created: false }
 }
 
 function mayCreate({ resource, subresource }: WriteContext): boolean {
@@ -59,53 +70,57 @@ export async function updateObject(context: WriteContext, name: string, transfor
     const stored = resource.cache.get(keyOf(resource, namespace, name))
     if (stored === undefined) throw notFound(resource, name)
     const previous = readObject(stored.json)
-    const next = await transform(previous)
-    const outcome = await attemptUpdate(context, { previous, next, revision: stored.revision })
+    const outcome = await attemptUpdate(context, { previous, next: transform(previous), revision: stored.revision })
     if (outcome !== 'lost') return outcome
     await readMostRecent(resource)
   }
   throw serviceUnavailable(`${resource.plural} "${name}" is changed by too many writers at once; try again`)
 }
 
-interface Attempt {
+interface Attempt<N> {
   readonly previous: ApiObject
-  readonly next: ApiObject
+  readonly next: N
   readonly revision: number
 }
 
 async function attemptUpdate(
   context: WriteContext,
-  { previous, next, revision }: Attempt,
+  { previous, next, revision }: Attempt<Next>,
 ): Promise<ApiObject | 'lost'> {
-  assertBasis(context.resource, next, previous)
-  const owned = withManagers(context, previous, placed(context, next, previous))
+  assertVersion(context.resource, next.object, previous)
+  const sent = placed(context, next.object, previous)
+  const owned = next.managed ? sent : withManagers(context, previous, sent)
   const admitted = (await context.admission.mutate(requestOf(context, owned, previous))) ?? owned
   const prepared = prepare(context, admitted, previous)
   throwIfInvalid(context, prepared, previous)
   await context.admission.validate(requestOf(context, prepared, previous))
-  return await persist(context, {
-    previous,
-    next: prepared,
-    revision,
-    named: next.metadata.resourceVersion !== undefined,
-  })
+  return await persist(context, { previous, next: prepared, revision, named: namesVersion(next.object) })
 }
 
-/** The client's uid and version, where given, must be those of the stored object. */
-function assertBasis(resource: Resource, next: ApiObject, previous: ApiObject): void {
-  const { name = '', uid, resourceVersion } = next.metadata
-  if (uid !== undefined && uid !== previous.metadata.uid) {
-    throw conflict(
-      resource,
-      previous.metadata.name ?? name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${previous.metadata.uid}`,
-    )
-  }
-  if (resourceVersion === undefined) return
-  if (formatVersion(parseVersion(resourceVersion)) === previous.metadata.resourceVersion) return
-  throw conflict(
+/** Version 0 is any version. */
+function namesVersion({ metadata }: ApiObject): boolean {
+  return metadata.resourceVersion !== undefined && metadata.resourceVersion !== '0'
+}
+
+/** A uid that is sent says which object is meant: one of the same name may have taken its place. */
+function assertUid(resource: Resource, { metadata }: ApiObject, { metadata: stored }: ApiObject): void {
+  if (metadata.uid === undefined || metadata.uid === stored.uid) return
+  const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${stored.uid}`
+  throw conflict(resource, stored.name!, why)
+}
+
+/** A version that is sent must be that of the stored object. */
+function assertVersion(resource: Resource, next: ApiObject, { metadata }: ApiObject): void {
+  const { resourceVersion } = next.metadata
+  if (resourceVersion === undefined || !namesVersion(next)) return
+  if (formatVersion(parseVersion(resourceVersion)) !== metadata.resourceVersion)
+    throw modified(resource, metadata.name!)
+}
+
+function modified(resource: Resource, name: string): ApiError {
+  return conflict(
     resource,
-    previous.metadata.name ?? name,
+    name,
     'the object has been modified; please apply your changes to the latest version and try again',
   )
 }
@@ -124,20 +139,21 @@ function prepare({ resource, subresource }: WriteContext, next: ApiObject, previ
   return prepared
 }
 
-function throwIfInvalid({ resource }: WriteContext, next: ApiObject, previous: ApiObject): void {
+function throwIfInvalid({ resource, subresource }: WriteContext, next: ApiObject, previous: ApiObject): void {
+  const context = { ...resource.context, subresource }
   const errors = [
     ...validateMetadata(resource.kind, next.metadata),
     ...validateMetadataUpdate(next.metadata, previous.metadata),
-    ...validate(resource.kind.schema, asJson(next)),
-    ...(resource.kind.validate?.(next, resource.context) ?? []),
-    ...(resource.kind.validateUpdate?.(next, previous, resource.context) ?? []),
+    ...validate(resource.kind.schema, asJson(next), context),
+    ...(resource.kind.validate?.(next, context) ?? []),
+    ...(resource.kind.validateUpdate?.(next, previous, context) ?? []),
   ]
   if (errors.length > 0) throw invalidObject(kindRef(resource), next.metadata.name ?? '', errors)
 }
 
 async function persist(
   context: WriteContext,
-  { previous, next, revision, named }: Attempt & { named: boolean },
+  { previous, next, revision, named }: Attempt<ApiObject> & { named: boolean },
 ): Promise<ApiObject | 'lost'> {
   const { resource } = context
   if (isUnchanged(next, previous)) return withVersion(next, revision)
@@ -146,12 +162,7 @@ async function persist(
   if (context.dryRun) return withVersion(next, revision)
   const result = await commitObject(context, next, revision)
   if (result.outcome === 'committed') return withVersion(next, result.revision)
-  if (named)
-    throw conflict(
-      resource,
-      next.metadata.name!,
-      'the object has been modified; please apply your changes to the latest version and try again',
-    )
+  if (named) throw modified(resource, next.metadata.name!)
   return 'lost'
 }
 

@@ -11,7 +11,7 @@ export async function waitForVersion({ caches }: RegistryParts, revision: number
 
 export function tooLarge(revision: number, current: number): ApiError {
   return timeout(`Timeout: Too large resource version: ${revision}, current: ${current}`, {
-    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version', field: '' }],
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   })
 }

@@ -36,15 +36,15 @@ export async function watch(resource: Resource, query: WatchQuery): Promise<Watc
 async function watchFromNow(resource: Resource, { selection, form, resourceVersion }: WatchQuery): Promise<Watching> {
   if (resourceVersion === '') await readMostRecent(resource)
   const existing = [...existingObjects(resource, selection)]
-  const watcher = resource.cache.watch(selection, form, resource.caches.revision)
-  return { watcher, before: existing.values().map((object) => form.encode('ADDED', object)) }
+  const rest = form.rest ?? form
+  const watcher = resource.cache.watch(selection, existing.length > 0 ? rest : form, resource.caches.revision)
+  return { watcher, before: existing.values().map((object, i) => (i === 0 ? form : rest).encode('ADDED', object)) }
 }
 
 function existingObjects(resource: Resource, { namespace, name, matches }: Selection): Iterable<CachedObject> {
-  return resource.cache.objects(
-    namespace,
-    (object) => (name === undefined || object.name === name) && (matches === undefined || matches(object)),
-  )
+  const wanted = (object: CachedObject) =>
+    (name === undefined || object.name === name) && (matches === undefined || matches(object))
+  return resource.cache.objects({ namespace, matches: wanted })
 }
 
 /** A version that is not there yet is waited for: nothing is sent until it has been reached. */
@@ -58,7 +58,8 @@ async function watchAfter(resource: Resource, query: WatchQuery, revision: numbe
     await readLog(resource, query, { after, until }, before)
     after = until
   }
-  return { watcher: resource.cache.watch(selection, form, after), before }
+  const next = before.length === 0 ? form : (form.rest ?? form)
+  return { watcher: resource.cache.watch(selection, next, after), before }
 }
 
 async function readLog(
@@ -73,7 +74,7 @@ async function readLog(
       for (const change of changes) {
         const event = eventOf(resource, change)
         const type = event && isOf(selection, event.object) ? event.typeFor(selection.matches) : undefined
-        if (event && type) into.push(event.bytes(form, type))
+        if (event && type) into.push(event.bytes(into.length === 0 ? form : (form.rest ?? form), type))
         if (into.length > maxReplayed) throw tooOld(range.after)
       }
     }

@@ -1,11 +1,12 @@
 /** What the writing verbs share: who writes and how, and the last step into the store. */
+
+import type { Admission } from '../admission/admission.ts'
 import { encodeStored } from '../codec/stored.ts'
 import { trackUpdate } from '../merge/track-update.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
 import type { Committed, Conflict } from '../store/store.ts'
-import type { Admission } from './admission.ts'
 import { headerOf, keyOf, type Resource } from './resource.ts'
 
 export interface WriteContext {
@@ -23,17 +24,12 @@ export interface WriteContext {
 
 /** Records who owns what after this write. */
 export function withManagers(context: WriteContext, before: ApiObject, after: ApiObject): ApiObject {
-  const { resource, subresource } = context
+  const { resource } = context
   const entries = trackUpdate({
     schema: resource.kind.schema,
     before,
     after,
-    writer: {
-      name: context.fieldManager,
-      apiVersion: resource.apiVersion,
-      subresource,
-      time: timestamp(resource.clock.now()),
-    },
+    writer: writerOf(context),
     readOnly: readOnlyFields(context),
     create: before === resource.empty,
   })
@@ -41,7 +37,14 @@ export function withManagers(context: WriteContext, before: ApiObject, after: Ap
   return { ...after, metadata: entries && entries.length > 0 ? { ...metadata, managedFields: entries } : metadata }
 }
 
-function readOnlyFields({ resource, subresource }: WriteContext): readonly string[] {
+/** The writer as managedFields know it. */
+export function writerOf({ resource, subresource, fieldManager }: WriteContext) {
+  const time = timestamp(resource.clock.now())
+  return { name: fieldManager, apiVersion: resource.apiVersion, subresource, time }
+}
+
+/** Top-level fields that this way of writing cannot set. */
+export function readOnlyFields({ resource, subresource }: WriteContext): readonly string[] {
   if (subresource !== '') return resource.kind.subresources?.[subresource]?.readOnly ?? []
   return resource.kind.readOnly ?? []
 }

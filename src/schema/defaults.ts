@@ -1,28 +1,33 @@
-/** Fills in the defaults that the schema states. What depends on a sibling is the kind's own to fill in. */
-import { isObject, type Json } from '../model/json.ts'
+/** Fills in defaults: those that the schema states, and those that its types work out from sibling fields. */
+import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import type { RuleContext } from './context.ts'
 import type { ObjectSchema, Schema } from './schema.ts'
 
 /** Changes `value`, which must be freshly decoded and nobody else's. */
-export function fillDefaults(schema: Schema, value: Json): void {
+export function fillDefaults(schema: Schema, value: Json, context: RuleContext): void {
   switch (schema.type) {
     case 'object':
-      if (isObject(value)) fillObject(schema, value)
+      if (isObject(value)) fillObject(schema, value, context)
       return
     case 'list':
-      if (Array.isArray(value)) for (const item of value) fillDefaults(schema.items, item)
+      if (Array.isArray(value)) for (const item of value) fillDefaults(schema.items, item, context)
       return
     case 'map':
-      if (isObject(value)) for (const item of Object.values(value)) fillDefaults(schema.values, item!)
+      if (isObject(value)) for (const item of Object.values(value)) fillDefaults(schema.values, item!, context)
       return
     default:
       return
   }
 }
 
-function fillObject(schema: ObjectSchema, value: { [key: string]: Json | undefined }): void {
+/** First what the fields state, then what depends on siblings, then what lies below. */
+function fillObject(schema: ObjectSchema, value: JsonObject, context: RuleContext): void {
   for (const [name, field] of Object.entries(schema.fields)) {
     if (field.default !== undefined && value[name] === undefined) value[name] = structuredClone(field.default)
+  }
+  schema.fill?.(value, context)
+  for (const [name, field] of Object.entries(schema.fields)) {
     const present = value[name]
-    if (present !== undefined && present !== null) fillDefaults(field.schema, present)
+    if (present !== undefined && present !== null) fillDefaults(field.schema, present, context)
   }
 }

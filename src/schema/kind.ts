@@ -5,14 +5,10 @@
 import type { FieldError, FieldPath } from '../model/field-error.ts'
 import { checkDnsSubdomain, type NameCheck } from '../model/names.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
-import type { Vendor } from '../model/vendor.ts'
+import type { Column } from './columns.ts'
+import type { RuleContext } from './context.ts'
 import { objectMeta } from './object-meta.ts'
 import { type Fields, field, type InferFields, type ObjectSchema, s } from './schema.ts'
-
-/** What rules may need to know besides the object. */
-export interface KindContext {
-  readonly vendor: Vendor
-}
 
 export type Scope = 'Namespaced' | 'Cluster'
 
@@ -30,6 +26,8 @@ export interface KindDefinition<T> {
   readonly scope: Scope
   /** The form of names; a DNS subdomain unless said otherwise. */
   readonly name?: NameCheck
+  /** Its values are not told in messages. */
+  readonly confidential?: boolean
   /** What a delete answers with; a Status unless said otherwise. */
   readonly deleteAnswers?: 'object' | 'status'
   /** A PUT to a name that does not exist creates it. */
@@ -41,13 +39,15 @@ export interface KindDefinition<T> {
   /** Top-level fields that writes to the main resource cannot set: they are neither changed nor owned. */
   readonly readOnly?: readonly string[]
   /** Defaults that depend on other fields or on the vendor. Changes the object, which is freshly decoded. */
-  readonly fillDefaults?: (object: T, context: KindContext) => void
+  readonly fillDefaults?: (object: T, context: RuleContext) => void
   /** Sets what the server decides on creation. Changes the object. */
-  readonly prepareForCreate?: (object: T, context: KindContext) => void
+  readonly prepareForCreate?: (object: T, context: RuleContext) => void
   /** Restores what an update may not touch. Changes `next`. */
-  readonly prepareForUpdate?: (next: T, previous: T, context: KindContext) => void
-  readonly validate?: (object: T, context: KindContext) => FieldError[]
-  readonly validateUpdate?: (next: T, previous: T, context: KindContext) => FieldError[]
+  readonly prepareForUpdate?: (next: T, previous: T, context: RuleContext) => void
+  readonly validate?: (object: T, context: RuleContext) => FieldError[]
+  readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[]
+  /** What a table shows of an object; name and creation time unless said otherwise. */
+  readonly columns?: readonly Column<T>[]
   /** Values that field selectors may ask for, beside metadata.name and metadata.namespace. */
   readonly selectable?: (object: T) => { [path: FieldPath]: string }
   /** Whether deletion must wait although no finalizer is left in the metadata. */

@@ -10,8 +10,11 @@
  *     immutable: field(4, s.boolean(), { zero: 'keep' }),
  *   })
  */
+
+import type { FieldError, FieldPath } from '../model/field-error.ts'
 import type { Json } from '../model/json.ts'
 import type { NameCheck } from '../model/names.ts'
+import type { RuleContext } from './context.ts'
 
 export type Schema<T = unknown> =
   | StringSchema<T>
@@ -64,6 +67,8 @@ export interface IntOrStringSchema<T = unknown> extends Typed<T> {
 /** Any JSON, kept as it is. */
 export interface AnySchema<T = unknown> extends Typed<T> {
   readonly type: 'any'
+  /** Objects in it are owned key by key by apply, lists as a whole; else the value is owned as a whole. */
+  readonly granular?: boolean
 }
 export interface MapSchema<T = unknown> extends Typed<T> {
   readonly type: 'map'
@@ -88,12 +93,18 @@ export interface ObjectSchema<T = unknown> extends Typed<T> {
   readonly atomic?: boolean
   /** Fields that are not described are kept, not pruned. */
   readonly open?: boolean
+  /** Defaults that depend on sibling fields. Changes the value, which is freshly decoded. */
+  fill?(value: T, context: RuleContext): void
+  /** Rules that span several fields. */
+  check?(value: T, path: FieldPath, context: RuleContext): FieldError[]
 }
 
 export interface Field<T = unknown> {
   readonly schema: Schema<T>
   /** The Protobuf field number. */
   readonly tag: number
+  /** The number of the Protobuf message that holds the field, where JSON has it flat in the object itself. */
+  readonly within?: number
   /** An absent or zero value is an error of validation. */
   readonly required: boolean
   /**
@@ -128,6 +139,11 @@ export function field<S extends Schema>(tag: number, schema: S, options: FieldOp
   }
 }
 
+/** Fields that JSON has flat and Protobuf in a message of its own, under this number. */
+export function inlined<F extends Fields>(within: number, fields: F): F {
+  return Object.fromEntries(Object.entries(fields).map(([name, inner]) => [name, { ...inner, within }])) as unknown as F
+}
+
 type ListOptions =
   | { list?: 'atomic' | 'set'; patch?: 'merge' }
   | { list: 'map'; keys: readonly string[]; patch?: 'merge'; mergeKey?: string }
@@ -144,7 +160,7 @@ export const s = {
   microTime: (): TimeSchema<string> => ({ type: 'time', micro: true }),
   quantity: (): QuantitySchema<string> => ({ type: 'quantity' }),
   intOrString: (): IntOrStringSchema<number | string> => ({ type: 'intOrString' }),
-  any: (): AnySchema<Json> => ({ type: 'any' }),
+  any: (options: { granular?: boolean } = {}): AnySchema<Json> => ({ type: 'any', ...options }),
   map: <S extends Schema>(
     values: S,
     options: { key?: NameCheck; atomic?: boolean } = {},
@@ -161,7 +177,7 @@ export const s = {
   }),
   object: <F extends Fields>(
     fields: F,
-    options: { atomic?: boolean; open?: boolean } = {},
+    options: Omit<ObjectSchema<InferFields<F>>, 'type' | 'fields' | 'infer'> = {},
   ): ObjectSchema<InferFields<F>> => ({
     type: 'object',
     fields,

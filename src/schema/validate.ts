@@ -1,6 +1,6 @@
 /**
  * Checks a decoded value against what its schema demands beyond types: required fields, listed values, map keys,
- * unique list elements. Rules that span fields are the kind's own.
+ * unique list elements, and the rules of its types.
  */
 import {
   at,
@@ -13,16 +13,17 @@ import {
   required,
 } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import type { RuleContext } from './context.ts'
 import type { ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 
-export function validate(schema: Schema, value: Json, path: FieldPath = ''): FieldError[] {
+export function validate(schema: Schema, value: Json, context: RuleContext, path: FieldPath = ''): FieldError[] {
   switch (schema.type) {
     case 'object':
-      return isObject(value) ? validateObject(schema, value, path) : []
+      return isObject(value) ? validateObject(schema, value, context, path) : []
     case 'map':
-      return isObject(value) ? validateMap(schema, value, path) : []
+      return isObject(value) ? validateMap(schema, value, context, path) : []
     case 'list':
-      return Array.isArray(value) ? validateList(schema, value, path) : []
+      return Array.isArray(value) ? validateList(schema, value, context, path) : []
     case 'string':
       return schema.values && value !== '' && !schema.values.includes(String(value))
         ? [notSupported(path, value, schema.values)]
@@ -32,26 +33,27 @@ export function validate(schema: Schema, value: Json, path: FieldPath = ''): Fie
   }
 }
 
-function validateObject(schema: ObjectSchema, value: JsonObject, path: FieldPath): FieldError[] {
-  return Object.entries(schema.fields).flatMap(([name, field]) => {
+function validateObject(schema: ObjectSchema, value: JsonObject, context: RuleContext, path: FieldPath): FieldError[] {
+  const errors = Object.entries(schema.fields).flatMap(([name, field]) => {
     const item = value[name]
     const place = child(path, name)
     if (field.required && (item === undefined || item === '' || item === null)) return [required(place)]
-    return item === undefined ? [] : validate(field.schema, item, place)
+    return item === undefined ? [] : validate(field.schema, item, context, place)
   })
+  return schema.check ? [...errors, ...schema.check(value, path, context)] : errors
 }
 
-function validateMap(schema: MapSchema, value: JsonObject, path: FieldPath): FieldError[] {
+function validateMap(schema: MapSchema, value: JsonObject, context: RuleContext, path: FieldPath): FieldError[] {
   return Object.entries(value).flatMap(([key, item]) => [
     ...(schema.key?.(key) ?? []).map((text) => invalid(at(path, key), key, text)),
-    ...validate(schema.values, item!, at(path, key)),
+    ...validate(schema.values, item!, context, at(path, key)),
   ])
 }
 
-function validateList(schema: ListSchema, value: Json[], path: FieldPath): FieldError[] {
+function validateList(schema: ListSchema, value: Json[], context: RuleContext, path: FieldPath): FieldError[] {
   return [
     ...validateUnique(schema, value, path),
-    ...value.flatMap((item, i) => validate(schema.items, item, at(path, i))),
+    ...value.flatMap((item, i) => validate(schema.items, item, context, at(path, i))),
   ]
 }
 

@@ -3,6 +3,8 @@
  * resolves when requests are answered; `stop` lets those under way finish and releases everything, in reverse order.
  */
 import { setImmediate } from 'node:timers/promises'
+import { chain } from '../admission/admission.ts'
+import { type FindNamespace, namespaceLifecycle } from '../admission/controls/namespace-lifecycle.ts'
 import { type Authenticator, anonymousUser, firstOf } from '../authn/authenticator.ts'
 import { clientCertificates } from '../authn/client-certificate.ts'
 import { staticTokens } from '../authn/static-tokens.ts'
@@ -10,11 +12,13 @@ import { type Authorizer, alwaysAllow, alwaysDeny, openPaths, privilegedGroup, u
 import { type Clock, systemClock } from '../base/clock.ts'
 import { errorFields, type Log } from '../base/log.ts'
 import { Caches } from '../cache/caches.ts'
-import { dispatch } from '../http/dispatch.ts'
+import { discoveryPaths } from '../http/discovery.ts'
+import { dispatch, type PathHandler } from '../http/dispatch.ts'
 import { Exchange } from '../http/exchange.ts'
-import { healthPaths } from '../http/health.ts'
+import { type HealthCheck, healthPaths } from '../http/health.ts'
 import { Listener } from '../http/listener.ts'
 import { pipeline } from '../http/pipeline.ts'
+import { rootPaths, unknownPath } from '../http/root.ts'
 import { answerErrors } from '../http/steps/answer-errors.ts'
 import { authenticate } from '../http/steps/authenticate.ts'
 import { authorize } from '../http/steps/authorize.ts'
@@ -23,15 +27,17 @@ import { setDeadline } from '../http/steps/set-deadline.ts'
 import { stamp } from '../http/steps/stamp.ts'
 import { allKinds } from '../kinds/all.ts'
 import { vendorOf } from '../model/vendor.ts'
-import { admitAll } from '../registry/admission.ts'
 import { ContinueTokens } from '../registry/continue-token.ts'
-import { type Resource, serveKind } from '../registry/resource.ts'
+import { readObject } from '../registry/read-stored.ts'
+import { keyOf, type Resource, readMostRecent, serveKind } from '../registry/resource.ts'
 import type { Store } from '../store/store.ts'
 import { claimProfile, continueTokenKey, createSystemNamespaces } from './bootstrap.ts'
-import { type Certificates, openCertificates, readFlagFile } from './certificates.ts'
+import { type Certificates, openCertificates } from './certificates.ts'
 import { UsageError } from './flags.ts'
 import type { AuthorizationMode, ServerOptions } from './options.ts'
+import { readFlagFile } from './read-flag-file.ts'
 import { openStore } from './store.ts'
+import { apiLevel, version } from './version.ts'
 
 export interface ApiServer {
   /** Where it is: https://127.0.0.1:6443 */
@@ -81,11 +87,13 @@ async function serve(
   await caches.start()
   await createSystemNamespaces(resources.find(({ kind }) => kind.kind === 'Namespace')!)
 
+  const admission = chain([namespaceLifecycle(namespaceFinder(resources))])
   let stopping = false
   const ready = [
     { name: 'store', check: () => (caches.healthy ? undefined : 'the store cannot be followed') },
     { name: 'shutdown', check: () => (stopping ? 'the server is stopping' : undefined) },
   ]
+  const paths = servedPaths({ resources, ready, address: () => url.slice('https://'.length) })
   const handle = pipeline([
     answerErrors((error, { transport }) =>
       log.error('a request failed', {
@@ -95,11 +103,11 @@ async function serve(
       }),
     ),
     stamp,
-    resolveRequest,
+    resolveRequest(vendorOf(options.profile)),
     setDeadline,
     authenticate(authenticator),
     authorize(authorizer),
-    dispatch({ resources, paths: [healthPaths([], ready)], admission: admitAll }),
+    dispatch({ resources, paths, admission }),
   ])
   const onFault = (error: unknown) => log.error('a connection failed', errorFields(error))
   const listener = await openListener(options, certificates, {
@@ -141,6 +149,31 @@ async function serveKinds(
   const vendor = vendorOf(options.profile)
   const continueTokens = new ContinueTokens(await continueTokenKey(store))
   return allKinds.map((kind) => serveKind(kind, { vendor, store, caches, clock, continueTokens }))
+}
+
+interface PathParts {
+  readonly resources: readonly Resource[]
+  readonly ready: readonly HealthCheck[]
+  readonly address: () => string
+}
+
+/** The paths that are no resources; the first that knows a path answers. */
+function servedPaths({ resources, ready, address }: PathParts): PathHandler[] {
+  const discovery = discoveryPaths({ resources, address })
+  const groups = [
+    ...new Set(resources.map(({ group, apiVersion }) => (group === '' ? `/api/${apiVersion}` : `/apis/${apiVersion}`))),
+  ]
+  const listed = ['/api', '/apis', ...groups, '/healthz', '/livez', '/readyz', '/version'].sort()
+  return [healthPaths([], ready), discovery, rootPaths({ version, api: apiLevel }, () => listed), unknownPath]
+}
+
+function namespaceFinder(resources: readonly Resource[]): FindNamespace {
+  const namespaces = resources.find(({ kind }) => kind.kind === 'Namespace')!
+  return async (name) => {
+    await readMostRecent(namespaces)
+    const found = namespaces.cache.get(keyOf(namespaces, '', name))
+    return found && readObject(found.json)
+  }
 }
 
 async function openListener(
@@ -187,7 +220,11 @@ function tokensOf(file: string): Authenticator {
 const modes: { readonly [M in AuthorizationMode]: Authorizer } = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny }
 
 function makeAuthorizer(names: readonly AuthorizationMode[]): Authorizer {
-  return union([privilegedGroup, openPaths(['/livez', '/readyz', '/healthz']), ...names.map((name) => modes[name])])
+  return union([
+    privilegedGroup,
+    openPaths(['/livez', '/readyz', '/healthz', '/version']),
+    ...names.map((name) => modes[name]),
+  ])
 }
 
 function urlHost(address: string): string {

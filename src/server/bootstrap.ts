@@ -1,10 +1,10 @@
 /** What a store must hold before it is served: its vendor profile, the key of continue tokens, the system namespaces. */
 import { randomBytes } from 'node:crypto'
+import { admitAll } from '../admission/admission.ts'
 import { ApiError } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
 import { superusers } from '../model/user.ts'
 import { type ProfileName, profileNames } from '../model/vendor.ts'
-import { admitAll } from '../registry/admission.ts'
 import { create } from '../registry/create.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Store } from '../store/store.ts'

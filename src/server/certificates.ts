@@ -1,6 +1,6 @@
 /** The certificates that the server shows and trusts: self-made ones, or those that flags name. */
 import { X509Certificate } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { mkdir, rename } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
@@ -13,6 +13,7 @@ import type { AlternativeNames } from '../pki/names.ts'
 import { renewWhenDue } from '../pki/renewal.ts'
 import { UsageError } from './flags.ts'
 import type { ServerOptions } from './options.ts'
+import { readFlagFile } from './read-flag-file.ts'
 
 export interface Certificates {
   readonly tls: SecureContextOptions
@@ -96,14 +97,6 @@ function isCertificate(pem: string): boolean {
     return new X509Certificate(pem).raw.length > 0
   } catch {
     return false
-  }
-}
-
-export function readFlagFile(flag: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new UsageError(`--${flag}: cannot read ${file}: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`)
   }
 }
 

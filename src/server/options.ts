@@ -43,6 +43,17 @@ export const serverFlags = {
     text,
     'where the client config of the administrator is written; empty: nowhere',
   ),
+  etcdServers: flag(
+    'etcd-servers',
+    'URLS',
+    '',
+    readServers,
+    'members of one etcd cluster, separated by commas, to use instead of the embedded store',
+  ),
+  etcdPrefix: flag('etcd-prefix', 'PATH', '/orch/', readPrefix, 'under which all keys lie in etcd'),
+  etcdCafile: flag('etcd-cafile', 'FILE', '', text, 'PEM bundle of the CAs that the members of etcd are verified by'),
+  etcdCertfile: flag('etcd-certfile', 'FILE', '', text, 'PEM certificate to show to etcd'),
+  etcdKeyfile: flag('etcd-keyfile', 'FILE', '', text, 'PEM key of --etcd-certfile'),
   tlsCertFile: flag(
     'tls-cert-file',
     'FILE',
@@ -112,6 +123,30 @@ function readAddress(value: string): string {
 
 function readDirectory(value: string): string {
   if (value === '') throw new UsageError('a directory is needed')
+  return value
+}
+
+function readServers(value: string): string[] {
+  return list(value).map((item) => {
+    const url = URL.canParse(item) ? new URL(item) : undefined
+    if (
+      url === undefined ||
+      !/^https?:$/.test(url.protocol) ||
+      url.pathname !== '/' ||
+      url.search !== '' ||
+      url.username !== ''
+    ) {
+      throw new UsageError(
+        `${JSON.stringify(item)} is not the address of a member: use one such as https://10.0.0.1:2379`,
+      )
+    }
+    return url.origin
+  })
+}
+
+function readPrefix(value: string): string {
+  if (!/^\/[!-~]{0,200}$/.test(value))
+    throw new UsageError(`${JSON.stringify(value)} is not a prefix: use one such as /orch/`)
   return value
 }
 

@@ -1,8 +1,31 @@
-/** Opens the store that the options name. */
-import { LmdbStore } from '../store/lmdb/store.ts'
+/** Opens the store that the options name: the embedded one, or etcd. Each is loaded only where it is used. */
 import type { Store } from '../store/store.ts'
+import { UsageError } from './flags.ts'
 import type { ServerOptions } from './options.ts'
+import { readFlagFile } from './read-flag-file.ts'
 
-export async function openStore({ dataDir, historyDuration }: ServerOptions): Promise<Store> {
+export async function openStore(options: ServerOptions): Promise<Store> {
+  return options.etcdServers.length > 0 ? await openEtcd(options) : await openEmbedded(options)
+}
+
+async function openEmbedded({ dataDir, historyDuration, ...options }: ServerOptions): Promise<Store> {
+  const idle = (['etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const).find((name) => options[name] !== '')
+  if (idle !== undefined)
+    throw new UsageError(`--${idle.toLowerCase().replace('etcd', 'etcd-')} goes with --etcd-servers`)
+  const { LmdbStore } = await import('../store/lmdb/store.ts')
   return await LmdbStore.open({ directory: dataDir, historyMs: historyDuration })
+}
+
+async function openEtcd(options: ServerOptions): Promise<Store> {
+  const { etcdServers, etcdPrefix, etcdCafile, etcdCertfile, etcdKeyfile, historyDuration } = options
+  if ((etcdCertfile === '') !== (etcdKeyfile === ''))
+    throw new UsageError('--etcd-certfile and --etcd-keyfile go together')
+  const tls = {
+    ...(etcdCafile === '' ? {} : { ca: readFlagFile('etcd-cafile', etcdCafile) }),
+    ...(etcdCertfile === ''
+      ? {}
+      : { cert: readFlagFile('etcd-certfile', etcdCertfile), key: readFlagFile('etcd-keyfile', etcdKeyfile) }),
+  }
+  const { EtcdStore } = await import('../store/etcd/store.ts')
+  return await EtcdStore.open({ endpoints: etcdServers, prefix: etcdPrefix, tls, historyMs: historyDuration })
 }

@@ -64,6 +64,8 @@ export interface ListRange {
   readonly limit?: number
   /** The state at this revision; absent: the most recent. */
   readonly revision?: Revision
+  /** False: `remaining` need not be exact; any number above 0 says that there may be more. Counting costs. */
+  readonly count?: boolean
 }
 
 export interface Snapshot {

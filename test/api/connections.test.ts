@@ -147,7 +147,9 @@ test('a body that does not come is cut off by the time that the request has', as
   const server = await startServer(t)
   const assertAlive = watchOver(server)
   const socket = await openSocket(server, 'http/1.1')
-  socket.write(`POST ${configMaps}?timeout=300ms HTTP/1.1\r\nHost: x\r\n${admin}\r\nContent-Length: 100\r\n\r\n{`)
+  socket.write(
+    `POST ${configMaps}?timeout=300ms HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${admin}\r\nContent-Length: 100\r\n\r\n{`,
+  )
   assert.deepEqual(statusesOf(await untilClosed(socket)), [504])
   await assertAlive()
 })

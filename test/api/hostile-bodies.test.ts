@@ -244,27 +244,15 @@ const names: { [name: string]: Row } = {
 }
 
 const notObjects: { [name: string]: Row } = Object.fromEntries(
-  [
-    '',
-    ' ',
-    'null',
-    '[]',
-    '1',
-    '"x"',
-    'true',
-    '{',
-    '{}}',
-    '{"a":1,}',
-    "{'a':1}",
-    '{} {}',
-    '// x\n{}',
-    'apiVersion: v1',
-  ].map((body) => [`body ${JSON.stringify(body)}`, { body, status: 400 }]),
+  ['', ' ', '[]', '1', '"x"', 'true', '{', '{}}', '{"a":1,}', "{'a':1}", '{} {}', '// x\n{}', 'apiVersion: v1'].map(
+    (body) => [`body ${JSON.stringify(body)}`, { body, status: 400 }],
+  ),
 )
 
 const forms: { [name: string]: Row } = Object.fromEntries(
   (
     [
+      ['null', 422],
       ['{"metadata":[]}', 400],
       ['{"metadata":"x"}', 400],
       ['{"metadata":null}', 422],
@@ -275,7 +263,7 @@ const forms: { [name: string]: Row } = Object.fromEntries(
       [meta('"finalizers":[null]'), 422],
       [meta('"ownerReferences":[null]'), 422],
       [meta('"ownerReferences":[{}]'), 422],
-      [meta('"ownerReferences":[{"apiVersion":"a/b/c","kind":"K","name":"n","uid":"u"}]'), 201],
+      [meta('"ownerReferences":[{"apiVersion":"a/b/c","kind":"K","name":"n","uid":"u"}]'), 422],
       [meta('"managedFields":[null]'), 201],
       [meta('"managedFields":[{"fieldsV1":1}]'), 201],
       [meta('"managedFields":[{"fieldsV1":[]}]'), 201],

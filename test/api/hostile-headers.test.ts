@@ -86,7 +86,7 @@ test('a body of more than 3 MiB is a 413, however it is sent', { timeout: 60_000
   const over = `{"metadata":{"name":"a"}}${' '.repeat(limit)}`.slice(0, limit + 1)
   for (const [method, path] of methods) {
     await t.test(method, async () => {
-      const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\n${admin}\r\n`
+      const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${admin}\r\n`
       const sized = await sendBytes(server, `${head}Content-Length: ${over.length}\r\n\r\n${over}`)
       assert.deepEqual(statusesOf(sized), [413], 'with its length')
       const chunked = await sendBytes(server, `${head}Transfer-Encoding: chunked\r\n\r\n${chunks(over)}0\r\n\r\n`)

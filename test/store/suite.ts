@@ -144,7 +144,8 @@ async function replayAfterRestart(store: Store, reopen: () => Promise<Store>): P
   const start = await store.revision()
   const created = await writeMany(store, 1200, 'x'.repeat(2000))
   const next = await reopen()
-  const watches = [0, 599, 1198].map((i) => readChanges(next, { after: created[i]!, count: 1199 - i + 100 }))
+  const order = created.toSorted((a, b) => a - b)
+  const watches = [0, 599, 1198].map((i) => readChanges(next, { after: order[i]!, count: 1199 - i + 100 }))
   const updated = await Promise.all(manyKeys(100).map((key, i) => put(next, key, 'y', created[i]!)))
   const all = [...created, ...updated].sort((a, b) => a - b)
   for (const [i, watch] of watches.entries()) {
@@ -475,12 +476,13 @@ async function manyVersions(store: Store): Promise<void> {
   }
 }
 
-const longList = 1300
+// More than one slice of everything, and more changes than are undone to count.
+const longList = 2100
 
 async function longListUnderWrites(store: Store): Promise<void> {
   const revisions = await writeMany(store, longList, 'before')
   const at = await store.revision()
-  const list = store.list({ prefix: 'k/' })
+  const list = store.list({ prefix: 'k/', revision: at })
   const rewrites = manyKeys(longList).map((key, i) =>
     i % 3 === 0 ? remove(store, key, revisions[i]!) : put(store, key, 'after', revisions[i]!),
   )

@@ -20,7 +20,7 @@ export function answerErrors(onFault: (error: unknown, exchange: Exchange) => vo
     } catch (error) {
       const known = asApiError(error)
       if (known === undefined || known.code === 503) onFault(error, exchange)
-      answer(exchange, known ?? internalError('an unexpected condition; the server log tells more'))
+      await answer(exchange, known ?? internalError('an unexpected condition; the server log tells more'))
     }
   }
 }
@@ -37,7 +37,7 @@ function asApiError(error: unknown): ApiError | undefined {
   return serviceUnavailable(`${told}; try again`, 1, { cause: error })
 }
 
-function answer(exchange: Exchange, error: ApiError): void {
+async function answer(exchange: Exchange, error: ApiError): Promise<void> {
   // Half an answer cannot become another one: end it, so that the client sees it is cut short.
   if (exchange.answered) {
     exchange.transport.end()
@@ -45,5 +45,5 @@ function answer(exchange: Exchange, error: ApiError): void {
   }
   const retry = error.details?.retryAfterSeconds
   if (retry !== undefined) exchange.setHeader('retry-after', String(retry))
-  sendStatus(exchange, error.code, failure(error))
+  await sendStatus(exchange, error.code, failure(error))
 }

@@ -10,7 +10,7 @@ export const handleCreate: Handler = async (request) => {
   const context = writeContext(request, 'CreateOptions')
   const object = await readObjectBody(request.exchange, request.resource)
   assertNamespace(object, request.info.namespace)
-  sendObject(request.exchange, 201, await create(context, object))
+  await sendObject(request.exchange, 201, await create(context, object))
 }
 
 function assertNamespace({ metadata }: ApiObject, namespace: string): void {

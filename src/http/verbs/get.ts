@@ -6,5 +6,5 @@ import { sendBytes } from '../responses.ts'
 
 export const handleGet: Handler = async ({ exchange, info, resource }) => {
   const object = await get(resource, info.namespace, info.name, text(info.query, 'resourceVersion'))
-  sendBytes(exchange, 200, object.json)
+  await sendBytes(exchange, 200, object.json)
 }

@@ -3,29 +3,15 @@ import type { CachedObject } from '../../cache/cached-object.ts'
 import { formatVersion } from '../../model/resource-version.ts'
 import { type ListPage, list } from '../../registry/list.ts'
 import type { Resource } from '../../registry/resource.ts'
-import type { Exchange } from '../exchange.ts'
 import { readListQuery } from '../list-options.ts'
 import type { Handler } from '../resource-request.ts'
-import { jsonType } from '../responses.ts'
+import { sendChunks } from '../responses.ts'
 
 export const handleList: Handler = async (request) => {
   const { exchange, resource } = request
   const page = await list(resource, readListQuery(request))
-  const chunks = listJson(resource, page)
-  const first = chunks.next()
-  const second = chunks.next()
-  if (second.done) exchange.send(200, jsonType, first.value as Buffer)
-  else await stream(exchange, [first.value as Buffer, second.value], chunks)
-}
-
-async function stream(exchange: Exchange, begun: Buffer[], chunks: Iterable<Buffer>): Promise<void> {
-  exchange.open(200, jsonType)
-  for (const chunk of begun) await exchange.transport.write(chunk)
-  for (const chunk of chunks) {
-    if (exchange.signal.aborted) return
-    await exchange.transport.write(chunk)
-  }
-  exchange.transport.end()
+  const size = page.objects.reduce((sum, object) => sum + object.json.length, 0)
+  await sendChunks(exchange, listJson(resource, page), size)
 }
 
 const chunkBytes = 64 * 1024

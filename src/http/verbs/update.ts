@@ -12,10 +12,10 @@ export const handleUpdate: Handler = async (request) => {
   const object = await readObjectBody(exchange, resource)
   assertSameObject(object, info.namespace, info.name)
   const updated = await update(context, info.name, object)
-  sendObject(exchange, updated.created ? 201 : 200, updated.object)
+  await sendObject(exchange, updated.created ? 201 : 200, updated.object)
 }
 
-function assertSameObject({ metadata }: ApiObject, namespace: string, name: string): void {
+export function assertSameObject({ metadata }: ApiObject, namespace: string, name: string): void {
   if (!metadata.name)
     throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
   if (metadata.name !== name)
@@ -25,4 +25,10 @@ function assertSameObject({ metadata }: ApiObject, namespace: string, name: stri
       `the namespace of the object (${metadata.namespace}) does not match the namespace on the request (${namespace})`,
     )
   }
+}
+
+/** A version that a patch left as it was is no precondition: the patch fits any state. */
+export function withOwnVersion(next: ApiObject, previous: ApiObject): ApiObject {
+  const { resourceVersion, ...metadata } = next.metadata
+  return resourceVersion === previous.metadata.resourceVersion ? { ...next, metadata } : next
 }

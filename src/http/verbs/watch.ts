@@ -2,7 +2,6 @@
  * GET with `watch`: a stream of events until its time is over, the client is gone or cannot keep up.
  * All that is queued goes out as one write; a write waits until the client has taken the last one.
  */
-import { jsonEvents } from '../../cache/event.ts'
 import type { Watcher } from '../../cache/watcher.ts'
 import { ApiError, failure } from '../../model/api-error.ts'
 import { formatVersion } from '../../model/resource-version.ts'
@@ -12,7 +11,6 @@ import { checkVersionMatch, readSelection } from '../list-options.ts'
 import { text, wholeNumber } from '../query.ts'
 import { isTrue } from '../request-info.ts'
 import type { Handler, ResourceRequest } from '../resource-request.ts'
-import { jsonType } from '../responses.ts'
 
 export const handleWatch: Handler = async (request) => {
   const { exchange, info, resource } = request
@@ -23,11 +21,11 @@ export const handleWatch: Handler = async (request) => {
   const watching = await begin(request, {
     selection,
     resourceVersion: text(info.query, 'resourceVersion'),
-    form: jsonEvents,
+    form: request.events,
     signal: over,
   })
   if (watching === undefined) return
-  exchange.open(200, jsonType)
+  exchange.open(200, exchange.form.mediaType)
   const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? bookmarkTimes(lifetime) : undefined
   await stream(request, watching, { over, bookmarks })
 }
@@ -41,7 +39,7 @@ async function begin(
     return await watch(resource, query)
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 410) throw error
-    exchange.open(200, jsonType)
+    exchange.open(200, exchange.form.mediaType)
     await exchange.transport.write(Buffer.from(`${JSON.stringify({ type: 'ERROR', object: failure(error) })}\n`))
     exchange.transport.end()
     return undefined

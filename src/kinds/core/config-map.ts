@@ -1,6 +1,7 @@
 /** ConfigMap: configuration data that Pods consume, as text or bytes. */
 import { at, type FieldError, invalid, tooLong } from '../../model/field-error.ts'
 import { checkConfigKey } from '../../model/names.ts'
+import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { frozenField } from '../immutable.ts'
@@ -23,9 +24,14 @@ export const configMap = defineKind({
   shortNames: ['cm'],
   scope: 'Namespaced',
   fields,
+  columns: [nameColumn, column('Data', 'How many keys it holds.', countKeys), ageColumn],
   validate: (object) => [...checkDisjoint(object), ...checkTotalSize(object)],
   validateUpdate: (next, previous) => (previous.immutable ? checkUnchanged(next, previous) : []),
 })
+
+function countKeys({ data = {}, binaryData = {} }: ConfigMap): number {
+  return Object.keys(data).length + Object.keys(binaryData).length
+}
 
 function checkDisjoint({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
   return Object.keys(data)

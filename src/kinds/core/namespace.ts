@@ -2,16 +2,18 @@
  * Namespace: a scope for names and for access. It is deleted in two steps: while `spec.finalizers` holds anything it
  * stays, Terminating, until a control loop has emptied it and taken its finalizer away through `finalize`.
  */
-import { type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
+import { at, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
 import { checkDnsLabel, checkQualifiedName } from '../../model/names.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
+import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 
 const condition = s.object({
   type: field(1, s.string(), { zero: 'write' }),
   status: field(2, s.string(), { zero: 'write' }),
-  lastTransitionTime: field(4, s.time()),
+  lastTransitionTime: field(4, s.time(), { zero: 'write' }),
   reason: field(5, s.string()),
   message: field(6, s.string()),
 })
@@ -40,7 +42,12 @@ export const namespace = defineKind({
   name: checkDnsLabel,
   deleteCollection: false,
   fields,
-  readOnly: ['spec', 'status'],
+  columns: [
+    nameColumn,
+    column('Status', 'Whether it is in use or being deleted.', (object: Namespace) => object.status?.phase ?? ''),
+    ageColumn,
+  ],
+  readOnly: ['status'],
   subresources: {
     status: {
       verbs: ['get', 'update', 'patch'],
@@ -59,11 +66,13 @@ export const namespace = defineKind({
     keep(next, previous, 'spec')
     keep(next, previous, 'status')
   },
-  validate: (object, { vendor }) => checkFinalizers(object, vendor),
+  validate: checkFinalizers,
   validateUpdate: (next) => checkPhase(next),
   selectable: (object) => ({ 'status.phase': object.status?.phase ?? '' }),
   holdsDeletion: (object) => (object.spec?.finalizers ?? []).length > 0,
   beginDeletion: (object) => {
+    // There is no grace period to wait for, only for the content to go.
+    delete object.metadata.deletionGracePeriodSeconds
     object.status = { ...object.status, phase: 'Terminating' }
   },
 })
@@ -84,8 +93,10 @@ function keep(next: Namespace, previous: Namespace, part: 'spec' | 'status'): vo
   next[part] = previous[part] as never
 }
 
-function checkFinalizers(object: Namespace, vendor: Vendor): FieldError[] {
-  return (object.spec?.finalizers ?? []).flatMap((name) => checkFinalizer(name, 'spec.finalizers', vendor))
+function checkFinalizers(object: Namespace, { vendor, subresource }: RuleContext): FieldError[] {
+  const path = 'spec.finalizers'
+  const finalizers = object.spec?.finalizers ?? []
+  return finalizers.flatMap((name, i) => checkFinalizer(name, subresource === 'finalize' ? at(path, i) : path, vendor))
 }
 
 /** A finalizer's name is qualified by a domain, unless it is one of the standard ones. */

@@ -1,8 +1,9 @@
 /** Secret: data that is nobody else's business, as bytes. Known types demand certain keys. */
 import { at, type FieldError, invalid, required, tooLong } from '../../model/field-error.ts'
-import { own, setKey } from '../../model/json.ts'
+import { isObject, own, setKey } from '../../model/json.ts'
 import { checkConfigKey } from '../../model/names.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { frozenField, immutableField } from '../immutable.ts'
@@ -24,7 +25,14 @@ export const secret = defineKind({
   kind: 'Secret',
   plural: 'secrets',
   scope: 'Namespaced',
+  confidential: true,
   fields,
+  columns: [
+    nameColumn,
+    column('Type', 'What the secret is for.', (object: Secret) => object.type ?? ''),
+    column('Data', 'How many keys it holds.', (object: Secret) => Object.keys(object.data ?? {}).length),
+    ageColumn,
+  ],
   fillDefaults: foldStringData,
   prepareForUpdate: keepType,
   validate: (object, { vendor }) => [...checkSize(object), ...checkType(object, vendor)],
@@ -82,11 +90,14 @@ function checkAccountName(object: Secret, annotation: string): FieldError[] {
 function checkJsonKey(object: Secret, key: string): FieldError[] {
   const text = textOf(object, key)
   if (text === undefined) return [required(at('data', key))]
+  return isJsonObject(text) ? [] : [invalid(at('data', key), '<secret contents redacted>', 'must be a JSON object')]
+}
+
+function isJsonObject(text: string): boolean {
   try {
-    JSON.parse(text)
-    return []
+    return isObject(JSON.parse(text))
   } catch {
-    return [invalid(at('data', key), '<secret contents redacted>', 'must be valid JSON')]
+    return false
   }
 }
 

@@ -73,7 +73,8 @@ export class Commits {
   #sendBatch(batch: Pending[]): void {
     this.#batches++
     const writes = pack(batch)
-    this.#connection.send({ type: 'commit', writes }, [writes], {
+    const deletesOnly = batch.every(({ write }) => write.value === undefined)
+    this.#connection.send({ type: 'commit', writes, count: batch.length, deletesOnly }, [writes], {
       resolve: (reply) => this.#answer(batch, new Unpacker(reply as ArrayBuffer)),
       reject: (error) => this.#refuse(batch, error),
     })

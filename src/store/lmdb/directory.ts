@@ -3,7 +3,7 @@
  * and with a file at least as long as it says it is. lmdb answers the lack of any of these with a dead process.
  */
 import { once } from 'node:events'
-import { chmod, mkdir, open, stat, statfs } from 'node:fs/promises'
+import { chmod, type FileHandle, mkdir, open, stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { StoreError, StoreFull } from '../store.ts'
@@ -21,7 +21,7 @@ export async function prepareDirectory(directory: string): Promise<void> {
   if (bavail * bsize < neededBytes) {
     throw new StoreFull(`no room in ${directory}: ${bavail * bsize} bytes are free, ${neededBytes} are needed`)
   }
-  await fillUp(join(directory, 'data.mdb'))
+  await checkFile(join(directory, 'data.mdb'))
 }
 
 /**
@@ -45,40 +45,53 @@ export async function claimDirectory(directory: string): Promise<() => Promise<v
   return () => new Promise((resolve) => claim.close(() => resolve()))
 }
 
-// Where lmdb keeps what in its two meta pages: page size, last page, transaction.
+// Where lmdb keeps what in each of its two meta pages, the first pages of the file.
+const magicAt = 24
 const pageSizeAt = 48
 const lastPageAt = 144
 const transactionAt = 152
+const magic = 0xbeefc0de
+const pageSizes = [4096, 8192, 16384, 32768, 65536]
 
 /**
- * Makes a file that was cut off as long as it says it is: reading past the end of a mapped file ends the process,
- * reading zeros is an error that can be told.
+ * Refuses a file that is not lmdb's, and makes one that was cut off as long as it says it is: reading past the end of
+ * a mapped file ends the process, reading zeros is an error that can be told. A file that is absent or empty is new.
  */
-async function fillUp(path: string): Promise<void> {
-  const file = await open(path, 'r+').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw new StoreError(`the data file ${path} cannot be opened: ${error.message}`, { cause: error })
-  })
-  if (file === undefined) return
+async function checkFile(path: string): Promise<void> {
+  const { size } = await stat(path).catch(absent)
+  if (size === 0) return
+  const file = await open(path, 'r+')
   try {
-    const { size } = await file.stat()
-    const wanted = sizeByMeta(await readAt(file, 0, 4096), (pageSize) => readAt(file, pageSize, 4096))
-    if (size > 0 && (await wanted) > size) await file.truncate(await wanted)
+    const wanted = sizeByMeta(await readMeta(file))
+    if (wanted === undefined) throw new StoreError(`the data file ${path} is damaged, or not one of this program`)
+    if (wanted > size) await file.truncate(wanted)
   } finally {
     await file.close()
   }
 }
 
-async function sizeByMeta(first: Buffer, readSecond: (pageSize: number) => Promise<Buffer>): Promise<number> {
-  const pageSize = first.readUInt32LE(pageSizeAt)
-  if (![4096, 8192, 16384, 32768, 65536].includes(pageSize)) return 0
-  const second = await readSecond(pageSize)
-  const newest = second.readBigUInt64LE(transactionAt) > first.readBigUInt64LE(transactionAt) ? second : first
-  const pages = Number(newest.readBigUInt64LE(lastPageAt)) + 1
-  return Number.isSafeInteger(pages * pageSize) ? pages * pageSize : 0
+function absent(error: NodeJS.ErrnoException): { size: number } {
+  if (error.code === 'ENOENT') return { size: 0 }
+  throw new StoreError(`the data file cannot be read: ${error.message}`, { cause: error })
 }
 
-async function readAt(file: Awaited<ReturnType<typeof open>>, position: number, size: number): Promise<Buffer> {
+async function readMeta(file: FileHandle): Promise<readonly Buffer[]> {
+  const first = await readAt(file, 0, 4096)
+  const pageSize = first.readUInt32LE(pageSizeAt)
+  return pageSizes.includes(pageSize) ? [first, await readAt(file, pageSize, 4096)] : [first]
+}
+
+/** The size that the newest sound meta page tells; undefined: there are none. */
+function sizeByMeta(pages: readonly Buffer[]): number | undefined {
+  if (pages.length < 2 || pages.some((page) => page.readUInt32LE(magicAt) !== magic)) return undefined
+  const [older, newer] = pages.toSorted((a, b) =>
+    Number(a.readBigUInt64LE(transactionAt) - b.readBigUInt64LE(transactionAt)),
+  )
+  const size = (Number(newer!.readBigUInt64LE(lastPageAt)) + 1) * older!.readUInt32LE(pageSizeAt)
+  return size <= 2 ** 46 ? size : undefined
+}
+
+async function readAt(file: FileHandle, position: number, size: number): Promise<Buffer> {
   const bytes = Buffer.alloc(size)
   await file.read(bytes, 0, size, position)
   return bytes

@@ -6,18 +6,27 @@
  *   commit request  expected, deletes (0 or 1), key, value with eight bytes of headroom for the revision
  *   commit reply    revision (0: conflict), the revision held before (0: none), value held before with its headroom
  *   slice of a list revision, key, value
- *   slice of a log  revision, deletes (0 or 1), key, value, previous revision, previous value
+ *   slice of a log  revision, deletes (0 or 1), key, previous revision, previous value, value
  */
 import type { Key, Revision } from '../store.ts'
 
 export type Request =
-  | { readonly type: 'commit'; readonly id: number; readonly writes: ArrayBuffer }
+  | CommitRequest
   | { readonly type: 'get'; readonly id: number; readonly key: Key }
   | { readonly type: 'list'; readonly id: number; readonly range: SliceRange; readonly limit: number }
   | { readonly type: 'count'; readonly id: number; readonly range: SliceRange }
   | { readonly type: 'log'; readonly id: number; readonly after: Revision; readonly limit: number }
   | { readonly type: 'compact'; readonly id: number; readonly oldest: Revision; readonly upTo: Revision }
   | { readonly type: 'close'; readonly id: number }
+
+export interface CommitRequest {
+  readonly type: 'commit'
+  readonly id: number
+  readonly writes: ArrayBuffer
+  readonly count: number
+  /** Then it may use the room that is spared. */
+  readonly deletesOnly: boolean
+}
 
 /** The part of a list still to be read: keys with this prefix after `after`, as they were at `revision`. */
 export interface SliceRange {

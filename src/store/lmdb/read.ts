@@ -9,12 +9,22 @@
 import { type Bytes, type Key, type Revision, StoreError } from '../store.ts'
 import type { CountReply, ListReply, SliceRange } from './messages.ts'
 import { Packer } from './pack.ts'
-import { readLogRecord, readRevision, revisionKey, type Tables, versionKey } from './tables.ts'
+import {
+  type Lent,
+  type LogRecord,
+  readLogRecord,
+  readRevision,
+  revisionKey,
+  type Tables,
+  versionKey,
+} from './tables.ts'
 
 /** A slice ends at whichever comes first. Keys looked at count, whether or not they were there at the revision. */
 const listSlice = { keys: 500, bytes: 1024 * 1024 }
 const countSlice = { keys: 5000, bytes: Number.POSITIVE_INFINITY }
 const logSliceBytes = 1024 * 1024
+/** Up to this many changes are undone to count at a revision; for more, its keys are walked. */
+const maxUndone = 2000
 
 export function getEntry({ current }: Tables, key: Key): ArrayBuffer {
   const packed = new Packer()
@@ -46,8 +56,25 @@ export function listEntries(tables: Tables, newest: Revision, range: SliceRange,
 }
 
 export function countEntries(tables: Tables, newest: Revision, range: SliceRange): CountReply {
+  if (newest - range.revision <= maxUndone) return { count: countNewest(tables, range), resume: undefined }
   const { found, resume } = readSlice(tables, newest, range, countSlice, false)
   return { count: found.length, resume: resume?.toString() }
+}
+
+/** For a revision with few changes since: the keys there now, which lmdb counts fast, less what the changes did. */
+function countNewest({ current, log }: Tables, range: SliceRange): number {
+  const { start, end } = keyRange(range)
+  const changed = new Map<string, { readonly before: number; now: number }>()
+  for (const { value } of log.getRange({ start: revisionKey(range.revision + 1) })) {
+    const { key, previous, deletes } = readLogRecord(value)
+    if (Buffer.compare(key, start) < 0 || (end && Buffer.compare(key, end) >= 0)) continue
+    const now = deletes ? 0 : 1
+    const known = changed.get(key.toString())
+    if (known) known.now = now
+    else changed.set(key.toString(), { before: previous === 0 ? 0 : 1, now })
+  }
+  const count = current.getKeysCount(end ? { start, end } : { start })
+  return [...changed.values()].reduce((sum, { before, now }) => sum + before - now, count)
 }
 
 interface Found {
@@ -146,15 +173,13 @@ function readHistory(tables: Tables, at: Revision, { start, end }: KeyRange, bou
 }
 
 /** The version of a key written up to `at` and replaced after it. */
-function versionAt({ history }: Tables, key: Buffer, at: Revision, values: boolean): Found | undefined {
+function versionAt(tables: Tables, key: Buffer, at: Revision, values: boolean): Found | undefined {
   const newestFirst = { start: versionKey(key, at), end: versionKey(key, 0), reverse: true, limit: 1 }
-  for (const { key: version, value } of history.getRange(newestFirst)) {
-    if (readRevision(value, 0) <= at) return undefined
-    return {
-      key,
-      revision: readRevision(asBuffer(version), key.length + 1),
-      value: values ? copyValue(value) : undefined,
-    }
+  for (const { key: version, value } of tables.history.getRange(newestFirst)) {
+    const replacedAt = readRevision(value, 0)
+    if (replacedAt <= at) return undefined
+    const revision = readRevision(asBuffer(version), key.length + 1)
+    return { key, revision, value: values ? Buffer.copyBytesFrom(replacedBy(tables, replacedAt)) : undefined }
   }
   return undefined
 }
@@ -194,15 +219,20 @@ export function readLog(tables: Tables, after: Revision, limit: number): ArrayBu
   const packed = new Packer(64 * 1024)
   for (const revision of logRevisions(tables, after, limit)) {
     if (packed.size >= logSliceBytes) break
-    const { previous, deletes, key } = readLogRecord(tables.log.get(revisionKey(revision))!)
-    packed.number(revision)
-    packed.number(deletes ? 1 : 0)
-    packed.bytes(key)
-    if (!deletes) packed.bytes(writtenAt(tables, key, revision))
-    packed.number(previous)
-    if (previous !== 0) packed.bytes(replacedValue(tables, key, previous))
+    packRecord(tables, revision, packed)
   }
   return packed.finish()
+}
+
+function packRecord(tables: Tables, revision: Revision, packed: Packer): void {
+  const { previous, deletes, key, replaced } = logRecordAt(tables, revision)
+  packed.number(revision)
+  packed.number(deletes ? 1 : 0)
+  packed.bytes(key)
+  packed.number(previous)
+  // Before another read overwrites it.
+  if (previous !== 0) packed.bytes(replaced)
+  if (!deletes) packed.bytes(writtenAt(tables, key, revision))
 }
 
 function logRevisions({ log }: Tables, after: Revision, limit: number): Revision[] {
@@ -214,13 +244,21 @@ function logRevisions({ log }: Tables, after: Revision, limit: number): Revision
 function writtenAt(tables: Tables, key: Buffer, revision: Revision): Buffer {
   const held = tables.current.get(key)
   if (held !== undefined && readRevision(held, 0) === revision) return held.subarray(8)
-  return replacedValue(tables, key, revision)
+  const replacedAt = tables.history.get(versionKey(key, revision))
+  if (replacedAt === undefined)
+    throw new StoreError(`the data file is damaged: version ${revision} of a key is missing`)
+  return replacedBy(tables, readRevision(replacedAt, 0))
 }
 
-function replacedValue({ history }: Tables, key: Buffer, revision: Revision): Buffer {
-  const held = history.get(versionKey(key, revision))
-  if (held === undefined) throw new StoreError(`the data file is damaged: version ${revision} of a key is missing`)
-  return held.subarray(8)
+/** The value that a change replaced. */
+function replacedBy(tables: Tables, revision: Revision): Lent {
+  return logRecordAt(tables, revision).replaced
+}
+
+function logRecordAt({ log }: Tables, revision: Revision): LogRecord {
+  const record = log.get(revisionKey(revision))
+  if (record === undefined) throw new StoreError(`the data file is damaged: change ${revision} is missing`)
+  return readLogRecord(record)
 }
 
 function copyValue(lent: Buffer): Buffer {

@@ -72,7 +72,7 @@ export class LmdbStore implements Store {
     let store: LmdbStore | undefined
     try {
       const { connection, state } = await Connection.open(options.directory, (error) => {
-        if (store) store.#tail.end(error)
+        if (store) store.#end(error)
       })
       store = new LmdbStore(connection, state, options, release)
       store.#startTimer()
@@ -112,7 +112,13 @@ export class LmdbStore implements Store {
     return reply.done ? undefined : { key, revision: reply.number(), value: reply.bytes() }
   }
 
-  async list({ prefix, after, limit = Number.POSITIVE_INFINITY, revision }: ListRange): Promise<Snapshot> {
+  async list({
+    prefix,
+    after,
+    limit = Number.POSITIVE_INFINITY,
+    revision,
+    count = true,
+  }: ListRange): Promise<Snapshot> {
     this.#assertOpen()
     const at = revision ?? this.#tail.revision
     if (at > this.#tail.revision) throw new RevisionAhead(at, this.#tail.revision)
@@ -120,7 +126,7 @@ export class LmdbStore implements Store {
     this.#pin(at)
     try {
       const { entries, resume } = await this.#readEntries({ prefix, after, revision: at }, limit)
-      const remaining = resume ? await this.#countEntries(resume) : 0
+      const remaining = resume === undefined ? 0 : count ? await this.#countEntries(resume) : 1
       return { revision: at, entries, remaining }
     } finally {
       this.#unpin(at)
@@ -149,9 +155,13 @@ export class LmdbStore implements Store {
     return this.#closing
   }
 
-  async #close(): Promise<void> {
+  #end(error: StoreError): void {
     this.#stopTimer()
-    this.#tail.end(new StoreError('the store is closed'))
+    this.#tail.end(error)
+  }
+
+  async #close(): Promise<void> {
+    this.#end(new StoreError('the store is closed'))
     try {
       await this.#commits.idle()
       await this.#sweep
@@ -264,8 +274,8 @@ function readChange(packed: Unpacker): Change {
   const revision = packed.number()
   const deletes = packed.number() === 1
   const key = packed.key()
-  const value = deletes ? undefined : packed.bytes()
   const held = packed.number()
   const previous = held === 0 ? undefined : { key, revision: held, value: packed.bytes() }
+  const value = deletes ? undefined : packed.bytes()
   return { key, revision, value, previous }
 }

@@ -2,12 +2,13 @@
  * The tables of the LMDB file and how their keys and values are laid out.
  *
  *   current  key                     -> revision, value
- *   history  key, NUL, revision      -> the revision that replaced it, value
- *   log      revision                -> previous revision, 1 if the key was deleted, key
+ *   log      revision                -> previous revision, 1 if the key was deleted, key, previous value
+ *   history  key, NUL, revision      -> the revision that replaced it, whose log record holds the value
  *   meta     'format'                -> format version;  'state' -> revision, oldest kept revision
  *
  * Revisions are eight bytes, big-endian, so that they order as bytes. Keys hold no NUL, so the versions of a key lie
- * together in `history` and in the order of `current`. Values are raw; what they mean is for others to know and check.
+ * together in `history` and in the order of `current`. Replaced values lie in the log, where they are written one after
+ * the other: in the order of keys each would cost a page of its own. Values are raw; what they mean is for others to know and check.
  */
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { type Bytes, type Revision, StoreError } from '../store.ts'
@@ -95,6 +96,12 @@ export function write(table: Database<Lent, Bytes>, key: Bytes, value: Bytes): v
   if (written !== true) throw new StoreError('the data file is damaged: a record could not be written')
 }
 
+/** Writes a record after all others of its table. */
+export function append(table: Database<Lent, Bytes>, key: Bytes, value: Bytes): void {
+  const written: unknown = table.putSync(key, value as Buffer, { append: true })
+  if (written !== true) throw new StoreError('the data file is damaged: a record is not the last')
+}
+
 export function remove(table: Database<Lent, Bytes>, key: Bytes): void {
   const removed: unknown = table.removeSync(key)
   if (removed !== true) throw new StoreError('the data file is damaged: a record to delete is missing')
@@ -128,21 +135,28 @@ export interface LogRecord {
   readonly previous: Revision
   readonly deletes: boolean
   readonly key: Buffer
+  /** What the key held before, empty if nothing: lent. */
+  readonly replaced: Lent
 }
 
-export function logRecord(previous: Revision, deletes: boolean, key: Bytes): Buffer {
-  const bytes = Buffer.allocUnsafe(9 + key.length)
+const keyAt = 11
+
+export function logRecord(previous: Revision, deletes: boolean, key: Bytes, replaced: Bytes): Buffer {
+  const bytes = Buffer.allocUnsafe(keyAt + key.length + replaced.length)
   writeRevision(bytes, previous, 0)
   bytes[8] = deletes ? 1 : 0
-  bytes.set(key, 9)
+  bytes.writeUInt16BE(key.length, 9)
+  bytes.set(key, keyAt)
+  bytes.set(replaced, keyAt + key.length)
   return bytes
 }
 
-/** Copies what it needs of the lent bytes. */
 export function readLogRecord(bytes: Lent): LogRecord {
+  const size = bytes.readUInt16BE(9)
   return {
     previous: readRevision(bytes, 0),
     deletes: bytes[8] === 1,
-    key: Buffer.copyBytesFrom(bytes, 9, bytes.length - 9),
+    key: Buffer.copyBytesFrom(bytes, keyAt, size),
+    replaced: bytes.subarray(keyAt + size),
   }
 }

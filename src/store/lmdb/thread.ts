@@ -3,22 +3,26 @@
  * it are one transaction with one sync, and are answered when it is durable. Between two groups of commits at most
  * one slice of a read or one step of compaction runs, so neither commits nor reads starve.
  */
+import { join } from 'node:path'
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { StoreError } from '../store.ts'
-import type { Failure, Reply, Request } from './messages.ts'
+import { StoreError, StoreFull } from '../store.ts'
+import type { CommitRequest, Failure, Reply, Request } from './messages.ts'
 import { countEntries, getEntry, listEntries, readLog } from './read.ts'
+import { bytesNeeded, Room } from './room.ts'
 import { openTables, readState, type State, type Tables } from './tables.ts'
 import { commitGroup, compactStep } from './write.ts'
 
-type CommitRequest = Extract<Request, { type: 'commit' }>
 type OtherRequest = Exclude<Request, CommitRequest>
 
 /** How long a step of compaction may work before its sync; together well under 5 ms. */
 const compactionBudgetMs = 2
+/** About how many pages such a step rewrites: most of what it touches lies together. */
+const compactionPages = 16
 
 class StoreThread {
   readonly #port: MessagePort
   readonly #tables: Tables
+  readonly #room: Room
   #state: State
   #failed: Failure | undefined
   #commits: CommitRequest[] = []
@@ -28,6 +32,7 @@ class StoreThread {
     this.#port = port
     this.#tables = openTables(directory)
     this.#state = readState(this.#tables.meta)
+    this.#room = new Room(this.#tables, join(directory, 'data.mdb'))
   }
 
   start(): void {
@@ -61,6 +66,7 @@ class StoreThread {
     try {
       this.#assertSound()
       const batches = group.map(({ writes }) => writes)
+      this.#room.ensure(roomFor(group), { frees: group.every(({ deletesOnly }) => deletesOnly) })
       const { state, replies } = commitGroup(this.#tables, this.#state, batches)
       this.#state = state
       for (const [i, reply] of replies.entries()) this.#answerBlock(group[i]!.id, reply)
@@ -110,12 +116,14 @@ class StoreThread {
 
   #compact({ id, oldest, upTo }: Extract<Request, { type: 'compact' }>): void {
     this.#assertSound()
+    this.#room.ensure(bytesNeeded(compactionPages, 0), { frees: true })
     const { state, more } = compactStep(this.#tables, this.#state, { oldest, upTo, budgetMs: compactionBudgetMs })
     this.#state = state
     this.#answer(id, { more })
   }
 
   #close(id: number): void {
+    this.#room.close()
     this.#tables.root.close().then(
       () => this.#answer(id, undefined),
       (error: unknown) => this.#refuse(id, this.#failure(error)),
@@ -145,6 +153,12 @@ class StoreThread {
   }
 }
 
+function roomFor(group: readonly CommitRequest[]): number {
+  const writes = group.reduce((sum, { count }) => sum + count, 0)
+  const bytes = group.reduce((sum, request) => sum + request.writes.byteLength, 0)
+  return bytesNeeded(writes, bytes)
+}
+
 // Of the operating system and of lmdb: out of space, over quota, map full.
 const fullCodes = [28, 122, -30792]
 // lmdb lost what it needs to go on: input or output error, fatal error of the environment.
@@ -153,7 +167,9 @@ const failedCodes = [5, -30795]
 function toFailure(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error)
   const code = error instanceof Error && 'code' in error ? Number(error.code) : Number.NaN
+  if (error instanceof StoreFull) return { kind: 'full', message }
   if (error instanceof StoreError) return { kind: 'error', message }
+  if (message.includes('MDB_PANIC')) return { kind: 'failed', message: `the data file failed: ${message}` }
   if (fullCodes.includes(code)) return { kind: 'full', message: `no room for the data: ${message}` }
   if (failedCodes.includes(code)) return { kind: 'failed', message: `the data file failed: ${message}` }
   return { kind: 'error', message: `the data file: ${message}` }

@@ -6,6 +6,7 @@ import type { Bytes, Revision } from '../store.ts'
 import { StoreError } from '../store.ts'
 import { Packer, Unpacker } from './pack.ts'
 import {
+  append,
   type LogRecord,
   logRecord,
   readLogRecord,
@@ -68,7 +69,7 @@ function commitOne(tables: Tables, revision: Revision, writes: Unpacker, reply: 
 interface Applied {
   readonly revision: Revision
   readonly previous: Revision
-  /** What the key held: its revision and its value. The revision's bytes are overwritten here. */
+  /** What the key held: its revision and its value. */
   readonly held: Buffer | undefined
   readonly key: Bytes
   /** Eight bytes of room and the value. */
@@ -77,18 +78,18 @@ interface Applied {
 }
 
 function apply(tables: Tables, { revision, previous, held, key, value, deletes }: Applied): void {
-  if (held) {
-    writeRevision(held, revision, 0)
-    write(tables.history, versionKey(key, previous), held)
-  }
+  const record = logRecord(previous, deletes, key, held ? held.subarray(8) : nothing)
+  append(tables.log, revisionKey(revision), record)
+  if (held) write(tables.history, versionKey(key, previous), revisionKey(revision))
   if (deletes) {
     remove(tables.current, key)
   } else {
     writeRevision(value, revision, 0)
     write(tables.current, key, value)
   }
-  write(tables.log, revisionKey(revision), logRecord(previous, deletes, key))
 }
+
+const nothing = new Uint8Array(0)
 
 const recordsAtATime = 64
 

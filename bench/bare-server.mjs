@@ -1,0 +1,102 @@
+// The bare limit: what Node itself can do with the same TLS, the same two protocols and the same bytes, and nothing
+// else. `bare-server.mjs CONFIG` with a JSON file {key, cert, ca, get, list}: files to serve with and to send.
+// Every GET sends the bytes of `get`; /list streams those of `list`; /watch is a stream that gets every POSTed body.
+// Plain JavaScript, so that its memory is not that of a TypeScript reader. Ends when its standard input does.
+import { readFileSync } from 'node:fs'
+import { createServer as createHttp1 } from 'node:http'
+import { createServer as createHttp2 } from 'node:http2'
+import { createServer as createTls } from 'node:tls'
+
+const config = JSON.parse(readFileSync(process.argv[2], 'utf8'))
+const read = (file) => (file === undefined ? Buffer.alloc(0) : readFileSync(file))
+const whole = read(config.get)
+const chunks = split(read(config.list), 64 * 1024)
+const watching = new Set()
+
+const headers = {
+  'audit-id': '00000000-0000-4000-8000-000000000000',
+  'cache-control': 'no-cache, private',
+  'content-type': 'application/json',
+}
+const wholeHeaders = { ...headers, 'content-length': whole.length }
+const emptyHeaders = { ...headers, 'content-length': 0 }
+
+const http1 = createHttp1((request, response) => {
+  const open = (head) => response.writeHead(200, head)
+  answer(request.method, request.url, request, response, open)
+})
+const http2 = createHttp2({ settings: { maxConcurrentStreams: 250 } })
+http2.on('session', (session) => session.on('error', () => session.destroy()))
+http2.on('stream', (stream, head) => {
+  stream.on('error', () => watching.delete(stream))
+  answer(head[':method'], head[':path'], stream, stream, (own) => stream.respond({ ...own, ':status': 200 }))
+})
+
+function answer(method, path, input, output, open) {
+  if (method === 'POST') return takeEvent(input, output, open)
+  if (path.startsWith('/list')) return sendList(output, open)
+  if (path.startsWith('/watch')) return addWatcher(path, output, open)
+  open(wholeHeaders)
+  output.end(whole)
+}
+
+async function sendList(output, open) {
+  open(headers)
+  for (const chunk of chunks) {
+    if (output.destroyed) return
+    if (!output.write(chunk)) await room(output)
+  }
+  output.end()
+}
+
+function room(output) {
+  return new Promise((resolve) => {
+    const done = () => {
+      output.off('drain', done)
+      output.off('close', done)
+      resolve()
+    }
+    output.on('drain', done)
+    output.on('close', done)
+  })
+}
+
+function addWatcher(path, output, open) {
+  open(headers)
+  watching.add(output)
+  output.on('close', () => watching.delete(output))
+  const seconds = Number(/timeoutSeconds=(\d+)/.exec(path)?.[1] ?? 60)
+  setTimeout(() => output.end(), seconds * 1000)
+}
+
+function takeEvent(input, output, open) {
+  const parts = []
+  input.on('data', (part) => parts.push(part))
+  input.on('end', () => {
+    const event = Buffer.concat(parts)
+    for (const watcher of watching) watcher.write(event)
+    open(emptyHeaders)
+    output.end()
+  })
+}
+
+function split(bytes, size) {
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
+}
+
+const tls = createTls({
+  key: read(config.key),
+  cert: read(config.cert),
+  ca: read(config.ca),
+  minVersion: 'TLSv1.2',
+  ALPNProtocols: ['h2', 'http/1.1'],
+  requestCert: true,
+  rejectUnauthorized: false,
+})
+tls.on('secureConnection', (socket) => {
+  socket.on('error', () => socket.destroy())
+  const server = socket.alpnProtocol === 'h2' ? http2 : http1
+  server.emit('connection', socket)
+})
+tls.listen(0, '127.0.0.1', () => console.log(`port ${tls.address().port}`))
+process.stdin.on('end', () => process.exit(0)).resume()

@@ -1,0 +1,49 @@
+/** A small HTTP/2 client for what the load tools cannot do: single requests, and watches whose events are timed. */
+import { once } from 'node:events'
+import { type ClientHttp2Session, connect } from 'node:http2'
+import { type Side, token } from './servers.ts'
+
+const authorization = `Bearer ${token}`
+const newline = 10
+
+export class Client {
+  readonly #session: ClientHttp2Session
+
+  static async connect({ origin }: Side): Promise<Client> {
+    const session = connect(origin, { rejectUnauthorized: false })
+    await once(session, 'connect')
+    return new Client(session)
+  }
+
+  private constructor(session: ClientHttp2Session) {
+    this.#session = session
+  }
+
+  async send(method: string, path: string, body: string): Promise<void> {
+    const headers = { ':method': method, ':path': path, 'content-type': 'application/json', authorization }
+    const stream = this.#session.request(headers)
+    stream.end(body)
+    const [answer] = await once(stream, 'response')
+    stream.resume()
+    await once(stream, 'end')
+    if (answer[':status'] >= 300) throw new Error(`${method} ${path} was answered with ${answer[':status']}`)
+  }
+
+  /** `onEvents` is told how many events a chunk ended, and how many bytes it had. Resolves when the answer begins. */
+  async watch(path: string, onEvents: (count: number, bytes: number) => void): Promise<void> {
+    const stream = this.#session.request({ ':path': path, authorization })
+    stream.on('data', (chunk: Buffer) => onEvents(linesIn(chunk), chunk.length))
+    const [answer] = await once(stream, 'response')
+    if (answer[':status'] !== 200) throw new Error(`${path} was answered with ${answer[':status']}`)
+  }
+
+  close(): void {
+    this.#session.destroy()
+  }
+}
+
+function linesIn(chunk: Buffer): number {
+  let count = 0
+  for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) count++
+  return count
+}

@@ -1,0 +1,199 @@
+/**
+ * Load from outside: `wrk` for HTTP/1.1 and `h2load` for HTTP/2, each on one thread, and the comparison of two servers
+ * under the same load. The two take turns, so that what else the machine does meets both.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type Side, token } from './servers.ts'
+import { atLeast, perSecond, type Row } from './table.ts'
+import { cpuOf, cpuOfEndedChildren, cpuOfMachine } from './usage.ts'
+
+export interface Load {
+  readonly requests: number
+  readonly failed: number
+  readonly seconds: number
+  /** Milliseconds; what the tool does not tell is absent. */
+  readonly p50?: number
+  readonly p99?: number
+}
+
+/** Whole seconds: the tools take no others. */
+export type Drive = (side: Side, seconds: number) => Promise<Load>
+
+export interface Measured extends Load {
+  readonly perSecond: number
+  /** Microseconds of the server's processor time per request. */
+  readonly cpu: number
+  /** Processors kept busy: by the server's event loop, by all of the server, by the generator. */
+  readonly loop: number
+  readonly server: number
+  readonly generator: number
+  /** By programs that are no part of the benchmark: what they took, nobody else had. */
+  readonly others: number
+}
+
+const packages = { wrk: 'wrk', h2load: 'nghttp2-client' } as const
+
+export async function run(tool: keyof typeof packages, args: readonly string[]): Promise<string> {
+  const child = spawn(tool, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+  const missing = new Error(`${tool} is missing: on Debian it is in the package ${packages[tool]}`)
+  const [code] = await once(child, 'close').catch(() => {
+    throw missing
+  })
+  if (code !== 0) throw new Error(`${tool} ended with ${code}:\n${output}`)
+  return output
+}
+
+export interface Http1Options {
+  readonly connections: number
+  readonly script?: string
+  readonly scriptArgs?: readonly string[]
+}
+
+export function http1(path: string, { connections, script, scriptArgs = [] }: Http1Options): Drive {
+  return async ({ origin }, seconds) => {
+    const output = await run('wrk', [
+      ...['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout=10s', '--latency'],
+      ...['-H', `authorization: Bearer ${token}`],
+      ...(script === undefined ? [] : ['-s', script]),
+      `${origin}${path}`,
+      ...(scriptArgs.length === 0 ? [] : ['--', ...scriptArgs]),
+    ])
+    const done = /(\d+) requests in ([\d.]+)(ms|s|m)/.exec(output)
+    return {
+      requests: Number(done?.[1]),
+      seconds: milliseconds(done?.[2], done?.[3]) / 1000,
+      failed: Number(/Non-2xx or 3xx responses: (\d+)/.exec(output)?.[1] ?? 0) + socketErrors(output),
+      p50: latency(output, '50%'),
+      p99: latency(output, '99%'),
+    }
+  }
+}
+
+function latency(output: string, part: string): number {
+  const match = new RegExp(`^\\s+${part}\\s+([\\d.]+)(us|ms|s|m)`, 'm').exec(output)
+  return milliseconds(match?.[1], match?.[2])
+}
+
+const units: { readonly [unit: string]: number } = { us: 0.001, ms: 1, s: 1000, m: 60_000 }
+
+function milliseconds(value = 'NaN', unit = 'ms'): number {
+  return Number(value) * units[unit]!
+}
+
+function socketErrors(output: string): number {
+  const match = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(output)
+  return match ? match.slice(1).reduce((sum, count) => sum + Number(count), 0) : 0
+}
+
+export interface Http2Options {
+  readonly connections: number
+  readonly streams: number
+}
+
+export function http2(path: string, { connections, streams }: Http2Options): Drive {
+  return async ({ origin }, seconds) => {
+    const output = await run('h2load', [
+      ...['-t1', `-c${connections}`, `-m${streams}`, `-D${seconds}`],
+      ...['-H', `authorization: Bearer ${token}`, `${origin}${path}`],
+    ])
+    const [, requests, failed] = /requests: .* (\d+) succeeded, (\d+) failed/.exec(output) ?? []
+    return { requests: Number(requests), failed: Number(failed), seconds }
+  }
+}
+
+const warmUp = 1
+const rounds = 2
+
+export async function compare(
+  ours: { readonly side: Side; readonly drive: Drive },
+  bare: { readonly side: Side; readonly drive: Drive },
+  seconds = 2,
+): Promise<{ ours: Measured; bare: Measured }> {
+  for (const { side, drive } of [ours, bare]) await drive(side, warmUp)
+  const measured = { ours: [] as Measured[], bare: [] as Measured[] }
+  for (let round = 0; round < rounds; round++) {
+    measured.ours.push(await measure(ours.side, ours.drive, seconds))
+    measured.bare.push(await measure(bare.side, bare.drive, seconds))
+  }
+  return { ours: mean(measured.ours), bare: mean(measured.bare) }
+}
+
+export async function measure(side: Side, drive: Drive, seconds: number): Promise<Measured> {
+  const before = cpuOf(side.pid)
+  const generatorBefore = cpuOfEndedChildren()
+  const machineBefore = cpuOfMachine()
+  const load = await drive(side, seconds)
+  const after = cpuOf(side.pid)
+  if (!(load.requests > 0) || load.failed > load.requests / 1000)
+    throw new Error(`the load failed: ${load.failed} failures beside ${load.requests} answers`)
+  const server = (after.total - before.total) / load.seconds
+  const generator = (cpuOfEndedChildren() - generatorBefore) / load.seconds
+  return {
+    ...load,
+    perSecond: load.requests / load.seconds,
+    cpu: ((after.total - before.total) / load.requests) * 1e6,
+    loop: (after.main - before.main) / load.seconds,
+    server,
+    generator,
+    others: Math.max(0, (cpuOfMachine() - machineBefore) / load.seconds - server - generator),
+  }
+}
+
+function mean(measured: readonly Measured[]): Measured {
+  const sum = (of: (one: Measured) => number) => measured.reduce((total, one) => total + of(one), 0)
+  const average = (of: (one: Measured) => number) => sum(of) / measured.length
+  const requests = sum(({ requests }) => requests)
+  const seconds = sum(({ seconds }) => seconds)
+  return {
+    ...measured.at(-1)!,
+    requests,
+    seconds,
+    failed: sum(({ failed }) => failed),
+    perSecond: requests / seconds,
+    cpu: sum((one) => one.cpu * one.requests) / requests,
+    loop: average(({ loop }) => loop),
+    server: average(({ server }) => server),
+    generator: average(({ generator }) => generator),
+    others: average(({ others }) => others),
+  }
+}
+
+const full = 0.85
+/** Processors kept busy by others, above which a rate says little. */
+export const noticed = 0.2
+
+/** What kept the rate from being higher. */
+export function limitOf({ loop, server, generator, others }: Measured): string {
+  if (loop >= full) return 'its loop'
+  if (generator >= full) return 'the generator'
+  if (others >= noticed) return `other programs (${others.toFixed(1)} processors)`
+  return server + generator >= 2 * full ? 'the processors' : 'waiting'
+}
+
+export function limits(ours: Measured, bare: Measured): string {
+  const [one, other] = [limitOf(ours), limitOf(bare)]
+  return one === other ? `limit: ${one}` : `limit: ${one} / ${other}`
+}
+
+/** The columns of two servers under the same load. On a machine that others use, processor time judges. */
+export function compared(bound: number, ours: Measured, bare: Measured): Omit<Row, 'name' | 'note'> {
+  const byRate = ours.perSecond / bare.perSecond
+  const byCpu = bare.cpu / ours.cpu
+  const shared = Math.max(ours.others, bare.others) >= noticed
+  return {
+    ours: perSecond(ours.perSecond),
+    bare: perSecond(bare.perSecond),
+    ...atLeast(bound, shared ? byCpu : byRate),
+    ratio: byRate,
+    byCpu,
+    cpu: cpuPair(ours, bare),
+    figures: { ours: ours.perSecond, bare: bare.perSecond, oursCpu: ours.cpu, bareCpu: bare.cpu, others: ours.others },
+  }
+}
+
+export function cpuPair(ours: Measured, bare?: Measured): string {
+  return bare ? `${Math.round(ours.cpu)} / ${Math.round(bare.cpu)} µs` : `${Math.round(ours.cpu)} µs`
+}

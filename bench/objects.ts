@@ -1,0 +1,74 @@
+/**
+ * The objects that every row works on: ConfigMaps whose JSON is 1 kB, ten to each value of the label `ten`.
+ * `fill` writes them straight into a store's directory, so that 100,000 take seconds.
+ */
+import { randomUUID } from 'node:crypto'
+import { encodeStored } from '../src/codec/stored.ts'
+import type { ApiObject } from '../src/model/object.ts'
+import { LmdbStore } from '../src/store/lmdb/store.ts'
+
+export const collection = '/api/v1/namespaces/default/configmaps'
+
+export function nameOf(index: number): string {
+  return `object-${String(index).padStart(6, '0')}`
+}
+
+export function pathOf(index: number): string {
+  return `${collection}/${nameOf(index)}`
+}
+
+/** Brings the JSON of an object as it is served to 1 kB. */
+const padding = 'a line of some text. '.repeat(40).slice(0, 524)
+
+/** What a client sends. `text` makes one state differ from another. */
+export function bodyOf(name: string, text: string): string {
+  return JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { padding, text } })
+}
+
+function stored(index: number): Buffer {
+  const labels = { app: 'bench', ten: `t${Math.floor(index / 10)}` }
+  const uid = randomUUID()
+  const object = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    data: { padding, text: String(index) },
+    metadata: {
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      labels,
+      managedFields: [
+        {
+          apiVersion: 'v1',
+          fieldsType: 'FieldsV1',
+          fieldsV1: { 'f:data': { '.': {}, 'f:padding': {}, 'f:text': {} } },
+          manager: 'bench',
+          operation: 'Update',
+          time: '2026-01-01T00:00:00Z',
+        },
+      ],
+      name: nameOf(index),
+      namespace: 'default',
+      uid,
+    },
+  }
+  return encodeStored(object as unknown as ApiObject, { uid, labels })
+}
+
+const batch = 2000
+
+export async function fill(directory: string, count: number): Promise<void> {
+  const store = await LmdbStore.open({ directory })
+  try {
+    for (let from = 0; from < count; from += batch) {
+      const indexes = Array.from({ length: Math.min(batch, count - from) }, (_, i) => from + i)
+      await Promise.all(indexes.map((i) => write(store, i)))
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+async function write(store: LmdbStore, index: number): Promise<void> {
+  const key = `objects/core/configmaps/default/${nameOf(index)}`
+  const { outcome } = await store.commit({ key, expected: 0, value: stored(index) })
+  if (outcome === 'conflict') throw new Error(`${key} is there already`)
+}

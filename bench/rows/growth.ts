@@ -1,0 +1,73 @@
+/** What a write, a page of 500 and an event cost with 1,000, 10,000 and 100,000 objects: none should grow. */
+import { Client } from '../client.ts'
+import { http1, measure } from '../load.ts'
+import { bodyOf, collection, nameOf, pathOf } from '../objects.ts'
+import type { Bench, Side } from '../servers.ts'
+import { quantile, type Row, short } from '../table.ts'
+import { updates } from './writes.ts'
+
+const sizes = [1000, 10_000, 100_000]
+
+interface Costs {
+  readonly size: number
+  /** Microseconds of processor time per request. */
+  readonly write: number
+  readonly page: number
+  /** Microseconds from the sending of a write to its event at one watcher, when nothing else is done. */
+  readonly event: number
+}
+
+export const growthRows = {
+  name: 'growth',
+  async run(bench: Bench): Promise<Row[]> {
+    const costs: Costs[] = []
+    for (const size of sizes) costs.push(await costsAt(bench, size))
+    return costs.flatMap((cost) => rowsOf(cost, costs[0]!))
+  },
+}
+
+async function costsAt(bench: Bench, size: number): Promise<Costs> {
+  const side = await bench.startOrch(await bench.filled(size))
+  const page = http1(`${collection}?limit=500`, { connections: 4 })
+  await measure(side, page, 1)
+  const pages = await measure(side, page, 2)
+  await measure(side, updates(size, 'a', 16), 1)
+  const writes = await measure(side, updates(size, 'b', 16), 2)
+  const event = await eventTime(side, size)
+  await side.stop()
+  return { size, page: pages.cpu, write: writes.cpu, event }
+}
+
+const events = 300
+
+async function eventTime(side: Side, size: number): Promise<number> {
+  const client = await Client.connect(side)
+  let arrived = () => {}
+  await client.watch(`${collection}?watch=1&resourceVersion=0&fieldSelector=metadata.name%3D${nameOf(size / 2)}`, () =>
+    arrived(),
+  )
+  const times: number[] = []
+  for (let i = 0; i < events; i++) {
+    const start = performance.now()
+    const seen = new Promise<void>((resolve) => {
+      arrived = resolve
+    })
+    await client.send('PUT', pathOf(size / 2), bodyOf(nameOf(size / 2), `timed ${i}`))
+    await seen
+    times.push(performance.now() - start)
+  }
+  client.close()
+  return quantile(times, 0.5) * 1000
+}
+
+function rowsOf(cost: Costs, first: Costs): Row[] {
+  const row = (name: string, what: 'write' | 'page' | 'event', unit: string): Row => ({
+    name: `${name} at ${short(cost.size)} objects`,
+    ours: `${short(cost[what])} ${unit}`,
+    bare: `${short(first[what])} ${unit}`,
+    ratio: first[what] / cost[what],
+    note: 'bare: the same at 1,000',
+    figures: { size: cost.size, ours: cost[what], first: first[what] },
+  })
+  return [row('update', 'write', 'µs CPU'), row('LIST of 500', 'page', 'µs CPU'), row('event, alone', 'event', 'µs')]
+}

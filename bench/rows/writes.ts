@@ -1,0 +1,69 @@
+/** Durable creates and updates by 64 clients, against a bare loop of lmdb transactions of 64 on the same disk. */
+import { join } from 'node:path'
+import { openTables, write } from '../../src/store/lmdb/tables.ts'
+import { cpuPair, type Drive, http1, limitOf, measure } from '../load.ts'
+import { bodyOf, collection } from '../objects.ts'
+import type { Bench, Side } from '../servers.ts'
+import { perSecond, type Row, short } from '../table.ts'
+
+const clients = 64
+/** Objects there are to update. */
+const known = 2000
+const script = join(import.meta.dirname, '../writes.lua')
+
+export function updates(count: number, salt: string, connections = clients): Drive {
+  const scriptArgs = ['update', 'object-', bodyOf('NAME', 'TEXT'), String(count), salt]
+  return http1(collection, { connections, script, scriptArgs })
+}
+
+function creates(prefix: string): Drive {
+  return http1(collection, { connections: clients, script, scriptArgs: ['create', prefix, bodyOf('NAME', 'TEXT')] })
+}
+
+export const writeRows = {
+  name: 'writes',
+  async run(bench: Bench): Promise<Row[]> {
+    const ours = await bench.startOrch(await bench.fill(known))
+    await measure(ours, creates('warm-'), 1)
+    const created = await writeRow('create, 64 clients', ours, creates('made-'), {
+      bare: bareLoop(bench.newDirectory(), (i) => i),
+    })
+    await measure(ours, updates(known, 'first'), 1)
+    const updated = await writeRow('update, 64 clients', ours, updates(known, 'second'), {
+      bare: bareLoop(bench.newDirectory(), (i) => i % known),
+    })
+    await ours.stop()
+    return [created, updated]
+  },
+}
+
+async function writeRow(name: string, side: Side, drive: Drive, { bare }: { bare: number }): Promise<Row> {
+  const ours = await measure(side, drive, 4)
+  return {
+    name,
+    ours: perSecond(ours.perSecond),
+    bare: perSecond(bare),
+    ratio: ours.perSecond / bare,
+    cpu: cpuPair(ours),
+    note: `p50 ${short(ours.p50!)} ms, p99 ${short(ours.p99!)} ms; limit: ${limitOf(ours)}`,
+    figures: { ours: ours.perSecond, bare, oursCpu: ours.cpu, p50: ours.p50!, p99: ours.p99!, loop: ours.loop },
+  }
+}
+
+const bareSeconds = 2
+const value = Buffer.alloc(1024, 'value ')
+
+/** One record per write, 64 to a transaction, each transaction synced: the least that durability costs. */
+function bareLoop(directory: string, keyOf: (index: number) => number): number {
+  const tables = openTables(directory)
+  const start = performance.now()
+  let written = 0
+  while (performance.now() - start < bareSeconds * 1000) {
+    tables.root.transactionSync(() => {
+      for (let i = 0; i < clients; i++) write(tables.current, Buffer.from(`bench/${keyOf(written++)}`), value)
+    })
+  }
+  const rate = written / ((performance.now() - start) / 1000)
+  void tables.root.close()
+  return rate
+}

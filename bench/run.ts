@@ -1,0 +1,61 @@
+/**
+ * `npm run bench`: what the server does, against what the machine could do at most, in one run of a few minutes.
+ * Every bare limit is taken in the same run, so that the ratios hold on any machine. Linux, with wrk and h2load.
+ *
+ *   --only TEXT      only the groups of rows whose name holds TEXT: get, list, writes, start, memory, watch, label, growth
+ *   --json FILE      write the figures to a file too
+ *   --cpu-prof DIR   our server writes profiles of its processor time there (and is the slower for it)
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { getRows } from './rows/get.ts'
+import { growthRows } from './rows/growth.ts'
+import { labelRows } from './rows/label.ts'
+import { listRows } from './rows/list.ts'
+import { memoryRows } from './rows/memory.ts'
+import { startRows } from './rows/start.ts'
+import { watchRows } from './rows/watch.ts'
+import { writeRows } from './rows/writes.ts'
+import { Bench } from './servers.ts'
+import { printTable, type Row } from './table.ts'
+
+/** `growth` writes to the objects that `start` and `memory` measure, so it is the last. */
+const groups = [getRows, listRows, writeRows, startRows, memoryRows, watchRows, labelRows, growthRows]
+
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, json: { type: 'string' }, 'cpu-prof': { type: 'string' } },
+})
+const chosen = groups.filter(({ name }) => name.includes(values.only ?? ''))
+if (chosen.length === 0)
+  fail(`no group is named ${values.only}: use one of ${groups.map(({ name }) => name).join(', ')}`)
+for (const [tool, packageName] of [
+  ['wrk', 'wrk'],
+  ['h2load', 'nghttp2-client'],
+] as const) {
+  if (spawnSync(tool, ['--version']).error) fail(`${tool} is missing: on Debian it is in the package ${packageName}`)
+}
+
+const profiles = values['cpu-prof'] && resolve(values['cpu-prof'])
+if (profiles) mkdirSync(profiles, { recursive: true })
+const bench = new Bench(profiles)
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => void bench.close().then(() => process.exit(130)))
+const rows: Row[] = []
+try {
+  for (const group of chosen) {
+    process.stderr.write(`${group.name} ...\n`)
+    rows.push(...(await group.run(bench)))
+  }
+} finally {
+  await bench.close()
+  if (rows.length > 0) console.log(printTable(rows))
+  if (values.json) writeFileSync(values.json, `${JSON.stringify({ cpus: availableParallelism(), rows }, null, 2)}\n`)
+}
+
+function fail(message: string): never {
+  console.error(`bench: ${message}`)
+  process.exit(2)
+}

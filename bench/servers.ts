@@ -1,0 +1,162 @@
+/**
+ * The two servers that are compared, each a process of its own: `startOrch` and `startBare`. A Bench owns all of them
+ * and every directory; `close` ends and removes everything. Prepared directories are kept within a run.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fill } from './objects.ts'
+
+const root = dirname(import.meta.dirname)
+
+export const token = 'bench-token'
+
+export interface Side {
+  readonly pid: number
+  readonly port: number
+  /** https://127.0.0.1:port */
+  readonly origin: string
+  stop(): Promise<void>
+}
+
+export interface BareFiles {
+  readonly get?: Buffer
+  readonly list?: Buffer
+}
+
+export class Bench {
+  readonly directory = mkdtempSync(join(tmpdir(), 'orch-bench-'))
+  readonly #running = new Set<ChildProcess>()
+  readonly #filled = new Map<number, Promise<string>>()
+  readonly #profiles: string | undefined
+  #made = 0
+
+  /** `profiles`: where our server writes profiles of its processor time, if anywhere. */
+  constructor(profiles?: string) {
+    this.#profiles = profiles
+  }
+
+  newDirectory(): string {
+    const directory = join(this.directory, String(++this.#made))
+    mkdirSync(directory)
+    writeFileSync(join(directory, 'tokens.csv'), `${token},bench,bench-uid,"system:masters"\n`)
+    return directory
+  }
+
+  /** As `fill`, but shared by the rows of a run. */
+  filled(count: number): Promise<string> {
+    let directory = this.#filled.get(count)
+    if (directory === undefined) {
+      directory = this.fill(count)
+      this.#filled.set(count, directory)
+    }
+    return directory
+  }
+
+  /** A directory whose store holds this many objects, with certificates and namespaces already made. */
+  async fill(count: number): Promise<string> {
+    const directory = this.newDirectory()
+    await (await this.startOrch(directory)).stop()
+    await fill(join(directory, 'data'), count)
+    return directory
+  }
+
+  async startOrch(directory: string): Promise<Side> {
+    const flags = [
+      '--secure-port=0',
+      `--data-dir=${directory}/data`,
+      '--admin-kubeconfig=',
+      `--token-auth-file=${directory}/tokens.csv`,
+    ]
+    const env = this.#profiles ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${this.#profiles}` } : {}
+    const child = spawn(join(root, 'bin/orch'), ['apiserver', ...flags], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    })
+    return await this.#own(child, /serving url="https:\/\/[^"]*:(\d+)"/)
+  }
+
+  /** With the certificates of a directory that our server has used. */
+  async startBare(directory: string, files: BareFiles = {}): Promise<Side> {
+    const own = this.newDirectory()
+    const save = (name: string, bytes: Buffer) => {
+      writeFileSync(join(own, name), bytes)
+      return { [name]: join(own, name) }
+    }
+    const pki = join(directory, 'data/pki')
+    const config = {
+      key: join(pki, 'serving.key'),
+      cert: join(pki, 'serving.crt'),
+      ca: join(pki, 'ca.crt'),
+      ...(files.get ? save('get', files.get) : {}),
+      ...(files.list ? save('list', files.list) : {}),
+    }
+    writeFileSync(join(own, 'config.json'), JSON.stringify(config))
+    const program = join(import.meta.dirname, 'bare-server.mjs')
+    const child = spawn(join(root, 'bin/node'), [program, join(own, 'config.json')], { stdio: 'pipe' })
+    return await this.#own(child, /port (\d+)/)
+  }
+
+  async #own(child: ChildProcess, serving: RegExp): Promise<Side> {
+    this.#running.add(child)
+    const port = await portOf(child, serving)
+    return { pid: child.pid!, port, origin: `https://127.0.0.1:${port}`, stop: () => this.#stop(child) }
+  }
+
+  async #stop(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill(signal)
+      await once(child, 'exit')
+    }
+    this.#running.delete(child)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#running].map((child) => this.#stop(child, 'SIGKILL')))
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+}
+
+/** How long a command of ours takes, in seconds. */
+export async function timeOf(args: readonly string[]): Promise<number> {
+  const start = performance.now()
+  await once(spawn(join(root, 'bin/node'), args, { stdio: 'ignore' }), 'exit')
+  return (performance.now() - start) / 1000
+}
+
+function portOf(child: ChildProcess, serving: RegExp): Promise<number> {
+  let output = ''
+  return new Promise((resolve, reject) => {
+    for (const stream of [child.stdout!, child.stderr!]) {
+      stream.on('data', (chunk) => {
+        if (output.length < maxOutput) output += chunk
+        const match = serving.exec(output)
+        if (match) resolve(Number(match[1]))
+      })
+    }
+    child.on('exit', (code) => reject(new Error(`a server ended with ${code} before it was ready:\n${output}`)))
+    child.on('error', reject)
+  })
+}
+
+const maxOutput = 64 * 1024
+
+/** The bytes of one answer. Rejects what is not a success. */
+export function fetchBytes({ port }: Side, path: string): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const sent = request({ host: '127.0.0.1', port, path, headers, rejectUnauthorized: false }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk) => chunks.push(chunk))
+      response.on('end', () => {
+        if (response.statusCode === 200) resolve(Buffer.concat(chunks))
+        else reject(new Error(`${path} was answered with ${response.statusCode}: ${Buffer.concat(chunks)}`))
+      })
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}

@@ -1,0 +1,67 @@
+/** The rows that a run yields and how they are printed: one table whose ratios compare across machines. */
+
+export interface Row {
+  readonly name: string
+  /** What the server did, and the bare limit of the same run, as text with units. */
+  readonly ours: string
+  readonly bare: string
+  readonly ratio?: number
+  /** The ratio of processor time per request: the same on a machine that others use too. */
+  readonly byCpu?: number
+  readonly target?: string
+  /** Whether the target is met; absent without a target. */
+  readonly met?: boolean
+  /** Processor time of the server per request: ours / bare. */
+  readonly cpu?: string
+  /** What a reader must know to believe the row, such as that the generator was the limit. */
+  readonly note?: string
+  /** The numbers behind the texts. */
+  readonly figures: { readonly [name: string]: number }
+}
+
+const titles = ['', 'ours', 'bare limit', 'ratio', 'by CPU', 'target', 'CPU/request', 'note'] as const
+
+export function printTable(rows: readonly Row[]): string {
+  const lines = [titles, titles.map(() => '---'), ...rows.map(cells)]
+  const widths = titles.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
+  return lines
+    .map(
+      (line) =>
+        `| ${line.map((cell, i) => (cell === '---' ? '-'.repeat(widths[i]!) : cell.padEnd(widths[i]!))).join(' | ')} |`,
+    )
+    .join('\n')
+}
+
+function cells(row: Row): string[] {
+  const target = row.target === undefined ? '' : `${row.target} ${row.met ? 'met' : 'MISSED'}`
+  const part = (value: number | undefined) => (value === undefined ? '' : short(value))
+  return [row.name, row.ours, row.bare, part(row.ratio), part(row.byCpu), target, row.cpu ?? '', row.note ?? '']
+}
+
+/** Three digits that matter. */
+export function short(value: number): string {
+  if (!Number.isFinite(value)) return '-'
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2
+  return value.toLocaleString('en', { maximumFractionDigits: digits })
+}
+
+export function perSecond(value: number): string {
+  return `${short(value)}/s`
+}
+
+export function megabytes(bytes: number): string {
+  return `${short(bytes / 1024 ** 2)} MB`
+}
+
+export function atLeast(bound: number, ratio: number): Pick<Row, 'ratio' | 'target' | 'met'> {
+  return { ratio, target: `>= ${bound}`, met: ratio >= bound }
+}
+
+export function below(bound: number, value: number, unit: string): Pick<Row, 'target' | 'met'> {
+  return { target: `< ${bound} ${unit}`, met: value < bound }
+}
+
+export function quantile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+}

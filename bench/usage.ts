@@ -1,0 +1,54 @@
+/** What a process uses, read from /proc (Linux): processor time of all threads and of the main one, and memory. */
+import { readFileSync, writeFileSync } from 'node:fs'
+
+export interface Cpu {
+  /** Seconds of processor time of all threads. */
+  readonly total: number
+  /** Of the thread that runs the event loop: at one second per second the loop is full. */
+  readonly main: number
+}
+
+const ticksPerSecond = 100
+
+export function cpuOf(pid: number): Cpu {
+  const [user, system] = statTimes(`/proc/${pid}/stat`)
+  const [mainUser, mainSystem] = statTimes(`/proc/${pid}/task/${pid}/stat`)
+  return { total: user! + system!, main: mainUser! + mainSystem! }
+}
+
+/** Seconds that children which have ended used, theirs included. */
+export function cpuOfEndedChildren(): number {
+  const times = statTimes('/proc/self/stat')
+  return times[2]! + times[3]!
+}
+
+/** Seconds that all processors together were busy since the machine started, whoever kept them so. */
+export function cpuOfMachine(): number {
+  const line = readFileSync('/proc/stat', 'utf8').split('\n')[0]!
+  const [user, nice, system, , , irq, softirq, steal] = line.trim().split(/\s+/).slice(1).map(Number)
+  return (user! + nice! + system! + irq! + softirq! + steal!) / ticksPerSecond
+}
+
+/** utime, stime, cutime, cstime in seconds; the command's name before them may hold blanks. */
+function statTimes(file: string): number[] {
+  const text = readFileSync(file, 'utf8')
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return fields.slice(11, 15).map((ticks) => Number(ticks) / ticksPerSecond)
+}
+
+export interface Memory {
+  /** Bytes in memory: all, what belongs to the process alone, and the most there ever was since `resetPeak`. */
+  readonly resident: number
+  readonly own: number
+  readonly peak: number
+}
+
+export function memoryOf(pid: number): Memory {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024
+  return { resident: bytes('VmRSS'), own: bytes('RssAnon'), peak: bytes('VmHWM') }
+}
+
+export function resetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
+}

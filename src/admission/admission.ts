@@ -1,0 +1,56 @@
+/**
+ * Admission: a look at every write before it is stored. A control may change the object, refuse it, or both; the
+ * chain runs them in order, first all that may change it, then, on the object as it would be stored, all that judge it.
+ */
+import type { ApiObject } from '../model/object.ts'
+import type { User } from '../model/user.ts'
+
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE'
+
+export interface AdmissionRequest {
+  readonly operation: Operation
+  /** The resource on the wire: its group, plural and subresource. */
+  readonly group: string
+  readonly plural: string
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+  readonly user: User
+  readonly dryRun: boolean
+  /** The new object; undefined for DELETE. */
+  readonly object: ApiObject | undefined
+  /** The stored object; undefined for CREATE. Nobody changes it. */
+  readonly oldObject: ApiObject | undefined
+}
+
+export interface Admission {
+  /** May change the object; throws ApiError to refuse. */
+  mutate(request: AdmissionRequest): Promise<ApiObject | undefined>
+  /** Throws ApiError to refuse. */
+  validate(request: AdmissionRequest): Promise<void>
+}
+
+/** One control of the chain, under the name that users know it by. */
+export interface Control {
+  readonly name: string
+  /** Gives the object to go on with; throws ApiError to refuse. */
+  readonly mutate?: (request: AdmissionRequest) => ApiObject | undefined | Promise<ApiObject | undefined>
+  /** Throws ApiError to refuse. */
+  readonly validate?: (request: AdmissionRequest) => void | Promise<void>
+}
+
+export function chain(controls: readonly Control[]): Admission {
+  return {
+    mutate: async (request) => {
+      let { object } = request
+      for (const control of controls) if (control.mutate) object = await control.mutate({ ...request, object })
+      return object
+    },
+    validate: async (request) => {
+      for (const control of controls) await control.validate?.(request)
+    },
+  }
+}
+
+/** For what the server itself writes. */
+export const admitAll: Admission = chain([])

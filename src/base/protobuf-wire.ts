@@ -1,0 +1,370 @@
+/**
+ * The wire form of Protocol Buffers: varints, tags, fixed words and length-delimited fields, without any schema.
+ *
+ * The reader trusts nothing: every length is checked against the bytes that are there, nesting is bounded, and what is
+ * not well-formed throws WireError. A 64-bit integer is read as a number when it is exact and as a bigint on request;
+ * it is never rounded. The writer keeps to one buffer, and always writes the field it is told to write: what to leave
+ * out is the business of those who know the message.
+ */
+import { isUtf8 } from 'node:buffer'
+
+export class WireError extends Error {
+  override readonly name = 'WireError'
+}
+
+export type WireType = 0 | 1 | 2 | 3 | 4 | 5
+
+const varint = 0
+const fixed64 = 1
+const delimited = 2
+const groupStart = 3
+const groupEnd = 4
+const fixed32 = 5
+
+const two32 = 0x1_0000_0000
+const maxDepth = 100
+const maxField = 0x1fff_ffff
+
+/** Reads the fields of one message in order: `next()`, then exactly one of the value methods or `skip()`. */
+export class WireReader {
+  wireType: WireType = varint
+  #at: number
+  #field = 0
+  // The halves of the last varint, as unsigned 32-bit numbers.
+  #low = 0
+  #high = 0
+  readonly #end: number
+  readonly #bytes: Buffer
+  readonly #depth: number
+
+  constructor(bytes: Uint8Array, depth = 0) {
+    if (depth > maxDepth) throw new WireError(`messages nested deeper than ${maxDepth}`)
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#at = 0
+    this.#end = bytes.byteLength
+    this.#depth = depth
+  }
+
+  /** The number of the next field, 0 at the end of the message. */
+  next(): number {
+    if (this.#at === this.#end) return 0
+    this.#varint()
+    if (this.#high !== 0) throw new WireError('a tag longer than 32 bits')
+    const field = this.#low >>> 3
+    if (field === 0) throw new WireError('field number 0')
+    this.wireType = wireTypeOf(this.#low & 7)
+    this.#field = field
+    return field
+  }
+
+  /** A signed 64-bit integer; throws when a number cannot hold it exactly. */
+  int64(): number {
+    this.#expect(varint)
+    this.#varint()
+    const value = (this.#high | 0) * two32 + this.#low
+    return exact(value)
+  }
+
+  /** An unsigned 64-bit integer; throws when a number cannot hold it exactly. */
+  uint64(): number {
+    this.#expect(varint)
+    this.#varint()
+    return exact(this.#high * two32 + this.#low)
+  }
+
+  int64Big(): bigint {
+    return BigInt.asIntN(64, this.uint64Big())
+  }
+
+  uint64Big(): bigint {
+    this.#expect(varint)
+    this.#varint()
+    return (BigInt(this.#high) << 32n) | BigInt(this.#low)
+  }
+
+  /** A signed 32-bit integer or an enum. As everywhere, higher bits of the varint are dropped. */
+  int32(): number {
+    this.#expect(varint)
+    this.#varint()
+    return this.#low | 0
+  }
+
+  uint32(): number {
+    return this.int32() >>> 0
+  }
+
+  bool(): boolean {
+    this.#expect(varint)
+    this.#varint()
+    return this.#low !== 0 || this.#high !== 0
+  }
+
+  fixed32(): number {
+    this.#expect(fixed32)
+    return this.#bytes.readUInt32LE(this.#take(4))
+  }
+
+  fixed64Big(): bigint {
+    this.#expect(fixed64)
+    return this.#bytes.readBigUInt64LE(this.#take(8))
+  }
+
+  double(): number {
+    this.#expect(fixed64)
+    return this.#bytes.readDoubleLE(this.#take(8))
+  }
+
+  float(): number {
+    this.#expect(fixed32)
+    return this.#bytes.readFloatLE(this.#take(4))
+  }
+
+  /** A view of the field's bytes, sharing memory with what is read. */
+  view(): Uint8Array {
+    const length = this.#length()
+    const start = this.#take(length)
+    return this.#bytes.subarray(start, start + length)
+  }
+
+  /** A copy of the field's bytes, so that holding it does not hold the whole message. */
+  bytes(): Uint8Array {
+    const view = this.view()
+    const copy = new Uint8Array(view.length)
+    copy.set(view)
+    return copy
+  }
+
+  string(): string {
+    const length = this.#length()
+    const start = this.#take(length)
+    const text = this.#bytes.toString('utf8', start, start + length)
+    // A replacement character in the text is the mark of bytes that are no UTF-8, or was there from the start.
+    if (text.includes('\ufffd') && !isUtf8(this.#bytes.subarray(start, start + length))) {
+      throw new WireError(`field ${this.#field} is not UTF-8`)
+    }
+    return text
+  }
+
+  /** A reader of the message that this field holds. */
+  message(): WireReader {
+    return new WireReader(this.view(), this.#depth + 1)
+  }
+
+  /** Passes over the value of a field that nobody asked for. */
+  skip(): void {
+    this.#skip(this.wireType, this.#field, this.#depth)
+  }
+
+  #skip(wireType: WireType, field: number, depth: number): void {
+    switch (wireType) {
+      case varint:
+        this.#varint()
+        return
+      case fixed64:
+        this.#take(8)
+        return
+      case delimited:
+        this.#varint()
+        this.#take(this.#checkedLength())
+        return
+      case groupStart:
+        this.#skipGroup(field, depth + 1)
+        return
+      case groupEnd:
+        throw new WireError(`the end of group ${field} without its start`)
+      case fixed32:
+        this.#take(4)
+        return
+    }
+  }
+
+  #skipGroup(field: number, depth: number): void {
+    if (depth > maxDepth) throw new WireError(`groups nested deeper than ${maxDepth}`)
+    for (;;) {
+      const inner = this.next()
+      if (inner === 0) throw new WireError(`group ${field} without its end`)
+      if (this.wireType === groupEnd) {
+        if (inner !== field) throw new WireError(`group ${field} ended by ${inner}`)
+        return
+      }
+      this.#skip(this.wireType, inner, depth)
+    }
+  }
+
+  #length(): number {
+    this.#expect(delimited)
+    this.#varint()
+    return this.#checkedLength()
+  }
+
+  #checkedLength(): number {
+    if (this.#high !== 0 || this.#low > this.#end - this.#at) throw new WireError('a length beyond the end')
+    return this.#low
+  }
+
+  #take(count: number): number {
+    const start = this.#at
+    if (count > this.#end - start) throw new WireError('a value beyond the end')
+    this.#at = start + count
+    return start
+  }
+
+  // At most ten bytes; of the tenth only one bit has a place.
+  #varint(): void {
+    let low = 0
+    let high = 0
+    for (let shift = 0; shift < 70; shift += 7) {
+      if (this.#at === this.#end) throw new WireError('a varint beyond the end')
+      const byte = this.#bytes[this.#at++]!
+      const bits = byte & 0x7f
+      if (shift < 28) low |= bits << shift
+      else if (shift === 28) {
+        low |= bits << 28
+        high = bits >>> 4
+      } else high |= shift === 63 ? (bits & 1) << 31 : bits << (shift - 32)
+      if (byte < 0x80) {
+        this.#low = low >>> 0
+        this.#high = high >>> 0
+        return
+      }
+    }
+    throw new WireError('a varint longer than ten bytes')
+  }
+
+  #expect(wireType: WireType): void {
+    if (this.wireType !== wireType) {
+      throw new WireError(`field ${this.#field} has wire type ${this.wireType}, not ${wireType}`)
+    }
+  }
+}
+
+function wireTypeOf(bits: number): WireType {
+  if (bits > 5) throw new WireError(`wire type ${bits}`)
+  return bits as WireType
+}
+
+function exact(value: number): number {
+  if (!Number.isSafeInteger(value)) throw new WireError('an integer beyond 2^53')
+  return value
+}
+
+/** Writes one message into a growing buffer. `room` bytes are left at the front for a header of the caller's. */
+export class WireWriter {
+  #buffer: Buffer
+  #at: number
+
+  constructor(room = 0, size = 256) {
+    this.#buffer = Buffer.allocUnsafe(Math.max(size, room + 16))
+    this.#buffer.fill(0, 0, room)
+    this.#at = room
+  }
+
+  /** A signed or unsigned 64-bit integer, an enum or any smaller integer. */
+  integer(field: number, value: number | bigint): void {
+    this.#tag(field, varint)
+    if (typeof value === 'bigint') this.#writeBig(BigInt.asUintN(64, value))
+    else if (!Number.isSafeInteger(value)) throw new WireError(`not an exact integer: ${value}`)
+    else if (value < 0) this.#writeBig(BigInt.asUintN(64, BigInt(value)))
+    else this.#writeVarint(value)
+  }
+
+  bool(field: number, value: boolean): void {
+    this.integer(field, value ? 1 : 0)
+  }
+
+  bytes(field: number, value: Uint8Array): void {
+    this.#tag(field, delimited)
+    this.#writeVarint(value.length)
+    this.#reserve(value.length)
+    this.#buffer.set(value, this.#at)
+    this.#at += value.length
+  }
+
+  string(field: number, value: string): void {
+    const length = Buffer.byteLength(value)
+    this.#tag(field, delimited)
+    this.#writeVarint(length)
+    this.#reserve(length)
+    this.#buffer.write(value, this.#at, 'utf8')
+    this.#at += length
+  }
+
+  fixed32(field: number, value: number): void {
+    this.#tag(field, fixed32)
+    this.#reserve(4)
+    this.#at = this.#buffer.writeUInt32LE(value, this.#at)
+  }
+
+  fixed64(field: number, value: bigint): void {
+    this.#tag(field, fixed64)
+    this.#reserve(8)
+    this.#at = this.#buffer.writeBigUInt64LE(value, this.#at)
+  }
+
+  double(field: number, value: number): void {
+    this.#tag(field, fixed64)
+    this.#reserve(8)
+    this.#at = this.#buffer.writeDoubleLE(value, this.#at)
+  }
+
+  /** A message within: its length goes in front once it is known, moving the body where one byte is not enough. */
+  message(field: number, write: (inner: this) => void): void {
+    this.#tag(field, delimited)
+    this.#reserve(1)
+    const start = ++this.#at
+    write(this)
+    const length = this.#at - start
+    const extra = varintSize(length) - 1
+    if (extra > 0) {
+      this.#reserve(extra)
+      this.#buffer.copyWithin(start + extra, start, this.#at)
+    }
+    this.#at = start - 1
+    this.#writeVarint(length)
+    this.#at += length
+  }
+
+  /** What was written, the room in front included. The writer is done with it. */
+  finish(): Buffer {
+    return this.#buffer.subarray(0, this.#at)
+  }
+
+  #tag(field: number, wireType: WireType): void {
+    if (!Number.isInteger(field) || field < 1 || field > maxField) throw new WireError(`not a field number: ${field}`)
+    this.#writeVarint(field * 8 + wireType)
+  }
+
+  #writeVarint(value: number): void {
+    this.#reserve(10)
+    let rest = value
+    while (rest >= 0x80) {
+      this.#buffer[this.#at++] = (rest % 0x80) | 0x80
+      rest = Math.floor(rest / 0x80)
+    }
+    this.#buffer[this.#at++] = rest
+  }
+
+  #writeBig(value: bigint): void {
+    this.#reserve(10)
+    let rest = value
+    while (rest >= 0x80n) {
+      this.#buffer[this.#at++] = Number(rest & 0x7fn) | 0x80
+      rest >>= 7n
+    }
+    this.#buffer[this.#at++] = Number(rest)
+  }
+
+  #reserve(count: number): void {
+    const needed = this.#at + count
+    if (needed <= this.#buffer.length) return
+    const grown = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2))
+    this.#buffer.copy(grown, 0, 0, this.#at)
+    this.#buffer = grown
+  }
+}
+
+function varintSize(value: number): number {
+  let size = 1
+  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) size++
+  return size
+}

@@ -1,0 +1,49 @@
+/**
+ * The objects of a kind by the values of one label. Made when a selector first asks for that label, and kept up to date
+ * from then on, so that a list by label costs what it returns and not what there is.
+ */
+import { compareUtf8 } from '../base/utf8-order.ts'
+import type { CachedObject } from './cached-object.ts'
+
+/** A selector's demand that a label has one of these values: what an index can answer. */
+export interface LabelDemand {
+  readonly key: string
+  readonly values: readonly string[]
+}
+
+export class LabelIndex {
+  readonly #label: string
+  readonly #byValue = new Map<string, Map<string, CachedObject>>()
+
+  constructor(label: string, objects: Iterable<CachedObject>) {
+    this.#label = label
+    for (const object of objects) this.add(object)
+  }
+
+  add(object: CachedObject): void {
+    const value = this.#valueOf(object)
+    if (value === undefined) return
+    const objects = this.#byValue.get(value) ?? new Map()
+    this.#byValue.set(value, objects.set(object.key, object))
+  }
+
+  remove(object: CachedObject): void {
+    const value = this.#valueOf(object)
+    if (value === undefined) return
+    const objects = this.#byValue.get(value)
+    objects?.delete(object.key)
+    if (objects?.size === 0) this.#byValue.delete(value)
+  }
+
+  /** The objects whose label has one of these values, in key order. */
+  find(values: readonly string[]): CachedObject[] {
+    const found = [...new Set(values)].flatMap((value) => [...(this.#byValue.get(value)?.values() ?? [])])
+    return found.sort((a, b) => compareUtf8(a.key, b.key))
+  }
+
+  #valueOf({ header }: CachedObject): string | undefined {
+    return header.labels !== undefined && Object.hasOwn(header.labels, this.#label)
+      ? header.labels[this.#label]
+      : undefined
+  }
+}

@@ -1,0 +1,41 @@
+/** From a request's body to a JSON value, by its content type. */
+import { type ParsedJson, parseJson } from '../codec/json.ts'
+import { unsupportedMediaType } from '../model/api-error.ts'
+import { readBody } from './body.ts'
+import type { Exchange } from './exchange.ts'
+
+const accepted = ['application/json', 'application/yaml']
+
+/** The media type of the body without parameters, as it was sent; '' when none is named. */
+export function mediaType(exchange: Exchange): string {
+  const header = exchange.headers.one('content-type') ?? ''
+  const [type = '', ...parameters] = header.split(';').map((part) => part.trim())
+  if (parameters.some((part) => !/^[^\s=]+=.+$/.test(part))) return 'malformed'
+  return type
+}
+
+/** The body of a write: JSON or YAML. */
+export async function readContent(exchange: Exchange): Promise<ParsedJson> {
+  return await parseContent(exchange, await readBodyOf(exchange))
+}
+
+/** The body where one may be left out; undefined when it is empty. */
+export async function readOptionalContent(exchange: Exchange): Promise<ParsedJson | undefined> {
+  const bytes = await readBodyOf(exchange)
+  return bytes.length === 0 ? undefined : await parseContent(exchange, bytes)
+}
+
+async function readBodyOf(exchange: Exchange): Promise<Buffer> {
+  const type = mediaType(exchange).toLowerCase() || 'application/json'
+  if (!accepted.includes(type))
+    throw unsupportedMediaType(
+      `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+    )
+  return await readBody(exchange)
+}
+
+async function parseContent(exchange: Exchange, bytes: Buffer): Promise<ParsedJson> {
+  if (mediaType(exchange).toLowerCase() !== 'application/yaml') return parseJson(bytes)
+  const { parseYaml } = await import('../codec/yaml.ts')
+  return parseYaml(bytes)
+}

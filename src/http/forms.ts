@@ -1,0 +1,27 @@
+/** The forms in which an answer can be written. Each starts from the JSON that the server holds already. */
+import { parseJson } from '../codec/json.ts'
+
+export interface Form {
+  readonly mediaType: string
+  /** From compact JSON to this form; undefined when that is the form. Loads what it needs on first use. */
+  readonly encode: ((json: Buffer) => Promise<Buffer>) | undefined
+}
+
+export const jsonForm: Form = { mediaType: 'application/json', encode: undefined }
+
+/** Indented, for people. */
+export const prettyForm: Form = {
+  mediaType: 'application/json',
+  encode: async (json) => {
+    const { indentJson } = await import('../codec/indent-json.ts')
+    return Buffer.from(indentJson(parseJson(json).value))
+  },
+}
+
+export const yamlForm: Form = {
+  mediaType: 'application/yaml',
+  encode: async (json) => {
+    const { stringifyYaml } = await import('../codec/yaml.ts')
+    return Buffer.from(stringifyYaml(parseJson(json).value))
+  },
+}

@@ -1,0 +1,98 @@
+/** Which form the answer takes: the best of what the client accepts and the server has. */
+import { ApiError, notAcceptable } from '../model/api-error.ts'
+import type { Vendor } from '../model/vendor.ts'
+import { type Form, jsonForm, prettyForm, yamlForm } from './forms.ts'
+import type { RequestHeaders } from './headers.ts'
+import { findProjection, type Projection } from './projections.ts'
+import { isTrue } from './request-info.ts'
+
+interface Clause {
+  readonly type: string
+  readonly quality: number
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+const offered = ['application/json', 'application/yaml']
+const streamed = ['application/json;stream=watch']
+const maxClauses = 100
+
+export interface Asked {
+  readonly vendor: Vendor
+  readonly headers: RequestHeaders
+  readonly query: URLSearchParams
+  /** A watch is a stream of JSON documents; it has no YAML form. */
+  readonly watch: boolean
+}
+
+export interface Agreed {
+  readonly form: Form
+  /** Another view of the objects than they themselves. */
+  readonly projection: Projection | undefined
+}
+
+/** Throws 406 when nothing fits. `views`: whether other views than the objects themselves are to be had. */
+export function negotiate(asked: Asked, views: boolean): Agreed {
+  const accept = asked.headers.all('accept').join(',')
+  const clauses = accept.trim() === '' ? [anything] : parseAccept(accept)
+  let known = false
+  for (const clause of clauses) {
+    const type = offered.find((candidate) => covers(clause.type, candidate))
+    if (type === undefined) continue
+    known = true
+    const projection = views ? projectionOf(clause, asked.vendor) : undefined
+    const form = projection === undefined && clause.parameters.has('as') ? undefined : formOf(type, asked)
+    if (form !== undefined) return { form, projection }
+  }
+  throw known
+    ? notAcceptable(asked.watch ? streamed : offered)
+    : new ApiError(406, 'NotAcceptable', '406: Not Acceptable', {})
+}
+
+/** The form for errors: what the client accepts, or JSON whatever it accepts. */
+export function preferredForm(asked: Asked): Form {
+  try {
+    return negotiate(asked, true).form
+  } catch (error) {
+    if (error instanceof ApiError) return jsonForm
+    throw error
+  }
+}
+
+const anything: Clause = { type: '*/*', quality: 1, parameters: new Map() }
+
+function projectionOf({ parameters }: Clause, vendor: Vendor): Projection | undefined {
+  const [as, group, version] = ['as', 'g', 'v'].map((name) => parameters.get(name) ?? '')
+  return findProjection(vendor, as!, group!, version!)
+}
+
+function formOf(type: string, asked: Asked): Form | undefined {
+  if (type === 'application/yaml') return asked.watch ? undefined : yamlForm
+  return !asked.watch && isPretty(asked) ? prettyForm : jsonForm
+}
+
+/** Asked for, or not asked but read by a person. */
+function isPretty({ headers, query }: Asked): boolean {
+  if (query.has('pretty')) return query.get('pretty') !== '' && isTrue(query, 'pretty')
+  return /^(?:curl|Wget|Mozilla\/5\.0)/.test(headers.all('user-agent')[0] ?? '')
+}
+
+function covers(pattern: string, type: string): boolean {
+  return pattern === type || pattern === '*/*' || (pattern.endsWith('/*') && type.startsWith(pattern.slice(0, -1)))
+}
+
+/** The clauses of an Accept header, best first; of equal ones the first. */
+function parseAccept(header: string): Clause[] {
+  return header
+    .split(',')
+    .slice(0, maxClauses)
+    .map(parseClause)
+    .filter((clause) => clause.quality > 0)
+    .toSorted((a, b) => b.quality - a.quality)
+}
+
+function parseClause(text: string): Clause {
+  const [type = '', ...rest] = text.split(';').map((part) => part.trim())
+  const parameters = new Map(rest.map((part) => part.split('=', 2).map((side) => side.trim()) as [string, string]))
+  const quality = Number(parameters.get('q') ?? 1)
+  return { type: type.toLowerCase(), quality: Number.isNaN(quality) ? 1 : quality, parameters }
+}

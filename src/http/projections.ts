@@ -1,0 +1,147 @@
+/**
+ * Other views of objects: as a Table for people, or their metadata alone. A view is made from the JSON of the answer,
+ * whether that is one object or a list; a Status stays what it is.
+ */
+
+import type { CachedObject } from '../cache/cached-object.ts'
+import type { EventForm, EventType } from '../cache/event.ts'
+import { parseJson, stringifyJson } from '../codec/json.ts'
+import { ApiError, badRequest } from '../model/api-error.ts'
+import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { type ApiObject, asJson, asObject } from '../model/object.ts'
+import { groupName, type Vendor } from '../model/vendor.ts'
+import type { Resource } from '../registry/resource.ts'
+import { type Column, defaultColumns } from '../schema/columns.ts'
+import type { Form } from './forms.ts'
+
+export interface Projection {
+  readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
+  readonly version: string
+}
+
+const names = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const
+const versions = ['v1', 'v1beta1']
+
+/** The projection that parameters of a media type ask for; undefined when there is no such one. */
+export function findProjection(vendor: Vendor, as: string, group: string, version: string): Projection | undefined {
+  const name = names.find((candidate) => candidate === as)
+  if (name === undefined || group !== groupName(vendor, 'meta') || !versions.includes(version)) return undefined
+  return { as: name, version }
+}
+
+export interface View {
+  readonly resource: Resource
+  readonly projection: Projection
+  /** What a row of a table carries of its object. */
+  readonly include: 'None' | 'Metadata' | 'Object'
+}
+
+export function openView(resource: Resource, projection: Projection, query: URLSearchParams): View {
+  const include = query.get('includeObject') || 'Metadata'
+  if (projection.as === 'Table' && include !== 'None' && include !== 'Metadata' && include !== 'Object') {
+    throw badRequest(
+      `unable to convert to Table: includeObject ${JSON.stringify(include.slice(0, 50))} must be 'Metadata', 'Object', 'None' or empty`,
+    )
+  }
+  return { resource, projection, include: include as View['include'] }
+}
+
+/** A form that shows this view of every object and list, written as `form` writes. */
+export function projectedForm(form: Form, view: View): Form {
+  return {
+    mediaType: form.mediaType,
+    encode: async (json) => {
+      const { value } = parseJson(json)
+      const projected =
+        isObject(value) && value.kind !== 'Status' ? Buffer.from(stringifyJson(project(view, value))) : json
+      return form.encode === undefined ? projected : await form.encode(projected)
+    },
+  }
+}
+
+function project(view: View, value: JsonObject): JsonObject {
+  const items = Array.isArray(value.items) ? value.items.map((item) => withType(view, item)) : undefined
+  const { as } = view.projection
+  if (as === 'Table') return table(view, items ?? [asObject(value)], listMetadata(value, items !== undefined), true)
+  if (as === 'PartialObjectMetadata') {
+    if (items !== undefined) throw mismatch(as, 'is a list')
+    return partial(view, asObject(value))
+  }
+  if (items === undefined) throw mismatch(as, 'is not a list')
+  return {
+    apiVersion: metaVersion(view),
+    kind: as,
+    metadata: value.metadata ?? {},
+    items: items.map((item) => partial(view, item)),
+  }
+}
+
+function mismatch(as: string, why: string): ApiError {
+  return new ApiError(406, 'NotAcceptable', `you requested ${as}, but the requested object ${why}`)
+}
+
+function withType({ resource }: View, item: Json): ApiObject {
+  return asObject({ apiVersion: resource.apiVersion, kind: resource.kind.kind, ...(item as JsonObject) })
+}
+
+function listMetadata({ metadata }: JsonObject, isList: boolean): JsonObject {
+  if (!isObject(metadata)) return {}
+  return isList
+    ? metadata
+    : { ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }) }
+}
+
+function metaVersion({ resource, projection }: View): string {
+  return `${groupName(resource.vendor, 'meta')}/${projection.version}`
+}
+
+function partial(view: View, { metadata }: ApiObject): JsonObject {
+  return { apiVersion: metaVersion(view), kind: 'PartialObjectMetadata', metadata: metadata as unknown as JsonObject }
+}
+
+function table(view: View, objects: readonly ApiObject[], metadata: JsonObject, withColumns: boolean): JsonObject {
+  const columns = view.resource.kind.columns ?? defaultColumns
+  const now = view.resource.clock.now()
+  return {
+    apiVersion: metaVersion(view),
+    kind: 'Table',
+    metadata,
+    columnDefinitions: withColumns ? columns.map(({ cell: _, ...definition }) => definition) : [],
+    rows: objects.map((object) => ({
+      cells: columns.map((column) => cellOf(column, object, now)),
+      object: rowObject(view, object),
+    })),
+  }
+}
+
+/** A control character in a cell could drive the terminal that it is printed on. */
+function cellOf(column: Column, object: ApiObject, now: number): Json {
+  const cell = column.cell(object, now)
+  return typeof cell === 'string' ? cell.replaceAll(/\p{Cc}/gu, ' ') : cell
+}
+
+function rowObject(view: View, object: ApiObject): JsonObject | null {
+  if (view.include === 'None') return null
+  return view.include === 'Object' ? asJson(object) : partial(view, object)
+}
+
+/** The events of a watch in this view. Only the first Table of a watch carries the columns. */
+export function projectedEvents(view: View): EventForm {
+  const name = `${view.projection.as} ${view.projection.version} ${view.include}`
+  const rest = eventForm(`${name} rest`, (object) => viewOf(view, object, false))
+  if (view.projection.as !== 'Table') return rest
+  return { ...eventForm(`${name} first`, (object) => viewOf(view, object, true)), rest }
+}
+
+function eventForm(name: string, show: (object: ApiObject) => JsonObject): EventForm {
+  const encode = (type: EventType, object: CachedObject) => {
+    const value = asObject(parseJson(object.json).value)
+    return Buffer.from(`{"type":"${type}","object":${stringifyJson(show(value))}}\n`)
+  }
+  return { name, encode }
+}
+
+function viewOf(view: View, object: ApiObject, withColumns: boolean): JsonObject {
+  if (view.projection.as !== 'Table') return partial(view, object)
+  return table(view, [object], listMetadata(asJson(object), false), withColumns)
+}

@@ -1,0 +1,47 @@
+/** `/`, which lists what there is, `/version`, and the answer to everything that nobody serves. */
+import { stringifyJson } from '../codec/json.ts'
+import { noSuchPath } from '../model/api-error.ts'
+import type { JsonObject } from '../model/json.ts'
+import { notAllowed, type PathHandler } from './dispatch.ts'
+import { sendBytes, sendPageNotFound } from './responses.ts'
+
+export interface VersionInfo {
+  /** Ours. */
+  readonly version: string
+  /** The level of the API that is spoken. */
+  readonly api: { readonly major: string; readonly minor: string; readonly patch: string }
+}
+
+export function rootPaths(info: VersionInfo, paths: () => readonly string[]): PathHandler {
+  const answers: { readonly [path: string]: () => JsonObject } = {
+    '/': () => ({ paths: [...paths()] }),
+    '/version': () => versionDocument(info),
+    '/version/': () => versionDocument(info),
+  }
+  return (exchange, { path, verb }) => {
+    const answer = Object.hasOwn(answers, path) ? answers[path] : undefined
+    if (answer === undefined) return undefined
+    if (verb !== 'get') throw notAllowed()
+    return sendBytes(exchange, 200, Buffer.from(stringifyJson(answer())))
+  }
+}
+
+function versionDocument({ version, api }: VersionInfo): JsonObject {
+  return {
+    major: api.major,
+    minor: api.minor,
+    gitVersion: `v${api.major}.${api.minor}.${api.patch}+orch.${version}`,
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: 'none',
+    compiler: `node ${process.versions.node}`,
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  }
+}
+
+/** The last handler: a path below `/version` is an unknown resource, any other is no page of ours. */
+export const unknownPath: PathHandler = async (exchange, { path }) => {
+  if (path.startsWith('/version/')) throw noSuchPath()
+  sendPageNotFound(exchange)
+}

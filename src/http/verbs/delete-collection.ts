@@ -1,0 +1,21 @@
+/** DELETE of a collection. */
+import { success } from '../../model/api-error.ts'
+import { deleteCollection } from '../../registry/delete-collection.ts'
+import { readDeleteOptions } from '../delete-options.ts'
+import { readListQuery } from '../list-options.ts'
+import { type Handler, writeContext } from '../resource-request.ts'
+import { sendStatus } from '../responses.ts'
+
+export const handleDeleteCollection: Handler = async (request) => {
+  const { exchange, resource } = request
+  const query = readListQuery(request)
+  const options = await readDeleteOptions(exchange, resource.vendor)
+  const context = { ...writeContext(request, 'DeleteOptions'), dryRun: options.dryRun }
+  const page = await deleteCollection(context, query, options)
+  const { group, plural } = resource
+  const metadata = {
+    ...(page.continueToken === '' ? {} : { continue: page.continueToken }),
+    ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
+  }
+  await sendStatus(exchange, 200, { ...success({ ...(group === '' ? {} : { group }), kind: plural }), metadata })
+}

@@ -1,0 +1,73 @@
+/** PATCH of one object or of a subresource that is a view of it: the four forms, told apart by the content type. */
+import { type ParsedJson, parseJson } from '../../codec/json.ts'
+import { applyJsonPatch, parseJsonPatch, unknownMembers } from '../../merge/json-patch.ts'
+import { applyMergePatch } from '../../merge/merge-patch.ts'
+import { parsePatchObject } from '../../merge/patch-faults.ts'
+import { applyStrategicMergePatch } from '../../merge/strategic-merge-patch.ts'
+import { ApiError } from '../../model/api-error.ts'
+import { type FieldError, forbidden } from '../../model/field-error.ts'
+import type { Json } from '../../model/json.ts'
+import { asJson } from '../../model/object.ts'
+import type { Resource } from '../../registry/resource.ts'
+import { updateObject } from '../../registry/update.ts'
+import { readBody } from '../body.ts'
+import { mediaType } from '../content.ts'
+import { duplicateFields, readPatched } from '../object-body.ts'
+import { type Handler, writeContext } from '../resource-request.ts'
+import { sendObject } from '../responses.ts'
+import { applyType, handleApply } from './apply.ts'
+import { assertSameObject, withOwnVersion } from './update.ts'
+
+/** A patch that has been read: what it makes of a document, and what it holds that nobody knows. */
+interface Patch {
+  readonly apply: (document: Json) => Json
+  readonly faults: readonly string[]
+}
+
+const forms: { readonly [type: string]: (resource: Resource, body: ParsedJson) => Patch } = {
+  'application/json-patch+json': (_, { value, duplicates }) => {
+    const operations = parseJsonPatch(value)
+    return {
+      apply: (document) => applyJsonPatch(document, operations),
+      faults: [...unknownMembers(value).map((name) => `unknown field "${name}"`), ...duplicateFields(duplicates)],
+    }
+  },
+  'application/merge-patch+json': (_, { value, duplicates }) => {
+    const patch = parsePatchObject(value)
+    return { apply: (document) => applyMergePatch(document, patch), faults: duplicateFields(duplicates) }
+  },
+  'application/strategic-merge-patch+json': ({ kind }, { value, duplicates }) => {
+    const patch = parsePatchObject(value)
+    return {
+      apply: (document) => applyStrategicMergePatch(kind.schema, document, patch),
+      faults: duplicateFields(duplicates),
+    }
+  },
+}
+
+export const handlePatch: Handler = async (request) => {
+  const { exchange, info, resource } = request
+  const type = mediaType(exchange)
+  if (type === applyType) return await handleApply(request)
+  const form = forms[type]
+  if (form === undefined)
+    throw new ApiError(
+      415,
+      'UnsupportedMediaType',
+      `415: Unsupported Media Type: a patch is one of ${[...Object.keys(forms), applyType].join(', ')}`,
+      {},
+    )
+  const context = writeContext(request, 'PatchOptions', refuseForce(info.query))
+  const patch = form(resource, parseJson(await readBody(exchange)))
+  const patched = await updateObject(context, info.name, (previous) => {
+    const next = readPatched(exchange, resource, patch.apply(asJson(previous)), patch.faults)
+    assertSameObject(next, info.namespace, info.name)
+    return { object: withOwnVersion(next, previous), managed: false }
+  })
+  await sendObject(exchange, 200, patched)
+}
+
+/** Only apply can take fields from others by force. */
+function refuseForce(query: URLSearchParams): FieldError[] {
+  return query.has('force') ? [forbidden('force', 'may not be specified for non-apply patch')] : []
+}

@@ -1,0 +1,177 @@
+/**
+ * Server-side apply: the object and its managers after a manager applied a configuration, or the conflicts.
+ *
+ *   state    which places the configuration states                     stated-set.ts
+ *   merge    the configuration over the object                         merge-config.ts
+ *   prune    what the manager stated before and states no more         drop-unstated.ts
+ *   compare  what that changes                                         compare.ts
+ *   contest  who else owns something that is changed                   conflicts.ts
+ *   manage   the managers afterwards                                   managed-fields.ts
+ *
+ * A pure function on JSON: the body as parsed, not decoded and not defaulted (defaults belong to nobody). It promises
+ * that applying the same again changes nothing, and that an apply that changes no field gives back the very object it
+ * was given. Decoding, defaults, admission and validation of the merged object are the caller's.
+ */
+import { badRequest } from '../model/api-error.ts'
+import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
+import { type ApiObject, asJson, type ManagedFieldsEntry } from '../model/object.ts'
+import type { Vendor } from '../model/vendor.ts'
+import type { ObjectSchema } from '../schema/schema.ts'
+import { beforeFirstApply } from './before-first-apply.ts'
+import { type Comparison, compare, isUnchanged } from './compare.ts'
+import { type Conflict, conflictsOf, contested } from './conflicts.ts'
+import { dropUnstated, type InVersion } from './drop-unstated.ts'
+import { covers, difference, type FieldSet, sameSet, setOf, union } from './field-set.ts'
+import { followsLastApplied, lastAppliedSet, withLastApplied } from './last-applied.ts'
+import { type Manager, sameManager, storedManagers, type Writer, withFields, writeManagers } from './managed-fields.ts'
+import { mergeConfig } from './merge-config.ts'
+import { ownable, withoutManagers, writable, writableChanges } from './ownable.ts'
+import { reconcileManagers } from './reconcile.ts'
+import { statedSet } from './stated-set.ts'
+
+export interface ApplyRequest {
+  readonly schema: ObjectSchema
+  readonly vendor: Vendor
+  /** The kind's object before it exists. */
+  readonly empty: ApiObject
+  /** What is stored, in the version applied to; undefined: the apply creates the object. */
+  readonly live: ApiObject | undefined
+  /** The body as parsed. */
+  readonly config: Json
+  readonly writer: Writer
+  readonly force: boolean
+  /** Top-level fields that this way of writing cannot set: they are neither owned nor contested. */
+  readonly readOnly: readonly string[]
+  /** For kinds whose versions differ in form: the object in another version; undefined when there is no such version. */
+  readonly inVersion?: InVersion
+}
+
+export type Applied =
+  | {
+      readonly outcome: 'applied'
+      /** `live` itself when no field changed; else merged but neither decoded nor defaulted, without managedFields. */
+      readonly object: JsonObject
+      readonly managedFields: readonly ManagedFieldsEntry[]
+    }
+  | { readonly outcome: 'conflict'; readonly conflicts: readonly Conflict[] }
+
+export function applyObject(request: ApplyRequest): Applied {
+  const plan = makePlan(request)
+  const conflicts = request.force ? [] : withoutGranted(plan, findConflicts(plan))
+  return conflicts.length > 0 ? { outcome: 'conflict', conflicts } : settle(plan)
+}
+
+/** Everything that is known before anybody is asked. */
+interface Plan extends ApplyRequest {
+  readonly config: JsonObject
+  readonly current: JsonObject
+  readonly merged: JsonObject
+  /** What this manager will own. */
+  readonly own: FieldSet
+  readonly self: Manager | undefined
+  readonly others: readonly Manager[]
+  /** The change as it looks in the version that a manager wrote in; undefined when that version is gone. */
+  readonly changeIn: (apiVersion: string) => Change | undefined
+}
+
+interface Change {
+  readonly schema: ObjectSchema
+  readonly before: JsonObject
+  readonly after: JsonObject
+  readonly changes: Comparison
+}
+
+function makePlan(request: ApplyRequest): Plan {
+  const { schema, live, empty, writer, readOnly } = request
+  const config = checkedConfig(request)
+  const stated = writable(statedSet(schema, config), readOnly)
+  const current = withoutManagers(live ?? empty)
+  const managers = managersOf(request, current)
+  const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))
+  const others = managers.filter((manager) => manager !== self)
+  const laid = mergeConfig(schema, current, config) as JsonObject
+  const merged = dropUnstated({ ...request, merged: laid, stated, self, others })
+  const changeIn = changeInVersions(request, current, merged)
+  return { ...request, config, current, merged, own: ownable(stated), self, others, changeIn }
+}
+
+/** The parts of the body that would make no sense in any apply. */
+function checkedConfig({ config, writer }: ApplyRequest): JsonObject {
+  if (!isObject(config)) throw badRequest('the applied body must be an object')
+  const version = own(config, 'apiVersion') ?? ''
+  if (version !== writer.apiVersion)
+    throw badRequest(
+      `Incorrect version specified in apply patch. Specified patch version: ${version}, expected: ${writer.apiVersion}`,
+    )
+  const metadata = own(config, 'metadata')
+  const managers = isObject(metadata) ? own(metadata, 'managedFields') : undefined
+  if (managers !== undefined && managers !== null) throw badRequest('metadata.managedFields must be nil')
+  return config
+}
+
+function managersOf({ schema, live, empty, writer, readOnly }: ApplyRequest, current: JsonObject): Manager[] {
+  if (live === undefined) return []
+  const managers = storedManagers(live)
+  if (managers.length > 0) return reconcileManagers(schema, managers)
+  return beforeFirstApply({ schema, empty: asJson(empty), live: current, writer, readOnly })
+}
+
+function changeInVersions(request: ApplyRequest, current: JsonObject, merged: JsonObject): Plan['changeIn'] {
+  const { schema, writer, readOnly, inVersion } = request
+  const here = makeChange(schema, current, merged)
+  const known = new Map<string, Change | undefined>([[writer.apiVersion, here]])
+  return (apiVersion) => {
+    if (inVersion === undefined || isUnchanged(here.changes)) return here
+    if (!known.has(apiVersion)) known.set(apiVersion, convertChange(inVersion, apiVersion))
+    return known.get(apiVersion)
+  }
+
+  function makeChange(schema: ObjectSchema, before: JsonObject, after: JsonObject): Change {
+    return { schema, before, after, changes: writableChanges(compare(schema, before, after), readOnly) }
+  }
+
+  function convertChange(convert: InVersion, apiVersion: string): Change | undefined {
+    const before = convert(current, apiVersion)
+    const after = convert(merged, apiVersion)
+    return before && after && makeChange(before.schema, before.object, after.object)
+  }
+}
+
+function findConflicts({ others, changeIn }: Plan): Conflict[] {
+  return others.flatMap((manager) => {
+    const change = changeIn(manager.apiVersion)
+    if (change === undefined || isUnchanged(change.changes)) return []
+    const { schema, before: live, after: asked, changes } = change
+    return conflictsOf({ schema, live, asked, manager, fields: contested(manager, changes) })
+  })
+}
+
+/** Without the conflicts about what the manager itself applied on the client's side. */
+function withoutGranted(plan: Plan, conflicts: readonly Conflict[]): readonly Conflict[] {
+  if (conflicts.length === 0 || !followsLastApplied(plan.writer)) return conflicts
+  const granted = lastAppliedSet(plan.schema, plan.current, plan.vendor)
+  return conflicts.filter(({ path }) => !covers(granted, setOf(path)))
+}
+
+/** The outcome, with every conflict decided for the applier. */
+function settle(plan: Plan): Applied {
+  const { live, empty, self, others, own, writer, changeIn } = plan
+  const same = isUnchanged(changeIn(writer.apiVersion)!.changes)
+  const left = others.flatMap((manager) => withoutLost(manager, changeIn(manager.apiVersion)?.changes))
+  const kept = same && self !== undefined && self.apiVersion === writer.apiVersion && sameSet(self.fields, own)
+  const mine: Manager = kept ? self : { ...writer, operation: 'Apply', fields: own }
+  const object = same ? asJson(live ?? empty) : plan.merged
+  return {
+    outcome: 'applied',
+    object: followsLastApplied(writer) ? withLastApplied(object, plan.config, plan.vendor) : object,
+    managedFields: writeManagers([...left, mine]),
+  }
+}
+
+/** Nobody keeps what the apply took or removed; managers of versions that are gone vanish. */
+function withoutLost(manager: Manager, changes: Comparison | undefined): Manager[] {
+  if (changes === undefined) return []
+  if (isUnchanged(changes)) return [manager]
+  const lost = union(contested(manager, changes), changes.removed)
+  return [withFields(manager, difference(manager.fields, lost))]
+}

@@ -1,0 +1,24 @@
+/**
+ * The first apply to an object that nobody is recorded for: all that is there already belongs to `before-first-apply`,
+ * so that the applier is told of what it would overwrite.
+ */
+
+import type { JsonObject } from '../model/json.ts'
+import type { ObjectSchema } from '../schema/schema.ts'
+import { compare } from './compare.ts'
+import type { Manager, Writer } from './managed-fields.ts'
+import { writableChanges } from './ownable.ts'
+import { takeChanges } from './track-update.ts'
+
+export interface FirstApply {
+  readonly schema: ObjectSchema
+  readonly empty: JsonObject
+  readonly live: JsonObject
+  readonly writer: Writer
+  readonly readOnly: readonly string[]
+}
+
+export function beforeFirstApply({ schema, empty, live, writer, readOnly }: FirstApply): Manager[] {
+  const changes = writableChanges(compare(schema, empty, live), readOnly)
+  return takeChanges([], changes, { ...writer, name: 'before-first-apply' })
+}

@@ -1,0 +1,77 @@
+/**
+ * A configuration laid over an object: what it states wins, what it does not state stays.
+ *
+ * Parts that come out as they were are the same value in memory, up to the whole object. Order of lists: elements that
+ * both sides have follow the configuration; those of the object alone keep their place before the next such element;
+ * those of the configuration alone come where it puts them, after what the object has there.
+ *   object [a b c], configuration [z b]: [a z b c]
+ */
+import { isObject, type Json, type JsonObject, own, sameJson, setKey } from '../model/json.ts'
+import type { ListSchema, Schema } from '../schema/schema.ts'
+import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts'
+import { byStep, elementStep } from './steps.ts'
+
+export function mergeConfig(schema: Schema, live: Json | undefined, config: Json | undefined): Json | undefined {
+  if (config === undefined || live === config) return live
+  if (live === undefined) return config
+  if (hasMembers(schema) && isObject(live)) {
+    if (isObject(config)) return mergeMembers(schema, live, config)
+    if (config === null && Object.keys(live).length > 0) return live
+  }
+  if (hasElements(schema) && Array.isArray(live)) {
+    if (Array.isArray(config)) return mergeElements(schema, live, config)
+    if (config === null && live.length > 0) return live
+  }
+  return sameJson(live, config) ? live : config
+}
+
+function mergeMembers(schema: Membered, live: JsonObject, config: JsonObject): JsonObject {
+  let merged: JsonObject | undefined
+  for (const name of Object.keys(config)) {
+    const before = own(live, name)
+    const after = mergeConfig(memberSchema(schema, name), before, config[name])
+    if (after === before || after === undefined) continue
+    merged ??= { ...live }
+    setKey(merged, name, after)
+  }
+  return merged ?? live
+}
+
+function mergeElements(schema: ListSchema, live: Json[], config: Json[]): Json[] {
+  const asked = byStep(schema, config)
+  const steps = live.map((item) => elementStep(schema, item))
+  const merged = placesOf(steps, [...asked.keys()]).map(
+    ({ step, index }) => mergeConfig(schema.items, index < 0 ? undefined : live[index], asked.get(step))!,
+  )
+  const same = merged.length === live.length && merged.every((item, i) => item === live[i])
+  return same ? live : merged
+}
+
+/** A place of the merged list: its step, and where the object has that element (-1: nowhere). */
+interface Place {
+  readonly step: string
+  readonly index: number
+}
+
+function placesOf(live: readonly string[], config: readonly string[]): Place[] {
+  if (live.length === config.length && live.every((step, i) => step === config[i]))
+    return live.map((step, index) => ({ step, index }))
+  const indexes = new Map<string, number>()
+  for (const [i, step] of live.entries()) if (!indexes.has(step)) indexes.set(step, i)
+  const asked = new Set(config)
+  const shared = config.filter((step) => indexes.has(step))
+  const places: Place[] = []
+  let index = 0
+  const passLive = (until: string | undefined) => {
+    for (; index < live.length && live[index] !== until; index++)
+      if (!asked.has(live[index]!)) places.push({ step: live[index]!, index })
+  }
+  let next = 0
+  for (const step of config) {
+    passLive(shared[next])
+    places.push({ step, index: indexes.get(step) ?? -1 })
+    if (step === shared[next]) next++
+  }
+  passLive(undefined)
+  return places
+}

@@ -1,0 +1,49 @@
+/** What can be owned at all: not what names an object, not what the server decides, not what a way of writing resets. */
+
+import type { JsonObject } from '../model/json.ts'
+import { type ApiObject, asJson } from '../model/object.ts'
+import { type Comparison, unchanged } from './compare.ts'
+import { difference, differenceBelow, type FieldSet, setOf } from './field-set.ts'
+
+const systemMetadata = [
+  'name',
+  'namespace',
+  'selfLink',
+  'uid',
+  'clusterName',
+  'generation',
+  'creationTimestamp',
+  'managedFields',
+  'resourceVersion',
+]
+
+const neverOwned: FieldSet = setOf(
+  ['f:apiVersion'],
+  ['f:kind'],
+  ['f:metadata'],
+  ...systemMetadata.map((name) => ['f:metadata', `f:${name}`]),
+)
+
+export function ownable(fields: FieldSet): FieldSet {
+  return difference(fields, neverOwned)
+}
+
+/** Without the top-level fields that this way of writing resets. */
+export function writable(fields: FieldSet, readOnly: readonly string[]): FieldSet {
+  return readOnly.length === 0 ? fields : differenceBelow(fields, setOf(...readOnly.map((name) => [`f:${name}`])))
+}
+
+export function writableChanges(changes: Comparison, readOnly: readonly string[]): Comparison {
+  if (changes === unchanged || readOnly.length === 0) return changes
+  return {
+    added: writable(changes.added, readOnly),
+    modified: writable(changes.modified, readOnly),
+    removed: writable(changes.removed, readOnly),
+  }
+}
+
+/** The object as merging sees it: the record of its managers is no part of it. */
+export function withoutManagers(object: ApiObject): JsonObject {
+  const { managedFields: _, ...metadata } = object.metadata
+  return asJson({ ...object, metadata })
+}

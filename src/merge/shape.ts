@@ -1,0 +1,37 @@
+/**
+ * How merging sees a schema: as one whole, as members under names, or as elements of a list.
+ *
+ * Scalars, atomic objects, maps and lists, and values of any form are wholes: they are owned, compared and replaced in
+ * one piece. Where the schema says that undescribed JSON is granular, its objects have members and its lists are wholes.
+ */
+import type { AnySchema, ListSchema, MapSchema, ObjectSchema, Schema } from '../schema/schema.ts'
+
+export type Membered = ObjectSchema | MapSchema | AnySchema
+
+export function hasMembers(schema: Schema): schema is Membered {
+  if (schema.type === 'any') return schema.granular === true
+  return (schema.type === 'object' || schema.type === 'map') && !schema.atomic
+}
+
+export function hasElements(schema: Schema): schema is ListSchema {
+  return schema.type === 'list' && schema.list !== 'atomic'
+}
+
+/** What the keys of an open object hold that its schema does not describe. */
+const undescribed: AnySchema = { type: 'any', granular: true }
+
+export function memberSchema(schema: Membered, name: string): Schema {
+  if (schema.type === 'map') return schema.values
+  return schema.type === 'object' && Object.hasOwn(schema.fields, name) ? schema.fields[name]!.schema : undescribed
+}
+
+/** Whether this is a field that the schema names, and not a key that some user chose. */
+export function isNamed(schema: Membered, name: string): boolean {
+  return schema.type === 'object' && Object.hasOwn(schema.fields, name)
+}
+
+/** The schema of what lies behind a step; undefined where the schema has no such place. */
+export function stepSchema(schema: Schema, step: string): Schema | undefined {
+  if (step.startsWith('f:')) return hasMembers(schema) ? memberSchema(schema, step.slice(2)) : undefined
+  return hasElements(schema) ? schema.items : undefined
+}

@@ -1,0 +1,79 @@
+/**
+ * Which places a configuration states: what its applier will own.
+ *
+ * A place is stated by its value; a field named by the schema is not stated for its own sake, unless it is empty or
+ * null, while a key of a user's choosing and an element of a list are. Refuses (400, naming the place) what cannot be
+ * merged: unknown fields, objects and lists that are none, elements without their keys or with those of another one.
+ * The types of scalars and of wholes are left to the decoder, which reads the merged object.
+ */
+import { badRequest } from '../model/api-error.ts'
+import { at, child, type FieldPath } from '../model/field-error.ts'
+import { isObject, type Json, typeName } from '../model/json.ts'
+import type { ListSchema, Schema } from '../schema/schema.ts'
+import { emptySet, type FieldSet, isEmpty, justHere } from './field-set.ts'
+import { hasElements, hasMembers, isNamed, type Membered, memberSchema } from './shape.ts'
+import { elementStep, fieldStep, keyOf, pathText } from './steps.ts'
+
+export function statedSet(schema: Schema, config: Json): FieldSet {
+  return stated(schema, config, '')
+}
+
+function stated(schema: Schema, value: Json, path: FieldPath): FieldSet {
+  if (hasMembers(schema) && (isObject(value) || schema.type !== 'any')) return statedMembers(schema, value, path)
+  return hasElements(schema) ? statedElements(schema, value, path) : justHere
+}
+
+function statedMembers(schema: Membered, value: Json, path: FieldPath): FieldSet {
+  if (value === null) return emptySet
+  if (!isObject(value)) throw badRequest(`${path || 'the body'}: expected object, got ${typeName(value)}`)
+  const children = new Map<string, FieldSet>()
+  for (const name of Object.keys(value)) {
+    const item = value[name]!
+    const place = child(path, name)
+    refuseUnknown(schema, name, place)
+    const set = stated(memberSchema(schema, name), item, place)
+    const member = set.member || !isNamed(schema, name) || isBlank(item)
+    const whole = member === set.member ? set : { member, children: set.children }
+    if (!isEmpty(whole)) children.set(fieldStep(name), whole)
+  }
+  return { member: false, children }
+}
+
+function refuseUnknown(schema: Membered, name: string, path: FieldPath): void {
+  if (schema.type !== 'object' || schema.open || Object.hasOwn(schema.fields, name)) return
+  throw badRequest(`unknown field "${path}": an applied object states known fields only`)
+}
+
+function isBlank(value: Json): boolean {
+  return value === null || (isObject(value) && Object.keys(value).length === 0)
+}
+
+function statedElements(schema: ListSchema, value: Json, path: FieldPath): FieldSet {
+  if (value === null) return emptySet
+  if (!Array.isArray(value)) throw badRequest(`${path}: expected array, got ${typeName(value)}`)
+  const children = new Map<string, FieldSet>()
+  for (const [i, item] of value.entries()) {
+    const place = at(path, i)
+    if (schema.list === 'map') refuseKeyless(schema, item, place)
+    else refuseNoScalar(item, place)
+    const step = elementStep(schema, item)
+    if (children.has(step)) throw badRequest(`${place}: duplicate entry for ${pathText([step])}`)
+    children.set(step, { ...stated(schema.items, item, place), member: true })
+  }
+  return children.size === 0 ? emptySet : { member: false, children }
+}
+
+function refuseKeyless(schema: ListSchema, item: Json, path: FieldPath): void {
+  if (!isObject(item)) throw badRequest(`${path}: expected object, got ${typeName(item)}`)
+  for (const name of schema.keys ?? []) {
+    const value = keyOf(schema, item, name)
+    if (value === undefined) throw badRequest(`${path}.${name}: required: it is a key of the list and has no default`)
+    if (value === null || typeof value === 'object')
+      throw badRequest(`${path}.${name}: a key of the list must be a scalar, got ${typeName(value)}`)
+  }
+}
+
+function refuseNoScalar(item: Json, path: FieldPath): void {
+  if (item === null || typeof item === 'object')
+    throw badRequest(`${path}: an element of a set must be a scalar, got ${typeName(item)}`)
+}

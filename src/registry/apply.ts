@@ -1,0 +1,82 @@
+/**
+ * apply: the caller's configuration over what is stored, by who owns which field. Creates the object where there is
+ * none. What others own and the configuration would change is a conflict, told in full, unless it is forced.
+ */
+
+import { type Applied, applyObject } from '../merge/apply.ts'
+import { applyConflict } from '../merge/conflicts.ts'
+import { ApiError, conflict, notFound } from '../model/api-error.ts'
+import type { Json, JsonObject } from '../model/json.ts'
+import type { ApiObject } from '../model/object.ts'
+import { create } from './create.ts'
+import { keyOf, readMostRecent } from './resource.ts'
+import { type Updated, updateObject } from './update.ts'
+import { readOnlyFields, type WriteContext, writerOf } from './write.ts'
+
+export interface ApplyQuery {
+  readonly name: string
+  /** The body as parsed. */
+  readonly config: Json
+  readonly force: boolean
+  /** Makes an object of the kind from the merged JSON: decoded, defaulted, checked against the path. */
+  readonly complete: (merged: JsonObject, previous: ApiObject | undefined) => ApiObject
+}
+
+export async function apply(context: WriteContext, query: ApplyQuery): Promise<Updated> {
+  const { resource, namespace } = context
+  await readMostRecent(resource)
+  if (resource.cache.get(keyOf(resource, namespace, query.name)) !== undefined)
+    return await applyToExisting(context, query)
+  if (context.subresource !== '') throw notFound(resource, query.name)
+  try {
+    return await applyNew(context, query)
+  } catch (error) {
+    // Somebody created it in this moment: then it is there to apply to.
+    if (error instanceof ApiError && error.reason === 'AlreadyExists') return await applyToExisting(context, query)
+    throw error
+  }
+}
+
+async function applyNew(context: WriteContext, query: ApplyQuery): Promise<Updated> {
+  const object = merge(context, query, undefined)
+  const { resourceVersion: _, uid, ...metadata } = object.metadata
+  if (uid)
+    throw conflict(
+      context.resource,
+      query.name,
+      `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+    )
+  return { object: await create(context, { ...object, metadata }, true), created: true }
+}
+
+async function applyToExisting(context: WriteContext, query: ApplyQuery): Promise<Updated> {
+  const object = await updateObject(context, query.name, (previous) => ({
+    object: merge(context, query, previous),
+    managed: true,
+  }))
+  return { object, created: false }
+}
+
+function merge(context: WriteContext, { config, force, complete }: ApplyQuery, live: ApiObject | undefined): ApiObject {
+  const { schema, confidential = false } = context.resource.kind
+  const applied = applyObject({
+    schema,
+    vendor: context.resource.vendor,
+    empty: context.resource.empty,
+    live,
+    config,
+    writer: writerOf(context),
+    force,
+    readOnly: readOnlyFields(context),
+  })
+  if (applied.outcome === 'conflict') throw applyConflict(applied.conflicts, { hideValues: confidential })
+  return withManagers(complete(applied.object, live), applied)
+}
+
+function withManagers(object: ApiObject, { managedFields }: Extract<Applied, { outcome: 'applied' }>): ApiObject {
+  const { managedFields: _, ...metadata } = object.metadata
+  return {
+    ...object,
+    metadata: managedFields.length > 0 ? { ...metadata, managedFields: [...managedFields] } : metadata,
+  }
+}

@@ -1,0 +1,27 @@
+/** deletecollection: deletes what a list would show, one object after the other in the order of their names. */
+import { ApiError } from '../model/api-error.ts'
+import { type DeleteOptions, deleteObject } from './delete.ts'
+import { type ListPage, type ListQuery, list } from './list.ts'
+import type { WriteContext } from './write.ts'
+
+/** Gives the page that was deleted or marked. Objects that are gone meanwhile are passed over. */
+export async function deleteCollection(
+  context: WriteContext,
+  query: ListQuery,
+  options: DeleteOptions,
+): Promise<ListPage> {
+  const page = await list(context.resource, query)
+  for (const { namespace, name } of page.objects) {
+    await deleteOne({ ...context, namespace }, name, options)
+  }
+  return page
+}
+
+async function deleteOne(context: WriteContext, name: string, options: DeleteOptions): Promise<void> {
+  try {
+    await deleteObject(context, name, options)
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 404) return
+    throw error
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * The one watch of this process over the prefix, filling the tail that all watchers read.
+ *
+ * It takes up again after the last revision it has told when a stream breaks. When etcd has forgotten that revision in
+ * the meantime, the readers of the old tail are told RevisionGone and a new tail begins at the present.
+ * The tail never runs ahead of what was told: a reader that sees revision N has been given all changes up to N.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Revision, RevisionGone, type StoreError } from '../store.ts'
+import { Tail } from '../tail.ts'
+import type { Connection } from './connection.ts'
+import { readFailure } from './failure.ts'
+import type { KeySpace } from './key-space.ts'
+import { type Batch, OffsetChanged, watchFrom } from './watch.ts'
+
+export interface FeedOptions {
+  readonly connection: Connection
+  readonly space: KeySpace
+  /** The revision to begin after: the present one. */
+  readonly revision: Revision
+  /** A linearizable look-up of etcd's revision, to begin anew from. */
+  readonly present: () => Promise<Revision>
+}
+
+const pauses = [20, 50, 100, 200, 500, 1_000] as const
+
+export class Feed {
+  tail: Tail
+  /** The revision of the last change of a key; as long as there was none, that of the beginning. */
+  newest: Revision
+  /** True once `tail.revision` is a revision that etcd's watch tells, and not merely the beginning. */
+  anchored = false
+  #failure: StoreError | undefined
+  #waiting = new Set<() => void>()
+  readonly #options: FeedOptions
+  readonly #stopping = new AbortController()
+  readonly #done: Promise<void>
+
+  constructor(options: FeedOptions) {
+    this.#options = options
+    this.tail = new Tail(options.revision)
+    this.newest = options.revision
+    this.#done = this.#run()
+  }
+
+  /** Why the feed stands still or has ended; undefined while it flows. */
+  get failure(): StoreError | undefined {
+    return this.#failure
+  }
+
+  /** Resolves to whether the feed has told everything up to `revision`, at the latest after `ms`. */
+  async reached(revision: Revision, ms: number): Promise<boolean> {
+    const deadline = performance.now() + ms
+    while (this.tail.revision < revision && !this.#stopping.signal.aborted) {
+      const left = deadline - performance.now()
+      if (left <= 0) return false
+      await this.#more(left)
+    }
+    return this.tail.revision >= revision
+  }
+
+  /** Ends the feed and all readers of its tail. */
+  async stop(reason: StoreError): Promise<void> {
+    this.#end(reason)
+    await this.#done
+  }
+
+  #end(reason: StoreError): void {
+    this.#failure = reason
+    this.#stopping.abort()
+    this.tail.end(reason)
+    this.#wake()
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        await this.#follow(() => {
+          failures = 0
+        })
+      } catch (error) {
+        this.#failure = readFailure(error)
+        if (error instanceof OffsetChanged) this.#end(error)
+        if (error instanceof RevisionGone) await this.#beginAnew(error)
+      }
+      const pause = pauses[Math.min(failures, pauses.length - 1)]
+      await delay(pause, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  async #follow(onBatch: () => void): Promise<void> {
+    const { connection, space } = this.#options
+    const after = this.tail.revision
+    for await (const batch of watchFrom(connection, space, { after, signal: this.#stopping.signal })) {
+      this.#failure = undefined
+      onBatch()
+      this.#take(batch)
+    }
+  }
+
+  #take({ changes, through }: Batch): void {
+    const last = changes.at(-1)
+    if (last) this.newest = last.revision
+    this.anchored = true
+    if (last) this.tail.append(changes)
+    this.tail.advance(through)
+    this.#wake()
+  }
+
+  async #beginAnew(gone: RevisionGone): Promise<void> {
+    try {
+      const revision = await this.#options.present()
+      this.tail.end(gone)
+      this.tail = new Tail(revision)
+      this.newest = revision
+      this.anchored = false
+      this.#wake()
+    } catch (error) {
+      // Tried again from the same place: the watch will say once more that it is gone.
+      this.#failure = readFailure(error)
+    }
+  }
+
+  #more(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        this.#waiting.delete(done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      this.#waiting.add(done)
+    })
+  }
+
+  #wake(): void {
+    for (const done of [...this.#waiting]) done()
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * What gRPC adds to HTTP/2: a five-byte header before each message, a status in the trailers, a timeout in a header.
+ * No compression is offered, and none is accepted.
+ */
+import type { IncomingHttpHeaders } from 'node:http2'
+
+export const frameHeaderBytes = 5
+
+/** The largest message taken in: far above a page or a watch batch, far below what would hurt. */
+export const maxMessageBytes = 64 * 1024 * 1024
+
+/** The gRPC status codes that mean something to us. */
+export const status = {
+  ok: 0,
+  cancelled: 1,
+  unknown: 2,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  outOfRange: 11,
+  unimplemented: 12,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const
+
+/** A call that did not end well. */
+export class CallError extends Error {
+  override readonly name = 'CallError'
+  /** The gRPC status; undefined: the transport failed before there was one. */
+  readonly code: number | undefined
+  /** False when the request surely never reached the member. */
+  readonly sent: boolean
+
+  constructor(message: string, options: ErrorOptions & { code?: number; sent: boolean }) {
+    super(message, options)
+    this.code = options.code
+    this.sent = options.sent
+  }
+}
+
+/** Fills in the header of a message written with `frameHeaderBytes` of room in front. */
+export function seal(framed: Buffer): Buffer {
+  framed[0] = 0
+  framed.writeUInt32BE(framed.length - frameHeaderBytes, 1)
+  return framed
+}
+
+/** Cuts the bytes of a stream into messages. */
+export class MessageCutter {
+  #pending: Buffer[] = []
+  #length = 0
+
+  /** Takes a chunk and returns the messages that are complete with it. */
+  push(chunk: Buffer): Buffer[] {
+    this.#pending.push(chunk)
+    this.#length += chunk.length
+    const messages: Buffer[] = []
+    while (this.#length >= frameHeaderBytes) {
+      const size = this.#nextSize()
+      if (this.#length < frameHeaderBytes + size) break
+      messages.push(this.#shift(frameHeaderBytes + size).subarray(frameHeaderBytes))
+    }
+    return messages
+  }
+
+  #nextSize(): number {
+    const head = this.#pending[0]!.length >= frameHeaderBytes ? this.#pending[0]! : this.#join()
+    if (head[0] !== 0) throw new CallError('a compressed message, which was not asked for', { sent: true })
+    const size = head.readUInt32BE(1)
+    if (size > maxMessageBytes) throw new MessageTooLarge(size)
+    return size
+  }
+
+  #shift(count: number): Buffer {
+    const all = this.#join()
+    this.#pending = count === all.length ? [] : [all.subarray(count)]
+    this.#length -= count
+    return all.subarray(0, count)
+  }
+
+  // Called when a message is complete or its header is split, so the bytes of a message are joined once.
+  #join(): Buffer {
+    const all = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending)
+    this.#pending = [all]
+    return all
+  }
+}
+
+/** The answer is larger than we take: the caller should ask for less. */
+export class MessageTooLarge extends CallError {
+  constructor(size: number) {
+    super(`an answer of ${size} bytes is over the limit of ${maxMessageBytes}`, { sent: true })
+  }
+}
+
+/** The error that the headers or trailers tell of; undefined when all is well or nothing is told yet. */
+export function failureOf(headers: IncomingHttpHeaders): CallError | undefined {
+  const code = headers['grpc-status']
+  if (code === undefined || code === '0') return undefined
+  return new CallError(decodeMessage(String(headers['grpc-message'] ?? `gRPC status ${code}`)), {
+    code: Number(code),
+    sent: true,
+  })
+}
+
+// Percent-encoded UTF-8; an error text that is not well-formed is shown as it came.
+function decodeMessage(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+export function timeoutHeader(ms: number): string {
+  return `${Math.max(1, Math.ceil(ms))}m`
+}

@@ -1,0 +1,52 @@
+/**
+ * The log of revisions for one reader that is behind the tail: a watch of its own, read until it meets the tail.
+ *
+ * etcd does not say that a watch has nothing more to tell. But the tail's revision is one that the watch tells (the
+ * feed is anchored), so a reader that comes to it knows that it has seen everything before.
+ */
+import type { Change, Revision } from '../store.ts'
+import type { Connection } from './connection.ts'
+import type { KeySpace } from './key-space.ts'
+import { type Batch, watchFrom } from './watch.ts'
+
+export class History {
+  #batches: AsyncGenerator<Batch> | undefined
+  /** The revision of the last change handed out. */
+  #after: Revision = -1
+  /** Every change up to here has been handed out, and there may be none at it. */
+  #through: Revision = -1
+  readonly #connection: Connection
+  readonly #space: KeySpace
+  readonly #signal: AbortSignal
+
+  constructor(connection: Connection, space: KeySpace, signal: AbortSignal) {
+    this.#connection = connection
+    this.#space = space
+    this.#signal = signal
+  }
+
+  /** Changes after a revision; none: there are none up to `meeting`, which must be a revision that the watch tells. */
+  async read(after: Revision, meeting: Revision): Promise<readonly Change[]> {
+    if (this.#batches === undefined || this.#after !== after) await this.#restart(after)
+    while (this.#through < meeting) {
+      const { value, done } = await this.#batches!.next()
+      if (done) return []
+      this.#through = value.through
+      if (value.changes.length === 0) continue
+      this.#after = value.changes.at(-1)!.revision
+      return value.changes
+    }
+    return []
+  }
+
+  async close(): Promise<void> {
+    await this.#batches?.return(undefined)
+  }
+
+  async #restart(after: Revision): Promise<void> {
+    await this.close()
+    this.#after = after
+    this.#through = after
+    this.#batches = watchFrom(this.#connection, this.#space, { after, signal: this.#signal })
+  }
+}

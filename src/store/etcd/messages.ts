@@ -1,0 +1,292 @@
+/**
+ * The few messages of etcd's v3 API that the store speaks, as plain data, with their Protobuf form.
+ * Requests are written with room for the gRPC frame header in front (see grpc.ts); responses keep only what is used.
+ * Revisions here are etcd's own, without the store's offset.
+ */
+import { WireReader, WireWriter } from '../../base/protobuf-wire.ts'
+import { frameHeaderBytes, seal } from './grpc.ts'
+
+export const methods = {
+  range: '/etcdserverpb.KV/Range',
+  put: '/etcdserverpb.KV/Put',
+  txn: '/etcdserverpb.KV/Txn',
+  compact: '/etcdserverpb.KV/Compact',
+  watch: '/etcdserverpb.Watch/Watch',
+  status: '/etcdserverpb.Maintenance/Status',
+} as const
+
+export type Method = (typeof methods)[keyof typeof methods]
+
+export interface KeyValue {
+  key: string
+  createRevision: number
+  modRevision: number
+  version: number
+  value: Uint8Array
+}
+
+export interface RangeRequest {
+  readonly key: Uint8Array
+  readonly end?: Uint8Array
+  readonly limit?: number
+  readonly revision?: number
+  readonly countOnly?: boolean
+}
+
+export interface RangeResponse {
+  revision: number
+  entries: KeyValue[]
+  count: number
+}
+
+/** What of the key decides: its last revision or how often it was written since it was made. */
+export type Compare =
+  | { readonly target: 'modRevision'; readonly equals: number }
+  | { readonly target: 'version'; readonly equals: number }
+
+/** One key compared, then written (undefined: deleted); when the comparison fails the key is read instead. */
+export interface SwapRequest {
+  readonly key: Uint8Array
+  readonly compare: Compare
+  readonly value: Uint8Array | undefined
+}
+
+export interface SwapResponse {
+  revision: number
+  succeeded: boolean
+  /** When it did not succeed: what the key held. */
+  current: KeyValue | undefined
+}
+
+export interface WatchRequest {
+  readonly key: Uint8Array
+  readonly end: Uint8Array
+  readonly start: number
+}
+
+export interface WatchEvent {
+  deleted: boolean
+  entry: KeyValue
+  previous: KeyValue | undefined
+}
+
+export interface WatchResponse {
+  created: boolean
+  canceled: boolean
+  /** Above 0: the start was compacted away; this is the oldest revision kept. */
+  compactRevision: number
+  reason: string
+  /** More of the same batch follows in the next response. */
+  fragment: boolean
+  events: WatchEvent[]
+}
+
+export interface StatusResponse {
+  clusterId: bigint
+  version: string
+  /** 0: the member knows no leader. */
+  leader: bigint
+  learner: boolean
+}
+
+export function encodeRange(request: RangeRequest): Buffer {
+  return encode((writer) => writeRange(writer, request))
+}
+
+export function encodePut(key: Uint8Array, value: Uint8Array): Buffer {
+  return encode((writer) => writePut(writer, key, value))
+}
+
+export function encodeSwap({ key, compare, value }: SwapRequest): Buffer {
+  return encode(
+    (writer) => {
+      writer.message(1, (inner) => writeCompare(inner, key, compare))
+      writer.message(2, (op) => {
+        if (value === undefined) op.message(3, (deletion) => deletion.bytes(1, key))
+        else op.message(2, (put) => writePut(put, key, value))
+      })
+      writer.message(3, (op) => op.message(1, (range) => writeRange(range, { key })))
+    },
+    (value?.length ?? 0) + 3 * key.length,
+  )
+}
+
+export function encodeCompact(revision: number): Buffer {
+  return encode((writer) => writer.integer(1, revision))
+}
+
+/** Always with previous values, and with batches cut so that a response stays near the size of a request. */
+export function encodeWatch({ key, end, start }: WatchRequest): Buffer {
+  return encode((writer) =>
+    writer.message(1, (create) => {
+      create.bytes(1, key)
+      create.bytes(2, end)
+      create.integer(3, start)
+      create.bool(6, true)
+      create.bool(8, true)
+    }),
+  )
+}
+
+export function encodeStatus(): Buffer {
+  return encode(() => {})
+}
+
+function encode(write: (writer: WireWriter) => void, payload = 0): Buffer {
+  const writer = new WireWriter(frameHeaderBytes, payload + 256)
+  write(writer)
+  return seal(writer.finish())
+}
+
+function writeRange(writer: WireWriter, { key, end, limit, revision, countOnly }: RangeRequest): void {
+  writer.bytes(1, key)
+  if (end !== undefined) writer.bytes(2, end)
+  if (limit !== undefined) writer.integer(3, limit)
+  if (revision !== undefined) writer.integer(4, revision)
+  if (countOnly) writer.bool(9, true)
+}
+
+function writePut(writer: WireWriter, key: Uint8Array, value: Uint8Array): void {
+  writer.bytes(1, key)
+  writer.bytes(2, value)
+}
+
+function writeCompare(writer: WireWriter, key: Uint8Array, { target, equals }: Compare): void {
+  writer.integer(1, 0)
+  writer.integer(2, target === 'version' ? 0 : 2)
+  writer.bytes(3, key)
+  writer.integer(target === 'version' ? 4 : 6, equals)
+}
+
+export function decodeRange(bytes: Uint8Array): RangeResponse {
+  return readRange(new WireReader(bytes))
+}
+
+function readRange(reader: WireReader): RangeResponse {
+  const response: RangeResponse = { revision: 0, entries: [], count: 0 }
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) response.revision = readHeader(reader.message()).revision
+    else if (field === 2) response.entries.push(readKeyValue(reader.message()))
+    else if (field === 4) response.count = reader.int64()
+    else reader.skip()
+  }
+  return response
+}
+
+/** The revision of a Put or a Compact. */
+export function decodeHeaderOnly(bytes: Uint8Array): number {
+  const reader = new WireReader(bytes)
+  let revision = 0
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) revision = readHeader(reader.message()).revision
+    else reader.skip()
+  }
+  return revision
+}
+
+export function decodeSwap(bytes: Uint8Array): SwapResponse {
+  const reader = new WireReader(bytes)
+  const response: SwapResponse = { revision: 0, succeeded: false, current: undefined }
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) response.revision = readHeader(reader.message()).revision
+    else if (field === 2) response.succeeded = reader.bool()
+    else if (field === 3) response.current = readOperation(reader.message())
+    else reader.skip()
+  }
+  return response
+}
+
+function readOperation(reader: WireReader): KeyValue | undefined {
+  let entry: KeyValue | undefined
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) entry = readRange(reader.message()).entries[0]
+    else reader.skip()
+  }
+  return entry
+}
+
+export function decodeWatch(bytes: Uint8Array): WatchResponse {
+  const reader = new WireReader(bytes)
+  const response: WatchResponse = {
+    created: false,
+    canceled: false,
+    compactRevision: 0,
+    reason: '',
+    fragment: false,
+    events: [],
+  }
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 3) response.created = reader.bool()
+    else if (field === 4) response.canceled = reader.bool()
+    else if (field === 5) response.compactRevision = reader.int64()
+    else if (field === 6) response.reason = reader.string()
+    else if (field === 7) response.fragment = reader.bool()
+    else if (field === 11) response.events.push(readEvent(reader.message()))
+    else reader.skip()
+  }
+  return response
+}
+
+function readEvent(reader: WireReader): WatchEvent {
+  const event: WatchEvent = { deleted: false, entry: emptyKeyValue(), previous: undefined }
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) event.deleted = reader.int32() === 1
+    else if (field === 2) event.entry = readKeyValue(reader.message())
+    else if (field === 3) event.previous = readKeyValue(reader.message())
+    else reader.skip()
+  }
+  return event
+}
+
+export function decodeStatus(bytes: Uint8Array): StatusResponse {
+  const reader = new WireReader(bytes)
+  const response: StatusResponse = { clusterId: 0n, version: '', leader: 0n, learner: false }
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) response.clusterId = readClusterId(reader.message())
+    else if (field === 2) response.version = reader.string()
+    else if (field === 4) response.leader = reader.uint64Big()
+    else if (field === 10) response.learner = reader.bool()
+    else reader.skip()
+  }
+  return response
+}
+
+function readClusterId(reader: WireReader): bigint {
+  let id = 0n
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) id = reader.uint64Big()
+    else reader.skip()
+  }
+  return id
+}
+
+function readHeader(reader: WireReader): { revision: number } {
+  let revision = 0
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 3) revision = reader.int64()
+    else reader.skip()
+  }
+  return { revision }
+}
+
+function readKeyValue(reader: WireReader): KeyValue {
+  const entry = emptyKeyValue()
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) entry.key = textOf(reader.view())
+    else if (field === 2) entry.createRevision = reader.int64()
+    else if (field === 3) entry.modRevision = reader.int64()
+    else if (field === 4) entry.version = reader.int64()
+    else if (field === 5) entry.value = reader.bytes()
+    else reader.skip()
+  }
+  return entry
+}
+
+function emptyKeyValue(): KeyValue {
+  return { key: '', createRevision: 0, modRevision: 0, version: 0, value: new Uint8Array(0) }
+}
+
+// etcd's keys are bytes. Ours are always UTF-8; a stranger's need not be, and must not stop the feed.
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+}

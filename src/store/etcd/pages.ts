@@ -1,0 +1,79 @@
+/**
+ * A range of any size, read in pages of one snapshot. An answer is kept near a few megabytes: the number of keys asked
+ * for follows the size of those seen so far, and a page that turns out far too large is asked for again in parts.
+ * Pages are not made smaller than that, since etcd walks the index of the whole rest of the range for each.
+ */
+import { MessageTooLarge } from './grpc.ts'
+import type { KeyValue, RangeRequest, RangeResponse } from './messages.ts'
+
+export interface PagedRange {
+  readonly key: Uint8Array
+  readonly end: Uint8Array
+  /** At most this many keys in all; absent: all. */
+  readonly limit: number | undefined
+  /** etcd's revision; absent: the present one, the same for all pages. */
+  readonly revision: number | undefined
+}
+
+export interface Pages {
+  readonly revision: number
+  readonly entries: readonly KeyValue[]
+  /** How many keys of the range come after the last entry. */
+  readonly remaining: number
+}
+
+const firstPage = 128
+const largestPage = 4096
+const wantedBytes = 4 * 1024 * 1024
+
+export async function readPages(
+  { key, end, limit = Number.POSITIVE_INFINITY, revision }: PagedRange,
+  read: (request: RangeRequest) => Promise<RangeResponse>,
+): Promise<Pages> {
+  if (limit <= 0) return countOnly({ key, end, limit, revision }, read)
+  const entries: KeyValue[] = []
+  let at = revision
+  let start = key
+  let page = firstPage
+  for (;;) {
+    const asked = Math.min(page, limit - entries.length)
+    const request = { key: start, end, limit: asked, ...(at === undefined ? {} : { revision: at }) }
+    const response = await read(request).catch(tooLarge)
+    if (response === undefined && asked > 1) {
+      page = Math.max(1, Math.floor(asked / 8))
+      continue
+    }
+    if (response === undefined) throw new MessageTooLarge(wantedBytes)
+    for (const entry of response.entries) entries.push(entry)
+    at ??= response.revision
+    const remaining = response.count - response.entries.length
+    const last = response.entries.at(-1)
+    if (remaining <= 0 || last === undefined || entries.length >= limit) {
+      return { revision: at, entries, remaining: Math.max(0, remaining) }
+    }
+    start = Buffer.from(`${last.key}\0`)
+    page = nextPage(response.entries, page)
+  }
+}
+
+async function countOnly(
+  { key, end, revision }: PagedRange,
+  read: (request: RangeRequest) => Promise<RangeResponse>,
+): Promise<Pages> {
+  const request = { key, end, countOnly: true, ...(revision === undefined ? {} : { revision }) }
+  const response = await read(request)
+  return { revision: revision ?? response.revision, entries: [], remaining: response.count }
+}
+
+function tooLarge(error: unknown): undefined {
+  if (error instanceof MessageTooLarge) return undefined
+  throw error
+}
+
+/** As many as come to the wanted size, growing by steps, since the next keys may be of another kind and larger. */
+function nextPage(entries: readonly KeyValue[], page: number): number {
+  let bytes = 0
+  for (const entry of entries) bytes += entry.key.length + entry.value.length + 50
+  const fitting = Math.floor((wantedBytes * entries.length) / bytes)
+  return Math.max(1, Math.min(fitting, page * 8, largestPage))
+}

@@ -1,0 +1,92 @@
+/**
+ * The changes under the prefix as etcd tells them, from a revision onward: whole revisions, in order, with their
+ * previous values. Used by the feed, which never ends, and by readers of history, who stop when they have caught up.
+ */
+import { type Change, type Revision, RevisionGone, StoreError } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { isCompacted, readFailure } from './failure.ts'
+import type { KeySpace } from './key-space.ts'
+import { decodeWatch, encodeRange, encodeWatch, methods, type WatchEvent } from './messages.ts'
+
+export interface Batch {
+  /** The changes of keys; the store's own notes are left out, so this may be empty. */
+  readonly changes: readonly Change[]
+  /** Every change up to this revision has been told. */
+  readonly through: Revision
+}
+
+export interface WatchFrom {
+  readonly after: Revision
+  readonly signal: AbortSignal
+}
+
+/**
+ * Throws RevisionGone when etcd no longer holds what comes after `after`, StoreError when the stream breaks.
+ * Ends only when the signal aborts.
+ */
+export async function* watchFrom(
+  connection: Connection,
+  space: KeySpace,
+  { after, signal }: WatchFrom,
+): AsyncGenerator<Batch> {
+  if (space.etcdRevision(after) < 1) throw new RevisionGone(after, space.revision(1))
+  const request = encodeWatch({ ...space.everything(), start: space.etcdRevision(after) + 1 })
+  let first = true
+  let held: WatchEvent[] = []
+  try {
+    for await (const message of connection.stream(methods.watch, request, signal)) {
+      const response = decodeWatch(message)
+      if (response.compactRevision > 0) throw new RevisionGone(after, space.revision(response.compactRevision))
+      if (response.canceled) throw new StoreError(`etcd: the watch was ended: ${response.reason}`)
+      const events = held.concat(response.events)
+      const whole = response.fragment ? wholeRevisions(events) : events.length
+      held = events.slice(whole)
+      if (whole === 0) continue
+      if (first) await assertKept(connection, space, after)
+      first = false
+      yield toBatch(space, events.slice(0, whole))
+    }
+  } catch (error) {
+    throw readFailure(error)
+  }
+}
+
+/**
+ * etcd begins a watch at a revision that it was compacted to, although a deletion made there is forgotten. If the one
+ * before the start is still kept when the first events have come, they were read from a history without such a hole.
+ */
+async function assertKept(connection: Connection, space: KeySpace, after: Revision): Promise<void> {
+  const request = encodeRange({ key: space.note('tick'), countOnly: true, revision: space.etcdRevision(after) })
+  try {
+    await connection.call(methods.range, request, { effect: 'read' })
+  } catch (error) {
+    throw isCompacted(error) ? new RevisionGone(after, after + 1) : error
+  }
+}
+
+// More of the last revision may follow in the next fragment, and nobody may see half of one.
+function wholeRevisions(events: readonly WatchEvent[]): number {
+  const last = events.at(-1)?.entry.modRevision
+  return events.findIndex((event) => event.entry.modRevision === last)
+}
+
+function toBatch(space: KeySpace, events: readonly WatchEvent[]): Batch {
+  const through = space.revision(events.at(-1)!.entry.modRevision)
+  for (const event of events) assertPrevious(space, event, through)
+  for (const event of events) if (space.isOffset(event.entry)) throw new OffsetChanged()
+  const changes = events.filter((event) => !space.isNote(event.entry)).map((event) => space.change(event))
+  return { changes, through }
+}
+
+/** The offset was raised under us: every revision that this process has told is void. */
+export class OffsetChanged extends StoreError {
+  constructor() {
+    super('the store was restored or migrated while it was open: open it again')
+  }
+}
+
+// etcd leaves the previous value out, without a word, when it has been compacted by the time the event is sent.
+function assertPrevious(space: KeySpace, { deleted, entry, previous }: WatchEvent, through: Revision): void {
+  const had = deleted || entry.createRevision !== entry.modRevision
+  if (had && previous === undefined) throw new RevisionGone(space.revision(entry.modRevision - 1), through)
+}

@@ -1,0 +1,90 @@
+/**
+ * Room in the data file, taken before it is needed. lmdb 3.5.6 corrupts its own memory when a write of data fails
+ * (it formats the error into too short a buffer), so a full disk must never reach it: the file is made longer here
+ * first, where having no room is an error like any other. lmdb keeps its own count of pages and does not mind.
+ * Some room is spared for deletions and compaction, which are what makes room again.
+ */
+import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
+import { StoreFull } from '../store.ts'
+import type { Tables } from './tables.ts'
+
+const pageSize = 4096
+const spareBytes = 1024 * 1024
+const zeros = Buffer.alloc(1024 * 1024)
+
+/** What a commit may write: its value twice (now, and in history later), and the pages on the way to its records. */
+export function bytesNeeded(writes: number, valueBytes: number): number {
+  return 2 * valueBytes + (64 + 8 * writes) * pageSize
+}
+
+export class Room {
+  readonly #tables: Tables
+  readonly #file: number
+  #size: number
+
+  constructor(tables: Tables, path: string) {
+    this.#tables = tables
+    this.#file = openSync(path, 'r+')
+    this.#size = fstatSync(this.#file).size
+  }
+
+  /** Throws StoreFull unless a transaction that writes this much has room. `frees`: it may use what is spared. */
+  ensure(bytes: number, { frees }: { frees: boolean }): void {
+    const used = usedBytes(this.#tables)
+    const wanted = used + bytes + spareBytes
+    if (this.#size >= wanted) return
+    this.#grow(wanted + zeros.length)
+    const free = this.#size - used + freeBytes(this.#tables) / usableShare
+    if (free < (frees ? bytes : bytes + spareBytes)) throw new StoreFull(`no room for ${bytes} bytes of data`)
+  }
+
+  close(): void {
+    closeSync(this.#file)
+  }
+
+  #grow(size: number): void {
+    try {
+      while (this.#size < size) this.#size += writeSync(this.#file, zeros, 0, zeros.length, this.#size)
+    } catch (error) {
+      if (!isFull(error)) throw error
+      this.#size = fstatSync(this.#file).size
+    }
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+}
+
+function usedBytes({ root }: Tables): number {
+  const { env } = root as unknown as { env: { info(): { lastPageNumber: number } } }
+  return (env.info().lastPageNumber + 1) * pageSize
+}
+
+/** Large values need pages that lie together, and pages just freed are not used at once: count on this part of them. */
+const usableShare = 4
+
+// lmdb tells these, but does not declare them.
+interface Tree {
+  readonly treeBranchPageCount: number
+  readonly treeLeafPageCount: number
+  readonly overflowPages: number
+}
+
+interface Stats extends Tree {
+  readonly root: Tree
+  readonly free: Tree
+}
+
+/** What lies free inside the file: all pages less those of the tables, of the two own trees of lmdb, and of meta. */
+function freeBytes(tables: Tables): number {
+  const { root, current, history, log, meta } = tables
+  const stats = [current, history, log, meta].map((table) => table.getStats() as Stats)
+  root.resetReadTxn()
+  const trees = [...stats, stats[0]!.root, stats[0]!.free]
+  const held = trees.reduce(
+    (sum, tree) => sum + tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages,
+    2,
+  )
+  return Math.max(0, usedBytes(tables) - held * pageSize)
+}

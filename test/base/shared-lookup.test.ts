@@ -1,0 +1,50 @@
+/** Sharing one look-up: never one that began before the asking. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { SharedLookup } from '../../src/base/shared-lookup.ts'
+
+/** Look-ups that are answered when the test says so. */
+function controlled() {
+  const begun: PromiseWithResolvers<number>[] = []
+  const look = () => {
+    const lookup = Promise.withResolvers<number>()
+    begun.push(lookup)
+    return lookup.promise
+  }
+  return { begun, look }
+}
+
+describe('shared look-up', () => {
+  it('lets those who come while one is under way share the next one', async () => {
+    const { begun, look } = controlled()
+    const shared = new SharedLookup(look, 60_000)
+    const first = shared.ask()
+    const others = [shared.ask(), shared.ask()]
+    assert.equal(begun.length, 1)
+    begun[0]!.resolve(1)
+    assert.equal(await first, 1)
+    await new Promise(setImmediate)
+    assert.equal(begun.length, 2)
+    begun[1]!.resolve(2)
+    assert.deepEqual(await Promise.all(others), [2, 2])
+    const last = shared.ask()
+    assert.equal(begun.length, 3)
+    begun[2]!.resolve(3)
+    assert.equal(await last, 3)
+  })
+
+  it('goes on after a failure, and does not wait for a slow one', async () => {
+    const { begun, look } = controlled()
+    const shared = new SharedLookup(look, 1)
+    const slow = shared.ask()
+    const next = shared.ask()
+    while (begun.length < 2) await new Promise(setImmediate)
+    begun[1]!.resolve(2)
+    assert.equal(await next, 2)
+    begun[0]!.reject(new Error('slow and failed'))
+    await assert.rejects(slow, /slow and failed/)
+    const after = shared.ask()
+    begun[2]!.resolve(3)
+    assert.equal(await after, 3)
+  })
+})

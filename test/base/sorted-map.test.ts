@@ -1,0 +1,53 @@
+/** The sorted map against a plain sorted array, under random operations. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { SortedMap } from '../../src/base/sorted-map.ts'
+import { compareUtf8 } from '../../src/base/utf8-order.ts'
+
+/** A small generator of numbers, the same for the same seed. */
+function numbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+for (const seed of [1, 2, 3]) {
+  test(`ranges and counts are those of a sorted array (seed ${seed})`, () => {
+    const random = numbers(seed)
+    const map = new SortedMap<number>()
+    const model = new Map<string, number>()
+    for (let step = 0; step < 6000; step++) {
+      const key = `${'abc'[Math.floor(random() * 3)]}/${Math.floor(random() * 2500)}`
+      if (random() < 0.7) {
+        map.set(key, step)
+        model.set(key, step)
+      } else {
+        map.delete(key)
+        model.delete(key)
+      }
+    }
+    const keys = [...model.keys()].sort(compareUtf8)
+    assert.equal(map.size, keys.length)
+    for (const prefix of ['', 'a/', 'b/', 'c/', 'd/', 'b/1']) {
+      const wanted = keys.filter((key) => key.startsWith(prefix))
+      assert.deepEqual(
+        [...map.withPrefix(prefix)],
+        wanted.map((key) => model.get(key)),
+      )
+      const after = wanted[Math.floor(wanted.length / 2)]
+      if (after === undefined) continue
+      assert.deepEqual(
+        [...map.withPrefix(prefix, after)],
+        wanted.filter((key) => compareUtf8(key, after) > 0).map((key) => model.get(key)),
+      )
+    }
+    const [low, high] = [keys[10]!, keys.at(-10)!]
+    assert.equal(
+      map.countBetween(low, high),
+      keys.filter((key) => compareUtf8(key, low) > 0 && compareUtf8(key, high) < 0).length,
+    )
+    assert.equal(map.countBetween('b/', 'b0'), keys.filter((key) => key.startsWith('b/')).length)
+  })
+}

@@ -1,0 +1,153 @@
+/**
+ * Power loss at any moment: whatever part of the unsynced writes reached the disk, the store opens, holds a prefix of
+ * the commits, and that prefix holds every commit acknowledged by then. SIGKILL cannot show this (the page cache
+ * survives it), so the disk is recorded and its possible remains are built.
+ */
+import assert from 'node:assert/strict'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import {
+  type LogRecord,
+  openTables,
+  readLogRecord,
+  readRevision,
+  readState,
+  type Tables,
+  versionKey,
+} from '../../src/store/lmdb/tables.ts'
+import type { Revision } from '../../src/store/store.ts'
+import { temporaryDirectory } from '../store/directory.ts'
+import { seeded } from '../store/seeded.ts'
+import type { Acknowledged } from './crash-workload.ts'
+import { compilePreload, crashImage, type DiskEvent, finalImage, recordProgram } from './recording.ts'
+
+const images = 250
+const workload = fileURLToPath(new URL('./crash-workload.ts', import.meta.url))
+
+describe('power loss', () => {
+  test(`${images} images of the data file hold every acknowledged commit`, { timeout: 120_000 }, async () => {
+    const { directory, removeDirectory } = await temporaryDirectory()
+    try {
+      await proveImages(directory)
+    } finally {
+      await removeDirectory()
+    }
+  })
+})
+
+async function proveImages(directory: string): Promise<void> {
+  const data = join(directory, 'data')
+  const recorded = {
+    library: join(directory, 'recorder.so'),
+    log: join(directory, 'record'),
+    file: join(data, 'data.mdb'),
+    acks: join(directory, 'acks'),
+  }
+  await compilePreload('recorder.c', recorded.library)
+  const events = await recordProgram(workload, [data, recorded.acks, '7'], recorded)
+  assert.ok(finalImage(events).equals(await readFile(recorded.file)), 'the recorder missed a write')
+  const commits = acknowledged(events, events.length)
+  assert.equal(commits.size, 400)
+  // Before the first acknowledgement the store may still be in the making.
+  const first = events.findIndex((event) => event.kind === 'a')
+  const random = seeded(2026)
+  for (let i = 0; i < images; i++) {
+    const crash = first + 1 + random.below(events.length - first)
+    await proveImage(join(directory, `image-${i}`), crashImage(events, crash, random), {
+      commits,
+      durable: lastRevision(acknowledged(events, crash)),
+      name: `image ${i}, before event ${crash}`,
+    })
+  }
+}
+
+interface Expected {
+  readonly commits: ReadonlyMap<Revision, Acknowledged>
+  readonly durable: Revision
+  readonly name: string
+}
+
+async function proveImage(directory: string, image: Buffer, { commits, durable, name }: Expected): Promise<void> {
+  await mkdir(directory)
+  await writeFile(join(directory, 'data.mdb'), image)
+  const tables = openTables(directory)
+  try {
+    const { revision, oldest } = readState(tables.meta)
+    assert.ok(revision >= durable, `${name}: at ${revision}, acknowledged ${durable}`)
+    assert.deepEqual(readCurrent(tables), stateAt(commits, revision), name)
+    proveLog(tables, commits, { revision, oldest, name })
+  } finally {
+    await tables.root.close()
+    await rm(directory, { recursive: true })
+  }
+}
+
+/** The log holds every kept change, and each value that it replaced is there. */
+function proveLog(
+  tables: Tables,
+  commits: ReadonlyMap<Revision, Acknowledged>,
+  { revision, oldest, name }: { revision: Revision; oldest: Revision; name: string },
+): void {
+  const logged = readWholeLog(tables)
+  const kept = logged.filter((record) => record.revision > oldest)
+  assert.deepEqual(
+    kept.map((record) => record.revision),
+    range(oldest + 1, revision),
+    name,
+  )
+  for (const record of kept) {
+    const commit = commits.get(record.revision)!
+    assert.equal(record.key.toString(), commit.key, name)
+    assert.equal(record.deletes, commit.value === undefined, name)
+    if (record.previous === 0) continue
+    assert.equal(record.replaced.toString(), commits.get(record.previous)!.value, name)
+    const replacedAt = tables.history.get(versionKey(record.key, record.previous))
+    assert.equal(replacedAt && readRevision(replacedAt, 0), record.revision, name)
+  }
+}
+
+// Values are lent until the next is read, so each is read up at once.
+function readWholeLog({ log }: Tables): (LogRecord & { revision: Revision })[] {
+  const records: (LogRecord & { revision: Revision })[] = []
+  for (const { key, value } of log.getRange({})) {
+    const record = readLogRecord(value)
+    const replaced = Buffer.copyBytesFrom(record.replaced)
+    records.push({ ...record, replaced, revision: readRevision(Buffer.from(key), 0) })
+  }
+  return records
+}
+
+function readCurrent({ current }: Tables): [string, Revision, string][] {
+  const found: [string, Revision, string][] = []
+  for (const { key, value } of current.getRange({})) {
+    found.push([Buffer.from(key).toString(), readRevision(value, 0), value.subarray(8).toString()])
+  }
+  return found
+}
+
+function stateAt(commits: ReadonlyMap<Revision, Acknowledged>, last: Revision): [string, Revision, string][] {
+  const state = new Map<string, [string, Revision, string]>()
+  for (const revision of range(2, last)) {
+    const { key, value } = commits.get(revision)!
+    if (value === undefined) state.delete(key)
+    else state.set(key, [key, revision, value])
+  }
+  return [...state.values()].sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+function acknowledged(events: readonly DiskEvent[], before: number): Map<Revision, Acknowledged> {
+  const lines = events.slice(0, before).filter((event) => event.kind === 'a')
+  const acks = lines.map((event) => JSON.parse(event.data.toString()) as Acknowledged)
+  return new Map(acks.map((ack) => [ack.revision, ack]))
+}
+
+/** Revisions are given in order and are durable in order, so the highest one stands for all. */
+function lastRevision(commits: ReadonlyMap<Revision, Acknowledged>): Revision {
+  return [...commits.keys()].reduce((last, revision) => Math.max(last, revision), 1)
+}
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i)
+}

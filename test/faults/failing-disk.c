@@ -1,0 +1,61 @@
+/*
+ * Preloaded into a program under test: makes calls on the file FAIL_FILE fail while the file FAIL_CONTROL says so.
+ * FAIL_CONTROL holds a letter and an error number: w writes of data, m writes of meta pages (O_DSYNC), s syncs.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static int is_file(int fd) {
+  const char *path = getenv("FAIL_FILE");
+  struct stat wanted, held;
+  return path && fstat(fd, &held) == 0 && stat(path, &wanted) == 0 && held.st_ino == wanted.st_ino;
+}
+
+/* The error number that calls of this kind are to fail with, or 0. */
+static int error_of(int fd, char kind) {
+  char text[32] = {0};
+  char wanted = 0;
+  int number = 0;
+  if (!is_file(fd)) return 0;
+  int control = syscall(SYS_openat, AT_FDCWD, getenv("FAIL_CONTROL"), O_RDONLY | O_CLOEXEC);
+  if (control < 0) return 0;
+  if (syscall(SYS_read, control, text, sizeof text - 1) > 0) sscanf(text, "%c %d", &wanted, &number);
+  syscall(SYS_close, control);
+  return wanted == kind ? number : 0;
+}
+
+static char kind_of(int fd) { return fcntl(fd, F_GETFL) & O_DSYNC ? 'm' : 'w'; }
+
+#define FAIL_IF(number)        \
+  do {                         \
+    int failure = number;      \
+    if (failure) {             \
+      errno = failure;         \
+      return -1;               \
+    }                          \
+  } while (0)
+
+ssize_t pwrite(int fd, const void *data, size_t length, off_t offset) {
+  FAIL_IF(error_of(fd, kind_of(fd)));
+  return syscall(SYS_pwrite64, fd, data, length, offset);
+}
+ssize_t pwrite64(int fd, const void *data, size_t length, off_t offset) { return pwrite(fd, data, length, offset); }
+ssize_t writev(int fd, const struct iovec *parts, int count) {
+  FAIL_IF(error_of(fd, kind_of(fd)));
+  return syscall(SYS_writev, fd, parts, count);
+}
+int fdatasync(int fd) {
+  FAIL_IF(error_of(fd, 's'));
+  return syscall(SYS_fdatasync, fd);
+}
+int fsync(int fd) {
+  FAIL_IF(error_of(fd, 's'));
+  return syscall(SYS_fsync, fd);
+}

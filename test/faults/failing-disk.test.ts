@@ -1,0 +1,83 @@
+/**
+ * A disk that refuses: the commits of that moment are rejected as a whole and seen by nobody, the process lives on.
+ * Without room the store goes on when there is room again; after an input or output error it writes nothing any more.
+ */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { LmdbStore } from '../../src/store/lmdb/store.ts'
+import { temporaryDirectory } from '../store/directory.ts'
+import type { Outcomes } from './failing-workload.ts'
+import { compilePreload } from './recording.ts'
+
+const run = promisify(execFile)
+const workload = fileURLToPath(new URL('./failing-workload.ts', import.meta.url))
+const EIO = 5
+const ENOSPC = 28
+
+describe('a failing disk', () => {
+  test('without room for data: refused as full, then goes on', () =>
+    withDisk('w', ENOSPC, async (outcomes, reopened) => {
+      assert.deepEqual(outcomes.during, new Array(10).fill('StoreFull'))
+      assert.deepEqual(outcomes.visibleDuring, ['before'])
+      assert.equal(outcomes.after, 'committed')
+      assert.deepEqual(outcomes.visibleAfter, ['after', 'before'])
+      assert.deepEqual(outcomes.watched, ['before', 'after'])
+      assert.deepEqual(reopened, ['after', 'before'])
+    }))
+
+  test('with an error in a sync: nothing is written any more, nothing of it is seen', () =>
+    withDisk('s', EIO, async (outcomes, reopened) => {
+      assertFailed(outcomes)
+      assert.deepEqual(outcomes.visibleDuring, ['before'])
+      assert.deepEqual(outcomes.visibleAfter, ['before'])
+      assert.deepEqual(reopened, ['before'])
+    }))
+
+  test('with an error in a write of a meta page: nothing is read or written any more until a restart', () =>
+    withDisk('m', EIO, async (outcomes, reopened) => {
+      assertFailed(outcomes)
+      assert.deepEqual(outcomes.visibleDuring, ['refused'])
+      assert.deepEqual(reopened, ['before'])
+    }))
+})
+
+function assertFailed(outcomes: Outcomes): void {
+  for (const outcome of [...outcomes.during, outcomes.after]) assert.match(outcome, /^StoreError/)
+  assert.match(outcomes.during[0]!, /ambiguous/)
+  assert.deepEqual(outcomes.watched, ['before'])
+}
+
+async function withDisk(
+  letter: string,
+  error: number,
+  prove: (outcomes: Outcomes, reopened: string[]) => Promise<void>,
+): Promise<void> {
+  const { directory, removeDirectory } = await temporaryDirectory()
+  try {
+    const data = join(directory, 'data')
+    const control = join(directory, 'control')
+    const library = join(directory, 'failing-disk.so')
+    await compilePreload('failing-disk.c', library)
+    const env = { ...process.env, LD_PRELOAD: library, FAIL_FILE: join(data, 'data.mdb'), FAIL_CONTROL: control }
+    const { stdout } = await run(process.execPath, [workload, data, control, letter, String(error)], {
+      env,
+      timeout: 60_000,
+    })
+    await prove(JSON.parse(stdout), await keysOf(data))
+  } finally {
+    await removeDirectory()
+  }
+}
+
+async function keysOf(directory: string): Promise<string[]> {
+  const store = await LmdbStore.open({ directory })
+  try {
+    return (await store.list({ prefix: '' })).entries.map((entry) => entry.key)
+  } finally {
+    await store.close()
+  }
+}

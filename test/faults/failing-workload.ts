@@ -1,0 +1,64 @@
+/**
+ * The program whose disk fails: writes one key while the disk is sound, ten while it fails, one when it is sound again,
+ * and prints what became of each as JSON. `failing-workload.ts <data directory> <control file> <letter> <error number>`
+ */
+import { rmSync, writeFileSync } from 'node:fs'
+import { LmdbStore } from '../../src/store/lmdb/store.ts'
+import { StoreError } from '../../src/store/store.ts'
+
+export interface Outcomes {
+  readonly before: string
+  readonly during: readonly string[]
+  readonly visibleDuring: readonly string[]
+  readonly after: string
+  readonly visibleAfter: readonly string[]
+  /** Keys of the changes that a watch was told of. */
+  readonly watched: readonly string[]
+}
+
+// More than the store has taken room for in advance.
+const bytesPerValue = 400_000
+
+async function run(directory: string, control: string, failure: string): Promise<Outcomes> {
+  const store = await LmdbStore.open({ directory })
+  const watch = new AbortController()
+  const watched = collect(store, watch.signal)
+  const before = await commit(store, 'before')
+  writeFileSync(control, failure)
+  const during = await Promise.all(Array.from({ length: 10 }, (_, i) => commit(store, `during/${i}`)))
+  const visibleDuring = await keys(store)
+  rmSync(control)
+  const after = await commit(store, 'after')
+  const visibleAfter = await keys(store)
+  watch.abort()
+  await store.close()
+  return { before, during, visibleDuring, after, visibleAfter, watched: await watched }
+}
+
+async function commit(store: LmdbStore, key: string): Promise<string> {
+  try {
+    return (await store.commit({ key, expected: 0, value: Buffer.alloc(bytesPerValue, key) })).outcome
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return error.ambiguous ? `${error.name} (ambiguous)` : error.name
+  }
+}
+
+async function keys(store: LmdbStore): Promise<string[]> {
+  try {
+    return (await store.list({ prefix: '' })).entries.map((entry) => entry.key)
+  } catch (error) {
+    if (error instanceof StoreError) return ['refused']
+    throw error
+  }
+}
+
+async function collect(store: LmdbStore, signal: AbortSignal): Promise<string[]> {
+  const seen: string[] = []
+  for await (const batch of store.watch({ prefix: '', after: 1, signal }))
+    seen.push(...batch.map((change) => change.key))
+  return seen
+}
+
+const [directory, control, letter, number] = process.argv.slice(2)
+if (directory && control) console.log(JSON.stringify(await run(directory, control, `${letter} ${number}`)))

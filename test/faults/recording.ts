@@ -1,0 +1,135 @@
+/**
+ * A recorded disk: runs a program with the recorder preloaded, reads what it recorded, and builds the images that a
+ * power loss at any moment could have left: every write up to the last sync that ended before it, and of the writes
+ * after that any part, in sectors of 512 bytes.
+ */
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { Seeded } from '../store/seeded.ts'
+
+const run = promisify(execFile)
+const sector = 512
+
+export interface DiskEvent {
+  readonly kind: string
+  readonly offset: number
+  readonly data: Buffer
+}
+
+/** Compiles a library to preload. It is a need of the test, so its absence is a failure and says what to install. */
+export async function compilePreload(source: string, library: string): Promise<void> {
+  const path = fileURLToPath(new URL(source, import.meta.url))
+  try {
+    await run('gcc', ['-O1', '-shared', '-fPIC', '-o', library, path, '-ldl', '-lpthread'])
+  } catch (cause) {
+    throw new Error(`${source} could not be compiled: install the Debian packages gcc and libc6-dev`, { cause })
+  }
+}
+
+export interface Recorded {
+  readonly library: string
+  readonly log: string
+  readonly file: string
+  readonly acks: string
+}
+
+export async function recordProgram(script: string, args: readonly string[], recorded: Recorded): Promise<DiskEvent[]> {
+  const env = {
+    ...process.env,
+    LD_PRELOAD: recorded.library,
+    RECORD_LOG: recorded.log,
+    RECORD_FILE: recorded.file,
+    RECORD_ACKS: recorded.acks,
+  }
+  await run(process.execPath, [script, ...args], { env, timeout: 60_000 })
+  return readEvents(await readFile(recorded.log))
+}
+
+function readEvents(log: Buffer): DiskEvent[] {
+  const events: DiskEvent[] = []
+  for (let at = 0; at < log.length; ) {
+    const length = Number(log.readBigUInt64LE(at + 9))
+    const data = log.subarray(at + 17, at + 17 + length)
+    events.push({ kind: String.fromCharCode(log[at]!), offset: Number(log.readBigUInt64LE(at + 1)), data })
+    at += 17 + length
+  }
+  return events
+}
+
+/** The file as it is when nothing is lost. */
+export function finalImage(events: readonly DiskEvent[]): Buffer {
+  const image = new Image(events)
+  for (const event of events) image.apply(event)
+  return image.bytes()
+}
+
+/** The file after a power loss just before event `crash`. */
+export function crashImage(events: readonly DiskEvent[], crash: number, random: Seeded): Buffer {
+  const image = new Image(events)
+  const durable = durableUpTo(events, crash)
+  // Some losses keep nearly all of the open writes, some nearly none.
+  const kept = random.pick([0, 0.1, 0.5, 0.9, 1])
+  for (let i = 0; i < crash; i++) {
+    const event = events[i]!
+    if (event.kind === 't') throw new Error('a file that is truncated is not modelled')
+    if (i < durable || wasSynchronous(events, i, crash)) image.apply(event)
+    else image.applyPart(event, () => random.chance(kept), random.chance(0.5))
+  }
+  return image.bytes()
+}
+
+/** Writes before this index had been issued when a sync began that has ended. */
+function durableUpTo(events: readonly DiskEvent[], crash: number): number {
+  const ended = events.findLastIndex((event, i) => i < crash && event.kind === 'S')
+  return ended === -1 ? 0 : events.findLastIndex((event, i) => i < ended && event.kind === 's')
+}
+
+function wasSynchronous(events: readonly DiskEvent[], index: number, crash: number): boolean {
+  if (events[index]!.kind !== 'd') return false
+  const end = events.findIndex((event, i) => i > index && event.kind === 'e')
+  return end !== -1 && end < crash
+}
+
+class Image {
+  readonly #bytes: Buffer
+  #size = 0
+
+  constructor(events: readonly DiskEvent[]) {
+    const writes = events.filter(isWrite)
+    this.#bytes = Buffer.alloc(writes.reduce((size, { offset, data }) => Math.max(size, offset + data.length), 0))
+  }
+
+  apply(event: DiskEvent): void {
+    if (isWrite(event)) this.#set(event.offset, event.data)
+  }
+
+  /** Applies some sectors of a write, or all of it or nothing when it is not torn. */
+  applyPart(event: DiskEvent, keep: () => boolean, torn: boolean): void {
+    if (!isWrite(event)) return
+    if (!torn) {
+      if (keep()) this.apply(event)
+      return
+    }
+    const end = event.offset + event.data.length
+    for (let at = event.offset; at < end; ) {
+      const next = Math.min(end, (Math.floor(at / sector) + 1) * sector)
+      if (keep()) this.#set(at, event.data.subarray(at - event.offset, next - event.offset))
+      at = next
+    }
+  }
+
+  #set(offset: number, data: Buffer): void {
+    this.#bytes.set(data, offset)
+    this.#size = Math.max(this.#size, offset + data.length)
+  }
+
+  bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#size)
+  }
+}
+
+function isWrite({ kind }: DiskEvent): boolean {
+  return kind === 'w' || kind === 'd'
+}

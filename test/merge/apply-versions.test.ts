@@ -1,0 +1,106 @@
+/** Managers that wrote in other versions of an object, where the versions differ in form. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Applied, applyObject } from '../../src/merge/apply.ts'
+import type { InVersion } from '../../src/merge/drop-unstated.ts'
+import { pathText } from '../../src/merge/steps.ts'
+import type { JsonObject } from '../../src/model/json.ts'
+import { type ApiObject, asObject } from '../../src/model/object.ts'
+import { field, type ObjectSchema, s } from '../../src/schema/schema.ts'
+import { emptyObject, kindOf, vendor } from './world.ts'
+
+// In v1 the size is a field of the object; v2 has moved it into a spec. v0 is no longer known.
+const v1 = kindOf({ size: field(2, s.int32()), note: field(3, s.string()) })
+const v2 = kindOf({ spec: field(2, s.object({ size: field(1, s.int32()), note: field(2, s.string()) })) })
+
+const inVersion: InVersion = (object, apiVersion) => {
+  if (apiVersion === 'v1') return { schema: v1, object: toV1(object) }
+  return apiVersion === 'v2' ? { schema: v2, object: toV2(object) } : undefined
+}
+
+function toV1(object: JsonObject): JsonObject {
+  if (object.apiVersion === 'v1') return object
+  const { spec, ...rest } = object
+  return { ...rest, ...(spec as JsonObject | undefined), apiVersion: 'v1' }
+}
+
+function toV2(object: JsonObject): JsonObject {
+  if (object.apiVersion === 'v2') return object
+  const { size, note, ...rest } = object
+  const spec = { ...(size === undefined ? {} : { size }), ...(note === undefined ? {} : { note }) }
+  return { ...rest, ...(Object.keys(spec).length === 0 ? {} : { spec }), apiVersion: 'v2' }
+}
+
+function apply(live: ApiObject | undefined, name: string, fields: JsonObject): Applied {
+  const apiVersion = String(fields.apiVersion)
+  const schema: ObjectSchema = apiVersion === 'v1' ? v1 : v2
+  const converted = live && inVersion(live as unknown as JsonObject, apiVersion)!.object
+  return applyObject({
+    schema,
+    vendor,
+    empty: emptyObject(schema),
+    live: converted && asObject(converted),
+    config: { kind: 'Thing', metadata: { name: 'x' }, ...fields },
+    writer: { name, apiVersion, subresource: '', time: '2030-01-01T00:00:00Z' },
+    force: false,
+    readOnly: [],
+    inVersion,
+  })
+}
+
+function applied(live: ApiObject | undefined, name: string, fields: JsonObject): ApiObject {
+  const result = apply(live, name, fields)
+  assert.equal(result.outcome, 'applied')
+  if (result.outcome !== 'applied') throw new Error('unreachable')
+  const object = asObject(result.object)
+  return { ...object, metadata: { ...object.metadata, managedFields: [...result.managedFields] } }
+}
+
+test('a conflict is found and told in the version of the other manager', () => {
+  const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
+  const result = apply(live, 'b', { apiVersion: 'v2', spec: { size: 2 } })
+  assert.equal(result.outcome, 'conflict')
+  if (result.outcome !== 'conflict') return
+  const told = result.conflicts.map(({ path, live, asked }) => [pathText(path), live, asked])
+  assert.deepEqual(told, [['.size', 1, 2]])
+})
+
+test('equal values are shared across versions', () => {
+  const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
+  const both = applied(live, 'b', { apiVersion: 'v2', spec: { size: 1 } })
+  assert.deepEqual(
+    both.metadata.managedFields?.map(({ manager, apiVersion, fieldsV1 }) => [manager, apiVersion, fieldsV1]),
+    [
+      ['a', 'v1', { 'f:size': {} }],
+      ['b', 'v2', { 'f:spec': { 'f:size': {} } }],
+    ],
+  )
+})
+
+test('what an applier stated in another version and states no more goes', () => {
+  const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1, note: 'n' })
+  const moved = applied(live, 'a', { apiVersion: 'v2', spec: { size: 1 } })
+  assert.deepEqual(moved.spec, { size: 1 })
+  assert.deepEqual(
+    moved.metadata.managedFields?.map(({ apiVersion }) => apiVersion),
+    ['v2'],
+  )
+})
+
+test('what somebody else owns in another version stays', () => {
+  const first = applied(undefined, 'a', { apiVersion: 'v1', size: 1, note: 'n' })
+  const both = applied(first, 'b', { apiVersion: 'v2', spec: { note: 'n' } })
+  const left = applied(both, 'a', { apiVersion: 'v1' })
+  assert.deepEqual([left.size, left.note], [undefined, 'n'])
+})
+
+test('managers of a version that is gone vanish with the next change', () => {
+  const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
+  const [entry] = live.metadata.managedFields!
+  const old = { ...live, metadata: { ...live.metadata, managedFields: [{ ...entry!, apiVersion: 'v0' }] } }
+  const next = applied(old, 'b', { apiVersion: 'v1', size: 2 })
+  assert.deepEqual(
+    next.metadata.managedFields?.map(({ manager }) => manager),
+    ['b'],
+  )
+})

@@ -1,0 +1,185 @@
+/** What only the embedded store promises: its directory, its format, kept history by time, damage and death told clearly. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import type { Worker } from 'node:worker_threads'
+import { LmdbStore, type StoreClock } from '../../src/store/lmdb/store.ts'
+import { formatVersion, openTables, write } from '../../src/store/lmdb/tables.ts'
+import { RevisionGone, StoreError, ValueTooLarge } from '../../src/store/store.ts'
+import { temporaryDirectory } from './directory.ts'
+import { bytes, put, readChanges } from './suite.ts'
+
+async function inDirectory(run: (directory: string) => Promise<void>): Promise<void> {
+  const { directory, removeDirectory } = await temporaryDirectory()
+  try {
+    await run(join(directory, 'data'))
+  } finally {
+    await removeDirectory()
+  }
+}
+
+async function withStore(directory: string, run: (store: LmdbStore) => Promise<void>): Promise<void> {
+  const store = await LmdbStore.open({ directory })
+  try {
+    await run(store)
+  } finally {
+    await store.close()
+  }
+}
+
+const refusal = (pattern: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof StoreError)
+  assert.match(error.message, pattern)
+  return true
+}
+
+describe('the data directory', () => {
+  test('is for its owner only', () =>
+    inDirectory(async (directory) => {
+      await withStore(directory, async () => {
+        const mode = async (path: string) => (await stat(path)).mode & 0o777
+        assert.equal(await mode(directory), 0o700)
+        assert.equal(await mode(join(directory, 'data.mdb')), 0o600)
+        assert.equal(await mode(join(directory, 'lock.mdb')), 0o600)
+      })
+    }))
+
+  test('has one store at a time', () =>
+    inDirectory(async (directory) => {
+      await withStore(directory, async () => {
+        await assert.rejects(LmdbStore.open({ directory }), refusal(/in use by another process/))
+      })
+      await withStore(directory, async (store) => assert.equal(await store.revision(), 1))
+    }))
+
+  test('is refused when a newer program wrote it, naming both formats', () =>
+    inDirectory(async (directory) => {
+      await withStore(directory, async (store) => void (await put(store, 'a', '1', 0)))
+      const tables = openTables(directory)
+      tables.root.transactionSync(() =>
+        write(tables.meta, Buffer.from('format'), Buffer.of(0, 0, 0, formatVersion + 1)),
+      )
+      await tables.root.close()
+      await assert.rejects(LmdbStore.open({ directory }), refusal(/format 2.*format 1/))
+    }))
+
+  test('is refused when its file is something else', () =>
+    inDirectory(async (directory) => {
+      await withStore(directory, async () => {})
+      await writeFile(join(directory, 'data.mdb'), Buffer.alloc(20_000, 'not a database'))
+      await assert.rejects(LmdbStore.open({ directory }), refusal(/data file/))
+    }))
+
+  test('with a file cut short gives errors, not a dead process', () =>
+    inDirectory(async (directory) => {
+      await withStore(directory, async (store) => {
+        await Promise.all(Array.from({ length: 300 }, (_, i) => put(store, `k/${i}`, 'x'.repeat(1000), 0)))
+      })
+      await truncate(join(directory, 'data.mdb'), 16 * 4096)
+      const failed = await LmdbStore.open({ directory }).then(
+        async (store) => {
+          const answer = await store.list({ prefix: '' }).then(
+            () => undefined,
+            (error: unknown) => error,
+          )
+          await store.close()
+          return answer
+        },
+        (error: unknown) => error,
+      )
+      assert.ok(failed instanceof StoreError)
+    }))
+})
+
+describe('the store thread', () => {
+  test('refuses a value over the limit and takes the next one', () =>
+    inDirectory((directory) =>
+      withStore(directory, async (store) => {
+        const value = Buffer.alloc(8 * 1024 * 1024 + 1)
+        await assert.rejects(store.commit({ key: 'a', expected: 0, value }), ValueTooLarge)
+        await put(store, 'a', '1', 0)
+      }),
+    ))
+
+  test('close waits for the commits under way', () =>
+    inDirectory(async (directory) => {
+      const store = await LmdbStore.open({ directory })
+      const commits = Array.from({ length: 50 }, (_, i) => put(store, `k/${i}`, 'x', 0))
+      await store.close()
+      await Promise.all(commits)
+      await withStore(directory, async (next) => assert.equal((await next.list({ prefix: 'k/' })).entries.length, 50))
+    }))
+
+  test('that dies rejects what is under way as ambiguous, and everything later', () =>
+    inDirectory(async (directory) => {
+      const started = once(process, 'worker') as Promise<[Worker]>
+      const store = await LmdbStore.open({ directory })
+      const [worker] = await started
+      const after = await store.revision()
+      const watching = assert.rejects(readChanges(store, { after, count: 1 }), StoreError)
+      const dead = worker.terminate()
+      const commit = store.commit({ key: 'a', expected: 0, value: bytes('1') })
+      // Sent before the end was known or not at all: ambiguous only in the first case.
+      await assert.rejects(commit, refusal(/thread of the store has ended/))
+      await dead
+      await watching
+      await assert.rejects(store.commit({ key: 'a', expected: 0, value: bytes('1') }), refusal(/thread of the store/))
+      await assert.rejects(store.get('a'), refusal(/thread of the store/))
+      await assert.rejects(store.list({ prefix: '' }), refusal(/thread of the store/))
+      await store.close()
+    }))
+})
+
+/** Time that moves when told, and runs what is due. */
+class HandClock implements StoreClock {
+  #now = 0
+  #run: () => void = () => {}
+
+  now(): number {
+    return this.#now
+  }
+
+  every(_milliseconds: number, run: () => void): () => void {
+    this.#run = run
+    return () => {
+      this.#run = () => {}
+    }
+  }
+
+  moveTo(time: number): void {
+    this.#now = time
+    this.#run()
+  }
+}
+
+describe('history by time', () => {
+  test('is kept for historyMs and then forgotten, and a restart keeps it for as long again', () =>
+    inDirectory(async (directory) => {
+      const clock = new HandClock()
+      const store = await LmdbStore.open({ directory, historyMs: 1000, clock })
+      const first = await put(store, 'a', '1', 0)
+      clock.moveTo(100)
+      const second = await put(store, 'a', '2', first)
+      clock.moveTo(200)
+      const third = await put(store, 'a', '3', second)
+      clock.moveTo(1099)
+      assert.equal((await store.list({ prefix: '', revision: first })).entries.length, 1)
+      clock.moveTo(1100)
+      clock.moveTo(1201)
+      await assert.rejects(store.list({ prefix: '', revision: first }), RevisionGone)
+      assert.equal((await store.list({ prefix: '', revision: second })).entries.length, 1)
+      await store.close()
+
+      const later = new HandClock()
+      later.moveTo(5000)
+      const next = await LmdbStore.open({ directory, historyMs: 1000, clock: later })
+      later.moveTo(5999)
+      assert.equal((await next.list({ prefix: '', revision: second })).entries.length, 1)
+      later.moveTo(6001)
+      await assert.rejects(next.list({ prefix: '', revision: second }), RevisionGone)
+      assert.equal((await next.list({ prefix: '', revision: third })).entries.length, 1)
+      await next.close()
+    }))
+})

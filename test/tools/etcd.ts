@@ -1,0 +1,234 @@
+/**
+ * Real etcd for tests: one or more members on free ports of 127.0.0.1, with or without TLS made on the spot.
+ * Whoever starts a cluster stops it; members that are still there when the process ends are killed with it.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+
+export interface EtcdTls {
+  readonly ca: Buffer
+  readonly cert: Buffer
+  readonly key: Buffer
+}
+
+export interface Cluster {
+  readonly endpoints: readonly string[]
+  /** What a client needs; undefined without TLS. */
+  readonly tls: EtcdTls | undefined
+  /** The members' processes, by index; a restart replaces one. */
+  pid(member: number): number
+  /** SIGKILL, and gone when it resolves. */
+  kill(member: number): Promise<void>
+  /** Starts a killed member on its data again, ready when it resolves. */
+  restart(member: number): Promise<void>
+  signal(member: number, signal: NodeJS.Signals): void
+  stop(): Promise<void>
+}
+
+export interface EtcdOptions {
+  readonly members?: number
+  readonly tls?: boolean
+  readonly args?: readonly string[]
+}
+
+const readyMs = 20_000
+
+export async function startEtcd({ members = 1, tls = false, args = [] }: EtcdOptions = {}): Promise<Cluster> {
+  const directory = await mkdtemp(join(tmpdir(), 'orch-etcd-'))
+  const files = tls ? await makeCertificates(directory) : undefined
+  const plans = await planMembers({ directory, members, files, args })
+  const running = plans.map((plan) => launch(plan))
+  const stop = async () => {
+    await Promise.all(running.map((member) => member.kill()))
+    await rm(directory, { recursive: true, force: true })
+  }
+  try {
+    await Promise.all(running.map((member) => member.ready))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return {
+    endpoints: plans.map((plan) => plan.client),
+    tls: files && (await readClientFiles(files)),
+    pid: (member) => running[member]!.child.pid!,
+    kill: (member) => running[member]!.kill(),
+    async restart(member) {
+      running[member] = launch(plans[member]!)
+      await running[member].ready
+    },
+    signal: (member, signal) => void running[member]!.child.kill(signal),
+    stop,
+  }
+}
+
+interface Plan {
+  readonly client: string
+  readonly args: readonly string[]
+}
+
+interface PlanOptions {
+  readonly directory: string
+  readonly members: number
+  readonly files: CertificateFiles | undefined
+  readonly args: readonly string[]
+}
+
+async function planMembers({ directory, members, files, args }: PlanOptions): Promise<Plan[]> {
+  const ports = await freePorts(members * 2)
+  const peer = (i: number) => `http://127.0.0.1:${ports[members + i]}`
+  const cluster = Array.from({ length: members }, (_, i) => `m${i}=${peer(i)}`).join(',')
+  return Array.from({ length: members }, (_, i) => {
+    const client = `${files ? 'https' : 'http'}://127.0.0.1:${ports[i]}`
+    return {
+      client,
+      args: [
+        ...['--name', `m${i}`, '--data-dir', join(directory, `m${i}`)],
+        ...['--listen-client-urls', client, '--advertise-client-urls', client],
+        ...['--listen-peer-urls', peer(i), '--initial-advertise-peer-urls', peer(i)],
+        ...['--initial-cluster', cluster, '--heartbeat-interval', '50', '--election-timeout', '500'],
+        ...(files ? tlsArgs(files) : []),
+        ...args,
+      ],
+    }
+  })
+}
+
+function tlsArgs(files: CertificateFiles): string[] {
+  return [
+    '--client-cert-auth',
+    ...['--trusted-ca-file', files.ca, '--cert-file', files.serverCert, '--key-file', files.serverKey],
+  ]
+}
+
+interface Member {
+  readonly child: ChildProcess
+  readonly ready: Promise<void>
+  kill(): Promise<void>
+}
+
+function launch(plan: Plan): Member {
+  const env = { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch }
+  const child = spawn('etcd', plan.args, { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  const killOnExit = () => child.kill('SIGKILL')
+  process.once('exit', killOnExit)
+  const gone = once(child, 'exit').finally(() => process.off('exit', killOnExit))
+  const ready = waitUntilReady(child)
+  // Both are awaited by the owner; a failure to start must not be called unhandled before that.
+  gone.catch(() => {})
+  ready.catch(() => {})
+  return {
+    child,
+    ready,
+    async kill() {
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+      child.kill('SIGKILL')
+      await gone
+    },
+  }
+}
+
+function waitUntilReady(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const last: string[] = []
+    const told = () => (last.length > 0 ? `, it said:\n${last.join('\n')}` : '')
+    const timer = setTimeout(() => reject(new Error(`etcd is not ready after ${readyMs} ms${told()}`)), readyMs)
+    child.once('error', (cause) => {
+      clearTimeout(timer)
+      reject(new Error('etcd cannot be started: install the Debian package etcd-server', { cause }))
+    })
+    child.once('exit', (code, signal) => {
+      clearTimeout(timer)
+      reject(new Error(`etcd ended (${code ?? signal})${told()}`))
+    })
+    createInterface({ input: child.stderr! }).on('line', (line) => {
+      if (last.push(line) > 20) last.shift()
+      if (!line.includes('ready to serve client requests')) return
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+/** Ports that were free a moment ago, all held at once so that they differ. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(Array.from({ length: count }, listenAnywhere))
+  const ports = servers.map((server) => (server.address() as { port: number }).port)
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
+}
+
+async function listenAnywhere() {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+interface CertificateFiles {
+  readonly ca: string
+  readonly serverCert: string
+  readonly serverKey: string
+  readonly clientCert: string
+  readonly clientKey: string
+}
+
+async function readClientFiles(files: CertificateFiles): Promise<EtcdTls> {
+  const [ca, cert, key] = await Promise.all([files.ca, files.clientCert, files.clientKey].map((name) => readFile(name)))
+  return { ca: ca!, cert: cert!, key: key! }
+}
+
+/** A CA of its own with a client certificate: for a client that the cluster does not know. */
+export async function makeStrangerTls(): Promise<EtcdTls> {
+  const directory = await mkdtemp(join(tmpdir(), 'orch-etcd-'))
+  try {
+    return await readClientFiles(await makeCertificates(directory))
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+const openssl = (args: readonly string[]) => promisify(execFile)('openssl', args)
+
+async function makeCertificates(directory: string): Promise<CertificateFiles> {
+  const file = (name: string) => join(directory, name)
+  const makeKey = (name: string) => openssl(['ecparam', '-genkey', '-name', 'prime256v1', '-noout', '-out', file(name)])
+  await Promise.all(['ca.key', 'server.key', 'client.key'].map(makeKey))
+  const days = ['-days', '2']
+  await openssl([
+    'req',
+    '-x509',
+    '-new',
+    '-key',
+    file('ca.key'),
+    '-subj',
+    '/CN=test-ca',
+    ...days,
+    '-out',
+    file('ca.crt'),
+  ])
+  const sign = async (name: string, extensions: string) => {
+    await writeFile(file(`${name}.ext`), extensions)
+    const request = file(`${name}.csr`)
+    await openssl(['req', '-new', '-key', file(`${name}.key`), '-subj', `/CN=${name}`, '-out', request])
+    const authority = ['-CA', file('ca.crt'), '-CAkey', file('ca.key'), '-set_serial', name === 'server' ? '2' : '3']
+    const extra = ['-extfile', file(`${name}.ext`)]
+    await openssl(['x509', '-req', '-in', request, ...authority, ...days, ...extra, '-out', file(`${name}.crt`)])
+  }
+  // etcd's own gateway is a client of the server with the server's certificate, so that one is good for both.
+  await sign('server', 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n')
+  await sign('client', 'extendedKeyUsage=clientAuth\n')
+  return {
+    ca: file('ca.crt'),
+    serverCert: file('server.crt'),
+    serverKey: file('server.key'),
+    clientCert: file('client.crt'),
+    clientKey: file('client.key'),
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * A wire that can be cut: a TCP proxy on 127.0.0.1 in front of a server, for faults between two processes.
+ * `pass` carries bytes both ways, `mute` carries requests and drops answers, `cut` breaks what is open and refuses more.
+ */
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+
+export type Mode = 'pass' | 'mute' | 'cut'
+
+export interface Proxy {
+  readonly endpoint: string
+  set(mode: Mode): void
+  close(): Promise<void>
+}
+
+export async function startProxy(target: string): Promise<Proxy> {
+  const { protocol, hostname, port } = new URL(target)
+  const sockets = new Set<Socket>()
+  let mode: Mode = 'pass'
+  const server = createServer((client) => {
+    if (mode === 'cut') {
+      client.destroy()
+      return
+    }
+    const upstream = connect(Number(port), hostname)
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('close', () => sockets.delete(socket))
+    }
+    join(client, upstream, () => true)
+    join(upstream, client, () => mode === 'pass')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const breakAll = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    endpoint: `${protocol}//127.0.0.1:${(server.address() as { port: number }).port}`,
+    set(next) {
+      mode = next
+      if (next === 'cut') breakAll()
+    },
+    async close() {
+      breakAll()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+function join(from: Socket, to: Socket, carries: () => boolean): void {
+  from.on('data', (chunk) => {
+    if (carries()) to.write(chunk)
+  })
+  // The other side learns of an end or an error by the end of its own socket.
+  from.on('error', () => to.destroy())
+  from.on('close', () => to.destroy())
+}
