@@ -62,9 +62,14 @@ export class Caches {
     })
   }
 
+  /** Ends every watch, those to come as well; reads go on. */
+  endWatches(): void {
+    for (const cache of this.#byPrefix.values()) cache.endWatches()
+  }
+
   async stop(): Promise<void> {
     this.#stop.abort()
-    for (const cache of this.#byPrefix.values()) cache.closeWatchers()
+    this.endWatches()
     await this.#feed
   }
 

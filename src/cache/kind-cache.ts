@@ -24,6 +24,7 @@ export class KindCache {
   /** The revision of the last change of this kind, as far as it is known. */
   changedAt = 0
   #events: CacheEvent[] = []
+  #ended = false
   readonly #objects = new SortedMap<CachedObject>()
   /** Indexes by the label that they index. */
   readonly #indexes = new Map<string, LabelIndex>()
@@ -98,11 +99,18 @@ export class KindCache {
     const watcher = new Watcher(selection, form, after, () => this.#forget(scope, watcher))
     const watchers = this.#watchers.get(scope) ?? new Set()
     this.#watchers.set(scope, watchers.add(watcher))
+    if (this.#ended) watcher.close()
     for (const event of this.#eventsAfter(after)) if (concerns(event, selection)) watcher.push(event)
     return watcher
   }
 
-  /** Ends every watch: the server is stopping or the feed was lost. */
+  /** Ends every watch for good: the server is stopping. */
+  endWatches(): void {
+    this.#ended = true
+    this.closeWatchers()
+  }
+
+  /** Ends every watch: the feed was lost. */
   closeWatchers(): void {
     for (const watchers of [...this.#watchers.values()]) for (const watcher of [...watchers]) watcher.close()
   }

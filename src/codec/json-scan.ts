@@ -112,7 +112,11 @@ function endOfNumber(text: string, start: number): number {
   return i
 }
 
+const longestPlace = 200
+
 function pathTo(levels: readonly Level[], key: string): string {
-  const places = levels.slice(0, -1).map((level) => (level.keys ? `.${level.place}` : `[${level.place}]`))
-  return `${places.join('')}.${key}`.replace(/^\./, '')
+  const places = levels
+    .slice(0, -1)
+    .map(({ keys, place }) => (keys ? `.${String(place).slice(0, longestPlace)}` : `[${place}]`))
+  return `${places.join('')}.${key.slice(0, longestPlace)}`.replace(/^\./, '')
 }

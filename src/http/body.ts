@@ -1,6 +1,6 @@
 /** Reads a request's body, bounded in size, and only as it was sent: no compressed bodies. */
 import type { Readable } from 'node:stream'
-import { entityTooLarge, requestTimeout, unsupportedMediaType } from '../model/api-error.ts'
+import { badRequest, entityTooLarge, unsupportedMediaType } from '../model/api-error.ts'
 import type { Exchange } from './exchange.ts'
 
 export const maxBodyBytes = 3 * 1024 * 1024
@@ -33,7 +33,8 @@ function gather(stream: Readable): Promise<Buffer> {
       if (size > maxBodyBytes) stop(() => reject(tooLarge()))
     }
     const onEnd = () => stop(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
-    const onError = () => stop(() => reject(requestTimeout('the body was cut off')))
+    // A body that breaks off is its client's doing: left, reset, or badly framed.
+    const onError = () => stop(() => reject(badRequest('the body broke off before its end')))
     stream.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError)
   })
 }

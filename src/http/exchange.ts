@@ -29,7 +29,7 @@ export interface Transport {
   readonly gone: boolean
   /** Aborts when the client is gone; made when first asked for. */
   readonly signal: AbortSignal
-  /** The request's body. */
+  /** The request's body. Who stops reading can still answer. */
   readonly body: Readable
   /** The whole answer at once. `unread`: there is a body that nobody has read. */
   send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void

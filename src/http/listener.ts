@@ -1,25 +1,13 @@
 /**
- * One TLS port for HTTP/2 and HTTP/1.1, told apart by ALPN, with optional client certificates.
- *
- * Bounds what a client can hold: handshake, headers, body and idle times, header sizes, streams per connection. Owns
- * every connection until `close`, which lets answers under way finish within the time given.
+ * One TLS port for HTTP/2 and HTTP/1.1, told apart by ALPN, with optional client certificates. Owns every connection
+ * until `close`, which lets answers under way finish within the time given.
  */
-import { createServer as createHttp1, type Server as Http1Server } from 'node:http'
-import {
-  createServer as createHttp2,
-  type Http2Server,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from 'node:http2'
-import {
-  createServer as createTls,
-  type SecureContextOptions,
-  type TLSSocket,
-  type Server as TlsServer,
-} from 'node:tls'
+import type { Socket } from 'node:net'
+import { createServer, type SecureContextOptions, type Server, type TLSSocket } from 'node:tls'
+import { defaultTimes, type Times } from './connection-limits.ts'
 import type { Peer, Transport } from './exchange.ts'
-import { http1Transport } from './http1.ts'
-import { http2Transport } from './http2.ts'
+import { Http1Server } from './http1-server.ts'
+import { Http2Server } from './http2-server.ts'
 
 export interface ListenerOptions {
   readonly host: string
@@ -27,40 +15,30 @@ export interface ListenerOptions {
   readonly tls: SecureContextOptions
   readonly onRequest: (transport: Transport) => void
   readonly onError: (error: unknown) => void
+  readonly times?: Times
 }
 
-const seconds = 1000
-const handshakeTimeout = 10 * seconds
-const headersTimeout = 30 * seconds
-/** Longer than any deadline of ours: the deadline answers, this one only cuts off who does not even send. */
-const requestTimeout = 90 * seconds
-const idleTimeout = 180 * seconds
-const maxHeaderBytes = 128 * 1024
-/** Node counts what it drops silently, so its limit is above ours, which is answered with 431. */
-const maxParsedHeaders = 2000
-const maxStreams = 250
-
 export class Listener {
-  readonly #tls: TlsServer
+  readonly #tls: Server
   readonly #http1: Http1Server
   readonly #http2: Http2Server
-  /** Every open connection, and who is at its other end: read once, when it opens. */
-  readonly #sockets = new Map<TLSSocket, Peer>()
-  readonly #sessions = new Map<ServerHttp2Session, Peer>()
+  readonly #sockets = new Set<Socket>()
 
-  private constructor(options: ListenerOptions) {
-    this.#http1 = this.#makeHttp1(options)
-    this.#http2 = this.#makeHttp2(options)
-    this.#tls = createTls({
-      ...options.tls,
+  private constructor({ tls, onRequest, times = defaultTimes }: ListenerOptions) {
+    this.#http1 = new Http1Server(times, onRequest)
+    this.#http2 = new Http2Server(times, onRequest)
+    this.#tls = createServer({
+      ...tls,
       minVersion: 'TLSv1.2',
       ALPNProtocols: ['h2', 'http/1.1'],
       requestCert: true,
       rejectUnauthorized: false,
-      handshakeTimeout,
+      handshakeTimeout: times.handshake,
     })
+    this.#tls.on('connection', (socket) => this.#own(socket))
     this.#tls.on('secureConnection', (socket) => this.#accept(socket))
-    this.#tls.on('tlsClientError', () => {})
+    // A handshake that fails or takes too long leaves its connection open.
+    this.#tls.on('tlsClientError', (_, socket) => socket.destroy())
   }
 
   static async open(options: ListenerOptions): Promise<Listener> {
@@ -90,66 +68,27 @@ export class Listener {
   async close(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#tls.close(() => resolve()))
     this.#http1.close()
-    this.#http1.closeIdleConnections()
-    for (const session of this.#sessions.keys()) session.close()
+    this.#http2.close()
     const timer = setTimeout(() => {
-      for (const socket of this.#sockets.keys()) socket.destroy()
+      for (const socket of this.#sockets) socket.destroy()
     }, graceMs)
     await closed
     clearTimeout(timer)
   }
 
-  #accept(socket: TLSSocket): void {
-    this.#sockets.set(socket, readPeer(socket))
+  #own(socket: Socket): void {
+    this.#sockets.add(socket)
     socket.on('close', () => this.#sockets.delete(socket))
-    // A connection that breaks is its client's affair; what was being answered sees its signal abort.
+  }
+
+  #accept(socket: TLSSocket): void {
+    this.#own(socket)
+    // A connection that breaks is its client's affair; what was being answered finds its client gone.
     socket.on('error', () => socket.destroy())
-    if (socket.alpnProtocol === 'h2') this.#http2.emit('connection', socket)
-    else this.#http1.emit('connection', socket)
-  }
-
-  #makeHttp1(options: ListenerOptions): Http1Server {
-    const server = createHttp1({
-      headersTimeout,
-      requestTimeout,
-      keepAliveTimeout: idleTimeout,
-      maxHeaderSize: maxHeaderBytes,
-      connectionsCheckingInterval: 5 * seconds,
-      requireHostHeader: true,
-    })
-    server.maxHeadersCount = maxParsedHeaders
-    server.on('request', (request, response) =>
-      options.onRequest(http1Transport(request, response, this.#peerOf(request.socket))),
-    )
-    // The timers for slow clients are started by listening, which the TLS server does for this one.
-    server.emit('listening')
-    return server
-  }
-
-  #peerOf(socket: unknown): Peer {
-    return this.#sockets.get(socket as TLSSocket) ?? nobody
-  }
-
-  #makeHttp2(options: ListenerOptions): Http2Server {
-    const server = createHttp2({
-      settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
-      maxHeaderListPairs: maxParsedHeaders,
-    })
-    server.on('session', (session) => {
-      this.#sessions.set(session, readPeer(session.socket as TLSSocket))
-      session.setTimeout(idleTimeout, () => session.close())
-      session.on('close', () => this.#sessions.delete(session))
-      session.on('error', () => session.destroy())
-    })
-    server.on('stream', (stream: ServerHttp2Stream, headers, _flags, rawHeaders: string[]) => {
-      const peer = stream.session && this.#sessions.get(stream.session as ServerHttp2Session)
-      options.onRequest(http2Transport(stream, headers, rawHeaders, peer ?? nobody))
-    })
-    return server
+    const server = socket.alpnProtocol === 'h2' ? this.#http2 : this.#http1
+    server.accept(socket, readPeer(socket))
   }
 }
-
-const nobody: Peer = { address: '', certificate: undefined }
 
 function readPeer(socket: TLSSocket): Peer {
   const x509 = socket.getPeerX509Certificate()

@@ -5,7 +5,8 @@
  */
 import { decodePatched, invalidPatch } from '../merge/patch-faults.ts'
 import { badRequest } from '../model/api-error.ts'
-import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { maxTold } from '../model/field-error.ts'
+import { isObject, type Json, type JsonObject, own, typeName } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { uniqueOwners } from '../registry/metadata.ts'
 import type { Resource } from '../registry/resource.ts'
@@ -52,13 +53,22 @@ function complete(exchange: Exchange, resource: Resource, { value }: Decoded): A
 function withType(resource: Resource, value: Json): JsonObject {
   if (!isObject(value)) throw badRequest('the body must be a JSON object')
   const wanted = { apiVersion: resource.apiVersion, kind: resource.kind.kind }
-  const said = { apiVersion: value.apiVersion || wanted.apiVersion, kind: value.kind || wanted.kind }
+  const said = {
+    apiVersion: typeText(value, 'apiVersion') || wanted.apiVersion,
+    kind: typeText(value, 'kind') || wanted.kind,
+  }
   if (!isOfKind(resource, said)) {
     throw badRequest(
-      `the object provided is of kind ${String(said.kind)} in ${String(said.apiVersion)}, this path takes ${wanted.kind} in ${wanted.apiVersion}`,
+      `the object provided is of kind ${said.kind.slice(0, 100)} in ${said.apiVersion.slice(0, 100)}, this path takes ${wanted.kind} in ${wanted.apiVersion}`,
     )
   }
   return { ...value, ...wanted }
+}
+
+function typeText(value: JsonObject, name: 'kind' | 'apiVersion'): string {
+  const text = own(value, name) ?? ''
+  if (typeof text !== 'string') throw badRequest(`${name}: expected string, got ${typeName(text)}`)
+  return text
 }
 
 function isOfKind(resource: Resource, value: Json): boolean {
@@ -73,12 +83,14 @@ function withUniqueOwners(exchange: Exchange, object: ApiObject): ApiObject {
   return { ...object, metadata: { ...object.metadata, ownerReferences: unique } }
 }
 
+const longestPath = 500
+
 function unknownFields({ unknown }: Decoded): string[] {
-  return unknown.map((path) => `unknown field "${path}"`)
+  return unknown.slice(0, maxTold).map((path) => `unknown field "${path.slice(0, longestPath)}"`)
 }
 
 export function duplicateFields(paths: readonly string[]): string[] {
-  return paths.map((path) => `duplicate field "${path}"`)
+  return paths.slice(0, maxTold).map((path) => `duplicate field "${path.slice(0, longestPath)}"`)
 }
 
 export function reportFields(exchange: Exchange, faults: readonly string[], refuse: (why: string) => Error): void {

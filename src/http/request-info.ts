@@ -34,14 +34,14 @@ export interface PathInfo {
 
 export type RequestInfo = ResourceInfo | PathInfo
 
-const verbs: { readonly [method: string]: Verb } = {
-  GET: 'get',
-  HEAD: 'get',
-  POST: 'create',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-}
+const verbs: ReadonlyMap<string, Verb> = new Map([
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['POST', 'create'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+])
 /** What may follow a namespace's name without being a resource inside it. */
 const namespaceSubresources = new Set(['status', 'finalize'])
 
@@ -51,7 +51,7 @@ export function readRequest(method: string, target: string): RequestInfo {
   const query = mark < 0 ? noQuery : new URLSearchParams(target.slice(mark + 1))
   const segments = readSegments(path)
   const place = readPlace(segments)
-  const verb = verbs[method]
+  const verb = verbs.get(method)
   if (place === undefined || verb === undefined)
     return {
       resource: false,

@@ -2,7 +2,7 @@
  * The one error that becomes an answer: a code, a reason and a sentence, turned into a Status body in one place.
  * The constructors below name every way in which the server says no; each says what was wrong and with what.
  */
-import { causeOf, type FieldError, type StatusCause, summary } from './field-error.ts'
+import { causeOf, type FieldError, firstFaults, type StatusCause, summary } from './field-error.ts'
 
 export interface StatusDetails {
   name?: string
@@ -141,9 +141,15 @@ export function unsupportedMediaType(message: string): ApiError {
 
 export function invalidObject(kind: KindRef, name: string, errors: readonly FieldError[]): ApiError {
   const full = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
-  const details = { ...detailsOf(kind.group, kind.kind, name), causes: errors.map(causeOf) }
-  return new ApiError(422, 'Invalid', `${full} "${name}" is invalid: ${summary(errors)}`, details)
+  const shown = name.slice(0, longestName)
+  const told = firstFaults(errors)
+  const more = errors.length > told.length ? `, and ${errors.length - told.length} more` : ''
+  const details = { ...detailsOf(kind.group, kind.kind, shown), causes: told.map(causeOf) }
+  return new ApiError(422, 'Invalid', `${full} "${shown}" is invalid: ${summary(told)}${more}`, details)
 }
+
+/** No name that is longer is valid. */
+const longestName = 253
 
 export function internalError(message: string, options?: ErrorOptions): ApiError {
   return new ApiError(

@@ -77,11 +77,25 @@ export function summary(errors: readonly FieldError[]): string {
   return lines.length === 1 ? lines[0]! : `[${lines.join(', ')}]`
 }
 
+/** How many faults one answer tells: a body can hold a million, and an answer stays short. */
+export const maxTold = 50
+const longestPath = 500
+const longestText = 2000
+
+/** The first faults, none of them long. */
+export function firstFaults(errors: readonly FieldError[]): FieldError[] {
+  return errors.slice(0, maxTold).map(({ fault, path, text }) => ({
+    fault,
+    path: path.slice(0, longestPath),
+    text: text.slice(0, longestText),
+  }))
+}
+
 function join(head: string, detail: string): string {
   return detail === '' ? head : `${head}: ${detail}`
 }
 
-const longestShown = 10_000
+const longestShown = 1000
 
 function show(value: Json | undefined): string {
   if (value === undefined) return 'null'

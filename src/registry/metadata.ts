@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { at, child, type FieldError, forbidden, invalid, required } from '../model/field-error.ts'
 import { type Json, sameJson } from '../model/json.ts'
-import { asPrefix, checkLabelValue, checkPathSegment, checkQualifiedName } from '../model/names.ts'
+import { asPrefix, checkDnsLabel, checkLabelValue, checkPathSegment, checkQualifiedName } from '../model/names.ts'
 import { type ObjectMeta, type OwnerReference, timestamp } from '../model/object.ts'
 import type { Kind } from '../schema/kind.ts'
 
@@ -52,6 +52,7 @@ export function validateMetadata(kind: Kind, metadata: ObjectMeta): FieldError[]
   const path = 'metadata'
   return [
     ...validateName(kind, metadata),
+    ...validateNamespace(metadata),
     ...(metadata.generation !== undefined && metadata.generation < 0
       ? [invalid('metadata.generation', metadata.generation, 'must be greater than or equal to 0')]
       : []),
@@ -69,6 +70,12 @@ function validateName(kind: Kind, { name = '', generateName: prefix = '' }: Obje
   if (name === '') errors.push(required('metadata.name', 'name or generateName is required'))
   else errors.push(...nameFaults(kind, name).map((text) => invalid('metadata.name', name, text)))
   return errors
+}
+
+/** Namespaces come off the path, where anything can stand. */
+function validateNamespace({ namespace }: ObjectMeta): FieldError[] {
+  if (namespace === undefined) return []
+  return checkDnsLabel(namespace).map((text) => invalid('metadata.namespace', namespace, text))
 }
 
 function nameFaults(kind: Kind, name: string): string[] {

@@ -125,6 +125,9 @@ async function serve(
   const listener = await openListener(options, certificates, {
     onRequest: (transport) => void handle(new Exchange(transport, clock.monotonic())).catch(onFault),
     onError: onFault,
+  }).catch(async (error: unknown) => {
+    await caches.stop()
+    throw error
   })
 
   const url = `https://${urlHost(options.advertiseAddress || options.bindAddress)}:${listener.port}`
@@ -144,9 +147,10 @@ async function serve(
       renewal.abort()
       await setImmediate()
       await inProcess.close()
-      const closed = listener.close(options.shutdownGrace)
+      caches.endWatches()
+      // What is under way still reads from the caches.
+      await listener.close(options.shutdownGrace)
       await caches.stop()
-      await closed
       await store.close()
     },
   }
@@ -218,10 +222,9 @@ async function openListener(
 }
 
 function makeAuthenticator(options: ServerOptions, clock: Clock): Authenticator {
-  const strategies = [
-    clientCertificates(clock),
-    ...(options.tokenAuthFile === '' ? [] : [tokensOf(options.tokenAuthFile)]),
-  ]
+  // Without a file every token is wrong, which is not the same as none.
+  const tokens = options.tokenAuthFile === '' ? staticTokens('') : tokensOf(options.tokenAuthFile)
+  const strategies = [clientCertificates(clock), tokens]
   const onlyAllow = options.authorizationMode.every((mode) => mode === 'AlwaysAllow')
   return firstOf(strategies, onlyAllow ? undefined : anonymousUser)
 }

@@ -1,4 +1,5 @@
 /** The certificates that the server shows and trusts: self-made ones, or those that flags name. */
+import { X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { mkdir, rename } from 'node:fs/promises'
 import { isIP } from 'node:net'
@@ -82,9 +83,21 @@ function givenPair({ tlsCertFile, tlsPrivateKeyFile }: ServerOptions): Certified
 
 function readClientCas(file: string): string {
   const pem = readFlagFile('client-ca-file', file)
-  if (!pem.includes('-----BEGIN CERTIFICATE-----'))
-    throw new UsageError(`--client-ca-file: ${file} holds no PEM certificate`)
+  const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
+  if (certificates.length === 0) throw new UsageError(`--client-ca-file: ${file} holds no PEM certificate`)
+  for (const [index, certificate] of certificates.entries()) {
+    if (!isCertificate(certificate))
+      throw new UsageError(`--client-ca-file: certificate ${index + 1} in ${file} is not one`)
+  }
   return pem
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0
+  } catch {
+    return false
+  }
 }
 
 function servingNames({ tlsSan, bindAddress, advertiseAddress }: ServerOptions): AlternativeNames {

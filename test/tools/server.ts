@@ -38,6 +38,8 @@ export interface ServerHandle {
   kill(): Promise<void>
   /** Starts again on the same directory and port. */
   restart(flags?: readonly string[]): Promise<void>
+  /** Starts again on the same directory and port, and is killed so many milliseconds later, ready or not. */
+  restartAndKill(afterMs: number): Promise<void>
 }
 
 /** Where a test, or a whole file of tests, hands in what is to be done at its end. */
@@ -58,7 +60,7 @@ export async function startUp(t: Ending, flags: readonly string[] = []): Promise
 async function start(t: Ending, command: Command, flags: readonly string[]): Promise<ServerHandle> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
-  let running = await launch(command, directory, { port: 0, flags })
+  let running = await launch({ command, directory, port: 0, flags })
   const port = running.port
   const clients = new Set<HttpClient | HttpTransport>()
   const readAuthority = () => readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
@@ -88,7 +90,13 @@ async function start(t: Ending, command: Command, flags: readonly string[]): Pro
     stop: () => end(running.child, 'SIGTERM'),
     kill: async () => void (await end(running.child, 'SIGKILL')),
     restart: async (again = flags) => {
-      running = await launch(command, directory, { port, flags: again })
+      running = await launch({ command, directory, port, flags: again })
+    },
+    restartAndKill: async (afterMs) => {
+      const child = spawnServer({ command, directory, port, flags })
+      const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
+      await once(child, 'exit')
+      clearTimeout(timer)
     },
   }
   t.after(async () => {
@@ -105,12 +113,15 @@ interface Running {
   readonly output: () => string
 }
 
-async function launch(
-  command: Command,
-  directory: string,
-  { port, flags }: { port: number; flags: readonly string[] },
-): Promise<Running> {
-  const child = spawn(
+interface Launch {
+  readonly command: Command
+  readonly directory: string
+  readonly port: number
+  readonly flags: readonly string[]
+}
+
+function spawnServer({ command, directory, port, flags }: Launch) {
+  return spawn(
     join(root, 'bin/orch'),
     [
       command,
@@ -124,6 +135,10 @@ async function launch(
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )
+}
+
+async function launch(how: Launch): Promise<Running> {
+  const child = spawnServer(how)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
   return await new Promise((resolve, reject) => {

@@ -11,8 +11,12 @@ import { StoreError, StoreFull } from '../store.ts'
 const neededBytes = 1024 * 1024
 
 export async function prepareDirectory(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 })
-  await chmod(directory, 0o700)
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await chmod(directory, 0o700)
+  } catch (cause) {
+    throw new StoreError(`the data directory ${directory} cannot be used: ${(cause as Error).message}`, { cause })
+  }
   const { bavail, bsize } = await statfs(directory)
   if (bavail * bsize < neededBytes) {
     throw new StoreFull(`no room in ${directory}: ${bavail * bsize} bytes are free, ${neededBytes} are needed`)
@@ -33,7 +37,10 @@ export async function claimDirectory(directory: string): Promise<() => Promise<v
   try {
     await once(claim, 'listening')
   } catch (cause) {
-    throw new StoreError(`the data directory ${directory} is in use by another process`, { cause })
+    throw new StoreError(
+      `the data directory ${directory} is in use by another process: stop that one, or use another directory`,
+      { cause },
+    )
   }
   return () => new Promise((resolve) => claim.close(() => resolve()))
 }

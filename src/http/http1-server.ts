@@ -1,0 +1,106 @@
+/**
+ * HTTP/1.1 on connections that the listener has accepted. Refuses what is ambiguous, and ends a connection after the
+ * first fault: what follows may be part of it. `close` lets answers under way finish.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import { lingerTime, maxHeaderBytes, maxParsedHeaders, type Times } from './connection-limits.ts'
+import type { Peer, Transport } from './exchange.ts'
+import { http1Transport } from './http1.ts'
+
+const nobody: Peer = { address: '', certificate: undefined }
+
+export class Http1Server {
+  readonly #server: Server
+  readonly #peers = new WeakMap<Duplex, Peer>()
+  /** The last answer on a connection. */
+  readonly #last = new WeakMap<Duplex, ServerResponse>()
+  readonly #underWay = new Set<ServerResponse>()
+  #closing = false
+
+  constructor(times: Times, onRequest: (transport: Transport) => void) {
+    this.#server = createServer({
+      headersTimeout: times.headers,
+      requestTimeout: times.request,
+      keepAliveTimeout: times.idle,
+      maxHeaderSize: maxHeaderBytes,
+      connectionsCheckingInterval: times.check,
+      // Node would answer a request without one, and still carry out what comes after it.
+      requireHostHeader: false,
+    })
+    this.#server.maxHeadersCount = maxParsedHeaders
+    this.#server.on('request', (request, response) => this.#begin(request, response, onRequest))
+    this.#server.on('clientError', (error, socket) => refuse(socket, error, this.#last.get(socket)))
+    // The timers for slow clients are started by listening, which the TLS server does for this one.
+    this.#server.emit('listening')
+  }
+
+  accept(socket: TLSSocket, peer: Peer): void {
+    this.#peers.set(socket, peer)
+    this.#server.emit('connection', socket)
+  }
+
+  close(): void {
+    this.#closing = true
+    for (const answer of this.#underWay) endAfter(answer)
+    this.#server.close()
+    this.#server.closeIdleConnections()
+  }
+
+  #begin(request: IncomingMessage, response: ServerResponse, onRequest: (transport: Transport) => void): void {
+    const { socket } = request
+    // What follows a request that was refused is not carried out: it may be part of that one.
+    if (socket.writableEnded) return
+    if (!namesHost(request)) {
+      refuse(socket, new Error('a request names one host'), this.#last.get(socket))
+      return
+    }
+    this.#last.set(socket, response)
+    this.#track(response)
+    onRequest(http1Transport(request, response, this.#peers.get(socket) ?? nobody))
+  }
+
+  #track(answer: ServerResponse): void {
+    this.#underWay.add(answer)
+    answer.on('close', () => this.#underWay.delete(answer))
+    if (this.#closing) endAfter(answer)
+  }
+}
+
+/** Ends the connection with this answer: nothing more is read on it. */
+function endAfter(answer: ServerResponse): void {
+  answer.shouldKeepAlive = false
+  // An answer that has begun has promised to keep the connection.
+  const { socket } = answer
+  if (answer.headersSent) answer.on('finish', () => socket?.end())
+}
+
+/** Who passed a request with two hosts on may have gone by the other one. */
+function namesHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === 'host') hosts++
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
+}
+
+const refusals: ReadonlyMap<string, string> = new Map([
+  ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', '413 Payload Too Large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
+])
+
+/** Answers what is no HTTP, unless an answer has begun, and ends the connection. */
+function refuse(socket: Duplex, error: NodeJS.ErrnoException, answer: ServerResponse | undefined): void {
+  // What comes after the first fault is not looked at.
+  if (socket.writableEnded) return
+  const begun = answer?.headersSent && !answer.writableFinished
+  if (begun || !socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const status = refusals.get(error.code ?? '') ?? '400 Bad Request'
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+  const timer = setTimeout(() => socket.destroy(), lingerTime)
+  socket.on('close', () => clearTimeout(timer))
+}

@@ -1,0 +1,119 @@
+/** Floods of cheap frames in HTTP/2, each bounded in count and time: the server lives, and serves others. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TLSSocket } from 'node:tls'
+import { watchOver } from '../tools/alive.ts'
+import { openSession, openSocket } from '../tools/raw-http.ts'
+import { startServer } from '../tools/server.ts'
+
+const configMaps = '/api/v1/namespaces/default/configmaps'
+const longestMs = 300
+const maxFrames = 50_000
+
+const types = {
+  data: 0,
+  headers: 1,
+  priority: 2,
+  reset: 3,
+  settings: 4,
+  ping: 6,
+  goaway: 7,
+  window: 8,
+  continuation: 9,
+}
+
+function frame(type: keyof typeof types, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head[3] = types[type]
+  head[4] = flags
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame('settings', 0, 0)])
+const number = (value: number) => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+// :method GET, :scheme https, :path / from the static table, and an empty authority.
+const plainHeaders = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x00])
+
+const floods: { readonly [name: string]: (i: number) => Buffer } = {
+  pings: () => frame('ping', 0, 0, Buffer.alloc(8)),
+  'answers to pings that were not sent': () => frame('ping', 1, 0, Buffer.alloc(8)),
+  settings: () => frame('settings', 0, 0),
+  'settings that change the table of headers': (i) => frame('settings', 0, 0, Buffer.from([0, 1, 0, 0, 0, i & 0xff])),
+  'requests that are reset at once': (i) =>
+    Buffer.concat([frame('headers', 5, 2 * i + 1, plainHeaders), frame('reset', 0, 2 * i + 1, number(8))]),
+  'requests without an end': (i) => frame('headers', 4, 2 * i + 1, plainHeaders),
+  'headers that go on': (i) =>
+    i === 0
+      ? frame('headers', 1, 1, plainHeaders)
+      : frame('continuation', 0, 1, Buffer.from([0x00, 0x01, 0x61, 0x01, 0x62])),
+  'empty headers that go on': (i) => (i === 0 ? frame('headers', 1, 1) : frame('continuation', 0, 1)),
+  'empty data': (i) => (i === 0 ? frame('headers', 4, 1, plainHeaders) : frame('data', 0, 1)),
+  priorities: (i) => frame('priority', 0, 2 * i + 1, Buffer.concat([number(0), Buffer.from([1])])),
+  'windows that overflow': () => frame('window', 0, 0, number(0x7fffffff)),
+  'windows of nothing': () => frame('window', 0, 0, number(0)),
+  farewells: () => frame('goaway', 0, 0, Buffer.alloc(8)),
+  'frames of no type': (i) =>
+    Buffer.concat([Buffer.from([0, 0, 1, 0x20 + (i % 100), 0xff, 0, 0, 0, 0]), Buffer.from('x')]),
+  'frames longer than allowed': () => Buffer.from([0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 1]),
+}
+
+test('floods of frames', { timeout: 60_000 }, async (t) => {
+  const server = await startServer(t)
+  const client = server.client()
+  const assertAlive = watchOver(server)
+  for (const [name, make] of Object.entries(floods)) {
+    await t.test(name, async (t) => {
+      const socket = await openSocket(server, 'h2')
+      const sent = await flood(socket, make)
+      t.diagnostic(`${sent} frames`)
+      assert.equal((await client.get(configMaps)).status, 200)
+      await assertAlive()
+      socket.destroy()
+    })
+  }
+})
+
+/** Sends frames until the server closes, the time is over or there were enough; gives how many. */
+async function flood(socket: TLSSocket, make: (i: number) => Buffer): Promise<number> {
+  socket.on('error', () => socket.destroy())
+  socket.resume()
+  socket.write(preface)
+  const end = performance.now() + longestMs
+  let sent = 0
+  while (sent < maxFrames && performance.now() < end && !socket.destroyed && socket.writable) {
+    const burst = Buffer.concat(Array.from({ length: 100 }, (_, i) => make(sent + i)))
+    sent += 100
+    await new Promise((resolve) => {
+      socket.once('close', resolve)
+      socket.write(burst, () => {
+        socket.off('close', resolve)
+        resolve(undefined)
+      })
+    })
+  }
+  return sent
+}
+
+test('requests that are taken back as soon as they are sent', { timeout: 30_000 }, async (t) => {
+  const server = await startServer(t)
+  const assertAlive = watchOver(server)
+  const end = performance.now() + longestMs
+  let sent = 0
+  while (performance.now() < end && sent < 20_000) {
+    const session = openSession(server)
+    for (let i = 0; i < 200; i++, sent++) {
+      const stream = session.request({ ':path': configMaps, authorization: 'Bearer admin-token' })
+      stream.on('error', () => {})
+      stream.close(8)
+    }
+    await new Promise((resolve) => session.close(() => resolve(undefined)))
+  }
+  t.diagnostic(`${sent} requests taken back`)
+  await assertAlive()
+})

@@ -1,0 +1,126 @@
+/** Who a request is by: certificates and tokens that are right, wrong, expired or missing, in each mode. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { CertifiedKey } from '../../src/pki/authority.ts'
+import { watchOver } from '../tools/alive.ts'
+import { HttpClient } from '../tools/http-client.ts'
+import { asIssuer, makeIdentity, pairOf } from '../tools/identities.ts'
+import { caOf, sendHead } from '../tools/raw-http.ts'
+import { type ServerHandle, startServer } from '../tools/server.ts'
+
+const configMaps = '/api/v1/namespaces/default/configmaps'
+
+async function statusFor(server: ServerHandle, pair: CertifiedKey, token = ''): Promise<number> {
+  const { certificate: cert, key } = pair
+  const client = new HttpClient({ port: server.port, ca: caOf(server), token, cert, key })
+  try {
+    return (await client.get(configMaps)).status
+  } finally {
+    client.close()
+  }
+}
+
+test('client certificates', async (t) => {
+  const server = await startServer(t)
+  const assertAlive = watchOver(server)
+  const issuer = asIssuer(pairOf(server, 'ca'))
+  const masters = { commonName: 'someone', organizations: ['system:masters'], usages: ['client auth'] } as const
+  const otherCa = await makeIdentity({ commonName: 'orch-ca', usages: ['cert sign'], authority: true })
+  const hour = 60 * 60 * 1000
+  const table: { readonly [name: string]: readonly [CertifiedKey, number] } = {
+    "the administrator's own": [pairOf(server, 'admin'), 200],
+    'one of our CA': [await makeIdentity({ ...masters, issuer }), 200],
+    'one of our CA, in no group that may': [
+      await makeIdentity({ commonName: 'someone', usages: ['client auth'], issuer }),
+      403,
+    ],
+    'a group in another case': [await makeIdentity({ ...masters, organizations: ['System:Masters'], issuer }), 403],
+    'a group with a NUL': [await makeIdentity({ ...masters, organizations: ['system:masters\0x'], issuer }), 403],
+    'two groups in one': [await makeIdentity({ ...masters, organizations: ['dev,system:masters'], issuer }), 403],
+    'a name that looks like a group': [
+      await makeIdentity({ commonName: 'x/O=system:masters', usages: ['client auth'], issuer }),
+      403,
+    ],
+    'one of another CA of the same name': [await makeIdentity({ ...masters, issuer: asIssuer(otherCa) }), 401],
+    'a self-signed one': [await makeIdentity(masters), 401],
+    'an expired one': [await makeIdentity({ ...masters, issuer, from: -2 * hour, to: -hour }), 401],
+    'one that is not valid yet': [await makeIdentity({ ...masters, issuer, from: hour, to: 2 * hour }), 401],
+    'one for servers': [await makeIdentity({ ...masters, usages: ['server auth'], issuer }), 401],
+    "the server's own": [pairOf(server, 'serving'), 401],
+  }
+  for (const [name, [pair, status]] of Object.entries(table)) {
+    await t.test(name, async () => {
+      assert.equal(await statusFor(server, pair), status)
+      await assertAlive()
+    })
+  }
+  await t.test('a wrong certificate and a right token', async () => {
+    assert.equal(await statusFor(server, await makeIdentity(masters), 'admin-token'), 200)
+  })
+  await t.test('a right certificate counts before a wrong token', async () => {
+    assert.equal(await statusFor(server, pairOf(server, 'admin'), 'wrong'), 200)
+  })
+  await t.test('a connection outlives its certificate, the identity does not', async () => {
+    const brief = await makeIdentity({ ...masters, issuer, to: 2500 })
+    const client = new HttpClient({
+      port: server.port,
+      ca: caOf(server),
+      token: '',
+      cert: brief.certificate,
+      key: brief.key,
+    })
+    t.after(() => client.close())
+    assert.equal((await client.get(configMaps)).status, 200)
+    let status = 200
+    while (status === 200) status = (await client.get(configMaps)).status
+    assert.equal(status, 401)
+  })
+})
+
+const wrongTokens = [
+  'Bearer wrong-token',
+  'bearer wrong-token',
+  'BEARER wrong-token',
+  'Bearer admin-token2',
+  'Bearer admin-toke',
+  'Bearer ADMIN-TOKEN',
+  'Bearer admin-token,admin',
+  'Bearer admin-token wrong',
+  'Bearer wrong admin-token',
+  'Bearer __proto__',
+  'Bearer constructor',
+  'Bearer \u00e9',
+  `Bearer ${'x'.repeat(100_000)}`,
+]
+
+test('a wrong token is never anonymous', async (t) => {
+  const server = await startServer(t)
+  const assertAlive = watchOver(server)
+  for (const authorization of wrongTokens) {
+    const { status, text } = await sendHead(server, [`GET ${configMaps} HTTP/1.1`, `Authorization: ${authorization}`])
+    assert.equal(status, 401, `${authorization.slice(0, 50)}: ${text.slice(0, 200)}`)
+    assert.ok(!text.includes('wrong-token'), 'the token is repeated in the answer')
+    // Not even for what anyone may see.
+    const open = await sendHead(server, ['GET /livez HTTP/1.1', `Authorization: ${authorization}`])
+    assert.equal(open.status, 401, authorization.slice(0, 50))
+  }
+  for (const authorization of ['Bearer admin-token', 'bearer admin-token'])
+    assert.equal(
+      (await sendHead(server, [`GET ${configMaps} HTTP/1.1`, `Authorization: ${authorization}`])).status,
+      200,
+    )
+  await assertAlive()
+  assert.ok(!server.output().includes('-token'), 'a token is in the log')
+})
+
+test('anonymous: forbidden by default, unknown where everything is allowed', async (t) => {
+  const denying = await startServer(t)
+  const answer = await denying.client('').get(configMaps)
+  assert.deepEqual([answer.status, answer.body.reason], [403, 'Forbidden'])
+  assert.match(answer.body.message, /system:anonymous/)
+  assert.equal((await denying.client('').get('/livez')).status, 200)
+  const allowing = await startServer(t, ['--authorization-mode=AlwaysAllow'])
+  const refused = await allowing.client('').get(configMaps)
+  assert.deepEqual([refused.status, refused.body.reason], [401, 'Unauthorized'])
+  assert.equal((await allowing.client('bob-token').get(configMaps)).status, 200)
+})

@@ -1,0 +1,199 @@
+/** Starting: what is wrong is told in one line that says what to do, before anything is served. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { open } from 'lmdb'
+import { parseFlags } from '../../src/server/flags.ts'
+import { serverFlags } from '../../src/server/options.ts'
+import { HttpClient } from '../tools/http-client.ts'
+import { caOf } from '../tools/raw-http.ts'
+import { root, startServer } from '../tools/server.ts'
+
+function temporaryDirectory(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-start-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+/** A start that fails: its exit code and what it said. */
+async function failedStart(args: readonly string[]): Promise<{ code: number | null; said: string }> {
+  const child = spawn(join(root, 'bin/orch'), ['apiserver', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const timer = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
+  const [code] = await once(child, 'close')
+  clearTimeout(timer)
+  return { code, said }
+}
+
+test('flags that are wrong are named, with the nearest right one or what is accepted', async (t) => {
+  const data = `--data-dir=${temporaryDirectory(t)}/data`
+  const table: readonly (readonly [string[], RegExp])[] = [
+    [['--secure-prot=1'], /unknown flag --secure-prot; did you mean --secure-port\?/],
+    [['--authorisation-mode=AlwaysAllow'], /did you mean --authorization-mode\?/],
+    [['--__proto__=1'], /unknown flag --__proto__/],
+    [['--secure-port=70000'], /--secure-port: "70000" is not a port/],
+    [['--secure-port=-1'], /--secure-port/],
+    [['--secure-port=0x10'], /--secure-port/],
+    [['--secure-port'], /--secure-port needs a value/],
+    [['--secure-port=0', '--secure-port=0'], /--secure-port is given twice/],
+    [['--bind-address=localhost'], /--bind-address: "localhost" is not an IP address/],
+    [['--data-dir='], /--data-dir: a directory is needed/],
+    [['--authorization-mode=Everything'], /unknown mode "Everything"; known are AlwaysAllow, AlwaysDeny/],
+    [['--authorization-mode='], /at least one mode/],
+    [['--authorization-mode=constructor'], /unknown mode "constructor"/],
+    [['--profile=openshift'], /unknown profile "openshift"; known are orch, kubernetes/],
+    [['--profile=__proto__'], /unknown profile/],
+    [['--history-duration=soon'], /--history-duration: "soon" is not a duration/],
+    [['--history-duration=0'], /1s to 24h/],
+    [['--shutdown-grace-period=-1s'], /--shutdown-grace-period/],
+    [['serve'], /unexpected argument "serve": flags begin with --/],
+  ]
+  for (const [args, told] of table) assert.throws(() => parseFlags(serverFlags, args), told)
+  // A process says the same, in one line; and one that is not known before the listening.
+  const spoken: typeof table = [
+    table[0]!,
+    [['--bind-address=192.0.2.1', '--secure-port=0'], /choose another with --bind-address/],
+  ]
+  for (const [args, told] of spoken) {
+    const { code, said } = await failedStart([data, '--admin-kubeconfig=', ...args])
+    assert.match(said, told)
+    assert.equal(code, 1, said)
+    assert.equal(said.trim().split('\n').length, 1, said)
+  }
+})
+
+test('the help lists every flag', () => {
+  const { stdout, status } = spawnSync(join(root, 'bin/orch'), ['apiserver', '--help'], { encoding: 'utf8' })
+  assert.equal(status, 0)
+  for (const { name, help } of Object.values(serverFlags)) {
+    assert.ok(stdout.includes(`--${name}`), name)
+    assert.ok(stdout.includes(help), name)
+  }
+})
+
+test('files that are missing or no good are named, and never quoted', async (t) => {
+  const directory = temporaryDirectory(t)
+  const file = (name: string, text: string) => {
+    writeFileSync(join(directory, name), text)
+    return join(directory, name)
+  }
+  const garbage = file('garbage.pem', '-----BEGIN CERTIFICATE-----\nc2VjcmV0\n-----END CERTIFICATE-----\n')
+  const table: readonly (readonly [string[], RegExp])[] = [
+    [[`--tls-cert-file=${garbage}`], /--tls-cert-file and --tls-private-key-file go together/],
+    [
+      [`--tls-cert-file=${directory}/none`, `--tls-private-key-file=${garbage}`],
+      /--tls-cert-file: cannot read .*none: ENOENT/,
+    ],
+    [[`--tls-cert-file=${garbage}`, `--tls-private-key-file=${garbage}`], /not a certificate and its key/],
+    [[`--client-ca-file=${directory}/none`], /--client-ca-file: cannot read .*none/],
+    [[`--client-ca-file=${file('empty.pem', '')}`], /--client-ca-file: .*holds no PEM certificate/],
+    [[`--client-ca-file=${garbage}`], /--client-ca-file/],
+    [[`--token-auth-file=${directory}/none`], /--token-auth-file: cannot read .*none/],
+    [[`--token-auth-file=${directory}`], /--token-auth-file: cannot read .*EISDIR/],
+    [[`--token-auth-file=${file('short.csv', 'good-token,a,1\nhidden-token,b\n')}`], /short\.csv: line 2: /],
+    [[`--token-auth-file=${file('quote.csv', 'hidden-token,"b,1\n')}`], /quote\.csv: line 1: /],
+    [
+      [`--token-auth-file=${file('twice.csv', 'hidden-token,a,1\nhidden-token,b,2\n')}`],
+      /twice\.csv: line 2: .*more than once/,
+    ],
+    [[`--data-dir=${file('plain', 'x')}`], /plain/],
+  ]
+  const results = await Promise.all(
+    table.map(([args], i) =>
+      failedStart([
+        '--secure-port=0',
+        '--admin-kubeconfig=',
+        ...(args[0]!.startsWith('--data-dir') ? [] : [`--data-dir=${directory}/data-${i}`]),
+        ...args,
+      ]),
+    ),
+  )
+  for (const [i, { code, said }] of results.entries()) {
+    assert.match(said, table[i]![1])
+    assert.equal(code, 1, said)
+    assert.ok(!said.includes('hidden-token') && !said.includes('c2VjcmV0'), said)
+    assert.equal(said.trim().split('\n').length, 1, said)
+  }
+})
+
+test('a port or a data directory in use is told, with what to do', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.after(() => other.close())
+  const { port } = other.address() as { port: number }
+  const fresh = `--data-dir=${temporaryDirectory(t)}/data`
+  const taken = await failedStart([fresh, '--admin-kubeconfig=', `--secure-port=${port}`])
+  assert.match(taken.said, new RegExp(`port ${port} on 127\\.0\\.0\\.1 is in use: .*--secure-port`))
+  assert.equal(taken.code, 1)
+
+  const server = await startServer(t)
+  const second = await failedStart([`--data-dir=${server.directory}/data`, '--admin-kubeconfig=', '--secure-port=0'])
+  assert.match(second.said, /data directory .* is in use by another process: stop that one, or use another directory/)
+  assert.equal(second.code, 1)
+  assert.equal((await server.client().get('/livez')).status, 200)
+})
+
+test('data of a newer format is left alone', async (t) => {
+  const server = await startServer(t)
+  await server.stop()
+  const file = open({ path: join(server.directory, 'data'), keyEncoding: 'binary', encoding: 'binary', maxDbs: 8 })
+  const meta = file.openDB({ name: 'meta', keyEncoding: 'binary', encoding: 'binary' })
+  await meta.put(Buffer.from('format'), Buffer.from([0, 0, 0, 99]))
+  await file.close()
+  await assert.rejects(server.restart(), /the data has format 99, this program reads format 1/)
+})
+
+test('what is kept on disk is its owner alone to read', async (t) => {
+  const { directory } = await startServer(t)
+  const data = join(directory, 'data')
+  assert.equal(statSync(data).mode & 0o777, 0o700)
+  const secret = readdirSync(data, { recursive: true, encoding: 'utf8' }).filter((name) => !name.endsWith('.crt'))
+  for (const name of secret) {
+    const { mode } = statSync(join(data, name))
+    assert.equal(mode & 0o077, 0, `${name} has mode ${(mode & 0o777).toString(8)}`)
+  }
+  for (const name of ['ca.key', 'serving.key', 'admin.key'])
+    assert.equal(statSync(join(data, 'pki', name)).mode & 0o777, 0o600, name)
+  assert.equal(statSync(join(directory, 'admin.kubeconfig')).mode & 0o777, 0o600)
+})
+
+test('a full disk is told and is not the end by a signal', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-full-'))
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'orch-test', directory], { encoding: 'utf8' })
+  t.after(() => {
+    spawnSync('umount', [directory])
+    rmSync(directory, { recursive: true, force: true })
+  })
+  assert.equal(mounted.status, 0, `this test needs to mount a small tmpfs (root): ${mounted.stderr}`)
+  mkdirSync(join(directory, 'data'))
+  writeFileSync(join(directory, 'filler'), Buffer.alloc(1536 * 1024))
+  const { code, said } = await failedStart([`--data-dir=${directory}/data`, '--admin-kubeconfig=', '--secure-port=0'])
+  assert.match(said, /no room in .*data: \d+ bytes are free/)
+  assert.equal(code, 1)
+})
+
+test('without a file of tokens every token is wrong', async (t) => {
+  const server = await startServer(t)
+  await server.stop()
+  const child = spawn(
+    join(root, 'bin/orch'),
+    ['apiserver', `--data-dir=${server.directory}/data`, '--admin-kubeconfig=', `--secure-port=${server.port}`],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  t.after(() => child.kill('SIGKILL'))
+  await once(child.stderr, 'data')
+  for (const [token, status] of [
+    ['admin-token', 401],
+    ['', 403],
+  ] as const) {
+    const client = new HttpClient({ port: server.port, token, ca: caOf(server) })
+    t.after(() => client.close())
+    assert.equal((await client.get('/api/v1/namespaces')).status, status)
+  }
+})

@@ -1,0 +1,47 @@
+/** Certificates for tests: valid now unless the test says otherwise, self-signed unless an authority is named. */
+import { type KeyObject, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CertifiedKey } from '../../src/pki/authority.ts'
+import { issueCertificate } from '../../src/pki/certificate.ts'
+import type { Usage } from '../../src/pki/certificate-template.ts'
+import { generateKey, keyFromPem, keyToPem, publicKeyOf } from '../../src/pki/keys.ts'
+import type { ServerHandle } from './server.ts'
+
+export interface Wanted {
+  readonly commonName: string
+  readonly organizations?: readonly string[]
+  readonly usages: readonly Usage[]
+  readonly issuer?: { readonly certificate: string; readonly key: KeyObject }
+  readonly authority?: boolean
+  /** Milliseconds from now. */
+  readonly from?: number
+  readonly to?: number
+}
+
+const hour = 60 * 60 * 1000
+
+export async function makeIdentity(wanted: Wanted): Promise<CertifiedKey> {
+  const { commonName, organizations = [], usages, authority = false, from = -hour, to = hour } = wanted
+  const key = generateKey()
+  const certificate = await issueCertificate({
+    subject: { commonName, organizations },
+    publicKey: publicKeyOf(key),
+    issuer: wanted.issuer ?? { certificate: 'self', key },
+    usages,
+    authority,
+    notBefore: Date.now() + from,
+    notAfter: Date.now() + to,
+  })
+  return { certificate: new X509Certificate(certificate).toString(), key: keyToPem(key) }
+}
+
+/** The pair that a server keeps under this name in its data directory: ca, serving or admin. */
+export function pairOf({ directory }: ServerHandle, name: string): CertifiedKey {
+  const read = (ending: string) => readFileSync(join(directory, 'data/pki', `${name}.${ending}`), 'utf8')
+  return { certificate: read('crt'), key: read('key') }
+}
+
+export function asIssuer({ certificate, key }: CertifiedKey): { certificate: string; key: KeyObject } {
+  return { certificate, key: keyFromPem(key) }
+}

@@ -1,0 +1,108 @@
+/** Requests as bytes: what no well-behaved client would send, over HTTP/1.1 and HTTP/2, and all that comes back. */
+import { readFileSync } from 'node:fs'
+import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2'
+import { join } from 'node:path'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import type { ServerHandle } from './server.ts'
+
+export interface RawAnswer {
+  readonly status: number
+  readonly text: string
+}
+
+const patienceMs = 20_000
+
+export function caOf({ directory }: ServerHandle): string {
+  return readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
+}
+
+export async function openSocket(server: ServerHandle, alpn: string): Promise<TLSSocket> {
+  const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: caOf(server), ALPNProtocols: [alpn] })
+  await new Promise<void>((resolve, reject) => {
+    socket.once('secureConnect', resolve)
+    socket.once('error', reject)
+  })
+  return socket
+}
+
+/** Sends bytes on a new connection and gives all that came back until the server closed it. */
+export async function sendBytes(server: ServerHandle, bytes: string | Buffer): Promise<string> {
+  const socket = await openSocket(server, 'http/1.1')
+  socket.write(bytes)
+  return await untilClosed(socket)
+}
+
+/** All that a server sends until it closes the connection, in order or by a reset. Fails if it does not. */
+export function untilClosed(socket: TLSSocket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const timer = setTimeout(() => {
+      socket.destroy()
+      reject(new Error(`the server did not close the connection; so far it sent ${JSON.stringify(text.slice(0, 500))}`))
+    }, patienceMs)
+    socket.on('data', (chunk) => (text += chunk.toString('latin1')))
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => {
+      clearTimeout(timer)
+      resolve(text)
+    })
+  })
+}
+
+/** The status codes of all answers in what a server sent. */
+export function statusesOf(text: string): number[] {
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]))
+}
+
+/** One request in HTTP/1.1, as the lines of its head; the connection ends with it. */
+export async function sendHead(server: ServerHandle, lines: readonly string[], body = ''): Promise<RawAnswer> {
+  const head = [...lines, 'Host: 127.0.0.1', 'Connection: close', '', ''].join('\r\n')
+  const text = await sendBytes(server, Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]))
+  return { status: statusesOf(text)[0] ?? 0, text }
+}
+
+export function openSession(server: ServerHandle): ClientHttp2Session {
+  // Else it would not send a header twice.
+  const lenient = { ca: caOf(server), strictSingleValueFields: false }
+  const session = connectHttp2(server.url, lenient)
+  // A session that the server ends early tells so by the streams, which every caller looks at.
+  session.on('error', () => {})
+  return session
+}
+
+/** One request in HTTP/2 on a connection of its own. Status 0: the server reset the stream without an answer. */
+export async function sendHttp2(
+  server: ServerHandle,
+  headers: OutgoingHttpHeaders | readonly string[],
+  body: readonly (string | Buffer)[] = [],
+): Promise<RawAnswer> {
+  const session = openSession(server)
+  try {
+    return await ask(session, headers, body)
+  } finally {
+    session.destroy()
+  }
+}
+
+/** One request in HTTP/2 on a session that is there. */
+export function ask(
+  session: ClientHttp2Session,
+  headers: OutgoingHttpHeaders | readonly string[],
+  body: readonly (string | Buffer)[] = [],
+): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const stream = session.request(headers as OutgoingHttpHeaders, { endStream: body.length === 0 })
+    const timer = setTimeout(() => reject(new Error('no answer to a request in HTTP/2')), patienceMs)
+    let status = 0
+    let text = ''
+    stream.on('response', (head) => (status = head[':status'] ?? 0))
+    stream.on('data', (chunk) => (text += chunk))
+    stream.on('error', () => {})
+    stream.on('close', () => {
+      clearTimeout(timer)
+      resolve({ status, text })
+    })
+    for (const chunk of body) stream.write(chunk)
+    if (body.length > 0) stream.end()
+  })
+}
