@@ -52,8 +52,8 @@ export class Http1Server {
     const { socket } = request
     // What follows a request that was refused is not carried out: it may be part of that one.
     if (socket.writableEnded) return
-    if (!namesHost(request)) {
-      refuse(socket, new Error('a request names one host'), this.#last.get(socket))
+    if (!isPlain(request)) {
+      refuse(socket, new Error('not a request of HTTP/1.1 that names one host'), this.#last.get(socket))
       return
     }
     this.#last.set(socket, response)
@@ -76,12 +76,12 @@ function endAfter(answer: ServerResponse): void {
   if (answer.headersSent) answer.on('finish', () => socket?.end())
 }
 
-/** Who passed a request with two hosts on may have gone by the other one. */
-function namesHost({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+/** One version, one host: who passed a request with two on may have gone by the other one. */
+function isPlain({ httpVersion, rawHeaders }: IncomingMessage): boolean {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === 'host') hosts++
-  return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
+  return (httpVersion === '1.1' && hosts === 1) || (httpVersion === '1.0' && hosts <= 1)
 }
 
 const refusals: ReadonlyMap<string, string> = new Map([

@@ -149,7 +149,7 @@ export function invalidObject(kind: KindRef, name: string, errors: readonly Fiel
 }
 
 /** No name that is longer is valid. */
-const longestName = 253
+const longestName = 1000
 
 export function internalError(message: string, options?: ErrorOptions): ApiError {
   return new ApiError(

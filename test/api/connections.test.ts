@@ -82,7 +82,6 @@ const smuggling: { readonly [name: string]: string } = {
   'a version that is none': `GET ${configMaps} HTTP/1.2.3\r\nHost: x\r\n\r\n${smuggled}`,
   'version 2': `GET ${configMaps} HTTP/2.0\r\nHost: x\r\n\r\n${smuggled}`,
   'version 0.9': `GET ${configMaps}\r\n\r\n${smuggled}`,
-  'another protocol': `GET ${configMaps} RTSP/1.0\r\nHost: x\r\n\r\n${smuggled}`,
   'a space in the target': `GET ${configMaps}/a b HTTP/1.1\r\nHost: x\r\n\r\n${smuggled}`,
   'a TLS record inside': `\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03${smuggled}`,
   'the preface of HTTP/2': `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${smuggled}`,
