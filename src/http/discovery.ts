@@ -30,7 +30,7 @@ export function discoveryPaths({ resources, address }: DiscoveryOptions): PathHa
   const made = new Map<string, Document>()
   return (exchange, info) => {
     const path = info.path.length > 1 ? info.path.replace(/\/$/, '') : info.path
-    if (path !== '/api' && path !== '/apis' && !path.startsWith('/api/') && !path.startsWith('/apis/')) return undefined
+    if (path !== '/api' && path !== '/apis' && !path.startsWith('/api/') && !path.startsWith('/apis/')) return false
     const maker = makers.get(path)
     if (maker === undefined) return unknownDocument(exchange, path, makers)
     const document = made.get(path) ?? encode(maker())

@@ -1,11 +1,12 @@
 /** The last step: hands a request to the verb of its resource, or to the handler of its path. */
 
 import type { Admission } from '../admission/admission.ts'
-import { jsonEvents } from '../cache/event.ts'
+import { type EventForm, jsonEvents } from '../cache/event.ts'
 import { ApiError, methodNotAllowed, noSuchPath } from '../model/api-error.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
+import type { Step } from './pipeline.ts'
 import { openView, projectedEvents, projectedForm } from './projections.ts'
 import type { PathInfo, ResourceInfo, Verb } from './request-info.ts'
 import type { Handler } from './resource-request.ts'
@@ -18,8 +19,8 @@ import { handlePatch } from './verbs/patch.ts'
 import { handleUpdate } from './verbs/update.ts'
 import { handleWatch } from './verbs/watch.ts'
 
-/** Handles a path that is no resource; undefined when it is not this one's. */
-export type PathHandler = (exchange: Exchange, info: PathInfo) => Promise<void> | undefined
+/** Handles a path that is no resource; gives false when it is not this one's. */
+export type PathHandler = (exchange: Exchange, info: PathInfo) => false | void | Promise<void>
 
 export interface Routes {
   readonly resources: readonly Resource[]
@@ -38,31 +39,34 @@ const handlers: { readonly [V in Verb]?: Handler } = {
   deletecollection: handleDeleteCollection,
 }
 
-export function dispatch({ resources, paths, admission }: Routes): (exchange: Exchange) => Promise<void> {
+export function dispatch({ resources, paths, admission }: Routes): Step {
   const byPath = new Map(
     resources.map((resource) => [`${resource.group}/${resource.kind.version}/${resource.plural}`, resource]),
   )
-  return async (exchange) => {
+  return (exchange) => {
     const { info } = exchange
-    if (!info.resource) return await handlePath(paths, exchange, info)
+    if (!info.resource) return handlePath(paths, exchange, info)
     const resource = byPath.get(`${info.group}/${info.version}/${info.plural}`)
     if (resource === undefined || !isPlaced(resource, info)) throw noSuchPath()
-    const { form, projection } = negotiate(
-      { headers: exchange.headers, query: info.query, watch: info.verb === 'watch', vendor: resource.vendor },
-      true,
-    )
-    const view = projection && openView(resource, projection, info.query)
-    exchange.form = view === undefined ? form : projectedForm(form, view)
-    exchange.agreed = true
-    const events = view === undefined ? jsonEvents : projectedEvents(view)
-    await handlerOf(resource, info)({ exchange, info, resource, admission, events })
+    const events = agree(exchange, info, resource)
+    return handlerOf(resource, info)({ exchange, info, resource, admission, events })
   }
 }
 
-async function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: PathInfo): Promise<void> {
+/** Agrees with the client on the form of the answer, and gives that of the events of a watch. */
+function agree(exchange: Exchange, { query, verb }: ResourceInfo, resource: Resource): EventForm {
+  const asked = { headers: exchange.headers, query, watch: verb === 'watch', vendor: resource.vendor }
+  const { form, projection } = negotiate(asked, true)
+  const view = projection && openView(resource, projection, query)
+  exchange.form = view === undefined ? form : projectedForm(form, view)
+  exchange.agreed = true
+  return view === undefined ? jsonEvents : projectedEvents(view)
+}
+
+function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: PathInfo): void | Promise<void> {
   for (const path of paths) {
     const handled = path(exchange, info)
-    if (handled !== undefined) return await handled
+    if (handled !== false) return handled
   }
   throw noSuchPath()
 }

@@ -43,6 +43,8 @@ export interface Transport {
 export class Exchange {
   readonly transport: Transport
   readonly arrived: number
+  /** When its time is over; set by the step that bounds it. */
+  deadline = Number.POSITIVE_INFINITY
   /** Set by the pipeline's steps, in the order of the steps. */
   headers!: RequestHeaders
   info!: RequestInfo
@@ -100,23 +102,22 @@ export class Exchange {
   send(status: number, contentType: string, body: Buffer): void {
     if (this.answered) return
     this.answered = true
-    const unread = !this.bodyRead && hasBody(this)
-    this.transport.send(
-      status,
-      { ...this.#allHeaders(), 'content-type': contentType, 'content-length': body.length },
-      body,
-      unread,
-    )
+    const headers = this.#complete(contentType)
+    headers['content-length'] = body.length
+    this.transport.send(status, headers, body, !this.bodyRead && hasBody(this))
   }
 
   open(status: number, contentType: string): void {
+    if (this.answered) return
     this.answered = true
-    this.transport.open(status, { ...this.#allHeaders(), 'content-type': contentType })
+    this.transport.open(status, this.#complete(contentType))
   }
 
-  #allHeaders(): ResponseHeaders {
-    if (this.#warnings === undefined) return this.#headers
-    return { ...this.#headers, warning: this.#warnings.map((text) => `299 - ${quoted(text)}`) }
+  #complete(contentType: string): ResponseHeaders {
+    const headers = this.#headers
+    headers['content-type'] = contentType
+    if (this.#warnings !== undefined) headers.warning = this.#warnings.map((text) => `299 - ${quoted(text)}`)
+    return headers
   }
 }
 

@@ -21,6 +21,13 @@ export class RequestHeaders {
     }
   }
 
+  /** Whether a header whose name begins so has been sent with a value. */
+  hasPrefix(prefix: string): boolean {
+    for (const [name, values] of this.#byName)
+      if (name.startsWith(prefix) && values.some((value) => value !== '')) return true
+    return false
+  }
+
   all(name: string): readonly string[] {
     return this.#byName.get(name) ?? []
   }

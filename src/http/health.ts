@@ -30,13 +30,11 @@ export function healthPaths(live: readonly HealthCheck[], ready: readonly Health
   ]
   return (exchange, { path, verb, query }) => {
     const endpoint = endpoints.find(({ name }) => path === `/${name}` || path.startsWith(`/${name}/`))
-    if (endpoint === undefined) return undefined
+    if (endpoint === undefined) return false
     if (verb !== 'get' && verb !== 'head') throw notAllowed()
     exchange.setHeader('x-content-type-options', 'nosniff')
-    const wanted = path.slice(endpoint.name.length + 2)
-    if (path === `/${endpoint.name}`) answerAll(exchange, endpoint, query)
-    else answerOne(exchange, endpoint, wanted)
-    return Promise.resolve()
+    if (path === `/${endpoint.name}`) return answerAll(exchange, endpoint, query)
+    return answerOne(exchange, endpoint, path.slice(endpoint.name.length + 2))
   }
 }
 

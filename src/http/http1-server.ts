@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { lingerTime, maxHeaderBytes, maxParsedHeaders, type Times } from './connection-limits.ts'
 import type { Peer, Transport } from './exchange.ts'
-import { http1Transport } from './http1.ts'
+import { Http1Transport } from './http1.ts'
 
 const nobody: Peer = { address: '', certificate: undefined }
 
@@ -58,7 +58,7 @@ export class Http1Server {
     }
     this.#last.set(socket, response)
     this.#track(response)
-    onRequest(http1Transport(request, response, this.#peers.get(socket) ?? nobody))
+    onRequest(new Http1Transport(request, response, this.#peers.get(socket) ?? nobody))
   }
 
   #track(answer: ServerResponse): void {

@@ -1,55 +1,62 @@
-/** The exchange over HTTP/1.1. */
+/** The exchange over HTTP/1.1. A class, as one is made per request and its methods are then shared. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { drained } from './drained.ts'
 import type { Peer, ResponseHeaders, Transport } from './exchange.ts'
-
-export function http1Transport(request: IncomingMessage, response: ServerResponse, peer: Peer): Transport {
-  let signal: AbortSignal | undefined
-  return {
-    method: request.method ?? '',
-    target: request.url ?? '',
-    rawHeaders: request.rawHeaders,
-    peer,
-    get gone() {
-      return response.destroyed && !response.writableFinished
-    },
-    get signal() {
-      signal ??= closed(response)
-      return signal
-    },
-    body: request,
-    send: (status, headers, body, unread) => {
-      if (unread) discard(request)
-      response.writeHead(status, headers)
-      response.end(body)
-    },
-    open: (status: number, headers: ResponseHeaders) => {
-      response.writeHead(status, headers)
-      response.flushHeaders()
-    },
-    write: (chunk) => {
-      if (response.destroyed || response.write(chunk)) return undefined
-      return drained(response)
-    },
-    end: () => response.end(),
-  }
-}
-
-/** Aborts when the other side goes before all has been sent. */
-function closed(response: ServerResponse): AbortSignal {
-  const gone = new AbortController()
-  if (response.destroyed) gone.abort()
-  else response.on('close', () => response.writableFinished || gone.abort())
-  return gone.signal
-}
+import { aborted, drained } from './streams.ts'
 
 const maxDiscarded = 16 * 1024 * 1024
 
-/** Takes the rest of a body that nobody wants, so that the client gets to read the answer; up to a limit. */
-function discard(request: IncomingMessage): void {
-  let size = 0
-  request.on('data', (chunk: Buffer) => {
-    size += chunk.length
-    if (size > maxDiscarded) request.socket.destroy()
-  })
+export class Http1Transport implements Transport {
+  readonly method: string
+  readonly target: string
+  readonly rawHeaders: readonly string[]
+  readonly peer: Peer
+  readonly body: IncomingMessage
+  readonly #response: ServerResponse
+  #signal: AbortSignal | undefined
+
+  constructor(request: IncomingMessage, response: ServerResponse, peer: Peer) {
+    this.method = request.method ?? ''
+    this.target = request.url ?? ''
+    this.rawHeaders = request.rawHeaders
+    this.peer = peer
+    this.body = request
+    this.#response = response
+  }
+
+  get gone(): boolean {
+    return this.#response.destroyed && !this.#response.writableFinished
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= aborted(this.#response)
+    return this.#signal
+  }
+
+  send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void {
+    if (unread) this.#discard()
+    this.#response.writeHead(status, headers)
+    this.#response.end(body)
+  }
+
+  open(status: number, headers: ResponseHeaders): void {
+    this.#response.writeHead(status, headers)
+    this.#response.flushHeaders()
+  }
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    return this.#response.destroyed || this.#response.write(chunk) ? undefined : drained(this.#response)
+  }
+
+  end(): void {
+    this.#response.end()
+  }
+
+  /** Takes the rest of a body that nobody wants, so that the client gets to read the answer; up to a limit. */
+  #discard(): void {
+    let size = 0
+    this.body.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > maxDiscarded) this.body.socket.destroy()
+    })
+  }
 }

@@ -8,7 +8,7 @@ import {
 import type { TLSSocket } from 'node:tls'
 import { maxHeaderBytes, maxParsedHeaders, maxStreams, type Times } from './connection-limits.ts'
 import type { Peer, Transport } from './exchange.ts'
-import { http2Transport } from './http2.ts'
+import { Http2Transport } from './http2.ts'
 
 export class Http2Server {
   readonly #server: NodeServer
@@ -24,7 +24,7 @@ export class Http2Server {
     this.#server.on('session', (session) => this.#begin(session, times.idle))
     this.#server.on('stream', (stream: ServerHttp2Stream, headers, _flags, rawHeaders: string[]) => {
       const peer = this.#sessions.get(stream.session as ServerHttp2Session)
-      if (peer !== undefined) onRequest(http2Transport(stream, headers, rawHeaders, peer))
+      if (peer !== undefined) onRequest(new Http2Transport(stream, headers, rawHeaders, peer))
     })
   }
 

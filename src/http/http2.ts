@@ -1,63 +1,71 @@
-/** The exchange over HTTP/2. */
+/** The exchange over HTTP/2. A class, as one is made per request and its methods are then shared. */
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
-import { drained } from './drained.ts'
 import type { Peer, ResponseHeaders, Transport } from './exchange.ts'
+import { aborted, drained } from './streams.ts'
 
 const noError = 0
+const withBody = { endStream: false }
+const withoutBody = { endStream: true }
 
-export function http2Transport(
-  stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders,
-  rawHeaders: readonly string[],
-  peer: Peer,
-): Transport {
-  let signal: AbortSignal | undefined
-  // A stream that is reset tells so by an error event; that it is destroyed is what we go by.
-  stream.on('error', ignore)
-  return {
-    method: String(headers[':method'] ?? ''),
-    target: String(headers[':path'] ?? ''),
-    rawHeaders: withoutPseudo(rawHeaders),
-    peer,
-    get gone() {
-      return stream.destroyed && !stream.writableFinished
-    },
-    get signal() {
-      signal ??= closed(stream)
-      return signal
-    },
-    body: stream,
-    send: (status: number, head: ResponseHeaders, body: Buffer, unread: boolean) => {
-      if (stream.destroyed) return
-      const bodiless = headers[':method'] === 'HEAD'
-      stream.respond({ ...head, ':status': status }, { endStream: bodiless })
-      if (!bodiless) stream.end(body)
-      // What the client still sends of its body is not wanted.
-      if (unread) stream.once('finish', () => stream.close(noError))
-    },
-    open: (status: number, head: ResponseHeaders) => {
-      if (!stream.destroyed) stream.respond({ ...head, ':status': status })
-    },
-    write: (chunk) => {
-      if (stream.destroyed || stream.write(chunk)) return undefined
-      return drained(stream)
-    },
-    end: () => stream.end(),
+export class Http2Transport implements Transport {
+  readonly method: string
+  readonly target: string
+  readonly rawHeaders: readonly string[]
+  readonly peer: Peer
+  readonly body: ServerHttp2Stream
+  #signal: AbortSignal | undefined
+
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[], peer: Peer) {
+    this.method = headers[':method'] ?? ''
+    this.target = headers[':path'] ?? ''
+    this.rawHeaders = withoutPseudo(rawHeaders)
+    this.peer = peer
+    this.body = stream
+    // A stream that is reset tells so by an error event; that it is destroyed is what we go by.
+    stream.on('error', ignore)
+  }
+
+  get gone(): boolean {
+    return this.body.destroyed && !this.body.writableFinished
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= aborted(this.body)
+    return this.#signal
+  }
+
+  send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void {
+    const stream = this.body
+    if (stream.destroyed) return
+    headers[':status'] = status
+    const bodiless = this.method === 'HEAD'
+    stream.respond(headers, bodiless ? withoutBody : withBody)
+    if (!bodiless) stream.end(body)
+    // What the client still sends of its body is not wanted.
+    if (unread) stream.once('finish', () => stream.close(noError))
+  }
+
+  open(status: number, headers: ResponseHeaders): void {
+    headers[':status'] = status
+    if (!this.body.destroyed) this.body.respond(headers)
+  }
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    return this.body.destroyed || this.body.write(chunk) ? undefined : drained(this.body)
+  }
+
+  end(): void {
+    this.body.end()
   }
 }
 
 function ignore(): void {}
 
-/** Aborts when the other side goes before all has been sent. */
-function closed(stream: ServerHttp2Stream): AbortSignal {
-  const gone = new AbortController()
-  if (stream.destroyed) gone.abort()
-  else stream.on('close', () => stream.writableFinished || gone.abort())
-  return gone.signal
+function withoutPseudo(raw: readonly string[]): string[] {
+  let start = 0
+  // They come before all others.
+  while (start < raw.length && raw[start]!.charCodeAt(0) === colon) start += 2
+  return raw.slice(start)
 }
 
-function withoutPseudo(raw: readonly string[]): string[] {
-  const kept: string[] = []
-  for (let i = 0; i < raw.length; i += 2) if (!raw[i]!.startsWith(':')) kept.push(raw[i]!, raw[i + 1]!)
-  return kept
-}
+const colon = 0x3a

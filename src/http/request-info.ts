@@ -52,14 +52,25 @@ export function readRequest(method: string, target: string): RequestInfo {
   const segments = readSegments(path)
   const place = readPlace(segments)
   const verb = verbs.get(method)
-  if (place === undefined || verb === undefined)
-    return {
-      resource: false,
-      verb: method.toLowerCase(),
-      path: `/${segments.join('/')}${path.length > 1 && path.endsWith('/') ? '/' : ''}`,
-      query,
-    }
-  return { resource: true, verb: exactVerb(verb, place, query), path, query, ...place }
+  if (place === undefined || verb === undefined) return pathInfo(method, segments, path, query)
+  const { group, version, plural, namespace, name, subresource } = place
+  return {
+    resource: true,
+    verb: exactVerb(verb, place, query),
+    path,
+    query,
+    group,
+    version,
+    plural,
+    namespace,
+    name,
+    subresource,
+  }
+}
+
+function pathInfo(method: string, segments: readonly string[], path: string, query: URLSearchParams): PathInfo {
+  const slash = path.length > 1 && path.endsWith('/') ? '/' : ''
+  return { resource: false, verb: method.toLowerCase(), path: `/${segments.join('/')}${slash}`, query }
 }
 
 /** Shared by all requests without one; nobody changes a query. */

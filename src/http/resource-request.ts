@@ -18,7 +18,7 @@ export interface ResourceRequest {
   readonly events: EventForm
 }
 
-export type Handler = (request: ResourceRequest) => Promise<void>
+export type Handler = (request: ResourceRequest) => void | Promise<void>
 
 /** `optionsKind` names the options in errors: CreateOptions and so on. `faults` are told with those found here. */
 export function writeContext(

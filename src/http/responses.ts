@@ -20,8 +20,14 @@ export async function sendObject(exchange: Exchange, code: number, object: ApiOb
   await sendBytes(exchange, code, Buffer.from(stringifyJson(asJson(object))))
 }
 
-/** A JSON document as the server holds it. */
-export async function sendBytes(exchange: Exchange, code: number, json: Buffer): Promise<void> {
+/** A JSON document as the server holds it: at once, where it need neither be turned into another form nor compressed. */
+export function sendBytes(exchange: Exchange, code: number, json: Buffer): void | Promise<void> {
+  const { form } = exchange
+  if (form.encode !== undefined || wantsGzip(exchange, json.length)) return sendTurned(exchange, code, json)
+  exchange.send(code, form.mediaType, json)
+}
+
+async function sendTurned(exchange: Exchange, code: number, json: Buffer): Promise<void> {
   const { form } = exchange
   const body = form.encode === undefined ? json : await form.encode(json)
   if (!wantsGzip(exchange, body.length)) {

@@ -20,7 +20,7 @@ export function rootPaths(info: VersionInfo, paths: () => readonly string[]): Pa
   }
   return (exchange, { path, verb }) => {
     const answer = Object.hasOwn(answers, path) ? answers[path] : undefined
-    if (answer === undefined) return undefined
+    if (answer === undefined) return false
     if (verb !== 'get') throw notAllowed()
     return sendBytes(exchange, 200, Buffer.from(stringifyJson(answer())))
   }

@@ -6,14 +6,20 @@ import { keyOf, type Resource, readMostRecent } from './resource.ts'
 import { waitForVersion } from './versions.ts'
 
 /** `resourceVersion`: unset is the most recent state, `0` any, another one at least as new as that. */
-export async function get(
-  resource: Resource,
-  namespace: string,
-  name: string,
-  resourceVersion: string,
-): Promise<CachedObject> {
-  if (resourceVersion === '') await readMostRecent(resource)
-  else await waitForVersion(resource, parseVersion(resourceVersion))
+export function get(resource: Resource, query: GetQuery): CachedObject | Promise<CachedObject> {
+  const { resourceVersion } = query
+  const wait =
+    resourceVersion === '' ? readMostRecent(resource) : waitForVersion(resource, parseVersion(resourceVersion))
+  return wait === undefined ? find(resource, query) : wait.then(() => find(resource, query))
+}
+
+export interface GetQuery {
+  readonly namespace: string
+  readonly name: string
+  readonly resourceVersion: string
+}
+
+function find(resource: Resource, { namespace, name }: GetQuery): CachedObject {
   const object = resource.cache.get(keyOf(resource, namespace, name))
   if (object === undefined) throw notFound(resource, name)
   return object

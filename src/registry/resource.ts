@@ -62,10 +62,15 @@ export function kindRef(resource: Resource): { group: string; kind: string } {
 /** How long a read waits for a cache that lags behind the store. */
 const catchUpMs = 3000
 
-/** Waits until the caches hold every write that was acknowledged before this call. */
-export async function readMostRecent(resource: RegistryParts): Promise<void> {
-  const revision = await resource.store.revision()
-  if (await resource.caches.reached(revision, catchUpMs)) return
+/** Waits until the caches hold every write that was acknowledged before this call; undefined when they do already. */
+export function readMostRecent({ store, caches }: RegistryParts): Promise<void> | undefined {
+  const revision = store.revision()
+  if (typeof revision !== 'number') return revision.then((later) => catchUp(caches, later))
+  return caches.revision >= revision ? undefined : catchUp(caches, revision)
+}
+
+async function catchUp(caches: Caches, revision: number): Promise<void> {
+  if (await caches.reached(revision, catchUpMs)) return
   throw serviceUnavailable('the server has not caught up with its store yet; try again')
 }
 

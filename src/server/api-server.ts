@@ -107,12 +107,13 @@ async function serve(
       ...errorFields(error),
     }),
   )
+  const deadline = setDeadline(clock, answerError)
   const handleAs: HandleAs = (identify) =>
     pipeline(
       [
         stamp,
         resolveRequest,
-        setDeadline(answerError),
+        deadline.step,
         identify,
         authorize(authorizer),
         dispatch({ resources, paths, admission }),
@@ -150,6 +151,7 @@ async function serve(
       caches.endWatches()
       // What is under way still reads from the caches.
       await listener.close(options.shutdownGrace)
+      deadline.close()
       await caches.stop()
       await store.close()
     },

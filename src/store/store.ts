@@ -94,8 +94,8 @@ export interface Store {
    */
   commit(write: Write): Promise<Committed | Conflict>
 
-  /** The most recent revision, linearizable. A fresh store is at a revision of at least 1. */
-  revision(): Promise<Revision>
+  /** The most recent revision, linearizable; at once where it is known. A fresh store is at a revision of at least 1. */
+  revision(): Revision | Promise<Revision>
 
   /** The entry of one key, most recent and linearizable. */
   get(key: Key): Promise<Entry | undefined>

@@ -666,7 +666,7 @@ async function closing(store: Store): Promise<void> {
   await assert.rejects(store.commit({ key: 'a', expected: 0, value: bytes('1') }), StoreError)
   await assert.rejects(store.get('a'), StoreError)
   await assert.rejects(store.list({ prefix: '' }), StoreError)
-  await assert.rejects(store.revision(), StoreError)
+  await assert.rejects(async () => await store.revision(), StoreError)
   await assert.rejects(store.compact(after), StoreError)
   await assert.rejects(readChanges(store, { after, count: 1 }), StoreError)
 }

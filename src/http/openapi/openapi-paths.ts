@@ -25,7 +25,7 @@ export function openApiPaths(served: Served): PathHandler {
   const documents = new Documents(served)
   return (exchange, info) => {
     const path = info.path.replace(/\/$/, '')
-    if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) return undefined
+    if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) return false
     if (info.verb !== 'get' && info.verb !== 'head') throw notAllowed()
     if (path === '/openapi/v2') return sendV2(exchange, documents)
     if (path === '/openapi/v3') return sendIndex(exchange, documents)

@@ -2,22 +2,33 @@
  * Bounds the time of every request but watches, which end by their own rules. When the time is over the client is told
  * so; what is still being worked on finds the exchange answered, and its own answer is dropped.
  */
+import type { Clock } from '../../base/clock.ts'
 import { parseDuration } from '../../base/duration.ts'
 import { badRequest, timeout } from '../../model/api-error.ts'
+import { Deadlines } from '../deadlines.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Step } from '../pipeline.ts'
+import type { AnswerError } from './answer-errors.ts'
 
 const longestMs = 60_000
 
-export function setDeadline(answerError: (exchange: Exchange, error: unknown) => Promise<void>): Step {
-  return (exchange) => {
+export interface DeadlineStep {
+  readonly step: Step
+  /** Stops looking after deadlines. */
+  readonly close: () => void
+}
+
+export function setDeadline(clock: Clock, answerError: AnswerError): DeadlineStep {
+  const deadlines = new Deadlines<Exchange>(clock, (exchange) => {
+    exchange.late = true
+    void answerError(exchange, tooLate())
+  })
+  const step: Step = (exchange) => {
     if (exchange.info.verb === 'watch') return
-    const timer = setTimeout(() => {
-      exchange.late = true
-      void answerError(exchange, tooLate())
-    }, allowedMs(exchange))
-    exchange.onFinish(() => clearTimeout(timer))
+    deadlines.add(exchange, allowedMs(exchange))
+    exchange.onFinish(() => deadlines.delete(exchange))
   }
+  return { step, close: () => deadlines.close() }
 }
 
 function tooLate(): Error {

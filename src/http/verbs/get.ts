@@ -4,7 +4,9 @@ import { text } from '../query.ts'
 import type { Handler } from '../resource-request.ts'
 import { sendBytes } from '../responses.ts'
 
-export const handleGet: Handler = async ({ exchange, info, resource }) => {
-  const object = await get(resource, info.namespace, info.name, text(info.query, 'resourceVersion'))
-  await sendBytes(exchange, 200, object.json)
+export const handleGet: Handler = ({ exchange, info, resource }) => {
+  const { namespace, name, query } = info
+  const found = get(resource, { namespace, name, resourceVersion: text(query, 'resourceVersion') })
+  if (found instanceof Promise) return found.then((object) => sendBytes(exchange, 200, object.json))
+  return sendBytes(exchange, 200, found.json)
 }

@@ -100,7 +100,7 @@ export class LmdbStore implements Store {
     return this.#commits.add(write)
   }
 
-  async revision(): Promise<Revision> {
+  revision(): Revision {
     this.#assertOpen()
     return this.#tail.revision
   }

@@ -1,0 +1,23 @@
+/** What both protocols need of a stream: waiting for room, and hearing that the other side has gone. */
+import type { Writable } from 'node:stream'
+
+/** Resolves when there is room for more, or nobody left to write to. */
+export function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('drain', done)
+      stream.off('close', done)
+      resolve()
+    }
+    stream.once('drain', done)
+    stream.once('close', done)
+  })
+}
+
+/** Aborts when the other side goes before all has been sent. */
+export function aborted(stream: Writable): AbortSignal {
+  const gone = new AbortController()
+  if (stream.destroyed) gone.abort()
+  else stream.on('close', () => stream.writableFinished || gone.abort())
+  return gone.signal
+}
