@@ -48,7 +48,7 @@ function checkDisjoint({ data = {}, binaryData = {} }: ConfigMap): FieldError[] 
 function checkTotalSize({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
   const text = Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value), 0)
   const binary = Object.values(binaryData).reduce((sum, value) => sum + Buffer.byteLength(value, 'base64'), 0)
-  return text + binary > maxTotalBytes ? [tooLong('', maxTotalBytes)] : []
+  return text + binary > maxTotalBytes ? [tooLong('data', maxTotalBytes)] : []
 }
 
 function checkUnchanged(next: ConfigMap, previous: ConfigMap): FieldError[] {
