@@ -1,0 +1,134 @@
+/**
+ * Debian's kubectl where it goes on running: it watches, waits and forwards while objects change. Every change is
+ * made after a line of kubectl's that shows that it has begun, so that nothing depends on time.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { kubectlFor, type Running } from '../tools/kubectl-shell.ts'
+import { startServer } from '../tools/server.ts'
+
+const server = await startServer({ after }, ['--profile=kubernetes'])
+const kubectl = kubectlFor(server)
+const client = server.client()
+
+/** A namespace for a test, and the path of its config maps. */
+async function namespace(name: string): Promise<string> {
+  assert.equal((await client.post('/api/v1/namespaces', { metadata: { name } })).status, 201)
+  return `/api/v1/namespaces/${name}/configmaps`
+}
+
+async function next(lines: AsyncIterator<string>): Promise<string> {
+  const { value, done } = await lines.next()
+  assert.ok(!done, 'kubectl ended before its next line')
+  return value
+}
+
+async function until(running: Running, sign: RegExp): Promise<void> {
+  for (let line = await next(running.errors); !sign.test(line); ) line = await next(running.errors)
+}
+
+test('get -w shows what is there and then every change', async (t) => {
+  const path = await namespace('watched')
+  await client.post(path, { metadata: { name: 'first' } })
+  const watch = kubectl.start('get', 'cm', '-n', 'watched', '-w')
+  t.after(() => watch.end())
+  assert.equal(await next(watch.output), 'NAME    DATA   AGE')
+  assert.equal(await next(watch.output), 'first   0      <age>')
+  await client.put(`${path}/first`, { metadata: { name: 'first' }, data: { a: '1', b: '2' } })
+  assert.equal(await next(watch.output), 'first   2      <age>')
+  await client.post(path, { metadata: { name: 'second' } })
+  assert.equal(await next(watch.output), 'second   0      <age>')
+  await client.delete(`${path}/first`)
+  assert.equal(await next(watch.output), 'first    2      <age>')
+})
+
+test('get -w -l tells who comes into the selection and who leaves it', async (t) => {
+  const path = await namespace('selected')
+  const labels = { tier: 'front' }
+  await client.post(path, { metadata: { name: 'constant', labels } })
+  const watch = kubectl.start('get', 'cm', '-n', 'selected', '-l', 'tier=front', '-w', '--output-watch-events')
+  t.after(() => watch.end())
+  assert.equal(await next(watch.output), 'EVENT      NAME       DATA   AGE')
+  assert.equal(await next(watch.output), 'ADDED      constant   0      <age>')
+  await client.post(path, { metadata: { name: 'moving', labels: { tier: 'back' } } })
+  await client.put(`${path}/moving`, { metadata: { name: 'moving', labels } })
+  assert.equal(await next(watch.output), 'ADDED      moving     0      <age>')
+  await client.put(`${path}/moving`, { metadata: { name: 'moving', labels }, data: { a: '1' } })
+  assert.equal(await next(watch.output), 'MODIFIED   moving     1      <age>')
+  await client.put(`${path}/moving`, { metadata: { name: 'moving', labels: { tier: 'back' } } })
+  assert.match(await next(watch.output), /^DELETED +moving +\d +<age>$/)
+})
+
+test('get -w of one object in a template', async (t) => {
+  const path = await namespace('templated')
+  await client.post(path, { metadata: { name: 'one' }, data: { k: 'a' } })
+  const watch = kubectl.start('get', 'cm', 'one', '-n', 'templated', '-w', '-o', 'jsonpath={.data.k}{"\\n"}')
+  t.after(() => watch.end())
+  assert.equal(await next(watch.output), 'a')
+  await client.post(path, { metadata: { name: 'other' }, data: { k: 'z' } })
+  await client.put(`${path}/one`, { metadata: { name: 'one' }, data: { k: 'b' } })
+  assert.equal(await next(watch.output), 'b')
+})
+
+test('get -w over all namespaces', async (t) => {
+  await client.post(await namespace('everywhere-1'), { metadata: { name: 'a', labels: { everywhere: '' } } })
+  const watch = kubectl.start('get', 'cm', '-A', '-l', 'everywhere', '-w', '--no-headers')
+  t.after(() => watch.end())
+  assert.match(await next(watch.output), /^everywhere-1 +a +0 +<age>$/)
+  await client.post(await namespace('everywhere-2'), { metadata: { name: 'b', labels: { everywhere: '' } } })
+  assert.match(await next(watch.output), /^everywhere-2 +b +0 +<age>$/)
+})
+
+test('wait --for=delete ends when the object goes', async (t) => {
+  const path = await namespace('awaited')
+  await client.post(path, { metadata: { name: 'going' } })
+  const wait = kubectl.start('wait', '--for=delete', 'cm/going', '-n', 'awaited', '-v=6')
+  t.after(() => wait.end())
+  await until(wait, /watch=true 200 OK/)
+  await client.delete(`${path}/going`)
+  assert.equal(await next(wait.output), 'configmap/going condition met')
+  assert.equal(await wait.ended(), 0)
+})
+
+test('wait --for=condition ends when the condition is met', async (t) => {
+  await namespace('ready')
+  const path = '/api/v1/namespaces/ready/status'
+  const wait = kubectl.start('wait', '--for=condition=Tested=true', 'ns/ready', '-v=6')
+  t.after(() => wait.end())
+  await until(wait, /watch=true 200 OK/)
+  const { body } = await client.get('/api/v1/namespaces/ready')
+  const condition = { type: 'Tested', status: 'True', lastTransitionTime: body.metadata.creationTimestamp }
+  const changed = await client.put(path, { ...body, status: { phase: 'Active', conditions: [condition] } })
+  assert.equal(changed.status, 200, changed.text)
+  assert.equal(await next(wait.output), 'namespace/ready condition met')
+  assert.equal(await wait.ended(), 0)
+})
+
+test('delete waits for the finalizers', async (t) => {
+  const path = await namespace('held')
+  await client.post(path, { metadata: { name: 'held', finalizers: ['test/hold'] } })
+  const deletion = kubectl.start('delete', 'cm', 'held', '-n', 'held')
+  t.after(() => deletion.end())
+  assert.equal(await next(deletion.output), 'configmap "held" deleted')
+  const { body } = await client.get(`${path}/held`)
+  assert.ok(body.metadata.deletionTimestamp)
+  await client.put(`${path}/held`, { ...body, metadata: { ...body.metadata, finalizers: [] } })
+  assert.equal(await deletion.ended(), 0)
+  assert.equal((await client.get(`${path}/held`)).status, 404)
+})
+
+test('proxy forwards requests and watches', async (t) => {
+  const path = await namespace('proxied')
+  const proxy = kubectl.start('proxy', '--port=0')
+  t.after(() => proxy.end())
+  const url = (await next(proxy.output)).replace('Starting to serve on ', 'http://')
+  const headers = { 'content-type': 'application/json' }
+  const created = await fetch(url + path, { method: 'POST', headers, body: '{"metadata":{"name":"a"}}' })
+  assert.equal(created.status, 201)
+  const stop = new AbortController()
+  t.after(() => stop.abort())
+  const watch = await fetch(`${url}${path}?watch=1`, { signal: stop.signal })
+  const { value } = await watch.body!.getReader().read()
+  const event = JSON.parse(Buffer.from(value!).toString())
+  assert.deepEqual([event.type, event.object.metadata.name], ['ADDED', 'a'])
+})

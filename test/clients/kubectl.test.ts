@@ -1,0 +1,29 @@
+/**
+ * Debian's kubectl against a real server: sessions at a shell, each step with its output, errors and exit code to the
+ * letter. The steps of a session build on each other; sessions have a home and a namespace of their own and run side by
+ * side at one server.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { kubectlFor } from '../tools/kubectl-shell.ts'
+import { startServer } from '../tools/server.ts'
+import { parseTranscript, writeOutcome } from '../tools/transcript.ts'
+
+const sessions = ['discovering', 'reading', 'writing', 'refusals']
+
+const server = await startServer({ after }, ['--profile=kubernetes'])
+
+describe('kubectl', { concurrency: 2 }, () => {
+  for (const session of sessions) describe(session, { concurrency: 1 }, () => follow(session))
+})
+
+function follow(session: string): void {
+  const kubectl = kubectlFor(server, session)
+  const transcript = readFileSync(join(import.meta.dirname, 'transcripts', `${session}.txt`), 'utf8')
+  for (const { heading, command, input, outcome } of parseTranscript(transcript))
+    test(`${heading}: ${command}`, async () => {
+      assert.equal(writeOutcome(await kubectl.run(command, input)), writeOutcome(outcome))
+    })
+}

@@ -1,0 +1,120 @@
+/**
+ * Debian's kubectl at a server of ours: a shell in a directory that is its home and has nobody else's settings, and
+ * what came of a command with the parts masked that differ from run to run. The server's admin is the default user;
+ * `--kubeconfig=bob.kubeconfig` is a user without rights, and `nobody.kubeconfig` one with a token that nobody knows.
+ */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import type { ServerHandle } from './server.ts'
+import type { Outcome } from './transcript.ts'
+
+const longestCommand = 30_000
+
+export interface Kubectl {
+  readonly home: string
+  /** Runs one line of shell to its end. */
+  run(command: string, input?: string): Promise<Outcome>
+  /** Starts kubectl and leaves it running; the caller ends it. */
+  start(...args: readonly string[]): Running
+}
+
+/** A kubectl that goes on: its lines as they come, output and errors each for themselves. */
+export interface Running {
+  readonly output: AsyncIterator<string>
+  readonly errors: AsyncIterator<string>
+  /** Waits until it ends by itself, and gives its exit code. */
+  ended(): Promise<number | null>
+  /** Ends it if it has not ended. */
+  end(): Promise<void>
+}
+
+export function kubectlFor(server: ServerHandle, name = 'home'): Kubectl {
+  const home = join(server.directory, name)
+  mkdirSync(home)
+  const admin = join(home, 'admin.kubeconfig')
+  copyFileSync(join(server.directory, 'admin.kubeconfig'), admin)
+  for (const user of ['bob', 'nobody']) writeFileSync(join(home, `${user}.kubeconfig`), tokenConfig(server, user))
+  const settings = {
+    cwd: home,
+    env: { PATH: process.env.PATH, HOME: home, TMPDIR: home, KUBECONFIG: admin },
+  }
+  const mask = masking(server, home)
+  return {
+    home,
+    run: async (command, input = '') => {
+      const child = spawn('sh', ['-c', command], { ...settings, timeout: longestCommand })
+      child.stdin.on('error', ignoreClosedPipe).end(input)
+      const [output, errors, [code, signal]] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        once(child, 'close') as Promise<[number | null, string | null]>,
+      ])
+      if (code === null) throw new Error(`${command}: ended by ${signal}\n${output}${errors}`)
+      return { output: mask(output), errors: mask(errors), code }
+    },
+    start: (...args) => running(spawn('kubectl', args, { ...settings, timeout: longestCommand }), mask),
+  }
+}
+
+function running(child: ChildProcessWithoutNullStreams, mask: Mask): Running {
+  const closed = once(child, 'close') as Promise<[number | null]>
+  return {
+    output: maskedLines(child.stdout, mask),
+    errors: maskedLines(child.stderr, mask),
+    ended: async () => (await closed)[0],
+    end: async () => {
+      child.kill()
+      await closed
+    },
+  }
+}
+
+async function* maskedLines(stream: Readable, mask: Mask): AsyncGenerator<string> {
+  for await (const line of createInterface(stream)) yield mask(`${line}\n`).trimEnd()
+}
+
+/** A command that reads no input may end before it is written. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+}
+
+const masks: readonly (readonly [RegExp, string])[] = [
+  [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uid>'],
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>'],
+  [/(resourceVersion"?: ?)"\d+"/g, '$1"<version>"'],
+  [/((?:gitVersion|compiler|platform)"?: ?)"[^"]*"/gi, '$1"<version>"'],
+  // An age is at the end of a row, or before the columns of labels.
+  [/ {3}(?:\d+[hm])?\d+[hms](?: +(?=\S)|$)/gm, '   <age>   '],
+  [/AGE {3,}/g, 'AGE     '],
+]
+
+type Mask = (said: string) => string
+
+function masking(server: ServerHandle, home: string): Mask {
+  return (said) => {
+    const known = said
+      .replaceAll(home, '<home>')
+      .replaceAll(server.url, '<server>')
+      .replaceAll(`127.0.0.1:${server.port}`, '<address>')
+    return masks
+      .reduce((masked, [pattern, by]) => masked.replaceAll(pattern, by), known)
+      .replaceAll('<age>   \n', '<age>\n')
+  }
+}
+
+function tokenConfig(server: ServerHandle, user: string): string {
+  const certificate = readFileSync(join(server.directory, 'data/pki/ca.crt')).toString('base64')
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'test', cluster: { server: server.url, 'certificate-authority-data': certificate } }],
+    users: [{ name: user, user: { token: `${user}-token` } }],
+    contexts: [{ name: user, context: { cluster: 'test', user } }],
+    'current-context': user,
+  })
+}
