@@ -2,12 +2,13 @@
  * Reads a JSON value against a schema: the first reader of the schema language.
  *
  * Gives a fresh value in its normal form: known fields only, every value of its type, nulls and zero values treated as
- * the field says, base64 and times checked and written one way. A value of a wrong type is a 400 that names the place.
- * Fields that the schema does not know are left out and reported; the caller decides what that means.
+ * the field says, base64, times and quantities checked and written one way. A value of a wrong type is a 400 that names
+ * the place. Fields that the schema does not know are left out and reported; the caller decides what that means.
  */
 import { badRequest } from '../model/api-error.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, setKey, typeName } from '../model/json.ts'
+import { canonicalQuantity } from '../model/quantity.ts'
 import type { Field, IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 import { normalTime } from './time.ts'
 
@@ -37,7 +38,7 @@ function read(schema: Schema, value: Json, path: FieldPath, unknown: FieldPath[]
     case 'time':
       return typeof value === 'string' ? readTime(value, schema.micro, path) : wrongType(path, value, 'time')
     case 'quantity':
-      return typeof value === 'string' || typeof value === 'number' ? String(value) : wrongType(path, value, 'quantity')
+      return readQuantity(value, path)
     case 'intOrString':
       return typeof value === 'string' ? value : readInteger({ type: 'integer', bits: 32 }, value, path)
     case 'any':
@@ -120,6 +121,19 @@ function readTime(value: string, micro: boolean, path: FieldPath): string {
       `${path}: ${JSON.stringify(value.slice(0, 100))} is not a time: use RFC 3339, as in "2006-01-02T15:04:05Z"`,
     )
   return normal
+}
+
+/** A number is a quantity without a suffix. */
+function readQuantity(value: Json, path: FieldPath): string {
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint')
+    return wrongType(path, value, 'quantity')
+  const text = String(value)
+  const canonical = canonicalQuantity(text.trim())
+  if (canonical === undefined)
+    throw badRequest(
+      `${path}: ${JSON.stringify(text.slice(0, 100))} is not a quantity: use a number with a suffix or an exponent, as in "500m", "1.5Gi" or "1e3"`,
+    )
+  return canonical
 }
 
 /** What stands for a value that was sent as null or not at all. */

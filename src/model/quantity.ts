@@ -1,0 +1,161 @@
+/**
+ * Quantities: amounts of a resource as people write them (`500m`, `1.5Gi`, `1e3`), held exactly, in billionths.
+ *
+ * What is finer than a billionth is rounded up, away from zero: who asks for a little gets a little. Amounts with a
+ * binary suffix end at 2^63-1. A quantity remembers its family of suffixes and is written with the largest one that
+ * needs no fraction: `1024Mi` is `1Gi`, `0.1` is `100m`, `1.5Gi` is `1536Mi`. Texts are bounded in length and in
+ * exponent, so that no text costs more than a few microseconds.
+ */
+export interface Quantity {
+  readonly nanos: bigint
+  readonly form: Form
+}
+
+/** `1500m`, `2G`; `1536Mi`, `2Gi`; `15e3`. */
+type Form = 'decimal' | 'binary' | 'exponent'
+
+const longestText = 100
+const largestExponent = 100
+const nanosInOne = 1_000_000_000n
+const largestBinary = (2n ** 63n - 1n) * nanosInOne
+
+const decimalExponents = new Map(Object.entries({ n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }))
+const decimalSuffixes = new Map(Array.from(decimalExponents, ([suffix, exponent]) => [exponent, suffix]))
+const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
+
+/** A text taken apart: `-1.50Ki` is negative, 1, 50, binary, 10. */
+interface Parts {
+  readonly negative: boolean
+  /** Without leading zeros; `0` when nothing else is left. */
+  readonly whole: string
+  readonly fraction: string
+  readonly form: Form
+  /** Of ten, or of two in the binary form. */
+  readonly exponent: number
+}
+
+/** Undefined when the text is no quantity. */
+export function parseQuantity(text: string): Quantity | undefined {
+  const parts = takeApart(text)
+  return parts && amountOf(parts)
+}
+
+export function formatQuantity({ nanos, form }: Quantity): string {
+  if (nanos === 0n) return '0'
+  return (form === 'binary' ? formatBinary(nanos) : undefined) ?? formatDecimal(nanos, form)
+}
+
+/**
+ * What the text becomes when it is read and written again; undefined when it is no quantity.
+ * A text whose scale is that of a suffix already stays as it is, so `1.250` is kept and `1.25` becomes `1250m`.
+ */
+export function canonicalQuantity(text: string): string | undefined {
+  const parts = takeApart(text)
+  if (parts === undefined) return undefined
+  return staysAsWritten(parts) ? text : formatQuantity(amountOf(parts))
+}
+
+/** Below, at or above zero as `a` is below, equal to or above `b`, in whatever way they are written. */
+export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
+  if (a.nanos === b.nanos) return 0
+  return a.nanos < b.nanos ? -1 : 1
+}
+
+export function quantitySign({ nanos }: Quantity): -1 | 0 | 1 {
+  if (nanos === 0n) return 0
+  return nanos < 0n ? -1 : 1
+}
+
+/** The sum is written as the first of the two that is not zero. */
+export function addQuantities(a: Quantity, b: Quantity): Quantity {
+  return { nanos: a.nanos + b.nanos, form: a.nanos === 0n ? b.form : a.form }
+}
+
+/** Rounded away from zero to whole thousandths. */
+export function roundUpToMilli({ nanos, form }: Quantity): Quantity {
+  return { nanos: divideUp(nanos, 1_000_000n) * 1_000_000n, form }
+}
+
+// No two neighbouring parts can take the same character, so there is one way to match and nothing to try again.
+const pattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([A-Za-z]+)([+-]?[0-9]*))?$/
+
+function takeApart(text: string): Parts | undefined {
+  const match = text.length > longestText ? null : pattern.exec(text)
+  if (match === null) return undefined
+  const [, sign, whole = '', fraction = '', letters = '', power = ''] = match
+  const scale = scaleOf(letters, power)
+  if (scale === undefined || whole + fraction === '') return undefined
+  return { negative: sign === '-', whole: String(BigInt(whole)), fraction, ...scale }
+}
+
+function scaleOf(letters: string, power: string): Pick<Parts, 'form' | 'exponent'> | undefined {
+  if (power !== '') return letters === 'e' || letters === 'E' ? scaleOfPower(Number(power)) : undefined
+  const exponent = decimalExponents.get(letters)
+  if (exponent !== undefined) return { form: 'decimal', exponent }
+  const place = binarySuffixes.indexOf(letters)
+  return place < 0 ? undefined : { form: 'binary', exponent: place * 10 }
+}
+
+function scaleOfPower(exponent: number): Pick<Parts, 'form' | 'exponent'> | undefined {
+  return Math.abs(exponent) <= largestExponent ? { form: 'exponent', exponent } : undefined
+}
+
+function amountOf({ negative, whole, fraction, form, exponent }: Parts): Quantity {
+  const digits = BigInt(whole + fraction)
+  const nanos =
+    form === 'binary'
+      ? smaller(shift(digits << BigInt(exponent), 9 - fraction.length), largestBinary)
+      : shift(digits, 9 + exponent - fraction.length)
+  return { nanos: negative ? -nanos : nanos, form: form === 'binary' && nanos < nanosInOne ? 'decimal' : form }
+}
+
+/** `amount` times ten to the power of `places`, rounded up. */
+function shift(amount: bigint, places: number): bigint {
+  return places < 0 ? divideUp(amount, 10n ** BigInt(-places)) : amount * 10n ** BigInt(places)
+}
+
+function divideUp(amount: bigint, by: bigint): bigint {
+  const quotient = amount / by
+  if (amount % by === 0n) return quotient
+  return amount < 0n ? quotient - 1n : quotient + 1n
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}
+
+/** Undefined for a fraction, and for what is too small for a suffix. */
+function formatBinary(nanos: bigint): string | undefined {
+  let amount = nanos / nanosInOne
+  if (nanos % nanosInOne !== 0n || (amount > -1024n && amount < 1024n)) return undefined
+  let place = 0
+  for (; amount % 1024n === 0n; place++) amount /= 1024n
+  return `${amount}${binarySuffixes[place]}`
+}
+
+function formatDecimal(nanos: bigint, form: Form): string {
+  const digits = String(nanos)
+  const zeros = trailingZeros(digits)
+  const dropped = zeros - (zeros % 3)
+  const exponent = dropped - 9
+  const suffix = form === 'exponent' ? undefined : decimalSuffixes.get(exponent)
+  return digits.slice(0, digits.length - dropped) + (suffix ?? (exponent === 0 ? '' : `e${exponent}`))
+}
+
+function trailingZeros(digits: string): number {
+  let start = digits.length
+  while (digits[start - 1] === '0') start--
+  return digits.length - start
+}
+
+// The limits on length are where other servers stop to keep the text, too.
+function staysAsWritten({ whole, fraction, form, exponent }: Parts): boolean {
+  if (form === 'binary') {
+    const fits = whole.length + Math.floor((exponent * 3) / 10) <= 14
+    return fraction === '' && fits && BigInt(whole) % 8n !== 0n
+  }
+  const digits = whole + fraction
+  const scale = exponent - fraction.length
+  const tidy = !digits.startsWith('0') && !digits.endsWith('000')
+  return tidy && digits.length <= 18 && scale >= -9 && scale % 3 === 0
+}
