@@ -102,10 +102,19 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
   readonly atomic?: boolean
   /** Fields that are not described are kept, not pruned. */
   readonly open?: boolean
+  /** Fields of which exactly one must be there. */
+  readonly choice?: Choice
   /** Defaults that depend on sibling fields. Changes the value, which is freshly decoded. */
   fill?(value: T, context: RuleContext): void
   /** Rules that span several fields. */
   check?(value: T, path: FieldPath, context: RuleContext): FieldError[]
+}
+
+/** The first of these fields that is there, in this order, is the one that counts; further ones are refused unseen. */
+export interface Choice {
+  readonly among: readonly string[]
+  /** What one of them is called in messages: `volume type`. */
+  readonly noun: string
 }
 
 export interface Field<T = unknown> {

@@ -1,6 +1,6 @@
 /**
  * Checks a decoded value against what its schema demands beyond types: required fields, listed values, map keys,
- * unique list elements, and the rules of its types.
+ * unique list elements, choices of one field among several, and the rules of its types.
  */
 import {
   at,
@@ -8,13 +8,14 @@ import {
   duplicate,
   type FieldError,
   type FieldPath,
+  forbidden,
   invalid,
   notSupported,
   required,
 } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { RuleContext } from './context.ts'
-import type { ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
+import type { Choice, Field, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 
 export function validate(schema: Schema, value: Json, context: RuleContext, path: FieldPath = ''): FieldError[] {
   switch (schema.type) {
@@ -25,22 +26,33 @@ export function validate(schema: Schema, value: Json, context: RuleContext, path
     case 'list':
       return Array.isArray(value) ? validateList(schema, value, context, path) : []
     case 'string':
-      return schema.values && value !== '' && !schema.values.includes(String(value))
-        ? [notSupported(path, value, schema.values)]
-        : []
+      return schema.values && !schema.values.includes(String(value)) ? [notSupported(path, value, schema.values)] : []
     default:
       return []
   }
 }
 
 function validateObject(schema: ObjectSchema, value: JsonObject, context: RuleContext, path: FieldPath): FieldError[] {
+  const surplus = schema.choice ? membersIn(value, schema.choice).slice(1) : []
   const errors = Object.entries(schema.fields).flatMap(([name, field]) => {
-    const item = value[name]
     const place = child(path, name)
-    if (field.required && (item === undefined || item === '' || item === null)) return [required(place)]
-    return item === undefined ? [] : validate(field.schema, item, context, place)
+    if (surplus.includes(name)) return [forbidden(place, `may not specify more than 1 ${schema.choice?.noun}`)]
+    return validateField(field, value[name], context, place)
   })
+  if (schema.choice && membersIn(value, schema.choice).length === 0)
+    errors.push(required(path, `must specify a ${schema.choice.noun}`))
   return schema.check ? [...errors, ...schema.check(value, path, context)] : errors
+}
+
+function membersIn(value: JsonObject, { among }: Choice): string[] {
+  return among.filter((name) => value[name] !== undefined)
+}
+
+function validateField(field: Field, item: Json | undefined, context: RuleContext, path: FieldPath): FieldError[] {
+  if (field.required && (item === undefined || item === '' || item === null)) return [required(path)]
+  // An empty text that is always written was not sent; any other is one that was.
+  if (item === undefined || (item === '' && field.zero === 'write')) return []
+  return validate(field.schema, item, context, path)
 }
 
 function validateMap(schema: MapSchema, value: JsonObject, context: RuleContext, path: FieldPath): FieldError[] {
