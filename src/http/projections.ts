@@ -11,7 +11,7 @@ import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { groupName, type Vendor } from '../model/vendor.ts'
 import type { Resource } from '../registry/resource.ts'
-import { type Column, defaultColumns } from '../schema/columns.ts'
+import { defaultColumns } from '../schema/columns.ts'
 import type { Form } from './forms.ts'
 
 export interface Projection {
@@ -101,22 +101,22 @@ function partial(view: View, { metadata }: ApiObject): JsonObject {
 
 function table(view: View, objects: readonly ApiObject[], metadata: JsonObject, withColumns: boolean): JsonObject {
   const columns = view.resource.kind.columns ?? defaultColumns
-  const now = view.resource.clock.now()
+  const { vendor, clock } = view.resource
+  const now = clock.now()
   return {
     apiVersion: metaVersion(view),
     kind: 'Table',
     metadata,
     columnDefinitions: withColumns ? columns.map(({ cell: _, ...definition }) => definition) : [],
     rows: objects.map((object) => ({
-      cells: columns.map((column) => cellOf(column, object, now)),
+      cells: columns.map((column) => shown(column.cell(object, now, vendor))),
       object: rowObject(view, object),
     })),
   }
 }
 
 /** A control character in a cell could drive the terminal that it is printed on. */
-function cellOf(column: Column, object: ApiObject, now: number): Json {
-  const cell = column.cell(object, now)
+function shown(cell: Json): Json {
   return typeof cell === 'string' ? cell.replaceAll(/\p{Cc}/gu, ' ') : cell
 }
 

@@ -79,9 +79,15 @@ export function apiVersionOf(vendor: Vendor, group: string, version: string): st
   return name === '' ? version : `${name}/${version}`
 }
 
-/** A label, annotation or type key: `metadata.name` is `orch.io/metadata.name`. */
-export function vendorKey(vendor: Vendor, key: string): string {
-  return `${vendor.keyDomain}/${key}`
+/** A label, annotation or type key: `metadata.name` is `orch.io/metadata.name`, in `node` `node.orch.io/...`. */
+export function vendorKey(vendor: Vendor, key: string, subdomain = ''): string {
+  return `${subdomain}${subdomain && '.'}${vendor.keyDomain}/${key}`
+}
+
+/** Whether a key is in one of the vendor's domains, or below them: nobody else may give it a meaning. */
+export function isVendorKey(vendor: Vendor, key: string): boolean {
+  const domain = `.${key.split('/', 1)[0]!.toLowerCase()}`
+  return domain.endsWith(`.${vendor.keyDomain}`) || domain.endsWith(`.${vendor.groupDomain}`)
 }
 
 /** The published name of a definition: `core.v1.ConfigMap` is `io.orch.api.core.v1.ConfigMap`. */

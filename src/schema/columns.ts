@@ -1,6 +1,7 @@
 /** The columns of a kind in a table: what people see of an object at a glance. */
 import type { Json } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
+import type { Vendor } from '../model/vendor.ts'
 
 export interface Column<T = ApiObject> {
   readonly name: string
@@ -10,15 +11,10 @@ export interface Column<T = ApiObject> {
   /** 0: always shown; above: only in wide tables. */
   readonly priority: number
   /** The cell of an object; `now` is the wall clock in milliseconds. */
-  readonly cell: (object: T, now: number) => Json
+  readonly cell: (object: T, now: number, vendor: Vendor) => Json
 }
 
-export function column<T>(
-  name: string,
-  description: string,
-  cell: (object: T, now: number) => Json,
-  priority = 0,
-): Column<T> {
+export function column<T>(name: string, description: string, cell: Column<T>['cell'], priority = 0): Column<T> {
   return { name, type: 'string', format: '', description, priority, cell }
 }
 
