@@ -1,0 +1,170 @@
+/**
+ * PersistentVolume: a piece of storage in the cluster, whose life is its own. A claim binds to it through `claimRef`.
+ * Where its data is, and on which nodes, does not change once it is said.
+ */
+import { posix } from 'node:path'
+import { at, child, type FieldError, forbidden, invalid, notSupported, required } from '../../model/field-error.ts'
+import { type Json, sameJson } from '../../model/json.ts'
+import { parseQuantity, quantitySign } from '../../model/quantity.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field, s } from '../../schema/schema.ts'
+import { immutableField } from '../immutable.ts'
+import { abbreviateModes } from './types/access-modes.ts'
+import { type PersistentVolumeSpec, persistentVolumeSpec, sourceNames } from './types/persistent-volume-spec.ts'
+import type { ResourceList } from './types/resource-list.ts'
+
+const fields = {
+  spec: field(2, persistentVolumeSpec, { zero: 'write' }),
+  status: field(
+    3,
+    s.object({
+      phase: field(1, s.string(), { default: 'Pending' }),
+      message: field(2, s.string()),
+      reason: field(3, s.string()),
+    }),
+    { zero: 'write' },
+  ),
+}
+
+export type PersistentVolume = ObjectOf<typeof fields>
+
+const columns: readonly Column<PersistentVolume>[] = [
+  nameColumn,
+  column('Capacity', 'How much it holds.', ({ spec }) => spec?.capacity?.storage ?? '0'),
+  column('Access Modes', 'How it may be mounted.', ({ spec }) => abbreviateModes(spec?.accessModes)),
+  column(
+    'Reclaim Policy',
+    'What becomes of it when its claim is gone.',
+    ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '',
+  ),
+  column('Status', 'Whether it is free, bound to a claim, or released.', phaseOf),
+  column('Claim', 'The claim that it is bound to.', ({ spec }) => claimOf(spec ?? {})),
+  column('StorageClass', 'The class that it belongs to.', (object, _, vendor) => classOf(object, vendor)),
+  column('Reason', 'Why it failed, in a word.', ({ status }) => status?.reason ?? ''),
+  ageColumn,
+  column('VolumeMode', 'A file system or a raw device.', ({ spec }) => spec?.volumeMode ?? '<unset>', 1),
+]
+
+export const persistentVolume = defineKind({
+  group: 'core',
+  version: 'v1',
+  kind: 'PersistentVolume',
+  plural: 'persistentvolumes',
+  shortNames: ['pv'],
+  scope: 'Cluster',
+  deleteAnswers: 'object',
+  fields,
+  columns,
+  readOnly: ['status'],
+  subresources: {
+    status: {
+      verbs: ['get', 'update', 'patch'],
+      readOnly: ['spec'],
+      prepareForUpdate: (next, previous) => keep(next, previous, 'spec'),
+    },
+  },
+  fillDefaults: ({ spec }) => {
+    if (spec === undefined) return
+    spec.persistentVolumeReclaimPolicy ??= 'Retain'
+    spec.volumeMode ??= 'Filesystem'
+  },
+  prepareForCreate: (object) => {
+    object.status = { phase: 'Pending' }
+  },
+  prepareForUpdate: (next, previous) => keep(next, previous, 'status'),
+  validate: (object, { vendor }) => [
+    ...checkCapacity(object.spec?.capacity),
+    ...checkRecycling(object.spec ?? {}),
+    ...checkPortal(object),
+    ...checkMountAnnotation(object, vendor),
+  ],
+  validateUpdate: ({ spec: next = {} }, { spec: previous = {} }) => [
+    ...checkSameSource(next, previous),
+    ...immutableField('spec.volumeMode', next.volumeMode, previous.volumeMode),
+    ...(previous.nodeAffinity ? immutableField('spec.nodeAffinity', next.nodeAffinity, previous.nodeAffinity) : []),
+  ],
+})
+
+function phaseOf({ metadata, status }: PersistentVolume): string {
+  return metadata.deletionTimestamp === undefined ? (status?.phase ?? '') : 'Terminating'
+}
+
+function claimOf({ claimRef }: PersistentVolumeSpec): string {
+  return claimRef ? `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}` : ''
+}
+
+/** The annotation is from before there was the field, and goes before it. */
+function classOf({ metadata, spec }: PersistentVolume, vendor: Vendor): string {
+  return metadata.annotations?.[vendorKey(vendor, 'storage-class', 'volume.beta')] ?? spec?.storageClassName ?? ''
+}
+
+function keep(next: PersistentVolume, previous: PersistentVolume, part: 'spec' | 'status'): void {
+  next[part] = previous[part] as never
+}
+
+/** How much it stores, and nothing else. */
+function checkCapacity(capacity: ResourceList = {}): FieldError[] {
+  const path = 'spec.capacity'
+  const names = Object.keys(capacity)
+  return [
+    ...(names.length === 0 ? [required(path)] : []),
+    ...(names.length === 1 && names[0] === 'storage' ? [] : [notSupported(path, names, ['storage'])]),
+    ...Object.entries(capacity)
+      .filter(([, amount]) => quantitySign(parseQuantity(amount)!) <= 0)
+      .map(([name, amount]) => invalid(at(path, name), amount, 'must be greater than zero')),
+  ]
+}
+
+/** Recycling deletes all that is below the path. */
+function checkRecycling({ hostPath, persistentVolumeReclaimPolicy: policy }: PersistentVolumeSpec): FieldError[] {
+  if (policy !== 'Recycle' || !hostPath?.path || posix.normalize(hostPath.path) !== '/') return []
+  return [forbidden('spec.persistentVolumeReclaimPolicy', "may not be 'Recycle' for a hostPath of '/'")]
+}
+
+const longestInterfaceName = 64
+
+/** With an initiator of its own, the node names an interface after volume and portal. */
+function checkPortal({ metadata, spec }: PersistentVolume): FieldError[] {
+  const { initiatorName, targetPortal = '' } = spec?.iscsi ?? {}
+  const { length } = `${metadata.name}:${targetPortal}`
+  if (initiatorName === undefined || length <= longestInterfaceName) return []
+  const text = `with the name of the volume it may have at most ${longestInterfaceName - 1} characters if iscsi.initiatorName is set`
+  return [invalid('spec.iscsi.targetportal', targetPortal, text)]
+}
+
+/** Sources whose mounts have always taken options, from before there was `mountOptions`. */
+const mountedWithOptions = [
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'iscsi',
+  'cinder',
+  'cephfs',
+  'azureFile',
+  'vsphereVolume',
+  'azureDisk',
+  'photonPersistentDisk',
+] as const
+
+function checkMountAnnotation({ metadata, spec = {} }: PersistentVolume, vendor: Vendor): FieldError[] {
+  const key = vendorKey(vendor, 'mount-options', 'volume.beta')
+  const unused = metadata.annotations?.[key] === undefined || mountedWithOptions.some((name) => spec[name])
+  return unused ? [] : [forbidden(child('metadata.annotations', key), 'this volume type takes no mount options')]
+}
+
+/** Only the secret for growing a volume may come later, once: drivers learnt to grow after volumes were made. */
+function checkSameSource(next: PersistentVolumeSpec, previous: PersistentVolumeSpec): FieldError[] {
+  const { controllerExpandSecretRef: added, ...csi } = next.csi ?? {}
+  const grown = added && previous.csi && !previous.csi.controllerExpandSecretRef
+  const same = sameJson(sourceOf(grown ? { ...next, csi } : next), sourceOf(previous))
+  return same ? [] : [forbidden('spec', 'the source of a volume may not change after creation')]
+}
+
+function sourceOf(spec: PersistentVolumeSpec): Json {
+  return Object.fromEntries(sourceNames.map((name) => [name, spec[name]])) as Json
+}

@@ -1,0 +1,73 @@
+/** NodeSelector: which nodes are meant. Its terms are alternatives; the requirements of a term must all be met. */
+import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
+import { checkDnsSubdomain, checkQualifiedName } from '../../../model/names.ts'
+import { field, type Infer, s } from '../../../schema/schema.ts'
+
+const requirement = s.object({
+  key: field(1, s.string(), { zero: 'write' }),
+  operator: field(2, s.string(), { zero: 'write' }),
+  values: field(3, s.list(s.string())),
+})
+
+type Requirement = Infer<typeof requirement>
+
+const nodeSelectorTerm = s.object(
+  { matchExpressions: field(1, s.list(requirement)), matchFields: field(2, s.list(requirement)) },
+  {
+    atomic: true,
+    check: ({ matchExpressions = [], matchFields = [] }, path) => [
+      ...matchExpressions.flatMap((item, i) => checkExpression(item, at(child(path, 'matchExpressions'), i))),
+      ...matchFields.flatMap((item, i) => checkField(item, at(child(path, 'matchFields'), i))),
+    ],
+  },
+)
+
+export const nodeSelector = s.object(
+  { nodeSelectorTerms: field(1, s.list(nodeSelectorTerm), { required: true }) },
+  { atomic: true },
+)
+
+/** A requirement on labels. */
+function checkExpression(item: Requirement, path: FieldPath): FieldError[] {
+  const { key = '' } = item
+  const keyFaults = checkQualifiedName(key).map((text) => invalid(child(path, 'key'), key, text))
+  return [...checkOperator(item, path), ...keyFaults]
+}
+
+function checkOperator({ operator = '', values = [] }: Requirement, path: FieldPath): FieldError[] {
+  const place = child(path, 'values')
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      return values.length > 0 ? [] : [required(place, `${operator} needs at least one value`)]
+    case 'Exists':
+    case 'DoesNotExist':
+      return values.length === 0 ? [] : [forbidden(place, `${operator} takes no values`)]
+    case 'Gt':
+    case 'Lt':
+      return values.length === 1 ? [] : [required(place, `${operator} needs exactly one value`)]
+    default:
+      return [unknownOperator(operator, path)]
+  }
+}
+
+/** A requirement on fields, of which there is one: the name of the node. */
+function checkField(item: Requirement, path: FieldPath): FieldError[] {
+  const { key = '', values = [] } = item
+  const operatorFaults = checkFieldOperator(item, path)
+  if (key !== 'metadata.name')
+    return [...operatorFaults, invalid(child(path, 'key'), key, 'the only field to select by is metadata.name')]
+  const names = values.flatMap((name, i) =>
+    checkDnsSubdomain(name).map((text) => invalid(at(child(path, 'values'), i), name, text)),
+  )
+  return [...operatorFaults, ...names]
+}
+
+function checkFieldOperator({ operator = '', values = [] }: Requirement, path: FieldPath): FieldError[] {
+  if (operator !== 'In' && operator !== 'NotIn') return [unknownOperator(operator, path)]
+  return values.length === 1 ? [] : [required(child(path, 'values'), `${operator} on a field needs exactly one value`)]
+}
+
+function unknownOperator(operator: string, path: FieldPath): FieldError {
+  return invalid(child(path, 'operator'), operator, 'no such operator here')
+}
