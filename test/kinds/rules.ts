@@ -1,0 +1,45 @@
+/** Runs an object through the rules of its kind, as a create or an update does, without a server. */
+import type { FieldError } from '../../src/model/field-error.ts'
+import type { Json } from '../../src/model/json.ts'
+import { type ApiObject, asJson, asObject } from '../../src/model/object.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { decode } from '../../src/schema/decode.ts'
+import { fillDefaults } from '../../src/schema/defaults.ts'
+import type { Kind } from '../../src/schema/kind.ts'
+import { validate } from '../../src/schema/validate.ts'
+
+const context = { vendor: vendorOf('orch'), subresource: '' }
+
+export interface Outcome {
+  readonly object: ApiObject
+  /** `Required spec.capacity`, each once, in order of the alphabet. */
+  readonly faults: readonly string[]
+}
+
+export function createBy(kind: Kind, sent: Json): Outcome {
+  const object = completed(kind, sent)
+  kind.prepareForCreate?.(object, context)
+  return { object, faults: told(creationErrors(kind, object)) }
+}
+
+export function updateBy(kind: Kind, previous: ApiObject, sent: Json): Outcome {
+  const object = completed(kind, sent)
+  kind.prepareForUpdate?.(object, previous, context)
+  const errors = kind.validateUpdate?.(object, previous, context) ?? []
+  return { object, faults: told([...creationErrors(kind, object), ...errors]) }
+}
+
+function completed(kind: Kind, sent: Json): ApiObject {
+  const object = asObject(decode(kind.schema, sent).value)
+  fillDefaults(kind.schema, asJson(object), context)
+  kind.fillDefaults?.(object, context)
+  return object
+}
+
+function creationErrors(kind: Kind, object: ApiObject): FieldError[] {
+  return [...validate(kind.schema, asJson(object), context), ...(kind.validate?.(object, context) ?? [])]
+}
+
+function told(errors: readonly FieldError[]): string[] {
+  return [...new Set(errors.map(({ fault, path }) => `${fault.replace('FieldValue', '')} ${path}`))].sort()
+}
