@@ -196,6 +196,7 @@ test('the source, its mode and its nodes stay; the rest may change', () => {
     [{ nfs }, { hostPath: { path: '/d' } }, ['Forbidden spec']],
     [{ csi }, { csi: { ...csi, ...secret } }, []],
     [{ csi }, { csi: { ...csi, ...secret, fsType: 'x' } }, ['Forbidden spec']],
+    [{ csi: { ...csi, ...secret } }, { csi: { ...csi, ...secret }, mountOptions: ['x'] }, []],
     [{ csi: { ...csi, ...secret } }, { csi }, ['Forbidden spec']],
     [
       { csi: { ...csi, ...secret } },
