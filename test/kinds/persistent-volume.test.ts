@@ -62,7 +62,7 @@ test('every source is taken with the least it needs, and completed', () => {
 test('a volume has exactly one source', () => {
   assert.deepEqual(create({}).faults, ['Required spec'])
   for (const name of sourceNames.slice(1)) {
-    const two = create({ hostPath: { path: '/d' }, [name]: {}, nodeAffinity })
+    const two = create({ hostPath: { path: '/d' }, [name]: {} })
     assert.deepEqual(two.faults, [`Forbidden spec.${name}`])
   }
   assert.deepEqual(create({ nfs, csi: {}, fc: {} }).faults, ['Forbidden spec.csi', 'Forbidden spec.fc'])

@@ -149,11 +149,15 @@ export const persistentVolumeSpec = s.object(
   {
     choice: { among: sourceNames, noun: 'volume type' },
     fill: ({ capacity }) => roundResources(capacity),
-    check: ({ accessModes: modes, storageClassName: name, local: onNode, nodeAffinity }, path) => [
-      ...checkAccessModes(modes, child(path, 'accessModes')),
-      ...(name ? checkDnsSubdomain(name) : []).map((fault) => invalid(child(path, 'storageClassName'), name, fault)),
-      ...(onNode && !nodeAffinity ? [required(child(path, 'nodeAffinity'), 'a local volume is on certain nodes')] : []),
-    ],
+    check: (spec, path) => {
+      const { accessModes: modes, storageClassName: name, nodeAffinity } = spec
+      const isLocal = sourceNames.find((source) => spec[source]) === 'local'
+      return [
+        ...checkAccessModes(modes, child(path, 'accessModes')),
+        ...(name ? checkDnsSubdomain(name) : []).map((fault) => invalid(child(path, 'storageClassName'), name, fault)),
+        ...(isLocal && !nodeAffinity ? [required(child(path, 'nodeAffinity'), 'a local volume needs its nodes')] : []),
+      ]
+    },
   },
 )
 

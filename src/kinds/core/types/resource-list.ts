@@ -1,4 +1,5 @@
 /** ResourceList: amounts by the name of a resource, such as `storage` or `cpu`. */
+import { setKey } from '../../../model/json.ts'
 import { formatQuantity, parseQuantity, roundUpToMilli } from '../../../model/quantity.ts'
 import { type Infer, s } from '../../../schema/schema.ts'
 
@@ -11,6 +12,6 @@ export function roundResources(list: ResourceList = {}): void {
   for (const [name, text] of Object.entries(list)) {
     const amount = parseQuantity(text)!
     const rounded = roundUpToMilli(amount)
-    if (rounded.nanos !== amount.nanos) list[name] = formatQuantity(rounded)
+    if (rounded.nanos !== amount.nanos) setKey(list, name, formatQuantity(rounded))
   }
 }
