@@ -52,6 +52,7 @@ export const persistentVolume = defineKind({
   version: 'v1',
   kind: 'PersistentVolume',
   plural: 'persistentvolumes',
+  doc: 'A piece of storage in the cluster, whose life is its own; a claim binds to it.',
   shortNames: ['pv'],
   scope: 'Cluster',
   deleteAnswers: 'object',
