@@ -5,6 +5,7 @@
  * that what they read is at least as new as the revision they must not be older than. When the feed breaks the caches
  * are loaded anew and watchers are closed: their clients resume by revision or list again.
  */
+import { pause } from '../base/abort.ts'
 import { RevisionGone, type Store, StoreError } from '../store/store.ts'
 import { KindCache } from './kind-cache.ts'
 
@@ -126,17 +127,4 @@ export class Caches {
     const plural = key.indexOf('/', group + 1)
     return this.#byPrefix.get(key.slice(0, plural + 1))
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms)
-    function done() {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    signal.addEventListener('abort', done)
-    if (signal.aborted) done()
-  })
 }
