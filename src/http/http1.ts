@@ -51,6 +51,10 @@ export class Http1Transport implements Transport {
     this.#response.end()
   }
 
+  cut(): void {
+    this.#response.destroy()
+  }
+
   /** Takes the rest of a body that nobody wants, so that the client gets to read the answer; up to a limit. */
   #discard(): void {
     let size = 0

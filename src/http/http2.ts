@@ -4,6 +4,7 @@ import type { Peer, ResponseHeaders, Transport } from './exchange.ts'
 import { aborted, drained } from './streams.ts'
 
 const noError = 0
+const internalError = 2
 const withBody = { endStream: false }
 const withoutBody = { endStream: true }
 
@@ -56,6 +57,10 @@ export class Http2Transport implements Transport {
 
   end(): void {
     this.body.end()
+  }
+
+  cut(): void {
+    this.body.close(internalError)
   }
 }
 

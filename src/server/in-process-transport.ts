@@ -140,6 +140,10 @@ class Conversation implements ServerTransport {
     this.#wakeReader()
   }
 
+  cut(): void {
+    this.leave(new TransportError('the server broke its answer off'))
+  }
+
   /** The client goes, or is made to. What was written and not read is dropped. */
   leave(why: unknown): void {
     if (this.#complete || this.#broken) return

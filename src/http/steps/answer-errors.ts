@@ -38,9 +38,9 @@ function asApiError(error: unknown): ApiError | undefined {
 }
 
 async function answer(exchange: Exchange, error: ApiError, vendor: Vendor): Promise<void> {
-  // Half an answer cannot become another one: end it, so that the client sees it is cut short.
+  // Half an answer cannot become another one.
   if (exchange.answered) {
-    exchange.transport.end()
+    exchange.transport.cut()
     return
   }
   exchange.form = errorForm(exchange, vendor)

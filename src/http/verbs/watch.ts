@@ -5,6 +5,7 @@
 import type { Watcher } from '../../cache/watcher.ts'
 import { ApiError, failure } from '../../model/api-error.ts'
 import { formatVersion } from '../../model/resource-version.ts'
+import type { Resource } from '../../registry/resource.ts'
 import { type Watching, watch } from '../../registry/watch.ts'
 import type { Exchange } from '../exchange.ts'
 import { checkVersionMatch, readSelection } from '../list-options.ts'
@@ -124,16 +125,18 @@ function startBookmarks({ resource }: ResourceRequest, watcher: Watcher, times: 
     if (!next.done) timer = setTimeout(bookmark, Math.max(next.value - (performance.now() - start), 0))
   }
   const bookmark = () => {
-    // Everything up to here has been queued before this bookmark, or was not for this watcher.
-    const revision = Math.max(watcher.revision, resource.caches.revision)
-    const { apiVersion, kind } = resource
-    watcher.bookmark(
-      Buffer.from(
-        `{"type":"BOOKMARK","object":{"apiVersion":${JSON.stringify(apiVersion)},"kind":"${kind.kind}","metadata":{"creationTimestamp":null,"resourceVersion":"${formatVersion(revision)}"}}}\n`,
-      ),
-    )
+    // Everything up to here has been queued before this bookmark, or was not for this watcher. A watch that waits for a
+    // version still to come has nothing to say yet.
+    const { revision } = resource.caches
+    if (revision >= watcher.revision) watcher.bookmark(bookmarkAt(resource, revision))
     schedule()
   }
   schedule()
   return { stop: () => clearTimeout(timer) }
+}
+
+function bookmarkAt({ apiVersion, kind }: Resource, revision: number): Buffer {
+  const metadata = `{"creationTimestamp":null,"resourceVersion":"${formatVersion(revision)}"}`
+  const object = `{"apiVersion":${JSON.stringify(apiVersion)},"kind":"${kind.kind}","metadata":${metadata}}`
+  return Buffer.from(`{"type":"BOOKMARK","object":${object}}\n`)
 }
