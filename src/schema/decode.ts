@@ -9,7 +9,7 @@ import { badRequest } from '../model/api-error.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, setKey, typeName } from '../model/json.ts'
 import { canonicalQuantity } from '../model/quantity.ts'
-import type { Field, IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
+import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 import { normalTime } from './time.ts'
 
 export interface Decoded {
@@ -62,17 +62,17 @@ function readObject(schema: ObjectSchema, value: Json, path: FieldPath, unknown:
     if (schema.open) setKey(result, key, value[key]!)
     else unknown.push(child(path, key))
   }
-  for (const [name, field] of Object.entries(schema.fields)) {
-    const read = readField(field, own(value, name), child(path, name), unknown)
-    if (read !== undefined) result[name] = read
+  for (const name in schema.fields) {
+    const field = schema.fields[name]!
+    const sent = own(value, name)
+    if (sent !== undefined && sent !== null) {
+      const item = read(field.schema, sent, child(path, name), unknown)
+      if (field.zero !== 'omit' || !isZero(item)) result[name] = item
+    } else if (field.zero === 'write') {
+      result[name] = zeroOf(field.schema, unknown)
+    }
   }
   return result
-}
-
-function readField(field: Field, value: Json | undefined, path: FieldPath, unknown: FieldPath[]): Json | undefined {
-  if (value === undefined || value === null) return field.zero === 'write' ? zeroOf(field.schema, unknown) : undefined
-  const result = read(field.schema, value, path, unknown)
-  return field.zero === 'omit' && isZero(result) ? undefined : result
 }
 
 function readMap(schema: MapSchema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {

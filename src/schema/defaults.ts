@@ -2,9 +2,18 @@
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { RuleContext } from './context.ts'
 import type { ObjectSchema, Schema } from './schema.ts'
+import { somewhere } from './somewhere.ts'
+
+/** Most of a kind has no defaults, and is not walked. */
+const hasDefaults = somewhere(
+  (schema) =>
+    schema.type === 'object' &&
+    (schema.fill !== undefined || Object.values(schema.fields).some((field) => field.default !== undefined)),
+)
 
 /** Changes `value`, which must be freshly decoded and nobody else's. */
 export function fillDefaults(schema: Schema, value: Json, context: RuleContext): void {
+  if (!hasDefaults(schema)) return
   switch (schema.type) {
     case 'object':
       if (isObject(value)) fillObject(schema, value, context)

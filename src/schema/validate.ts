@@ -16,68 +16,104 @@ import {
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { RuleContext } from './context.ts'
 import type { Choice, Field, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
+import { somewhere } from './somewhere.ts'
 
-export function validate(schema: Schema, value: Json, context: RuleContext, path: FieldPath = ''): FieldError[] {
+/** Most of a kind has no rules, and is not walked. */
+const hasRules = somewhere((schema) => {
   switch (schema.type) {
     case 'object':
-      return isObject(value) ? validateObject(schema, value, context, path) : []
+      return (
+        schema.check !== undefined ||
+        schema.choice !== undefined ||
+        Object.values(schema.fields).some((field) => field.required)
+      )
     case 'map':
-      return isObject(value) ? validateMap(schema, value, context, path) : []
+      return schema.key !== undefined
     case 'list':
-      return Array.isArray(value) ? validateList(schema, value, context, path) : []
+      return schema.list !== 'atomic'
     case 'string':
-      return schema.values && !schema.values.includes(String(value)) ? [notSupported(path, value, schema.values)] : []
+      return schema.values !== undefined
     default:
-      return []
+      return false
+  }
+})
+
+export function validate(schema: Schema, value: Json, context: RuleContext): FieldError[] {
+  const validation: Validation = { context, errors: [] }
+  check(schema, value, '', validation)
+  return validation.errors
+}
+
+interface Validation {
+  readonly context: RuleContext
+  /** What was found so far, in the order of the schema. */
+  readonly errors: FieldError[]
+}
+
+function check(schema: Schema, value: Json, path: FieldPath, validation: Validation): void {
+  if (!hasRules(schema)) return
+  switch (schema.type) {
+    case 'object':
+      if (isObject(value)) checkObject(schema, value, path, validation)
+      return
+    case 'map':
+      if (isObject(value)) checkMap(schema, value, path, validation)
+      return
+    case 'list':
+      if (Array.isArray(value)) checkList(schema, value, path, validation)
+      return
+    case 'string':
+      if (schema.values && !schema.values.includes(String(value)))
+        validation.errors.push(notSupported(path, value, schema.values))
+      return
+    default:
+      return
   }
 }
 
-function validateObject(schema: ObjectSchema, value: JsonObject, context: RuleContext, path: FieldPath): FieldError[] {
-  const surplus = schema.choice ? membersIn(value, schema.choice).slice(1) : []
-  const errors = Object.entries(schema.fields).flatMap(([name, field]) => {
-    const place = child(path, name)
-    if (surplus.includes(name)) return [forbidden(place, `may not specify more than 1 ${schema.choice?.noun}`)]
-    return validateField(field, value[name], context, place)
-  })
-  if (schema.choice && membersIn(value, schema.choice).length === 0)
-    errors.push(required(path, `must specify a ${schema.choice.noun}`))
-  return schema.check ? [...errors, ...schema.check(value, path, context)] : errors
+function checkObject(schema: ObjectSchema, value: JsonObject, path: FieldPath, validation: Validation): void {
+  const { choice } = schema
+  const surplus = choice ? membersIn(value, choice).slice(1) : []
+  for (const name in schema.fields) {
+    if (surplus.includes(name))
+      validation.errors.push(forbidden(child(path, name), `may not specify more than 1 ${choice?.noun}`))
+    else checkField(schema.fields[name]!, value[name], child(path, name), validation)
+  }
+  if (choice && membersIn(value, choice).length === 0)
+    validation.errors.push(required(path, `must specify a ${choice.noun}`))
+  for (const error of schema.check?.(value, path, validation.context) ?? []) validation.errors.push(error)
 }
 
 function membersIn(value: JsonObject, { among }: Choice): string[] {
   return among.filter((name) => value[name] !== undefined)
 }
 
-function validateField(field: Field, item: Json | undefined, context: RuleContext, path: FieldPath): FieldError[] {
-  if (field.required && (item === undefined || item === '' || item === null)) return [required(path)]
+function checkField(field: Field, item: Json | undefined, path: FieldPath, validation: Validation): void {
+  if (field.required && (item === undefined || item === '' || item === null)) validation.errors.push(required(path))
   // An empty text that is always written was not sent; any other is one that was.
-  if (item === undefined || (item === '' && field.zero === 'write')) return []
-  return validate(field.schema, item, context, path)
+  else if (item !== undefined && !(item === '' && field.zero === 'write')) check(field.schema, item, path, validation)
 }
 
-function validateMap(schema: MapSchema, value: JsonObject, context: RuleContext, path: FieldPath): FieldError[] {
-  return Object.entries(value).flatMap(([key, item]) => [
-    ...(schema.key?.(key) ?? []).map((text) => invalid(at(path, key), key, text)),
-    ...validate(schema.values, item!, context, at(path, key)),
-  ])
+function checkMap(schema: MapSchema, value: JsonObject, path: FieldPath, validation: Validation): void {
+  const looksInto = hasRules(schema.values)
+  for (const key of Object.keys(value)) {
+    for (const text of schema.key?.(key) ?? []) validation.errors.push(invalid(at(path, key), key, text))
+    if (looksInto) check(schema.values, value[key]!, at(path, key), validation)
+  }
 }
 
-function validateList(schema: ListSchema, value: Json[], context: RuleContext, path: FieldPath): FieldError[] {
-  return [
-    ...validateUnique(schema, value, path),
-    ...value.flatMap((item, i) => validate(schema.items, item, context, at(path, i))),
-  ]
+function checkList(schema: ListSchema, value: Json[], path: FieldPath, validation: Validation): void {
+  if (schema.list !== 'atomic') checkUnique(schema, value, path, validation)
+  for (const [i, item] of value.entries()) check(schema.items, item, at(path, i), validation)
 }
 
-function validateUnique(schema: ListSchema, value: Json[], path: FieldPath): FieldError[] {
-  if (schema.list === 'atomic') return []
+function checkUnique(schema: ListSchema, value: Json[], path: FieldPath, { errors }: Validation): void {
   const seen = new Set<string>()
-  return value.flatMap((item, i) => {
+  for (const [i, item] of value.entries()) {
     const identity = identityOf(schema, item)
-    const repeated = seen.has(identity)
+    if (seen.has(identity)) errors.push(duplicate(at(path, i), item))
     seen.add(identity)
-    return repeated ? [duplicate(at(path, i), item)] : []
-  })
+  }
 }
 
 /** What makes an element of a set or keyed list itself, as a string to compare. */
