@@ -45,10 +45,13 @@ export function stringifyJson(value: Json): string {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? writeTop(value) : write(value)
 }
 
-function writeTop(object: JsonObject): string {
-  const { apiVersion, kind, ...rest } = object
-  const type = { ...(apiVersion === undefined ? {} : { apiVersion }), ...(kind === undefined ? {} : { kind }) }
-  return `{${joinMembers(stringifyMembers(type), stringifyMembers(rest))}}`
+function writeTop({ apiVersion, kind, ...rest }: JsonObject): string {
+  const members: string[] = []
+  if (apiVersion !== undefined) members.push(stringifyMember('apiVersion', apiVersion))
+  if (kind !== undefined) members.push(stringifyMember('kind', kind))
+  const others = stringifyMembers(rest)
+  if (others !== '') members.push(others)
+  return `{${members.join(',')}}`
 }
 
 function write(value: Json): string {
@@ -74,18 +77,22 @@ function writeArray(items: Json[]): string {
 
 /** The members of an object, without the braces. */
 export function stringifyMembers(object: JsonObject): string {
-  const keys = Object.keys(object)
-  if (keys.length > 1) keys.sort(compareUtf8)
   let text = ''
-  for (const key of keys) {
+  for (const key of sortedKeys(object)) {
     const value = object[key]
     if (value === undefined) continue
-    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${write(value)}`
+    text += text === '' ? stringifyMember(key, value) : `,${stringifyMember(key, value)}`
   }
   return text
 }
 
-/** Members side by side, whichever of them are empty. */
-export function joinMembers(...members: readonly string[]): string {
-  return members.filter((text) => text !== '').join(',')
+export function stringifyMember(key: string, value: Json): string {
+  return `${JSON.stringify(key)}:${write(value)}`
+}
+
+/** Most objects come sorted already, from another such text. */
+export function sortedKeys(object: JsonObject): string[] {
+  const keys = Object.keys(object)
+  for (let i = 1; i < keys.length; i++) if (compareUtf8(keys[i - 1]!, keys[i]!) > 0) return keys.sort(compareUtf8)
+  return keys
 }

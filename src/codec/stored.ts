@@ -14,8 +14,8 @@
  */
 import { crc32 } from 'node:zlib'
 import type { JsonObject } from '../model/json.ts'
-import type { ApiObject } from '../model/object.ts'
-import { joinMembers, stringifyMembers } from './json.ts'
+import { type ApiObject, asJson } from '../model/object.ts'
+import { sortedKeys, stringifyMember, stringifyMembers } from './json.ts'
 
 export interface StoredHeader {
   readonly uid: string
@@ -31,41 +31,34 @@ export class DamagedValue extends Error {
 }
 
 export function encodeStored(object: ApiObject, header: StoredHeader): Buffer {
-  const body = splitBody(object)
+  const { before, after } = splitBody(object)
   const head = JSON.stringify(header)
-  const length = Buffer.byteLength(head) + Buffer.byteLength(body.before) + Buffer.byteLength(body.after)
-  const bytes = Buffer.allocUnsafeSlow(headerStart + length)
-  const headEnd = headerStart + bytes.write(head, headerStart)
-  const splice = bytes.write(body.before, headEnd)
-  bytes.write(body.after, headEnd + splice)
+  const text = head + before + after
+  const bytes = Buffer.allocUnsafe(headerStart + Buffer.byteLength(text))
+  bytes.write(text, headerStart)
   bytes[0] = format
   bytes[1] = 0
-  bytes.writeUInt32LE(headEnd - headerStart, 6)
-  bytes.writeUInt32LE(splice, 10)
+  bytes.writeUInt32LE(Buffer.byteLength(head), 6)
+  bytes.writeUInt32LE(Buffer.byteLength(before), 10)
   bytes.writeUInt32LE(crc32(bytes.subarray(6)), 2)
   return bytes
 }
 
 /** The body in two parts, between which the resourceVersion belongs: right before the uid, the last of the metadata. */
 function splitBody(object: ApiObject): { before: string; after: string } {
-  const { apiVersion, kind, metadata, ...rest } = object
+  const { apiVersion, kind, metadata } = object
   const { resourceVersion: _, uid, ...meta } = metadata
-  const members = Object.entries(rest as JsonObject)
-  const pick = (wanted: (key: string) => boolean) =>
-    stringifyMembers(Object.fromEntries(members.filter(([key]) => wanted(key))))
-  const type = stringifyMembers({ apiVersion, kind })
-  const metaMembers = stringifyMembers(meta as unknown as JsonObject)
-  return {
-    before: `{${joinMembers(
-      type,
-      pick((key) => key < 'metadata'),
-      `"metadata":{${metaMembers}`,
-    )}${metaMembers === '' ? '' : ','}`,
-    after: `${joinMembers(
-      `"uid":${JSON.stringify(uid)}}`,
-      pick((key) => key > 'metadata'),
-    )}}`,
+  const members = asJson(object)
+  let before = `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)}`
+  let after = `"uid":${JSON.stringify(uid)}}`
+  for (const key of sortedKeys(members)) {
+    if (key === 'apiVersion' || key === 'kind' || key === 'metadata' || members[key] === undefined) continue
+    const text = `,${stringifyMember(key, members[key])}`
+    if (key < 'metadata') before += text
+    else after += text
   }
+  const metaMembers = stringifyMembers(meta as unknown as JsonObject)
+  return { before: `${before},"metadata":{${metaMembers}${metaMembers === '' ? '' : ','}`, after: `${after}}` }
 }
 
 export function storedHeader(bytes: Uint8Array): StoredHeader {
@@ -81,21 +74,42 @@ export interface VersionedJson {
   readonly versionAt: number
 }
 
+/** To be kept: in memory of its own. */
 export function storedJson(bytes: Uint8Array, resourceVersion: string): VersionedJson {
+  return withVersion(bytes, resourceVersion, Buffer.allocUnsafeSlow)
+}
+
+/** To be sent and dropped: memory that is shared with other such answers is cheaper. */
+export function storedAnswer(bytes: Uint8Array, resourceVersion: string): Buffer {
+  return withVersion(bytes, resourceVersion, Buffer.allocUnsafe).json
+}
+
+function withVersion(bytes: Uint8Array, resourceVersion: string, allocate: Allocate): VersionedJson {
   const view = asBuffer(bytes)
   const bodyStart = headerStart + view.readUInt32LE(6)
   const versionAt = view.readUInt32LE(10)
-  return { json: splice(view.subarray(bodyStart), versionAt, 0, resourceVersion), versionAt }
+  return { json: splice(view.subarray(bodyStart), { at: versionAt, dropped: 0, resourceVersion, allocate }), versionAt }
 }
 
 /** The same JSON with another resourceVersion. */
 export function replaceVersion({ json, versionAt }: VersionedJson, from: string, to: string): Buffer {
-  return splice(json, versionAt, versionMember(from).length, to)
+  const dropped = versionMember(from).length
+  return splice(json, { at: versionAt, dropped, resourceVersion: to, allocate: Buffer.allocUnsafeSlow })
 }
 
-function splice(json: Buffer, at: number, dropped: number, resourceVersion: string): Buffer {
+type Allocate = (size: number) => Buffer
+
+interface Splice {
+  readonly at: number
+  /** How many bytes there give way. */
+  readonly dropped: number
+  readonly resourceVersion: string
+  readonly allocate: Allocate
+}
+
+function splice(json: Buffer, { at, dropped, resourceVersion, allocate }: Splice): Buffer {
   const member = versionMember(resourceVersion)
-  const result = Buffer.allocUnsafeSlow(json.length - dropped + member.length)
+  const result = allocate(json.length - dropped + member.length)
   json.copy(result, 0, 0, at)
   result.write(member, at, 'latin1')
   json.copy(result, at + member.length, at + dropped)
