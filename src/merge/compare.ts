@@ -7,7 +7,7 @@
  */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../model/json.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
-import { emptySet, type FieldSet, isEmpty, justHere, makeSet, union } from './field-set.ts'
+import { emptySet, type FieldSet, isEmpty, justHere, union } from './field-set.ts'
 import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts'
 import { byStep, fieldStep } from './steps.ts'
 
@@ -76,30 +76,42 @@ type Part = readonly [string, Comparison]
 
 function gather(parts: readonly Part[]): Comparison {
   if (parts.length === 0) return unchanged
-  const collect = (which: keyof Comparison) =>
-    makeSet(
-      false,
-      parts.map(([step, part]) => [step, part[which]] as const),
-    )
-  const found = { added: collect('added'), modified: collect('modified'), removed: collect('removed') }
+  const found = {
+    added: collect(parts, 'added'),
+    modified: collect(parts, 'modified'),
+    removed: collect(parts, 'removed'),
+  }
   return isUnchanged(found) ? unchanged : found
+}
+
+function collect(parts: readonly Part[], which: keyof Comparison): FieldSet {
+  let children: Map<string, FieldSet> | undefined
+  for (const [step, part] of parts) {
+    if (isEmpty(part[which])) continue
+    children ??= new Map()
+    children.set(step, part[which])
+  }
+  return children === undefined ? emptySet : { member: false, children }
 }
 
 /** Every place of a value, the value's own place included. */
 function everything(schema: Schema, value: Json): FieldSet {
-  if (hasMembers(schema) && isObject(value)) {
-    const names = Object.keys(value).filter((name) => value[name] !== undefined)
-    return makeSet(
-      true,
-      names.map((name) => [fieldStep(name), everything(memberSchema(schema, name), value[name]!)] as const),
-    )
-  }
-  if (hasElements(schema) && Array.isArray(value)) {
-    const items = [...byStep(schema, value)]
-    return makeSet(
-      true,
-      items.map(([step, item]) => [step, everything(schema.items, item)] as const),
-    )
-  }
+  if (hasMembers(schema) && isObject(value)) return everyMember(schema, value)
+  if (hasElements(schema) && Array.isArray(value)) return everyElement(schema, value)
   return justHere
+}
+
+function everyMember(schema: Membered, value: JsonObject): FieldSet {
+  const children = new Map<string, FieldSet>()
+  for (const name of Object.keys(value)) {
+    const item = value[name]
+    if (item !== undefined) children.set(fieldStep(name), everything(memberSchema(schema, name), item))
+  }
+  return children.size === 0 ? justHere : { member: true, children }
+}
+
+function everyElement(schema: ListSchema, value: Json[]): FieldSet {
+  const children = new Map<string, FieldSet>()
+  for (const [step, item] of byStep(schema, value)) children.set(step, everything(schema.items, item))
+  return children.size === 0 ? justHere : { member: true, children }
 }

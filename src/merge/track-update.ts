@@ -8,8 +8,8 @@
  */
 import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
-import { type Comparison, changedBy, compare } from './compare.ts'
-import { difference, emptySet, isEmpty, sameSet, union } from './field-set.ts'
+import { type Comparison, changedBy, compare, isUnchanged } from './compare.ts'
+import { difference, isEmpty, sameSet, union } from './field-set.ts'
 import { foldUpdaters } from './fold-updaters.ts'
 import {
   type Manager,
@@ -66,14 +66,15 @@ function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
 
 /** The managers after a writer made these changes. Its time changes only when what it owns does. */
 export function takeChanges(managers: readonly Manager[], changes: Comparison, writer: Writer): Manager[] {
+  if (isUnchanged(changes)) return [...managers]
   const changed = changedBy(changes)
   const lost = union(changed, changes.removed)
   const left = managers.map((manager) => withFields(manager, difference(manager.fields, lost)))
   const taken = ownable(changed)
   if (isEmpty(taken)) return left
   const index = managers.findIndex((manager) => sameManager(manager, { ...writer, operation: 'Update' }))
-  const kept = index < 0 ? emptySet : left[index]!.fields
-  const own = claim(managers[index], writer, union(kept, taken))
+  if (index < 0) return [...left, claim(undefined, writer, taken)]
+  const own = claim(managers[index], writer, union(left[index]!.fields, taken))
   return [...left.filter((_, i) => i !== index), own]
 }
 
