@@ -11,6 +11,7 @@ import { staticTokens } from '../authn/static-tokens.ts'
 import { type Authorizer, alwaysAllow, alwaysDeny, openPaths, privilegedGroup, union } from '../authz/authorizer.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { errorFields, type Log } from '../base/log.ts'
+import type { CachedObject } from '../cache/cached-object.ts'
 import { Caches } from '../cache/caches.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
 import { discoveryPaths } from '../http/discovery.ts'
@@ -28,6 +29,7 @@ import { resolveRequest } from '../http/steps/resolve-request.ts'
 import { setDeadline } from '../http/steps/set-deadline.ts'
 import { stamp } from '../http/steps/stamp.ts'
 import { allKinds } from '../kinds/all.ts'
+import type { ApiObject } from '../model/object.ts'
 import type { User } from '../model/user.ts'
 import { vendorOf } from '../model/vendor.ts'
 import { ContinueTokens } from '../registry/continue-token.ts'
@@ -192,10 +194,13 @@ function servedPaths({ resources, ready, address }: PathParts): PathHandler[] {
 
 function namespaceFinder(resources: readonly Resource[]): FindNamespace {
   const namespaces = resources.find(({ kind }) => kind.kind === 'Namespace')!
+  // Every write asks for its namespace: it is read once per state of it, and forgotten with that.
+  const read = new WeakMap<CachedObject, ApiObject>()
   return async (name) => {
     await readMostRecent(namespaces)
     const found = namespaces.cache.get(keyOf(namespaces, '', name))
-    return found && readObject(found.json)
+    if (found !== undefined && !read.has(found)) read.set(found, readObject(found.json))
+    return found && read.get(found)
   }
 }
 
