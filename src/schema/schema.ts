@@ -125,6 +125,8 @@ export interface Field<T = unknown> {
   readonly within?: number
   /** An absent or zero value is an error of validation. */
   readonly required: boolean
+  /** What the published description says of it where that differs from what validation and writing show. */
+  readonly published?: 'required' | 'optional'
   /**
    * What becomes of a zero value (`false`, `0`, `""`, empty list or map, empty object):
    * `omit` drops it, as if it had not been sent; `keep` keeps one that was sent; `write` puts it there even if not sent.
@@ -144,6 +146,7 @@ export type InferFields<F extends Fields> = { -readonly [K in keyof F]?: Infer<F
 
 export interface FieldOptions {
   readonly required?: boolean
+  readonly published?: 'required' | 'optional'
   readonly zero?: 'omit' | 'keep' | 'write'
   readonly default?: Json
   readonly doc?: string
@@ -156,6 +159,7 @@ export function field<S extends Schema>(tag: number, schema: S, options: FieldOp
     tag,
     required: options.required ?? false,
     zero,
+    ...(options.published === undefined ? {} : { published: options.published }),
     ...(options.default === undefined ? {} : { default: options.default }),
     ...(options.doc === undefined ? {} : { doc: options.doc }),
   }
