@@ -2,6 +2,7 @@
 import type { Kind } from '../schema/kind.ts'
 import { configMap } from './core/config-map.ts'
 import { namespace } from './core/namespace.ts'
+import { persistentVolume } from './core/persistent-volume.ts'
 import { secret } from './core/secret.ts'
 
-export const allKinds: readonly Kind[] = [namespace, configMap, secret]
+export const allKinds: readonly Kind[] = [namespace, configMap, secret, persistentVolume]

@@ -15,17 +15,18 @@ import { abbreviateModes } from './types/access-modes.ts'
 import { type PersistentVolumeSpec, persistentVolumeSpec, sourceNames } from './types/persistent-volume-spec.ts'
 import type { ResourceList } from './types/resource-list.ts'
 
+const status = s.object(
+  {
+    phase: field(1, s.string(), { default: 'Pending', doc: 'Pending, Available, Bound, Released or Failed.' }),
+    message: field(2, s.string(), { doc: 'Why it is so, for people.' }),
+    reason: field(3, s.string(), { doc: 'Why it failed, in one word for programs.' }),
+  },
+  { name: 'PersistentVolumeStatus', doc: 'Where a volume is in its life.' },
+)
+
 const fields = {
-  spec: field(2, persistentVolumeSpec, { zero: 'write' }),
-  status: field(
-    3,
-    s.object({
-      phase: field(1, s.string(), { default: 'Pending' }),
-      message: field(2, s.string()),
-      reason: field(3, s.string()),
-    }),
-    { zero: 'write' },
-  ),
+  spec: field(2, persistentVolumeSpec, { zero: 'write', doc: 'What it offers and where it is.' }),
+  status: field(3, status, { zero: 'write', doc: 'Where it is in its life. Set by the server.' }),
 }
 
 export type PersistentVolume = ObjectOf<typeof fields>

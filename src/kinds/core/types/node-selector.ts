@@ -3,17 +3,27 @@ import { at, child, type FieldError, type FieldPath, forbidden, invalid, require
 import { checkDnsSubdomain, checkQualifiedName } from '../../../model/names.ts'
 import { field, type Infer, s } from '../../../schema/schema.ts'
 
-const requirement = s.object({
-  key: field(1, s.string(), { zero: 'write' }),
-  operator: field(2, s.string(), { zero: 'write' }),
-  values: field(3, s.list(s.string())),
-})
+const requirement = s.object(
+  {
+    key: field(1, s.string(), { zero: 'write', doc: 'The label or field of the node.' }),
+    operator: field(2, s.string(), { zero: 'write', doc: 'In, NotIn, Exists, DoesNotExist, Gt or Lt.' }),
+    values: field(3, s.list(s.string()), {
+      doc: 'What it is compared with: at least one for In and NotIn, one whole number for Gt and Lt, else none.',
+    }),
+  },
+  { name: 'NodeSelectorRequirement', doc: 'What must hold for one label or field of a node.' },
+)
 
 type Requirement = Infer<typeof requirement>
 
 const nodeSelectorTerm = s.object(
-  { matchExpressions: field(1, s.list(requirement)), matchFields: field(2, s.list(requirement)) },
   {
+    matchExpressions: field(1, s.list(requirement), { doc: 'What must hold for labels of the node.' }),
+    matchFields: field(2, s.list(requirement), { doc: 'What must hold for fields of the node: for metadata.name.' }),
+  },
+  {
+    name: 'NodeSelectorTerm',
+    doc: 'Requirements that a node must meet, all of them. An empty term selects nothing.',
     atomic: true,
     check: ({ matchExpressions = [], matchFields = [] }, path) => [
       ...matchExpressions.flatMap((item, i) => checkExpression(item, at(child(path, 'matchExpressions'), i))),
@@ -23,8 +33,13 @@ const nodeSelectorTerm = s.object(
 )
 
 export const nodeSelector = s.object(
-  { nodeSelectorTerms: field(1, s.list(nodeSelectorTerm), { required: true }) },
-  { atomic: true },
+  {
+    nodeSelectorTerms: field(1, s.list(nodeSelectorTerm), {
+      required: true,
+      doc: 'The terms, of which one is enough.',
+    }),
+  },
+  { name: 'NodeSelector', doc: 'Which nodes are meant: those that one of the terms selects.', atomic: true },
 )
 
 /** A requirement on labels. */
