@@ -40,7 +40,7 @@ export interface ApplyRequest {
   readonly config: Json
   readonly writer: Writer
   readonly force: boolean
-  /** Top-level fields that this way of writing cannot set: they are neither owned nor contested. */
+  /** Fields, by path, that this way of writing cannot set: they are neither owned nor contested. */
   readonly readOnly: readonly string[]
   /** For kinds whose versions differ in form: the object in another version; undefined when there is no such version. */
   readonly inVersion?: InVersion

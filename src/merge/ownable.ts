@@ -1,5 +1,6 @@
 /** What can be owned at all: not what names an object, not what the server decides, not what a way of writing resets. */
 
+import type { FieldPath } from '../model/field-error.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { type Comparison, unchanged } from './compare.ts'
@@ -28,9 +29,13 @@ export function ownable(fields: FieldSet): FieldSet {
   return difference(fields, neverOwned)
 }
 
-/** Without the top-level fields that this way of writing resets. */
+/** Without the fields, by path (`spec`, `status.certificate`), that this way of writing resets. */
 export function writable(fields: FieldSet, readOnly: readonly string[]): FieldSet {
-  return readOnly.length === 0 ? fields : differenceBelow(fields, setOf(...readOnly.map((name) => [`f:${name}`])))
+  return readOnly.length === 0 ? fields : differenceBelow(fields, setOf(...readOnly.map(stepsOf)))
+}
+
+function stepsOf(path: FieldPath): string[] {
+  return path.split('.').map((name) => `f:${name}`)
 }
 
 export function writableChanges(changes: Comparison, readOnly: readonly string[]): Comparison {

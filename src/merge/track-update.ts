@@ -29,7 +29,7 @@ export interface UpdateToTrack {
   readonly before: ApiObject
   readonly after: ApiObject
   readonly writer: Writer
-  /** Top-level fields that this way of writing cannot set. */
+  /** Fields, by path, that this way of writing cannot set. */
   readonly readOnly: readonly string[]
   readonly create: boolean
 }
