@@ -7,7 +7,7 @@ import { asJson } from '../model/object.ts'
 import { validate } from '../schema/validate.ts'
 import { generateName, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
-import { commitObject, unstored, type WriteContext, withManagers } from './write.ts'
+import { commitObject, prepareContext, unstored, type WriteContext, withManagers } from './write.ts'
 
 /**
  * `object` has been decoded and defaulted; it is the caller's no more. With `managed` its managedFields say already who
@@ -42,9 +42,10 @@ function nameObject({ resource, namespace }: WriteContext, object: ApiObject): A
   return { ...object, metadata }
 }
 
-function prepare({ resource }: WriteContext, object: ApiObject): ApiObject {
-  const prepared = { ...object, metadata: systemMetadata(object.metadata, resource.clock.now()) }
-  resource.kind.prepareForCreate?.(prepared, resource.context)
+function prepare(write: WriteContext, object: ApiObject): ApiObject {
+  const context = prepareContext(write)
+  const prepared = { ...object, metadata: systemMetadata(object.metadata, context.now) }
+  write.resource.kind.prepareForCreate?.(prepared, context)
   return prepared
 }
 
@@ -53,6 +54,7 @@ function throwIfInvalid({ resource }: WriteContext, object: ApiObject): void {
     ...validateMetadata(resource.kind, object.metadata),
     ...validate(resource.kind.schema, asJson(object), resource.context),
     ...(resource.kind.validate?.(object, resource.context) ?? []),
+    ...(resource.kind.validateCreate?.(object, resource.context) ?? []),
   ]
   if (errors.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', errors)
 }

@@ -17,7 +17,7 @@ import { mustWait, removeObject } from './delete.ts'
 import { keptMetadata, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import { readObject } from './read-stored.ts'
 import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
-import { commitObject, unstored, type WriteContext, withManagers } from './write.ts'
+import { commitObject, prepareContext, unstored, type WriteContext, withManagers } from './write.ts'
 
 /** Makes the next object from the stored one. May be called again with a newer one. */
 export type Transform = (previous: ApiObject) => Next
@@ -136,10 +136,11 @@ function placed({ namespace }: WriteContext, next: ApiObject, previous: ApiObjec
   return { ...next, metadata }
 }
 
-function prepare({ resource, subresource }: WriteContext, next: ApiObject, previous: ApiObject): ApiObject {
+function prepare(write: WriteContext, next: ApiObject, previous: ApiObject): ApiObject {
+  const { resource, subresource } = write
   const prepared = { ...next, metadata: { ...next.metadata } }
-  if (subresource === '') resource.kind.prepareForUpdate?.(prepared, previous, resource.context)
-  else resource.kind.subresources?.[subresource]?.prepareForUpdate(prepared, previous)
+  const rules = subresource === '' ? resource.kind : resource.kind.subresources?.[subresource]
+  rules?.prepareForUpdate?.(prepared, previous, prepareContext(write))
   return prepared
 }
 

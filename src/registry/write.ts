@@ -7,6 +7,7 @@ import { trackUpdate } from '../merge/track-update.ts'
 import { type ApiObject, asJson, timestamp } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
+import type { PrepareContext } from '../schema/context.ts'
 import type { Conflict } from '../store/store.ts'
 import { headerOf, keyOf, type Resource } from './resource.ts'
 
@@ -44,7 +45,12 @@ export function writerOf({ resource, subresource, fieldManager }: WriteContext) 
   return { name: fieldManager, apiVersion: resource.apiVersion, subresource, time }
 }
 
-/** Top-level fields that this way of writing cannot set. */
+/** What the kind's own rules are told of this write. */
+export function prepareContext({ resource, subresource, user }: WriteContext): PrepareContext {
+  return { ...resource.context, subresource, user, now: resource.clock.now() }
+}
+
+/** Fields, by path, that this way of writing cannot set. */
 export function readOnlyFields({ resource, subresource }: WriteContext): readonly string[] {
   if (subresource !== '') return resource.kind.subresources?.[subresource]?.readOnly ?? []
   return resource.kind.readOnly ?? []

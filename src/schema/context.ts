@@ -1,8 +1,16 @@
 /** What the rules of a kind or type may need to know besides the value. */
+import type { User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
 
 export interface RuleContext {
   readonly vendor: Vendor
   /** The subresource that is written through; '' for the object itself. */
   readonly subresource: string
+}
+
+/** What rules that prepare an object for the store may need besides: who writes it, and when. */
+export interface PrepareContext extends RuleContext {
+  readonly user: User
+  /** The wall clock in milliseconds. */
+  readonly now: number
 }

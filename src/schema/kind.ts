@@ -6,7 +6,7 @@ import type { FieldError, FieldPath } from '../model/field-error.ts'
 import { checkDnsSubdomain, type NameCheck } from '../model/names.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { Column } from './columns.ts'
-import type { RuleContext } from './context.ts'
+import type { PrepareContext, RuleContext } from './context.ts'
 import { objectMeta } from './object-meta.ts'
 import { type Fields, field, type InferFields, type ObjectSchema, s } from './schema.ts'
 import { typeMeta } from './type-meta.ts'
@@ -39,15 +39,17 @@ export interface KindDefinition<T> {
   readonly deleteCollection?: boolean
   /** Subresources that are views of the object itself, each with the fields it may change. */
   readonly subresources?: { readonly [name: string]: Subresource<T> }
-  /** Top-level fields that writes to the main resource cannot set: they are neither changed nor owned. */
+  /** Fields, by path, that writes to the main resource cannot set: they are neither changed nor owned. */
   readonly readOnly?: readonly string[]
   /** Defaults that depend on other fields or on the vendor. Changes the object, which is freshly decoded. */
   readonly fillDefaults?: (object: T, context: RuleContext) => void
   /** Sets what the server decides on creation. Changes the object. */
-  readonly prepareForCreate?: (object: T, context: RuleContext) => void
+  readonly prepareForCreate?: (object: T, context: PrepareContext) => void
   /** Restores what an update may not touch. Changes `next`. */
-  readonly prepareForUpdate?: (next: T, previous: T, context: RuleContext) => void
+  readonly prepareForUpdate?: (next: T, previous: T, context: PrepareContext) => void
   readonly validate?: (object: T, context: RuleContext) => FieldError[]
+  /** Rules for new objects alone: what is stored is not judged by them again. */
+  readonly validateCreate?: (object: T, context: RuleContext) => FieldError[]
   readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[]
   /** What a table shows of an object; name and creation time unless said otherwise. */
   readonly columns?: readonly Column<T>[]
@@ -62,8 +64,8 @@ export interface KindDefinition<T> {
 export interface Subresource<T> {
   readonly verbs: readonly ('get' | 'update' | 'patch')[]
   /** Keeps of `next` only what this subresource may change. Changes `next`. */
-  readonly prepareForUpdate: (next: T, previous: T) => void
-  /** Top-level fields that writes through this subresource cannot set. */
+  readonly prepareForUpdate: (next: T, previous: T, context: PrepareContext) => void
+  /** Fields, by path, that writes through this subresource cannot set. */
   readonly readOnly: readonly string[]
 }
 
