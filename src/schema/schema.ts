@@ -92,6 +92,8 @@ export interface ListSchema<T = unknown> extends Typed<T> {
   /** How apply sees the list: one value, a set of scalars, or a map by the fields in `keys`. */
   readonly list: 'atomic' | 'set' | 'map'
   readonly keys?: readonly string[]
+  /** Elements of a set or keyed list that occur twice are refused; else that is left to the rules of the kind. */
+  readonly unique?: boolean
   /** How a strategic merge patch sees it: replaced, or merged by `mergeKey` (scalars: by value). */
   readonly patch?: 'merge' | 'replace'
   readonly mergeKey?: string
@@ -171,8 +173,8 @@ export function inlined<F extends Fields>(within: number, fields: F): F {
 }
 
 type ListOptions =
-  | { list?: 'atomic' | 'set'; patch?: 'merge' }
-  | { list: 'map'; keys: readonly string[]; patch?: 'merge'; mergeKey?: string }
+  | { list?: 'atomic' | 'set'; unique?: boolean; patch?: 'merge' }
+  | { list: 'map'; keys: readonly string[]; unique?: boolean; patch?: 'merge'; mergeKey?: string }
 
 export const s = {
   string: (): StringSchema<string> => ({ type: 'string' }),

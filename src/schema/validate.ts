@@ -30,7 +30,7 @@ const hasRules = somewhere((schema) => {
     case 'map':
       return schema.key !== undefined
     case 'list':
-      return schema.list !== 'atomic'
+      return schema.unique === true
     case 'string':
       return schema.values !== undefined
     default:
@@ -103,7 +103,7 @@ function checkMap(schema: MapSchema, value: JsonObject, path: FieldPath, validat
 }
 
 function checkList(schema: ListSchema, value: Json[], path: FieldPath, validation: Validation): void {
-  if (schema.list !== 'atomic') checkUnique(schema, value, path, validation)
+  if (schema.unique) checkUnique(schema, value, path, validation)
   for (const [i, item] of value.entries()) check(schema.items, item, at(path, i), validation)
 }
 
