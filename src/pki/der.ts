@@ -3,26 +3,44 @@
  * looks beyond the bytes given, refuses more than `maxDerBytes`, and throws `MalformedDer` where an element does not
  * fill its place exactly. What the elements mean is left to the callers.
  */
+import { UnsoundInput } from './unsound.ts'
+
 export const maxDerBytes = 128 * 1024
 
-export const tags = { boolean: 0x01, octetString: 0x04, oid: 0x06, sequence: 0x30, set: 0x31 } as const
+export const tags = {
+  boolean: 0x01,
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  null: 0x05,
+  oid: 0x06,
+  sequence: 0x30,
+  set: 0x31,
+} as const
 
 export interface Element {
   readonly tag: number
   readonly content: Buffer
+  /** The element as it stands, with tag and length. */
+  readonly whole: Buffer
 }
 
-export class MalformedDer extends Error {
+export class MalformedDer extends UnsoundInput {
   override readonly name = 'MalformedDer'
 }
 
 /** The one element that `bytes` are, with nothing after it. */
 export function readWhole(bytes: Buffer, tag: number): Element {
-  if (bytes.length > maxDerBytes)
-    throw new MalformedDer(`${bytes.length} bytes are more than the ${maxDerBytes} allowed`)
-  const [element, ...rest] = readAll(bytes)
+  const [element, ...rest] = readSeveral(bytes)
   if (rest.length > 0) throw new MalformedDer('bytes follow the end')
   return expectTag(element, tag)
+}
+
+/** The elements that `bytes` are, one after the other. */
+export function readSeveral(bytes: Buffer): Element[] {
+  if (bytes.length > maxDerBytes)
+    throw new MalformedDer(`${bytes.length} bytes are more than the ${maxDerBytes} allowed`)
+  return readAll(bytes)
 }
 
 /** The elements inside a constructed one; they fill it exactly. */
@@ -43,7 +61,7 @@ function readAll(bytes: Buffer): Element[] {
     const start = at + 1 + lengthBytes(bytes, at + 1)
     const end = start + readLength(bytes, at + 1)
     if (end > bytes.length) throw new MalformedDer('an element is longer than what holds it')
-    elements.push({ tag, content: bytes.subarray(start, end) })
+    elements.push({ tag, content: bytes.subarray(start, end), whole: bytes.subarray(at, end) })
     at = end
   }
   return elements

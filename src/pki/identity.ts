@@ -18,9 +18,14 @@ const commonNameId = Buffer.from('550403', 'hex')
 const organizationId = Buffer.from('55040a', 'hex')
 
 export function readSubject(certificate: Buffer): Subject {
+  return readName(subjectOf(certificate))
+}
+
+/** The same of a Name wherever it stands. */
+export function readName(name: Element): Subject {
   let commonName: string | undefined
   const organizations: string[] = []
-  for (const relative of childrenOf(subjectOf(certificate))) {
+  for (const relative of childrenOf(name)) {
     for (const attribute of attributesOf(relative)) {
       const { id, value } = partsOf(attribute)
       if (id.equals(organizationId)) organizations.push(readString(value))

@@ -22,6 +22,13 @@ export function extensionOf(certificate: Buffer, oid: Buffer): Buffer | undefine
   return undefined
 }
 
+/** Whether the certificate names the same algorithm where it is signed and outside, as it must. */
+export function hasOneSignatureAlgorithm(certificate: Buffer): boolean {
+  const { fields, first } = fieldsOf(certificate)
+  const outside = childrenOf(readWhole(certificate, tags.sequence))[1]
+  return expectTag(fields[first + 1], tags.sequence).whole.equals(expectTag(outside, tags.sequence).whole)
+}
+
 // Certificate: tbsCertificate, algorithm, signature. In the first: [0] version (absent in v1), serial, algorithm,
 // issuer, validity, subject, key, ... `first` is the place of the serial.
 function fieldsOf(certificate: Buffer): { fields: Element[]; first: number } {

@@ -1,0 +1,21 @@
+/** Algorithm identifiers and bit strings, as keys and signatures carry them. */
+import { childrenOf, type Element, expectTag, MalformedDer, tags } from './der.ts'
+
+export interface Algorithm {
+  /** The object identifier: its DER content in hexadecimal. */
+  readonly id: string
+  readonly parameters: Element | undefined
+}
+
+export function readAlgorithm(element: Element | undefined): Algorithm {
+  const [id, parameters, ...rest] = childrenOf(expectTag(element, tags.sequence))
+  if (rest.length > 0) throw new MalformedDer('an algorithm has more than one parameter')
+  return { id: expectTag(id, tags.oid).content.toString('hex'), parameters }
+}
+
+/** The bytes of a bit string that is made of whole bytes. */
+export function readBits(element: Element | undefined): Buffer {
+  const { content } = expectTag(element, tags.bitString)
+  if (content[0] !== 0) throw new MalformedDer('a bit string is not made of whole bytes')
+  return content.subarray(1)
+}

@@ -1,0 +1,38 @@
+/**
+ * Checks a chain of certificates in PEM that a signer hands in: blocks labelled CERTIFICATE alone, without header
+ * lines, each with one or more certificates in it; text around the blocks does not count. Whether the chain is trusted,
+ * or fits a key, is left to those who use it.
+ */
+import { X509Certificate } from 'node:crypto'
+import { type Element, expectTag, readSeveral, tags } from './der.ts'
+import { readPemBlocks } from './pem.ts'
+import { hasOneSignatureAlgorithm } from './tbs.ts'
+import { UnsoundInput } from './unsound.ts'
+
+/** More than any TLS handshake takes. */
+const maxCertificates = 100
+
+/** Throws UnsoundInput. */
+export function checkCertificateChain(pem: Buffer): void {
+  let count = 0
+  for (const { label, hasHeaders, bytes } of readPemBlocks(pem)) {
+    if (label !== 'CERTIFICATE')
+      throw new UnsoundInput(`only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(label.slice(0, 100))}`)
+    if (hasHeaders) throw new UnsoundInput('no PEM block headers are permitted')
+    const certificates = readSeveral(bytes)
+    if (certificates.length === 0) throw new UnsoundInput('a CERTIFICATE PEM block has no certificate in it')
+    count += certificates.length
+    if (count > maxCertificates) throw new UnsoundInput(`more than ${maxCertificates} certificates`)
+    for (const certificate of certificates) checkCertificate(expectTag(certificate, tags.sequence))
+  }
+  if (count === 0) throw new UnsoundInput('must contain at least one CERTIFICATE PEM block')
+}
+
+function checkCertificate({ whole }: Element): void {
+  if (!hasOneSignatureAlgorithm(whole)) throw new UnsoundInput('a certificate names two signature algorithms')
+  try {
+    new X509Certificate(whole)
+  } catch (cause) {
+    throw new UnsoundInput('a certificate is malformed', { cause })
+  }
+}

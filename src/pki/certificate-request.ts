@@ -1,0 +1,143 @@
+/**
+ * Reads certificate requests (PKCS#10) that strangers send: the first PEM block, well formed, signed with the key that
+ * it asks a certificate for. Anything else throws UnsoundInput, at a cost bounded by the size of the text. Whether what
+ * it asks for may be granted is left to the callers.
+ */
+import { constants, type KeyObject, verify } from 'node:crypto'
+import { type Algorithm, readAlgorithm, readBits } from './algorithm.ts'
+import { childrenOf, type Element, expectTag, MalformedDer, readWhole, tags } from './der.ts'
+import { readName, type Subject } from './identity.ts'
+import { readPemBlocks } from './pem.ts'
+import { readPublicKey } from './public-key.ts'
+import { UnsoundInput } from './unsound.ts'
+
+export interface CertificateRequest {
+  readonly subject: Subject
+  readonly publicKey: KeyObject
+  /** The extensions asked for, in the order of the encoding. */
+  readonly extensions: readonly RequestedExtension[]
+}
+
+export interface RequestedExtension {
+  /** The object identifier: its DER content in hexadecimal. */
+  readonly id: string
+  readonly critical: boolean
+  /** The DER inside the octet string. */
+  readonly value: Buffer
+}
+
+const extensionRequestId = '2a864886f70d01090e'
+const subjectAltNameId = '551d11'
+
+/** Text around the first block and blocks after it are not looked at. */
+export function readCertificateRequest(pem: Buffer): CertificateRequest {
+  const [block] = readPemBlocks(pem)
+  if (block?.label !== 'CERTIFICATE REQUEST') throw new UnsoundInput('PEM block type must be CERTIFICATE REQUEST')
+  const [info, algorithm, signature, ...rest] = childrenOf(readWhole(block.bytes, tags.sequence))
+  if (rest.length > 0) throw new MalformedDer('a request is more than content, algorithm and signature')
+  const request = readContent(expectTag(info, tags.sequence))
+  checkSignature(request.publicKey, { algorithm: readAlgorithm(algorithm), signed: info!.whole, signature })
+  return request
+}
+
+function readContent(info: Element): CertificateRequest {
+  const [version, subject, key, attributes, ...rest] = childrenOf(info)
+  expectTag(version, tags.integer)
+  if (rest.length > 0) throw new MalformedDer('a request has more than version, subject, key and attributes')
+  return {
+    subject: readName(expectTag(subject, tags.sequence)),
+    publicKey: readPublicKey(expectTag(key, tags.sequence)),
+    extensions: childrenOf(expectTag(attributes, 0xa0)).flatMap(extensionsOf),
+  }
+}
+
+/** The extensions that an attribute asks for; none when it is about something else. */
+function extensionsOf(attribute: Element): RequestedExtension[] {
+  const [id, values] = childrenOf(expectTag(attribute, tags.sequence))
+  if (expectTag(id, tags.oid).content.toString('hex') !== extensionRequestId) return []
+  const [list] = childrenOf(expectTag(values, tags.set))
+  return childrenOf(expectTag(list, tags.sequence)).map(readExtension)
+}
+
+function readExtension(element: Element): RequestedExtension {
+  const parts = childrenOf(expectTag(element, tags.sequence))
+  const critical = parts.length === 3 && expectTag(parts[1], tags.boolean).content[0] === 0xff
+  if (parts.length !== 2 && parts.length !== 3) throw new MalformedDer('an extension has two or three parts')
+  const id = expectTag(parts[0], tags.oid).content.toString('hex')
+  const value = expectTag(parts.at(-1), tags.octetString).content
+  if (id === subjectAltNameId) checkAlternativeNames(value)
+  return { id, critical, value }
+}
+
+/** Mail addresses, DNS names and URIs are ASCII; addresses have four or sixteen bytes. */
+function checkAlternativeNames(value: Buffer): void {
+  for (const { tag, content } of childrenOf(readWhole(value, tags.sequence))) {
+    const isText = tag === 0x81 || tag === 0x82 || tag === 0x86
+    if (isText && content.some((byte) => byte >= 0x80)) throw new MalformedDer('an alternative name is not ASCII')
+    if (tag === 0x87 && content.length !== 4 && content.length !== 16)
+      throw new MalformedDer(`an alternative name is an address of ${content.length} bytes`)
+  }
+}
+
+interface Signed {
+  readonly algorithm: Algorithm
+  readonly signed: Buffer
+  readonly signature: Element | undefined
+}
+
+function checkSignature(key: KeyObject, { algorithm, signed, signature }: Signed): void {
+  const scheme = schemeOf(algorithm)
+  if (scheme === undefined || scheme.keyType !== key.asymmetricKeyType)
+    throw new UnsoundInput('the signature algorithm is not supported or does not fit the key')
+  const bits = readBits(signature)
+  if (!isSignedBy(scheme, key, signed, bits)) throw new UnsoundInput('the signature is not by the key of the request')
+}
+
+function isSignedBy({ hash, pss }: Scheme, key: KeyObject, signed: Buffer, signature: Buffer): boolean {
+  const padding = pss ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST } : {}
+  try {
+    return verify(hash, signed, { key, ...padding }, signature)
+  } catch (cause) {
+    throw new UnsoundInput('the signature cannot be checked with the key of the request', { cause })
+  }
+}
+
+interface Scheme {
+  readonly keyType: 'rsa' | 'ec' | 'ed25519'
+  /** Null where the algorithm hashes by itself. */
+  readonly hash: string | null
+  readonly pss?: boolean
+}
+
+// SHA-1 proves that the sender has the key, as nobody else gains from a forged request; MD5 is not taken even so.
+const schemes: { readonly [id: string]: Scheme } = {
+  '2a864886f70d010105': { keyType: 'rsa', hash: 'sha1' },
+  '2a864886f70d01010b': { keyType: 'rsa', hash: 'sha256' },
+  '2a864886f70d01010c': { keyType: 'rsa', hash: 'sha384' },
+  '2a864886f70d01010d': { keyType: 'rsa', hash: 'sha512' },
+  '2a8648ce3d0401': { keyType: 'ec', hash: 'sha1' },
+  '2a8648ce3d040302': { keyType: 'ec', hash: 'sha256' },
+  '2a8648ce3d040303': { keyType: 'ec', hash: 'sha384' },
+  '2a8648ce3d040304': { keyType: 'ec', hash: 'sha512' },
+  '2b6570': { keyType: 'ed25519', hash: null },
+}
+const pssId = '2a864886f70d01010a'
+
+function schemeOf({ id, parameters }: Algorithm): Scheme | undefined {
+  if (id !== pssId) return schemes[id]
+  const hash = [...pssHashes].find(([, expected]) => parameters?.whole.equals(expected))?.[0]
+  return hash === undefined ? undefined : { keyType: 'rsa', hash, pss: true }
+}
+
+/** The only parameters in use: one hash throughout, and a salt of its size. */
+const pssHashes = new Map([
+  ['sha256', pssParameters('01', '20')],
+  ['sha384', pssParameters('02', '30')],
+  ['sha512', pssParameters('03', '40')],
+])
+
+function pssParameters(hash: string, saltBytes: string): Buffer {
+  const hashAlgorithm = `300d06096086480165030402${hash}0500`
+  const mask = `301a06092a864886f70d010108${hashAlgorithm}`
+  return Buffer.from(`3034a00f${hashAlgorithm}a11c${mask}a2030201${saltBytes}`, 'hex')
+}

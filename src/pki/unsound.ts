@@ -1,0 +1,7 @@
+/**
+ * Bytes from outside that are not what they are said to be. The message tells the sender what is wrong; whoever reads
+ * such bytes catches this and nothing else, as any other error is a fault of ours.
+ */
+export class UnsoundInput extends Error {
+  override readonly name: string = 'UnsoundInput'
+}
