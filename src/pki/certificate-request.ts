@@ -124,9 +124,14 @@ const schemes: { readonly [id: string]: Scheme } = {
 const pssId = '2a864886f70d01010a'
 
 function schemeOf({ id, parameters }: Algorithm): Scheme | undefined {
-  if (id !== pssId) return schemes[id]
+  if (id !== pssId) return hasNone(parameters) ? schemes[id] : undefined
   const hash = [...pssHashes].find(([, expected]) => parameters?.whole.equals(expected))?.[0]
   return hash === undefined ? undefined : { keyType: 'rsa', hash, pss: true }
+}
+
+/** Some write nothing for no parameters, some null. */
+function hasNone(parameters: Element | undefined): boolean {
+  return parameters === undefined || (parameters.tag === tags.null && parameters.content.length === 0)
 }
 
 /** The only parameters in use: one hash throughout, and a salt of its size. */

@@ -8,26 +8,11 @@ import { issueCertificate } from '../../src/pki/certificate.ts'
 import { MalformedDer, maxDerBytes } from '../../src/pki/der.ts'
 import { readSubject } from '../../src/pki/identity.ts'
 import { generateKey, publicKeyOf } from '../../src/pki/keys.ts'
+import { attribute, der, oid, rdn, utf8 } from './encode.ts'
 import { makeAuthority, template } from './issue.ts'
 import { openssl, temporaryDirectory } from './openssl.ts'
 
 const key = generateKey()
-const oid = { cn: '550403', o: '55040a', ou: '55040b', email: '2a864886f70d010901' }
-
-function der(tag: number, ...parts: Buffer[]): Buffer {
-  const content = Buffer.concat(parts)
-  const size = content.length
-  const bytes = [size >> 16, (size >> 8) & 0xff, size & 0xff].slice(size < 0x100 ? 2 : size < 0x10000 ? 1 : 0)
-  const length = size < 0x80 ? [size] : [0x80 + bytes.length, ...bytes]
-  return Buffer.concat([Buffer.from([tag, ...length]), content])
-}
-
-function attribute(type: string, tag: number, value: Buffer | string): Buffer {
-  return der(0x30, der(0x06, Buffer.from(type, 'hex')), der(tag, Buffer.from(value as string)))
-}
-
-const rdn = (...attributes: Buffer[]) => der(0x31, ...attributes)
-const utf8 = (type: string, value: string) => attribute(type, 0x0c, value)
 
 /** A certificate with this subject, signed, so that OpenSSL reads it too. */
 function certificate(...subject: Buffer[]): Buffer {
