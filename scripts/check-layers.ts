@@ -11,8 +11,8 @@ const root = join(dirname(import.meta.dirname), 'src')
 const layers: readonly (readonly string[])[] = [
   ['base'],
   ['store', 'model'],
-  ['schema'],
-  ['kinds', 'codec', 'pki'],
+  ['schema', 'pki'],
+  ['kinds', 'codec'],
   ['merge'],
   ['cache', 'authn', 'authz', 'client'],
   ['admission', 'controllers', 'cli', 'console', 'node-agent'],
