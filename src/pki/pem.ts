@@ -11,51 +11,46 @@ export interface PemBlock {
   readonly bytes: Buffer
 }
 
-/** A block whose end line has not come yet. */
-interface OpenBlock {
-  readonly label: string
-  hasHeaders: boolean
-  readonly content: string[]
-}
+/** Begins every line that begins or ends a block, and none within one. */
+const mark = '\n-----'
 
-const endMark = '-----END '
-
-export function* readPemBlocks(text: Buffer): Generator<PemBlock> {
-  let open: OpenBlock | undefined
-  for (const line of linesOf(text.toString('latin1'))) {
-    const label = beginLabel(line)
-    if (label !== undefined) open = { label, hasHeaders: false, content: [] }
-    else if (open !== undefined && line.startsWith(endMark)) {
-      const block = closeBlock(open, line)
-      open = undefined
+export function* readPemBlocks(bytes: Buffer): Generator<PemBlock> {
+  const text = `\n${bytes.toString('latin1')}`
+  let open: { label: string; contentAt: number } | undefined
+  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) {
+    const lineEnd = endOfLine(text, at + 1)
+    const line = text.slice(at + 1, lineEnd).trimEnd()
+    if (open !== undefined && line === `-----END ${open.label}-----`) {
+      const block = readBlock(open.label, text.slice(open.contentAt, at))
       if (block !== undefined) yield block
-    } else if (open !== undefined) addLine(open, line)
+    }
+    const label = beginLabel(line)
+    open = label === undefined ? undefined : { label, contentAt: Math.min(lineEnd + 1, text.length) }
   }
 }
 
-/** Lines without their ends and without blanks at their ends. */
-function* linesOf(text: string): Generator<string> {
-  for (let at = 0; at < text.length; ) {
-    const newline = text.indexOf('\n', at)
-    const end = newline < 0 ? text.length : newline
-    yield text.slice(at, end).trimEnd()
-    at = end + 1
-  }
+function endOfLine(text: string, from: number): number {
+  const newline = text.indexOf('\n', from)
+  return newline < 0 ? text.length : newline
 }
 
 function beginLabel(line: string): string | undefined {
   return line.startsWith('-----BEGIN ') && line.endsWith('-----') ? line.slice(11, -5) : undefined
 }
 
-/** Header lines have a colon, which base64 has not, and come before everything else. */
-function addLine(open: OpenBlock, line: string): void {
-  if (open.content.length === 0 && line.includes(':')) open.hasHeaders = true
-  else open.content.push(line)
+function readBlock(label: string, content: string): PemBlock | undefined {
+  const headers = headersLength(content)
+  const base64 = content.slice(headers).replaceAll(/[ \t\r\n]+/g, '')
+  if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) return undefined
+  return { label, hasHeaders: headers > 0, bytes: Buffer.from(base64, 'base64') }
 }
 
-function closeBlock({ label, hasHeaders, content }: OpenBlock, endLine: string): PemBlock | undefined {
-  const base64 = content.join('').replaceAll(/[ \t\r]/g, '')
-  const isWellFormed =
-    endLine === `${endMark}${label}-----` && base64.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(base64)
-  return isWellFormed ? { label, hasHeaders, bytes: Buffer.from(base64, 'base64') } : undefined
+/** Header lines come before everything else and have a colon, which base64 has not. */
+function headersLength(content: string): number {
+  let at = 0
+  for (let end = 0; at < content.length; at = end + 1) {
+    end = endOfLine(content, at)
+    if (!content.slice(at, end).includes(':')) break
+  }
+  return Math.min(at, content.length)
 }
