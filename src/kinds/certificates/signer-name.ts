@@ -23,7 +23,8 @@ export function checkSignerName(path: FieldPath, name: string): FieldError[] {
 function checkLabels(path: FieldPath, text: string, check: NameCheck): FieldError[] {
   for (const label of text.split('.')) {
     const faults = check(label)
-    if (faults.length > 0) return faults.map((fault) => invalid(path, text, `label ${JSON.stringify(label)}: ${fault}`))
+    if (faults.length > 0)
+      return faults.map((fault) => invalid(path, text, `label ${JSON.stringify(label.slice(0, 300))}: ${fault}`))
   }
   return []
 }
