@@ -178,11 +178,11 @@ interface PathParts {
 /** The paths that are no resources; the first that knows a path answers. */
 function servedPaths({ resources, ready, address }: PathParts): PathHandler[] {
   const discovery = discoveryPaths({ resources, address })
-  const groups = [
-    ...new Set(resources.map(({ group, apiVersion }) => (group === '' ? `/api/${apiVersion}` : `/apis/${apiVersion}`))),
-  ]
-  const descriptions = ['/openapi/v2', '/openapi/v3']
-  const listed = ['/api', '/apis', ...groups, ...descriptions, '/healthz', '/livez', '/readyz', '/version'].sort()
+  const groups = resources.flatMap(({ group, apiVersion }) =>
+    group === '' ? [`/api/${apiVersion}`] : [`/apis/${group}`, `/apis/${apiVersion}`],
+  )
+  const always = ['/api', '/apis', '/openapi/v2', '/openapi/v3', '/healthz', '/livez', '/readyz', '/version']
+  const listed = [...new Set([...always, ...groups])].sort()
   return [
     healthPaths([], ready),
     discovery,

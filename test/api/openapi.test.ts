@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { allKinds } from '../../src/kinds/all.ts'
 import type { JsonObject } from '../../src/model/json.ts'
-import { definitionName, vendorOf } from '../../src/model/vendor.ts'
+import { definitionName, groupName, vendorOf } from '../../src/model/vendor.ts'
 import * as metaTypes from '../../src/schema/meta-types.ts'
 import type { ObjectSchema, Schema } from '../../src/schema/schema.ts'
 import { root, startServer } from '../tools/server.ts'
@@ -76,6 +76,16 @@ const client = (await startServer({ after })).client()
 const v2: Loose = (await client.get('/openapi/v2')).body
 const v3: Loose = (await client.get('/openapi/v3/api/v1')).body
 
+/** `api/v1`, `apis/certificates.orch.io/v1` and so on: what is served, by its path. */
+const places = [...new Set(allKinds.map(({ group, version }) => placeOf(groupName(vendor, group), version)))].sort()
+const documents = await Promise.all(
+  places.map(async (place): Promise<Loose> => (await client.get(`/openapi/v3/${place}`)).body),
+)
+
+function placeOf(group: string, version: string): string {
+  return group === '' ? `api/${version}` : `apis/${group}/${version}`
+}
+
 test('every definition is what the facts say of its type', () => {
   const compared = { types: 0, fields: 0, markers: 0 }
   const types = Object.entries(facts).filter(([, { wireOnly }]) => !wireOnly)
@@ -136,10 +146,7 @@ test('every Protobuf tag of a schema is the recorded one', () => {
 })
 
 test('everything has a description, every reference leads somewhere, every operation has its own id', () => {
-  for (const [document, types] of [
-    [v2, v2.definitions],
-    [v3, v3.components.schemas],
-  ]) {
+  for (const [document, types] of [[v2, v2.definitions], ...documents.map((each) => [each, each.components.schemas])]) {
     for (const [name, definition] of Object.entries<Loose>(types)) {
       assert.ok(definition.description, name)
       for (const [field, property] of Object.entries<Loose>(definition.properties ?? {}))
@@ -148,13 +155,13 @@ test('everything has a description, every reference leads somewhere, every opera
     for (const reference of referencesIn(document))
       assert.ok(Object.hasOwn(types, reference.slice(reference.lastIndexOf('/') + 1)), reference)
     const ids = operationsIn(document).map(({ operation }) => operation.operationId)
-    assert.ok(ids.length > 30)
+    assert.ok(ids.length > 5)
     assert.equal(new Set(ids).size, ids.length)
   }
 })
 
 test('only words of our own vendor are in it', () => {
-  assert.doesNotMatch(JSON.stringify([v2, v3]), /k8s|kubernetes/i)
+  assert.doesNotMatch(JSON.stringify([v2, documents]), /k8s|kubernetes/i)
 })
 
 test('every operation declares the parameters and answers of the tables, and no others', () => {
@@ -180,11 +187,15 @@ test('every operation declares the parameters and answers of the tables, and no 
 
 test('every verb that discovery tells has its operation', async () => {
   const actions: { readonly [verb: string]: string } = { create: 'post', update: 'put' }
-  const { resources } = (await client.get('/api/v1')).body
-  assert.ok(resources.length > 3)
-  for (const { name, namespaced, verbs } of resources) {
+  const lists = await Promise.all(
+    places.map(async (place) =>
+      (await client.get(`/${place}`)).body.resources.map((each: Loose) => ({ place, ...each })),
+    ),
+  )
+  assert.ok(lists.flat().length > 3)
+  for (const { place, name, namespaced, verbs } of lists.flat()) {
     const [plural, subresource] = name.split('/')
-    const collection = `/api/v1/${namespaced ? 'namespaces/{namespace}/' : ''}${plural}`
+    const collection = `/${place}/${namespaced ? 'namespaces/{namespace}/' : ''}${plural}`
     for (const verb of verbs.filter((each: string) => each !== 'watch')) {
       const single = subresource !== undefined || ['get', 'update', 'patch', 'delete'].includes(verb)
       const path = `${collection}${single ? '/{name}' : ''}${subresource === undefined ? '' : `/${subresource}`}`
@@ -195,12 +206,13 @@ test('every verb that discovery tells has its operation', async () => {
 })
 
 test('version 3 describes the same types as version 2', () => {
-  for (const [name, definition] of Object.entries<Loose>(v3.components.schemas)) {
-    const properties = (types: Loose) => Object.keys(types[name].properties ?? {})
-    assert.deepEqual(properties(v3.components.schemas), properties(v2.definitions), name)
-    for (const property of Object.values<Loose>(definition.properties ?? {}))
-      if (property.$ref) assert.deepEqual(Object.keys(property), ['$ref'])
-  }
+  for (const { components } of documents)
+    for (const [name, definition] of Object.entries<Loose>(components.schemas)) {
+      const properties = (types: Loose) => Object.keys(types[name].properties ?? {})
+      assert.deepEqual(properties(components.schemas), properties(v2.definitions), name)
+      for (const property of Object.values<Loose>(definition.properties ?? {}))
+        if (property.$ref) assert.deepEqual(Object.keys(property), ['$ref'])
+    }
   const { requestBody } = v3.paths['/api/v1/namespaces/{namespace}/configmaps'].post
   assert.equal(
     requestBody.content['application/json'].schema.$ref,
@@ -234,7 +246,7 @@ test('the form is negotiated', async () => {
 
 test('documents of version 3 lie at addresses that may be kept for good', async () => {
   const index = (await client.get('/openapi/v3')).body
-  assert.deepEqual(Object.keys(index.paths), ['api/v1'])
+  assert.deepEqual(Object.keys(index.paths).toSorted(), places)
   const address = index.paths['api/v1'].serverRelativeURL
   const document = await client.get(address)
   assert.deepEqual(document.body, v3)

@@ -198,7 +198,7 @@ for (const [name, status, duration, condition] of cells) {
       { ...good, username: 'jane', ...(duration === '24h' ? { expirationSeconds: 86400 } : {}) },
       status,
     )
-    const shown = kind.columns?.map((column) => column.cell(object, 0))
+    const shown = kind.columns?.map((column) => column.cell(object, 0, rules.vendor))
     assert.deepEqual(shown?.slice(2), ['example.com/signer', 'jane', duration, condition])
   })
 }

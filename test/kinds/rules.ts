@@ -8,7 +8,8 @@ import { fillDefaults } from '../../src/schema/defaults.ts'
 import type { Kind } from '../../src/schema/kind.ts'
 import { validate } from '../../src/schema/validate.ts'
 
-const context = { vendor: vendorOf('orch'), subresource: '' }
+const user = { name: 'someone', uid: '', groups: [], extra: new Map() }
+const context = { vendor: vendorOf('orch'), subresource: '', user, now: Date.parse('2030-01-02T03:04:05Z') }
 
 export interface Outcome {
   readonly object: ApiObject
@@ -19,14 +20,14 @@ export interface Outcome {
 export function createBy(kind: Kind, sent: Json): Outcome {
   const object = completed(kind, sent)
   kind.prepareForCreate?.(object, context)
-  return { object, faults: told(creationErrors(kind, object)) }
+  return { object, faults: told([...errorsOf(kind, object), ...(kind.validateCreate?.(object, context) ?? [])]) }
 }
 
 export function updateBy(kind: Kind, previous: ApiObject, sent: Json): Outcome {
   const object = completed(kind, sent)
   kind.prepareForUpdate?.(object, previous, context)
   const errors = kind.validateUpdate?.(object, previous, context) ?? []
-  return { object, faults: told([...creationErrors(kind, object), ...errors]) }
+  return { object, faults: told([...errorsOf(kind, object), ...errors]) }
 }
 
 function completed(kind: Kind, sent: Json): ApiObject {
@@ -36,7 +37,7 @@ function completed(kind: Kind, sent: Json): ApiObject {
   return object
 }
 
-function creationErrors(kind: Kind, object: ApiObject): FieldError[] {
+function errorsOf(kind: Kind, object: ApiObject): FieldError[] {
   return [...validate(kind.schema, asJson(object), context), ...(kind.validate?.(object, context) ?? [])]
 }
 

@@ -33,40 +33,64 @@ const finalTypes = ['Approved', 'Denied', 'Failed']
 /** The decision of an approver. */
 const decisions = ['Approved', 'Denied']
 
-const spec = s.object({
-  request: field(1, s.bytes(), { zero: 'write' }),
-  username: field(2, s.string()),
-  uid: field(3, s.string()),
-  groups: field(4, s.list(s.string())),
-  usages: field(5, s.list(s.string())),
-  extra: field(6, s.map(s.list(s.string()))),
-  signerName: field(7, s.string(), { zero: 'write' }),
-  expirationSeconds: field(8, s.int32(), { zero: 'keep' }),
-})
+const spec = s.object(
+  {
+    request: field(1, s.bytes(), { zero: 'write', doc: 'The request (PKCS #10) as PEM, CERTIFICATE REQUEST.' }),
+    username: field(2, s.string(), { doc: 'Who asks. Set by the server.' }),
+    uid: field(3, s.string(), { doc: 'The uid of who asks. Set by the server.' }),
+    groups: field(4, s.list(s.string()), { doc: 'The groups of who asks. Set by the server.' }),
+    usages: field(5, s.list(s.string()), { doc: 'What the key is to be used for, such as `client auth`.' }),
+    extra: field(6, s.map(s.list(s.string())), { doc: 'What else is known of who asks. Set by the server.' }),
+    signerName: field(7, s.string(), { zero: 'write', doc: 'Who is to sign, as a domain and a path.' }),
+    expirationSeconds: field(8, s.int32(), {
+      zero: 'keep',
+      doc: 'How many seconds the certificate is to be valid, at least 600. The signer may choose otherwise.',
+    }),
+  },
+  { name: 'CertificateSigningRequestSpec', doc: 'What is asked for, by whom and of whom. It never changes.' },
+)
 
 const condition = s.object(
   {
-    type: field(1, s.string(), { required: true, zero: 'write' }),
-    reason: field(2, s.string()),
-    message: field(3, s.string()),
-    lastUpdateTime: field(4, s.time(), { zero: 'write' }),
-    lastTransitionTime: field(5, s.time(), { zero: 'write' }),
-    status: field(6, s.string(), { required: true, zero: 'write' }),
+    type: field(1, s.string(), {
+      required: true,
+      zero: 'write',
+      doc: 'Approved, Denied or Failed, which stay once they are there, or any other word.',
+    }),
+    reason: field(2, s.string(), { doc: 'Why, in one word for programs.' }),
+    message: field(3, s.string(), { doc: 'Why, for people.' }),
+    lastUpdateTime: field(4, s.time(), { zero: 'write', doc: 'When it was last written.' }),
+    lastTransitionTime: field(5, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
+    status: field(6, s.string(), {
+      required: true,
+      zero: 'write',
+      doc: 'True, False or Unknown; True for Approved, Denied and Failed.',
+    }),
   },
-  { check: checkConditionStatus },
+  {
+    name: 'CertificateSigningRequestCondition',
+    doc: 'What has been decided about a request, or become of it.',
+    check: checkConditionStatus,
+  },
 )
 
 const status = s.object(
   {
-    conditions: field(1, s.list(condition, { list: 'map', keys: ['type'] })),
-    certificate: field(2, s.bytes()),
+    conditions: field(1, s.list(condition, { list: 'map', keys: ['type'] }), {
+      doc: 'What approvers and the signer have said.',
+    }),
+    certificate: field(2, s.bytes(), { doc: 'The certificate as PEM, its issuers after it. Set by the signer, once.' }),
   },
-  { check: ({ conditions = [] }, path) => checkTypes(conditions, child(path, 'conditions')) },
+  {
+    name: 'CertificateSigningRequestStatus',
+    doc: 'How far a request has come.',
+    check: ({ conditions = [] }, path) => checkTypes(conditions, child(path, 'conditions')),
+  },
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write' }),
-  status: field(3, status, { zero: 'write' }),
+  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'What is asked for. It never changes.' }),
+  status: field(3, status, { zero: 'write', doc: 'How far it has come, and the certificate.' }),
 }
 
 type Condition = Infer<typeof condition>
@@ -77,6 +101,7 @@ export const certificateSigningRequest = defineKind({
   version: 'v1',
   kind: 'CertificateSigningRequest',
   plural: 'certificatesigningrequests',
+  doc: 'Somebody asks a signer for a certificate. An approver decides, and the signer answers with the certificate.',
   shortNames: ['csr'],
   scope: 'Cluster',
   name: () => [],
