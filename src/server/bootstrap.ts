@@ -1,6 +1,7 @@
 /** What a store must hold before it is served: its vendor profile, the key of continue tokens, the system namespaces. */
 import { randomBytes } from 'node:crypto'
 import { admitAll } from '../admission/admission.ts'
+import { UsageError } from '../base/flags.ts'
 import { ApiError } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
 import { superusers } from '../model/user.ts'
@@ -8,7 +9,6 @@ import { type ProfileName, profileNames } from '../model/vendor.ts'
 import { create } from '../registry/create.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Store } from '../store/store.ts'
-import { UsageError } from './flags.ts'
 
 const profileKey = 'meta/profile'
 const continueKey = 'meta/continue-key'

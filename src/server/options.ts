@@ -1,18 +1,13 @@
 /** The flags of the server, and the frozen options that they become. */
 import { isIP } from 'node:net'
 import { parseDuration } from '../base/duration.ts'
+import { flag, type OptionsOf, text, UsageError } from '../base/flags.ts'
 import { type ProfileName, profileNames } from '../model/vendor.ts'
-import { type Flag, type OptionsOf, UsageError } from './flags.ts'
 
 export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny'] as const
 export type AuthorizationMode = (typeof authorizationModes)[number]
 const laterModes = ['Node', 'RBAC', 'ABAC', 'Webhook']
 
-function flag<T>(name: string, value: string, fallback: string, read: (text: string) => T, help: string): Flag<T> {
-  return { name, value, default: fallback, read, help }
-}
-
-const text = (value: string) => value
 const list = (value: string) =>
   value
     .split(',')

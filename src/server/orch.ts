@@ -1,12 +1,13 @@
 /** The program `orch`: reads the command line, starts what it asks for, and stops it on a signal. */
+
+import { helpText, parseFlags, UsageError } from '../base/flags.ts'
 import { errorFields, openLog } from '../base/log.ts'
+import { version } from '../model/version.ts'
 import { PkiFileError } from '../pki/files.ts'
 import { StoreError } from '../store/store.ts'
 import { startApiServer } from './api-server.ts'
 import { startControlLoops } from './control-loops.ts'
-import { helpText, parseFlags, UsageError } from './flags.ts'
 import { type ServerOptions, serverFlags } from './options.ts'
-import { version } from './version.ts'
 
 const usage = `orch ${version}: a cluster-orchestration API server
 

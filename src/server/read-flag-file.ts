@@ -1,6 +1,6 @@
 /** Reads a file that a flag names; a fault names the flag. */
 import { readFileSync } from 'node:fs'
-import { UsageError } from './flags.ts'
+import { UsageError } from '../base/flags.ts'
 
 export function readFlagFile(flag: string, file: string): string {
   try {

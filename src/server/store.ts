@@ -1,6 +1,7 @@
 /** Opens the store that the options name: the embedded one, or etcd. Each is loaded only where it is used. */
+
+import { UsageError } from '../base/flags.ts'
 import type { Store } from '../store/store.ts'
-import { UsageError } from './flags.ts'
 import type { ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 

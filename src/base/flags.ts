@@ -1,0 +1,207 @@
+/**
+ * The command line: tables of flags, and the one parser of them. A flag is `--name=value`, `--name value` or
+ * `--switch`; one with a letter also `-n value`, `-nvalue`, and switches may share a dash (`-Aw`). After `--` there are
+ * no flags. What is wrong is refused before anything starts, with the flag's name and, for a misspelt one, the nearest
+ * right one.
+ */
+
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+export interface Flag<T> {
+  readonly name: string
+  /** The one letter that also stands for it; '' for none. */
+  readonly letter: string
+  /** What stands for the value in the help: `PORT`. '' for a switch. */
+  readonly value: string
+  readonly help: string
+  /** The default as text, as it would be written; '' for none. */
+  readonly default: string
+  /** Reads one value; throws UsageError with what is wrong with it. */
+  readonly read: (text: string) => T
+}
+
+export type Flags = { readonly [option: string]: Flag<unknown> }
+export type OptionsOf<F extends Flags> = { readonly [K in keyof F]: F[K] extends Flag<infer T> ? T : never }
+
+/** `name` may begin with the flag's letter: `n,namespace`. */
+export function flag<T>(
+  name: string,
+  value: string,
+  fallback: string,
+  read: (text: string) => T,
+  help: string,
+): Flag<T> {
+  const [letter, long] = name.includes(',') ? (name.split(',') as [string, string]) : ['', name]
+  return { name: long, letter, value, default: fallback, read, help }
+}
+
+/** A flag without a value, off unless it is given. */
+export function toggle(name: string, help: string): Flag<boolean> {
+  return flag(name, '', '', (text) => text !== '' && readBoolean(text), help)
+}
+
+export const text = (value: string): string => value
+
+export function readBoolean(value: string): boolean {
+  if (value !== 'true' && value !== 'false') throw new UsageError(`${JSON.stringify(value)} is not true or false`)
+  return value === 'true'
+}
+
+/** A reader of one of these words. */
+export function oneOf<T extends string>(words: readonly T[]): (text: string) => T {
+  return (text) => {
+    const known = words.find((word) => word === text)
+    if (known === undefined)
+      throw new UsageError(`${JSON.stringify(text)} is not one of ${words.filter((word) => word !== '').join(', ')}`)
+    return known
+  }
+}
+
+export interface CommandLine<F extends Flags> {
+  readonly options: OptionsOf<F>
+  /** The arguments that are no flags. */
+  readonly words: readonly string[]
+}
+
+export function parseCommandLine<F extends Flags>(flags: F, args: readonly string[]): CommandLine<F> {
+  const { given, words } = scan(flags, args)
+  const read = Object.entries(flags).map(([option, flag]) => [option, readFlag(flag, given.get(flag.name))])
+  return { options: Object.freeze(Object.fromEntries(read)) as OptionsOf<F>, words }
+}
+
+/** The same where there may be nothing but flags. */
+export function parseFlags<F extends Flags>(flags: F, args: readonly string[]): OptionsOf<F> {
+  const { options, words } = parseCommandLine(flags, args)
+  if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: flags begin with --`)
+  return options
+}
+
+/**
+ * Takes the first argument that is no flag out of the others: `--config=x get y` is `get` and `--config=x y`. Before it
+ * there may be flags of this table only.
+ */
+export function splitCommand(flags: Flags, args: readonly string[]): { command: string | undefined; rest: string[] } {
+  for (let i = 0; i < args.length && args[i] !== '--'; i++) {
+    if (!isFlag(args[i]!)) return { command: args[i], rest: args.toSpliced(i, 1) }
+    const last = argumentFlags(flags, args[i]!).at(-1)!
+    if (last.text === undefined && last.flag.value !== '') i++
+  }
+  return { command: undefined, rest: [...args] }
+}
+
+function scan(flags: Flags, args: readonly string[]): { given: Map<string, string>; words: string[] } {
+  const given = new Map<string, string>()
+  const words: string[] = []
+  for (let i = 0; i < args.length; i++) {
+    if (args[i] === '--') return { given, words: [...words, ...args.slice(i + 1)] }
+    if (!isFlag(args[i]!)) words.push(args[i]!)
+    else
+      for (const { flag, text } of argumentFlags(flags, args[i]!)) {
+        if (given.has(flag.name)) throw new UsageError(`--${flag.name} is given twice`)
+        given.set(flag.name, text ?? (flag.value === '' ? 'true' : valueAfter(flag, args[++i])))
+      }
+  }
+  return { given, words }
+}
+
+/** A dash alone is a word: it mostly stands for the standard input. */
+function isFlag(argument: string): boolean {
+  return argument.startsWith('-') && argument !== '-'
+}
+
+interface Given {
+  readonly flag: Flag<unknown>
+  /** undefined: nothing in this argument. */
+  readonly text: string | undefined
+}
+
+/** The flags in one argument: one, or several letters of which all but the last are switches. */
+function argumentFlags(flags: Flags, argument: string): Given[] {
+  if (!argument.startsWith('--')) return letterFlags(flags, argument)
+  const equals = argument.indexOf('=')
+  if (equals < 0) return [{ flag: findFlag(flags, argument.slice(2)), text: undefined }]
+  return [{ flag: findFlag(flags, argument.slice(2, equals)), text: argument.slice(equals + 1) }]
+}
+
+function letterFlags(flags: Flags, argument: string): Given[] {
+  const found: Given[] = []
+  for (let i = 1; i < argument.length; i++) {
+    const flag = findLetter(flags, argument[i]!)
+    const rest = argument.slice(i + 1)
+    if (rest.startsWith('=')) return [...found, { flag, text: rest.slice(1) }]
+    if (flag.value !== '') return [...found, { flag, text: rest === '' ? undefined : rest }]
+    found.push({ flag, text: undefined })
+  }
+  return found
+}
+
+function findLetter(flags: Flags, letter: string): Flag<unknown> {
+  const flag = Object.values(flags).find((candidate) => candidate.letter === letter)
+  if (flag === undefined) throw new UsageError(`unknown flag -${letter} (--help lists all flags)`)
+  return flag
+}
+
+function findFlag(flags: Flags, name: string): Flag<unknown> {
+  const all = Object.values(flags)
+  const flag = all.find((candidate) => candidate.name === name)
+  if (flag !== undefined) return flag
+  const hint = nearest(
+    name,
+    all.map((candidate) => candidate.name),
+  )
+  throw new UsageError(
+    `unknown flag --${name}${hint === undefined ? '' : `; did you mean --${hint}?`} (--help lists all flags)`,
+  )
+}
+
+function valueAfter(flag: Flag<unknown>, next: string | undefined): string {
+  if (next === undefined || isFlag(next))
+    throw new UsageError(`--${flag.name} needs a value: --${flag.name}=${flag.value}`)
+  return next
+}
+
+function readFlag(flag: Flag<unknown>, text: string | undefined): unknown {
+  try {
+    return flag.read(text ?? flag.default)
+  } catch (error) {
+    if (error instanceof UsageError) throw new UsageError(`--${flag.name}: ${error.message}`)
+    throw error
+  }
+}
+
+export function helpText(flags: Flags): string {
+  const all = Object.values(flags)
+  const lettered = all.some(({ letter }) => letter !== '')
+  const rows = all.map((flag) => ({ left: flagHelp(flag, lettered), right: `${flag.help}${defaultHelp(flag)}` }))
+  const width = Math.max(...rows.map(({ left }) => left.length)) + 2
+  return rows.map(({ left, right }) => `${left.padEnd(width)}${right}`).join('\n')
+}
+
+function flagHelp({ letter, name, value }: Flag<unknown>, lettered: boolean): string {
+  const short = letter === '' ? '    ' : `-${letter}, `
+  return `  ${lettered ? short : ''}--${name}${value === '' ? '' : `=${value}`}`
+}
+
+function defaultHelp(flag: Flag<unknown>): string {
+  return flag.default === '' ? '' : ` (default ${flag.default})`
+}
+
+/** The word that is most like this one, if any is like it at all. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const best = known.toSorted((a, b) => distance(a, word) - distance(b, word))[0]
+  return best !== undefined && distance(best, word) <= Math.max(3, word.length / 2) ? best : undefined
+}
+
+/** How many letters must be changed, added or dropped to get from one word to the other. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1]
+    for (let j = 0; j < b.length; j++)
+      next.push(Math.min(row[j + 1]! + 1, next[j]! + 1, row[j]! + (letter === b[j] ? 0 : 1)))
+    row = next
+  }
+  return row[b.length]!
+}
