@@ -50,7 +50,7 @@ export function readBoolean(value: string): boolean {
 }
 
 /** A reader of one of these words. */
-export function oneOf<T extends string>(words: readonly T[]): (text: string) => T {
+export function oneOf<const T extends string>(words: readonly T[]): (text: string) => T {
   return (text) => {
     const known = words.find((word) => word === text)
     if (known === undefined)

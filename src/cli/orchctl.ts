@@ -1,21 +1,27 @@
-/** The program `orchctl`: the command-line client. Its commands are still to come. */
-const version = '0.1.0'
+/**
+ * The program `orchctl`: the process around `main.ts`. Ctrl-C ends what is under way, a second one the process; when
+ * nobody reads on (`| head`), it ends without a word.
+ */
+import { homedir } from 'node:os'
+import { main } from './main.ts'
 
-const usage = `orchctl ${version}: the command-line client of orch
+const stop = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+for (const stream of [process.stdout, process.stderr]) stream.on('error', onBrokenStream)
 
-Usage:
-  orchctl version   print the version
-  orchctl help      print this
+process.exitCode = await main(
+  {
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    env: process.env,
+    home: homedir(),
+    directory: process.cwd(),
+    signal: stop.signal,
+  },
+  process.argv.slice(2),
+)
 
-Commands that talk to a server are not built yet; any HTTPS client works with the certificates in .orch/admin.kubeconfig.
-`
-
-const [command] = process.argv.slice(2)
-if (command === 'version' || command === '--version') {
-  process.stdout.write(`orchctl ${version}\n`)
-} else if (command === undefined || command === 'help' || command === '--help' || command === '-h') {
-  process.stdout.write(usage)
-} else {
-  process.stderr.write(`orchctl: the command ${JSON.stringify(command)} is not built yet; built are version and help\n`)
-  process.exitCode = 1
+function onBrokenStream(error: NodeJS.ErrnoException): never {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
 }

@@ -16,6 +16,12 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+export interface ReadOptions extends CallOptions {
+  readonly query?: Query
+  /** The form of the answer; JSON if left out. */
+  readonly accept?: string | undefined
+}
+
 export interface WriteOptions extends CallOptions {
   readonly dryRun?: boolean
   readonly fieldManager?: string
@@ -67,7 +73,7 @@ export interface RawRequest extends CallOptions {
   readonly body?: unknown
   readonly contentType?: string
   /** The form of the answer; JSON if left out. */
-  readonly accept?: string
+  readonly accept?: string | undefined
 }
 
 export type Query = { readonly [name: string]: string | number | boolean | undefined }
@@ -178,9 +184,9 @@ export class Client {
     } while (continueToken !== '')
   }
 
-  /** What stands at a path that is no object: discovery, the version. */
-  async read<T>(path: string, options: CallOptions = {}): Promise<T> {
-    return await this.#call({ method: 'GET', path, signal: options.signal })
+  /** What stands at a path, whatever it is: discovery, the version, objects in another form. */
+  async read<T>(path: string, options: ReadOptions = {}): Promise<T> {
+    return await this.#call({ method: 'GET', path, ...options })
   }
 
   /** Any request: the answer as it comes, once its status says yes. For streams, and for paths without a type. */

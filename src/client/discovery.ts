@@ -3,7 +3,7 @@
  * the first that has it. A group that cannot be asked is told and does not keep the others.
  */
 import type { CallOptions, Client } from './client.ts'
-import type { ResourceType } from './resource-type.ts'
+import { type ResourceType, typeName } from './resource-type.ts'
 
 export interface ServedType extends ResourceType {
   readonly kind: string
@@ -39,24 +39,36 @@ interface ApiResource {
 export async function discover(client: Client, options: CallOptions = {}): Promise<ServedTypes> {
   const found = new Map<string, ServedType>()
   const failures: string[] = []
-  for (const place of await groupVersions(client, options)) {
-    try {
-      for (const type of await typesOf(client, place, options)) {
-        const name = `${type.group}/${type.plural}`
-        if (!found.has(name)) found.set(name, type)
-      }
-    } catch (error) {
-      if (options.signal?.aborted) throw error
-      failures.push(`${place.group}/${place.version}: ${error instanceof Error ? error.message : String(error)}`)
-    }
+  for await (const answer of askAll(client, await groupVersions(client, options), options)) {
+    if (typeof answer === 'string') failures.push(answer)
+    else for (const type of answer) if (!found.has(typeName(type))) found.set(typeName(type), type)
   }
   return { types: [...found.values()], failures }
 }
 
+const atOnce = 32
+
+/** The types of each place, or why there are none, in the order of the places. */
+async function* askAll(client: Client, places: readonly GroupVersion[], options: CallOptions) {
+  for (let i = 0; i < places.length; i += atOnce)
+    yield* await Promise.all(places.slice(i, i + atOnce).map((place) => ask(client, place, options)))
+}
+
+async function ask(client: Client, place: GroupVersion, options: CallOptions): Promise<ServedType[] | string> {
+  try {
+    return await typesOf(client, place, options)
+  } catch (error) {
+    if (options.signal?.aborted) throw error
+    return `${place.group}/${place.version}: ${error instanceof Error ? error.message : String(error)}`
+  }
+}
+
 /** All group versions, those that are preferred before the others of their group. */
 async function groupVersions(client: Client, options: CallOptions): Promise<GroupVersion[]> {
-  const core = await client.read<{ versions: string[] }>('/api', options)
-  const { groups } = await client.read<{ groups: ApiGroup[] }>('/apis', options)
+  const [core, { groups }] = await Promise.all([
+    client.read<{ versions: string[] }>('/api', options),
+    client.read<{ groups: ApiGroup[] }>('/apis', options),
+  ])
   return [
     ...core.versions.map((version) => ({ group: '', version })),
     ...groups.flatMap((group) => versionsOf(group).map((version) => ({ group: group.name, version }))),

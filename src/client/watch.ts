@@ -21,18 +21,23 @@ export interface WatchOptions extends Selection, CallOptions {
   readonly bookmarks?: boolean
   /** After how many seconds the server is to end it. */
   readonly timeoutSeconds?: number
+  /** Another form than the objects themselves. */
+  readonly accept?: string
+  /** What rows of tables carry of their objects. */
+  readonly includeObject?: 'None' | undefined
 }
 
 export async function* watch<T extends ApiObject>(
   client: Client,
   type: ResourceType<T>,
-  { namespace, bookmarks, signal, ...query }: WatchOptions = {},
+  { namespace, bookmarks, signal, accept, ...query }: WatchOptions = {},
 ): AsyncGenerator<WatchEvent<T>> {
   const response = await client.open({
     method: 'GET',
     path: collectionPath(type, namespace),
     query: { ...query, watch: true, allowWatchBookmarks: bookmarks || undefined },
     signal,
+    accept,
   })
   for await (const line of lines(response.body, maxLineBytes)) yield readEvent(line)
 }

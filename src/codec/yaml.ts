@@ -1,7 +1,7 @@
 /**
  * YAML in and out. In: one document; anchors, aliases and merge keys are refused before anything is expanded, as they
  * let a small text grow without bound. Scalars take the types of YAML 1.1 (`yes` is a boolean), as users of this field
- * expect, without its dates. Out: keys in byte order, lists not indented.
+ * expect, without its dates. Out: keys in byte order, lists not indented, control characters escaped.
  */
 import { isUtf8 } from 'node:buffer'
 import { Document, isAlias, isNode, isPair, isScalar, Pair, parseDocument, Scalar, visit, YAMLMap, YAMLSeq } from 'yaml'
@@ -77,7 +77,23 @@ function normalize(value: unknown, depth: number): Json {
 export function stringifyYaml(value: Json): string {
   const document = new Document(undefined, { version: '1.1', aliasDuplicateObjects: false })
   document.contents = nodeOf(document, value) as never
-  return document.toString({ indentSeq: false, lineWidth: 0 })
+  return document.toString({ indentSeq: false, lineWidth: 0 }).replaceAll(unprintable, escaped)
+}
+
+/** What drives a terminal, turns the direction of writing, or ends a line for some readers of YAML and not for others. */
+const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/gu
+
+/** Outside of quotes only the ends of lines and tabs are left: see `textNode`. */
+function escaped(character: string): string {
+  if (character === '\n' || character === '\t') return character
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** Quoted if it holds what must be escaped. */
+function textNode(text: string): Scalar {
+  const node = new Scalar(text)
+  if (text.replaceAll(/[\n\t]/g, '').search(unprintable) >= 0) node.type = Scalar.QUOTE_DOUBLE
+  return node
 }
 
 /** Built node by node, so that keys stand in byte order and integer-like keys stay where they are put. */
@@ -87,9 +103,10 @@ function nodeOf(document: Document, value: Json): unknown {
     list.items = value.map((item) => nodeOf(document, item))
     return list
   }
+  if (typeof value === 'string') return textNode(value)
   if (!isObject(value)) return document.createNode(value)
   const map = new YAMLMap()
   const keys = Object.keys(value).filter((key) => value[key] !== undefined)
-  map.items = keys.sort(compareUtf8).map((key) => new Pair(new Scalar(key), nodeOf(document, value[key]!)))
+  map.items = keys.sort(compareUtf8).map((key) => new Pair(textNode(key), nodeOf(document, value[key]!)))
   return map
 }

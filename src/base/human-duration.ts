@@ -1,0 +1,29 @@
+/** How long something took or is ago, for people: the shorter, the finer. */
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+/** `95s`, `4m20s`, `47m`, `3h5m`, `26h`, `2d3h`, `90d`, `3y20d`: the shorter the age, the finer. */
+export function humanDuration(ms: number): string {
+  if (ms < -second) return '<invalid>'
+  const age = Math.max(ms, 0)
+  if (age < 2 * minute) return count(age, second, 's')
+  if (age < 10 * minute) return count(age, minute, 'm') + rest(age, minute, second, 's')
+  if (age < 3 * hour) return count(age, minute, 'm')
+  if (age < 8 * hour) return count(age, hour, 'h') + rest(age, hour, minute, 'm')
+  if (age < 2 * day) return count(age, hour, 'h')
+  if (age < 8 * day) return count(age, day, 'd') + rest(age, day, hour, 'h')
+  if (age < 2 * 365 * day) return count(age, day, 'd')
+  if (age < 8 * 365 * day) return count(age, 365 * day, 'y') + rest(age, 365 * day, day, 'd')
+  return count(age, 365 * day, 'y')
+}
+
+function count(age: number, unit: number, name: string): string {
+  return `${Math.floor(age / unit)}${name}`
+}
+
+function rest(age: number, whole: number, unit: number, name: string): string {
+  const left = Math.floor((age % whole) / unit)
+  return left === 0 ? '' : `${left}${name}`
+}

@@ -1,0 +1,66 @@
+/** `orchctl api-resources` */
+import { flag, type OptionsOf, oneOf, readBoolean, text, toggle } from '../base/flags.ts'
+import { discover, type ServedType } from '../client/discovery.ts'
+import { typeName } from '../client/resource-type.ts'
+import { TransportError } from '../client/transport.ts'
+import { defineCommand, refuseWords } from './command.ts'
+import { withConnection } from './connect.ts'
+import { connectionFlags } from './connection-flags.ts'
+import { SeveralErrors } from './explain-error.ts'
+import { Columns } from './printers/columns.ts'
+import { escapeLine } from './printers/escape.ts'
+
+const anyGroup = '*'
+
+const flags = {
+  output: flag('o,output', 'FORMAT', '', oneOf(['', 'wide', 'name']), 'wide (with the verbs) or name'),
+  namespaced: flag('namespaced', '', '', readWhether, 'only types in namespaces; =false: only those that are not'),
+  apiGroup: flag('api-group', 'GROUP', anyGroup, text, 'only types of this group; empty: of the core group'),
+  noHeaders: toggle('no-headers', 'without the line of headings'),
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const apiResourcesCommand = defineCommand({
+  name: 'api-resources',
+  forms: ['[flags]'],
+  about: 'Shows which types of objects the server has, each in the version that its group prefers.',
+  examples: ['orchctl api-resources', 'orchctl api-resources --namespaced=false -o name'],
+  flags,
+  run: async (context, { options, words }) => {
+    refuseWords(words)
+    const ask = async () => await withConnection(context, options, ({ client }) => discover(client, context))
+    const { types, failures } = await ask()
+    context.out(print(types.filter((type) => isWanted(type, options)).toSorted(byGroupAndName), options))
+    if (failures.length > 0) throw new SeveralErrors(failures.map((failure) => new TransportError(failure)))
+  },
+})
+
+function readWhether(value: string): boolean | undefined {
+  return value === '' ? undefined : readBoolean(value)
+}
+
+function isWanted({ namespaced, group, verbs }: ServedType, options: Options): boolean {
+  if (verbs.length === 0) return false
+  if (options.namespaced !== undefined && options.namespaced !== namespaced) return false
+  return options.apiGroup === anyGroup || options.apiGroup === group
+}
+
+function byGroupAndName(a: ServedType, b: ServedType): number {
+  const [left, right] = [a, b].map(({ group, plural }) => `${group} ${plural}`)
+  return left! < right! ? -1 : 1
+}
+
+function print(types: readonly ServedType[], { output, noHeaders }: Options): string {
+  if (output === 'name') return types.map((type) => `${escapeLine(typeName(type))}\n`).join('')
+  const wide = output === 'wide'
+  const headings = ['NAME', 'SHORTNAMES', 'APIVERSION', 'NAMESPACED', 'KIND', ...(wide ? ['VERBS'] : [])]
+  return new Columns().lines([...(noHeaders ? [] : [headings]), ...types.map((type) => rowOf(type, wide))])
+}
+
+function rowOf({ plural, shortNames, group, version, namespaced, kind, verbs }: ServedType, wide: boolean): string[] {
+  const apiVersion = group === '' ? version : `${group}/${version}`
+  const cells = [plural, shortNames.join(','), apiVersion, String(namespaced), kind]
+  return [...cells, ...(wide ? [`[${verbs.join(' ')}]`] : [])].map(escapeLine)
+}

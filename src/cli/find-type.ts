@@ -1,0 +1,32 @@
+/**
+ * Which type a user means: by its plural, its kind, its singular or a short name, in any case, alone or with its group
+ * (`leases.coordination.orch.io`, `leases.v1.coordination.orch.io`). Of equal matches the first in discovery wins: the
+ * core group comes first.
+ */
+import { UsageError } from '../base/flags.ts'
+import type { ServedType, ServedTypes } from '../client/discovery.ts'
+
+export function findType({ types, failures }: ServedTypes, word: string): ServedType {
+  const dot = word.indexOf('.')
+  const name = (dot < 0 ? word : word.slice(0, dot)).toLowerCase()
+  const candidates = dot < 0 ? types : types.filter((type) => isIn(type, word.slice(dot + 1)))
+  const found = waysToName.map((fits) => candidates.find((type) => fits(type, name))).find((type) => type !== undefined)
+  if (found !== undefined) return found
+  const unknown = failures.map((failure) => `; not known is ${failure}`).join('')
+  throw new UsageError(`the server doesn't have a resource type ${JSON.stringify(dot < 0 ? word : name)}${unknown}`)
+}
+
+const waysToName: readonly ((type: ServedType, name: string) => boolean)[] = [
+  ({ plural }, name) => plural === name,
+  ({ kind }, name) => kind.toLowerCase() === name,
+  ({ shortNames }, name) => shortNames.includes(name),
+]
+
+function isIn({ group, version }: ServedType, place: string): boolean {
+  return place === group || place === `${version}.${group}`
+}
+
+/** How one object of a type is called: `configmap`, `lease.coordination.orch.io`. */
+export function singularName({ kind, group }: ServedType): string {
+  return (group === '' ? kind : `${kind}.${group}`).toLowerCase()
+}

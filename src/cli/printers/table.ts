@@ -1,0 +1,51 @@
+/** A server's table as the rows that people read: which columns, under which headings, with what before and after. */
+import type { Table, TableColumn, TableRow } from '../../client/table.ts'
+import type { Json } from '../../model/json.ts'
+import { escapeLine } from './escape.ts'
+
+export interface TableStyle {
+  /** The columns that are only in wide tables, too. */
+  readonly wide: boolean
+  readonly namespaces: boolean
+  readonly labels: boolean
+  /** What comes before each name: `configmap`. '' for nothing. */
+  readonly kind: string
+}
+
+export function headings(columns: readonly TableColumn[], style: TableStyle): string[] {
+  const names = shown(columns, style).map((i) => escapeLine(columns[i]!.name.toUpperCase()))
+  return [...(style.namespaces ? ['NAMESPACE'] : []), ...names, ...(style.labels ? ['LABELS'] : [])]
+}
+
+export function tableRows({ columns, rows }: Pick<Table, 'columns' | 'rows'>, style: TableStyle): string[][] {
+  const places = shown(columns, style)
+  return rows.map((row) => {
+    const cells = places.map((i) => prefixed(cellText(row.cells[i]), columns[i]!, style.kind))
+    return [...(style.namespaces ? [namespaceOf(row)] : []), ...cells, ...(style.labels ? [labelsOf(row)] : [])]
+  })
+}
+
+function shown(columns: readonly TableColumn[], { wide }: TableStyle): number[] {
+  return columns.flatMap(({ priority }, i) => (wide || priority === 0 ? [i] : []))
+}
+
+function prefixed(cell: string, { format }: TableColumn, kind: string): string {
+  return format === 'name' && kind !== '' ? `${kind}/${cell}` : cell
+}
+
+/** One line: what a text has after its first is cut off, and marked as cut. */
+function cellText(cell: Json | undefined): string {
+  if (cell === undefined || cell === null) return ''
+  const text = typeof cell === 'object' ? JSON.stringify(cell) : String(cell)
+  const end = text.search(/[\n\r\f]/)
+  return end < 0 ? escapeLine(text) : `${escapeLine(text.slice(0, end))}...`
+}
+
+function namespaceOf({ object }: TableRow): string {
+  return escapeLine(object?.metadata.namespace ?? '')
+}
+
+function labelsOf({ object }: TableRow): string {
+  const labels = Object.entries(object?.metadata.labels ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return labels.length === 0 ? '<none>' : escapeLine(labels.map(([key, value]) => `${key}=${value}`).join(','))
+}

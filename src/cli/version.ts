@@ -1,0 +1,64 @@
+/** `orchctl version` */
+import { flag, type OptionsOf, oneOf, toggle } from '../base/flags.ts'
+import type { Client } from '../client/client.ts'
+import type { Json, JsonObject } from '../model/json.ts'
+import { version } from '../model/version.ts'
+import { defineCommand, refuseWords } from './command.ts'
+import { connectionFlags } from './connection-flags.ts'
+import { escapeLine } from './printers/escape.ts'
+
+const flags = {
+  client: toggle('client', 'only that of this program; no server is asked'),
+  output: flag('o,output', 'FORMAT', '', oneOf(['', 'json', 'yaml']), 'json or yaml'),
+  ...connectionFlags,
+}
+
+export const versionCommand = defineCommand({
+  name: 'version',
+  forms: ['[flags]'],
+  about: 'Shows the versions of this program and of the server.',
+  examples: ['orchctl version', 'orchctl version --client -o json'],
+  flags,
+  run: async (context, { options, words }) => {
+    refuseWords(words)
+    const versions: Versions = { clientVersion: clientVersion() }
+    try {
+      if (!options.client) versions.serverVersion = await serverVersion(context, options)
+    } finally {
+      // Without a server there is still something to tell.
+      context.out(await print(versions, options.output))
+    }
+  },
+})
+
+interface Versions extends JsonObject {
+  clientVersion: JsonObject
+  serverVersion?: JsonObject
+}
+
+function clientVersion(): JsonObject {
+  return {
+    gitVersion: `v${version}`,
+    compiler: `node ${process.versions.node}`,
+    platform: `${process.platform}/${process.arch}`,
+  }
+}
+
+async function serverVersion(
+  context: Parameters<typeof versionCommand.run>[0],
+  options: OptionsOf<typeof flags>,
+): Promise<JsonObject> {
+  const { withConnection } = await import('./connect.ts')
+  const ask = ({ client }: { client: Client }) => client.read<JsonObject>('/version', { signal: context.signal })
+  return await withConnection(context, options, ask)
+}
+
+async function print(versions: Versions, output: '' | 'json' | 'yaml'): Promise<string> {
+  if (output !== '') {
+    const { printDocument } = await import('./printers/objects.ts')
+    return await printDocument(versions as Json, output)
+  }
+  const lines = [`Client Version: ${versions.clientVersion.gitVersion}\n`]
+  if (versions.serverVersion) lines.push(`Server Version: ${escapeLine(String(versions.serverVersion.gitVersion))}\n`)
+  return lines.join('')
+}

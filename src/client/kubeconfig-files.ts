@@ -1,0 +1,35 @@
+/** Where client configs lie: the files that are read when none is named. */
+import { readFileSync } from 'node:fs'
+import { delimiter, join, resolve } from 'node:path'
+
+/** Something is wrong with a client config that its owner can mend. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+export interface Surroundings {
+  readonly env: { readonly [name: string]: string | undefined }
+  readonly home: string
+  readonly directory: string
+}
+
+/** What `orch up` writes, seen from where it was started. */
+const localFile = '.orch/admin.kubeconfig'
+
+/** All that $KUBECONFIG lists; else that of the user, if there is one; else that of a server in this directory. */
+export function usualFiles({ env, home, directory }: Surroundings): string[] {
+  const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '')
+  if (listed.length > 0) return [...new Set(listed.map((file) => resolve(directory, file)))]
+  const own = join(home, '.kube', 'config')
+  return [textIfThere(own) === undefined ? join(directory, localFile) : own]
+}
+
+export function textIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    throw new ConfigError(`cannot read ${file}: ${code}`, { cause: error })
+  }
+}

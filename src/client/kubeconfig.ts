@@ -1,0 +1,193 @@
+/**
+ * The client config (kubeconfig) of a user of Node: which server, how to know it, who to be there, which namespace.
+ *
+ * Several files count as one, in which the first to name something wins. Paths in a file start at that file. What is
+ * wrong, and what is asked for but not built, is told with the file and the field; secrets are never quoted.
+ */
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { createSecureContext } from 'node:tls'
+import { parseDocument } from 'yaml'
+import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
+import type { HttpTransportOptions } from './http-transport.ts'
+import { ConfigError, textIfThere } from './kubeconfig-files.ts'
+
+export interface ConfigChoice {
+  /** The files to read, the first of them first. */
+  readonly files: readonly string[]
+  /** Which context; left out: the current one. */
+  readonly context?: string | undefined
+  /** Another server than that of the context. */
+  readonly server?: string | undefined
+}
+
+export interface ClientConfig {
+  readonly transport: HttpTransportOptions
+  /** The namespace that the context names. */
+  readonly namespace: string | undefined
+}
+
+/** A file that is not there counts as empty, unless there is none at all. */
+export function readClientConfig({ files, context, server }: ConfigChoice): ClientConfig {
+  const sources = files.map(readSource).filter((source) => source !== undefined)
+  if (sources.length === 0) throw new ConfigError(`there is no client config: ${files.join(', ')} is not there`)
+  const chosen = chooseContext(sources, context)
+  const cluster = findEntry(sources, 'cluster', requiredText(chosen, 'cluster'))
+  const name = optionalText(chosen, 'user')
+  const user = name === undefined ? { ...chosen, content: {} } : findEntry(sources, 'user', name)
+  return { transport: transportOf(cluster, user, server), namespace: optionalText(chosen, 'namespace') }
+}
+
+interface Source {
+  readonly file: string
+  readonly content: JsonObject
+}
+
+/** A cluster, a user or a context, and where it stands. */
+interface Entry extends Source {
+  readonly title: string
+}
+
+function readSource(file: string): Source | undefined {
+  const text = textIfThere(file)
+  if (text === undefined) return undefined
+  const content = parseText(file, text)
+  if (content !== null && !isObject(content)) throw new ConfigError(`${file} is not a client config`)
+  return { file, content: content ?? {} }
+}
+
+function parseText(file: string, text: string): Json {
+  const document = parseDocument(text, { merge: false, logLevel: 'silent' })
+  const [error] = document.errors
+  // The message of the parser goes on with the text itself, which may be a secret.
+  if (error !== undefined) throw new ConfigError(`${file} is not YAML: see line ${error.linePos?.[0].line ?? 1}`)
+  return document.toJS() ?? null
+}
+
+function chooseContext(sources: readonly Source[], wanted: string | undefined): Entry {
+  const current = sources.map(({ file, content }) => optionalText({ file, content, title: '' }, 'current-context'))
+  const name = wanted ?? current.find((value) => value !== undefined)
+  if (name === undefined)
+    throw new ConfigError(`${filesOf(sources)}: no current-context is set; name one with --context`)
+  return findEntry(sources, 'context', name)
+}
+
+function findEntry(sources: readonly Source[], sort: 'cluster' | 'user' | 'context', name: string): Entry {
+  for (const { file, content } of sources) {
+    const matches = entriesOf(file, content, `${sort}s`).filter((entry) => own(entry, 'name') === name)
+    if (matches.length > 1) throw new ConfigError(`${file}: ${sort}s has ${JSON.stringify(name)} more than once`)
+    if (matches.length === 0) continue
+    const inner = own(matches[0]!, sort) ?? {}
+    const title = `${sort} ${JSON.stringify(name)}`
+    if (!isObject(inner)) throw new ConfigError(`${file}: ${title}: ${sort} is not an object`)
+    return { file, content: inner, title }
+  }
+  throw new ConfigError(`${filesOf(sources)}: there is no ${sort} ${JSON.stringify(name)}`)
+}
+
+function entriesOf(file: string, content: JsonObject, field: string): JsonObject[] {
+  const list = own(content, field) ?? []
+  if (!Array.isArray(list) || !list.every(isObject)) throw new ConfigError(`${file}: ${field} is not a list of objects`)
+  return list
+}
+
+function filesOf(sources: readonly Source[]): string {
+  return sources.map(({ file }) => file).join(', ')
+}
+
+function transportOf(cluster: Entry, user: Entry, server: string | undefined): HttpTransportOptions {
+  refuseUnbuilt(cluster, ['insecure-skip-tls-verify', 'tls-server-name', 'proxy-url'])
+  refuseUnbuilt(user, ['exec', 'auth-provider', 'username', 'password', 'as', 'as-uid', 'as-groups', 'as-user-extra'])
+  const authority = pemOf(cluster, 'certificate-authority')
+  const certificate = pemOf(user, 'client-certificate')
+  const key = pemOf(user, 'client-key')
+  if ((certificate === undefined) !== (key === undefined))
+    throw fault(user, 'client-certificate', 'and client-key go together')
+  if (authority !== undefined) checkPem(cluster, 'certificate-authority', { ca: authority })
+  if (certificate !== undefined) checkPem(user, 'client-certificate', { cert: certificate, key })
+  const token = tokenOf(user)
+  return {
+    server: server ?? serverOf(cluster),
+    ...(authority === undefined ? {} : { authority }),
+    ...(certificate === undefined || key === undefined ? {} : { certificate: { certificate, key } }),
+    ...(token === undefined ? {} : { token }),
+  }
+}
+
+function refuseUnbuilt(entry: Entry, fields: readonly string[]): void {
+  for (const field of fields) {
+    const value = own(entry.content, field)
+    if (value !== undefined && value !== null && value !== false && value !== '')
+      throw fault(entry, field, 'is not built yet')
+  }
+}
+
+function serverOf(cluster: Entry): string {
+  const server = requiredText(cluster, 'server')
+  if (!isServer(server)) throw fault(cluster, 'server', 'is not an address such as https://127.0.0.1:6443')
+  return server
+}
+
+export function isServer(text: string): boolean {
+  return URL.canParse(text) && new URL(text).protocol === 'https:'
+}
+
+/** From `<field>-data`, in base64, or else from the file that `<field>` names. */
+function pemOf(entry: Entry, field: string): string | undefined {
+  const data = optionalText(entry, `${field}-data`)
+  if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8')
+  const file = optionalText(entry, field)
+  return file === undefined ? undefined : readNamed(entry, field, file)
+}
+
+function readNamed(entry: Entry, field: string, name: string): string {
+  const file = resolve(dirname(entry.file), name)
+  const text = textIfThere(file)
+  if (text === undefined) throw fault(entry, field, `names ${file}, which is not there`)
+  return text
+}
+
+function checkPem(entry: Entry, field: string, pem: { ca?: string; cert?: string; key?: string | undefined }): void {
+  const what = 'ca' in pem ? 'is not a certificate in PEM' : 'and client-key are not a certificate and its key in PEM'
+  if (!(pem.ca ?? pem.cert ?? '').includes('-----BEGIN ')) throw fault(entry, field, what)
+  try {
+    createSecureContext({ ...pem })
+  } catch (error) {
+    throw fault(entry, field, what, error)
+  }
+}
+
+/** A file of a token is read before every request: tokens that are renewed are renewed there. */
+function tokenOf(user: Entry): (() => string | Promise<string>) | undefined {
+  const file = optionalText(user, 'tokenFile')
+  const token = optionalText(user, 'token')
+  if (file !== undefined) {
+    readNamed(user, 'tokenFile', file)
+    const path = resolve(dirname(user.file), file)
+    return async () => checkToken(user, 'tokenFile', (await readFile(path, 'utf8')).trim())
+  }
+  return token === undefined ? undefined : () => checkToken(user, 'token', token)
+}
+
+function checkToken(user: Entry, field: string, token: string): string {
+  if (!/^[!-~]+$/.test(token)) throw fault(user, field, 'is not a token: it has blanks or other odd characters')
+  return token
+}
+
+function requiredText(entry: Entry, field: string): string {
+  const text = optionalText(entry, field)
+  if (text === undefined) throw fault(entry, field, 'is missing')
+  return text
+}
+
+/** An empty text counts as none. */
+function optionalText(entry: Entry, field: string): string | undefined {
+  const value = own(entry.content, field)
+  if (value === undefined || value === null || value === '') return undefined
+  if (typeof value !== 'string') throw fault(entry, field, 'is not a text')
+  return value
+}
+
+function fault({ file, title }: Entry, field: string, what: string, cause?: unknown): ConfigError {
+  return new ConfigError(`${file}: ${title === '' ? '' : `${title}: `}${field} ${what}`, { cause })
+}
