@@ -1,6 +1,7 @@
 /** What went wrong, in the words of a user: one line for each thing, ready to be printed. */
 import { UsageError } from '../base/flags.ts'
 import { ConfigError } from '../client/kubeconfig-files.ts'
+import { NameError } from '../client/resource-type.ts'
 import { StatusError } from '../client/status-error.ts'
 import { TransportError } from '../client/transport.ts'
 import { escapeText } from './printers/escape.ts'
@@ -21,9 +22,12 @@ export function explainError(error: unknown): string {
   return `${escapeText(sentence(error))}\n`
 }
 
+/** What the user can mend: the words say it all. */
+const toMend = [UsageError, ConfigError, NameError]
+
 function sentence(error: unknown): string {
   if (error instanceof StatusError) return statusSentence(error)
-  if (error instanceof UsageError || error instanceof ConfigError) return `error: ${error.message}`
+  if (toMend.some((type) => error instanceof type)) return `error: ${(error as Error).message}`
   if (error instanceof TransportError) return `error: ${withCauses(error)}`
   // A fault of this program: whoever mends it needs to know where.
   return `error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`

@@ -1,5 +1,5 @@
 /** Where client configs lie: the files that are read when none is named. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 
 /** Something is wrong with a client config that its owner can mend. */
@@ -21,7 +21,7 @@ export function usualFiles({ env, home, directory }: Surroundings): string[] {
   const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '')
   if (listed.length > 0) return [...new Set(listed.map((file) => resolve(directory, file)))]
   const own = join(home, '.kube', 'config')
-  return [textIfThere(own) === undefined ? join(directory, localFile) : own]
+  return [existsSync(own) ? own : join(directory, localFile)]
 }
 
 export function textIfThere(file: string): string | undefined {

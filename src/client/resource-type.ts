@@ -43,9 +43,14 @@ export function objectPath(type: ResourceType, { namespace, name }: ObjectName, 
   return subresource === '' ? path : `${path}/${subresource}`
 }
 
+/** What can be no part of a path. */
+export class NameError extends TypeError {
+  override readonly name = 'NameError'
+}
+
 /** An empty name would turn the path of an object into that of its collection. */
 function segment(text: string): string {
-  if (text === '' || text === '.' || text === '..') throw new TypeError(`${JSON.stringify(text)} is not a name`)
+  if (text === '' || text === '.' || text === '..') throw new NameError(`${JSON.stringify(text)} is not a name`)
   return encodeURIComponent(text)
 }
 

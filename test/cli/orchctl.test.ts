@@ -1,0 +1,288 @@
+/** orchctl against real servers of both profiles; what it prints is compared with what kubectl prints. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { type EventEmitter, once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { parse } from 'yaml'
+import { commands } from '../../src/cli/commands.ts'
+import { kubectl } from '../tools/kubectl.ts'
+import { configOf, orchctl, spawnOrchctl, startOrchctl } from '../tools/orchctl.ts'
+import { type ServerHandle, startServer } from '../tools/server.ts'
+
+const kube = await startServer({ after }, ['--profile=kubernetes'])
+const orch = await startServer({ after })
+const inKube = { env: { KUBECONFIG: configOf(kube) } }
+const inOrch = { env: { KUBECONFIG: configOf(orch) } }
+
+const hostile = 'a\u001b[31mb\u009bc\u202e\u2028d\u007f'
+
+before(async () => await Promise.all([fill(kube), fill(orch)]))
+
+async function fill(server: ServerHandle): Promise<void> {
+  const client = server.client()
+  const post = async (path: string, body: object) => assert.equal((await client.post(path, body)).status, 201)
+  await post('/api/v1/namespaces', { metadata: { name: 'other' } })
+  const maps = '/api/v1/namespaces/default/configmaps'
+  await post(maps, { metadata: { name: 'a', labels: { b: '2', a: '1' } }, data: { k: 'v', yes: 'no', l: 'x\ny\n' } })
+  await post(maps, { metadata: { name: 'a-longer-name' }, data: { k: 'v', n: '1' } })
+  for (const name of ['c', 'd', 'e']) await post(maps, { metadata: { name } })
+  await post('/api/v1/namespaces/other/configmaps', { metadata: { name: 'a' }, data: { k: hostile } })
+  await post('/api/v1/namespaces/default/secrets', { metadata: { name: 's' }, stringData: { password: 'x' } })
+}
+
+/** Ages differ by when it is looked, and with them the width of their column. In YAML a dot needs no quotes. */
+function masked(text: string): string {
+  return text
+    .replaceAll('".": {}', '.: {}')
+    .replaceAll(/\b(?:\d+s|\d+m(?:\d+s)?)( *)(?=\S|$)/gm, (_, gap: string) => (gap === '' ? 'AGE' : 'AGE '))
+}
+
+const asKubectl = [
+  'get cm',
+  'get cm a',
+  'get cm a nope',
+  'get cm nope nope2',
+  'get cm a a',
+  'get cm -A',
+  'get cm,secret',
+  'get ns,cm -A',
+  'get cm/a secret/s cm/c',
+  'get cm/a cm/c',
+  'get cm,secret a',
+  'get cm,cm',
+  'get secret,cm -n other',
+  'get cm -n nope',
+  'get cm,secret -n nope --no-headers',
+  'get ns,cm -l none=such',
+  'get cm -A -l none=such',
+  'get cm -l a=1,b --show-labels',
+  'get cm -A --show-labels --field-selector=metadata.name=a',
+  'get cm,secret --no-headers',
+  'get secret -o wide --show-labels',
+  'get cm --chunk-size=2',
+  'get cm,ns -oname',
+  'get ConfigMap c -o name',
+  'get configmaps.v1. c',
+  'get cm -n nope -o name',
+  'get ns default -A',
+  'get cm a -A',
+  'get cm a -l a=1',
+  'get cm,nope',
+  'get cm/',
+  'get cm,secret -w',
+  '-n other get cm',
+  'get cm a -o json',
+  'get cm nope -o json',
+  'get cm a -o yaml',
+  'api-resources',
+  'api-resources -o wide',
+  'api-resources --no-headers --namespaced',
+  'api-resources --namespaced=false -o name',
+  'api-resources --api-group=nope',
+]
+
+for (const line of asKubectl) {
+  test(`says what kubectl says: ${line}`, async () => {
+    const args = line.split(' ')
+    // This kubectl is from before managed fields were left out.
+    const shown = /json|yaml/.test(line) ? ['--show-managed-fields'] : []
+    const [ours, theirs] = await Promise.all([orchctl([...args, ...shown], inKube), kubectl(kube, args)])
+    assert.equal(masked(ours.stdout), masked(theirs.stdout))
+    assert.equal(ours.stderr, theirs.stderr)
+    assert.equal(ours.code, theirs.code)
+  })
+}
+
+interface Row {
+  readonly args: readonly string[]
+  readonly stdout?: RegExp | string
+  readonly stderr?: RegExp | string
+  readonly code?: number
+}
+
+const rows: readonly Row[] = [
+  { args: ['get', 'cm', 'a', 'c'], stdout: 'NAME   DATA   AGE\na      3      AGE\nc      0      AGE\n' },
+  { args: ['get', 'ns', 'default', '--no-headers'], stdout: 'default   Active   AGE\n' },
+  { args: ['get', 'cm', 'nope'], stderr: 'Error from server (NotFound): configmaps "nope" not found\n', code: 1 },
+  { args: ['get', 'secret', '-n', 'other'], stderr: 'No resources found in other namespace.\n' },
+  { args: ['get', 'cm', '-l', 'a in'], stderr: /^Error from server \(BadRequest\): .*label selector/, code: 1 },
+  { args: ['get'], stderr: /^error: you must specify the type of resource: .*api-resources/, code: 1 },
+  { args: ['get', 'cm', 'secret/s'], stderr: /^error: "cm" cannot stand beside "secret\/s"/, code: 1 },
+  { args: ['get', 'cm', 'a', 'c', '-w'], stderr: /^error: you may only watch a single resource/, code: 1 },
+  { args: ['get', 'cm', '-o', 'xml'], stderr: /^error: --output: "xml" is not one of wide, json, yaml, name/, code: 1 },
+  { args: ['get', 'cm', '--chunk-size=-1'], stderr: /^error: --chunk-size: "-1" is not/, code: 1 },
+  { args: ['get', 'cm', '--wach'], stderr: /^error: unknown flag --wach; did you mean --watch\?/, code: 1 },
+  { args: ['gett', 'cm'], stderr: /^error: unknown command "gett"; did you mean get\?/, code: 1 },
+  { args: ['get', 'cm', '..'], stderr: /^error: "\.\." is not a name/, code: 1 },
+  { args: ['get', '\u001b[31m'], stderr: /^error: the server doesn't have a resource type "\\u001b\[31m"\n$/, code: 1 },
+  { args: ['get', 'cm', 'x\u001b[31m'], stderr: /^Error from server [ -~]*\n$/, code: 1 },
+  { args: ['version'], stdout: /^Client Version: v\d+\.\d+\.\d+\nServer Version: v1\.23\.\d+\+orch\.\d+\.\d+\.\d+\n$/ },
+  { args: ['version', '--client'], stdout: /^Client Version: v\d+\.\d+\.\d+\n$/ },
+  { args: ['--version'], stdout: /^Client Version: v\d+\.\d+\.\d+\n$/ },
+  { args: ['version', 'x'], stderr: 'error: unexpected argument "x"\n', code: 1 },
+  {
+    args: ['version', '-s', 'https://127.0.0.1:1'],
+    stdout: /^Client Version: .*\n$/,
+    stderr: /^error: https:\/\/127\.0\.0\.1:1 is not reached: .*ECONNREFUSED/,
+    code: 1,
+  },
+  { args: ['api-resources', '-oname'], stdout: 'configmaps\nnamespaces\nsecrets\n' },
+]
+
+for (const { args, stdout = '', stderr = '', code = 0 } of rows) {
+  test(`orchctl ${args.map((arg) => JSON.stringify(arg)).join(' ')}`, async () => {
+    const ran = await orchctl(args, inOrch)
+    for (const [said, expected] of [[masked(ran.stdout), stdout] as const, [ran.stderr, stderr] as const])
+      if (typeof expected === 'string') assert.equal(said, expected)
+      else assert.match(said, expected)
+    assert.equal(ran.code, code)
+  })
+}
+
+test('several objects are a List, without the record of who owns which field', async () => {
+  const { stdout } = await orchctl(['get', 'cm,ns', '-o', 'yaml'], inOrch)
+  const { items, ...list } = parse(stdout)
+  assert.deepEqual(list, { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' } })
+  assert.deepEqual([...new Set(items.map(({ kind }: { kind: string }) => kind))], ['ConfigMap', 'Namespace'])
+  assert.ok(items.every((item: { metadata: object }) => !('managedFields' in item.metadata)))
+  assert.deepEqual(JSON.parse((await orchctl(['get', 'cm,ns', '-o', 'json'], inOrch)).stdout), { ...list, items })
+})
+
+test('control characters are escaped, and still mean what they mean', async () => {
+  for (const format of ['json', 'yaml']) {
+    const { stdout } = await orchctl(['get', 'cm', 'a', '-n', 'other', '-o', format], inOrch)
+    assert.doesNotMatch(stdout, /[^\n\P{Cc}]|[\u202e\u2028]/u)
+    assert.equal(parse(stdout).data.k, hostile)
+  }
+})
+
+test('a token that is wrong, and one that may not', async () => {
+  const client = orch.client('alice-token')
+  assert.equal((await client.get('/api/v1/namespaces')).status, 403)
+  const config = (token: string) => ({
+    clusters: [{ name: 'c', cluster: { server: orch.url, 'certificate-authority': 'data/pki/ca.crt' } }],
+    users: [{ name: 'u', user: { token } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: 'other' } }],
+    'current-context': 'x',
+  })
+  const run = async (token: string, ...args: string[]) => {
+    const file = `${orch.directory}/token.kubeconfig`
+    writeFileSync(file, JSON.stringify(config(token)))
+    return await orchctl([`--kubeconfig=${file}`, ...args])
+  }
+  assert.equal((await run('admin-token', 'get', 'cm', '-o', 'name')).stdout, 'configmap/a\n')
+  assert.match((await run('alice-token', 'get', 'cm')).stderr, /^Error from server \(Forbidden\): /)
+  assert.equal((await run('wrong', 'get', 'cm')).stderr, 'error: You must be logged in to the server (Unauthorized)\n')
+})
+
+test('help is complete, for the program and for each command', async () => {
+  const { stdout, code } = await orchctl(['--help'])
+  assert.equal(code, 0)
+  for (const { name, summary, load } of commands) {
+    assert.match(stdout, new RegExp(`^  ${name} +${summary}$`, 'm'))
+    const { help } = await load()
+    assert.match(help, new RegExp(`^  orchctl ${name}\\b`, 'm'))
+    for (const args of [
+      ['help', name],
+      [name, '--help'],
+      [name, '-h'],
+    ])
+      assert.equal((await orchctl(args)).stdout, help)
+  }
+  assert.equal((await orchctl([])).stdout, stdout)
+})
+
+/** Resolves when it is as wanted; looked at again whenever one of these has brought something. */
+async function until(ready: () => boolean, ...sources: EventEmitter[]): Promise<void> {
+  const late = AbortSignal.timeout(20_000)
+  while (!ready()) {
+    const heard = new AbortController()
+    const signal = AbortSignal.any([late, heard.signal])
+    await Promise.race(sources.map((source) => once(source, 'data', { signal })))
+    heard.abort()
+  }
+}
+
+async function changeThings(server: ServerHandle, namespace: string): Promise<void> {
+  const client = server.client()
+  const maps = `/api/v1/namespaces/${namespace}/configmaps`
+  await client.post(maps, { metadata: { name: 'w' } })
+  await client.post(maps, { metadata: { name: 'a-name-that-is-wider-than-the-others' } })
+  await client.put(`${maps}/w`, { metadata: { name: 'w', labels: { x: 'y' } }, data: { k: 'v' } })
+  await client.delete(`${maps}/w`)
+}
+
+for (const flags of [[], ['-A', '--show-labels'], ['-o', 'name'], ['--no-headers', '-n', 'empty']]) {
+  test(`watches as kubectl does: get cm -w ${flags.join(' ')}`, async () => {
+    const namespace = flags.includes('empty') ? 'empty' : 'default'
+    const client = kube.client()
+    await client.post('/api/v1/namespaces', { metadata: { name: 'empty' } })
+    await client.delete(`/api/v1/namespaces/${namespace}/configmaps/a-name-that-is-wider-than-the-others`)
+    const args = ['get', 'cm', '-w', ...flags]
+    const ours = startOrchctl(args, inKube)
+    const theirs = spawn('kubectl', [
+      `--kubeconfig=${configOf(kube)}`,
+      `--cache-dir=${kube.directory}/kubectl`,
+      ...args,
+    ])
+    let said = ''
+    theirs.stdout.on('data', (chunk) => (said += chunk))
+    const sources = [ours.output, theirs.stdout]
+    try {
+      // In an empty namespace nothing says that the watches are on: a first object does.
+      if (namespace === 'empty') {
+        await client.post('/api/v1/namespaces/empty/configmaps', { metadata: { name: 'first' } })
+      }
+      await until(() => /\n/.test(said) && /\n/.test(ours.stdout()), ...sources)
+      await changeThings(kube, namespace)
+      const lines = (text: string) => text.split('\n').length
+      const last = (text: string) => (text.match(/\bw\b/g) ?? []).length >= 3
+      await until(() => last(said) && last(ours.stdout()) && lines(said) === lines(ours.stdout()), ...sources)
+    } finally {
+      ours.stop()
+      theirs.kill()
+    }
+    assert.equal(masked(ours.stdout()), masked(said))
+    const { code, stderr } = await ours.ended
+    assert.deepEqual([code, stderr], [130, ''])
+  })
+}
+
+test('a watch in YAML is a stream of documents', async () => {
+  const watch = startOrchctl(['get', 'cm', 'c', '-w', '-o', 'yaml'], inOrch)
+  await until(() => watch.stdout() !== '', watch.output)
+  await orch.client().put('/api/v1/namespaces/default/configmaps/c', { metadata: { name: 'c' }, data: { k: 'new' } })
+  await until(() => watch.stdout().includes('new'), watch.output)
+  watch.stop()
+  const documents = (await watch.ended).stdout.split('---\n').map((text) => parse(text))
+  assert.deepEqual(
+    documents.map(({ kind, data }) => [kind, data?.k]),
+    [
+      ['ConfigMap', undefined],
+      ['ConfigMap', 'new'],
+    ],
+  )
+})
+
+test('the program: Ctrl-C ends a watch without a word', async () => {
+  const child = spawnOrchctl(orch, ['get', 'ns', '-w'])
+  let stderr = ''
+  child.stderr!.on('data', (chunk) => (stderr += chunk))
+  await once(child.stdout!, 'data')
+  child.kill('SIGINT')
+  assert.deepEqual(await once(child, 'exit'), [130, null])
+  assert.equal(stderr, '')
+})
+
+test('the program: it ends without a word when nobody reads on', async () => {
+  const child = spawnOrchctl(orch, ['get', 'ns', '-w'])
+  let stderr = ''
+  child.stderr!.on('data', (chunk) => (stderr += chunk))
+  await once(child.stdout!, 'data')
+  child.stdout!.destroy()
+  const exit = once(child, 'exit')
+  await orch.client().post('/api/v1/namespaces', { metadata: { name: 'unread' } })
+  assert.deepEqual(await exit, [0, null])
+  assert.equal(stderr, '')
+})

@@ -1,0 +1,77 @@
+/** Tables on paper: what servers may send, and what reaches the terminal. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Columns } from '../../src/cli/printers/columns.ts'
+import { escapeLine, escapeText } from '../../src/cli/printers/escape.ts'
+import { headings, tableRows } from '../../src/cli/printers/table.ts'
+import { readTable } from '../../src/client/table.ts'
+
+const plain = { wide: false, namespaces: false, labels: false, kind: '' }
+const column = (name: string, priority = 0, format = '') => ({ name, type: 'string', format, priority })
+const columns = [column('Name', 0, 'name'), column('Size'), column('Image', 1)]
+const metadata = { name: 'a', namespace: 'n', labels: { b: '2', a: '1' } }
+const rows = [{ cells: ['a', 5, 'img'], object: { metadata } }]
+
+test('columns of lower rank are for wide tables; names may have a kind', () => {
+  assert.deepEqual(headings(columns, plain), ['NAME', 'SIZE'])
+  assert.deepEqual(tableRows({ columns, rows }, plain), [['a', '5']])
+  const all = { wide: true, namespaces: true, labels: true, kind: 'pod' }
+  assert.deepEqual(headings(columns, all), ['NAMESPACE', 'NAME', 'SIZE', 'IMAGE', 'LABELS'])
+  assert.deepEqual(tableRows({ columns, rows }, all), [['n', 'pod/a', '5', 'img', 'a=1,b=2']])
+})
+
+test('a cell is one line of printable characters', () => {
+  const cells: readonly (readonly [unknown, string])[] = [
+    ['a\u001b[31mb', 'a^[[31mb'],
+    ['a\nb', 'a...'],
+    ['a\u0007\u007f\u009b\u202e', 'a^G^?\\u009b\\u202e'],
+    [null, ''],
+    [true, 'true'],
+    [{ a: ['\u001b'] }, '{"a":["\\u001b"]}'],
+  ]
+  for (const [cell, text] of cells)
+    assert.deepEqual(tableRows({ columns: [column('X')], rows: [{ cells: [cell as string], object: null }] }, plain), [
+      [text],
+    ])
+  assert.equal(escapeLine('a\tb\n'), 'a^Ib^J')
+  assert.equal(escapeText('a\tb\r\n'), 'a\tb^M\n')
+})
+
+test('columns line up by characters, and later rows with earlier ones', () => {
+  const lines = new Columns()
+  assert.equal(
+    lines.lines([
+      ['NAME', 'X', 'Y'],
+      ['é😀', '', 'z'],
+    ]),
+    'NAME   X     Y\né😀           z\n',
+  )
+  assert.equal(lines.lines([['a', 'b', '']]), 'a      b     \n')
+  assert.equal(
+    lines.lines([
+      ['a-longer-name', 'b', 'c'],
+      ['a', 'b', 'c'],
+    ]),
+    'a-longer-name   b     c\na               b     c\n',
+  )
+  assert.equal(new Columns().lines([]), '')
+})
+
+test('objects from a server without tables are shown by name and age', () => {
+  const object = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...metadata, resourceVersion: '7', creationTimestamp: '2024-01-01T00:00:00Z' },
+  }
+  const now = Date.parse('2024-01-01T00:01:30Z')
+  for (const body of [object, { kind: 'PodList', metadata: { resourceVersion: '7' }, items: [object] }]) {
+    const table = readTable(body, now)
+    assert.deepEqual(
+      [headings(table.columns, plain), ...tableRows(table, plain)],
+      [
+        ['NAME', 'AGE'],
+        ['a', '90s'],
+      ],
+    )
+  }
+})

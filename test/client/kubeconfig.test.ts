@@ -1,0 +1,128 @@
+/** Client configs: where they are looked for, how several count as one, and what is told of one that is wrong. */
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { readClientConfig } from '../../src/client/kubeconfig.ts'
+import { usualFiles } from '../../src/client/kubeconfig-files.ts'
+import { adminKubeconfig } from '../../src/client/kubeconfig-write.ts'
+import { makeIdentity } from '../tools/identities.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'orch-config-'))
+after(() => rmSync(directory, { recursive: true, force: true }))
+
+const server = 'https://127.0.0.1:6443'
+const one = await makeIdentity({ commonName: 'one', usages: ['client auth'] })
+const two = await makeIdentity({ commonName: 'two', usages: ['client auth'] })
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+function file(name: string, content: unknown): string {
+  const path = join(directory, name)
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+
+function config(cluster: object, user: object, more: object = {}): object {
+  return {
+    clusters: [{ name: 'c', cluster }],
+    users: [{ name: 'u', user }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+    ...more,
+  }
+}
+
+test('what the server writes is read', () => {
+  const { certificate, key } = one
+  const text = adminKubeconfig({ server, authority: two.certificate, certificate, key })
+  const { transport, namespace } = readClientConfig({ files: [file('admin', text)] })
+  assert.deepEqual(transport, { server, authority: two.certificate, certificate: one })
+  assert.equal(namespace, undefined)
+})
+
+test('files that it names lie beside it; data comes before files', async () => {
+  for (const [name, text] of [
+    ['ca.crt', two.certificate],
+    ['u.crt', one.certificate],
+    ['u.key', one.key],
+    ['t', 'abc\n'],
+  ])
+    file(name!, text)
+  const user = {
+    'client-certificate': 'u.crt',
+    'client-key': 'none',
+    'client-key-data': base64(one.key),
+    token: 'not-this',
+    tokenFile: 't',
+  }
+  const files = [file('named', config({ server, 'certificate-authority': 'ca.crt' }, user))]
+  const { transport } = readClientConfig({ files })
+  assert.deepEqual([transport.authority, transport.certificate], [two.certificate, one])
+  assert.equal(await transport.token!(), 'abc')
+  file('t', 'renewed')
+  assert.equal(await transport.token!(), 'renewed')
+})
+
+test('of several files the first to name something wins', async () => {
+  const first = file('first', { contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: 'n' } }] })
+  const second = file('second', config({ server }, { token: 'second' }))
+  const third = file('third', config({ server: 'https://third' }, { token: 'third' }, { 'current-context': 'y' }))
+  const merged = readClientConfig({ files: [first, join(directory, 'none'), second, third] })
+  assert.deepEqual([merged.transport.server, merged.namespace], [server, 'n'])
+  assert.equal(await merged.transport.token!(), 'second')
+  assert.equal(readClientConfig({ files: [third], context: 'x' }).transport.server, 'https://third')
+  assert.equal(readClientConfig({ files: [second], server: 'https://other' }).transport.server, 'https://other')
+})
+
+test('where it is looked for', () => {
+  const home = join(directory, 'home')
+  const at = (KUBECONFIG?: string) => usualFiles({ env: { KUBECONFIG }, home, directory: '/d' })
+  assert.deepEqual(at(), ['/d/.orch/admin.kubeconfig'])
+  assert.deepEqual(at(''), ['/d/.orch/admin.kubeconfig'])
+  assert.deepEqual(at('/a::b:/a'), ['/a', '/d/b'])
+  mkdirSync(join(home, '.kube'), { recursive: true })
+  writeFileSync(join(home, '.kube/config'), '')
+  assert.deepEqual(at(), [join(home, '.kube/config')])
+})
+
+const wrong: readonly (readonly [string, unknown, RegExp])[] = [
+  ['is no YAML', 'a: [secret', /wrong is not YAML: see line \d+$/],
+  ['is no object', '[]', /wrong is not a client config$/],
+  ['is empty', '', /wrong: no current-context is set/],
+  ['has no such context', config({}, {}, { 'current-context': 'z' }), /wrong: there is no context "z"$/],
+  ['has no such cluster', config({}, {}, { clusters: [] }), /wrong: there is no cluster "c"$/],
+  ['has a list that is none', config({}, {}, { users: {} }), /wrong: users is not a list of objects$/],
+  ['has a name twice', config({}, {}, { users: [{ name: 'u' }, { name: 'u' }] }), /users has "u" more than once$/],
+  ['has no server', config({}, {}), /cluster "c": server is missing$/],
+  ['has an odd server', config({ server: 'http://x' }, {}), /cluster "c": server is not an address such as https/],
+  ['has a number for a token', config({ server }, { token: 5 }), /user "u": token is not a text$/],
+  ['names a missing file', config({ server }, { tokenFile: 'none' }), /user "u": tokenFile names .*none, which is not/],
+  ['has no key', config({ server }, { 'client-certificate-data': base64(one.certificate) }), /client-key go together$/],
+  [
+    'has a key of another',
+    config({ server }, { 'client-certificate-data': base64(one.certificate), 'client-key-data': base64(two.key) }),
+    /user "u": client-certificate and client-key are not a certificate and its key/,
+  ],
+  [
+    'has an odd CA',
+    config({ server, 'certificate-authority-data': 'secret' }, {}),
+    /certificate-authority is not a cert/,
+  ],
+  ['wants a plugin', config({ server }, { exec: { command: 'x' } }), /user "u": exec is not built yet$/],
+  ['wants no check', config({ server, 'insecure-skip-tls-verify': true }, {}), /insecure-skip-tls-verify is not built/],
+]
+
+for (const [how, content, told] of wrong) {
+  test(`one that ${how} is told, and not quoted`, () => {
+    const files = [file('wrong', content)]
+    assert.throws(
+      () => readClientConfig({ files }),
+      ({ name, message }: Error) => name === 'ConfigError' && told.test(message) && !message.includes('secret'),
+    )
+  })
+}
+
+test('none at all', () => {
+  assert.throws(() => readClientConfig({ files: ['/nonexistent/a'] }), /there is no client config: \/nonexistent\/a is/)
+})

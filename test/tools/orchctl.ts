@@ -1,0 +1,60 @@
+/** orchctl against a server of the test, as its administrator: inside this process, or as one of its own. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { EventEmitter } from 'node:events'
+import { join } from 'node:path'
+import type { Context } from '../../src/cli/command.ts'
+import { main } from '../../src/cli/main.ts'
+import type { Ran } from './kubectl.ts'
+import { root, type ServerHandle } from './server.ts'
+
+export interface Surroundings {
+  readonly env?: Context['env']
+  readonly home?: string
+  readonly directory?: string
+}
+
+/** Runs to its end in this process; nothing of this process's own surroundings counts. */
+export async function orchctl(args: readonly string[], surroundings: Surroundings = {}): Promise<Ran> {
+  return await startOrchctl(args, surroundings).ended
+}
+
+export interface Running {
+  readonly ended: Promise<Ran>
+  /** What it has written so far. */
+  stdout(): string
+  /** Emits `data` when it has written more. */
+  readonly output: EventEmitter
+  stop(): void
+}
+
+export function startOrchctl(args: readonly string[], surroundings: Surroundings = {}): Running {
+  const stop = new AbortController()
+  const output = new EventEmitter()
+  let stdout = ''
+  let stderr = ''
+  const context: Context = {
+    out: (text) => {
+      stdout += text
+      output.emit('data')
+    },
+    err: (text) => {
+      stderr += text
+    },
+    env: {},
+    home: '/nonexistent',
+    directory: '/nonexistent',
+    ...surroundings,
+    signal: stop.signal,
+  }
+  const ended = main(context, args).then((code) => ({ code, stdout, stderr }))
+  return { ended, output, stdout: () => stdout, stop: () => stop.abort() }
+}
+
+export function configOf({ directory }: ServerHandle): string {
+  return join(directory, 'admin.kubeconfig')
+}
+
+export function spawnOrchctl(server: ServerHandle, args: readonly string[]): ChildProcess {
+  const env = { ...process.env, KUBECONFIG: configOf(server) }
+  return spawn(join(root, 'bin/orchctl'), args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+}
