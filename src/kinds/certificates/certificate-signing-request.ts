@@ -3,6 +3,7 @@
  * the spec stays as it is. Approvers write conditions through `approval`, signers the certificate and `Failed` through
  * `status`, and neither what the other decides. What a signer grants, and who may approve or sign, is not judged here.
  */
+import { humanDuration } from '../../base/human-duration.ts'
 import {
   at,
   child,
@@ -19,7 +20,7 @@ import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { checkCertificateChain } from '../../pki/certificate-chain.ts'
 import { readCertificateRequest } from '../../pki/certificate-request.ts'
 import { UnsoundInput } from '../../pki/unsound.ts'
-import { ageColumn, column, humanDuration, nameColumn } from '../../schema/columns.ts'
+import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import type { PrepareContext, RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type Infer, s } from '../../schema/schema.ts'
