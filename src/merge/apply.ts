@@ -18,15 +18,16 @@ import { type ApiObject, asJson, type ManagedFieldsEntry } from '../model/object
 import type { Vendor } from '../model/vendor.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { beforeFirstApply } from './before-first-apply.ts'
-import { type Comparison, compare, isUnchanged } from './compare.ts'
+import { type Change, changeInVersions, type InVersion } from './change.ts'
+import { type Comparison, isUnchanged } from './compare.ts'
 import { type Conflict, conflictsOf, contested } from './conflicts.ts'
-import { dropUnstated, type InVersion } from './drop-unstated.ts'
+import { dropUnstated } from './drop-unstated.ts'
 import { covers, difference, type FieldSet, sameSet, setOf, union } from './field-set.ts'
 import { followsLastApplied, lastAppliedSet, withLastApplied } from './last-applied.ts'
 import { type Manager, sameManager, storedManagers, type Writer, withFields, writeManagers } from './managed-fields.ts'
 import { mergeConfig } from './merge-config.ts'
-import { ownable, withoutManagers, writable, writableChanges } from './ownable.ts'
-import { reconcileManagers } from './reconcile.ts'
+import { ownable, withoutManagers, writable } from './ownable.ts'
+import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 import { statedSet } from './stated-set.ts'
 
 export interface ApplyRequest {
@@ -74,15 +75,8 @@ interface Plan extends ApplyRequest {
   readonly changeIn: (apiVersion: string) => Change | undefined
 }
 
-interface Change {
-  readonly schema: ObjectSchema
-  readonly before: JsonObject
-  readonly after: JsonObject
-  readonly changes: Comparison
-}
-
 function makePlan(request: ApplyRequest): Plan {
-  const { schema, live, empty, writer, readOnly } = request
+  const { schema, live, empty, writer, readOnly, inVersion } = request
   const config = checkedConfig(request)
   const stated = writable(statedSet(schema, config), readOnly)
   const current = withoutManagers(live ?? empty)
@@ -91,7 +85,8 @@ function makePlan(request: ApplyRequest): Plan {
   const others = managers.filter((manager) => manager !== self)
   const laid = mergeConfig(schema, current, config) as JsonObject
   const merged = dropUnstated({ ...request, merged: laid, stated, self, others })
-  const changeIn = changeInVersions(request, current, merged)
+  const { apiVersion } = writer
+  const changeIn = changeInVersions({ schema, apiVersion, before: current, after: merged, readOnly, inVersion })
   return { ...request, config, current, merged, own: ownable(stated), self, others, changeIn }
 }
 
@@ -109,32 +104,12 @@ function checkedConfig({ config, writer }: ApplyRequest): JsonObject {
   return config
 }
 
-function managersOf({ schema, live, empty, writer, readOnly }: ApplyRequest, current: JsonObject): Manager[] {
+function managersOf(request: ApplyRequest, current: JsonObject): Manager[] {
+  const { schema, live, empty, writer, readOnly } = request
   if (live === undefined) return []
   const managers = storedManagers(live)
-  if (managers.length > 0) return reconcileManagers(schema, managers)
+  if (managers.length > 0) return reconcileManagers(schemaInVersions({ ...request, ...writer }, current), managers)
   return beforeFirstApply({ schema, empty: asJson(empty), live: current, writer, readOnly })
-}
-
-function changeInVersions(request: ApplyRequest, current: JsonObject, merged: JsonObject): Plan['changeIn'] {
-  const { schema, writer, readOnly, inVersion } = request
-  const here = makeChange(schema, current, merged)
-  const known = new Map<string, Change | undefined>([[writer.apiVersion, here]])
-  return (apiVersion) => {
-    if (inVersion === undefined || isUnchanged(here.changes)) return here
-    if (!known.has(apiVersion)) known.set(apiVersion, convertChange(inVersion, apiVersion))
-    return known.get(apiVersion)
-  }
-
-  function makeChange(schema: ObjectSchema, before: JsonObject, after: JsonObject): Change {
-    return { schema, before, after, changes: writableChanges(compare(schema, before, after), readOnly) }
-  }
-
-  function convertChange(convert: InVersion, apiVersion: string): Change | undefined {
-    const before = convert(current, apiVersion)
-    const after = convert(merged, apiVersion)
-    return before && after && makeChange(before.schema, before.object, after.object)
-  }
 }
 
 function findConflicts({ others, changeIn }: Plan): Conflict[] {

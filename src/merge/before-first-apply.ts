@@ -20,5 +20,5 @@ export interface FirstApply {
 
 export function beforeFirstApply({ schema, empty, live, writer, readOnly }: FirstApply): Manager[] {
   const changes = writableChanges(compare(schema, empty, live), readOnly)
-  return takeChanges([], changes, { ...writer, name: 'before-first-apply' })
+  return takeChanges([], () => changes, { ...writer, name: 'before-first-apply' })
 }

@@ -6,6 +6,7 @@
  */
 import type { JsonObject } from '../model/json.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
+import type { InVersion } from './change.ts'
 import { covers, emptySet, type FieldSet, setOf, union } from './field-set.ts'
 import type { Manager, Writer } from './managed-fields.ts'
 import { prune, putBack } from './prune.ts'
@@ -21,12 +22,6 @@ export interface Dropping {
   readonly self: Manager | undefined
   readonly others: readonly Manager[]
 }
-
-/** The object in another version of its kind; undefined when there is no such version. */
-export type InVersion = (
-  object: JsonObject,
-  apiVersion: string,
-) => { readonly schema: ObjectSchema; readonly object: JsonObject } | undefined
 
 /** Whatever happens, an object keeps its name. */
 const identifying = setOf(['f:apiVersion'], ['f:kind'], ['f:metadata', 'f:name'])

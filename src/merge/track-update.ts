@@ -8,8 +8,9 @@
  */
 import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
-import { type Comparison, changedBy, compare, isUnchanged } from './compare.ts'
-import { difference, isEmpty, sameSet, union } from './field-set.ts'
+import { changeInVersions, type InVersion } from './change.ts'
+import { type Comparison, changedBy, isUnchanged } from './compare.ts'
+import { difference, emptySet, isEmpty, sameSet, union } from './field-set.ts'
 import { foldUpdaters } from './fold-updaters.ts'
 import {
   type Manager,
@@ -20,8 +21,8 @@ import {
   withFields,
   writeManagers,
 } from './managed-fields.ts'
-import { ownable, withoutManagers, writableChanges } from './ownable.ts'
-import { reconcileManagers } from './reconcile.ts'
+import { ownable, withoutManagers } from './ownable.ts'
+import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 
 export interface UpdateToTrack {
   readonly schema: ObjectSchema
@@ -32,16 +33,21 @@ export interface UpdateToTrack {
   /** Fields, by path, that this way of writing cannot set. */
   readonly readOnly: readonly string[]
   readonly create: boolean
+  /** For kinds whose versions differ in form: the object in another version; undefined when there is no such version. */
+  readonly inVersion?: InVersion | undefined
 }
 
 /** The managedFields of `after`; undefined when the object is not tracked. */
 export function trackUpdate(update: UpdateToTrack): ManagedFieldsEntry[] | undefined {
-  const { schema, before, after, writer, readOnly } = update
+  const { schema, writer, readOnly, inVersion } = update
   const managers = currentManagers(update)
   if (managers === undefined) return undefined
-  const changes = compare(schema, withoutManagers(before), withoutManagers(after))
-  const known = reconcileManagers(schema, managers)
-  return writeManagers(foldUpdaters(takeChanges(known, writableChanges(changes, readOnly), writer)))
+  const { apiVersion } = writer
+  const before = withoutManagers(update.before)
+  const after = withoutManagers(update.after)
+  const changeIn = changeInVersions({ schema, apiVersion, before, after, readOnly, inVersion })
+  const known = reconcileManagers(schemaInVersions({ schema, apiVersion, inVersion }, before), managers)
+  return writeManagers(foldUpdaters(takeChanges(known, (version) => changeIn(version)?.changes, writer)))
 }
 
 /** Whom the write finds; undefined when the object is not tracked. */
@@ -64,18 +70,30 @@ function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
   return entries?.length === 1 && Object.keys(entries[0]!).length === 0
 }
 
-/** The managers after a writer made these changes. Its time changes only when what it owns does. */
-export function takeChanges(managers: readonly Manager[], changes: Comparison, writer: Writer): Manager[] {
+/**
+ * The managers after a writer made these changes, told in any version. The writer's time changes only when what it owns
+ * does; managers of versions that are gone vanish.
+ */
+export function takeChanges(
+  managers: readonly Manager[],
+  changesIn: (apiVersion: string) => Comparison | undefined,
+  writer: Writer,
+): Manager[] {
+  const changes = changesIn(writer.apiVersion)!
   if (isUnchanged(changes)) return [...managers]
-  const changed = changedBy(changes)
-  const lost = union(changed, changes.removed)
-  const left = managers.map((manager) => withFields(manager, difference(manager.fields, lost)))
-  const taken = ownable(changed)
+  const left = managers.flatMap((manager) => withoutChanged(manager, changesIn(manager.apiVersion)))
+  const taken = ownable(changedBy(changes))
   if (isEmpty(taken)) return left
-  const index = managers.findIndex((manager) => sameManager(manager, { ...writer, operation: 'Update' }))
-  if (index < 0) return [...left, claim(undefined, writer, taken)]
-  const own = claim(managers[index], writer, union(left[index]!.fields, taken))
-  return [...left.filter((_, i) => i !== index), own]
+  const isWriter = (manager: Manager) => sameManager(manager, { ...writer, operation: 'Update' })
+  const kept = left.find(isWriter)?.fields ?? emptySet
+  const own = claim(managers.find(isWriter), writer, union(kept, taken))
+  return [...left.filter((manager) => !isWriter(manager)), own]
+}
+
+/** Nobody keeps what somebody else changed or removed. */
+function withoutChanged(manager: Manager, changes: Comparison | undefined): Manager[] {
+  if (changes === undefined) return []
+  return [withFields(manager, difference(manager.fields, union(changedBy(changes), changes.removed)))]
 }
 
 function claim(former: Manager | undefined, writer: Writer, fields: Manager['fields']): Manager {

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Applied, applyObject } from '../../src/merge/apply.ts'
-import type { InVersion } from '../../src/merge/drop-unstated.ts'
+import type { InVersion } from '../../src/merge/change.ts'
 import { pathText } from '../../src/merge/steps.ts'
+import { trackUpdate } from '../../src/merge/track-update.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { type ApiObject, asObject } from '../../src/model/object.ts'
 import { field, type ObjectSchema, s } from '../../src/schema/schema.ts'
@@ -103,4 +104,54 @@ test('managers of a version that is gone vanish with the next change', () => {
     next.metadata.managedFields?.map(({ manager }) => manager),
     ['b'],
   )
+})
+
+/** A PUT through the version that the fields are in, after which managers are read off the difference. */
+function put(live: ApiObject, name: string, fields: JsonObject): ApiObject {
+  const apiVersion = String(fields.apiVersion)
+  const schema: ObjectSchema = apiVersion === 'v1' ? v1 : v2
+  const before = asObject(inVersion(live as unknown as JsonObject, apiVersion)!.object)
+  const { managedFields: _, ...metadata } = before.metadata
+  const after = asObject({ kind: 'Thing', metadata: metadata as unknown as JsonObject, ...fields })
+  const writer = { name, apiVersion, subresource: '', time: '2030-01-01T00:00:01Z' }
+  const managers = trackUpdate({ schema, before, after, writer, readOnly: [], create: false, inVersion })
+  return { ...after, metadata: { ...metadata, ...(managers ? { managedFields: managers } : {}) } }
+}
+
+function owners({ metadata }: ApiObject) {
+  return metadata.managedFields?.map(({ manager, apiVersion, fieldsV1 }) => [manager, apiVersion, fieldsV1])
+}
+
+test('an update takes what it changes from managers of other versions', () => {
+  const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1, note: 'n' })
+  assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v2', spec: { size: 2, note: 'n' } })), [
+    ['a', 'v1', { 'f:note': {} }],
+    ['b', 'v2', { 'f:spec': { 'f:size': {} } }],
+  ])
+})
+
+test('an update that removes a field takes it from managers of other versions', () => {
+  const live = applied(undefined, 'a', { apiVersion: 'v2', spec: { size: 1, note: 'n' } })
+  assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v1', size: 1 })), [['a', 'v2', { 'f:spec': { 'f:size': {} } }]])
+})
+
+test('one updater has an entry per version, each with what is still its own', () => {
+  const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
+  const first = put(live, 'b', { apiVersion: 'v1', size: 2, note: 'n' })
+  assert.deepEqual(owners(put(first, 'b', { apiVersion: 'v2', spec: { size: 3, note: 'n' } })), [
+    ['b', 'v1', { 'f:note': {} }],
+    ['b', 'v2', { 'f:spec': { 'f:size': {} } }],
+  ])
+})
+
+test('an update that changes nothing leaves every manager as it is', () => {
+  const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
+  assert.deepEqual(owners(put(live, 'b', { apiVersion: 'v2', spec: { size: 1 } })), owners(live))
+})
+
+test('an update drops managers of a version that is gone', () => {
+  const live = applied(undefined, 'a', { apiVersion: 'v1', size: 1 })
+  const [entry] = live.metadata.managedFields!
+  const old = { ...live, metadata: { ...live.metadata, managedFields: [{ ...entry!, apiVersion: 'v0' }] } }
+  assert.deepEqual(owners(put(old, 'b', { apiVersion: 'v1', size: 2 })), [['b', 'v1', { 'f:size': {} }]])
 })
