@@ -120,7 +120,7 @@ function resourceList(apiVersion: string, served: readonly Resource[]): JsonObje
   }
 }
 
-function mainEntry({ kind, apiVersion }: Resource): JsonObject {
+function mainEntry({ kind, apiVersion, stored }: Resource): JsonObject {
   return {
     ...entryOf(kind.plural, kind),
     verbs: [
@@ -136,7 +136,7 @@ function mainEntry({ kind, apiVersion }: Resource): JsonObject {
     ...(kind.shortNames ? { shortNames: [...kind.shortNames] } : {}),
     ...(kind.categories ? { categories: [...kind.categories] } : {}),
     storageVersionHash: createHash('sha256')
-      .update(`${apiVersion}/${kind.kind}`)
+      .update(`${stored?.apiVersion ?? apiVersion}/${kind.kind}`)
       .digest()
       .subarray(0, 8)
       .toString('base64'),

@@ -1,8 +1,9 @@
 /** The last step: hands a request to the verb of its resource, or to the handler of its path. */
 
 import type { Admission } from '../admission/admission.ts'
-import { type EventForm, jsonEvents } from '../cache/event.ts'
+import type { EventForm } from '../cache/event.ts'
 import { ApiError, methodNotAllowed, noSuchPath } from '../model/api-error.ts'
+import { eventsOf } from '../registry/conversion.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
@@ -60,7 +61,7 @@ function agree(exchange: Exchange, { query, verb }: ResourceInfo, resource: Reso
   const view = projection && openView(resource, projection, query)
   exchange.form = view === undefined ? form : projectedForm(form, view)
   exchange.agreed = true
-  return view === undefined ? jsonEvents : projectedEvents(view)
+  return view === undefined ? eventsOf(resource) : projectedEvents(view)
 }
 
 function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: PathInfo): void | Promise<void> {

@@ -10,8 +10,9 @@ import { ApiError, badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { groupName, type Vendor } from '../model/vendor.ts'
+import { inStoredForm, readVersion } from '../registry/conversion.ts'
 import type { Resource } from '../registry/resource.ts'
-import { defaultColumns } from '../schema/columns.ts'
+import { type Column, defaultColumns } from '../schema/columns.ts'
 import type { Form } from './forms.ts'
 
 export interface Projection {
@@ -100,19 +101,24 @@ function partial(view: View, { metadata }: ApiObject): JsonObject {
 }
 
 function table(view: View, objects: readonly ApiObject[], metadata: JsonObject, withColumns: boolean): JsonObject {
-  const columns = view.resource.kind.columns ?? defaultColumns
-  const { vendor, clock } = view.resource
-  const now = clock.now()
+  const columns = (view.resource.stored ?? view.resource).kind.columns ?? defaultColumns
   return {
     apiVersion: metaVersion(view),
     kind: 'Table',
     metadata,
     columnDefinitions: withColumns ? columns.map(({ cell: _, ...definition }) => definition) : [],
     rows: objects.map((object) => ({
-      cells: columns.map((column) => shown(column.cell(object, now, vendor))),
+      cells: cellsOf(view, columns, object),
       object: rowObject(view, object),
     })),
   }
+}
+
+/** Columns are of the stored version, whichever is shown. */
+function cellsOf({ resource }: View, columns: readonly Column[], object: ApiObject): Json[] {
+  const stored = inStoredForm(resource, object)
+  const now = resource.clock.now()
+  return columns.map((column) => shown(column.cell(stored, now, resource.vendor)))
 }
 
 /** A control character in a cell could drive the terminal that it is printed on. */
@@ -127,17 +133,16 @@ function rowObject(view: View, object: ApiObject): JsonObject | null {
 
 /** The events of a watch in this view. Only the first Table of a watch carries the columns. */
 export function projectedEvents(view: View): EventForm {
-  const name = `${view.projection.as} ${view.projection.version} ${view.include}`
-  const rest = eventForm(`${name} rest`, (object) => viewOf(view, object, false))
+  const name = `${view.resource.apiVersion} ${view.projection.as} ${view.projection.version} ${view.include}`
+  const rest = eventForm(`${name} rest`, ({ json }) => viewOf(view, readVersion(view.resource, json), false))
   if (view.projection.as !== 'Table') return rest
-  return { ...eventForm(`${name} first`, (object) => viewOf(view, object, true)), rest }
+  const first = eventForm(`${name} first`, ({ json }) => viewOf(view, readVersion(view.resource, json), true))
+  return { ...first, rest }
 }
 
-function eventForm(name: string, show: (object: ApiObject) => JsonObject): EventForm {
-  const encode = (type: EventType, object: CachedObject) => {
-    const value = asObject(parseJson(object.json).value)
-    return Buffer.from(`{"type":"${type}","object":${stringifyJson(show(value))}}\n`)
-  }
+function eventForm(name: string, show: (object: CachedObject) => JsonObject): EventForm {
+  const encode = (type: EventType, object: CachedObject) =>
+    Buffer.from(`{"type":"${type}","object":${stringifyJson(show(object))}}\n`)
   return { name, encode }
 }
 

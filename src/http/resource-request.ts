@@ -28,7 +28,8 @@ export function writeContext(
 ): WriteContext {
   const { dryRun, fieldManager } = readWriteOptions(info.query, { kind: optionsKind, vendor: resource.vendor, faults })
   return {
-    resource,
+    resource: resource.stored ?? resource,
+    through: resource,
     namespace: info.namespace,
     subresource: info.subresource,
     user: exchange.user,

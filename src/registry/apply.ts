@@ -8,10 +8,11 @@ import { applyConflict } from '../merge/conflicts.ts'
 import { ApiError, conflict, notFound } from '../model/api-error.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
+import { inVersions } from './conversion.ts'
 import { create } from './create.ts'
 import { keyOf, readMostRecent } from './resource.ts'
 import { type Updated, updateObject } from './update.ts'
-import { readOnlyFields, type WriteContext, writerOf } from './write.ts'
+import { readOnlyFields, versionOf, type WriteContext, writerOf } from './write.ts'
 
 export interface ApplyQuery {
   readonly name: string
@@ -58,16 +59,19 @@ async function applyToExisting(context: WriteContext, query: ApplyQuery): Promis
 }
 
 function merge(context: WriteContext, { config, force, complete }: ApplyQuery, live: ApiObject | undefined): ApiObject {
-  const { schema, confidential = false } = context.resource.kind
+  const version = versionOf(context)
+  const { schema, confidential = false } = version.kind
+  const inVersion = inVersions(version)
   const applied = applyObject({
     schema,
-    vendor: context.resource.vendor,
-    empty: context.resource.empty,
+    vendor: version.vendor,
+    empty: version.empty,
     live,
     config,
     writer: writerOf(context),
     force,
     readOnly: readOnlyFields(context),
+    ...(inVersion && { inVersion }),
   })
   if (applied.outcome === 'conflict') throw applyConflict(applied.conflicts, { hideValues: confidential })
   return withManagers(complete(applied.object, live), applied)

@@ -5,16 +5,22 @@ import { alreadyExists, badRequest, generateNameTaken, invalidObject } from '../
 import type { ApiObject } from '../model/object.ts'
 import { asJson } from '../model/object.ts'
 import { validate } from '../schema/validate.ts'
+import { jsonOf, toStored } from './conversion.ts'
 import { generateName, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
-import { commitObject, prepareContext, unstored, type WriteContext, withManagers } from './write.ts'
+import { commitObject, prepareContext, unstored, versionOf, type WriteContext, withManagers } from './write.ts'
 
 /**
  * `object` has been decoded and defaulted; it is the caller's no more. With `managed` its managedFields say already who
- * owns what; else the creator owns all that it sent. Gives the JSON of what is stored.
+ * owns what; else the creator owns all that it sent. Gives the JSON of what is stored, in the version written through.
  */
 export async function create(context: WriteContext, object: ApiObject, managed = false): Promise<Buffer> {
   refuseVersion(object)
+  const version = versionOf(context)
+  return jsonOf(version, await createStored(context, toStored(version, object), managed))
+}
+
+async function createStored(context: WriteContext, object: ApiObject, managed: boolean): Promise<Buffer> {
   const named = nameObject(context, object)
   const owned = managed ? named : withManagers(context, context.resource.empty, named)
   const admitted = (await context.admission.mutate(requestOf(context, owned))) ?? owned

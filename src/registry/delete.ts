@@ -6,9 +6,10 @@
 import type { AdmissionRequest } from '../admission/admission.ts'
 import { conflict, notFound, serviceUnavailable } from '../model/api-error.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
+import { fromStored } from './conversion.ts'
 import { readObject } from './read-stored.ts'
 import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
-import { commitObject, type WriteContext, withVersion } from './write.ts'
+import { commitObject, versionOf, type WriteContext, withVersion } from './write.ts'
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 
@@ -36,7 +37,7 @@ export async function deleteObject(context: WriteContext, name: string, options:
     if (stored === undefined) throw notFound(resource, name)
     const previous = readObject(stored.json)
     const deleted = await attemptDelete(context, previous, stored.revision, options)
-    if (deleted !== 'lost') return deleted
+    if (deleted !== 'lost') return { ...deleted, object: fromStored(versionOf(context), deleted.object) }
   }
   throw serviceUnavailable(`${resource.plural} "${name}" is changed by too many writers at once; try again`)
 }

@@ -34,20 +34,45 @@ export interface Resource extends RegistryParts {
   readonly context: RuleContext
   /** The object before it exists: what a create is compared with. */
   readonly empty: ApiObject
+  /** The version that is stored, where this is another one of the same kind. They share cache and keys. */
+  readonly stored: Resource | undefined
+  /** All versions of the kind that are served. */
+  readonly versions: readonly Resource[]
 }
 
-export function serveKind(kind: Kind, parts: RegistryParts): Resource {
-  const apiVersion = apiVersionOf(parts.vendor, kind.group, kind.version)
-  return {
+/** Serves kinds in the order given; a version that is not stored needs the stored one among them. */
+export function serveKinds(kinds: readonly Kind[], parts: RegistryParts): Resource[] {
+  const stored = kinds.filter((kind) => kind.conversion === undefined)
+  const served = stored.flatMap((kind) => serveVersions(kind, kinds, parts))
+  return kinds.map((kind) => {
+    const resource = served.find((candidate) => candidate.kind === kind)
+    if (resource === undefined) throw new TypeError(`the stored version of ${kind.plural} is not served`)
+    return resource
+  })
+}
+
+/** The stored version of a kind, and all others of it that are among `kinds`. */
+function serveVersions(kind: Kind, kinds: readonly Kind[], parts: RegistryParts): Resource[] {
+  const versions: Resource[] = []
+  const stored: Resource = {
     ...parts,
     kind,
     group: groupName(parts.vendor, kind.group),
     plural: kind.plural,
-    apiVersion,
+    ...typeOf(kind, parts.vendor),
     cache: parts.caches.add(kind.group, kind.plural),
     context: { vendor: parts.vendor, subresource: '' },
-    empty: asObject(decode(kind.schema, { apiVersion, kind: kind.kind }).value),
+    stored: undefined,
+    versions,
   }
+  const others = kinds.filter(({ conversion }) => conversion?.stored === kind)
+  versions.push(stored, ...others.map((other) => ({ ...stored, kind: other, ...typeOf(other, parts.vendor), stored })))
+  return versions
+}
+
+function typeOf(kind: Kind, vendor: Vendor): Pick<Resource, 'apiVersion' | 'empty'> {
+  const apiVersion = apiVersionOf(vendor, kind.group, kind.version)
+  return { apiVersion, empty: asObject(decode(kind.schema, { apiVersion, kind: kind.kind }).value) }
 }
 
 /** The store key of an object. Names are checked before they get here; a slash in one would be a fault of ours. */

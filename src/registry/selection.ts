@@ -56,8 +56,9 @@ function exactName(fields: readonly FieldRequirement[]): string | undefined {
 }
 
 function assertSelectable(resource: Resource, path: string): void {
-  const own = Object.keys(resource.kind.selectable?.(resource.empty) ?? {})
-  const known = ['metadata.name', ...(resource.kind.scope === 'Namespaced' ? ['metadata.namespace'] : []), ...own]
+  const { kind, empty } = resource.stored ?? resource
+  const own = Object.keys(kind.selectable?.(empty) ?? {})
+  const known = ['metadata.name', ...(kind.scope === 'Namespaced' ? ['metadata.namespace'] : []), ...own]
   if (!known.includes(path)) {
     throw badRequest(
       `${JSON.stringify(path.slice(0, 100))} is not a known field selector: only ${known.map((name) => `"${name}"`).join(', ')}`,

@@ -12,14 +12,15 @@ import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
 import { validate } from '../schema/validate.ts'
+import { fromStored, jsonOf, toStored } from './conversion.ts'
 import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
 import { keptMetadata, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import { readObject } from './read-stored.ts'
 import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
-import { commitObject, prepareContext, unstored, type WriteContext, withManagers } from './write.ts'
+import { commitObject, prepareContext, unstored, versionOf, type WriteContext, withManagers } from './write.ts'
 
-/** Makes the next object from the stored one. May be called again with a newer one. */
+/** Makes the next object from the present one, both in the version written through. May be called again with a newer. */
 export type Transform = (previous: ApiObject) => Next
 
 export interface Next {
@@ -65,16 +66,19 @@ async function createInstead(context: WriteContext, object: ApiObject): Promise<
   return { json: await create(context, { ...object, metadata }), created: true }
 }
 
-/** Gives the JSON of what is stored. */
+/** Gives the JSON of what is stored, in the version written through. */
 export async function updateObject(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
   const { resource, namespace } = context
+  const version = versionOf(context)
   await readMostRecent(resource)
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const stored = resource.cache.get(keyOf(resource, namespace, name))
     if (stored === undefined) throw notFound(resource, name)
     const previous = readObject(stored.json)
-    const outcome = await attemptUpdate(context, { previous, next: transform(previous), stored })
-    if (outcome !== 'lost') return outcome
+    const { object, managed } = transform(fromStored(version, previous))
+    const next = { object: toStored(version, object, previous), managed }
+    const outcome = await attemptUpdate(context, { previous, next, stored })
+    if (outcome !== 'lost') return jsonOf(version, outcome)
     await readMostRecent(resource)
   }
   throw serviceUnavailable(`${resource.plural} "${name}" is changed by too many writers at once; try again`)

@@ -9,10 +9,14 @@ import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
 import type { PrepareContext } from '../schema/context.ts'
 import type { Conflict } from '../store/store.ts'
+import { fromStored, inVersions } from './conversion.ts'
 import { headerOf, keyOf, type Resource } from './resource.ts'
 
 export interface WriteContext {
+  /** The kind in its stored version: what rules, admission and the store are given. */
   readonly resource: Resource
+  /** The version that is written through, where that is another one: what the caller sends and is given. */
+  readonly through?: Resource | undefined
   /** '' for kinds without namespaces. */
   readonly namespace: string
   /** '' for the object itself, else the subresource written through. */
@@ -24,25 +28,33 @@ export interface WriteContext {
   readonly admission: Admission
 }
 
-/** Records who owns what after this write. */
+/** The version of the kind that is written through. */
+export function versionOf({ resource, through }: WriteContext): Resource {
+  return through ?? resource
+}
+
+/** Records who owns what after this write, in the version that is written through. */
 export function withManagers(context: WriteContext, before: ApiObject, after: ApiObject): ApiObject {
-  const { resource } = context
+  const version = versionOf(context)
+  const create = before === context.resource.empty
   const entries = trackUpdate({
-    schema: resource.kind.schema,
-    before,
-    after,
+    schema: version.kind.schema,
+    before: create ? version.empty : fromStored(version, before),
+    after: fromStored(version, after),
     writer: writerOf(context),
     readOnly: readOnlyFields(context),
-    create: before === resource.empty,
+    create,
+    inVersion: inVersions(version),
   })
   const { managedFields: _, ...metadata } = after.metadata
   return { ...after, metadata: entries && entries.length > 0 ? { ...metadata, managedFields: entries } : metadata }
 }
 
 /** The writer as managedFields know it. */
-export function writerOf({ resource, subresource, fieldManager }: WriteContext) {
+export function writerOf(context: WriteContext) {
+  const { resource, subresource, fieldManager } = context
   const time = timestamp(resource.clock.now())
-  return { name: fieldManager, apiVersion: resource.apiVersion, subresource, time }
+  return { name: fieldManager, apiVersion: versionOf(context).apiVersion, subresource, time }
 }
 
 /** What the kind's own rules are told of this write. */

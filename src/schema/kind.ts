@@ -5,6 +5,7 @@
 import type { FieldError, FieldPath } from '../model/field-error.ts'
 import { checkDnsSubdomain, type NameCheck } from '../model/names.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
+import type { Vendor } from '../model/vendor.ts'
 import type { Column } from './columns.ts'
 import type { PrepareContext, RuleContext } from './context.ts'
 import { objectMeta } from './object-meta.ts'
@@ -74,6 +75,18 @@ export interface Kind
   extends Required<Pick<KindDefinition<ApiObject>, 'group' | 'version' | 'kind' | 'plural' | 'scope' | 'name'>>,
     Omit<KindDefinition<ApiObject>, 'group' | 'version' | 'kind' | 'plural' | 'scope' | 'name'> {
   readonly schema: ObjectSchema
+  /** Of a version that is not the stored one. */
+  readonly conversion?: Conversion & { readonly stored: Kind }
+}
+
+/** The way between a version and the stored one. Pure functions; the apiVersion of what they give does not count. */
+export interface Conversion<T = ApiObject, S = ApiObject> {
+  readonly fromStored: (object: S, vendor: Vendor) => T
+  /**
+   * `previous` is what is stored before a write: what this version cannot say may be taken from there, so that a
+   * version that is written back as it was read changes nothing.
+   */
+  readonly toStored: (object: T, vendor: Vendor, previous?: S) => S
 }
 
 /** Makes a kind from its definition. Its rules are written for the type of its own objects, `ObjectOf<typeof fields>`. */
@@ -83,4 +96,31 @@ export function defineKind<F extends Fields>(definition: KindDefinition<ObjectOf
   const schema = s.object({ ...typeMeta, metadata, ...fields }, { name: definition.kind, doc: definition.doc })
   // The registry hands a kind's rules only objects that were decoded by its schema, so the narrower type holds.
   return { name: checkDnsSubdomain, ...rest, schema } as unknown as Kind
+}
+
+export interface VersionDefinition<F extends Fields, S> extends Conversion<ObjectOf<F>, S> {
+  readonly version: string
+  readonly fields: F
+  /** Defaults of this version, beside those of the stored one. */
+  readonly fillDefaults?: (object: ObjectOf<F>, context: RuleContext) => void
+}
+
+/**
+ * Makes another version of a kind: its own fields, and the way to the stored version and back. All rules and columns
+ * are those of the stored version, which sees every object before it is judged, stored or shown in a table.
+ */
+export function defineVersion<F extends Fields, S>(stored: Kind, definition: VersionDefinition<F, S>): Kind {
+  const { group, kind, plural, doc, shortNames, categories, scope, name, confidential } = stored
+  const { deleteAnswers, createOnUpdate, deleteCollection, subresources, readOnly } = stored
+  const names = { group, kind, plural, doc, scope, name, ...defined({ shortNames, categories }) }
+  const ways = defined({ confidential, deleteAnswers, createOnUpdate, deleteCollection, subresources, readOnly })
+  const { version, fields, fillDefaults, fromStored, toStored } = definition
+  const { schema } = defineKind({ ...names, version, fields })
+  const conversion = { stored, fromStored, toStored }
+  // The registry hands a version's functions only objects that were decoded by its schema or the stored one's.
+  return { ...names, ...ways, version, schema, conversion, ...defined({ fillDefaults }) } as unknown as Kind
+}
+
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }

@@ -36,7 +36,8 @@ import { vendorOf } from '../model/vendor.ts'
 import { apiLevel, version } from '../model/version.ts'
 import { ContinueTokens } from '../registry/continue-token.ts'
 import { readObject } from '../registry/read-stored.ts'
-import { keyOf, type Resource, readMostRecent, serveKind } from '../registry/resource.ts'
+import { keyOf, type Resource, readMostRecent, serveKinds } from '../registry/resource.ts'
+import type { Kind } from '../schema/kind.ts'
 import type { Store } from '../store/store.ts'
 import { claimProfile, continueTokenKey, createSystemNamespaces } from './bootstrap.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
@@ -56,18 +57,20 @@ export interface ApiServer {
 export interface Environment {
   readonly log: Log
   readonly clock?: Clock
+  /** What is served; all built-in kinds unless said otherwise. */
+  readonly kinds?: readonly Kind[]
 }
 
 export async function startApiServer(
   options: ServerOptions,
-  { log, clock = systemClock }: Environment,
+  { log, clock = systemClock, kinds = allKinds }: Environment,
 ): Promise<ApiServer> {
   const authenticator = makeAuthenticator(options, clock)
   const authorizer = makeAuthorizer(options.authorizationMode)
   const store = await openStore(options)
   try {
     const certificates = await openCertificates(options, clock)
-    return await serve(options, { store, certificates, authenticator, authorizer, log, clock })
+    return await serve(options, { store, certificates, authenticator, authorizer, log, clock, kinds })
   } catch (error) {
     await store.close()
     throw error
@@ -81,17 +84,18 @@ interface Parts {
   readonly authorizer: Authorizer
   readonly log: Log
   readonly clock: Clock
+  readonly kinds: readonly Kind[]
 }
 
 async function serve(
   options: ServerOptions,
-  { store, certificates, authenticator, authorizer, log, clock }: Parts,
+  { store, certificates, authenticator, authorizer, log, clock, kinds }: Parts,
 ): Promise<ApiServer> {
   await claimProfile(store, options.profile)
   const caches = new Caches(store, (error) =>
     log.error('the feed of the caches broke; it is resumed', errorFields(error)),
   )
-  const resources = await serveKinds(options, { store, caches, clock })
+  const resources = await openResources(options, { store, caches, clock, kinds })
   await caches.start()
   await createSystemNamespaces(resources.find(({ kind }) => kind.kind === 'Namespace')!)
 
@@ -160,13 +164,13 @@ async function serve(
   }
 }
 
-async function serveKinds(
+async function openResources(
   options: ServerOptions,
-  { store, caches, clock }: { store: Store; caches: Caches; clock: Clock },
+  { store, caches, clock, kinds }: { store: Store; caches: Caches; clock: Clock; kinds: readonly Kind[] },
 ): Promise<Resource[]> {
   const vendor = vendorOf(options.profile)
   const continueTokens = new ContinueTokens(await continueTokenKey(store))
-  return allKinds.map((kind) => serveKind(kind, { vendor, store, caches, clock, continueTokens }))
+  return serveKinds(kinds, { vendor, store, caches, clock, continueTokens })
 }
 
 interface PathParts {

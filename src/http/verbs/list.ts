@@ -1,6 +1,7 @@
 /** GET of a collection: the cached bytes of its objects, joined. */
 import type { CachedObject } from '../../cache/cached-object.ts'
 import { formatVersion } from '../../model/resource-version.ts'
+import { jsonOf } from '../../registry/conversion.ts'
 import { type ListPage, list } from '../../registry/list.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { readListQuery } from '../list-options.ts'
@@ -23,7 +24,7 @@ function* listJson(resource: Resource, page: ListPage): Generator<Buffer> {
   let size = 0
   for (const [index, object] of page.objects.entries()) {
     // Items of a list carry no apiVersion and kind: those stand first in an object and are left out.
-    parts.push(index === 0 ? openBrace : commaBrace, itemBytes(object, typed))
+    parts.push(index === 0 ? openBrace : commaBrace, itemBytes(resource, object, typed))
     size += object.json.length
     if (size > chunkBytes) {
       yield Buffer.concat(parts)
@@ -38,10 +39,11 @@ const openBrace = Buffer.from('{')
 const commaBrace = Buffer.from(',{')
 const closing = Buffer.from(']}')
 
-function itemBytes(object: CachedObject, typed: Buffer): Buffer {
-  if (object.json.compare(typed, 0, typed.length, 0, typed.length) !== 0)
+function itemBytes(resource: Resource, object: CachedObject, typed: Buffer): Buffer {
+  const json = jsonOf(resource, object.json)
+  if (json.compare(typed, 0, typed.length, 0, typed.length) !== 0)
     throw new TypeError(`${object.key} is stored as another kind`)
-  return object.json.subarray(typed.length)
+  return json.subarray(typed.length)
 }
 
 function typePrefix({ apiVersion, kind }: Resource): Buffer {

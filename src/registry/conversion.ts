@@ -1,0 +1,77 @@
+/**
+ * Objects in the versions that they are read and written through.
+ *
+ * A kind is stored in one version. Through that one nothing is converted: reads send the bytes of the cache. Another
+ * version is made from the stored one per object and answer, and per event once for all its watchers. All rules see
+ * the stored version alone, so whatever comes in is converted before it is judged.
+ */
+import type { CachedObject } from '../cache/cached-object.ts'
+import { type EventForm, type EventType, jsonEvents } from '../cache/event.ts'
+import { stringifyJson } from '../codec/json.ts'
+import type { InVersion } from '../merge/change.ts'
+import type { JsonObject } from '../model/json.ts'
+import { type ApiObject, asJson, asObject } from '../model/object.ts'
+import { decode } from '../schema/decode.ts'
+import { fillDefaults } from '../schema/defaults.ts'
+import { readObject } from './read-stored.ts'
+import type { Resource } from './resource.ts'
+
+/** A stored object as this version shows it. */
+export function fromStored({ kind, apiVersion, vendor }: Resource, object: ApiObject): ApiObject {
+  if (kind.conversion === undefined) return object
+  return { ...kind.conversion.fromStored(object, vendor), apiVersion }
+}
+
+/** An object of this version in the stored form, with its defaults. `previous` is what is stored, if anything is. */
+export function toStored(resource: Resource, object: ApiObject, previous?: ApiObject): ApiObject {
+  const { stored } = resource
+  if (stored === undefined) return object
+  const { value } = decode(stored.kind.schema, asJson(inStoredForm(resource, object, previous)))
+  fillDefaults(stored.kind.schema, value, stored.context)
+  const converted = asObject(value)
+  stored.kind.fillDefaults?.(converted, stored.context)
+  return converted
+}
+
+/** The same object, only converted: what rules that merely look at it may be given. */
+export function inStoredForm(resource: Resource, object: ApiObject, previous?: ApiObject): ApiObject {
+  const { kind, stored, vendor } = resource
+  if (kind.conversion === undefined || stored === undefined) return object
+  return { ...kind.conversion.toStored(object, vendor, previous), apiVersion: stored.apiVersion }
+}
+
+/** An object, given as the JSON of what is stored, as this version shows it. */
+export function readVersion(resource: Resource, json: Buffer): ApiObject {
+  return fromStored(resource, readObject(json))
+}
+
+/** The same as JSON: the very bytes where this is the stored version. */
+export function jsonOf(resource: Resource, json: Buffer): Buffer {
+  if (resource.stored === undefined) return json
+  return Buffer.from(stringifyJson(asJson(readVersion(resource, json))))
+}
+
+/** How the events of this version are written. */
+export function eventsOf(resource: Resource): EventForm {
+  if (resource.stored === undefined) return jsonEvents
+  const encode = (type: EventType, { json }: CachedObject) =>
+    Buffer.from(`{"type":"${type}","object":${stringifyJson(asJson(readVersion(resource, json)))}}\n`)
+  return { name: `json ${resource.apiVersion}`, encode }
+}
+
+/** Between any two versions of the kind, for objects as merging sees them: not decoded. Undefined where there is one. */
+export function inVersions({ versions }: Resource): InVersion | undefined {
+  if (versions.length === 1) return undefined
+  const find = (apiVersion: unknown) => versions.find((version) => version.apiVersion === apiVersion)
+  return (object, apiVersion) => {
+    const from = find(object.apiVersion)
+    const to = find(apiVersion)
+    if (from === undefined || to === undefined) return undefined
+    return { schema: to.kind.schema, object: from === to ? object : convert(from, to, object) }
+  }
+}
+
+function convert(from: Resource, to: Resource, object: JsonObject): JsonObject {
+  const decoded = asObject(decode(from.kind.schema, object).value)
+  return asJson(fromStored(to, inStoredForm(from, decoded)))
+}
