@@ -1,9 +1,19 @@
-/** The only list of kinds: adding one is its file, its test and a line here. */
+/** The only list of kinds: adding one is its file, its test and a line here. Of a group's versions the first is preferred. */
 import type { Kind } from '../schema/kind.ts'
+import { horizontalPodAutoscaler } from './autoscaling/horizontal-pod-autoscaler.ts'
+import { horizontalPodAutoscalerV1 } from './autoscaling/horizontal-pod-autoscaler-v1.ts'
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts'
 import { configMap } from './core/config-map.ts'
 import { namespace } from './core/namespace.ts'
 import { persistentVolume } from './core/persistent-volume.ts'
 import { secret } from './core/secret.ts'
 
-export const allKinds: readonly Kind[] = [namespace, configMap, secret, persistentVolume, certificateSigningRequest]
+export const allKinds: readonly Kind[] = [
+  namespace,
+  configMap,
+  secret,
+  persistentVolume,
+  horizontalPodAutoscaler,
+  horizontalPodAutoscalerV1,
+  certificateSigningRequest,
+]

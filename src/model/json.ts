@@ -45,3 +45,8 @@ export function typeName(value: Json | undefined): string {
   if (typeof value === 'bigint') return 'number'
   return typeof value
 }
+
+/** The members that have a value. */
+export function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never
+}

@@ -1,7 +1,7 @@
 /** The rules for metadata that hold for every kind. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { at, child, type FieldError, forbidden, invalid, required } from '../model/field-error.ts'
-import { type Json, sameJson } from '../model/json.ts'
+import { defined, type Json, sameJson } from '../model/json.ts'
 import { asPrefix, checkDnsLabel, checkLabelValue, checkPathSegment, checkQualifiedName } from '../model/names.ts'
 import { type ObjectMeta, type OwnerReference, timestamp } from '../model/object.ts'
 import type { Kind } from '../schema/kind.ts'
@@ -162,10 +162,6 @@ export function keptMetadata(next: ObjectMeta, previous: ObjectMeta): ObjectMeta
       deletionGracePeriodSeconds: deleting ? previous.deletionGracePeriodSeconds : deletionGracePeriodSeconds,
     }),
   }
-}
-
-function defined<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
 }
 
 export function validateMetadataUpdate(next: ObjectMeta, previous: ObjectMeta): FieldError[] {

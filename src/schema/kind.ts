@@ -3,6 +3,7 @@
  * Everything a kind does beyond its schema is one of the optional functions below; a kind without them is plain data.
  */
 import type { FieldError, FieldPath } from '../model/field-error.ts'
+import { defined } from '../model/json.ts'
 import { checkDnsSubdomain, type NameCheck } from '../model/names.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
@@ -119,8 +120,4 @@ export function defineVersion<F extends Fields, S>(stored: Kind, definition: Ver
   const conversion = { stored, fromStored, toStored }
   // The registry hands a version's functions only objects that were decoded by its schema or the stored one's.
   return { ...names, ...ways, version, schema, conversion, ...defined({ fillDefaults }) } as unknown as Kind
-}
-
-function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }

@@ -1,0 +1,143 @@
+/**
+ * HorizontalPodAutoscaler in v1: it knows a single metric, the use of processors. Everything else that v2 has is
+ * carried in annotations (carried.ts), so that clients of v1 read and write objects of v2 without a loss.
+ */
+import { defined, type Json } from '../../model/json.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import { defineVersion, type ObjectOf } from '../../schema/kind.ts'
+import { field, type InferFields, s } from '../../schema/schema.ts'
+import { behavior, type ScalingRules } from './behavior.ts'
+import { readCarried, upperKeys, withCarried } from './carried.ts'
+import {
+  condition,
+  cpuMetric,
+  type HorizontalPodAutoscaler,
+  horizontalPodAutoscaler,
+} from './horizontal-pod-autoscaler.ts'
+import type { MetricSpec, MetricStatus } from './metrics.ts'
+import { wholeObjectReference } from './object-reference.ts'
+import {
+  metricSpecV1,
+  metricStatusV1,
+  restoreMetrics,
+  specFromV1,
+  specToV1,
+  statusFromV1,
+  statusToV1,
+} from './v1-metrics.ts'
+
+const fields = {
+  spec: field(
+    2,
+    s.object({
+      scaleTargetRef: field(1, wholeObjectReference, { zero: 'write' }),
+      minReplicas: field(2, s.int32(), { zero: 'keep', default: 1 }),
+      maxReplicas: field(3, s.int32(), { zero: 'write' }),
+      targetCPUUtilizationPercentage: field(4, s.int32(), { zero: 'keep' }),
+    }),
+    { zero: 'write' },
+  ),
+  status: field(
+    3,
+    s.object({
+      observedGeneration: field(1, s.int64(), { zero: 'keep' }),
+      lastScaleTime: field(2, s.time()),
+      currentReplicas: field(3, s.int32(), { zero: 'write' }),
+      desiredReplicas: field(4, s.int32(), { zero: 'write' }),
+      currentCPUUtilizationPercentage: field(5, s.int32(), { zero: 'keep' }),
+    }),
+    { zero: 'write' },
+  ),
+}
+
+export type HorizontalPodAutoscalerV1 = ObjectOf<typeof fields>
+
+export const horizontalPodAutoscalerV1 = defineVersion(horizontalPodAutoscaler, {
+  version: 'v1',
+  fields,
+  fromStored,
+  toStored,
+})
+
+function fromStored(object: HorizontalPodAutoscaler, vendor: Vendor): HorizontalPodAutoscalerV1 {
+  const { metrics = [], behavior: rules, ...spec } = object.spec ?? {}
+  const { currentMetrics = [], conditions = [], ...status } = object.status ?? {}
+  const cpu = metrics.find(isCpuTarget)
+  const others = metrics.filter((metric) => metric !== cpu)
+  const carried = {
+    metrics: others.length > 0 ? JSON.stringify(others.map(specToV1)) : undefined,
+    behavior:
+      rules && JSON.stringify(upperKeys({ scaleUp: rulesToV1(rules.scaleUp), scaleDown: rulesToV1(rules.scaleDown) })),
+    'current-metrics': currentMetrics.length > 0 ? JSON.stringify(currentMetrics.map(statusToV1)) : undefined,
+    conditions: conditions.length > 0 ? JSON.stringify(conditions.map(inOrder)) : undefined,
+  }
+  return {
+    ...object,
+    metadata: withCarried(object.metadata, carried, vendor),
+    spec: { ...spec, ...defined({ targetCPUUtilizationPercentage: cpu?.resource?.target?.averageUtilization }) },
+    status: {
+      ...status,
+      currentReplicas: status.currentReplicas ?? 0,
+      ...defined({ currentCPUUtilizationPercentage: cpuUtilization(currentMetrics) }),
+    },
+  }
+}
+
+function toStored(
+  object: HorizontalPodAutoscalerV1,
+  vendor: Vendor,
+  previous?: HorizontalPodAutoscaler,
+): HorizontalPodAutoscaler {
+  const { metadata } = object
+  const { targetCPUUtilizationPercentage: target, ...spec } = object.spec ?? {}
+  const { currentCPUUtilizationPercentage: current, ...status } = object.status ?? {}
+  const metrics =
+    readCarried(metadata, { part: 'metrics', schema: s.list(metricSpecV1), vendor })?.map(specFromV1) ?? []
+  const said = target === undefined ? metrics : [...metrics, cpuMetric(target)]
+  const currentMetrics =
+    readCarried(metadata, { part: 'current-metrics', schema: s.list(metricStatusV1), vendor })?.map(statusFromV1) ??
+    (current === undefined ? [] : [cpuStatus(current)])
+  return {
+    ...object,
+    metadata: withCarried(metadata, {}, vendor),
+    spec: {
+      ...spec,
+      metrics: restoreMetrics(said, previous?.spec?.metrics ?? [], specToV1),
+      ...defined({ behavior: readCarried(metadata, { part: 'behavior', schema: behavior, vendor }) }),
+    },
+    status: {
+      ...status,
+      currentMetrics: restoreMetrics(currentMetrics, previous?.status?.currentMetrics ?? [], statusToV1),
+      ...defined({ conditions: readCarried(metadata, { part: 'conditions', schema: s.list(condition), vendor }) }),
+    },
+  }
+}
+
+/** The one metric that v1 has a field for. */
+function isCpuTarget({ type, resource }: MetricSpec): boolean {
+  return type === 'Resource' && resource?.name === 'cpu' && resource.target?.averageUtilization !== undefined
+}
+
+function cpuUtilization(metrics: readonly MetricStatus[]): number | undefined {
+  return metrics.find(({ type, resource }) => type === 'Resource' && resource?.name === 'cpu')?.resource?.current
+    ?.averageUtilization
+}
+
+function cpuStatus(averageUtilization: number): MetricStatus {
+  return { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization } } }
+}
+
+function rulesToV1(rules: ScalingRules | undefined): Json {
+  if (rules === undefined) return null
+  const { stabilizationWindowSeconds = null, selectPolicy = null, policies = [] } = rules
+  return {
+    stabilizationWindowSeconds,
+    selectPolicy,
+    policies: policies.map(({ type, value, periodSeconds }) => ({ type, value, periodSeconds })),
+  }
+}
+
+/** Members in the order of the wire. */
+function inOrder({ type, status, lastTransitionTime, reason, message }: InferFields<typeof condition.fields>) {
+  return { type, status, lastTransitionTime, reason, message }
+}

@@ -1,0 +1,26 @@
+/** A reference to an object of any kind in the same namespace, by kind and name. */
+import { child, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
+import { checkPathSegment } from '../../model/names.ts'
+import { field, type InferFields, s } from '../../schema/schema.ts'
+
+const fields = {
+  kind: field(1, s.string(), { zero: 'write' }),
+  name: field(2, s.string(), { zero: 'write' }),
+  apiVersion: field(3, s.string()),
+}
+
+export type ObjectReference = InferFields<typeof fields>
+
+export const objectReference = s.object(fields, { check: checkReference })
+
+/** As v1 has it: owned and replaced as a whole. */
+export const wholeObjectReference = s.object(fields, { check: checkReference, atomic: true })
+
+function checkReference({ kind = '', name = '' }: ObjectReference, path: FieldPath): FieldError[] {
+  return [...checkSegment(kind, child(path, 'kind')), ...checkSegment(name, child(path, 'name'))]
+}
+
+export function checkSegment(text: string, path: FieldPath): FieldError[] {
+  if (text === '') return [required(path)]
+  return checkPathSegment(text).map((fault) => invalid(path, text, fault))
+}

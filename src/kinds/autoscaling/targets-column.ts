@@ -1,0 +1,42 @@
+/** The column that tells, per metric, where it is and where it should be: `40%/80%, <unknown>/1k (avg) + 1 more...`. */
+import { type MetricSpec, type MetricStatus, type MetricTarget, sourceField } from './metrics.ts'
+
+const shown = 2
+
+export function describeTargets(specs: readonly MetricSpec[], statuses: readonly MetricStatus[]): string {
+  if (specs.length === 0) return '<none>'
+  const texts = specs.slice(0, shown).map((spec, i) => describe(spec, statuses[i]))
+  const rest = specs.length - shown
+  return rest > 0 ? `${texts.join(', ')} + ${rest} more...` : texts.join(', ')
+}
+
+function describe(spec: MetricSpec, status: MetricStatus | undefined): string {
+  const source = sourceField(spec.type)
+  if (source === undefined) return '<unknown type>'
+  const target = spec[source]?.target ?? {}
+  const current = status?.[source]?.current ?? {}
+  switch (source) {
+    case 'pods':
+      return pair(current.averageValue, target.averageValue)
+    case 'resource':
+    case 'containerResource':
+      return target.averageValue === undefined
+        ? pair(percent(current.averageUtilization), percent(target.averageUtilization), '<auto>')
+        : pair(current.averageValue, target.averageValue)
+    default:
+      return describeValue(current, target)
+  }
+}
+
+function describeValue(current: MetricTarget, target: MetricTarget): string {
+  if (target.averageValue === undefined) return pair(current.value, target.value)
+  return `${pair(current.averageValue, target.averageValue)} (avg)`
+}
+
+function percent(value: number | undefined): string | undefined {
+  return value === undefined ? undefined : `${value}%`
+}
+
+function pair(current: string | undefined, target: string | undefined, unset = '0'): string {
+  return `${current ?? '<unknown>'}/${target ?? unset}`
+}
