@@ -1,0 +1,338 @@
+/** HorizontalPodAutoscaler: its rules as data, its two versions as pure functions, and both through a real server. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { horizontalPodAutoscaler as v2 } from '../../src/kinds/autoscaling/horizontal-pod-autoscaler.ts'
+import { horizontalPodAutoscalerV1 as v1 } from '../../src/kinds/autoscaling/horizontal-pod-autoscaler-v1.ts'
+import type { JsonObject } from '../../src/model/json.ts'
+import { type ApiObject, asJson, asObject } from '../../src/model/object.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { decode } from '../../src/schema/decode.ts'
+import { fillDefaults } from '../../src/schema/defaults.ts'
+import { validate } from '../../src/schema/validate.ts'
+import { startServer } from '../tools/server.ts'
+
+const vendor = vendorOf('orch')
+const context = { vendor, subresource: '' }
+const scaleTargetRef = { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' }
+const cpu = (averageUtilization: number) => resource('cpu', { type: 'Utilization', averageUtilization })
+const metric = { name: 'm', selector: { matchLabels: { a: 'b' } } }
+
+function resource(name: string, target: JsonObject): JsonObject {
+  return { type: 'Resource', resource: { name, target } }
+}
+
+/** An object of v2 as it would be stored. */
+function stored(spec: JsonObject, status: JsonObject = {}, metadata: JsonObject = {}): ApiObject {
+  const { value } = decode(v2.schema, {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'h', ...metadata },
+    spec: { scaleTargetRef, maxReplicas: 5, ...spec },
+    status,
+  })
+  fillDefaults(v2.schema, value, context)
+  return asObject(value)
+}
+
+function faults(spec: JsonObject): string[] {
+  const errors = validate(v2.schema, asJson(stored(spec)), context)
+  return errors.map(({ fault, path }) => `${path} ${fault.replace('FieldValue', '')}`).sort()
+}
+
+describe('the rules', () => {
+  const target = (fields: JsonObject) => ({ metrics: [resource('memory', fields)] })
+  const up = (rules: JsonObject) => ({ behavior: { scaleUp: rules } })
+  const cases: readonly (readonly [string, JsonObject, readonly string[]])[] = [
+    ['the least that is needed', {}, []],
+    ['no maximum', { maxReplicas: 0 }, ['spec.maxReplicas Invalid', 'spec.maxReplicas Invalid']],
+    ['a maximum below the minimum', { minReplicas: 6 }, ['spec.maxReplicas Invalid']],
+    ['no minimum', { minReplicas: 0 }, ['spec.metrics Forbidden', 'spec.minReplicas Invalid']],
+    [
+      'nothing to scale',
+      { scaleTargetRef: {} },
+      ['spec.scaleTargetRef.kind Required', 'spec.scaleTargetRef.name Required'],
+    ],
+    [
+      'a name that is a path',
+      { scaleTargetRef: { ...scaleTargetRef, name: 'a/b' } },
+      ['spec.scaleTargetRef.name Invalid'],
+    ],
+    [
+      'a metric without a type',
+      { metrics: [{}] },
+      ['spec.metrics[0].type NotSupported', 'spec.metrics[0].type Required'],
+    ],
+    ['a metric without a source', { metrics: [{ type: 'Pods' }] }, ['spec.metrics[0].pods Required']],
+    [
+      'a metric with two sources',
+      { metrics: [{ ...cpu(1), pods: { metric, target: { type: 'AverageValue', averageValue: '1' } } }] },
+      ['spec.metrics[0].pods Forbidden'],
+    ],
+    [
+      'a target without a value',
+      target({ type: 'Value' }),
+      ['spec.metrics[0].resource.target.averageUtilization Required'],
+    ],
+    [
+      'a target with two values',
+      target({ type: 'Value', averageValue: '1', averageUtilization: 1 }),
+      ['spec.metrics[0].resource.target.averageValue Forbidden'],
+    ],
+    [
+      'a target of zero',
+      target({ type: 'AverageValue', averageValue: '0' }),
+      ['spec.metrics[0].resource.target.averageValue Invalid'],
+    ],
+    ['a utilization of zero', { metrics: [cpu(0)] }, ['spec.metrics[0].resource.target.averageUtilization Invalid']],
+    [
+      'an unknown type of target',
+      target({ type: 'Best', averageUtilization: 1 }),
+      ['spec.metrics[0].resource.target.type Invalid'],
+    ],
+    [
+      'an external metric with two targets and no name',
+      {
+        metrics: [
+          { type: 'External', external: { metric: {}, target: { type: 'Value', value: '1', averageValue: '1' } } },
+        ],
+      },
+      ['spec.metrics[0].external.metric.name Required', 'spec.metrics[0].external.target.value Forbidden'],
+    ],
+    [
+      'a metric of nothing',
+      { metrics: [{ type: 'Object', object: { metric, target: { type: 'Value', value: '1' } } }] },
+      ['spec.metrics[0].object.describedObject.kind Required', 'spec.metrics[0].object.describedObject.name Required'],
+    ],
+    ['rules filled in', up({}), []],
+    ['no policies', up({ policies: [] }), ['spec.behavior.scaleUp.policies Required']],
+    ['an unknown choice', up({ selectPolicy: 'Any' }), ['spec.behavior.scaleUp.selectPolicy NotSupported']],
+    [
+      'a window too long',
+      up({ stabilizationWindowSeconds: 3601 }),
+      ['spec.behavior.scaleUp.stabilizationWindowSeconds Invalid'],
+    ],
+    [
+      'a bad policy',
+      up({ policies: [{ type: 'Half', value: 0, periodSeconds: 1801 }] }),
+      [
+        'spec.behavior.scaleUp.policies[0].periodSeconds Invalid',
+        'spec.behavior.scaleUp.policies[0].type NotSupported',
+        'spec.behavior.scaleUp.policies[0].value Invalid',
+      ],
+    ],
+  ]
+  for (const [name, spec, expected] of cases)
+    test(name, () => {
+      assert.deepEqual(faults(spec), expected)
+    })
+})
+
+describe('v1 and back', () => {
+  const { fromStored, toStored } = v1.conversion!
+  const status = {
+    currentReplicas: 2,
+    desiredReplicas: 3,
+    lastScaleTime: '2030-01-01T00:00:00Z',
+    currentMetrics: [
+      { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 40, averageValue: '100m' } } },
+      { type: 'External', external: { metric, current: { value: '7' } } },
+      { type: 'Resource', resource: { name: 'memory', current: { value: '0', averageUtilization: 1 } } },
+    ],
+    conditions: [
+      { type: 'AbleToScale', status: 'True', lastTransitionTime: '2030-01-01T00:00:00Z', reason: 'R', message: '<m>' },
+    ],
+  }
+  const value = { type: 'Value', value: '1500m' }
+  const average = { type: 'AverageValue', averageValue: '2k' }
+  const metrics = [
+    cpu(50),
+    resource('memory', { type: 'AverageValue', averageValue: '1Gi' }),
+    cpu(70),
+    resource('cpu', { type: 'Value', averageValue: '1', value: '3' }),
+    { type: 'Pods', pods: { metric, target: average } },
+    { type: 'Object', object: { metric: { name: 'm' }, describedObject: scaleTargetRef, target: value } },
+    { type: 'Object', object: { metric, describedObject: { kind: 'Service', name: 's' }, target: average } },
+    { type: 'External', external: { metric, target: value } },
+    { type: 'External', external: { metric, target: average } },
+    {
+      type: 'ContainerResource',
+      containerResource: { name: 'cpu', container: 'c', target: { type: 'Utilization', averageUtilization: 9 } },
+    },
+  ]
+  const behavior = { scaleUp: { selectPolicy: 'Min', policies: [{ type: 'Pods', value: 1, periodSeconds: 2 }] } }
+  const objects: readonly (readonly [string, ApiObject])[] = [
+    ['the plain one', stored({})],
+    ['metrics of every kind, in any order', stored({ metrics })],
+    ['without the metric that v1 knows', stored({ metrics: metrics.slice(3) })],
+    ['a behavior', stored({ behavior })],
+    ['a status', stored({}, status)],
+    ['annotations of others', stored({ behavior }, status, { annotations: { a: 'b' } })],
+    [
+      'a label that is like a field',
+      stored({
+        metrics: [
+          {
+            type: 'Pods',
+            pods: { metric: { name: 'm', selector: { matchLabels: { ScaleUp: 'X' } } }, target: average },
+          },
+        ],
+      }),
+    ],
+  ]
+  for (const [name, object] of objects) {
+    test(`nothing is lost: ${name}`, () => {
+      const there = fromStored(object, vendor)
+      assert.deepEqual(decode(v1.schema, asJson(there)).unknown, [])
+      assert.deepEqual(
+        decode(v2.schema, asJson(toStored(there, vendor, object))).value,
+        decode(v2.schema, asJson(object)).value,
+      )
+    })
+  }
+
+  test('what v1 cannot say travels in annotations, in the words of v1', () => {
+    const { metadata, spec } = fromStored(stored({ metrics: [metrics[1]!, cpu(50)], behavior }, status), vendor)
+    assert.deepEqual(spec, { scaleTargetRef, minReplicas: 1, maxReplicas: 5, targetCPUUtilizationPercentage: 50 })
+    assert.deepEqual(metadata.annotations, {
+      'autoscaling.alpha.orch.io/metrics':
+        '[{"type":"Resource","resource":{"name":"memory","targetAverageValue":"1Gi"}}]',
+      'autoscaling.alpha.orch.io/behavior':
+        '{"ScaleUp":{"StabilizationWindowSeconds":0,"SelectPolicy":"Min","Policies":[{"Type":"Pods","Value":1,"PeriodSeconds":2}]},"ScaleDown":{"StabilizationWindowSeconds":null,"SelectPolicy":"Max","Policies":[{"Type":"Percent","Value":100,"PeriodSeconds":15}]}}',
+      'autoscaling.alpha.orch.io/current-metrics':
+        '[{"type":"Resource","resource":{"name":"cpu","currentAverageUtilization":40,"currentAverageValue":"100m"}},{"type":"External","external":{"metricName":"m","metricSelector":{"matchLabels":{"a":"b"}},"currentValue":"7"}},{"type":"Resource","resource":{"name":"memory","currentAverageUtilization":1,"currentAverageValue":"0"}}]',
+      'autoscaling.alpha.orch.io/conditions':
+        '[{"type":"AbleToScale","status":"True","lastTransitionTime":"2030-01-01T00:00:00Z","reason":"R","message":"<m>"}]',
+    })
+  })
+
+  test('an annotation that is nothing of the kind counts as none', () => {
+    for (const text of ['', '{', '7', '[7]', '[{"type":7}]', '[{"resource":{"targetAverageValue":"much"}}]']) {
+      const there = fromStored(stored({}), vendor)
+      const annotations = { 'autoscaling.alpha.orch.io/metrics': text, other: 'kept' }
+      const back = toStored({ ...there, metadata: { ...there.metadata, annotations } }, vendor) as {
+        spec: JsonObject
+      } & ApiObject
+      assert.deepEqual([back.spec.metrics, back.metadata.annotations], [[cpu(80)], { other: 'kept' }], text)
+    }
+  })
+})
+
+describe('through the server', async () => {
+  const path = (version: string, name = '') =>
+    `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers${name}`
+  const body = (name: string, spec: JsonObject = {}) => ({
+    metadata: { name },
+    spec: { scaleTargetRef, maxReplicas: 5, ...spec },
+  })
+  const memory = resource('memory', { type: 'AverageValue', averageValue: '1Gi' })
+
+  test('one object, two versions, one resourceVersion', async (t) => {
+    const client = (await startServer(t)).client()
+    const created = await client.post(path('v1'), body('h', { targetCPUUtilizationPercentage: 60 }))
+    assert.deepEqual([created.status, created.body.apiVersion], [201, 'autoscaling/v1'])
+    const asV2 = await client.get(path('v2', '/h'))
+    assert.deepEqual(asV2.body.spec.metrics, [cpu(60)])
+    assert.equal(asV2.body.metadata.resourceVersion, created.body.metadata.resourceVersion)
+    assert.deepEqual((await client.get(path('v1', '/h'))).body, created.body)
+    const list = await client.get(path('v1'))
+    assert.deepEqual([list.body.apiVersion, list.body.kind], ['autoscaling/v1', 'HorizontalPodAutoscalerList'])
+    assert.equal(list.body.items[0].spec.targetCPUUtilizationPercentage, 60)
+    const group = await client.get('/apis/autoscaling')
+    assert.equal(group.body.preferredVersion.version, 'v2')
+
+    const table = { accept: 'application/json;as=Table;g=meta.orch.io;v=v1' }
+    const [inV1, inV2] = [await client.get(path('v1', '/h'), table), await client.get(path('v2', '/h'), table)]
+    assert.deepEqual(inV1.body.rows[0].cells.slice(0, 6), ['h', 'Deployment/d', '<unknown>/60%', '1', 5, 0])
+    assert.deepEqual(inV1.body.rows[0].cells, inV2.body.rows[0].cells)
+  })
+
+  test('written back through v1 as it was read, nothing changes', async (t) => {
+    const client = (await startServer(t)).client()
+    const { body: first } = await client.post(path('v2'), body('h', { metrics: [cpu(50), memory], behavior: {} }))
+    const { body: read } = await client.get(path('v1', '/h'))
+    const { body: put } = await client.put(path('v1', '/h'), read)
+    assert.deepEqual(put, read)
+    assert.deepEqual((await client.get(path('v2', '/h'))).body, first)
+    await client.put(path('v1', '/h'), { ...read, spec: { ...read.spec, maxReplicas: 9 } })
+    const { body: next } = await client.get(path('v2', '/h'))
+    assert.deepEqual(next.spec, { ...first.spec, maxReplicas: 9 })
+  })
+
+  test('a watch of each version sees every change in its own form', async (t) => {
+    const client = (await startServer(t)).client()
+    const stop = new AbortController()
+    const watches = ['v1', 'v2', 'v1'].map((version) => client.watch(`${path(version)}?watch=1`, stop.signal))
+    const firsts = watches.map((events) => events.next())
+    await client.post(path('v2'), body('h', { metrics: [cpu(50)] }))
+    const [a, b, c] = (await Promise.all(firsts)).map(({ value }) => value)
+    assert.deepEqual(
+      [a.type, a.object.apiVersion, a.object.spec.targetCPUUtilizationPercentage],
+      ['ADDED', 'autoscaling/v1', 50],
+    )
+    assert.deepEqual([b.object.apiVersion, b.object.spec.metrics], ['autoscaling/v2', [cpu(50)]])
+    assert.deepEqual(c, a)
+    const deleted = await client.delete(path('v1', '/h'))
+    assert.equal(deleted.body.status, 'Success')
+    const second = (await watches[0]!.next()).value
+    assert.deepEqual([second.type, second.object.apiVersion], ['DELETED', 'autoscaling/v1'])
+    stop.abort()
+  })
+
+  test('who owns what is told in the version it was written through, and taken across versions', async (t) => {
+    const client = (await startServer(t)).client()
+    const apply = (version: string, by: string, spec: JsonObject, force = false) =>
+      client.send(`${path(version, '/h')}?fieldManager=${by}&force=${force}`, {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/apply-patch+yaml' },
+        body: { apiVersion: `autoscaling/${version}`, kind: 'HorizontalPodAutoscaler', metadata: { name: 'h' }, spec },
+      })
+    const owners = async () => {
+      const { metadata } = (await client.get(path('v2', '/h'))).body
+      const entries: { manager: string; apiVersion: string; fieldsV1: { 'f:spec'?: object } }[] = metadata.managedFields
+      return Object.fromEntries(
+        entries.map((entry) => [
+          `${entry.manager} ${entry.apiVersion}`,
+          Object.keys(entry.fieldsV1['f:spec'] ?? {}).sort(),
+        ]),
+      )
+    }
+    await apply('v2', 'a', { scaleTargetRef, maxReplicas: 5, metrics: [cpu(50)] })
+    const conflict = await apply('v1', 'b', { targetCPUUtilizationPercentage: 60 })
+    assert.deepEqual([conflict.status, conflict.body.details.causes[0].field], [409, '.spec.metrics'])
+    assert.equal((await apply('v1', 'b', { targetCPUUtilizationPercentage: 50 })).status, 200)
+    assert.deepEqual(await owners(), {
+      'a autoscaling/v2': ['f:maxReplicas', 'f:metrics', 'f:scaleTargetRef'],
+      'b autoscaling/v1': ['f:targetCPUUtilizationPercentage'],
+    })
+    const patch = { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' } }
+    const patched = await client.send(`${path('v1', '/h')}?fieldManager=c`, {
+      ...patch,
+      body: { spec: { targetCPUUtilizationPercentage: 70, minReplicas: 2 } },
+    })
+    assert.equal(patched.status, 200)
+    assert.deepEqual(await owners(), {
+      'a autoscaling/v2': ['f:maxReplicas', 'f:scaleTargetRef'],
+      'c autoscaling/v1': ['f:minReplicas', 'f:targetCPUUtilizationPercentage'],
+    })
+  })
+
+  test('the status is written through its subresource, in either version', async (t) => {
+    const client = (await startServer(t)).client()
+    await client.post(path('v2'), { ...body('h', { metrics: [cpu(50), memory] }), status: { currentReplicas: 3 } })
+    const { body: object } = await client.get(path('v1', '/h'))
+    assert.deepEqual(object.status, { currentReplicas: 0, desiredReplicas: 0 })
+    const status = { currentReplicas: 2, desiredReplicas: 4, currentCPUUtilizationPercentage: 33 }
+    const spec = { ...object.spec, maxReplicas: 99 }
+    const written = await client.put(path('v1', '/h/status'), { ...object, spec, status })
+    assert.deepEqual([written.status, written.body.spec.maxReplicas], [200, 5])
+    const { body: read } = await client.get(path('v2', '/h'))
+    assert.deepEqual(read.spec.metrics, [cpu(50), memory])
+    assert.deepEqual(read.status, {
+      currentReplicas: 2,
+      desiredReplicas: 4,
+      currentMetrics: [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 33 } } }],
+    })
+    const negative = await client.put(path('v2', '/h/status'), { ...read, status: { desiredReplicas: -1 } })
+    assert.deepEqual([negative.status, negative.body.details.causes[0].field], [422, 'status.desiredReplicas'])
+  })
+})
