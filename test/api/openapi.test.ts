@@ -283,9 +283,12 @@ function markersOf(property: Loose): JsonObject {
   return Object.fromEntries(entries.map(([key, value]) => [key.slice('x-orch-'.length), value]))
 }
 
-/** A list without a type is one value, or is merged by its merge key where a patch merges it. */
+/**
+ * A list without a type is one value, or is merged by its merge key where a patch merges it. What is recorded of how to
+ * merge a text means nothing.
+ */
 function markersExpected(fact: FieldFacts): JsonObject {
-  const { patchStrategy, patchMergeKey } = fact
+  const { patchStrategy, patchMergeKey } = fact.type === 'string' ? ({} as Partial<FieldFacts>) : fact
   const merged = patchMergeKey === undefined ? 'set' : 'map'
   const listType = fact.listType ?? (patchStrategy === 'merge' ? merged : 'atomic')
   const keys = fact.listMapKeys ?? (listType === 'map' ? [patchMergeKey!] : undefined)

@@ -8,20 +8,39 @@ const selectPolicies = ['Disabled', 'Max', 'Min']
 const policyTypes = ['Percent', 'Pods']
 
 const policyFields = {
-  type: field(1, s.string(), { zero: 'write' }),
-  value: field(2, s.int32(), { zero: 'write' }),
-  periodSeconds: field(3, s.int32(), { zero: 'write' }),
+  type: field(1, s.string(), { zero: 'write', doc: 'What value counts: Pods, or Percent of the replicas.' }),
+  value: field(2, s.int32(), { zero: 'write', doc: 'How much may change in the period; above 0.' }),
+  periodSeconds: field(3, s.int32(), { zero: 'write', doc: 'The period; from 1 to 1800 seconds.' }),
 }
+
+const policy = s.object(policyFields, {
+  name: 'HPAScalingPolicy',
+  doc: 'How much may change within a period.',
+  check: checkPolicy,
+})
 
 const ruleFields = {
-  selectPolicy: field(1, s.string(), { zero: 'keep' }),
-  policies: field(2, s.list(s.object(policyFields, { check: checkPolicy })), { zero: 'keep' }),
-  stabilizationWindowSeconds: field(3, s.int32(), { zero: 'keep' }),
+  selectPolicy: field(1, s.string(), {
+    zero: 'keep',
+    doc: 'Which policy counts: the one that allows the most (Max, the default), the least (Min), or none (Disabled).',
+  }),
+  policies: field(2, s.list(policy), { zero: 'keep', doc: 'The policies; at least one.' }),
+  stabilizationWindowSeconds: field(3, s.int32(), {
+    zero: 'keep',
+    doc: 'How long past advice is heeded, so that it does not flap; from 0 to 3600 seconds.',
+  }),
 }
 
-const rules = s.object(ruleFields, { check: checkRules })
+const rules = s.object(ruleFields, {
+  name: 'HPAScalingRules',
+  doc: 'How fast it scales in one direction.',
+  check: checkRules,
+})
 
-const behaviorFields = { scaleUp: field(1, rules), scaleDown: field(2, rules) }
+const behaviorFields = {
+  scaleUp: field(1, rules, { doc: 'How fast it adds. By default 4 Pods or 100 percent in 15 seconds, at once.' }),
+  scaleDown: field(2, rules, { doc: 'How fast it takes away. By default up to 100 percent in 15 seconds.' }),
+}
 
 export type ScalingPolicy = InferFields<typeof policyFields>
 export type ScalingRules = InferFields<typeof ruleFields>
@@ -29,6 +48,8 @@ export type Behavior = InferFields<typeof behaviorFields>
 
 /** Nothing is filled in where no behavior is given at all. */
 export const behavior = s.object(behaviorFields, {
+  name: 'HorizontalPodAutoscalerBehavior',
+  doc: 'How fast it scales, in each direction.',
   fill: (value) => {
     value.scaleUp = { ...defaultScaleUp(), ...value.scaleUp }
     value.scaleDown = { ...defaultScaleDown(), ...value.scaleDown }

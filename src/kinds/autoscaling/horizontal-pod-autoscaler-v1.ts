@@ -13,6 +13,8 @@ import {
   cpuMetric,
   type HorizontalPodAutoscaler,
   horizontalPodAutoscaler,
+  observedFields,
+  replicaFields,
 } from './horizontal-pod-autoscaler.ts'
 import type { MetricSpec, MetricStatus } from './metrics.ts'
 import { wholeObjectReference } from './object-reference.ts'
@@ -26,28 +28,34 @@ import {
   statusToV1,
 } from './v1-metrics.ts'
 
+const spec = s.object(
+  {
+    scaleTargetRef: field(1, wholeObjectReference, { zero: 'write', published: 'required', doc: 'What is scaled.' }),
+    ...replicaFields,
+    targetCPUUtilizationPercentage: field(4, s.int32(), {
+      zero: 'keep',
+      doc: 'How much of the processors that they request the Pods should use on average, in percent; 80 if unset.',
+    }),
+  },
+  { name: 'HorizontalPodAutoscalerSpec', doc: 'What is scaled, and within which limits.' },
+)
+
+const status = s.object(
+  {
+    ...observedFields,
+    currentReplicas: field(3, s.int32(), { zero: 'write', doc: 'How many replicas there are.' }),
+    desiredReplicas: field(4, s.int32(), { zero: 'write', doc: 'How many there should be.' }),
+    currentCPUUtilizationPercentage: field(5, s.int32(), {
+      zero: 'keep',
+      doc: 'How much of the processors that they request the Pods use on average, in percent.',
+    }),
+  },
+  { name: 'HorizontalPodAutoscalerStatus', doc: 'What it saw and did last.' },
+)
+
 const fields = {
-  spec: field(
-    2,
-    s.object({
-      scaleTargetRef: field(1, wholeObjectReference, { zero: 'write' }),
-      minReplicas: field(2, s.int32(), { zero: 'keep', default: 1 }),
-      maxReplicas: field(3, s.int32(), { zero: 'write' }),
-      targetCPUUtilizationPercentage: field(4, s.int32(), { zero: 'keep' }),
-    }),
-    { zero: 'write' },
-  ),
-  status: field(
-    3,
-    s.object({
-      observedGeneration: field(1, s.int64(), { zero: 'keep' }),
-      lastScaleTime: field(2, s.time()),
-      currentReplicas: field(3, s.int32(), { zero: 'write' }),
-      desiredReplicas: field(4, s.int32(), { zero: 'write' }),
-      currentCPUUtilizationPercentage: field(5, s.int32(), { zero: 'keep' }),
-    }),
-    { zero: 'write' },
-  ),
+  spec: field(2, spec, { zero: 'write', doc: 'What is scaled, and by what.' }),
+  status: field(3, status, { zero: 'write', doc: 'What it saw and did last. Set by the server.' }),
 }
 
 export type HorizontalPodAutoscalerV1 = ObjectOf<typeof fields>

@@ -12,34 +12,58 @@ import { checkScaleToZero, type MetricSpec, metricSpec, metricStatus } from './m
 import { objectReference } from './object-reference.ts'
 import { describeTargets } from './targets-column.ts'
 
-const specFields = {
-  scaleTargetRef: field(1, objectReference, { zero: 'write' }),
-  minReplicas: field(2, s.int32(), { zero: 'keep', default: 1 }),
-  maxReplicas: field(3, s.int32(), { zero: 'write' }),
-  metrics: field(4, s.list(metricSpec)),
-  behavior: field(5, behavior),
+export const replicaFields = {
+  minReplicas: field(2, s.int32(), { zero: 'keep', default: 1, doc: 'The fewest replicas.' }),
+  maxReplicas: field(3, s.int32(), { zero: 'write', doc: 'The most replicas; not below minReplicas.' }),
 }
 
-export const condition = s.object({
-  type: field(1, s.string(), { zero: 'write' }),
-  status: field(2, s.string(), { zero: 'write' }),
-  lastTransitionTime: field(3, s.time(), { zero: 'write' }),
-  reason: field(4, s.string()),
-  message: field(5, s.string()),
+const specFields = {
+  scaleTargetRef: field(1, objectReference, { zero: 'write', published: 'required', doc: 'What is scaled.' }),
+  ...replicaFields,
+  metrics: field(4, s.list(metricSpec), {
+    doc: 'What to look at; the one that asks for the most replicas counts. By default 80 percent of the processors.',
+  }),
+  behavior: field(5, behavior, { doc: 'How fast it scales.' }),
+}
+
+const spec = s.object(specFields, {
+  name: 'HorizontalPodAutoscalerSpec',
+  doc: 'What is scaled, within which limits and by which metrics.',
+  fill: (value) => fillMetrics(value),
+  check: checkSpec,
 })
 
-const statusFields = {
-  observedGeneration: field(1, s.int64(), { zero: 'keep' }),
-  lastScaleTime: field(2, s.time()),
-  currentReplicas: field(3, s.int32()),
-  desiredReplicas: field(4, s.int32(), { zero: 'write' }),
-  currentMetrics: field(5, s.list(metricStatus)),
-  conditions: field(6, s.list(condition, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' })),
+export const condition = s.object(
+  {
+    type: field(1, s.string(), { zero: 'write', doc: 'AbleToScale, ScalingActive, ScalingLimited or another.' }),
+    status: field(2, s.string(), { zero: 'write', doc: 'True, False or Unknown.' }),
+    lastTransitionTime: field(3, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
+    reason: field(4, s.string(), { doc: 'Why, in one word for programs.' }),
+    message: field(5, s.string(), { doc: 'Why, for people.' }),
+  },
+  { name: 'HorizontalPodAutoscalerCondition', doc: 'Something that is known of how scaling goes.' },
+)
+
+const conditions = s.list(condition, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' })
+
+export const observedFields = {
+  observedGeneration: field(1, s.int64(), { zero: 'keep', doc: 'The generation of the object that it was seen at.' }),
+  lastScaleTime: field(2, s.time(), { doc: 'When the number of replicas was last changed.' }),
 }
 
+const statusFields = {
+  ...observedFields,
+  currentReplicas: field(3, s.int32(), { doc: 'How many replicas there are.' }),
+  desiredReplicas: field(4, s.int32(), { zero: 'write', doc: 'How many there should be.' }),
+  currentMetrics: field(5, s.list(metricStatus), { doc: 'What was last seen of each metric.' }),
+  conditions: field(6, conditions, { doc: 'How scaling goes.' }),
+}
+
+const status = s.object(statusFields, { name: 'HorizontalPodAutoscalerStatus', doc: 'What it saw and did last.' })
+
 const fields = {
-  spec: field(2, s.object(specFields, { fill: (spec) => fillMetrics(spec), check: checkSpec }), { zero: 'write' }),
-  status: field(3, s.object(statusFields), { zero: 'write' }),
+  spec: field(2, spec, { zero: 'write', doc: 'What is scaled, and by what.' }),
+  status: field(3, status, { zero: 'write', doc: 'What it saw and did last. Set by the server.' }),
 }
 
 export type HorizontalPodAutoscaler = ObjectOf<typeof fields>
@@ -51,6 +75,7 @@ export const horizontalPodAutoscaler = defineKind({
   version: 'v2',
   kind: 'HorizontalPodAutoscaler',
   plural: 'horizontalpodautoscalers',
+  doc: 'Keeps the number of replicas of something between two limits, so that metrics stay near their targets.',
   shortNames: ['hpa'],
   categories: ['all'],
   scope: 'Namespaced',

@@ -13,92 +13,138 @@ import {
 } from '../../model/field-error.ts'
 import { parseQuantity } from '../../model/quantity.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
+import { freeLabelSelector } from '../meta/label-selector.ts'
 import { checkSegment, objectReference } from './object-reference.ts'
 
-/** Its form is not checked: whoever provides the metric decides what it selects. */
-export const selector = s.object(
-  {
-    matchLabels: field(1, s.map(s.string())),
-    matchExpressions: field(
-      2,
-      s.list(
-        s.object({
-          key: field(1, s.string(), { zero: 'write' }),
-          operator: field(2, s.string(), { zero: 'write' }),
-          values: field(3, s.list(s.string())),
-        }),
-      ),
-    ),
-  },
-  { atomic: true },
-)
-
 const identifierFields = {
-  name: field(1, s.string(), { zero: 'write' }),
-  selector: field(2, selector),
+  name: field(1, s.string(), { zero: 'write', doc: 'The name of the metric.' }),
+  selector: field(2, freeLabelSelector, { doc: 'Narrows the metric down; who provides it knows how.' }),
 }
 
 const identifier = s.object(identifierFields, {
+  name: 'MetricIdentifier',
+  doc: 'A metric by name.',
   check: ({ name = '' }, path) => checkSegment(name, child(path, 'name')),
 })
 
 const targetFields = {
-  type: field(1, s.string(), { zero: 'write' }),
-  value: field(2, s.quantity()),
-  averageValue: field(3, s.quantity()),
-  averageUtilization: field(4, s.int32(), { zero: 'keep' }),
+  type: field(1, s.string(), { zero: 'write', doc: 'What is aimed at: Utilization, Value or AverageValue.' }),
+  value: field(2, s.quantity(), { doc: 'The value of the metric.' }),
+  averageValue: field(3, s.quantity(), { doc: 'The value of the metric per Pod.' }),
+  averageUtilization: field(4, s.int32(), {
+    zero: 'keep',
+    doc: 'The average over the Pods in percent of what they request. For resources alone.',
+  }),
 }
 
 export type MetricTarget = InferFields<typeof targetFields>
 export type MetricIdentifier = InferFields<typeof identifierFields>
 
-const target = field(2, s.object(targetFields, { check: checkTarget }), { zero: 'write' })
+const metricTarget = s.object(targetFields, {
+  name: 'MetricTarget',
+  doc: 'The value to aim for.',
+  check: checkTarget,
+})
 
-const current = field(
-  2,
-  s.object({
-    value: field(1, s.quantity()),
-    averageValue: field(2, s.quantity()),
-    averageUtilization: field(3, s.int32(), { zero: 'keep' }),
-  }),
-  { zero: 'write' },
+const metricValue = s.object(
+  {
+    value: field(1, s.quantity(), { doc: 'The value of the metric.' }),
+    averageValue: field(2, s.quantity(), { doc: 'The value of the metric per Pod.' }),
+    averageUtilization: field(3, s.int32(), {
+      zero: 'keep',
+      doc: 'The average over the Pods in percent of what they request.',
+    }),
+  },
+  { name: 'MetricValueStatus', doc: 'The value that was last seen.' },
 )
 
-const name = field(1, s.string(), { zero: 'write' })
-const container = field(3, s.string(), { zero: 'write' })
-const metric = field(1, identifier, { zero: 'write' })
+/** Parts that are written even if empty, and that clients are told to send. */
+const part = { zero: 'write', published: 'required' } as const
+
+const target = field(2, metricTarget, { ...part, doc: 'The value to aim for.' })
+const current = field(2, metricValue, { ...part, doc: 'The value that was last seen.' })
+const name = field(1, s.string(), { zero: 'write', doc: 'The name of the resource, such as cpu.' })
+const container = field(3, s.string(), { zero: 'write', doc: 'The name of the container.' })
+const metric = field(1, identifier, { ...part, doc: 'The metric.' })
+const describedObject = (tag: number) => field(tag, objectReference, { ...part, doc: 'The object it is of.' })
+
+const objectSource = s.object(
+  { describedObject: describedObject(1), target, metric: field(3, identifier, { ...part, doc: 'The metric.' }) },
+  {
+    name: 'ObjectMetricSource',
+    doc: 'A metric of one object, such as the requests to an Ingress.',
+    check: ({ target = {} }, path) => needOne(target, ['value', 'averageValue'], child(path, 'target')),
+  },
+)
+const podsSource = s.object(
+  { metric, target },
+  { name: 'PodsMetricSource', doc: 'A metric of every Pod, averaged.', check: checkPods },
+)
+const resourceSource = s.object(
+  { name, target },
+  { name: 'ResourceMetricSource', doc: 'A resource that the Pods use.', check: checkResource },
+)
+const containerSource = s.object(
+  { name, target, container },
+  {
+    name: 'ContainerResourceMetricSource',
+    doc: 'A resource that one container of each Pod uses.',
+    check: checkContainer,
+  },
+)
+const externalSource = s.object(
+  { metric, target },
+  { name: 'ExternalMetricSource', doc: 'A metric of something outside the cluster.', check: checkExternal },
+)
+
+const type = field(1, s.string(), {
+  zero: 'write',
+  doc: 'Object, Pods, Resource, ContainerResource or External: the field that says more.',
+})
 
 const specFields = {
-  type: field(1, s.string(), { zero: 'write' }),
-  object: field(
-    2,
-    s.object(
-      {
-        describedObject: field(1, objectReference, { zero: 'write' }),
-        target,
-        metric: field(3, identifier, { zero: 'write' }),
-      },
-      { check: ({ target = {} }, path) => needOne(target, ['value', 'averageValue'], child(path, 'target')) },
-    ),
-  ),
-  pods: field(3, s.object({ metric, target }, { check: checkPods })),
-  resource: field(4, s.object({ name, target }, { check: checkResource })),
-  containerResource: field(7, s.object({ name, target, container }, { check: checkContainer })),
-  external: field(5, s.object({ metric, target }, { check: checkExternal })),
+  type,
+  object: field(2, objectSource, { doc: 'A metric of one object.' }),
+  pods: field(3, podsSource, { doc: 'A metric of every Pod.' }),
+  resource: field(4, resourceSource, { doc: 'A resource that the Pods use.' }),
+  containerResource: field(7, containerSource, { doc: 'A resource that one container of each Pod uses.' }),
+  external: field(5, externalSource, { doc: 'A metric of something outside the cluster.' }),
 }
 
-export const metricSpec = s.object(specFields, { check: checkSpec })
+export const metricSpec = s.object(specFields, {
+  name: 'MetricSpec',
+  doc: 'What to look at, and the value to aim for.',
+  check: checkSpec,
+})
+
+const objectStatus = s.object(
+  { metric, current, describedObject: describedObject(3) },
+  { name: 'ObjectMetricStatus', doc: 'What was seen of one object.' },
+)
+const podsStatus = s.object({ metric, current }, { name: 'PodsMetricStatus', doc: 'What was seen of the Pods.' })
+const resourceStatus = s.object(
+  { name, current },
+  { name: 'ResourceMetricStatus', doc: 'How much of a resource the Pods were seen to use.' },
+)
+const containerStatus = s.object(
+  { name, current, container },
+  { name: 'ContainerResourceMetricStatus', doc: 'How much of a resource one container of each Pod was seen to use.' },
+)
+const externalStatus = s.object(
+  { metric, current },
+  { name: 'ExternalMetricStatus', doc: 'What was seen of something outside the cluster.' },
+)
 
 const statusFields = {
-  type: field(1, s.string(), { zero: 'write' }),
-  object: field(2, s.object({ metric, current, describedObject: field(3, objectReference, { zero: 'write' }) })),
-  pods: field(3, s.object({ metric, current })),
-  resource: field(4, s.object({ name, current })),
-  containerResource: field(7, s.object({ name, current, container })),
-  external: field(5, s.object({ metric, current })),
+  type,
+  object: field(2, objectStatus, { doc: 'What was seen of one object.' }),
+  pods: field(3, podsStatus, { doc: 'What was seen of the Pods.' }),
+  resource: field(4, resourceStatus, { doc: 'How much of a resource the Pods use.' }),
+  containerResource: field(7, containerStatus, { doc: 'How much of a resource one container of each Pod uses.' }),
+  external: field(5, externalStatus, { doc: 'What was seen of something outside the cluster.' }),
 }
 
-export const metricStatus = s.object(statusFields)
+export const metricStatus = s.object(statusFields, { name: 'MetricStatus', doc: 'What was last seen of one metric.' })
 
 export type MetricSpec = InferFields<typeof specFields>
 export type MetricStatus = InferFields<typeof statusFields>

@@ -4,17 +4,19 @@ import { checkPathSegment } from '../../model/names.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 
 const fields = {
-  kind: field(1, s.string(), { zero: 'write' }),
-  name: field(2, s.string(), { zero: 'write' }),
-  apiVersion: field(3, s.string()),
+  kind: field(1, s.string(), { zero: 'write', doc: 'Its kind.' }),
+  name: field(2, s.string(), { zero: 'write', doc: 'Its name.' }),
+  apiVersion: field(3, s.string(), { doc: 'Group and version of its kind.' }),
 }
+
+const names = { name: 'CrossVersionObjectReference', doc: 'An object of any kind in the same namespace.' }
 
 export type ObjectReference = InferFields<typeof fields>
 
-export const objectReference = s.object(fields, { check: checkReference })
+export const objectReference = s.object(fields, { ...names, check: checkReference })
 
 /** As v1 has it: owned and replaced as a whole. */
-export const wholeObjectReference = s.object(fields, { check: checkReference, atomic: true })
+export const wholeObjectReference = s.object(fields, { ...names, check: checkReference, atomic: true })
 
 function checkReference({ kind = '', name = '' }: ObjectReference, path: FieldPath): FieldError[] {
   return [...checkSegment(kind, child(path, 'kind')), ...checkSegment(name, child(path, 'name'))]

@@ -7,7 +7,8 @@
  */
 import { defined, type JsonObject } from '../../model/json.ts'
 import { field, type Infer, s } from '../../schema/schema.ts'
-import { type MetricIdentifier, type MetricSpec, type MetricStatus, type MetricTarget, selector } from './metrics.ts'
+import { freeLabelSelector as selector } from '../meta/label-selector.ts'
+import type { MetricIdentifier, MetricSpec, MetricStatus, MetricTarget } from './metrics.ts'
 import { type ObjectReference, objectReference } from './object-reference.ts'
 
 const type = field(1, s.string(), { zero: 'write' })
