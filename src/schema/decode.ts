@@ -9,6 +9,7 @@ import { badRequest } from '../model/api-error.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, setKey, typeName } from '../model/json.ts'
 import { canonicalQuantity } from '../model/quantity.ts'
+import { fits } from './fits.ts'
 import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 import { normalTime } from './time.ts'
 
@@ -24,6 +25,7 @@ export function decode(schema: Schema, value: Json): Decoded {
 }
 
 function read(schema: Schema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
+  if (schema.lenient && (value === null || !fits(schema, value))) return value
   switch (schema.type) {
     case 'string':
       return typeof value === 'string' ? value : wrongType(path, value, 'string')
@@ -67,9 +69,11 @@ function readObject(schema: ObjectSchema, value: Json, path: FieldPath, unknown:
     const sent = own(value, name)
     if (sent !== undefined && sent !== null) {
       const item = read(field.schema, sent, child(path, name), unknown)
-      if (field.zero !== 'omit' || !isZero(item)) result[name] = item
+      if (field.zero !== 'omit' || !isZero(item)) setKey(result, name, item)
+    } else if (sent === null && field.schema.nullable) {
+      setKey(result, name, null)
     } else if (field.zero === 'write') {
-      result[name] = zeroOf(field.schema, unknown)
+      setKey(result, name, zeroOf(field.schema, unknown))
     }
   }
   return result
@@ -79,17 +83,19 @@ function readMap(schema: MapSchema, value: Json, path: FieldPath, unknown: Field
   if (!isObject(value)) return wrongType(path, value, 'object')
   const result: JsonObject = {}
   for (const [key, item] of Object.entries(value)) {
-    const read_ = item === null ? zeroOf(schema.values, unknown) : read(schema.values, item!, at(path, key), unknown)
-    setKey(result, key, read_)
+    if (item === null && schema.values.lenient && !fits(schema.values, null)) continue
+    setKey(result, key, readItem(schema.values, item!, at(path, key), unknown))
   }
   return result
 }
 
 function readList(schema: ListSchema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
   if (!Array.isArray(value)) return wrongType(path, value, 'array')
-  return value.map((item, i) =>
-    item === null ? zeroOf(schema.items, unknown) : read(schema.items, item, at(path, i), unknown),
-  )
+  return value.map((item, i) => readItem(schema.items, item, at(path, i), unknown))
+}
+
+function readItem(schema: Schema, item: Json, path: FieldPath, unknown: FieldPath[]): Json {
+  return item === null && !schema.lenient ? zeroOf(schema, unknown) : read(schema, item, path, unknown)
 }
 
 function readInteger(schema: IntegerSchema, value: Json, path: FieldPath): Json {

@@ -1,5 +1,5 @@
 /** Fills in defaults: those that the schema states, and those that its types work out from sibling fields. */
-import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
 import type { RuleContext } from './context.ts'
 import type { ObjectSchema, Schema } from './schema.ts'
 import { somewhere } from './somewhere.ts'
@@ -32,11 +32,12 @@ export function fillDefaults(schema: Schema, value: Json, context: RuleContext):
 /** First what the fields state, then what depends on siblings, then what lies below. */
 function fillObject(schema: ObjectSchema, value: JsonObject, context: RuleContext): void {
   for (const [name, field] of Object.entries(schema.fields)) {
-    if (field.default !== undefined && value[name] === undefined) value[name] = structuredClone(field.default)
+    if (field.default !== undefined && own(value, name) === undefined)
+      setKey(value, name, structuredClone(field.default))
   }
   schema.fill?.(value, context)
   for (const [name, field] of Object.entries(schema.fields)) {
-    const present = value[name]
+    const present = own(value, name)
     if (present !== undefined && present !== null) fillDefaults(field.schema, present, context)
   }
 }

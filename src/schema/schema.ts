@@ -33,9 +33,18 @@ export type Schema<T = unknown> =
   | ListSchema<T>
   | ObjectSchema<T>
 
-/** Carries the TypeScript type of the values; never present at run time. */
 interface Typed<T> {
+  /** Carries the TypeScript type of the values; never present at run time. */
   readonly infer?: T
+  /** Rules for the value beyond its type; for an object those that span several fields. */
+  check?(value: T, path: FieldPath, context: RuleContext): FieldError[]
+  /**
+   * For schemas that users write: a value of another type is no fault of decoding, it is kept, and validation refuses
+   * it; null is left out, unless it is allowed. Faults name a list, not the element.
+   */
+  readonly lenient?: boolean
+  /** Null is a value like any other. */
+  readonly nullable?: boolean
 }
 
 /** A type that is published under a name of its own, with what it is for. */
@@ -108,8 +117,6 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
   readonly choice?: Choice
   /** Defaults that depend on sibling fields. Changes the value, which is freshly decoded. */
   fill?(value: T, context: RuleContext): void
-  /** Rules that span several fields. */
-  check?(value: T, path: FieldPath, context: RuleContext): FieldError[]
 }
 
 /** The first of these fields that is there, in this order, is the one that counts; further ones are refused unseen. */

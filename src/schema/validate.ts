@@ -13,20 +13,18 @@ import {
   notSupported,
   required,
 } from '../model/field-error.ts'
-import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { isObject, type Json, type JsonObject, own, typeName } from '../model/json.ts'
 import type { RuleContext } from './context.ts'
+import { fits } from './fits.ts'
 import type { Choice, Field, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 import { somewhere } from './somewhere.ts'
 
 /** Most of a kind has no rules, and is not walked. */
 const hasRules = somewhere((schema) => {
+  if (schema.check !== undefined || schema.lenient) return true
   switch (schema.type) {
     case 'object':
-      return (
-        schema.check !== undefined ||
-        schema.choice !== undefined ||
-        Object.values(schema.fields).some((field) => field.required)
-      )
+      return schema.choice !== undefined || Object.values(schema.fields).some((field) => field.required)
     case 'map':
       return schema.key !== undefined
     case 'list':
@@ -52,6 +50,16 @@ interface Validation {
 
 function check(schema: Schema, value: Json, path: FieldPath, validation: Validation): void {
   if (!hasRules(schema)) return
+  if (schema.lenient && !fits(schema, value)) {
+    validation.errors.push(invalid(path, typeName(value), `must be of type ${schema.type}, not ${typeName(value)}`))
+    return
+  }
+  if (value === null && schema.nullable) return
+  checkType(schema, value, path, validation)
+  for (const error of schema.check?.(value, path, validation.context) ?? []) validation.errors.push(error)
+}
+
+function checkType(schema: Schema, value: Json, path: FieldPath, validation: Validation): void {
   switch (schema.type) {
     case 'object':
       if (isObject(value)) checkObject(schema, value, path, validation)
@@ -77,15 +85,14 @@ function checkObject(schema: ObjectSchema, value: JsonObject, path: FieldPath, v
   for (const name in schema.fields) {
     if (surplus.includes(name))
       validation.errors.push(forbidden(child(path, name), `may not specify more than 1 ${choice?.noun}`))
-    else checkField(schema.fields[name]!, value[name], child(path, name), validation)
+    else checkField(schema.fields[name]!, own(value, name), child(path, name), validation)
   }
   if (choice && membersIn(value, choice).length === 0)
     validation.errors.push(required(path, `must specify a ${choice.noun}`))
-  for (const error of schema.check?.(value, path, validation.context) ?? []) validation.errors.push(error)
 }
 
 function membersIn(value: JsonObject, { among }: Choice): string[] {
-  return among.filter((name) => value[name] !== undefined)
+  return among.filter((name) => own(value, name) !== undefined)
 }
 
 function checkField(field: Field, item: Json | undefined, path: FieldPath, validation: Validation): void {
@@ -97,14 +104,16 @@ function checkField(field: Field, item: Json | undefined, path: FieldPath, valid
 function checkMap(schema: MapSchema, value: JsonObject, path: FieldPath, validation: Validation): void {
   const looksInto = hasRules(schema.values)
   for (const key of Object.keys(value)) {
-    for (const text of schema.key?.(key) ?? []) validation.errors.push(invalid(at(path, key), key, text))
-    if (looksInto) check(schema.values, value[key]!, at(path, key), validation)
+    const place = schema.lenient ? child(path, key) : at(path, key)
+    for (const text of schema.key?.(key) ?? []) validation.errors.push(invalid(place, key, text))
+    if (looksInto) check(schema.values, value[key]!, place, validation)
   }
 }
 
 function checkList(schema: ListSchema, value: Json[], path: FieldPath, validation: Validation): void {
   if (schema.unique) checkUnique(schema, value, path, validation)
-  for (const [i, item] of value.entries()) check(schema.items, item, at(path, i), validation)
+  if (!hasRules(schema.items)) return
+  for (const [i, item] of value.entries()) check(schema.items, item, schema.lenient ? path : at(path, i), validation)
 }
 
 function checkUnique(schema: ListSchema, value: Json[], path: FieldPath, { errors }: Validation): void {
@@ -118,6 +127,10 @@ function checkUnique(schema: ListSchema, value: Json[], path: FieldPath, { error
 
 /** What makes an element of a set or keyed list itself, as a string to compare. */
 function identityOf(schema: ListSchema, item: Json): string {
-  if (schema.list === 'set' || !isObject(item)) return JSON.stringify(item)
-  return JSON.stringify(schema.keys?.map((key) => item[key] ?? null))
+  if (schema.list === 'set' || !isObject(item)) return textOf(item)
+  return textOf(schema.keys?.map((key) => own(item, key) ?? null) ?? [])
+}
+
+function textOf(value: Json): string {
+  return JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? `${item}n` : item))
 }
