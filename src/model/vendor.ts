@@ -67,9 +67,13 @@ export function vendorOf(profile: ProfileName): Vendor {
 // Groups from before groups had domains.
 const bareGroups = new Set(['apps', 'autoscaling', 'batch', 'policy'])
 
-/** The name of an API group on the wire: `core` is empty, `storage` is `storage.orch.io`. */
+/**
+ * The name of an API group on the wire: `core` is empty, `storage` is `storage.orch.io`. An id that ends in a dot is a
+ * whole name, as in DNS: `stable.example.com.` belongs to somebody else.
+ */
 export function groupName(vendor: Vendor, group: string): string {
   if (group === 'core') return ''
+  if (group.endsWith('.')) return group.slice(0, -1)
   return bareGroups.has(group) ? group : `${group}.${vendor.groupDomain}`
 }
 

@@ -8,6 +8,7 @@
 import type { AdmissionRequest } from '../admission/admission.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import { type ApiError, conflict, invalidObject, notFound, serviceUnavailable } from '../model/api-error.ts'
+import { invalid } from '../model/field-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
@@ -44,6 +45,7 @@ export async function update(context: WriteContext, name: string, object: ApiObj
   if (resource.cache.get(keyOf(resource, namespace, name)) === undefined && mayCreate(context))
     return await createInstead(context, object)
   const replace = (previous: ApiObject) => {
+    assertNamesVersion(resource, object)
     assertUid(resource, object, previous)
     return { object, managed: false }
   }
@@ -108,6 +110,13 @@ async function attemptUpdate(
 /** Version 0 is any version. */
 function namesVersion({ metadata }: ApiObject): boolean {
   return metadata.resourceVersion !== undefined && metadata.resourceVersion !== '0'
+}
+
+function assertNamesVersion({ kind, group, plural }: Resource, object: ApiObject): void {
+  const { resourceVersion, name = '' } = object.metadata
+  if (!kind.needsVersion || namesVersion(object)) return
+  const fault = invalid('metadata.resourceVersion', resourceVersion, 'must be specified for an update')
+  throw invalidObject({ group, kind: plural }, name, [fault])
 }
 
 /** A uid that is sent says which object is meant: one of the same name may have taken its place. */

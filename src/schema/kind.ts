@@ -37,6 +37,10 @@ export interface KindDefinition<T> {
   readonly deleteAnswers?: 'object' | 'status'
   /** A PUT to a name that does not exist creates it. */
   readonly createOnUpdate?: boolean
+  /** A PUT must name the version that it is based on. */
+  readonly needsVersion?: boolean
+  /** Whether patches may be strategic merges; true unless said otherwise. */
+  readonly strategicPatch?: boolean
   /** Collections of this kind can be deleted at once; true unless said otherwise. */
   readonly deleteCollection?: boolean
   /** Subresources that are views of the object itself, each with the fields it may change. */
@@ -112,9 +116,13 @@ export interface VersionDefinition<F extends Fields, S> extends Conversion<Objec
  */
 export function defineVersion<F extends Fields, S>(stored: Kind, definition: VersionDefinition<F, S>): Kind {
   const { group, kind, plural, doc, shortNames, categories, scope, name, confidential } = stored
-  const { deleteAnswers, createOnUpdate, deleteCollection, subresources, readOnly } = stored
+  const { deleteAnswers, createOnUpdate, needsVersion, strategicPatch } = stored
+  const { deleteCollection, subresources, readOnly } = stored
   const names = { group, kind, plural, doc, scope, name, ...defined({ shortNames, categories }) }
-  const ways = defined({ confidential, deleteAnswers, createOnUpdate, deleteCollection, subresources, readOnly })
+  const ways = {
+    ...defined({ confidential, deleteAnswers, createOnUpdate, needsVersion, strategicPatch }),
+    ...defined({ deleteCollection, subresources, readOnly }),
+  }
   const { version, fields, fillDefaults, fromStored, toStored } = definition
   const { schema } = defineKind({ ...names, version, fields })
   const conversion = { stored, fromStored, toStored }

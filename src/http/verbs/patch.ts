@@ -24,6 +24,8 @@ interface Patch {
   readonly faults: readonly string[]
 }
 
+const strategic = 'application/strategic-merge-patch+json'
+
 const forms: { readonly [type: string]: (resource: Resource, body: ParsedJson) => Patch } = {
   'application/json-patch+json': (_, { value, duplicates }) => {
     const operations = parseJsonPatch(value)
@@ -36,7 +38,7 @@ const forms: { readonly [type: string]: (resource: Resource, body: ParsedJson) =
     const patch = parsePatchObject(value)
     return { apply: (document) => applyMergePatch(document, patch), faults: duplicateFields(duplicates) }
   },
-  'application/strategic-merge-patch+json': ({ kind }, { value, duplicates }) => {
+  [strategic]: ({ kind }, { value, duplicates }) => {
     const patch = parsePatchObject(value)
     return {
       apply: (document) => applyStrategicMergePatch(kind.schema, document, patch),
@@ -52,12 +54,13 @@ export const handlePatch: Handler = async (request) => {
   const { exchange, info, resource } = request
   const type = mediaType(exchange)
   if (type === applyType) return await handleApply(request)
-  const form = forms[type]
+  const types = Object.keys(forms).filter((name) => name !== strategic || resource.kind.strategicPatch !== false)
+  const form = types.includes(type) ? forms[type] : undefined
   if (form === undefined)
     throw new ApiError(
       415,
       'UnsupportedMediaType',
-      `415: Unsupported Media Type: a patch is one of ${patchTypes.join(', ')}`,
+      `415: Unsupported Media Type: a patch is one of ${[...types, applyType].join(', ')}`,
       {},
     )
   const context = writeContext(request, 'PatchOptions', refuseForce(info.query))

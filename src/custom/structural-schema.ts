@@ -1,0 +1,140 @@
+/**
+ * From the schema of a custom resource, written by a user in OpenAPI v3, to the schema language of built-in kinds: so
+ * decoding, pruning, defaults, validation, patches and apply work on custom resources as they do on all others.
+ *
+ *   properties             fields of an object
+ *   additionalProperties   a map
+ *   items                  a list; list-type and list-map-keys say how apply sees it
+ *   preserve-unknown-fields an object that is open, or any JSON
+ *   limits, patterns, ...  a rule of the type (value-rules.ts)
+ *
+ * What is wrong with the schema itself is told as a list of faults (schema-faults.ts); nothing is made of it then.
+ */
+import { at, child, type FieldError, type FieldPath, invalid } from '../model/field-error.ts'
+import { defined, isObject, type Json, type JsonObject } from '../model/json.ts'
+import type { ObjectMeta } from '../model/object.ts'
+import type { Vendor } from '../model/vendor.ts'
+import { validateLabels } from '../registry/metadata.ts'
+import { decode } from '../schema/decode.ts'
+import { objectMeta } from '../schema/object-meta.ts'
+import { type Fields, field, type ListSchema, type ObjectSchema, type Schema, s } from '../schema/schema.ts'
+import { typeMeta } from '../schema/type-meta.ts'
+import { validate } from '../schema/validate.ts'
+import { type CompilePattern, loadPatterns } from './patterns.ts'
+import { type SchemaReader, schemaFaults } from './schema-faults.ts'
+import { deepRule, ruleOf } from './value-rules.ts'
+
+export type StructuralSchema =
+  | { readonly outcome: 'schema'; readonly schema: ObjectSchema }
+  | { readonly outcome: 'invalid'; readonly faults: readonly FieldError[] }
+
+/** `path` is where the schema stands, for the faults. */
+export async function readStructuralSchema(schema: Json, vendor: Vendor, path: FieldPath): Promise<StructuralSchema> {
+  const reader: Reader = { vendor, prefix: vendor.extensionPrefix, compile: await patternsFor(schema), faults: [] }
+  const faults = schemaFaults(schema, reader, path)
+  if (faults.length > 0) return { outcome: 'invalid', faults }
+  const root = readRoot(schema as JsonObject, reader, path)
+  return reader.faults.length > 0 ? { outcome: 'invalid', faults: reader.faults } : { outcome: 'schema', schema: root }
+}
+
+interface Reader extends SchemaReader {
+  readonly vendor: Vendor
+  /** Faults that show only once the schema can be used: those of its defaults. */
+  readonly faults: FieldError[]
+}
+
+/** Most schemas have no patterns, and then need no engine. */
+async function patternsFor(schema: Json): Promise<CompilePattern> {
+  const text = JSON.stringify(schema, (_, value) => (typeof value === 'bigint' ? 0 : value)) ?? ''
+  return text.includes('"pattern"') ? await loadPatterns() : () => ({ outcome: 'pattern', matches: () => true })
+}
+
+/** Every object has a type and metadata, whatever its schema says of them. */
+function readRoot(schema: JsonObject, reader: Reader, path: FieldPath): ObjectSchema {
+  const { apiVersion: _a, kind: _k, metadata, ...properties } = (schema.properties ?? {}) as JsonObject
+  const root = readNode({ ...schema, properties }, reader, path) as ObjectSchema
+  const named = isObject(metadata) ? { ...objectMeta, check: deepRule(metadata, reader) } : objectMeta
+  return { ...root, fields: { ...typeMeta, metadata: field(1, named, { zero: 'write' }), ...root.fields } }
+}
+
+function readNode(schema: JsonObject, reader: Reader, path: FieldPath): Schema {
+  const check = ruleOf(schema, reader)
+  const common = { lenient: true, ...defined({ check }), ...(schema.nullable === true ? { nullable: true } : {}) }
+  if (extension(schema, reader, 'int-or-string') === true) return { type: 'intOrString', ...common }
+  switch (schema.type) {
+    case 'string':
+      return { type: 'string', ...common }
+    case 'boolean':
+      return { type: 'boolean', ...common }
+    case 'integer':
+      return { type: 'integer', bits: 64, ...common }
+    case 'number':
+      return { type: 'number', ...common }
+    case 'array':
+      return { ...readList(schema, reader, path), ...common }
+    case 'object':
+      return { ...readObject(schema, reader, path), ...common }
+    default:
+      return { type: 'any', granular: true, ...common }
+  }
+}
+
+function extension(schema: JsonObject, { prefix }: Reader, name: string): Json | undefined {
+  return schema[`${prefix}${name}`]
+}
+
+function readList(schema: JsonObject, reader: Reader, path: FieldPath): ListSchema {
+  const items = readNode(schema.items as JsonObject, reader, child(path, 'items'))
+  const list = (extension(schema, reader, 'list-type') ?? 'atomic') as ListSchema['list']
+  return { type: 'list', items, list, unique: true, ...(list === 'map' ? { keys: listKeys(schema, reader) } : {}) }
+}
+
+function listKeys(schema: JsonObject, reader: Reader): string[] {
+  return extension(schema, reader, 'list-map-keys') as string[]
+}
+
+function readObject(schema: JsonObject, reader: Reader, path: FieldPath): Schema {
+  const others = schema.additionalProperties
+  const atomic = extension(schema, reader, 'map-type') === 'atomic' ? { atomic: true } : {}
+  if (others === true) return { type: 'map', values: s.any({ granular: true }), ...atomic }
+  if (isObject(others))
+    return { type: 'map', values: readNode(others, reader, child(path, 'additionalProperties')), ...atomic }
+  const open = extension(schema, reader, 'preserve-unknown-fields') === true ? { open: true } : {}
+  const fields = readFields((schema.properties ?? {}) as JsonObject, reader, child(path, 'properties'))
+  if (extension(schema, reader, 'embedded-resource') !== true) return { type: 'object', fields, ...open, ...atomic }
+  return embedded({ type: 'object', fields, ...open, ...atomic })
+}
+
+function readFields(properties: JsonObject, reader: Reader, path: FieldPath): Fields {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, inner]) => {
+      const place = at(path, name)
+      const schema = readNode(inner as JsonObject, reader, place)
+      return [name, field(0, schema, { zero: 'keep', ...defaultOf(inner as JsonObject, schema, reader, place) })]
+    }),
+  )
+}
+
+/** A default must be what the schema would take from a user. Null is none. */
+function defaultOf(json: JsonObject, schema: Schema, reader: Reader, path: FieldPath): { default?: Json } {
+  const value = json.default
+  if (value === undefined || value === null) return {}
+  const place = child(path, 'default')
+  const { unknown } = decode(schema, value)
+  if (unknown.length > 0) reader.faults.push(invalid(place, value, 'must not have unknown fields'))
+  for (const { text } of validate(schema, value, { vendor: reader.vendor, subresource: '' }))
+    reader.faults.push(invalid(place, value, text))
+  return { default: value }
+}
+
+/** A whole object inside another: it has a type and metadata of its own. */
+function embedded(schema: ObjectSchema): ObjectSchema {
+  const { apiVersion = typeMeta.apiVersion, kind = typeMeta.kind, ...fields } = schema.fields
+  const metadata = field(1, { ...objectMeta, check: checkMetadata })
+  const type = { apiVersion: { ...apiVersion, required: true }, kind: { ...kind, required: true } }
+  return { ...schema, fields: { ...fields, ...type, metadata } }
+}
+
+function checkMetadata({ labels }: ObjectMeta, path: FieldPath): FieldError[] {
+  return validateLabels(labels, child(path, 'labels'))
+}

@@ -1,0 +1,269 @@
+/** Schemas that users write: which are refused and why, and what those that are taken demand of values. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { readStructuralSchema } from '../../src/custom/structural-schema.ts'
+import type { Json, JsonObject } from '../../src/model/json.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { decode } from '../../src/schema/decode.ts'
+import { fillDefaults } from '../../src/schema/defaults.ts'
+import type { ObjectSchema } from '../../src/schema/schema.ts'
+import { validate } from '../../src/schema/validate.ts'
+
+const vendor = vendorOf('orch')
+const context = { vendor, subresource: '' }
+
+function about(property: Json): JsonObject {
+  return { type: 'object', properties: { a: property } }
+}
+
+async function faultsOf(schema: Json): Promise<string[]> {
+  const read = await readStructuralSchema(schema, vendor, '')
+  if (read.outcome === 'schema') return []
+  return read.faults.map(({ fault, path }) => `${path} ${fault.replace('FieldValue', '')}`).sort()
+}
+
+async function schemaOf(schema: Json): Promise<ObjectSchema> {
+  const read = await readStructuralSchema(schema, vendor, '')
+  assert.equal(read.outcome, 'schema', JSON.stringify(read))
+  return (read as { schema: ObjectSchema }).schema
+}
+
+function nest(depth: number): Json {
+  return depth === 0 ? { type: 'string' } : about(nest(depth - 1))
+}
+
+describe('schemas that are refused', () => {
+  const listed = (fields: JsonObject) => about({ type: 'array', 'x-orch-list-type': 'map', ...fields })
+  const item = { type: 'object', properties: { n: { type: 'string' } } }
+  const many = Object.fromEntries(Array.from({ length: 20_001 }, (_, i) => [`p${i}`, { type: 'string' }]))
+  const at = 'properties[a]'
+  const cases: readonly (readonly [string, Json, readonly string[]])[] = [
+    ['none', null, [' Required']],
+    ['without a type', {}, ['type Required']],
+    ['not of an object', { type: 'string' }, ['type Invalid']],
+    ['a property without a type', about({}), [`${at}.type Required`]],
+    ['a property that is no schema', about('x'), [`${at} TypeInvalid`]],
+    ['an unknown type', about({ type: 'integr' }), [`${at}.type NotSupported`]],
+    ['a list without items', about({ type: 'array' }), [`${at}.items Required`]],
+    ['items as a list', about({ type: 'array', items: [{ type: 'string' }] }), [`${at}.items Forbidden`]],
+    [
+      'properties and additionalProperties',
+      about({ type: 'object', properties: { b: { type: 'string' } }, additionalProperties: { type: 'string' } }),
+      [`${at}.additionalProperties Forbidden`],
+    ],
+    ['references', about({ $ref: '#/x' }), [`${at}.$ref Forbidden`]],
+    [
+      'unique items',
+      about({ type: 'array', uniqueItems: true, items: { type: 'string' } }),
+      [`${at}.uniqueItems Forbidden`],
+    ],
+    ['a type inside anyOf', about({ type: 'object', anyOf: [{ type: 'object' }] }), [`${at}.anyOf[0].type Forbidden`]],
+    [
+      'labels',
+      { type: 'object', properties: { metadata: about({ type: 'object' }) } },
+      ['properties[metadata] Forbidden'],
+    ],
+    [
+      'a default of the name',
+      {
+        type: 'object',
+        properties: { metadata: { type: 'object', properties: { name: { type: 'string', default: 'x' } } } },
+      },
+      ['properties[metadata].properties[name].default Forbidden'],
+    ],
+    ['a bad pattern', about({ type: 'string', pattern: '(' }), [`${at}.pattern Invalid`]],
+    ['a pattern that looks back', about({ type: 'string', pattern: '(a)\\1' }), [`${at}.pattern Invalid`]],
+    ['a pattern that grows', about({ type: 'string', pattern: '((a{100}){100}){100}' }), [`${at}.pattern Invalid`]],
+    ['a pattern without end', about({ type: 'string', pattern: 'a'.repeat(5000) }), [`${at}.pattern Invalid`]],
+    ['a keyword of the wrong form', about({ type: 'integer', minimum: 'x' }), [`${at}.minimum TypeInvalid`]],
+    ['a negative length', about({ type: 'string', maxLength: -1 }), [`${at}.maxLength TypeInvalid`]],
+    ['multiples of nothing', about({ type: 'integer', multipleOf: 0 }), [`${at}.multipleOf Invalid`]],
+    ['too deep', nest(100), [' Forbidden']],
+    ['too large', { type: 'object', properties: many }, [' Forbidden']],
+    [
+      'not preserving',
+      { type: 'object', 'x-orch-preserve-unknown-fields': false },
+      ['x-orch-preserve-unknown-fields Invalid'],
+    ],
+    ['a list type of a string', about({ type: 'string', 'x-orch-list-type': 'set' }), [`${at}.type Invalid`]],
+    [
+      'an unknown list type',
+      listed({ 'x-orch-list-type': 'bag', items: item }),
+      [`${at}.x-orch-list-type NotSupported`],
+    ],
+    ['a keyed list without keys', listed({ items: item }), [`${at}.x-orch-list-map-keys Required`]],
+    ['an unknown key', listed({ 'x-orch-list-map-keys': ['z'], items: item }), [`${at}.x-orch-list-map-keys Invalid`]],
+    [
+      'a key that may be missing',
+      listed({ 'x-orch-list-map-keys': ['n'], items: item }),
+      [`${at}.items.properties[n].default Required`],
+    ],
+    ['a set of objects', listed({ 'x-orch-list-type': 'set', items: item }), [`${at}.items.x-orch-map-type Invalid`]],
+    [
+      'an unknown map type',
+      about({ type: 'object', 'x-orch-map-type': 'odd' }),
+      [`${at}.x-orch-map-type NotSupported`],
+    ],
+    [
+      'an embedded resource of nothing',
+      about({ type: 'object', 'x-orch-embedded-resource': true }),
+      [`${at}.properties Required`],
+    ],
+    ['a default of the wrong type', about({ type: 'integer', default: 'x' }), [`${at}.default Invalid`]],
+    ['a default outside the limits', about({ type: 'integer', maximum: 5, default: 6 }), [`${at}.default Invalid`]],
+    ['a default with unknown fields', about({ ...item, default: { c: 'd' } }), [`${at}.default Invalid`]],
+  ]
+  for (const [name, schema, expected] of cases)
+    test(name, async () => {
+      assert.deepEqual(await faultsOf(schema), expected)
+    })
+
+  test('null is no default, and no keyword', async () => {
+    assert.deepEqual(await faultsOf(about({ type: 'string', default: null, pattern: null })), [])
+  })
+})
+
+describe('what a schema demands', () => {
+  const scalar = (fields: JsonObject) => ({ type: 'string', ...fields })
+  const list = { type: 'array', items: { type: 'string', maxLength: 3 }, minItems: 1, maxItems: 2 }
+  const cases: readonly (readonly [string, JsonObject, Json, readonly string[]])[] = [
+    ['a type', { type: 'integer' }, 'five', ['a Invalid']],
+    ['a whole number', { type: 'integer' }, 1.5, ['a Invalid']],
+    ['a large whole number is one', { type: 'integer' }, 2n ** 60n, []],
+    ['a minimum', { type: 'integer', minimum: 1 }, 0, ['a Invalid']],
+    ['more than a minimum', { type: 'number', minimum: 0, exclusiveMinimum: true }, 0, ['a Invalid']],
+    ['a maximum', { type: 'integer', maximum: 10 }, 11, ['a Invalid']],
+    ['a multiple', { type: 'integer', multipleOf: 2 }, 3, ['a Invalid']],
+    ['one of some', scalar({ enum: ['red'] }), 'green', ['a NotSupported']],
+    [
+      'a pattern, and nothing of a text that is too short',
+      scalar({ pattern: '^[a-z]+$', minLength: 2 }),
+      '!',
+      ['a Invalid'],
+    ],
+    ['characters, not halves of them', scalar({ maxLength: 1 }), '😀', []],
+    ['elements', list, ['abcd', 'b', 'c'], ['a Invalid', 'a Invalid']],
+    ['some elements', list, [], ['a Invalid']],
+    [
+      'values of a map',
+      { type: 'object', additionalProperties: { type: 'boolean' }, maxProperties: 1 },
+      { x: 1 },
+      ['a.x Invalid'],
+    ],
+    ['few members', { type: 'object', additionalProperties: true, maxProperties: 1 }, { x: 1, y: 2 }, ['a Invalid']],
+    ['members', { type: 'object', required: ['b'], properties: { b: { type: 'string' } } }, {}, ['a.b Required']],
+    [
+      'a member that is empty is there',
+      { type: 'object', required: ['b'], properties: { b: { type: 'string' } } },
+      { b: '' },
+      [],
+    ],
+    ['a time', scalar({ format: 'date-time' }), 'yesterday', ['a Invalid']],
+    ['a small integer', { type: 'integer', format: 'int32' }, 2 ** 31, ['a Invalid']],
+    ['what nobody knows', scalar({ format: 'whatever' }), 'x', []],
+    ['a number or a text', { 'x-orch-int-or-string': true }, true, ['a Invalid']],
+    ['a text for a number or a text', { 'x-orch-int-or-string': true }, 'http', []],
+    ['null where it is allowed', scalar({ nullable: true, minLength: 3 }), null, []],
+    [
+      'unique elements',
+      { type: 'array', 'x-orch-list-type': 'set', items: { type: 'integer' } },
+      [2n ** 60n, 2n ** 60n],
+      ['a[1] Duplicate'],
+    ],
+    [
+      'one of two',
+      { type: 'object', 'x-orch-preserve-unknown-fields': true, oneOf: [{ required: ['x'] }, { required: ['y'] }] },
+      { x: 1, y: 1 },
+      ['a Invalid'],
+    ],
+    ['any of two', { type: 'integer', anyOf: [{ minimum: 5 }, { multipleOf: 2 }] }, 3, ['a Invalid', 'a Invalid']],
+    ['all of two', { type: 'integer', allOf: [{ minimum: 5 }, { multipleOf: 2 }] }, 7, ['a Invalid']],
+    ['not this', { type: 'integer', not: { enum: [13] } }, 13, ['a Invalid']],
+    [
+      'what an embedded object needs',
+      { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true },
+      { apiVersion: 'v1', metadata: { labels: { 'a b': 'c' } } },
+      ['a.kind Required', 'a.metadata.labels Invalid'],
+    ],
+    [
+      'a name that is inherited elsewhere',
+      { type: 'object', properties: { constructor: { type: 'string' }, toString: { type: 'string' } } },
+      {},
+      [],
+    ],
+  ]
+  for (const [name, property, value, expected] of cases)
+    test(name, async () => {
+      const schema = await schemaOf(about(property))
+      const decoded = decode(schema, { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, a: value })
+      const errors = validate(schema, decoded.value, context)
+      assert.deepEqual(errors.map(({ fault, path }) => `${path} ${fault.replace('FieldValue', '')}`).sort(), expected)
+    })
+
+  test('a hostile pattern takes no more time than the text is long', async () => {
+    const schema = await schemaOf(about({ type: 'string', pattern: '^(a+)+$' }))
+    const decoded = decode(schema, { metadata: {}, a: `${'a'.repeat(50_000)}!` })
+    assert.equal(validate(schema, decoded.value, context).length, 1)
+  })
+})
+
+describe('what becomes of a value', () => {
+  async function completed(schema: Json, value: JsonObject): Promise<{ value: Json; unknown: readonly string[] }> {
+    const read = await schemaOf(schema)
+    const { value: decoded, unknown } = decode(read, value)
+    fillDefaults(read, decoded, context)
+    const { metadata: _, ...rest } = decoded as JsonObject
+    return { value: rest, unknown }
+  }
+
+  test('unknown fields are pruned, except where preserved', async () => {
+    const known = { type: 'object', properties: { k: { type: 'string' } } }
+    const free = { type: 'object', 'x-orch-preserve-unknown-fields': true, properties: { known } }
+    const schema = { type: 'object', properties: { free, list: { type: 'array', items: known } } }
+    const sent = { top: 1, free: { any: [null, { two: 3 }], known: { k: 'k', l: 'm' } }, list: [{ k: '1', m: 2 }] }
+    assert.deepEqual(await completed(schema, sent), {
+      value: { free: { any: [null, { two: 3 }], known: { k: 'k' } }, list: [{ k: '1' }] },
+      unknown: ['top', 'free.known.l', 'list[0].m'],
+    })
+  })
+
+  test('null is left out where it is not allowed, and means the default', async () => {
+    const properties = {
+      opt: { type: 'string', nullable: true, default: 'd' },
+      size: { type: 'integer', default: 3 },
+      color: { type: 'string' },
+      map: { type: 'object', additionalProperties: { type: 'string' } },
+    }
+    const sent = { opt: null, size: null, color: null, map: { a: null, b: 'b' } }
+    assert.deepEqual((await completed({ type: 'object', properties }, sent)).value, {
+      opt: null,
+      size: 3,
+      map: { b: 'b' },
+    })
+  })
+
+  test('defaults reach into defaults', async () => {
+    const size = { type: 'integer', default: 3 }
+    const spec = { type: 'object', default: {}, properties: { size, nested: about(size) } }
+    assert.deepEqual((await completed({ type: 'object', properties: { spec } }, {})).value, { spec: { size: 3 } })
+  })
+
+  test('zero values are values', async () => {
+    const properties = {
+      a: { type: 'string' },
+      b: { type: 'integer' },
+      c: { type: 'boolean' },
+      d: about({ type: 'string' }),
+    }
+    const sent = { a: '', b: 0, c: false, d: {} }
+    assert.deepEqual((await completed({ type: 'object', properties }, sent)).value, sent)
+  })
+
+  test('a field may have any name', async () => {
+    const properties = JSON.parse(
+      '{"__proto__":{"type":"object","properties":{"x":{"type":"integer","default":1}}},"constructor":{"type":"string","default":"c"}}',
+    )
+    const { value } = await completed({ type: 'object', properties }, JSON.parse('{"__proto__":{}}'))
+    assert.equal(JSON.stringify(value), '{"__proto__":{"x":1},"constructor":"c"}')
+  })
+})

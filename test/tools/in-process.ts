@@ -1,0 +1,33 @@
+/** A real server inside the test's own process, for what no flag can say: kinds that are made at run time. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { openLog } from '../../src/base/log.ts'
+import type { Kind } from '../../src/schema/kind.ts'
+import { startApiServer } from '../../src/server/api-server.ts'
+import { parseFlags } from '../../src/server/flags.ts'
+import { serverFlags } from '../../src/server/options.ts'
+import { HttpClient } from './http-client.ts'
+import { tokens } from './server.ts'
+
+/** Gives a client of an administrator; everything is gone when the test ends. */
+export async function startInProcess(t: Pick<TestContext, 'after'>, kinds: readonly Kind[]): Promise<HttpClient> {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
+  writeFileSync(join(directory, 'tokens.csv'), tokens)
+  const options = parseFlags(serverFlags, [
+    '--secure-port=0',
+    `--data-dir=${directory}/data`,
+    '--admin-kubeconfig=',
+    `--token-auth-file=${directory}/tokens.csv`,
+  ])
+  const server = await startApiServer(options, { log: openLog(), kinds })
+  const ca = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
+  const client = new HttpClient({ port: Number(new URL(server.url).port), token: 'admin-token', ca })
+  t.after(async () => {
+    client.close()
+    await server.stop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  return client
+}
