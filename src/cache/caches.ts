@@ -75,6 +75,7 @@ export class Caches {
   }
 
   async #load(): Promise<void> {
+    for (const cache of this.#byPrefix.values()) cache.beginLoad()
     let page = await this.#store.list({ prefix: objectsPrefix, limit: loadPage, count: false })
     const { revision } = page
     for (;;) {
@@ -91,7 +92,7 @@ export class Caches {
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
-        if (!this.#healthy) await this.#reload()
+        if (!this.#healthy) await this.#load()
         await this.#follow()
       } catch (error) {
         if (this.#stop.signal.aborted) return
@@ -103,15 +104,11 @@ export class Caches {
     }
   }
 
-  async #reload(): Promise<void> {
-    for (const cache of this.#byPrefix.values()) cache.clear()
-    await this.#load()
-  }
-
   async #follow(): Promise<void> {
-    for await (const changes of this.#store.watch({ prefix: '', after: this.revision, signal: this.#stop.signal })) {
+    const { signal } = this.#stop
+    for await (const { changes, through } of this.#store.watch({ prefix: '', after: this.revision, signal })) {
       for (const change of changes) this.#cacheOf(change.key)?.apply(change)
-      this.#advance(changes.at(-1)!.revision)
+      this.#advance(through)
     }
   }
 

@@ -5,7 +5,10 @@ import type { RegistryParts } from './resource.ts'
 const waitMs = 3000
 
 /** Resolves when the caches are at least as new as `revision`; 504 when they do not get there in a few seconds. */
-export async function waitForVersion({ caches }: RegistryParts, revision: number): Promise<void> {
+export async function waitForVersion({ caches, store }: RegistryParts, revision: number): Promise<void> {
+  if (caches.revision >= revision) return
+  // Asked for its own, the store makes its watches pass the revisions that other servers have named.
+  await store.revision()
   if (!(await caches.reached(revision, waitMs))) throw tooLarge(revision, caches.revision)
 }
 

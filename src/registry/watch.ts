@@ -70,7 +70,7 @@ async function readLog(
 ): Promise<void> {
   const { selection, form, signal } = query
   try {
-    for await (const changes of resource.store.watch({ prefix: resource.cache.prefix, ...range, signal })) {
+    for await (const { changes } of resource.store.watch({ prefix: resource.cache.prefix, ...range, signal })) {
       for (const change of changes) {
         const event = eventOf(resource, change)
         const type = event && isOf(selection, event.object) ? event.typeFor(selection.matches) : undefined

@@ -5,6 +5,7 @@
 import { compareUtf8 } from '../base/utf8-order.ts'
 import { assertWrite } from './key.ts'
 import {
+  type Batch,
   type Change,
   type Committed,
   type Conflict,
@@ -65,7 +66,7 @@ export class MemoryStore implements Store {
     return { revision: at, entries, remaining: inRange.length - entries.length }
   }
 
-  async *watch(options: WatchOptions): AsyncIterable<readonly Change[]> {
+  async *watch(options: WatchOptions): AsyncIterable<Batch> {
     this.#assertOpen()
     yield* this.#tail.follow(options, async (after, limit) => this.#readLog(after, limit))
   }

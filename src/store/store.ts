@@ -8,6 +8,8 @@
  *  - Linearizable: `revision()` is at least the revision of every commit acknowledged before the call.
  *  - Snapshots: `list` at a revision is the exact state at that revision, for as long as history is kept.
  *  - Watches: `watch(N)` yields every change after N once, in revision order, with no gap, or throws RevisionGone.
+ *  - Progress: once `revision()` has resolved, every watch comes to tell that it has passed whatever revision any server
+ *    on the store had named before the call, also where nothing that it watches changed there.
  *
  * Bytes handed in or out are shared, not copied: nobody changes them after the call.
  */
@@ -53,6 +55,14 @@ export interface Change {
   readonly value: Bytes | undefined
   /** What the key held before; undefined: nothing. */
   readonly previous: Entry | undefined
+}
+
+/** A step of a watch. */
+export interface Batch {
+  /** In revision order; none: only progress is told. */
+  readonly changes: readonly Change[]
+  /** Every change up to this revision has been told. */
+  readonly through: Revision
 }
 
 export interface ListRange {
@@ -104,12 +114,12 @@ export interface Store {
   list(range: ListRange): Promise<Snapshot>
 
   /**
-   * The changes after a revision, in batches that are never empty, until `signal` aborts or `until` is reached (the
+   * The changes after a revision, in batches whose `through` rises, until `signal` aborts or `until` is reached (the
    * iteration then just ends).
    * Throws RevisionGone when history no longer reaches back to `after`; a slow reader may be told so while reading.
    * When it throws any other StoreError the reader may ask again from the last revision it saw.
    */
-  watch(options: WatchOptions): AsyncIterable<readonly Change[]>
+  watch(options: WatchOptions): AsyncIterable<Batch>
 
   /** Forgets history so that `revision` is the oldest one that can still be listed and watched from. */
   compact(revision: Revision): Promise<void>

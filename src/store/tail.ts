@@ -6,7 +6,7 @@
  * Bounded by count and by bytes: the oldest changes are dropped first, and a reader that falls behind them goes back
  * to the backend's log. Nobody waits for a reader.
  */
-import type { Change, Revision, StoreError, WatchOptions } from './store.ts'
+import type { Batch, Change, Revision, StoreError, WatchOptions } from './store.ts'
 
 export interface TailLimits {
   readonly maxChanges: number
@@ -70,10 +70,14 @@ export class Tail {
   }
 
   /** Follows the log after `options.after`: first from the backend where the tail does not reach, then from the tail. */
-  async *follow(options: WatchOptions, readLog: ReadLog): AsyncGenerator<readonly Change[]> {
+  async *follow(options: WatchOptions, readLog: ReadLog): AsyncGenerator<Batch> {
     let after = options.after
     const until = options.until ?? Number.POSITIVE_INFINITY
     const wanted = (change: Change) => change.key.startsWith(options.prefix) && change.revision <= until
+    const batch = (changes: readonly Change[], through: Revision) => ({
+      changes: changes.filter(wanted),
+      through: Math.min(through, until),
+    })
     while (!options.signal.aborted && after < until) {
       if (this.#ended) throw this.#ended
       if (after < this.#floor) {
@@ -83,13 +87,11 @@ export class Tail {
         const last = changes.at(-1)
         // Nothing in the log up to the floor as it was when asked: those revisions hold no change.
         after = last === undefined ? floor : last.revision
-        const batch = changes.filter(wanted)
-        if (batch.length > 0) yield batch
+        yield batch(changes, after)
       } else if (after < this.revision) {
         const changes = this.#changes.slice(this.#indexAfter(after))
         after = this.revision
-        const batch = changes.filter(wanted)
-        if (batch.length > 0) yield batch
+        yield batch(changes, after)
       } else {
         await this.#more(options.signal)
       }

@@ -55,8 +55,8 @@ async function keys(store: LmdbStore): Promise<string[]> {
 
 async function collect(store: LmdbStore, signal: AbortSignal): Promise<string[]> {
   const seen: string[] = []
-  for await (const batch of store.watch({ prefix: '', after: 1, signal }))
-    seen.push(...batch.map((change) => change.key))
+  for await (const { changes } of store.watch({ prefix: '', after: 1, signal }))
+    seen.push(...changes.map((change) => change.key))
   return seen
 }
 

@@ -190,6 +190,21 @@ describe('etcd store, one member', { timeout: 60_000 }, () => {
     assert.equal(inTime.changes.length, 1)
   })
 
+  it('lets a watch pass what a server that has just opened names, whoever wrote there', async () => {
+    const prefix = freshPrefix()
+    await using old = await open({ prefix })
+    await commit(old, 'a', 0, '')
+    await using follower = new Follower(old, await old.revision())
+    for (const key of [`${prefix}\0compact`, '/elsewhere']) {
+      await put(key, 'no change of a key of ours')
+      await using fresh = await open({ prefix })
+      const named = await fresh.revision()
+      await old.revision()
+      await follower.passes(named)
+    }
+    assert.deepEqual(follower.changes, [])
+  })
+
   it('goes back to the tail when the log ends in notes of the store', async () => {
     const prefix = freshPrefix()
     await using writer = await open({ prefix })

@@ -29,6 +29,8 @@ const patienceMs = 15_000
 /** Follows a store from a revision until it is disposed of. */
 export class Follower implements AsyncDisposable {
   readonly changes: Change[] = []
+  /** Everything up to this revision has been told. */
+  through: Revision = 0
   #error: unknown
   readonly #stop = new AbortController()
   readonly #news = new EventTarget()
@@ -46,6 +48,11 @@ export class Follower implements AsyncDisposable {
     }
   }
 
+  /** Resolves when the watch has told that it is past this revision. */
+  passes(revision: Revision): Promise<void> {
+    return this.until(() => this.through >= revision)
+  }
+
   /** The error that ends the watch. */
   async ended(): Promise<unknown> {
     const signal = AbortSignal.timeout(patienceMs)
@@ -60,9 +67,10 @@ export class Follower implements AsyncDisposable {
 
   async #run(store: Store, after: Revision): Promise<void> {
     try {
-      for await (const batch of store.watch({ prefix: '', after, signal: this.#stop.signal })) {
-        assert.ok(batch.length > 0)
-        this.changes.push(...batch)
+      for await (const { changes, through } of store.watch({ prefix: '', after, signal: this.#stop.signal })) {
+        assert.ok(through > this.through)
+        this.through = through
+        this.changes.push(...changes)
         this.#news.dispatchEvent(new Event('news'))
       }
     } catch (error) {

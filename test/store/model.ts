@@ -185,9 +185,9 @@ async function readTo(store: Store, after: Revision, prefix: string, last: Revis
   if (after === last) return seen
   const controller = new AbortController()
   // The whole log is read, since the last change need not be of the prefix.
-  for await (const batch of store.watch({ prefix: '', after, signal: controller.signal })) {
-    seen.push(...batch)
-    if (batch.at(-1)!.revision >= last) controller.abort()
+  for await (const { changes, through } of store.watch({ prefix: '', after, signal: controller.signal })) {
+    seen.push(...changes)
+    if (through >= last) controller.abort()
   }
   return seen.filter((change) => change.key.startsWith(prefix))
 }

@@ -76,6 +76,7 @@ export function storeSuite(name: string, open: Open): void {
     prove('a watch yields live changes with what was there before', live)
     prove('a watch from any revision passes from replay to live without gap or repeat', replayIntoLive)
     prove('a watch of a prefix yields only its keys', watchPrefix)
+    prove('a watch tells how far it has come where nothing of it changed', progress)
     prove('an aborted watch just ends', abort)
     prove('a watch from before the kept history is told so', watchGone)
     prove('compaction under a watch leaves no gap', compactionUnderWatch)
@@ -606,6 +607,20 @@ async function watchPrefix(store: Store): Promise<void> {
   )
 }
 
+async function progress(store: Store): Promise<void> {
+  const after = await store.revision()
+  const signal = AbortSignal.timeout(timeout)
+  const last = await put(store, 'b', '1', 0)
+  for await (const { changes, through } of store.watch({ prefix: 'a/', after, signal })) {
+    assert.deepEqual(changes, [])
+    if (through >= last) break
+  }
+  assert.equal(signal.aborted, false)
+  const steps: Revision[] = []
+  for await (const { through } of store.watch({ prefix: 'a/', after, until: last, signal })) steps.push(through)
+  assert.equal(steps.at(-1), last)
+}
+
 async function abort(store: Store): Promise<void> {
   const after = await store.revision()
   for await (const batch of store.watch({ prefix: '', after, signal: AbortSignal.abort() })) assert.fail(String(batch))
@@ -637,8 +652,8 @@ async function compactionUnderWatch(store: Store): Promise<void> {
   const seen: Revision[] = []
   const controller = new AbortController()
   const watching = (async () => {
-    for await (const batch of store.watch({ prefix: '', after: start, signal: controller.signal })) {
-      seen.push(...batch.map((change) => change.revision))
+    for await (const { changes } of store.watch({ prefix: '', after: start, signal: controller.signal })) {
+      seen.push(...changes.map((change) => change.revision))
       if (seen.length >= 200) return
     }
   })()
@@ -735,9 +750,11 @@ export async function readChanges(
 ): Promise<Change[]> {
   const controller = new AbortController()
   const seen: Change[] = []
-  for await (const batch of store.watch({ prefix, after, signal: controller.signal })) {
-    assert.ok(batch.length > 0)
-    seen.push(...batch)
+  let told = after
+  for await (const { changes, through } of store.watch({ prefix, after, signal: controller.signal })) {
+    assert.ok(through > told && changes.every(({ revision }) => revision > told && revision <= through))
+    told = through
+    seen.push(...changes)
     if (seen.length >= count) controller.abort()
   }
   assert.equal(seen.length, count)

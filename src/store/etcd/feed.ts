@@ -6,12 +6,12 @@
  * The tail never runs ahead of what was told: a reader that sees revision N has been given all changes up to N.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Revision, RevisionGone, type StoreError } from '../store.ts'
+import { type Batch, type Revision, RevisionGone, type StoreError } from '../store.ts'
 import { Tail } from '../tail.ts'
 import type { Connection } from './connection.ts'
 import { readFailure } from './failure.ts'
 import type { KeySpace } from './key-space.ts'
-import { type Batch, OffsetChanged, watchFrom } from './watch.ts'
+import { OffsetChanged, watchFrom } from './watch.ts'
 
 export interface FeedOptions {
   readonly connection: Connection

@@ -4,10 +4,10 @@
  * etcd does not say that a watch has nothing more to tell. But the tail's revision is one that the watch tells (the
  * feed is anchored), so a reader that comes to it knows that it has seen everything before.
  */
-import type { Change, Revision } from '../store.ts'
+import type { Batch, Change, Revision } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { KeySpace } from './key-space.ts'
-import { type Batch, watchFrom } from './watch.ts'
+import { watchFrom } from './watch.ts'
 
 export class History {
   #batches: AsyncGenerator<Batch> | undefined

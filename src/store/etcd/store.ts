@@ -4,12 +4,13 @@
  * A commit is a transaction on one key. Watchers are served from the tail that one feed fills. A revision is etcd's
  * plus the offset kept in the store.
  *
- * etcd counts every write of the cluster, also those that no watcher of ours is told: of strangers' keys, and of our
- * own notes. Someone who takes such a revision for the present and waits for a watch to come to it would wait for
- * ever. So no such revision leaves this file: what `revision()` and `list()` tell is *settled*, that is, the feed has
- * told all changes up to it, and if nothing of ours changed there, it is the revision of our last change before it,
- * where the state was the same. Where the feed does not come by itself to a revision that etcd named, a stranger has
- * written, and a tick (a note written under the prefix, behind that revision) makes the feed pass it.
+ * etcd counts every write of the cluster, also those of strangers' keys, which no watcher of ours is told. Someone who
+ * takes such a revision for the present and waits for a watch to come to it would wait for ever. So what `revision()`
+ * and `list()` tell is *settled*, that is, the feed has told all changes up to it, and if nothing of ours changed there,
+ * it is the revision of our last change before it, where the state was the same. Where the feed does not come by itself
+ * to a revision that etcd named, a stranger has written, and a tick (a note written under the prefix, behind that
+ * revision) makes the feeds of all servers pass it. A server that has just opened knows no last change and names what
+ * etcd named; the others pass that when they are asked for their revision.
  *
  *   etcd:  7 ours, 8 stranger's, 9 stranger's      feed: 7        look-up says 9, feed stays at 7
  *          tick written at 10                      feed: 10       nothing of ours in 8 to 10: the present is 7
@@ -17,7 +18,7 @@
 import { SharedLookup } from '../../base/shared-lookup.ts'
 import { assertKey, assertWrite } from '../key.ts'
 import {
-  type Change,
+  type Batch,
   type Committed,
   type Conflict,
   type Entry,
@@ -155,7 +156,7 @@ export class EtcdStore implements Store {
     }
   }
 
-  async *watch(options: WatchOptions): AsyncIterable<readonly Change[]> {
+  async *watch(options: WatchOptions): AsyncIterable<Batch> {
     this.#assertOpen()
     const { tail } = this.#feed
     const history = new History(this.#connection, this.#space, options.signal)

@@ -2,18 +2,11 @@
  * The changes under the prefix as etcd tells them, from a revision onward: whole revisions, in order, with their
  * previous values. Used by the feed, which never ends, and by readers of history, who stop when they have caught up.
  */
-import { type Change, type Revision, RevisionGone, StoreError } from '../store.ts'
+import { type Batch, type Revision, RevisionGone, StoreError } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { isCompacted, readFailure } from './failure.ts'
 import type { KeySpace } from './key-space.ts'
 import { decodeWatch, encodeRange, encodeWatch, methods, type WatchEvent } from './messages.ts'
-
-export interface Batch {
-  /** The changes of keys; the store's own notes are left out, so this may be empty. */
-  readonly changes: readonly Change[]
-  /** Every change up to this revision has been told. */
-  readonly through: Revision
-}
 
 export interface WatchFrom {
   readonly after: Revision

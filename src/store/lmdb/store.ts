@@ -8,6 +8,7 @@
  */
 import { assertKey, assertWrite } from '../key.ts'
 import {
+  type Batch,
   type Change,
   type Committed,
   type Conflict,
@@ -133,7 +134,7 @@ export class LmdbStore implements Store {
     }
   }
 
-  async *watch(options: WatchOptions): AsyncGenerator<readonly Change[]> {
+  async *watch(options: WatchOptions): AsyncGenerator<Batch> {
     this.#assertOpen()
     yield* this.#tail.follow(options, (after, limit) => this.#readLog(after, limit))
   }
