@@ -66,11 +66,6 @@ export class SortedMap<V> {
     return found
   }
 
-  clear(): void {
-    this.#byKey.clear()
-    this.#chunks.length = 0
-  }
-
   /** How many keys lie after `after` and before `end`, both exclusive; costs a step per chunk, not per key. */
   countBetween(after: string, end: string): number {
     return this.#rank(end) - this.#rank(after) - (this.#byKey.has(after) ? 1 : 0)

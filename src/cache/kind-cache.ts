@@ -1,7 +1,7 @@
 /**
  * The cache of one kind: all its objects as of `revision`, its latest events, and its watchers.
  *
- * Fed by `load` once and then by `apply` in revision order; knows keys and bytes, never what a kind means. Reads are
+ * Fed by `load` once (again when the feed was lost) and then by `apply` in revision order; knows keys and bytes, never what a kind means. Reads are
  * plain memory look-ups and so consistent with one another within a turn of the event loop.
  */
 import { SortedMap } from '../base/sorted-map.ts'
@@ -25,7 +25,9 @@ export class KindCache {
   changedAt = 0
   #events: CacheEvent[] = []
   #ended = false
-  readonly #objects = new SortedMap<CachedObject>()
+  #objects = new SortedMap<CachedObject>()
+  /** A snapshot on its way in: nobody sees it before it is whole. */
+  #loading = new SortedMap<CachedObject>()
   /** Indexes by the label that they index. */
   readonly #indexes = new Map<string, LabelIndex>()
   /** Watchers by the namespace they look at; '' for those that look at all. */
@@ -44,13 +46,23 @@ export class KindCache {
     return this.#floor
   }
 
-  /** Takes an object of the initial snapshot. */
-  load(key: string, revision: number, value: Uint8Array): void {
-    this.#objects.set(key, readStored(key, this.prefix, revision, value))
+  /** A snapshot begins; one that was not completed is forgotten. */
+  beginLoad(): void {
+    this.#loading = new SortedMap()
   }
 
-  /** The snapshot is complete, as of this revision. */
+  /** Takes an object of the snapshot. */
+  load(key: string, revision: number, value: Uint8Array): void {
+    this.#loading.set(key, readStored(key, this.prefix, revision, value))
+  }
+
+  /** The snapshot is complete, as of this revision, and takes the place of all there was. Watches end: there is a gap. */
   loaded(revision: number): void {
+    this.closeWatchers()
+    this.#objects = this.#loading
+    this.#loading = new SortedMap()
+    this.#indexes.clear()
+    this.#events = []
     this.#floor = revision
     this.changedAt = revision
   }
@@ -113,14 +125,6 @@ export class KindCache {
   /** Ends every watch: the feed was lost. */
   closeWatchers(): void {
     for (const watchers of [...this.#watchers.values()]) for (const watcher of [...watchers]) watcher.close()
-  }
-
-  /** Starts anew after the feed was lost: the objects are loaded again. */
-  clear(): void {
-    this.closeWatchers()
-    this.#objects.clear()
-    this.#indexes.clear()
-    this.#events = []
   }
 
   #replace(key: string, previous: CachedObject | undefined, next: CachedObject | undefined): void {

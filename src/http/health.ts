@@ -9,7 +9,7 @@ import { sendPageNotFound, sendText } from './responses.ts'
 /** A check that passes, or says what is wrong. */
 export interface HealthCheck {
   readonly name: string
-  readonly check: () => string | undefined
+  readonly check: () => string | undefined | Promise<string | undefined>
 }
 
 /** Passes whenever it can be asked. */
@@ -38,21 +38,27 @@ export function healthPaths(live: readonly HealthCheck[], ready: readonly Health
   }
 }
 
-function answerOne(exchange: Exchange, { checks, failure }: Endpoint, name: string): void {
+async function answerOne(exchange: Exchange, { checks, failure }: Endpoint, name: string): Promise<void> {
   const found = checks.find((check) => check.name === name)
-  const fault = found?.check()
+  const fault = await found?.check()
   if (found === undefined) sendPageNotFound(exchange)
   else if (fault === undefined) sendText(exchange, 200, 'ok')
   else sendText(exchange, failure, `internal server error: ${fault}\n`)
 }
 
-function answerAll(exchange: Exchange, { name, checks, failure }: Endpoint, query: URLSearchParams): void {
+async function answerAll(
+  exchange: Exchange,
+  { name, checks, failure }: Endpoint,
+  query: URLSearchParams,
+): Promise<void> {
   const excluded = new Set(query.getAll('exclude'))
-  const results = checks.map((check) => ({
-    name: check.name,
-    excluded: excluded.has(check.name),
-    fault: excluded.has(check.name) ? undefined : check.check(),
-  }))
+  const results = await Promise.all(
+    checks.map(async (check) => ({
+      name: check.name,
+      excluded: excluded.has(check.name),
+      fault: excluded.has(check.name) ? undefined : await check.check(),
+    })),
+  )
   const failed = results.some(({ fault }) => fault !== undefined)
   if (!failed && !query.has('verbose')) {
     sendText(exchange, 200, 'ok')

@@ -45,6 +45,7 @@ import { type HandleAs, InProcess } from './in-process-transport.ts'
 import type { AuthorizationMode, ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 import { openStore } from './store.ts'
+import { checkStore } from './store-check.ts'
 
 export interface ApiServer {
   /** Where it is: https://127.0.0.1:6443 */
@@ -102,7 +103,7 @@ async function serve(
   const admission = chain([namespaceLifecycle(namespaceFinder(resources))])
   let stopping = false
   const ready = [
-    { name: 'store', check: () => (caches.healthy ? undefined : 'the store cannot be followed') },
+    { name: 'store', check: () => checkStore(store, caches) },
     { name: 'shutdown', check: () => (stopping ? 'the server is stopping' : undefined) },
   ]
   const paths = servedPaths({ resources, ready, address: () => url.slice('https://'.length) })

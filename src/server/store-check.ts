@@ -1,0 +1,17 @@
+/** The readiness check of the store: it must answer, and the caches must follow it. A server without it serves nothing. */
+import type { Caches } from '../cache/caches.ts'
+import type { Store } from '../store/store.ts'
+
+/** Whoever asks for readiness seldom waits longer. */
+const patienceMs = 1_000
+
+export async function checkStore(store: Store, caches: Caches): Promise<string | undefined> {
+  if (!caches.healthy) return 'the store cannot be followed'
+  const { promise: late, resolve } = Promise.withResolvers<string>()
+  const timer = setTimeout(() => resolve('the store does not answer'), patienceMs)
+  const asked = store.revision().then(
+    () => undefined,
+    () => 'the store does not answer',
+  )
+  return await Promise.race([asked, late]).finally(() => clearTimeout(timer))
+}
