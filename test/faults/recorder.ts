@@ -1,64 +1,106 @@
 /**
  * Clients that write down what they do and see: config maps of one namespace, each holding a value that no other write
  * has. They go on through crashes: an operation without an answer is recorded as ambiguous, and a watch resumes after
- * the last revision that it was told.
+ * the last revision that it was told. Clients of several servers on one store keep one record.
  */
 import type { Answer, HttpClient, WatchEvent } from '../tools/http-client.ts'
 import type { Change, Get, List, Seen, Write } from './history.ts'
 
-const path = '/api/v1/namespaces/default/configmaps'
+const collection = '/api/v1/namespaces/default/configmaps'
 
 // biome-ignore lint/suspicious/noExplicitAny: objects as they came
 type AnyObject = any
 
-export class Recorder {
+/** The clients that a watch is resumed with in turn, and how long it is with each. */
+interface Turns {
+  readonly clients?: readonly HttpClient[]
+  readonly seconds?: number
+}
+
+/** What all clients of one store have done and seen, by one clock. */
+class Records {
   readonly writes: Write[] = []
   readonly gets: Get[] = []
   readonly lists: List[] = []
-  readonly #client: HttpClient
-  #moment = 0
-  #values = 0
+  moment = 0
+  values = 0
+}
 
-  constructor(client: HttpClient) {
+export class Recorder {
+  readonly #client: HttpClient
+  readonly #records: Records
+
+  constructor(client: HttpClient, records = new Records()) {
     this.#client = client
+    this.#records = records
+  }
+
+  /** The same record, kept by a client of another server. */
+  over(client: HttpClient): Recorder {
+    return new Recorder(client, this.#records)
+  }
+
+  get writes(): readonly Write[] {
+    return this.#records.writes
+  }
+
+  get gets(): readonly Get[] {
+    return this.#records.gets
+  }
+
+  get lists(): readonly List[] {
+    return this.#records.lists
   }
 
   create(key: string): Promise<void> {
     const value = this.#newValue()
-    return this.#write('create', key, value, () => this.#client.post(path, objectOf(key, value)))
+    return this.#write('create', key, value, () => this.#client.post(collection, objectOf(key, value)))
   }
 
   update(key: string): Promise<void> {
     const value = this.#newValue()
-    return this.#write('update', key, value, () => this.#client.put(`${path}/${key}`, objectOf(key, value)))
+    return this.#write('update', key, value, () => this.#client.put(`${collection}/${key}`, objectOf(key, value)))
   }
 
   delete(key: string): Promise<void> {
-    return this.#write('delete', key, '', () => this.#client.delete(`${path}/${key}`))
+    return this.#write('delete', key, '', () => this.#client.delete(`${collection}/${key}`))
   }
 
   async get(key: string): Promise<void> {
-    const called = this.#moment++
-    const answer = await this.#ask(() => this.#client.get(`${path}/${key}`))
+    const called = this.#records.moment++
+    const answer = await this.#ask(() => this.#client.get(`${collection}/${key}`))
     if (answer === undefined || (answer.status !== 200 && answer.status !== 404)) return
     const seen = answer.status === 200 ? seenIn(answer.body) : undefined
-    this.gets.push({ key, called, returned: this.#moment++, seen })
+    this.#records.gets.push({ key, called, returned: this.#records.moment++, seen })
   }
 
   async list(): Promise<void> {
-    const called = this.#moment++
-    const answer = await this.#ask(() => this.#client.get(path))
+    const called = this.#records.moment++
+    const answer = await this.#ask(() => this.#client.get(collection))
     if (answer?.status !== 200) return
     const { metadata, items } = answer.body
     const seen = new Map<string, Seen>(items.map((item: AnyObject) => [item.metadata.name, seenIn(item)]))
-    this.lists.push({ called, returned: this.#moment++, revision: Number(metadata.resourceVersion), seen })
+    this.#records.lists.push({
+      called,
+      returned: this.#records.moment++,
+      revision: Number(metadata.resourceVersion),
+      seen,
+    })
   }
 
-  /** Changes after a revision, through as many connections as it takes, until the signal aborts. */
-  async *watch(start: number, signal: AbortSignal): AsyncGenerator<Change> {
+  /**
+   * Changes after a revision, through as many connections as it takes, until the signal aborts.
+   * Each lasts so many seconds at most, and the next is made to the next of `clients`.
+   */
+  async *watch(
+    start: number,
+    signal: AbortSignal,
+    { clients = [this.#client], seconds = 0 }: Turns = {},
+  ): AsyncGenerator<Change> {
     let revision = start
-    while (!signal.aborted) {
-      for await (const event of this.#events(revision, signal)) {
+    for (let turn = 0; !signal.aborted; turn++) {
+      const path = `${collection}?watch=1&resourceVersion=${revision}${seconds > 0 ? `&timeoutSeconds=${seconds}` : ''}`
+      for await (const event of events(clients[turn % clients.length]!, path, signal)) {
         const change = changeOf(event)
         revision = change.revision
         yield change
@@ -67,10 +109,10 @@ export class Recorder {
   }
 
   async #write(does: Write['does'], key: string, value: string, send: () => Promise<Answer>): Promise<void> {
-    const called = this.#moment++
+    const called = this.#records.moment++
     const answer = await this.#ask(send)
-    const returned = answer === undefined ? Number.POSITIVE_INFINITY : this.#moment++
-    this.writes.push({ does, key, value, called, returned, ...outcomeOf(answer) })
+    const returned = answer === undefined ? Number.POSITIVE_INFINITY : this.#records.moment++
+    this.#records.writes.push({ does, key, value, called, returned, ...outcomeOf(answer) })
   }
 
   /** Undefined when no whole answer came: the server was killed. */
@@ -81,20 +123,28 @@ export class Recorder {
     })
   }
 
-  async *#events(revision: number, signal: AbortSignal): AsyncGenerator<WatchEvent> {
-    try {
-      yield* this.#client.watch(`${path}?watch=1&resourceVersion=${revision}`, signal)
-    } catch (error) {
-      if (!signal.aborted && !broken.includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-    }
-  }
-
   #newValue(): string {
-    return `value-${++this.#values}`
+    return `value-${++this.#records.values}`
   }
 }
 
-const broken = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR']
+async function* events(client: HttpClient, path: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
+  try {
+    yield* client.watch(path, signal)
+  } catch (error) {
+    if (!signal.aborted && !broken.includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+  }
+}
+
+const broken = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ABORT_ERR',
+  'HTTP_503',
+  'HTTP_504',
+]
 
 // The value stands twice, so that half a write would show.
 function objectOf(name: string, value: string) {

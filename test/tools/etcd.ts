@@ -9,6 +9,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 export interface EtcdTls {
@@ -28,6 +29,8 @@ export interface Cluster {
   /** Starts a killed member on its data again, ready when it resolves. */
   restart(member: number): Promise<void>
   signal(member: number, signal: NodeJS.Signals): void
+  /** The member that leads now, once there is one. Without TLS only. */
+  leader(): Promise<number>
   stop(): Promise<void>
 }
 
@@ -63,8 +66,30 @@ export async function startEtcd({ members = 1, tls = false, args = [] }: EtcdOpt
       running[member] = launch(plans[member]!)
       await running[member].ready
     },
+    leader: () => findLeader(plans.map((plan) => plan.client)),
     signal: (member, signal) => void running[member]!.child.kill(signal),
     stop,
+  }
+}
+
+async function findLeader(clients: readonly string[]): Promise<number> {
+  const deadline = performance.now() + readyMs
+  while (performance.now() < deadline) {
+    const leads = await Promise.all(clients.map(isLeader))
+    if (leads.includes(true)) return leads.indexOf(true)
+    await delay(50)
+  }
+  throw new Error(`no leader of etcd within ${readyMs} ms`)
+}
+
+async function isLeader(client: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${client}/v3/maintenance/status`, { method: 'POST', body: '{}' })
+    const { header, leader } = (await answer.json()) as { header: { member_id: string }; leader?: string }
+    return header.member_id === leader
+  } catch {
+    // A member that is down does not lead.
+    return false
   }
 }
 

@@ -69,7 +69,11 @@ export class HttpClient {
   /** The events of a watch as they come, until the signal aborts or the server ends it. */
   async *watch(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
     const response = await this.#open(path, {}, signal)
-    if (response.statusCode !== 200) throw new Error(`the watch was answered with ${response.statusCode}`)
+    if (response.statusCode !== 200) {
+      response.destroy()
+      const code = `HTTP_${response.statusCode}`
+      throw Object.assign(new Error(`the watch was answered with ${response.statusCode}`), { code })
+    }
     let rest = ''
     try {
       for await (const chunk of response) {

@@ -1,0 +1,81 @@
+/** What tests of faults under load share: writers, watches that are resumed, and the log that all is held against. */
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Seeded } from '../store/seeded.ts'
+import type { HttpClient } from '../tools/http-client.ts'
+import type { Change, Write } from './history.ts'
+import type { Recorder } from './recorder.ts'
+
+const keys = Array.from({ length: 200 }, (_, i) => `key-${i}`)
+
+/** Writes and reads at random, one after the other, until the signal aborts. */
+export async function workload(recorder: Recorder, random: Seeded, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const key = random.pick(keys)
+    const die = random.below(100)
+    if (die < 35) await recorder.create(key)
+    else if (die < 65) await recorder.update(key)
+    else if (die < 80) await recorder.delete(key)
+    else if (die < 98) await recorder.get(key)
+    else await recorder.list()
+    // While the server is down every call fails at once.
+    if (recorder.writes.at(-1)?.outcome === 'ambiguous') await delay(20)
+  }
+}
+
+/** A watch that is resumed whenever it breaks, and ends at a revision. */
+export class Follower {
+  readonly told: Change[] = []
+  readonly #stop = new AbortController()
+  readonly #done: Promise<void>
+  #until = Number.POSITIVE_INFINITY
+
+  /** With `clients`, each connection lasts a second and the next one is made to the next of them. */
+  constructor(recorder: Recorder, start: number, clients?: readonly HttpClient[]) {
+    this.#done = this.#follow(recorder.watch(start, this.#stop.signal, clients ? { clients, seconds: 1 } : {}))
+  }
+
+  /** Resolves when it has been told of this revision; fails if it never is. */
+  async reach(revision: number): Promise<void> {
+    this.#until = revision
+    if ((this.told.at(-1)?.revision ?? 0) >= revision) this.#stop.abort()
+    await this.#done
+  }
+
+  async #follow(changes: AsyncIterable<Change>): Promise<void> {
+    for await (const change of changes) {
+      this.told.push(change)
+      if (change.revision >= this.#until) return
+    }
+  }
+}
+
+/** The whole log, up to a last write that is made for this. */
+export async function readLog(recorder: Recorder, start: number): Promise<Change[]> {
+  await recorder.create('last')
+  const last = recorder.writes.at(-1)!.revision
+  const follower = new Follower(recorder, start)
+  await follower.reach(last)
+  assert.equal(follower.told.at(-1)?.revision, last)
+  return follower.told
+}
+
+export async function revisionOf(client: HttpClient): Promise<number> {
+  const { body } = await client.get('/api/v1/namespaces/default/configmaps')
+  return Number(body.metadata.resourceVersion)
+}
+
+export function outcomes(writes: readonly Write[]): { [O in Write['outcome']]: number } {
+  const counts = { acknowledged: 0, refused: 0, ambiguous: 0 }
+  for (const { outcome } of writes) counts[outcome]++
+  return counts
+}
+
+export function report(t: TestContext, counts: { readonly [name: string]: number }): void {
+  t.diagnostic(
+    Object.entries(counts)
+      .map(([name, count]) => `${count} ${name}`)
+      .join(', '),
+  )
+}
