@@ -13,6 +13,7 @@ import { type LabelDemand, LabelIndex } from './label-index.ts'
 import { type Selection, Watcher } from './watcher.ts'
 
 const maxEvents = 4096
+const maxEventBytes = 64 * 1024 * 1024
 /** How many labels of a kind are indexed at most; selectors on further ones look at every object. */
 const maxIndexes = 16
 
@@ -24,6 +25,7 @@ export class KindCache {
   /** The revision of the last change of this kind, as far as it is known. */
   changedAt = 0
   #events: CacheEvent[] = []
+  #eventBytes = 0
   #ended = false
   #objects = new SortedMap<CachedObject>()
   /** A snapshot on its way in: nobody sees it before it is whole. */
@@ -63,6 +65,7 @@ export class KindCache {
     this.#loading = new SortedMap()
     this.#indexes.clear()
     this.#events = []
+    this.#eventBytes = 0
     this.#floor = revision
     this.changedAt = revision
   }
@@ -105,14 +108,25 @@ export class KindCache {
     return this.#objects.countBetween(after, `${prefix.slice(0, -1)}0`)
   }
 
-  /** Watches from the state of now (which the caller reads in the same turn), or after a revision at or past `floor`. */
+  /** The events after a revision at or past `floor`. */
+  eventsAfter(revision: number): CacheEvent[] {
+    let low = 0
+    let high = this.#events.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#events[middle]!.revision <= revision) low = middle + 1
+      else high = middle
+    }
+    return this.#events.slice(low)
+  }
+
+  /** Watches from now on; what lies between `after` and now the caller reads in the same turn. */
   watch(selection: Selection, form: EventForm, after: number): Watcher {
     const scope = selection.namespace ?? ''
     const watcher = new Watcher(selection, form, after, () => this.#forget(scope, watcher))
     const watchers = this.#watchers.get(scope) ?? new Set()
     this.#watchers.set(scope, watchers.add(watcher))
     if (this.#ended) watcher.close()
-    for (const event of this.#eventsAfter(after)) if (concerns(event, selection)) watcher.push(event)
     return watcher
   }
 
@@ -152,9 +166,19 @@ export class KindCache {
 
   #remember(event: CacheEvent): void {
     this.#events.push(event)
-    if (this.#events.length <= maxEvents) return
-    const dropped = this.#events.length >>> 1
-    this.#floor = this.#events[dropped - 1]!.revision
+    this.#eventBytes += weight(event)
+    if (this.#events.length > maxEvents || this.#eventBytes > maxEventBytes) this.#forgetOldest()
+  }
+
+  // Down to half, so that it costs little per event.
+  #forgetOldest(): void {
+    const { length } = this.#events
+    let dropped = 0
+    while (dropped < length - 1 && (length - dropped > maxEvents / 2 || this.#eventBytes > maxEventBytes / 2)) {
+      this.#eventBytes -= weight(this.#events[dropped]!)
+      dropped++
+    }
+    this.#floor = this.#events[dropped - 1]?.revision ?? this.#floor
     this.#events = this.#events.slice(dropped)
   }
 
@@ -162,17 +186,6 @@ export class KindCache {
     for (const scope of event.object.namespace === '' ? [''] : ['', event.object.namespace]) {
       for (const watcher of this.#watchers.get(scope) ?? []) if (concerns(event, watcher.selection)) watcher.push(event)
     }
-  }
-
-  #eventsAfter(revision: number): CacheEvent[] {
-    let low = 0
-    let high = this.#events.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.#events[middle]!.revision <= revision) low = middle + 1
-      else high = middle
-    }
-    return this.#events.slice(low)
   }
 }
 
@@ -192,7 +205,12 @@ function within(objects: readonly CachedObject[], prefix: string, after: string 
   return objects.filter(({ key }) => key.startsWith(prefix) && (after === undefined || compareUtf8(key, after) > 0))
 }
 
-function concerns(event: CacheEvent, { namespace, name }: Selection): boolean {
+/** The object, and the object once more as it is told. */
+function weight({ object }: CacheEvent): number {
+  return 2 * object.json.length
+}
+
+export function concerns(event: CacheEvent, { namespace, name }: Selection): boolean {
   return (
     (namespace === undefined || event.object.namespace === namespace) &&
     (name === undefined || event.object.name === name)

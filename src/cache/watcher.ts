@@ -21,6 +21,8 @@ export class Watcher {
   readonly selection: Selection
   /** How the next event is written. */
   form: EventForm
+  /** Called when it is closed. */
+  onEnd: () => void = () => {}
   /** Everything up to this revision has been pushed or was not for this reader. */
   revision: number
   #queue: Buffer[] = []
@@ -86,5 +88,6 @@ export class Watcher {
     this.#queue = []
     this.#onClose(this)
     this.#wake?.()
+    this.onEnd()
   }
 }

@@ -38,7 +38,7 @@ export interface Transport {
   /** Undefined when there is room for more; else resolves when there is. */
   write(chunk: Buffer): Promise<void> | undefined
   end(): void
-  /** Breaks the answer off, so that the client sees that it is not complete. */
+  /** Breaks the answer off, so that the client sees that it is not complete; what was not read is dropped. */
   cut(): void
 }
 

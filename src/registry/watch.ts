@@ -6,7 +6,8 @@
  */
 import type { CachedObject } from '../cache/cached-object.ts'
 import { readStored } from '../cache/cached-object.ts'
-import type { CacheEvent, EventForm } from '../cache/event.ts'
+import type { CacheEvent, EventForm, EventType } from '../cache/event.ts'
+import { concerns } from '../cache/kind-cache.ts'
 import type { Selection, Watcher } from '../cache/watcher.ts'
 import { expired } from '../model/api-error.ts'
 import { parseVersion } from '../model/resource-version.ts'
@@ -50,16 +51,35 @@ function existingObjects(resource: Resource, { namespace, name, matches }: Selec
 /** A version that is not there yet is waited for: nothing is sent until it has been reached. */
 async function watchAfter(resource: Resource, query: WatchQuery, revision: number): Promise<Watching> {
   const { selection, form, signal } = query
-  const before: Buffer[] = []
+  const older: Buffer[] = []
   let after = revision
   // While the log is read the window moves on; each round has less to read.
   while (after < resource.cache.floor && !signal.aborted) {
     const until = resource.cache.floor
-    await readLog(resource, query, { after, until }, before)
+    await readLog(resource, query, { after, until }, older)
     after = until
   }
-  const next = before.length === 0 ? form : (form.rest ?? form)
-  return { watcher: resource.cache.watch(selection, next, after), before }
+  const recent = resource.cache.eventsAfter(after).filter((event) => typeFor(selection, event) !== undefined)
+  const next = older.length + recent.length === 0 ? form : (form.rest ?? form)
+  const watcher = resource.cache.watch(selection, next, Math.max(after, resource.cache.changedAt))
+  return { watcher, before: replay(older, recent, query) }
+}
+
+/** Recent events are encoded as they are sent: a client may be further behind than a watcher may queue. */
+function* replay(older: Iterable<Buffer>, recent: Iterable<CacheEvent>, { form, selection }: WatchQuery) {
+  let next = form
+  for (const bytes of older) {
+    yield bytes
+    next = form.rest ?? form
+  }
+  for (const event of recent) {
+    yield event.bytes(next, typeFor(selection, event)!)
+    next = form.rest ?? form
+  }
+}
+
+function typeFor(selection: Selection, event: CacheEvent): EventType | undefined {
+  return concerns(event, selection) ? event.typeFor(selection.matches) : undefined
 }
 
 async function readLog(
@@ -69,13 +89,17 @@ async function readLog(
   into: Buffer[],
 ): Promise<void> {
   const { selection, form, signal } = query
+  let bytes = 0
   try {
     for await (const { changes } of resource.store.watch({ prefix: resource.cache.prefix, ...range, signal })) {
       for (const change of changes) {
         const event = eventOf(resource, change)
-        const type = event && isOf(selection, event.object) ? event.typeFor(selection.matches) : undefined
-        if (event && type) into.push(event.bytes(into.length === 0 ? form : (form.rest ?? form), type))
-        if (into.length > maxReplayed) throw tooOld(range.after)
+        const type = event && typeFor(selection, event)
+        if (event === undefined || type === undefined) continue
+        const encoded = event.bytes(into.length === 0 ? form : (form.rest ?? form), type)
+        into.push(encoded)
+        bytes += encoded.length
+        if (into.length > maxReplayed || bytes > maxReplayedBytes) throw tooOld(range.after)
       }
     }
   } catch (error) {
@@ -84,15 +108,12 @@ async function readLog(
 }
 
 const maxReplayed = 100_000
+const maxReplayedBytes = 128 * 1024 * 1024
 
 function eventOf(resource: Resource, change: Change): CacheEvent | undefined {
   const { prefix } = resource.cache
   const previous = change.previous && readStored(change.key, prefix, change.previous.revision, change.previous.value)
   return resource.cache.event(change, previous)
-}
-
-function isOf({ namespace, name }: Selection, object: CachedObject): boolean {
-  return (namespace === undefined || object.namespace === namespace) && (name === undefined || object.name === name)
 }
 
 function tooOld(revision: number) {

@@ -9,9 +9,14 @@ export async function checkStore(store: Store, caches: Caches): Promise<string |
   if (!caches.healthy) return 'the store cannot be followed'
   const { promise: late, resolve } = Promise.withResolvers<string>()
   const timer = setTimeout(() => resolve('the store does not answer'), patienceMs)
-  const asked = store.revision().then(
-    () => undefined,
-    () => 'the store does not answer',
-  )
-  return await Promise.race([asked, late]).finally(() => clearTimeout(timer))
+  return await Promise.race([ask(store), late]).finally(() => clearTimeout(timer))
+}
+
+async function ask(store: Store): Promise<string | undefined> {
+  try {
+    await store.revision()
+    return undefined
+  } catch {
+    return 'the store does not answer'
+  }
 }

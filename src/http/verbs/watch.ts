@@ -60,6 +60,10 @@ async function stream(
 ): Promise<void> {
   const { exchange } = request
   const end = () => watcher.close()
+  let cutting: NodeJS.Timeout | undefined
+  watcher.onEnd = () => {
+    cutting = setTimeout(() => exchange.transport.cut(), lastWriteMs)
+  }
   over.addEventListener('abort', end)
   if (over.aborted) end()
   const bookmarking = bookmarks && startBookmarks(request, watcher, bookmarks)
@@ -70,9 +74,13 @@ async function stream(
     bookmarking?.stop()
     over.removeEventListener('abort', end)
     watcher.close()
+    clearTimeout(cutting)
     exchange.transport.end()
   }
 }
+
+/** When a watch is over, a client that reads has the last of it by then; one that does not would never let go of it. */
+const lastWriteMs = 2000
 
 async function forward(exchange: Exchange, watcher: Watcher): Promise<void> {
   while (!watcher.closed) {
