@@ -34,6 +34,11 @@ export async function watch(resource: Resource, query: WatchQuery): Promise<Watc
   return await watchAfter(resource, query, parseVersion(query.resourceVersion))
 }
 
+/** Everything up to this revision has been queued for the watcher, or is not for it: what a bookmark may say now. */
+export function toldUpTo({ caches }: Resource, watcher: Watcher): number {
+  return Math.max(watcher.revision, caches.revision)
+}
+
 async function watchFromNow(resource: Resource, { selection, form, resourceVersion }: WatchQuery): Promise<Watching> {
   if (resourceVersion === '') await readMostRecent(resource)
   const existing = [...existingObjects(resource, selection)]

@@ -6,7 +6,7 @@ import type { Watcher } from '../../cache/watcher.ts'
 import { ApiError, failure } from '../../model/api-error.ts'
 import { formatVersion } from '../../model/resource-version.ts'
 import type { Resource } from '../../registry/resource.ts'
-import { type Watching, watch } from '../../registry/watch.ts'
+import { toldUpTo, type Watching, watch } from '../../registry/watch.ts'
 import type { Exchange } from '../exchange.ts'
 import { checkVersionMatch, readSelection } from '../list-options.ts'
 import { text, wholeNumber } from '../query.ts'
@@ -133,10 +133,7 @@ function startBookmarks({ resource }: ResourceRequest, watcher: Watcher, times: 
     if (!next.done) timer = setTimeout(bookmark, Math.max(next.value - (performance.now() - start), 0))
   }
   const bookmark = () => {
-    // Everything up to here has been queued before this bookmark, or was not for this watcher. A watch that waits for a
-    // version still to come has nothing to say yet.
-    const { revision } = resource.caches
-    if (revision >= watcher.revision) watcher.bookmark(bookmarkAt(resource, revision))
+    watcher.bookmark(bookmarkAt(resource, toldUpTo(resource, watcher)))
     schedule()
   }
   schedule()
