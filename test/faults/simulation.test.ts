@@ -114,7 +114,10 @@ async function play(world: World): Promise<void> {
   await persistently(() => resource.caches.start())
   const informers = selections.map((selection) => new Informer(world, new Selected(resource, selection)).run())
   const writing = Promise.all(Array.from({ length: writers }, () => write(world)))
-  const reading = Promise.all([pageThrough(world), pageThrough(world), getOften(world), compactOften(world)])
+  const reading = Promise.all([
+    ...[pageThrough(world), pageThrough(world)],
+    ...[glanceOften(world), getOften(world), compactOften(world)],
+  ])
   await Promise.all([writing.then(() => reading).then(() => finish(world)), ...informers])
   await assertWhole(world)
   await resource.caches.stop()
@@ -186,10 +189,10 @@ function encode(place: string, on: boolean, serial: number): Buffer {
 }
 
 async function compactOften({ random, scheduler, store }: World): Promise<void> {
-  for (let i = 0; i < 6; i++) {
-    for (let turns = 40 + random.below(60); turns > 0; turns--) await scheduler.turn()
+  for (let i = 0; i < 10; i++) {
+    for (let turns = 20 + random.below(40); turns > 0; turns--) await scheduler.turn()
     const newest = store.log.at(-1)?.revision ?? 1
-    await store.compact(Math.max(1, newest - random.below(20)))
+    await store.compact(Math.max(1, newest - random.below(random.pick([1, 4, 20]))))
   }
 }
 
@@ -283,6 +286,17 @@ async function pageThrough(world: World): Promise<void> {
     assert.ok(revision >= notBefore, `a list at ${revision} is older than ${notBefore}`)
     assert.equal(revision, exactly ?? revision)
     assertListed(world, selected, pages)
+  }
+}
+
+/** Whatever the caches hold is a true state, also while they are loaded anew. */
+async function glanceOften(world: World): Promise<void> {
+  const { random, scheduler, resource } = world
+  for (let i = 0; i < 150; i++) {
+    await scheduler.turn()
+    const selected = new Selected(resource, random.pick(selections))
+    const pages = await readPages(world, { ...nothing, selection: selected.parsed, resourceVersion: '0' })
+    assertListed(world, selected, pages!)
   }
 }
 
