@@ -64,6 +64,24 @@ test('a watch streams, and ends when its reader leaves, aborts, or the server st
   await assert.rejects(client.list(configMaps), TransportError)
 })
 
+test('a watch whose client does not read is cut off, and lets go of what was to be written', async (t) => {
+  const { server, client } = await begin(t)
+  const { resourceVersion } = await client.list(configMaps)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const response = await server.transport(master)({
+    method: 'GET',
+    path: `/api/v1/configmaps?watch=1&resourceVersion=${resourceVersion}`,
+    headers: {},
+    body: undefined,
+    signal: new AbortController().signal,
+  })
+  // More than may wait for one reader.
+  const large = 'x'.repeat(900_000)
+  for (let i = 0; i < 22; i++) await client.create(configMaps, configMap(`large-${i}`, { large }))
+  t.mock.timers.tick(2_000)
+  await assert.rejects(Array.fromAsync(response.body), /cut off/)
+})
+
 test('an answer is written at the pace of its reader', async () => {
   let written = 0
   const chunk = Buffer.alloc(64 * 1024)
