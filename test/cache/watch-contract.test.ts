@@ -4,10 +4,12 @@
  * that does not read is closed without anybody else feeling it. What must have been told is computed from the log.
  */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, constants } from 'node:http2'
 import { test } from 'node:test'
 import { type Seeded, seeded } from '../store/seeded.ts'
 import type { HttpClient, WatchEvent } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { type ServerHandle, startServer } from '../tools/server.ts'
 
 const namespaces = ['n-0', 'n-1', 'n-2', 'n-3']
 const writers = 60
@@ -67,7 +69,11 @@ test('watches tell everything once, in order, under load', { timeout: 120_000 },
   assert.ok(events >= wantedEvents, `only ${events} events`)
   assert.ok(bookmarks >= resumed.length && connections > resumed.length)
 
-  await t.test('one that does not read is closed, and nobody else feels it', () => stopReading(server.client(), client))
+  await t.test('one that does not read is closed, and nobody else feels it', async () => {
+    const reset = stopReadingHttp2(server)
+    await stopReading(server.client(), client)
+    assert.equal(await reset, constants.NGHTTP2_CANCEL)
+  })
 })
 
 /** One writer's changes of names of its own, so that every write is done as it is asked for. */
@@ -231,6 +237,19 @@ async function stopReading(slow: HttpClient, client: HttpClient): Promise<void> 
   assert.deepEqual(seen.slice(1), versions.slice(0, seen.length - 1))
   const rest = await readVersions(client, path(seen.at(-1)!), versions.length - seen.length + 1)
   assert.deepEqual(rest, versions.slice(seen.length - 1))
+}
+
+/** A watch over HTTP/2 that reads nothing; resolves to the code that the server resets it with. */
+async function stopReadingHttp2({ url, credentials }: ServerHandle): Promise<number> {
+  const { authority = '' } = credentials()
+  const session = connect(url, { ca: authority })
+  const stream = session.request({ ':path': `${bulk}?watch=1`, authorization: 'Bearer admin-token' })
+  try {
+    await once(stream, 'close', { signal: AbortSignal.timeout(30_000) })
+    return stream.rstCode
+  } finally {
+    session.destroy()
+  }
 }
 
 const versionOf = (event: WatchEvent): string => event.object.metadata.resourceVersion

@@ -13,7 +13,7 @@ import { checkHistory } from './history.ts'
 import { Follower, outcomes, readLog, report, revisionOf, workload } from './load.ts'
 import { Recorder } from './recorder.ts'
 
-const durationMs = process.env.ORCH_LONG === '1' ? 60_000 : 20_000
+const durationMs = process.env.ORCH_LONG === '1' ? 60_000 : 16_000
 const writersPerServer = 12
 /** How long the cluster is without the member, and how long it is whole before the next one goes. */
 const absenceMs = 1_500
