@@ -28,7 +28,9 @@ test('killed under load: nothing acknowledged is lost, watches resume exactly', 
   const stop = new AbortController()
   const watching = Array.from({ length: watchers }, () => new Follower(recorder, start))
 
-  const writing = Array.from({ length: writers }, (_, i) => workload(recorder, seeded(seed + i + 1), stop.signal))
+  const writing = Array.from({ length: writers }, (_, i) =>
+    workload(recorder, { random: seeded(seed + i + 1), signal: stop.signal }),
+  )
   let kills = 0
   while (kills < lives) kills += await live(server, random)
   stop.abort()

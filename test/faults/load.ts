@@ -9,8 +9,17 @@ import type { Recorder } from './recorder.ts'
 
 const keys = Array.from({ length: 200 }, (_, i) => `key-${i}`)
 
-/** Writes and reads at random, one after the other, until the signal aborts. */
-export async function workload(recorder: Recorder, random: Seeded, signal: AbortSignal): Promise<void> {
+interface Load {
+  readonly random: Seeded
+  readonly signal: AbortSignal
+  readonly reader?: Recorder
+}
+
+/**
+ * Writes and reads at random, one after the other, until the signal aborts. What was written is often read at once by
+ * `reader`: a server that lags behind another shows it there.
+ */
+export async function workload(recorder: Recorder, { random, signal, reader }: Load): Promise<void> {
   while (!signal.aborted) {
     const key = random.pick(keys)
     const die = random.below(100)
@@ -19,6 +28,7 @@ export async function workload(recorder: Recorder, random: Seeded, signal: Abort
     else if (die < 80) await recorder.delete(key)
     else if (die < 98) await recorder.get(key)
     else await recorder.list()
+    if (reader !== undefined && die < 80) await (random.chance(0.2) ? reader.list() : reader.get(key))
     // While the server is down every call fails at once.
     if (recorder.writes.at(-1)?.outcome === 'ambiguous') await delay(20)
   }

@@ -36,7 +36,10 @@ test('two servers on an etcd that loses its leader again and again', { timeout: 
     ...[clients, clients.toReversed()].map((turns) => new Follower(recorder, start, turns)),
   ]
   const writing = recorders.flatMap((one, server) =>
-    Array.from({ length: writersPerServer }, (_, i) => workload(one, seeded(seed + 100 * server + i), stop.signal)),
+    Array.from({ length: writersPerServer }, (_, i) => {
+      const random = seeded(seed + 100 * server + i)
+      return workload(one, { random, signal: stop.signal, reader: recorders[1 - server]! })
+    }),
   )
   const kills = await killLeaders(cluster, durationMs)
   stop.abort()
@@ -53,7 +56,7 @@ test('two servers on an etcd that loses its leader again and again', { timeout: 
   const told = servers.map((server) => server.output()).join('\n')
   assert.deepEqual(faults.slice(0, 10), [], `${faults.length} faults; repeat with ORCH_TEST_SEED=${seed}\n${told}`)
   assert.ok(kills >= durationMs / 10_000, `only ${kills} leaders were killed`)
-  assert.ok(counts.acknowledged > 50 * kills, `only ${counts.acknowledged} writes were acknowledged: no load`)
+  assert.ok(counts.acknowledged > 20 * kills, `only ${counts.acknowledged} writes were acknowledged: no load`)
   assert.ok(counts.ambiguous > 0, 'no kill met a write under way')
 })
 
