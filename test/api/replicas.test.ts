@@ -13,6 +13,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Cluster, freePorts, makeStrangerTls, startEtcd } from '../tools/etcd.ts'
 import type { HttpClient, WatchEvent } from '../tools/http-client.ts'
 import { root, type ServerHandle, startServer } from '../tools/server.ts'
+import { startProxy } from '../tools/tcp-proxy.ts'
 
 const deadlineMs = 10_000
 /** What a process on a busy machine may need beyond the deadline of the store. */
@@ -159,6 +160,26 @@ describe('two servers on one etcd', { timeout: 120_000 }, () => {
         assert.equal((body.items?.[0] ?? body).data.value, String(i))
       }
     }
+  })
+
+  it('answer no most recent read from memory alone when one of them does not hear of the others', async () => {
+    const path = await makeNamespace('deaf')
+    const wire = await startProxy(cluster.endpoints[0]!)
+    owner.after(() => wire.close())
+    const deaf = (await startServer(owner, [`--etcd-servers=${wire.endpoint}`])).client()
+    await put(deaf, path, 'm', 'old')
+    wire.set('mute')
+    const version = await put(one, path, 'm', 'new')
+    const notOlder = `resourceVersion=${version}&resourceVersionMatch=NotOlderThan`
+    const reads = ['', '/m', `?${notOlder}`, `/m?resourceVersion=${version}`].map((read) => {
+      return deaf.get(`${path}${read}${read.includes('?') ? '&' : '?'}timeout=1s`)
+    })
+    for (const { status, text } of await Promise.all(reads)) assert.ok(status === 503 || status === 504, text)
+    assert.deepEqual(await read(deaf, `${path}?resourceVersion=0`), { m: 'old' })
+    wire.set('cut')
+    wire.set('pass')
+    await ready(deaf)
+    assert.deepEqual(await read(deaf, path), { m: 'new' })
   })
 
   it('know the versions that a third names which has just started, also where a stranger wrote', async () => {

@@ -69,6 +69,15 @@ test('watches tell everything once, in order, under load', { timeout: 120_000 },
   assert.ok(events >= wantedEvents, `only ${events} events`)
   assert.ok(bookmarks >= resumed.length && connections > resumed.length)
 
+  await t.test('one from a version ahead is told nothing before it', async () => {
+    const { version } = await put(client, 'n-0/ahead', '0', true)
+    const path = `${pathOf('n-0')}?watch=1&resourceVersion=${version + 3}`
+    const seen = readVersions(server.client(), path, 2)
+    const made: string[] = []
+    for (let i = 0; i < 5; i++) made.push(String((await put(client, 'n-0/ahead', `next ${i}`, true, false)).version))
+    assert.deepEqual(await seen, made.slice(3))
+  })
+
   await t.test('one that does not read is closed, and nobody else feels it', async () => {
     const reset = stopReadingHttp2(server)
     await stopReading(server.client(), client)
