@@ -81,17 +81,26 @@ export class SortedMap<V> {
 
   #insert(key: string, value: V): void {
     const last = this.#chunks.at(-1)
-    if (last === undefined || (last.keys.length >= maxChunk && compareUtf8(key, last.keys.at(-1)!) > 0)) {
-      this.#chunks.push({ keys: [key], values: [value] })
+    if (last === undefined || compareUtf8(key, last.keys.at(-1)!) > 0) {
+      this.#append(last, key, value)
       return
     }
-    const index = Math.min(this.#chunkOf(key), this.#chunks.length - 1)
+    const index = this.#chunkOf(key)
     const { keys, values } = this.#chunks[index]!
     const at = position(keys, key)
     keys.splice(at, 0, key)
     values.splice(at, 0, value)
     if (keys.length > maxChunk)
       this.#chunks.splice(index + 1, 0, { keys: keys.splice(maxChunk / 2), values: values.splice(maxChunk / 2) })
+  }
+
+  #append(last: Chunk<V> | undefined, key: string, value: V): void {
+    if (last === undefined || last.keys.length >= maxChunk) {
+      this.#chunks.push({ keys: [key], values: [value] })
+    } else {
+      last.keys.push(key)
+      last.values.push(value)
+    }
   }
 
   /** The first chunk whose last key is not before `key`; the number of chunks when there is none. */

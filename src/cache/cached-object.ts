@@ -1,34 +1,73 @@
 /**
  * An object as the cache holds it: the bytes that a GET sends, and the little that lists and watches select by.
- * Made once per change and shared by every reader; never changed.
+ * Made once per change and shared by every reader; never changed. There are as many as the cluster has objects, so
+ * what can be told from the key is not kept beside it.
  */
-import { replaceVersion, type StoredHeader, storedHeader, storedJson, type VersionedJson } from '../codec/stored.ts'
+import {
+  type Allocate,
+  replaceVersion,
+  type Selectable,
+  storedJson,
+  storedSelectable,
+  type VersionedJson,
+} from '../codec/stored.ts'
 import { formatVersion } from '../model/resource-version.ts'
 
-export interface CachedObject extends VersionedJson {
+export class CachedObject implements VersionedJson {
   readonly key: string
-  readonly namespace: string
-  readonly name: string
   readonly revision: number
-  readonly header: StoredHeader
-}
+  readonly selectable: Selectable
+  readonly json: Buffer
+  readonly versionAt: number
+  /** Where in the key the namespace starts, or the name of an object without one. */
+  readonly #placeAt: number
 
-/** `key` is `<prefix><namespace>/<name>`, or `<prefix><name>` for kinds without namespaces. */
-export function readStored(key: string, prefix: string, revision: number, value: Uint8Array): CachedObject {
-  const header = storedHeader(value)
-  const place = key.slice(prefix.length)
-  const slash = place.indexOf('/')
-  return {
-    key,
-    namespace: slash < 0 ? '' : place.slice(0, slash),
-    name: place.slice(slash + 1),
-    revision,
-    header,
-    ...storedJson(value, formatVersion(revision)),
+  constructor(
+    key: string,
+    placeAt: number,
+    revision: number,
+    selectable: Selectable,
+    { json, versionAt }: VersionedJson,
+  ) {
+    this.key = key
+    this.#placeAt = placeAt
+    this.revision = revision
+    this.selectable = selectable
+    this.json = json
+    this.versionAt = versionAt
+  }
+
+  /** '' for kinds without namespaces. */
+  get namespace(): string {
+    const slash = this.key.indexOf('/', this.#placeAt)
+    return slash < 0 ? '' : this.key.slice(this.#placeAt, slash)
+  }
+
+  get name(): string {
+    return this.key.slice(this.key.lastIndexOf('/') + 1)
+  }
+
+  /** The object as a DELETED event shows it: its last state, with the version of its deletion. */
+  withRevision(revision: number): CachedObject {
+    const json = replaceVersion(this, formatVersion(this.revision), formatVersion(revision))
+    return new CachedObject(this.key, this.#placeAt, revision, this.selectable, { json, versionAt: this.versionAt })
   }
 }
 
-/** The object as a DELETED event shows it: its last state, with the version of its deletion. */
-export function withRevision(object: CachedObject, revision: number): CachedObject {
-  return { ...object, revision, json: replaceVersion(object, formatVersion(object.revision), formatVersion(revision)) }
+/** `key` is `<prefix><namespace>/<name>`, or `<prefix><name>` for kinds without namespaces. */
+export function readStored(
+  key: string,
+  prefix: string,
+  revision: number,
+  value: Uint8Array,
+  allocate: Allocate = Buffer.allocUnsafeSlow,
+): CachedObject {
+  const selectable = storedSelectable(value)
+  return new CachedObject(
+    key,
+    prefix.length,
+    revision,
+    selectable,
+    storedJson(value, formatVersion(revision), allocate),
+  )
 }

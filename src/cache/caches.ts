@@ -6,7 +6,7 @@
  * are loaded anew and watchers are closed: their clients resume by revision or list again.
  */
 import { pause } from '../base/abort.ts'
-import { RevisionGone, type Store, StoreError } from '../store/store.ts'
+import { RevisionGone, type Snapshot, type Store, StoreError } from '../store/store.ts'
 import { KindCache } from './kind-cache.ts'
 
 /** Every object's key is `objects/<group>/<plural>/...`. */
@@ -76,17 +76,33 @@ export class Caches {
 
   async #load(): Promise<void> {
     for (const cache of this.#byPrefix.values()) cache.beginLoad()
-    let page = await this.#store.list({ prefix: objectsPrefix, limit: loadPage, count: false })
-    const { revision } = page
-    for (;;) {
-      for (const entry of page.entries) this.#cacheOf(entry.key)?.load(entry.key, entry.revision, entry.value)
-      const after = page.entries.at(-1)?.key
-      if (page.remaining === 0 || after === undefined) break
-      page = await this.#store.list({ prefix: objectsPrefix, limit: loadPage, count: false, after, revision })
+    const first = await this.#store.list({ prefix: objectsPrefix, limit: loadPage, count: false })
+    const { revision } = first
+    for (let page: Snapshot | undefined = first; page !== undefined; ) {
+      // The store reads the next page while this one is taken in. Should that fail, it is told where it is awaited.
+      const next = this.#pageAfter(page)
+      next?.catch(() => {})
+      this.#take(page)
+      page = await next
     }
     for (const cache of this.#byPrefix.values()) cache.loaded(revision)
     this.#healthy = true
     this.#advance(revision)
+  }
+
+  /** Entries come in the order of their keys, so one belongs to the same kind as the one before it, most of the time. */
+  #take({ entries }: Snapshot): void {
+    let cache: KindCache | undefined
+    for (const { key, revision, value } of entries) {
+      if (cache === undefined || !key.startsWith(cache.prefix)) cache = this.#cacheOf(key)
+      cache?.load(key, revision, value)
+    }
+  }
+
+  #pageAfter({ entries, remaining, revision }: Snapshot): Promise<Snapshot> | undefined {
+    const after = entries.at(-1)?.key
+    if (remaining === 0 || after === undefined) return undefined
+    return this.#store.list({ prefix: objectsPrefix, limit: loadPage, count: false, after, revision })
   }
 
   async #run(): Promise<void> {

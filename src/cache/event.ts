@@ -2,7 +2,7 @@
  * A change of one object as watchers see it. What a watcher is told depends on what it selects: an object that begins
  * to match is ADDED to it, one that stops matching is DELETED. Each form is encoded once and shared.
  */
-import { type CachedObject, withRevision } from './cached-object.ts'
+import type { CachedObject } from './cached-object.ts'
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
@@ -34,7 +34,7 @@ export class CacheEvent {
   /** What a watcher is shown: for DELETED the last state that it knew, with the version of the change. */
   #shown(type: EventType): CachedObject {
     if (type !== 'DELETED' || this.deleted || this.previous === undefined) return this.object
-    return withRevision(this.previous, this.revision)
+    return this.previous.withRevision(this.revision)
   }
 
   /** What this change is to someone who selects by `matches`; undefined: nothing. */

@@ -41,9 +41,7 @@ export class LabelIndex {
     return found.sort((a, b) => compareUtf8(a.key, b.key))
   }
 
-  #valueOf({ header }: CachedObject): string | undefined {
-    return header.labels !== undefined && Object.hasOwn(header.labels, this.#label)
-      ? header.labels[this.#label]
-      : undefined
+  #valueOf({ selectable: { labels } }: CachedObject): string | undefined {
+    return labels !== undefined && Object.hasOwn(labels, this.#label) ? labels[this.#label] : undefined
   }
 }

@@ -17,11 +17,15 @@ import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { sortedKeys, stringifyMember, stringifyMembers } from './json.ts'
 
-export interface StoredHeader {
+export interface StoredHeader extends Partial<Selectable> {
   readonly uid: string
-  readonly labels?: { readonly [key: string]: string }
+}
+
+/** What objects are selected by. */
+export interface Selectable {
+  readonly labels: { readonly [key: string]: string } | undefined
   /** Values that field selectors can ask for, beside name and namespace. */
-  readonly fields?: { readonly [path: string]: string }
+  readonly fields: { readonly [path: string]: string } | undefined
 }
 
 const format = 1
@@ -61,11 +65,18 @@ function splitBody(object: ApiObject): { before: string; after: string } {
   return { before: `${before},"metadata":{${metaMembers}${metaMembers === '' ? '' : ','}`, after: `${after}}` }
 }
 
-export function storedHeader(bytes: Uint8Array): StoredHeader {
+/** The part of the header that objects are selected by. Checks the value on the way. */
+export function storedSelectable(bytes: Uint8Array): Selectable {
   const view = asBuffer(bytes)
   assertSound(view)
-  return JSON.parse(view.toString('utf8', headerStart, headerStart + view.readUInt32LE(6)))
+  const header: StoredHeader = JSON.parse(view.toString('utf8', headerStart, headerStart + view.readUInt32LE(6)))
+  const { labels, fields } = header
+  if (labels === undefined && fields === undefined) return nothingSelectable
+  return { labels, fields }
 }
+
+/** Shared by all objects that have neither. */
+const nothingSelectable: Selectable = { labels: undefined, fields: undefined }
 
 export interface VersionedJson {
   /** The object's JSON with its resourceVersion in place: what a GET sends. */
@@ -74,30 +85,21 @@ export interface VersionedJson {
   readonly versionAt: number
 }
 
-/** To be kept: in memory of its own. */
-export function storedJson(bytes: Uint8Array, resourceVersion: string): VersionedJson {
-  return withVersion(bytes, resourceVersion, Buffer.allocUnsafeSlow)
-}
-
-/** To be sent and dropped: memory that is shared with other such answers is cheaper. */
-export function storedAnswer(bytes: Uint8Array, resourceVersion: string): Buffer {
-  return withVersion(bytes, resourceVersion, Buffer.allocUnsafe).json
-}
-
-function withVersion(bytes: Uint8Array, resourceVersion: string, allocate: Allocate): VersionedJson {
+/** `allocate` says where: what is kept for long should not keep its neighbours, what is sent and dropped may. */
+export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate: Allocate): VersionedJson {
   const view = asBuffer(bytes)
   const bodyStart = headerStart + view.readUInt32LE(6)
   const versionAt = view.readUInt32LE(10)
   return { json: splice(view.subarray(bodyStart), { at: versionAt, dropped: 0, resourceVersion, allocate }), versionAt }
 }
 
+export type Allocate = (size: number) => Buffer
+
 /** The same JSON with another resourceVersion. */
 export function replaceVersion({ json, versionAt }: VersionedJson, from: string, to: string): Buffer {
   const dropped = versionMember(from).length
   return splice(json, { at: versionAt, dropped, resourceVersion: to, allocate: Buffer.allocUnsafeSlow })
 }
-
-type Allocate = (size: number) => Buffer
 
 interface Splice {
   readonly at: number

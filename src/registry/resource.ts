@@ -103,5 +103,5 @@ async function catchUp(caches: Caches, revision: number): Promise<void> {
 export function headerOf(resource: Resource, object: ApiObject): StoredHeader {
   const { uid = '', labels } = object.metadata
   const fields = resource.kind.selectable?.(object)
-  return { uid, ...(labels === undefined ? {} : { labels }), ...(fields === undefined ? {} : { fields }) }
+  return { uid, labels, fields }
 }

@@ -41,13 +41,13 @@ export function parseSelection(resource: Resource, query: SelectionQuery): Parse
 function matcher(labels: readonly Requirement[], fields: readonly FieldRequirement[]): Matches | undefined {
   if (labels.length === 0 && fields.length === 0) return undefined
   return (object) =>
-    matchesLabels(labels, object.header.labels) && matchesFields(fields, (path) => fieldOf(object, path))
+    matchesLabels(labels, object.selectable.labels) && matchesFields(fields, (path) => fieldOf(object, path))
 }
 
 function fieldOf(object: CachedObject, path: string): string | undefined {
   if (path === 'metadata.name') return object.name
   if (path === 'metadata.namespace') return object.namespace
-  return object.header.fields?.[path]
+  return object.selectable.fields?.[path]
 }
 
 /** `metadata.name=a` selects one object, which needs no search. */

@@ -2,7 +2,7 @@
 
 import type { Admission } from '../admission/admission.ts'
 import { stringifyJson } from '../codec/json.ts'
-import { encodeStored, storedAnswer } from '../codec/stored.ts'
+import { encodeStored, storedJson } from '../codec/stored.ts'
 import { trackUpdate } from '../merge/track-update.ts'
 import { type ApiObject, asJson, timestamp } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
@@ -87,7 +87,7 @@ export async function commitObject(
     value,
   })
   if (result.outcome === 'conflict') return result
-  return { outcome: 'stored', json: storedAnswer(value, formatVersion(result.revision)) }
+  return { outcome: 'stored', json: storedJson(value, formatVersion(result.revision), Buffer.allocUnsafe).json }
 }
 
 /** The JSON of an object that is not stored: a dry run, or one that is gone. */
