@@ -1,12 +1,12 @@
 /**
- * What etcd and the way to it can do: raw puts through the store's own connection, next to which commits are judged.
- * Needs a running etcd; prints nothing itself.
+ * What etcd and the way to it can do: raw puts and reads through the store's own connection, next to which commits and
+ * reads of ours are judged. Needs a running etcd; prints nothing itself.
  */
 import { Connection } from '../src/store/etcd/connection.ts'
-import { encodePut, methods } from '../src/store/etcd/messages.ts'
+import { encodePut, encodeRange, methods } from '../src/store/etcd/messages.ts'
 import type { Tls } from '../src/store/etcd/session.ts'
 
-export interface RawPuts {
+export interface RawLoad {
   readonly endpoints: readonly string[]
   readonly tls?: Tls
   readonly clients?: number
@@ -15,15 +15,31 @@ export interface RawPuts {
 }
 
 /** Puts per second by `clients` at once, each on a key of its own. */
-export async function measureRawPuts(options: RawPuts): Promise<number> {
-  const { endpoints, tls, clients = 64, total = 10_000, valueBytes = 1_000 } = options
+export async function measureRawPuts(options: RawLoad): Promise<number> {
+  const value = new Uint8Array(options.valueBytes ?? 1_000).fill(120)
+  return await rate(options, (connection, id) =>
+    connection.call(methods.put, encodePut(keyOf(id), value), { effect: 'write' }),
+  )
+}
+
+/** Reads per second by `clients` at once, each as recent as a read of ours: no older than the call. */
+export async function measureRawReads(options: RawLoad): Promise<number> {
+  return await rate(options, (connection, id) =>
+    connection.call(methods.range, encodeRange({ key: keyOf(id) }), { effect: 'read' }),
+  )
+}
+
+function keyOf(id: number): Buffer {
+  return Buffer.from(`/bench/${id}`)
+}
+
+type Call = (connection: Connection, id: number) => Promise<unknown>
+
+async function rate({ endpoints, tls, clients = 64, total = 10_000 }: RawLoad, call: Call): Promise<number> {
   const connection = new Connection({ endpoints, tls, deadlineMs: 10_000 })
-  const value = new Uint8Array(valueBytes).fill(120)
   let left = total
   const client = async (_: unknown, id: number) => {
-    while (left-- > 0) {
-      await connection.call(methods.put, encodePut(Buffer.from(`/bench/${id}`), value), { effect: 'write' })
-    }
+    while (left-- > 0) await call(connection, id)
   }
   try {
     const start = performance.now()

@@ -2,8 +2,10 @@
  * `npm run bench`: what the server does, against what the machine could do at most, in one run of a few minutes.
  * Every bare limit is taken in the same run, so that the ratios hold on any machine. Linux, with wrk and h2load.
  *
- *   --only TEXT      only the groups of rows whose name holds TEXT: get, list, writes, start, memory, watch, label, growth
+ *   --only TEXT      only the groups of rows whose name holds TEXT: get, list, writes, stores, patch, start, memory,
+ *                    watch, label, growth
  *   --json FILE      write the figures to a file too
+ *   --plot FILE      draw the rows of `growth` (SVG)
  *   --cpu-prof DIR   our server writes profiles of its processor time there (and is the slower for it)
  */
 import { spawnSync } from 'node:child_process'
@@ -11,22 +13,41 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { plot } from './plot.ts'
 import { getRows } from './rows/get.ts'
-import { growthRows } from './rows/growth.ts'
+import { growthRows, growthSeries } from './rows/growth.ts'
 import { labelRows } from './rows/label.ts'
 import { listRows } from './rows/list.ts'
 import { memoryRows } from './rows/memory.ts'
+import { patchRows } from './rows/patch.ts'
 import { startRows } from './rows/start.ts'
+import { storeRows } from './rows/stores.ts'
 import { watchRows } from './rows/watch.ts'
 import { writeRows } from './rows/writes.ts'
 import { Bench } from './servers.ts'
 import { printTable, type Row } from './table.ts'
 
 /** `growth` writes to the objects that `start` and `memory` measure, so it is the last. */
-const groups = [getRows, listRows, writeRows, startRows, memoryRows, watchRows, labelRows, growthRows]
+const groups = [
+  getRows,
+  listRows,
+  writeRows,
+  storeRows,
+  patchRows,
+  startRows,
+  memoryRows,
+  watchRows,
+  labelRows,
+  growthRows,
+]
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, json: { type: 'string' }, 'cpu-prof': { type: 'string' } },
+  options: {
+    only: { type: 'string' },
+    json: { type: 'string' },
+    plot: { type: 'string' },
+    'cpu-prof': { type: 'string' },
+  },
 })
 const chosen = groups.filter(({ name }) => name.includes(values.only ?? ''))
 if (chosen.length === 0)
@@ -52,6 +73,8 @@ try {
 } finally {
   await bench.close()
   if (rows.length > 0) console.log(printTable(rows))
+  const series = growthSeries(rows)
+  if (values.plot && series.length > 0) writeFileSync(values.plot, plot(series))
   if (values.json) writeFileSync(values.json, `${JSON.stringify({ cpus: availableParallelism(), rows }, null, 2)}\n`)
 }
 

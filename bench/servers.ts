@@ -64,12 +64,14 @@ export class Bench {
     return directory
   }
 
-  async startOrch(directory: string): Promise<Side> {
+  /** With further flags, where a row is about those. */
+  async startOrch(directory: string, more: readonly string[] = []): Promise<Side> {
     const flags = [
       '--secure-port=0',
       `--data-dir=${directory}/data`,
       '--admin-kubeconfig=',
       `--token-auth-file=${directory}/tokens.csv`,
+      ...more,
     ]
     const env = this.#profiles ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${this.#profiles}` } : {}
     const child = spawn(join(root, 'bin/orch'), ['apiserver', ...flags], {

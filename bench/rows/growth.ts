@@ -1,12 +1,13 @@
-/** What a write, a page of 500 and an event cost with 1,000, 10,000 and 100,000 objects: none should grow. */
+/** What a write, a page of 500 and an event cost with 1,000 to 300,000 objects: none should grow. */
 import { Client } from '../client.ts'
 import { http1, measure } from '../load.ts'
 import { bodyOf, collection, nameOf, pathOf } from '../objects.ts'
+import type { Series } from '../plot.ts'
 import type { Bench, Side } from '../servers.ts'
 import { quantile, type Row, short } from '../table.ts'
 import { updates } from './writes.ts'
 
-const sizes = [1000, 10_000, 100_000]
+const sizes = [1000, 10_000, 100_000, 300_000]
 
 interface Costs {
   readonly size: number
@@ -58,6 +59,17 @@ async function eventTime(side: Side, size: number): Promise<number> {
   }
   client.close()
   return quantile(times, 0.5) * 1000
+}
+
+/** The same rows as lines of a drawing. */
+export function growthSeries(rows: readonly Row[]): Series[] {
+  const names = new Map<string, (readonly [number, number])[]>()
+  for (const { name, figures } of rows) {
+    const [what, at] = name.split(' at ')
+    if (at === undefined || figures.size === undefined) continue
+    names.set(what!, [...(names.get(what!) ?? []), [figures.size, figures.ours!]])
+  }
+  return [...names].map(([name, points]) => ({ name, points }))
 }
 
 function rowsOf(cost: Costs, first: Costs): Row[] {

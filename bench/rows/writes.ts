@@ -16,7 +16,7 @@ export function updates(count: number, salt: string, connections = clients): Dri
   return http1(collection, { connections, script, scriptArgs })
 }
 
-function creates(prefix: string): Drive {
+export function creates(prefix: string): Drive {
   return http1(collection, { connections: clients, script, scriptArgs: ['create', prefix, bodyOf('NAME', 'TEXT')] })
 }
 

@@ -1,0 +1,78 @@
+/**
+ * The same load on every store: durable creates and updates by 64 clients and reads of one object, on lmdb, on one
+ * etcd and on a cluster of three, beside raw puts and reads of etcd in the same run. On lmdb they are held against one
+ * etcd. Needs `etcd` on the path.
+ */
+import { type Cluster, startEtcd } from '../../test/tools/etcd.ts'
+import { measureRawPuts, measureRawReads } from '../etcd.ts'
+import { cpuPair, type Drive, http1, limitOf, type Measured, measure } from '../load.ts'
+import { pathOf } from '../objects.ts'
+import type { Bench, Side } from '../servers.ts'
+import { atLeast, perSecond, type Row, short } from '../table.ts'
+import { creates, updates } from './writes.ts'
+
+/** What raw etcd did. */
+interface Raw {
+  readonly puts: number
+  readonly reads: number
+}
+
+export const storeRows = {
+  name: 'stores',
+  async run(bench: Bench): Promise<Row[]> {
+    const one = await withEtcd(1, async (cluster) => [
+      ...(await rowsOf('lmdb', cluster, await bench.startOrch(bench.newDirectory()))),
+      ...(await rowsOf('etcd x1', cluster, await startOn(bench, cluster))),
+    ])
+    const three = await withEtcd(3, async (cluster) => rowsOf('etcd x3', cluster, await startOn(bench, cluster)))
+    return [...one, ...three]
+  },
+}
+
+async function withEtcd<T>(members: number, work: (cluster: Cluster) => Promise<T>): Promise<T> {
+  const cluster = await startEtcd({ members })
+  try {
+    return await work(cluster)
+  } finally {
+    await cluster.stop()
+  }
+}
+
+function startOn(bench: Bench, { endpoints }: Cluster): Promise<Side> {
+  return bench.startOrch(bench.newDirectory(), [`--etcd-servers=${endpoints.join(',')}`])
+}
+
+async function rawRates({ endpoints }: Cluster): Promise<Raw> {
+  await measureRawPuts({ endpoints, total: 2000 })
+  return { puts: await measureRawPuts({ endpoints }), reads: await measureRawReads({ endpoints }) }
+}
+
+/** The last ones of a run may not have been made: each client leaves one behind when the time is over. */
+const leftBehind = 2 * 64
+
+async function rowsOf(store: string, cluster: Cluster, side: Side): Promise<Row[]> {
+  const known = (await measure(side, creates('object-'), 2)).requests - leftBehind
+  const { puts, reads } = await rawRates(cluster)
+  const row = async (name: string, drive: Drive, bare: number) =>
+    storeRow(`${name}, 64 clients, ${store}`, await measure(side, drive, 3), bare)
+  const rows = [
+    await row('create', creates('made-'), puts),
+    await row('update', updates(known, 'again'), puts),
+    await row('GET', http1(pathOf(1), { connections: 64 }), reads),
+  ]
+  await side.stop()
+  return rows
+}
+
+function storeRow(name: string, ours: Measured, bare: number): Row {
+  const ratio = ours.perSecond / bare
+  return {
+    name,
+    ours: perSecond(ours.perSecond),
+    bare: perSecond(bare),
+    ...(name.endsWith('lmdb') ? atLeast(1, ratio) : { ratio }),
+    cpu: cpuPair(ours),
+    note: `bare: raw etcd; p50 ${short(ours.p50!)} ms, p99 ${short(ours.p99!)} ms; limit: ${limitOf(ours)}`,
+    figures: { ours: ours.perSecond, bare, oursCpu: ours.cpu, p50: ours.p50!, p99: ours.p99!, loop: ours.loop },
+  }
+}
