@@ -17,7 +17,7 @@ import { vendorOf } from '../../src/model/vendor.ts'
 import { ContinueTokens } from '../../src/registry/continue-token.ts'
 import { get } from '../../src/registry/get.ts'
 import { type ListPage, type ListQuery, list } from '../../src/registry/list.ts'
-import { type Resource, serveKind } from '../../src/registry/resource.ts'
+import { type Resource, serveKinds } from '../../src/registry/resource.ts'
 import { type ParsedSelection, parseSelection } from '../../src/registry/selection.ts'
 import { toldUpTo, type Watching, watch } from '../../src/registry/watch.ts'
 import { type Change, type Entry, StoreError } from '../../src/store/store.ts'
@@ -96,7 +96,7 @@ function makeWorld(seed: number): World {
   })
   const continueTokens = new ContinueTokens(Buffer.alloc(32))
   const vendor = vendorOf('orch')
-  const resource = serveKind(configMap, { vendor, store, caches, clock: systemClock, continueTokens })
+  const resource = serveKinds([configMap], { vendor, store, caches, clock: systemClock, continueTokens })[0]!
   return { random, scheduler, store, resource, counts, last: Number.POSITIVE_INFINITY }
 }
 
@@ -342,7 +342,7 @@ async function getOften(world: World): Promise<void> {
 
 async function getOrNothing(resource: Resource, namespace: string, name: string): Promise<{ revision: number }> {
   try {
-    return await get(resource, namespace, name, '')
+    return await get(resource, { namespace, name, resourceVersion: '' })
   } catch (error) {
     if (error instanceof ApiError && error.code === 404) return { revision: 0 }
     throw error
