@@ -4,7 +4,7 @@ import type { Peer, ResponseHeaders, Transport } from './exchange.ts'
 import { aborted, drained } from './streams.ts'
 
 const noError = 0
-const internalError = 2
+const cancel = 8
 const withBody = { endStream: false }
 const withoutBody = { endStream: true }
 
@@ -60,7 +60,7 @@ export class Http2Transport implements Transport {
   }
 
   cut(): void {
-    this.body.close(internalError)
+    this.body.close(cancel)
   }
 }
 
