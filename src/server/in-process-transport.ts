@@ -141,7 +141,7 @@ class Conversation implements ServerTransport {
   }
 
   cut(): void {
-    this.leave(new TransportError('the server broke its answer off'))
+    this.leave(new TransportError('the server has cut off its answer'))
   }
 
   /** The client goes, or is made to. What was written and not read is dropped. */
