@@ -12,9 +12,10 @@
  */
 import { at, child, type FieldError, type FieldPath, invalid } from '../model/field-error.ts'
 import { defined, isObject, type Json, type JsonObject } from '../model/json.ts'
+import { checkLabels } from '../model/label-rules.ts'
 import type { ObjectMeta } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
-import { validateLabels } from '../registry/metadata.ts'
+
 import { decode } from '../schema/decode.ts'
 import { objectMeta } from '../schema/object-meta.ts'
 import { type Fields, field, type ListSchema, type ObjectSchema, type Schema, s } from '../schema/schema.ts'
@@ -136,5 +137,5 @@ function embedded(schema: ObjectSchema): ObjectSchema {
 }
 
 function checkMetadata({ labels }: ObjectMeta, path: FieldPath): FieldError[] {
-  return validateLabels(labels, child(path, 'labels'))
+  return checkLabels(labels, child(path, 'labels'))
 }

@@ -57,6 +57,10 @@ export function notSupported(path: FieldPath, value: Json | undefined, supported
   return { fault: 'FieldValueNotSupported', path, text: `Unsupported value: ${show(value)}: supported values: ${list}` }
 }
 
+export function notFound(path: FieldPath, value: Json): FieldError {
+  return { fault: 'FieldValueNotFound', path, text: `Not found: ${show(value)}` }
+}
+
 export function tooLong(path: FieldPath, limit: number): FieldError {
   return { fault: 'FieldValueTooLong', path, text: `Too long: must have at most ${limit} bytes` }
 }

@@ -2,6 +2,8 @@
  * The forms that names may take. Each check gives a list of sentences, empty when the name is fine.
  * Lengths are checked before patterns, and no pattern can backtrack, so a megabyte of near-misses costs nothing.
  */
+import { isIP } from 'node:net'
+
 export type NameCheck = (name: string) => string[]
 
 const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
@@ -78,6 +80,33 @@ export function checkConfigKey(key: string): string[] {
   else if (key === '..') errors.push("must not be '..'")
   else if (key.startsWith('..')) errors.push("must not start with '..'")
   return errors
+}
+
+/** The name of a port: a short label with at least one letter. */
+export function checkPortName(name: string): string[] {
+  const errors: string[] = []
+  if (name.length > 15) errors.push(atMost(15))
+  if (!/^[-a-z0-9]+$/.test(name.slice(0, 100))) errors.push("must contain only lower case letters, digits and '-'")
+  if (!/[a-z]/.test(name.slice(0, 100))) errors.push('must contain at least one letter')
+  if (name.includes('--')) errors.push("must not contain consecutive '-'")
+  if (name.startsWith('-') || name.endsWith('-')) errors.push("must not begin or end with '-'")
+  return errors
+}
+
+/** The name of an environment variable. */
+export function checkEnvironmentName(name: string): string[] {
+  const errors: string[] = []
+  if (!/^[-._a-zA-Z][-._a-zA-Z0-9]*$/.test(name))
+    errors.push("must consist of letters, digits, '_', '-' or '.', and must not start with a digit (e.g. 'MY_ENV')")
+  if (name === '.' || name === '..') errors.push(`must not be '${name}'`)
+  else if (name.startsWith('..')) errors.push("must not start with '..'")
+  return errors
+}
+
+/** An address of either family, without a zone. */
+export function checkIpAddress(text: string): string[] {
+  const sound = text.length <= 45 && !text.includes('%') && isIP(text) !== 0
+  return sound ? [] : ['must be a valid IP address (e.g. 10.9.8.7 or 2001:db8::ffff)']
 }
 
 /** Checks the prefix of a generated name as if more characters came after it. */

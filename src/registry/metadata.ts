@@ -2,11 +2,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { at, child, type FieldError, forbidden, invalid, required } from '../model/field-error.ts'
 import { defined, type Json, sameJson } from '../model/json.ts'
-import { asPrefix, checkDnsLabel, checkLabelValue, checkPathSegment, checkQualifiedName } from '../model/names.ts'
+import { checkAnnotations, checkLabels } from '../model/label-rules.ts'
+import { asPrefix, checkDnsLabel, checkPathSegment, checkQualifiedName } from '../model/names.ts'
 import { type ObjectMeta, type OwnerReference, timestamp } from '../model/object.ts'
 import type { Kind } from '../schema/kind.ts'
 
-const maxAnnotationBytes = 256 * 1024
 const standardFinalizers = new Set(['orphan', 'foregroundDeletion'])
 
 /** Owners without those that occur twice; a client that sends one twice means one. */
@@ -56,8 +56,8 @@ export function validateMetadata(kind: Kind, metadata: ObjectMeta): FieldError[]
     ...(metadata.generation !== undefined && metadata.generation < 0
       ? [invalid('metadata.generation', metadata.generation, 'must be greater than or equal to 0')]
       : []),
-    ...validateLabels(metadata.labels, child(path, 'labels')),
-    ...validateAnnotations(metadata.annotations, child(path, 'annotations')),
+    ...checkLabels(metadata.labels, child(path, 'labels')),
+    ...checkAnnotations(metadata.annotations, child(path, 'annotations')),
     ...validateOwners(metadata.ownerReferences ?? []),
     ...validateFinalizers(metadata.finalizers ?? []),
   ]
@@ -81,24 +81,6 @@ function validateNamespace({ namespace }: ObjectMeta): FieldError[] {
 function nameFaults(kind: Kind, name: string): string[] {
   const faults = kind.name(name)
   return faults.length > 0 ? faults : checkPathSegment(name)
-}
-
-export function validateLabels(labels: { [key: string]: string } | undefined, path: string): FieldError[] {
-  return Object.entries(labels ?? {}).flatMap(([key, value]) => [
-    ...checkQualifiedName(key).map((text) => invalid(path, key, text)),
-    ...checkLabelValue(value).map((text) => invalid(path, value, text)),
-  ])
-}
-
-function validateAnnotations(annotations: { [key: string]: string } | undefined, path: string): FieldError[] {
-  let total = 0
-  const errors = Object.entries(annotations ?? {}).flatMap(([key, value]) => {
-    total += Buffer.byteLength(key) + Buffer.byteLength(value)
-    return checkQualifiedName(key.toLowerCase()).map((text) => invalid(path, key, text))
-  })
-  if (total > maxAnnotationBytes)
-    errors.push({ fault: 'FieldValueTooLong', path, text: `Too long: must have at most ${maxAnnotationBytes} bytes` })
-  return errors
 }
 
 /** Faults name the list, not the element, as clients of this field are used to. */
