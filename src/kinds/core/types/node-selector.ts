@@ -16,7 +16,7 @@ const requirement = s.object(
 
 type Requirement = Infer<typeof requirement>
 
-const nodeSelectorTerm = s.object(
+export const nodeSelectorTerm = s.object(
   {
     matchExpressions: field(1, s.list(requirement), { doc: 'What must hold for labels of the node.' }),
     matchFields: field(2, s.list(requirement), { doc: 'What must hold for fields of the node: for metadata.name.' }),

@@ -1,0 +1,62 @@
+/** PersistentVolumeClaimSpec: the storage that a claim asks for, or that a pod asks for by a template of a claim. */
+import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
+import { checkDnsSubdomain } from '../../../model/names.ts'
+import { quantitySign } from '../../../model/quantity.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { accessModes, checkAccessModes } from './access-modes.ts'
+import { labelSelector } from './label-selector.ts'
+import { typedLocalObjectReference } from './local-references.ts'
+import { quantityIn, resourceRequirements } from './resources.ts'
+
+const fields = {
+  accessModes: field(1, accessModes),
+  resources: field(2, resourceRequirements, { zero: 'write' }),
+  volumeName: field(3, s.string()),
+  selector: field(4, labelSelector),
+  storageClassName: field(5, s.string(), { zero: 'keep' }),
+  volumeMode: field(6, s.oneOf('Block', 'Filesystem'), { zero: 'keep', default: 'Filesystem' }),
+  dataSource: field(7, typedLocalObjectReference),
+  dataSourceRef: field(8, typedLocalObjectReference),
+}
+
+export type PersistentVolumeClaimSpec = InferFields<typeof fields>
+
+export const persistentVolumeClaimSpec = s.object(fields, {
+  name: 'PersistentVolumeClaimSpec',
+  doc: 'The storage that is asked for: how much, of which class, and how it is to be used.',
+  check: checkClaim,
+})
+
+function checkClaim(spec: PersistentVolumeClaimSpec, path: FieldPath): FieldError[] {
+  const { accessModes: modes = [], storageClassName: className = '', dataSource, dataSourceRef } = spec
+  const modesPath = child(path, 'accessModes')
+  return [
+    ...(modes.length === 0 ? [required(modesPath, 'at least 1 access mode is required')] : []),
+    ...checkAccessModes(modes, modesPath),
+    ...checkStorage(spec, at(child(path, 'resources'), 'storage')),
+    ...(className === '' ? [] : checkDnsSubdomain(className)).map((text) =>
+      invalid(child(path, 'storageClassName'), className, text),
+    ),
+    ...(dataSource ? checkDataSource(dataSource, child(path, 'dataSource')) : []),
+    ...(dataSourceRef ? checkDataSource(dataSourceRef, child(path, 'dataSourceRef')) : []),
+  ]
+}
+
+function checkStorage({ resources }: PersistentVolumeClaimSpec, path: FieldPath): FieldError[] {
+  const size = quantityIn(resources?.requests, 'storage')
+  if (size === undefined) return [required(path)]
+  return quantitySign(size) > 0 ? [] : [invalid(path, resources!.requests!.storage, 'must be greater than zero')]
+}
+
+type DataSource = NonNullable<PersistentVolumeClaimSpec['dataSource']>
+
+/** Of the kinds without a group only a claim can be copied. */
+function checkDataSource({ name = '', kind = '', apiGroup = '' }: DataSource, path: FieldPath): FieldError[] {
+  return [
+    ...(name === '' ? [required(child(path, 'name'))] : []),
+    ...(kind === '' ? [required(child(path, 'kind'))] : []),
+    ...(apiGroup === '' && kind !== 'PersistentVolumeClaim'
+      ? [invalid(path, kind, 'must be PersistentVolumeClaim when `apiGroup` is empty')]
+      : []),
+  ]
+}

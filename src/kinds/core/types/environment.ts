@@ -1,0 +1,127 @@
+/** The environment of a container: variables by name, and whole ConfigMaps and Secrets of them. */
+import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
+import { checkConfigKey, checkDnsSubdomain, checkEnvironmentName } from '../../../model/names.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import {
+  checkFieldSelector,
+  checkResourceSelector,
+  fieldsForEnvironment,
+  objectFieldSelector,
+  resourceFieldSelector,
+} from './downward.ts'
+import { inlinedReference } from './local-references.ts'
+
+const keySelectorFields = {
+  ...inlinedReference,
+  key: field(2, s.string(), { zero: 'write' }),
+  optional: field(3, s.boolean(), { zero: 'keep' }),
+}
+
+const configMapKeySelector = s.object(keySelectorFields, {
+  name: 'ConfigMapKeySelector',
+  doc: 'A key of a ConfigMap.',
+  atomic: true,
+  check: checkKeySelector,
+})
+
+const secretKeySelector = s.object(keySelectorFields, {
+  name: 'SecretKeySelector',
+  doc: 'A key of a Secret.',
+  atomic: true,
+  check: checkKeySelector,
+})
+
+const sourceFields = {
+  fieldRef: field(1, objectFieldSelector),
+  resourceFieldRef: field(2, resourceFieldSelector),
+  configMapKeyRef: field(3, configMapKeySelector),
+  secretKeyRef: field(4, secretKeySelector),
+}
+
+type EnvVarSource = InferFields<typeof sourceFields>
+
+const envVarSource = s.object(sourceFields, {
+  name: 'EnvVarSource',
+  doc: 'Where the value of a variable comes from.',
+  check: checkSource,
+})
+
+const variableFields = {
+  name: field(1, s.string(), { zero: 'write', required: true }),
+  value: field(2, s.string()),
+  valueFrom: field(3, envVarSource),
+}
+
+export type EnvVar = InferFields<typeof variableFields>
+
+export const envVar = s.object(variableFields, {
+  name: 'EnvVar',
+  doc: 'An environment variable: a name, and a value or where it comes from.',
+  check: checkVariable,
+})
+
+const wholeFields = { ...inlinedReference, optional: field(2, s.boolean(), { zero: 'keep' }) }
+const configMapEnvSource = s.object(wholeFields, {
+  name: 'ConfigMapEnvSource',
+  doc: 'All keys of a ConfigMap.',
+  check: checkWholeSource,
+})
+const secretEnvSource = s.object(wholeFields, {
+  name: 'SecretEnvSource',
+  doc: 'All keys of a Secret.',
+  check: checkWholeSource,
+})
+
+const fromFields = {
+  prefix: field(1, s.string()),
+  configMapRef: field(2, configMapEnvSource),
+  secretRef: field(3, secretEnvSource),
+}
+
+export type EnvFromSource = InferFields<typeof fromFields>
+
+export const envFromSource = s.object(fromFields, {
+  name: 'EnvFromSource',
+  doc: 'Variables from all the keys of a ConfigMap or Secret.',
+  check: ({ prefix = '' }, path) =>
+    prefix === '' ? [] : checkEnvironmentName(prefix).map((text) => invalid(child(path, 'prefix'), prefix, text)),
+})
+
+function checkVariable({ name = '', value = '', valueFrom }: EnvVar, path: FieldPath): FieldError[] {
+  const names = name === '' ? [] : checkEnvironmentName(name)
+  const errors = names.map((text) => invalid(child(path, 'name'), name, text))
+  if (value === '' || valueFrom === undefined || Object.keys(valueFrom).length === 0) return errors
+  return [...errors, invalid(child(path, 'valueFrom'), '', 'may not be specified when `value` is not empty')]
+}
+
+function checkSource(source: EnvVarSource, path: FieldPath): FieldError[] {
+  const { fieldRef, resourceFieldRef } = source
+  const count = Object.keys(source).length
+  return [
+    ...(fieldRef ? checkFieldSelector(fieldRef, fieldsForEnvironment, child(path, 'fieldRef')) : []),
+    ...(resourceFieldRef ? checkResourceSelector(resourceFieldRef, false, child(path, 'resourceFieldRef')) : []),
+    ...(count === 1 ? [] : [invalid(path, '', count === 0 ? 'a source is needed' : 'only one source may be given')]),
+  ]
+}
+
+function checkKeySelector({ name = '', key = '' }: InferFields<typeof keySelectorFields>, path: FieldPath) {
+  const keyPath = child(path, 'key')
+  return [
+    ...checkDnsSubdomain(name).map((text) => invalid(child(path, 'name'), name, text)),
+    ...(key === '' ? [required(keyPath)] : checkConfigKey(key).map((text) => invalid(keyPath, key, text))),
+  ]
+}
+
+function checkWholeSource({ name = '' }: InferFields<typeof wholeFields>, path: FieldPath): FieldError[] {
+  const place = child(path, 'name')
+  if (name === '') return [required(place)]
+  return checkDnsSubdomain(name).map((text) => invalid(place, name, text))
+}
+
+/** Faults in the choice of the source name the list, as clients are used to. */
+export function checkEnvFrom(sources: readonly EnvFromSource[], path: FieldPath): FieldError[] {
+  return sources.flatMap(({ configMapRef, secretRef }) => {
+    if (configMapRef && secretRef) return [invalid(path, '', 'only one source may be given')]
+    return configMapRef || secretRef ? [] : [invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`')]
+  })
+}

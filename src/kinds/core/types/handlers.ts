@@ -1,0 +1,121 @@
+/** What is done to or in a container from outside: probes that ask how it is, and hooks in its life. */
+import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
+import { checkPortName } from '../../../model/names.ts'
+import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
+
+const execAction = s.object(
+  { command: field(1, s.list(s.string())) },
+  {
+    name: 'ExecAction',
+    doc: 'Runs a command in the container; it is well if the command ends with 0.',
+    check: ({ command = [] }, path) => (command.length > 0 ? [] : [required(child(path, 'command'))]),
+  },
+)
+
+const httpHeader = s.object(
+  { name: field(1, s.string(), { zero: 'write' }), value: field(2, s.string(), { zero: 'write' }) },
+  { name: 'HTTPHeader', doc: 'A header of an HTTP request.' },
+)
+
+const httpGetFields = {
+  path: field(1, s.string(), { default: '/' }),
+  port: field(2, s.intOrString(), { zero: 'write' }),
+  host: field(3, s.string()),
+  scheme: field(4, s.oneOf('HTTP', 'HTTPS'), { default: 'HTTP' }),
+  httpHeaders: field(5, s.list(httpHeader)),
+}
+
+const httpGetAction = s.object(httpGetFields, {
+  name: 'HTTPGetAction',
+  doc: 'Sends an HTTP GET; it is well if the answer is from 200 to 399.',
+  check: ({ port = 0, httpHeaders = [] }, path) => [
+    ...checkPort(port, child(path, 'port')),
+    ...httpHeaders.flatMap(({ name = '' }) => checkHeaderName(name, child(path, 'httpHeaders'))),
+  ],
+})
+
+const tcpSocketAction = s.object(
+  { port: field(1, s.intOrString(), { zero: 'write' }), host: field(2, s.string()) },
+  {
+    name: 'TCPSocketAction',
+    doc: 'Opens a connection; it is well if that succeeds.',
+    check: ({ port = 0 }, path) => checkPort(port, child(path, 'port')),
+  },
+)
+
+const grpcAction = s.object(
+  { port: field(1, s.int32(), { zero: 'write' }), service: field(2, s.string(), { zero: 'keep', default: '' }) },
+  { name: 'GRPCAction', doc: 'Asks the health service of a gRPC server.' },
+)
+
+const handlerFields = {
+  exec: field(1, execAction),
+  httpGet: field(2, httpGetAction),
+  tcpSocket: field(3, tcpSocketAction),
+}
+
+const handlerChoice = { among: ['exec', 'httpGet', 'tcpSocket'], noun: 'handler type' }
+
+const probeFields = {
+  ...inlined(1, { ...handlerFields, grpc: field(4, grpcAction) }),
+  initialDelaySeconds: field(2, s.int32()),
+  timeoutSeconds: field(3, s.int32(), { default: 1 }),
+  periodSeconds: field(4, s.int32(), { default: 10 }),
+  successThreshold: field(5, s.int32(), { default: 1 }),
+  failureThreshold: field(6, s.int32(), { default: 3 }),
+  terminationGracePeriodSeconds: field(7, s.int64(), { zero: 'keep' }),
+}
+
+export type Probe = InferFields<typeof probeFields>
+
+export const probe = s.object(probeFields, {
+  name: 'Probe',
+  doc: 'A question that is put to a container again and again.',
+  choice: handlerChoice,
+  check: checkTimes,
+})
+
+const lifecycleHandler = s.object(handlerFields, {
+  name: 'LifecycleHandler',
+  doc: 'What is done at one point of the life of a container.',
+  choice: handlerChoice,
+})
+
+export const lifecycle = s.object(
+  { postStart: field(1, lifecycleHandler), preStop: field(2, lifecycleHandler) },
+  { name: 'Lifecycle', doc: 'What is done after a container has started and before it is stopped.' },
+)
+
+const times = [
+  'initialDelaySeconds',
+  'timeoutSeconds',
+  'periodSeconds',
+  'successThreshold',
+  'failureThreshold',
+] as const
+
+function checkTimes(value: Probe, path: FieldPath): FieldError[] {
+  return times
+    .filter((name) => (value[name] ?? 0) < 0)
+    .map((name) => invalid(child(path, name), value[name], 'must be greater than or equal to 0'))
+}
+
+/** What is asked to find out whether a container lives or has started must be answered well only once. */
+export function checkOneSuccess({ successThreshold = 1 }: Probe, path: FieldPath): FieldError[] {
+  return successThreshold === 1 ? [] : [invalid(child(path, 'successThreshold'), successThreshold, 'must be 1')]
+}
+
+export function checkPortNumber(port: number, path: FieldPath): FieldError[] {
+  return port >= 1 && port <= 65535 ? [] : [invalid(path, port, 'must be between 1 and 65535, inclusive')]
+}
+
+function checkPort(port: number | string, path: FieldPath): FieldError[] {
+  if (typeof port === 'number') return checkPortNumber(port, path)
+  return checkPortName(port).map((text) => invalid(path, port, text))
+}
+
+function checkHeaderName(name: string, path: FieldPath): FieldError[] {
+  return /^[-A-Za-z0-9]+$/.test(name)
+    ? []
+    : [invalid(path, name, 'a header name consists of letters, digits and dashes')]
+}

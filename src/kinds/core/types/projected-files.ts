@@ -1,0 +1,185 @@
+/** Sources of volumes whose files come from objects: ConfigMaps, Secrets, the pod itself, tokens, or all together. */
+import { child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import {
+  checkFieldSelector,
+  checkResourceSelector,
+  fieldsForVolumes,
+  objectFieldSelector,
+  resourceFieldSelector,
+} from './downward.ts'
+import { checkFilePath } from './file-paths.ts'
+import { inlinedReference } from './local-references.ts'
+
+const keyToPathFields = {
+  key: field(1, s.string(), { zero: 'write', required: true }),
+  path: field(2, s.string(), { zero: 'write', required: true }),
+  mode: field(3, s.int32(), { zero: 'keep' }),
+}
+
+const keyToPath = s.object(keyToPathFields, {
+  name: 'KeyToPath',
+  doc: 'The file that a key becomes.',
+  check: ({ path: file = '', mode }, path) => [
+    ...checkFilePath(file, child(path, 'path')),
+    ...checkMode(mode, child(path, 'mode')),
+  ],
+})
+
+const mode = (tag: number) => field(tag, s.int32(), { zero: 'keep', default: 0o644 })
+const optional = (tag: number) => field(tag, s.boolean(), { zero: 'keep' })
+const items = field(2, s.list(keyToPath))
+
+export const secretVolume = s.object(
+  {
+    secretName: field(1, s.string(), { required: true }),
+    items,
+    defaultMode: mode(3),
+    optional: optional(4),
+  },
+  { name: 'SecretVolumeSource', doc: 'The keys of a Secret as files.', check: checkDefaultMode },
+)
+
+const reference = { name: { ...inlinedReference.name, required: true } }
+
+export const configMapVolume = s.object(
+  { ...reference, items, defaultMode: mode(3), optional: optional(4) },
+  { name: 'ConfigMapVolumeSource', doc: 'The keys of a ConfigMap as files.', check: checkDefaultMode },
+)
+
+const fileFields = {
+  path: field(1, s.string(), { zero: 'write' }),
+  fieldRef: field(2, objectFieldSelector),
+  resourceFieldRef: field(3, resourceFieldSelector),
+  mode: field(4, s.int32(), { zero: 'keep' }),
+}
+
+type DownwardFile = InferFields<typeof fileFields>
+
+const downwardFile = s.object(fileFields, {
+  name: 'DownwardAPIVolumeFile',
+  doc: 'A file with a field of the pod or a resource of one of its containers.',
+})
+
+export const downwardVolume = s.object(
+  { items: field(1, s.list(downwardFile)), defaultMode: mode(2) },
+  {
+    name: 'DownwardAPIVolumeSource',
+    doc: 'Fields of the pod as files.',
+    check: (value, path) => [...checkDefaultMode(value, path), ...checkDownwardFiles(value.items, path)],
+  },
+)
+
+const secretProjection = s.object(
+  { ...reference, items, optional: optional(4) },
+  { name: 'SecretProjection', doc: 'The keys of a Secret, as part of a volume.' },
+)
+
+const configMapProjection = s.object(
+  { ...reference, items, optional: optional(4) },
+  { name: 'ConfigMapProjection', doc: 'The keys of a ConfigMap, as part of a volume.' },
+)
+
+const downwardProjection = s.object(
+  { items: field(1, s.list(downwardFile)) },
+  {
+    name: 'DownwardAPIProjection',
+    doc: 'Fields of the pod, as part of a volume.',
+    check: (value, path) => checkDownwardFiles(value.items, path),
+  },
+)
+
+const tokenFields = {
+  audience: field(1, s.string()),
+  expirationSeconds: field(2, s.int64(), { zero: 'keep', default: 3600 }),
+  path: field(3, s.string(), { zero: 'write', required: true }),
+}
+
+const tokenProjection = s.object(tokenFields, {
+  name: 'ServiceAccountTokenProjection',
+  doc: 'A token of the service account of the pod, renewed before it expires.',
+  check: checkToken,
+})
+
+const projectionFields = {
+  secret: field(1, secretProjection),
+  downwardAPI: field(2, downwardProjection),
+  configMap: field(3, configMapProjection),
+  serviceAccountToken: field(4, tokenProjection),
+}
+
+const projection = s.object(projectionFields, {
+  name: 'VolumeProjection',
+  doc: 'One of the sources of a projected volume.',
+  check: (value, path) =>
+    Object.keys(value).length > 1 ? [forbidden(path, 'may not specify more than 1 volume type')] : [],
+})
+
+const projectedFields = { sources: field(1, s.list(projection), { zero: 'write' }), defaultMode: mode(2) }
+
+export const projectedVolume = s.object(projectedFields, {
+  name: 'ProjectedVolumeSource',
+  doc: 'Files from several sources in one volume.',
+  check: (value, path) => [...checkDefaultMode(value, path), ...checkCollisions(value, path)],
+})
+
+function checkMode(value: number | undefined, path: FieldPath): FieldError[] {
+  if (value === undefined || (value >= 0 && value <= 0o777)) return []
+  return [invalid(path, value, 'must be a number between 0 and 0777 (octal), both inclusive')]
+}
+
+function checkDefaultMode({ defaultMode }: { defaultMode?: number }, path: FieldPath): FieldError[] {
+  return checkMode(defaultMode, child(path, 'defaultMode'))
+}
+
+/** Faults name the source, not the item, as clients are used to. */
+function checkDownwardFiles(files: readonly DownwardFile[] = [], path: FieldPath): FieldError[] {
+  return files.flatMap((file) => checkDownwardFile(file, path))
+}
+
+function checkDownwardFile({ path: file = '', fieldRef, resourceFieldRef, mode }: DownwardFile, path: FieldPath) {
+  const place = child(path, 'path')
+  return [
+    ...(file === '' ? [required(place)] : checkFilePath(file, place)),
+    ...checkDownwardSource({ fieldRef, resourceFieldRef }, path),
+    ...checkMode(mode, child(path, 'mode')),
+  ]
+}
+
+function checkDownwardSource(
+  { fieldRef, resourceFieldRef }: { [name in 'fieldRef' | 'resourceFieldRef']: DownwardFile[name] | undefined },
+  path: FieldPath,
+): FieldError[] {
+  if (fieldRef === undefined)
+    return resourceFieldRef === undefined
+      ? [required(path, 'one of fieldRef and resourceFieldRef is required')]
+      : checkResourceSelector(resourceFieldRef, true, child(path, 'resourceFieldRef'))
+  return [
+    ...checkFieldSelector(fieldRef, fieldsForVolumes, child(path, 'fieldRef')),
+    ...(resourceFieldRef ? [invalid(path, 'resource', 'fieldRef and resourceFieldRef exclude each other')] : []),
+  ]
+}
+
+const shortestLife = 10 * 60
+const longestLife = 2 ** 32
+
+function checkToken({ expirationSeconds: life = shortestLife }: InferFields<typeof tokenFields>, path: FieldPath) {
+  const place = child(path, 'expirationSeconds')
+  if (life < shortestLife) return [invalid(place, life, 'may not specify a duration less than 10 minutes')]
+  return life > longestLife ? [invalid(place, life, 'may not specify a duration larger than 2^32 seconds')] : []
+}
+
+/** Two sources may not make the same file. */
+function checkCollisions({ sources = [] }: InferFields<typeof projectedFields>, path: FieldPath): FieldError[] {
+  const seen = new Set<string>()
+  return sources.flatMap((source) => {
+    const files = filesOf(source)
+    const repeated = files.filter((file) => seen.has(file) || !seen.add(file))
+    return repeated.map((file) => invalid(path, file, 'conflicting duplicate paths'))
+  })
+}
+
+function filesOf({ secret, configMap, downwardAPI, serviceAccountToken }: InferFields<typeof projectionFields>) {
+  const named = [...(secret?.items ?? []), ...(configMap?.items ?? []), ...(downwardAPI?.items ?? [])]
+  return [...named.map(({ path = '' }) => path), serviceAccountToken?.path ?? ''].filter((path) => path !== '')
+}

@@ -1,0 +1,183 @@
+/** Security contexts: with which rights a pod and its containers run. */
+import { at, child, duplicate, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
+import { checkDnsSubdomain } from '../../../model/names.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { checkDescendingPath } from './file-paths.ts'
+
+const capabilities = s.object(
+  { add: field(1, s.list(s.string())), drop: field(2, s.list(s.string())) },
+  { name: 'Capabilities', doc: 'Rights of the kernel that are given beyond the usual ones, and those taken away.' },
+)
+
+const seLinuxOptions = s.object(
+  {
+    user: field(1, s.string()),
+    role: field(2, s.string()),
+    type: field(3, s.string()),
+    level: field(4, s.string()),
+  },
+  { name: 'SELinuxOptions', doc: 'The labels that SELinux knows a container by.' },
+)
+
+const windowsFields = {
+  gmsaCredentialSpecName: field(1, s.string(), { zero: 'keep' }),
+  gmsaCredentialSpec: field(2, s.string(), { zero: 'keep' }),
+  runAsUserName: field(3, s.string(), { zero: 'keep' }),
+  hostProcess: field(4, s.boolean(), { zero: 'keep' }),
+}
+
+const windowsOptions = s.object(windowsFields, {
+  name: 'WindowsSecurityContextOptions',
+  doc: 'Settings for Windows alone.',
+  check: checkWindows,
+})
+
+const seccompFields = {
+  type: field(1, s.oneOf('Localhost', 'RuntimeDefault', 'Unconfined'), { zero: 'write', required: true }),
+  localhostProfile: field(2, s.string(), { zero: 'keep' }),
+}
+
+export type SeccompProfile = InferFields<typeof seccompFields>
+
+const seccompProfile = s.object(seccompFields, {
+  name: 'SeccompProfile',
+  doc: 'Which calls into the kernel are let through.',
+  check: checkSeccomp,
+})
+
+const containerFields = {
+  capabilities: field(1, capabilities),
+  privileged: field(2, s.boolean(), { zero: 'keep' }),
+  seLinuxOptions: field(3, seLinuxOptions),
+  runAsUser: field(4, s.int64(), { zero: 'keep' }),
+  runAsNonRoot: field(5, s.boolean(), { zero: 'keep' }),
+  readOnlyRootFilesystem: field(6, s.boolean(), { zero: 'keep' }),
+  allowPrivilegeEscalation: field(7, s.boolean(), { zero: 'keep' }),
+  runAsGroup: field(8, s.int64(), { zero: 'keep' }),
+  procMount: field(9, s.string(), { zero: 'keep' }),
+  windowsOptions: field(10, windowsOptions),
+  seccompProfile: field(11, seccompProfile),
+}
+
+export type SecurityContext = InferFields<typeof containerFields>
+
+export const securityContext = s.object(containerFields, {
+  name: 'SecurityContext',
+  doc: 'With which rights a container runs; what it says wins over what its pod says.',
+  check: (value, path) => [...checkIds(value, ['runAsUser', 'runAsGroup'], path), ...checkEscalation(value, path)],
+})
+
+const sysctlFields = {
+  name: field(1, s.string(), { zero: 'write', required: true }),
+  value: field(2, s.string(), { zero: 'write' }),
+}
+
+const sysctl = s.object(sysctlFields, {
+  name: 'Sysctl',
+  doc: 'A parameter of the kernel.',
+  check: ({ name = '' }, path) => (name === '' ? [] : checkSysctlName(name, child(path, 'name'))),
+})
+
+const podFields = {
+  seLinuxOptions: field(1, seLinuxOptions),
+  runAsUser: field(2, s.int64(), { zero: 'keep' }),
+  runAsNonRoot: field(3, s.boolean(), { zero: 'keep' }),
+  supplementalGroups: field(4, s.list(s.int64())),
+  fsGroup: field(5, s.int64(), { zero: 'keep' }),
+  runAsGroup: field(6, s.int64(), { zero: 'keep' }),
+  sysctls: field(7, s.list(sysctl)),
+  windowsOptions: field(8, windowsOptions),
+  fsGroupChangePolicy: field(9, s.oneOf('Always', 'OnRootMismatch'), { zero: 'keep' }),
+  seccompProfile: field(10, seccompProfile),
+}
+
+export type PodSecurityContext = InferFields<typeof podFields>
+
+export const podSecurityContext = s.object(podFields, {
+  name: 'PodSecurityContext',
+  doc: 'With which rights the containers of a pod run, and whose its volumes are.',
+  check: (value, path) => [
+    ...checkIds(value, ['fsGroup', 'runAsUser', 'runAsGroup'], path),
+    ...(value.supplementalGroups ?? []).flatMap((id, i) => checkId(id, at(child(path, 'supplementalGroups'), i))),
+    ...checkRepeatedSysctls(value, child(path, 'sysctls')),
+  ],
+})
+
+const largestId = 2 ** 31 - 1
+
+function checkId(id: number, path: FieldPath): FieldError[] {
+  return id >= 0 && id <= largestId ? [] : [invalid(path, id, `must be between 0 and ${largestId}, inclusive`)]
+}
+
+function checkIds<K extends string>(value: { [name in K]?: number }, names: readonly K[], path: FieldPath) {
+  return names.flatMap((name) => (value[name] === undefined ? [] : checkId(value[name], child(path, name))))
+}
+
+function checkEscalation(context: SecurityContext, path: FieldPath): FieldError[] {
+  if (context.allowPrivilegeEscalation !== false) return []
+  const refuse = (what: string) =>
+    invalid(path, { allowPrivilegeEscalation: false }, `cannot set \`allowPrivilegeEscalation\` to false and ${what}`)
+  return [
+    ...(context.privileged ? [refuse('`privileged` to true')] : []),
+    ...(context.capabilities?.add?.includes('CAP_SYS_ADMIN') ? [refuse('add the capability CAP_SYS_ADMIN')] : []),
+  ]
+}
+
+function checkSeccomp({ type, localhostProfile }: SeccompProfile, path: FieldPath): FieldError[] {
+  const place = child(path, 'localhostProfile')
+  if (type !== 'Localhost')
+    return localhostProfile === undefined
+      ? []
+      : [invalid(place, localhostProfile, 'can only be set when seccomp type is Localhost')]
+  if (localhostProfile === undefined) return [required(place, 'must be set when seccomp type is Localhost')]
+  return checkDescendingPath(localhostProfile, place)
+}
+
+const sysctlPart = /^[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/
+
+function checkSysctlName(name: string, path: FieldPath): FieldError[] {
+  const sound = name.length <= 253 && name.split('.').every((part) => sysctlPart.test(part))
+  return sound
+    ? []
+    : [invalid(path, name, "must be parts of lower case letters, digits, '-' and '_', with dots between")]
+}
+
+function checkRepeatedSysctls({ sysctls = [] }: PodSecurityContext, path: FieldPath): FieldError[] {
+  const names = sysctls.map(({ name = '' }) => name)
+  return names.flatMap((name, i) =>
+    name !== '' && names.indexOf(name) < i && checkSysctlName(name, '').length === 0
+      ? [duplicate(child(at(path, i), 'name'), name)]
+      : [],
+  )
+}
+
+const longestCredential = 64 * 1024
+
+function checkWindows(options: InferFields<typeof windowsFields>, path: FieldPath): FieldError[] {
+  const { gmsaCredentialSpecName: specName, gmsaCredentialSpec: spec, runAsUserName: user } = options
+  return [
+    ...(specName === undefined
+      ? []
+      : checkDnsSubdomain(specName).map((text) => invalid(child(path, 'gmsaCredentialSpecName'), specName, text))),
+    ...(spec !== undefined && (spec === '' || Buffer.byteLength(spec) > longestCredential)
+      ? [invalid(child(path, 'gmsaCredentialSpec'), '', `must have from 1 to ${longestCredential} bytes`)]
+      : []),
+    ...(user === undefined ? [] : checkWindowsUser(user, child(path, 'runAsUserName'))),
+  ]
+}
+
+/** `DOMAIN\user` or `user`: a domain of at most 256 characters, a user of at most 104. */
+function checkWindowsUser(user: string, path: FieldPath): FieldError[] {
+  const parts = user.split('\\')
+  const name = parts.at(-1)!
+  const domain = parts.length === 2 ? parts[0]! : undefined
+  const sound =
+    parts.length <= 2 &&
+    !/\p{Cc}/u.test(user) &&
+    name.length >= 1 &&
+    name.length <= 104 &&
+    !/["/\\:;|=,+*?<>@[\]]/.test(name) &&
+    !/^[. ]+$/.test(name) &&
+    (domain === undefined || (domain.length >= 1 && domain.length <= 256 && !/[\\/:*?"<>|]/.test(domain)))
+  return sound ? [] : [invalid(path, user, 'must be a user of Windows, as in `user` or `DOMAIN\\user`')]
+}
