@@ -36,5 +36,6 @@ export function writeContext(
     dryRun,
     fieldManager: managerName(fieldManager, exchange.headers.all('user-agent')[0]),
     admission,
+    warn: (text) => exchange.warn(text),
   }
 }

@@ -8,7 +8,7 @@ import { validate } from '../schema/validate.ts'
 import { jsonOf, toStored } from './conversion.ts'
 import { generateName, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
-import { commitObject, prepareContext, unstored, versionOf, type WriteContext, withManagers } from './write.ts'
+import { commitObject, prepareContext, unstored, versionOf, type WriteContext, warn, withManagers } from './write.ts'
 
 /**
  * `object` has been decoded and defaulted; it is the caller's no more. With `managed` its managedFields say already who
@@ -26,6 +26,7 @@ async function createStored(context: WriteContext, object: ApiObject, managed: b
   const admitted = (await context.admission.mutate(requestOf(context, owned))) ?? owned
   const prepared = prepare(context, admitted)
   throwIfInvalid(context, prepared)
+  warn(context, prepared, undefined)
   await context.admission.validate(requestOf(context, prepared))
   return context.dryRun ? await checkFree(context, prepared) : await persist(context, prepared)
 }

@@ -1,11 +1,12 @@
 /**
- * delete: in two phases. An object that something waits for (finalizers, or the kind itself) is marked with a
- * deletionTimestamp and stays until the last of them is gone; any other is removed at once.
+ * delete: in two phases. An object that something waits for (finalizers, a grace period, or the kind itself) is marked
+ * with a deletionTimestamp and stays until the last of them is gone; any other is removed at once.
  */
 
 import type { AdmissionRequest } from '../admission/admission.ts'
 import { conflict, notFound, serviceUnavailable } from '../model/api-error.ts'
-import { type ApiObject, timestamp } from '../model/object.ts'
+import { sameJson } from '../model/json.ts'
+import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/object.ts'
 import { fromStored } from './conversion.ts'
 import { readObject } from './read-stored.ts'
 import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
@@ -51,15 +52,35 @@ async function attemptDelete(
   await context.admission.validate(requestOf(context, previous.metadata.name!, previous))
   assertPreconditions(context.resource, previous, options)
   const marked = mark(context.resource, previous, options)
-  if (!mustWait(context.resource, marked)) {
-    const object = await removeObject(context, previous, revision)
-    return object === undefined ? 'lost' : { object, removed: true }
-  }
-  if (previous.metadata.deletionTimestamp !== undefined && sameFinalizers(previous, marked))
-    return { object: previous, removed: false }
-  if (context.dryRun) return { object: marked, removed: false }
+  const waits = mustWait(context.resource, marked)
+  if (!waits && !context.resource.kind.gracePeriod) return await remove(context, previous, revision)
+  // Whoever runs an object is told that it goes, even if there is nothing to wait for.
+  const stored = await storeMark(context, { previous, marked, revision })
+  if (stored === 'lost' || waits) return stored === 'lost' ? 'lost' : { object: stored.object, removed: false }
+  return await remove(context, stored.object, stored.revision)
+}
+
+async function remove(context: WriteContext, object: ApiObject, revision: number): Promise<Deleted | 'lost'> {
+  const removed = await removeObject(context, object, revision)
+  return removed === undefined ? 'lost' : { object: removed, removed: true }
+}
+
+interface Mark {
+  readonly previous: ApiObject
+  readonly marked: ApiObject
+  readonly revision: number
+}
+
+/** Stores that the deletion has begun, unless that is known already. */
+async function storeMark(
+  context: WriteContext,
+  { previous, marked, revision }: Mark,
+): Promise<{ object: ApiObject; revision: number } | 'lost'> {
+  if (sameJson(asJson(previous), asJson(marked))) return { object: previous, revision }
+  if (context.dryRun) return { object: marked, revision }
   const result = await commitObject(context, marked, revision)
-  return result.outcome === 'conflict' ? 'lost' : { object: readObject(result.json), removed: false }
+  if (result.outcome === 'conflict') return 'lost'
+  return { object: withVersion(marked, result.revision), revision: result.revision }
 }
 
 function assertPreconditions(
@@ -84,18 +105,33 @@ function mark(resource: Resource, object: ApiObject, options: DeleteOptions): Ap
   const finalizers = withPropagation(object.metadata.finalizers ?? [], options.propagation)
   const { finalizers: _, ...rest } = object.metadata
   const metadata = { ...rest, ...(finalizers.length > 0 ? { finalizers } : {}) }
-  if (metadata.deletionTimestamp !== undefined) return { ...object, metadata }
+  const requested = notNegative(options.gracePeriodSeconds)
+  if (metadata.deletionTimestamp !== undefined) return { ...object, metadata: shorten(metadata, requested) }
+  const grace = resource.kind.gracePeriod?.(object, requested) ?? 0
   const marked: ApiObject = {
     ...object,
     metadata: {
       ...metadata,
-      deletionTimestamp: timestamp(resource.clock.now()),
-      deletionGracePeriodSeconds: 0,
+      deletionTimestamp: timestamp(resource.clock.now() + grace * 1000),
+      deletionGracePeriodSeconds: grace,
       ...(metadata.generation ? { generation: metadata.generation + 1 } : {}),
     },
   }
   resource.kind.beginDeletion?.(marked)
   return marked
+}
+
+/** A negative time is as short as one can be that is not none. */
+function notNegative(seconds: number | undefined): number | undefined {
+  return seconds !== undefined && seconds < 0 ? 1 : seconds
+}
+
+/** A grace period that runs can end sooner, never later. */
+function shorten(metadata: ObjectMeta, requested: number | undefined): ObjectMeta {
+  const { deletionTimestamp: end, deletionGracePeriodSeconds: grace } = metadata
+  if (requested === undefined || end === undefined || grace === undefined || requested >= grace) return metadata
+  const deletionTimestamp = timestamp(Date.parse(end) - (grace - requested) * 1000)
+  return { ...metadata, deletionTimestamp, deletionGracePeriodSeconds: requested }
 }
 
 /** Dependents are dealt with by the garbage collector, which these two finalizers tell what to do. */
@@ -107,11 +143,8 @@ function withPropagation(finalizers: readonly string[], propagation: Propagation
 }
 
 export function mustWait(resource: Resource, object: ApiObject): boolean {
-  return (object.metadata.finalizers ?? []).length > 0 || resource.kind.holdsDeletion?.(object) === true
-}
-
-function sameFinalizers(a: ApiObject, b: ApiObject): boolean {
-  return JSON.stringify(a.metadata.finalizers ?? []) === JSON.stringify(b.metadata.finalizers ?? [])
+  const { finalizers = [], deletionGracePeriodSeconds: grace = 0 } = object.metadata
+  return finalizers.length > 0 || grace > 0 || resource.kind.holdsDeletion?.(object) === true
 }
 
 /** Takes the object out of the store; undefined when someone else changed it meanwhile. */

@@ -19,7 +19,7 @@ import { mustWait, removeObject } from './delete.ts'
 import { keptMetadata, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import { readObject } from './read-stored.ts'
 import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
-import { commitObject, prepareContext, unstored, versionOf, type WriteContext, withManagers } from './write.ts'
+import { commitObject, prepareContext, unstored, versionOf, type WriteContext, warn, withManagers } from './write.ts'
 
 /** Makes the next object from the present one, both in the version written through. May be called again with a newer. */
 export type Transform = (previous: ApiObject) => Next
@@ -103,6 +103,7 @@ async function attemptUpdate(
   const admitted = (await context.admission.mutate(requestOf(context, owned, previous))) ?? owned
   const prepared = prepare(context, admitted, previous)
   throwIfInvalid(context, prepared, previous)
+  warn(context, prepared, previous)
   await context.admission.validate(requestOf(context, prepared, previous))
   return await persist(context, { previous, next: prepared, stored, named: namesVersion(next.object) })
 }

@@ -26,6 +26,13 @@ export interface WriteContext {
   /** The name under which changes are owned. */
   readonly fieldManager: string
   readonly admission: Admission
+  /** Tells the caller of something that is no error. */
+  readonly warn: (text: string) => void
+}
+
+/** Tells what the kind has to say about a valid object. */
+export function warn({ resource, warn: tell }: WriteContext, object: ApiObject, previous: ApiObject | undefined): void {
+  for (const text of resource.kind.warnings?.(object, previous, resource.context) ?? []) tell(text)
 }
 
 /** The version of the kind that is written through. */
@@ -71,6 +78,7 @@ export function readOnlyFields({ resource, subresource }: WriteContext): readonl
 /** A write that is stored, as the JSON that the client is answered with: the very bytes that were stored. */
 export interface Stored {
   readonly outcome: 'stored'
+  readonly revision: number
   readonly json: Buffer
 }
 
@@ -87,7 +95,8 @@ export async function commitObject(
     value,
   })
   if (result.outcome === 'conflict') return result
-  return { outcome: 'stored', json: storedJson(value, formatVersion(result.revision), Buffer.allocUnsafe).json }
+  const { revision } = result
+  return { outcome: 'stored', revision, json: storedJson(value, formatVersion(revision), Buffer.allocUnsafe).json }
 }
 
 /** The JSON of an object that is not stored: a dry run, or one that is gone. */

@@ -57,10 +57,17 @@ export interface KindDefinition<T> {
   /** Rules for new objects alone: what is stored is not judged by them again. */
   readonly validateCreate?: (object: T, context: RuleContext) => FieldError[]
   readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[]
+  /** What the writer of a valid object should know; `previous` is undefined for a new one. */
+  readonly warnings?: (object: T, previous: T | undefined, context: RuleContext) => string[]
   /** What a table shows of an object; name and creation time unless said otherwise. */
   readonly columns?: readonly Column<T>[]
   /** Values that field selectors may ask for, beside metadata.name and metadata.namespace. */
   readonly selectable?: (object: T) => { [path: FieldPath]: string }
+  /**
+   * For kinds that are stopped before they are gone: how many seconds a deletion waits for that. `requested` is what the
+   * client asks for, if it does. Others are gone at once.
+   */
+  readonly gracePeriod?: (object: T, requested: number | undefined) => number
   /** Whether deletion must wait although no finalizer is left in the metadata. */
   readonly holdsDeletion?: (object: T) => boolean
   /** What else changes when a deletion that must wait begins. Changes the object. */

@@ -58,6 +58,7 @@ async function createNamespace(resource: Resource, name: string): Promise<void> 
     user: { name: 'system:apiserver', uid: '', groups: [superusers], extra: new Map() },
     dryRun: false,
     fieldManager: 'orch',
+    warn: () => {},
     admission: admitAll,
   }
   await create(context, object).catch((error: unknown) => {
