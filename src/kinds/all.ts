@@ -6,6 +6,7 @@ import { certificateSigningRequest } from './certificates/certificate-signing-re
 import { configMap } from './core/config-map.ts'
 import { namespace } from './core/namespace.ts'
 import { persistentVolume } from './core/persistent-volume.ts'
+import { pod } from './core/pod.ts'
 import { secret } from './core/secret.ts'
 
 export const allKinds: readonly Kind[] = [
@@ -13,6 +14,7 @@ export const allKinds: readonly Kind[] = [
   configMap,
   secret,
   persistentVolume,
+  pod,
   horizontalPodAutoscaler,
   horizontalPodAutoscalerV1,
   certificateSigningRequest,

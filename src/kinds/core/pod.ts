@@ -1,0 +1,161 @@
+/**
+ * Pod: containers that run together on one node. Once it exists hardly anything of it can change; ephemeral containers
+ * are added through a subresource of their own. It is deleted at once while no node runs it; else the node has a grace
+ * period to stop it, which a later delete can only shorten.
+ */
+import { type FieldError, forbidden, invalid } from '../../model/field-error.ts'
+import type { RuleContext } from '../../schema/context.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field } from '../../schema/schema.ts'
+import type { Container } from './types/container.ts'
+import { checkAnnotationUpdate, checkPodAnnotations, checkSeccompPairs, pairSeccomp } from './types/pod-annotations.ts'
+import { podColumns } from './types/pod-columns.ts'
+import { dropUnserved, podSpec } from './types/pod-spec.ts'
+import { podStatus } from './types/pod-status.ts'
+import { checkEphemeralUpdate, checkImageBlanks, checkSpecUpdate, checkStatusUpdate } from './types/pod-update.ts'
+import { podWarnings } from './types/pod-warnings.ts'
+import { qualityOf } from './types/quality.ts'
+import type { Volume } from './types/volume.ts'
+
+const fields = {
+  spec: field(2, podSpec, { zero: 'write' }),
+  status: field(3, podStatus, { zero: 'write' }),
+}
+
+export type Pod = ObjectOf<typeof fields>
+
+export const pod = defineKind({
+  group: 'core',
+  version: 'v1',
+  kind: 'Pod',
+  plural: 'pods',
+  shortNames: ['po'],
+  categories: ['all'],
+  scope: 'Namespaced',
+  deleteAnswers: 'object',
+  fields,
+  columns: podColumns,
+  readOnly: ['status'],
+  subresources: {
+    status: { verbs: ['get', 'update', 'patch'], readOnly: ['spec'], prepareForUpdate: keepAllButStatus },
+    ephemeralcontainers: {
+      verbs: ['get', 'update', 'patch'],
+      readOnly: ['status'],
+      prepareForUpdate: keepAllButEphemeralContainers,
+    },
+  },
+  fillDefaults: fillPod,
+  prepareForCreate: prepareNew,
+  prepareForUpdate: (next, previous) => {
+    next.status = previous.status as never
+    dropUnserved(next.spec ?? {})
+  },
+  validate: checkPod,
+  validateCreate: checkNew,
+  validateUpdate: checkUpdate,
+  warnings: ({ spec = {} }, previous, { vendor }) => (previous === undefined ? podWarnings(spec, 'spec', vendor) : []),
+  selectable: ({ spec = {}, status = {} }) => ({
+    'spec.nodeName': spec.nodeName ?? '',
+    'spec.restartPolicy': spec.restartPolicy ?? '',
+    'spec.schedulerName': spec.schedulerName ?? '',
+    'spec.serviceAccountName': spec.serviceAccountName ?? '',
+    'status.phase': status.phase ?? '',
+    'status.podIP': status.podIP ?? '',
+    'status.nominatedNodeName': status.nominatedNodeName ?? '',
+  }),
+  gracePeriod,
+})
+
+/** Defaults that templates do not get: what they leave open is for the pod to fill in. */
+function fillPod({ spec = {} }: Pod): void {
+  spec.enableServiceLinks ??= true
+  for (const one of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) requestLimits(one)
+}
+
+/** Who sets a limit and no request asks for all of it. */
+function requestLimits({ resources }: Container): void {
+  if (resources?.limits !== undefined) resources.requests = { ...resources.limits, ...resources.requests }
+}
+
+function prepareNew(object: Pod, { vendor }: RuleContext): void {
+  const spec = object.spec ?? {}
+  const annotations = { ...object.metadata.annotations }
+  dropUnserved(spec)
+  pairSeccomp(annotations, spec, vendor)
+  if (Object.keys(annotations).length > 0) object.metadata.annotations = annotations
+  object.status = { phase: 'Pending', qosClass: qualityOf(spec) }
+}
+
+/** Old nodes spoil the owners of pods when they write a status. */
+function keepAllButStatus(next: Pod, previous: Pod): void {
+  next.spec = previous.spec as never
+  const { ownerReferences: _, ...metadata } = next.metadata
+  const owners = previous.metadata.ownerReferences
+  next.metadata = owners === undefined ? metadata : { ...metadata, ownerReferences: owners }
+}
+
+/** Who added a container to look into a pod owns nothing of it, as that container never changes. */
+function keepAllButEphemeralContainers(next: Pod, previous: Pod): void {
+  const { ephemeralContainers } = next.spec ?? {}
+  const { ephemeralContainers: _, ...spec } = previous.spec ?? {}
+  next.spec = ephemeralContainers === undefined ? spec : { ...spec, ephemeralContainers }
+  dropUnserved(next.spec)
+  next.status = previous.status as never
+  next.metadata = { ...previous.metadata }
+}
+
+function checkPod({ metadata, spec = {} }: Pod, { vendor }: RuleContext): FieldError[] {
+  const { annotations = {} } = metadata
+  return [
+    ...checkPodAnnotations(annotations, spec, 'metadata.annotations', vendor),
+    ...checkSeccompPairs(annotations, spec, 'spec', vendor),
+    ...checkImageBlanks(spec, 'spec'),
+    ...checkClaims(metadata.name ?? '', spec.volumes ?? []),
+  ]
+}
+
+/** The claim for an ephemeral volume is named after the pod and the volume; no other volume may use it. */
+function checkClaims(name: string, volumes: readonly Volume[]): FieldError[] {
+  const made = new Set(volumes.flatMap((volume) => (volume.ephemeral ? [`${name}-${volume.name}`] : [])))
+  return volumes.flatMap(({ persistentVolumeClaim: claim }, i) =>
+    claim?.claimName !== undefined && made.has(claim.claimName)
+      ? [
+          invalid(
+            `spec.volumes[${i}].persistentVolumeClaim.claimName`,
+            claim.claimName,
+            'is made for an ephemeral volume',
+          ),
+        ]
+      : [],
+  )
+}
+
+function checkNew({ spec = {} }: Pod): FieldError[] {
+  return spec.ephemeralContainers === undefined
+    ? []
+    : [forbidden('spec.ephemeralContainers', 'cannot be set on create')]
+}
+
+function checkUpdate(next: Pod, previous: Pod, { vendor, subresource }: RuleContext): FieldError[] {
+  const annotations = checkAnnotationUpdate(
+    next.metadata.annotations ?? {},
+    previous.metadata.annotations ?? {},
+    vendor,
+  )
+  const nextSpec = next.spec ?? {}
+  const previousSpec = previous.spec ?? {}
+  if (subresource === 'status')
+    return [...annotations, ...checkStatusUpdate(next.status ?? {}, previous.status ?? {}, previousSpec)]
+  if (subresource === 'ephemeralcontainers') return checkEphemeralUpdate(nextSpec, previousSpec)
+  return [...annotations, ...checkSpecUpdate(nextSpec, previousSpec)]
+}
+
+const defaultGrace = 30
+
+/** A node needs time to stop a pod; where none runs it there is nothing to wait for. */
+function gracePeriod({ spec = {}, status = {} }: Pod, requested: number | undefined): number {
+  const ended = status.phase === 'Succeeded' || status.phase === 'Failed'
+  if (!spec.nodeName || ended) return 0
+  const seconds = requested ?? spec.terminationGracePeriodSeconds ?? defaultGrace
+  return seconds < 0 ? 1 : seconds
+}

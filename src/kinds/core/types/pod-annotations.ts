@@ -1,0 +1,139 @@
+/**
+ * Annotations that say how a pod is run: mirrors of pods that a node runs by itself, and older ways to choose profiles
+ * of seccomp and AppArmor. The seccomp annotations of a pod and the fields that replaced them are kept the same.
+ */
+import { at, child, type FieldError, type FieldPath, forbidden, invalid } from '../../../model/field-error.ts'
+import { type Vendor, vendorKey } from '../../../model/vendor.ts'
+import type { Container } from './container.ts'
+import { checkDescendingPath } from './file-paths.ts'
+import { allContainers } from './pod-containers.ts'
+import type { PodSpec } from './pod-spec.ts'
+import type { SeccompProfile } from './security-context.ts'
+
+type Annotations = { [key: string]: string }
+
+export function mirrorKey(vendor: Vendor): string {
+  return vendorKey(vendor, 'config.mirror')
+}
+
+function seccompPodKey(vendor: Vendor): string {
+  return vendorKey(vendor, 'pod', 'seccomp.security.alpha')
+}
+
+function seccompContainerKey(vendor: Vendor, name: string): string {
+  return vendorKey(vendor, name, 'container.seccomp.security.alpha')
+}
+
+function appArmorKey(vendor: Vendor, name: string): string {
+  return vendorKey(vendor, name, 'container.apparmor.security.beta')
+}
+
+export function checkPodAnnotations(
+  annotations: Annotations,
+  spec: PodSpec,
+  path: FieldPath,
+  vendor: Vendor,
+): FieldError[] {
+  const mirror = mirrorKey(vendor)
+  const lonely = annotations[mirror] !== undefined && !spec.nodeName
+  return [
+    ...(lonely ? [invalid(at(path, mirror), annotations[mirror], 'a mirror pod must have spec.nodeName')] : []),
+    ...checkSeccompAnnotations(annotations, path, vendor),
+    ...checkAppArmor(annotations, spec, path, vendor),
+  ]
+}
+
+function checkSeccompAnnotations(annotations: Annotations, path: FieldPath, vendor: Vendor): FieldError[] {
+  const prefix = seccompContainerKey(vendor, '')
+  return Object.entries(annotations)
+    .filter(([key]) => key === seccompPodKey(vendor) || key.startsWith(prefix))
+    .flatMap(([key, profile]) => checkSeccompProfile(profile, child(path, key)))
+}
+
+function checkSeccompProfile(profile: string, path: FieldPath): FieldError[] {
+  if (['docker/default', 'runtime/default', 'unconfined'].includes(profile)) return []
+  if (profile.startsWith('localhost/')) return checkDescendingPath(profile.slice('localhost/'.length), path)
+  return [invalid(path, profile, 'must be a valid seccomp profile')]
+}
+
+function checkAppArmor(annotations: Annotations, spec: PodSpec, path: FieldPath, vendor: Vendor): FieldError[] {
+  const prefix = appArmorKey(vendor, '')
+  const names = new Set(allContainers(spec, '').map(([{ name }]) => name))
+  return Object.entries(annotations)
+    .filter(([key]) => key.startsWith(prefix))
+    .flatMap(([key, profile]) => [
+      ...(names.has(key.slice(prefix.length)) ? [] : [invalid(at(path, key), key, 'container not found')]),
+      ...(isAppArmorProfile(profile) ? [] : [invalid(at(path, key), profile, 'invalid AppArmor profile name')]),
+    ])
+}
+
+function isAppArmorProfile(profile: string): boolean {
+  return ['', 'runtime/default', 'unconfined'].includes(profile) || profile.startsWith('localhost/')
+}
+
+/** What says how a pod was started cannot change. */
+export function checkAnnotationUpdate(next: Annotations, previous: Annotations, vendor: Vendor): FieldError[] {
+  const fixed = (key: string) => key === mirrorKey(vendor) || key.startsWith(appArmorKey(vendor, ''))
+  const keys = new Set([...Object.keys(next), ...Object.keys(previous)].filter(fixed))
+  return [...keys]
+    .filter((key) => next[key] !== previous[key])
+    .map((key) => forbidden(at('metadata.annotations', key), 'may not be added, changed or removed'))
+}
+
+/** Gives a new pod the annotation for each field and the field for each annotation that stands alone. */
+export function pairSeccomp(annotations: Annotations, spec: PodSpec, vendor: Vendor): void {
+  pairOne(annotations, seccompPodKey(vendor), spec)
+  for (const [one] of allContainers(spec, '')) pairOne(annotations, seccompContainerKey(vendor, one.name ?? ''), one)
+}
+
+function pairOne(annotations: Annotations, key: string, part: Pick<PodSpec, 'securityContext'> | Container): void {
+  const profile = part.securityContext?.seccompProfile
+  const annotation = annotations[key]
+  if (profile !== undefined && annotation === undefined) {
+    const text = annotationOf(profile)
+    if (text !== undefined) annotations[key] = text
+  } else if (profile === undefined && annotation !== undefined) {
+    const found = profileOf(annotation)
+    if (found !== undefined) part.securityContext = { ...part.securityContext, seccompProfile: found }
+  }
+}
+
+function annotationOf({ type, localhostProfile }: SeccompProfile): string | undefined {
+  if (type === 'RuntimeDefault') return 'runtime/default'
+  if (type === 'Unconfined') return 'unconfined'
+  return localhostProfile === undefined ? undefined : `localhost/${localhostProfile}`
+}
+
+function profileOf(annotation: string): SeccompProfile | undefined {
+  if (annotation === 'unconfined') return { type: 'Unconfined' }
+  if (annotation === 'runtime/default' || annotation === 'docker/default') return { type: 'RuntimeDefault' }
+  const file = /^localhost\/(.+)$/s.exec(annotation)?.[1]
+  return file === undefined ? undefined : { type: 'Localhost', localhostProfile: file }
+}
+
+/** An annotation and the field beside it must say the same. */
+export function checkSeccompPairs(
+  annotations: Annotations,
+  spec: PodSpec,
+  path: FieldPath,
+  vendor: Vendor,
+): FieldError[] {
+  const parts: [string, SeccompProfile | undefined, FieldPath][] = [
+    [seccompPodKey(vendor), spec.securityContext?.seccompProfile, path],
+    ...allContainers(spec, path).map(([one, where]): [string, SeccompProfile | undefined, FieldPath] => [
+      seccompContainerKey(vendor, one.name ?? ''),
+      one.securityContext?.seccompProfile,
+      where,
+    ]),
+  ]
+  return parts
+    .filter(([key, profile]) => profile && annotations[key] !== undefined && !agree(annotations[key], profile))
+    .map(([, , where]) =>
+      forbidden(child(where, 'securityContext.seccompProfile.type'), 'must be what the seccomp annotation says'),
+    )
+}
+
+function agree(annotation: string, { type, localhostProfile }: SeccompProfile): boolean {
+  const said = profileOf(annotation)
+  return said === undefined || (said.type === type && said.localhostProfile === localhostProfile)
+}

@@ -1,0 +1,229 @@
+/** Rules for the containers of a pod taken together, and for their use of the pod's volumes and network. */
+import {
+  at,
+  child,
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  notFound,
+  required,
+} from '../../../model/field-error.ts'
+import type { Json } from '../../../model/json.ts'
+import type { RuleContext } from '../../../schema/context.ts'
+import { validate } from '../../../schema/validate.ts'
+import type { Container, EphemeralContainer } from './container.ts'
+import type { PodSecurityContext } from './security-context.ts'
+import { type Volume, volume } from './volume.ts'
+import { checkNoBacksteps } from './volume-source.ts'
+
+export interface Containers {
+  containers?: Container[]
+  initContainers?: Container[]
+  ephemeralContainers?: EphemeralContainer[]
+  volumes?: Volume[]
+  hostNetwork?: boolean
+  securityContext?: PodSecurityContext
+}
+
+export function checkContainersTogether(spec: Containers, path: FieldPath, context: RuleContext): FieldError[] {
+  const { containers = [], volumes = [] } = spec
+  const place = child(path, 'containers')
+  const sound = soundVolumes(volumes, context)
+  return [
+    ...(containers.length === 0 ? [required(place)] : []),
+    ...checkVolumeNames(volumes, sound, child(path, 'volumes')),
+    ...checkContainerNames(spec, path),
+    ...allContainers(spec, path).flatMap(([one, where]) => checkVolumeUse(one, sound, where)),
+    ...checkInitContainers(spec, child(path, 'initContainers')),
+    ...checkHostPorts(containers, place),
+    ...(spec.hostNetwork ? checkHostNetwork(containers, place) : []),
+    ...checkHostProcesses(spec, path),
+  ]
+}
+
+/** Every container of a pod with its place. */
+export function allContainers(spec: Containers, path: FieldPath): [Container, FieldPath][] {
+  const names = ['initContainers', 'containers', 'ephemeralContainers'] as const
+  return names.flatMap((name) =>
+    (spec[name] ?? []).map((one, i): [Container, FieldPath] => [one, at(child(path, name), i)]),
+  )
+}
+
+/** Volumes that can be mounted: those without a fault, each name once. */
+function soundVolumes(volumes: readonly Volume[], context: RuleContext): Map<string, Volume> {
+  const sound = new Map<string, Volume>()
+  for (const one of volumes)
+    if (!sound.has(one.name ?? '') && validate(volume, one as Json, context).length === 0) sound.set(one.name!, one)
+  return sound
+}
+
+function checkVolumeNames(volumes: readonly Volume[], sound: ReadonlyMap<string, Volume>, path: FieldPath) {
+  const before = new Set<string>()
+  return volumes.flatMap((one, i) => {
+    const name = one.name ?? ''
+    const repeated = before.has(name)
+    if (sound.get(name) === one) before.add(name)
+    return repeated ? [duplicate(child(at(path, i), 'name'), name)] : []
+  })
+}
+
+/** Names of init containers may not be those of containers, nor names of ephemeral ones those of either. */
+function checkContainerNames(spec: Containers, path: FieldPath): FieldError[] {
+  const { ephemeralContainers = [] } = spec
+  const seen = new Set<string>()
+  const errors = (['containers', 'initContainers', 'ephemeralContainers'] as const).flatMap((list) =>
+    (spec[list] ?? []).flatMap(({ name = '' }, i) => {
+      const repeated = seen.has(name)
+      seen.add(name)
+      return repeated ? [duplicate(child(at(child(path, list), i), 'name'), name)] : []
+    }),
+  )
+  const targets = ephemeralContainers.flatMap(({ targetContainerName: name = '' }, i) =>
+    name === '' || seen.has(name)
+      ? []
+      : [notFound(child(at(child(path, 'ephemeralContainers'), i), 'targetContainerName'), name)],
+  )
+  return [...errors, ...targets]
+}
+
+const notForInit = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const
+
+/** They run one after the other, so only each by itself can use a host port twice. */
+function checkInitContainers({ initContainers = [] }: Containers, path: FieldPath): FieldError[] {
+  return initContainers.flatMap((one, i) => [
+    ...notForInit
+      .filter((name) => one[name] !== undefined)
+      .map((name) => forbidden(child(at(path, i), name), 'must not be set for init containers')),
+    ...checkHostPorts([one], at(path, i)),
+  ])
+}
+
+function checkHostPorts(containers: readonly Container[], path: FieldPath): FieldError[] {
+  const taken = new Set<string>()
+  return eachPort(containers, path).flatMap(([{ protocol, hostIP = '', hostPort = 0 }, where]) => {
+    const name = `${protocol}/${hostIP}/${hostPort}`
+    if (hostPort === 0) return []
+    if (taken.has(name)) return [duplicate(child(where, 'hostPort'), name)]
+    taken.add(name)
+    return []
+  })
+}
+
+function checkHostNetwork(containers: readonly Container[], path: FieldPath): FieldError[] {
+  return eachPort(containers, path)
+    .filter(([{ hostPort = 0, containerPort = 0 }]) => hostPort !== containerPort)
+    .map(([{ containerPort }, where]) =>
+      invalid(child(where, 'containerPort'), containerPort, 'must match `hostPort` when `hostNetwork` is true'),
+    )
+}
+
+type Port = NonNullable<Container['ports']>[number]
+
+function eachPort(containers: readonly Container[], path: FieldPath): [Port, FieldPath][] {
+  return containers.flatMap(({ ports = [] }, i) =>
+    ports.map((port, j): [Port, FieldPath] => [port, at(child(at(path, i), 'ports'), j)]),
+  )
+}
+
+function checkVolumeUse(
+  { volumeMounts: mounts = [], volumeDevices: devices = [] }: Container,
+  volumes: ReadonlyMap<string, Volume>,
+  path: FieldPath,
+): FieldError[] {
+  const mountUses = mounts.map(({ name = '', mountPath = '' }) => ({ name, place: mountPath }))
+  const deviceUses = devices.map(({ name = '', devicePath = '' }) => ({ name, place: devicePath }))
+  return [
+    ...mountUses.flatMap((mount, i) =>
+      checkMount(
+        mount,
+        { volumes, before: mountUses.slice(0, i), others: deviceUses },
+        at(child(path, 'volumeMounts'), i),
+      ),
+    ),
+    ...deviceUses.flatMap((device, i) =>
+      checkDevice(
+        device,
+        { volumes, before: deviceUses.slice(0, i), others: mountUses },
+        at(child(path, 'volumeDevices'), i),
+      ),
+    ),
+  ]
+}
+
+/** A volume by name at a place in the container. */
+interface Use {
+  readonly name: string
+  readonly place: string
+}
+
+interface Surroundings {
+  readonly volumes: ReadonlyMap<string, Volume>
+  /** The uses of the same sort before this one. */
+  readonly before: readonly Use[]
+  /** All uses of the other sort. */
+  readonly others: readonly Use[]
+}
+
+function checkMount({ name, place }: Use, { volumes, before, others }: Surroundings, path: FieldPath): FieldError[] {
+  const placePath = child(path, 'mountPath')
+  return [
+    ...(volumes.has(name) ? [] : [notFound(child(path, 'name'), name)]),
+    ...(before.some((one) => one.place === place) ? [invalid(placePath, place, 'must be unique')] : []),
+    ...checkOverlap({ name, place }, others, { name: child(path, 'name'), place: placePath }),
+  ]
+}
+
+function checkDevice({ name, place }: Use, { volumes, before, others }: Surroundings, path: FieldPath): FieldError[] {
+  const namePath = child(path, 'name')
+  const placePath = child(path, 'devicePath')
+  return [
+    ...(name !== '' && before.some((one) => one.name === name) ? [invalid(namePath, name, 'must be unique')] : []),
+    ...checkBlock(name, volumes.get(name), namePath),
+    ...(before.some((one) => one.place === place) ? [invalid(placePath, place, 'must be unique')] : []),
+    ...checkNoBacksteps(place, placePath),
+    ...checkOverlap({ name, place }, others, { name: namePath, place: placePath }),
+  ]
+}
+
+/** Only what comes from a claim can be a block device. */
+function checkBlock(name: string, used: Volume | undefined, path: FieldPath): FieldError[] {
+  if (used === undefined) return [notFound(path, name)]
+  if (used.persistentVolumeClaim || used.ephemeral) return []
+  return [invalid(path, name, 'block mode needs a volume of a persistentVolumeClaim or an ephemeral one')]
+}
+
+function checkOverlap({ name, place }: Use, others: readonly Use[], paths: Use): FieldError[] {
+  return [
+    ...(others.some((one) => one.name === name)
+      ? [invalid(paths.name, name, 'a volume is either mounted or a device')]
+      : []),
+    ...(others.some((one) => one.place === place)
+      ? [invalid(paths.place, place, 'a path is either a mount or a device')]
+      : []),
+  ]
+}
+
+/** On Windows either all containers of a pod are processes of the host or none; those that are use its network. */
+function checkHostProcesses(spec: Containers, path: FieldPath): FieldError[] {
+  const ofPod = spec.securityContext?.windowsOptions?.hostProcess
+  const choices = allContainers(spec, path).map(([one, where]) => {
+    const own = one.securityContext?.windowsOptions?.hostProcess
+    return { own, where: child(where, 'securityContext.windowsOptions.hostProcess') }
+  })
+  const conflicts = choices
+    .filter(({ own }) => own !== undefined && ofPod !== undefined && own !== ofPod)
+    .map(({ own, where }) => invalid(where, own, 'must be what the pod says'))
+  const hostProcesses = choices.filter(({ own }) => own ?? ofPod)
+  if (hostProcesses.length === 0) return conflicts
+  return [
+    ...conflicts,
+    ...(hostProcesses.length < choices.length
+      ? [invalid(path, '', 'either all or no containers are hostProcess')]
+      : []),
+    ...(spec.hostNetwork
+      ? []
+      : [invalid(child(path, 'hostNetwork'), false, 'must be true with hostProcess containers')]),
+  ]
+}

@@ -1,0 +1,154 @@
+/** What may change of a pod that exists: of its spec next to nothing, of its status what a node can have seen. */
+import { isIPv4 } from 'node:net'
+import {
+  at,
+  child,
+  duplicate,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+} from '../../../model/field-error.ts'
+import { type Json, sameJson } from '../../../model/json.ts'
+import { checkDnsSubdomain, checkIpAddress, checkQualifiedName } from '../../../model/names.ts'
+import type { Container } from './container.ts'
+import type { PodSpec } from './pod-spec.ts'
+import type { ContainerStatus, PodStatus } from './pod-status.ts'
+import type { Toleration } from './scheduling.ts'
+
+/** Images may change, the deadline may come sooner, tolerations may be added or last longer. */
+export function checkSpecUpdate(next: PodSpec, previous: PodSpec): FieldError[] {
+  const counts = (['containers', 'initContainers'] as const)
+    .filter((list) => next[list]?.length !== previous[list]?.length)
+    .map((list) => forbidden(`spec.${list}`, 'pod updates may not add or remove containers'))
+  if (counts.length > 0) return counts
+  return [
+    ...checkDeadlineUpdate(next, previous),
+    ...checkTolerationUpdate(next.tolerations ?? [], previous.tolerations ?? []),
+    ...(same(withUpdatable(next, previous), previous)
+      ? []
+      : [forbidden('spec', 'only images, activeDeadlineSeconds and additions to tolerations may change')]),
+  ]
+}
+
+function checkDeadlineUpdate({ activeDeadlineSeconds: next }: PodSpec, { activeDeadlineSeconds: previous }: PodSpec) {
+  const path = 'spec.activeDeadlineSeconds'
+  if (previous === undefined || (next !== undefined && next <= previous)) return []
+  const why = next === undefined ? 'must not be removed' : 'must be less than or equal to previous value'
+  return [invalid(path, next, why)]
+}
+
+function checkTolerationUpdate(next: readonly Toleration[], previous: readonly Toleration[]): FieldError[] {
+  const kept = previous.every((old) =>
+    next.some(({ tolerationSeconds: _, ...rest }) => {
+      const { tolerationSeconds: _seconds, ...oldRest } = old
+      return same(rest, oldRest)
+    }),
+  )
+  return kept ? [] : [forbidden('spec.tolerations', 'existing ones may only change their tolerationSeconds')]
+}
+
+/** `next` with everything that may change as it was. */
+function withUpdatable(next: PodSpec, previous: PodSpec): PodSpec {
+  const { activeDeadlineSeconds: _d, tolerations: _t, ...kept } = next
+  const { activeDeadlineSeconds, tolerations, terminationGracePeriodSeconds: grace } = previous
+  // A negative grace period was let through once; it may be put right.
+  const mended = (grace ?? 0) < 0 && next.terminationGracePeriodSeconds === 1
+  return {
+    ...kept,
+    ...(activeDeadlineSeconds === undefined ? {} : { activeDeadlineSeconds }),
+    ...(tolerations === undefined ? {} : { tolerations }),
+    ...(mended && grace !== undefined ? { terminationGracePeriodSeconds: grace } : {}),
+    ...withImages(next, previous, 'containers'),
+    ...withImages(next, previous, 'initContainers'),
+  }
+}
+
+function withImages(next: PodSpec, previous: PodSpec, list: 'containers' | 'initContainers') {
+  const images = next[list]?.map((one, i): Container => {
+    const { image: _, ...rest } = one
+    const image = previous[list]?.[i]?.image
+    return image === undefined ? rest : { ...rest, image }
+  })
+  return images === undefined ? {} : { [list]: images }
+}
+
+/** A name with blanks around it would be taken for another image. */
+export function checkImageBlanks({ containers = [], initContainers = [] }: PodSpec, path: FieldPath): FieldError[] {
+  const lists = { containers, initContainers }
+  return Object.entries(lists).flatMap(([list, all]) =>
+    all.flatMap(({ image = '' }, i) =>
+      image === image.trim()
+        ? []
+        : [invalid(child(at(child(path, list), i), 'image'), image, 'must not have leading or trailing whitespace')],
+    ),
+  )
+}
+
+export function checkEphemeralUpdate(next: PodSpec, previous: PodSpec): FieldError[] {
+  const path = 'spec.ephemeralContainers'
+  return (previous.ephemeralContainers ?? []).flatMap((old) => {
+    const now = next.ephemeralContainers?.find(({ name }) => name === old.name)
+    if (now === undefined) return [forbidden(path, `existing ephemeral containers ${old.name} may not be removed`)]
+    return same(now, old) ? [] : [forbidden(path, `existing ephemeral containers ${old.name} may not be changed`)]
+  })
+}
+
+const ownConditions = ['PodScheduled', 'Ready', 'Initialized']
+
+export function checkStatusUpdate(next: PodStatus, previous: PodStatus, { restartPolicy }: PodSpec): FieldError[] {
+  const { conditions = [], nominatedNodeName: nominated = '' } = next
+  const renominated = nominated !== '' && nominated !== previous.nominatedNodeName
+  return [
+    ...conditions.flatMap(({ type = '' }, i) =>
+      ownConditions.includes(type)
+        ? []
+        : checkQualifiedName(type).map((text) => invalid(`metadata.conditions[${i}].Type`, type, text)),
+    ),
+    ...(renominated ? checkDnsSubdomain(nominated) : []).map((text) =>
+      invalid('status.nominatedNodeName', nominated, text),
+    ),
+    ...checkEnded(next, previous, { list: 'containerStatuses', policy: restartPolicy }),
+    // Init containers run once unless they fail.
+    ...checkEnded(next, previous, {
+      list: 'initContainerStatuses',
+      policy: restartPolicy === 'Always' ? 'OnFailure' : restartPolicy,
+    }),
+    ...checkAddresses(next),
+  ]
+}
+
+interface Ended {
+  readonly list: 'containerStatuses' | 'initContainerStatuses'
+  readonly policy: PodSpec['restartPolicy']
+}
+
+/** What has ended and is not started again stays so. */
+function checkEnded(next: PodStatus, previous: PodStatus, { list, policy }: Ended): FieldError[] {
+  if (policy === 'Always') return []
+  return (previous[list] ?? [])
+    .filter((old) => hasEnded(old) && !(policy === 'OnFailure' && old.state?.terminated?.exitCode !== 0))
+    .flatMap(({ name }) => {
+      const i = (next[list] ?? []).findIndex((now) => now.name === name && !hasEnded(now))
+      return i < 0 ? [] : [forbidden(`status.${list}[${i}].state`, 'may not be transitioned to non-terminated state')]
+    })
+}
+
+function hasEnded({ state }: ContainerStatus): boolean {
+  return state?.terminated !== undefined
+}
+
+function checkAddresses({ podIPs = [] }: PodStatus): FieldError[] {
+  const path = 'status.podIPs'
+  const ips = podIPs.map(({ ip = '' }) => ip)
+  const families = new Set(ips.map((ip) => isIPv4(ip)))
+  return [
+    ...ips.flatMap((ip, i) => checkIpAddress(ip).map((text) => invalid(at(path, i), ip, text))),
+    ...(ips.length > families.size ? [invalid(path, ips, 'may specify no more than one IP for each IP family')] : []),
+    ...ips.flatMap((ip, i) => (ips.indexOf(ip) < i ? [duplicate(at(path, i), ip)] : [])),
+  ]
+}
+
+function same(a: object, b: object): boolean {
+  return sameJson(a as Json, b as Json)
+}

@@ -1,0 +1,110 @@
+/** What is allowed in a pod but most likely a mistake, or will not work for long: told to the client, not refused. */
+import { at, child, type FieldPath } from '../../../model/field-error.ts'
+import { parseQuantity } from '../../../model/quantity.ts'
+import { type Vendor, vendorKey } from '../../../model/vendor.ts'
+import { allContainers } from './pod-containers.ts'
+import type { PodSpec } from './pod-spec.ts'
+import type { Volume } from './volume.ts'
+
+export function podWarnings(spec: PodSpec, path: FieldPath, vendor: Vendor): string[] {
+  return [
+    ...labelWarnings(spec, path, vendor),
+    ...(spec.volumes ?? []).flatMap((one, i) => volumeWarnings(one, at(child(path, 'volumes'), i))),
+    ...repeated(spec.hostAliases?.map(({ ip }) => ip) ?? []).map(
+      ([i, ip]) => `${path}.hostAliases[${i}].ip: duplicate ip "${ip}"`,
+    ),
+    ...pullSecretWarnings(spec, child(path, 'imagePullSecrets')),
+    ...allContainers(spec, path).flatMap(([one, where]) => [
+      ...fractionWarnings(one.resources?.limits ?? {}, `${where}.resources.limits`),
+      ...fractionWarnings(one.resources?.requests ?? {}, `${where}.resources.requests`),
+      ...repeated(one.env?.map(({ name }) => name) ?? []).map(
+        ([i, name]) => `${where}.env[${i}].name: duplicate name "${name}"`,
+      ),
+    ]),
+    ...fractionWarnings(spec.overhead ?? {}, child(path, 'overhead')),
+  ]
+}
+
+/** Labels of nodes that have other names by now. */
+function oldLabels(vendor: Vendor): Map<string, string> {
+  return new Map([
+    [vendorKey(vendor, 'arch', 'beta'), vendorKey(vendor, 'arch')],
+    [vendorKey(vendor, 'os', 'beta'), vendorKey(vendor, 'os')],
+    [vendorKey(vendor, 'region', 'failure-domain.beta'), vendorKey(vendor, 'region', 'topology')],
+    [vendorKey(vendor, 'zone', 'failure-domain.beta'), vendorKey(vendor, 'zone', 'topology')],
+    [vendorKey(vendor, 'instance-type', 'beta'), vendorKey(vendor, 'instance-type', 'node')],
+  ])
+}
+
+function labelWarnings(spec: PodSpec, path: FieldPath, vendor: Vendor): string[] {
+  const old = oldLabels(vendor)
+  return labelUses(spec, path)
+    .filter(([label]) => old.has(label))
+    .map(([label, where]) => `${where}: ${label} is deprecated; use "${old.get(label)}" instead`)
+}
+
+type Term = { matchExpressions?: { key?: string }[] }
+
+/** Every label of nodes that a pod asks for, with the place where it does. */
+function labelUses(spec: PodSpec, path: FieldPath): [string, FieldPath][] {
+  const { nodeSelector = {}, affinity = {}, topologySpreadConstraints = [] } = spec
+  const nodes = affinity.nodeAffinity ?? {}
+  const place = `${path}.affinity.nodeAffinity`
+  const required = nodes.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
+  const preferred = nodes.preferredDuringSchedulingIgnoredDuringExecution ?? []
+  return [
+    ...Object.keys(nodeSelector).map((key): [string, FieldPath] => [key, at(child(path, 'nodeSelector'), key)]),
+    ...required.flatMap((term, i) =>
+      termUses(term, `${place}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${i}]`),
+    ),
+    ...preferred.flatMap(({ preference = {} }, i) =>
+      termUses(preference, `${place}.preferredDuringSchedulingIgnoredDuringExecution[${i}].preference`),
+    ),
+    ...topologySpreadConstraints.map(({ topologyKey = '' }, i): [string, FieldPath] => [
+      topologyKey,
+      `${path}.topologySpreadConstraints[${i}].topologyKey`,
+    ]),
+  ]
+}
+
+function termUses({ matchExpressions = [] }: Term, path: FieldPath): [string, FieldPath][] {
+  return matchExpressions.map(({ key = '' }, i) => [key, `${path}.matchExpressions[${i}].key`])
+}
+
+const oldSources: readonly (readonly [keyof Volume, string])[] = [
+  ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
+  ['gitRepo', 'deprecated in v1.11'],
+  ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
+  ['flocker', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['storageos', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['quobyte', 'deprecated in v1.22, non-functional in v1.25+'],
+]
+
+function volumeWarnings(volume: Volume, path: FieldPath): string[] {
+  return oldSources
+    .filter(([source]) => volume[source] !== undefined)
+    .map(([source, why]) => `${child(path, source)}: ${why}`)
+}
+
+function pullSecretWarnings({ imagePullSecrets = [] }: PodSpec, path: FieldPath): string[] {
+  const names = imagePullSecrets.map(({ name }) => name)
+  return [
+    ...names.flatMap((name, i) => (name ? [] : [`${at(path, i)}: invalid empty name ""`])),
+    ...repeated(names).map(([i, name]) => `${at(path, i)}.name: duplicate name "${name}"`),
+  ]
+}
+
+const inBytes = ['memory', 'ephemeral-storage']
+
+function fractionWarnings(amounts: { readonly [name: string]: string }, path: FieldPath): string[] {
+  return Object.entries(amounts)
+    .filter(([name, text]) => inBytes.includes(name) && (parseQuantity(text)?.nanos ?? 0n) % 1_000_000_000n !== 0n)
+    .map(([name, text]) => `${at(path, name)}: fractional byte value "${text}" is invalid, must be an integer`)
+}
+
+/** Names that occurred before, each with its place. */
+function repeated(names: readonly (string | undefined)[]): [number, string][] {
+  return names.flatMap((name, i): [number, string][] =>
+    name !== undefined && names.indexOf(name) < i ? [[i, name]] : [],
+  )
+}
