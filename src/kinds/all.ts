@@ -7,6 +7,7 @@ import { configMap } from './core/config-map.ts'
 import { namespace } from './core/namespace.ts'
 import { persistentVolume } from './core/persistent-volume.ts'
 import { pod } from './core/pod.ts'
+import { podTemplate } from './core/pod-template.ts'
 import { secret } from './core/secret.ts'
 
 export const allKinds: readonly Kind[] = [
@@ -15,6 +16,7 @@ export const allKinds: readonly Kind[] = [
   secret,
   persistentVolume,
   pod,
+  podTemplate,
   horizontalPodAutoscaler,
   horizontalPodAutoscalerV1,
   certificateSigningRequest,

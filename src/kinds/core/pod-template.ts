@@ -1,0 +1,54 @@
+/** PodTemplate: a template for pods that is kept for others to use. */
+import { type Json, sameJson } from '../../model/json.ts'
+import { column, nameColumn } from '../../schema/columns.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field } from '../../schema/schema.ts'
+import { dropUnserved } from './types/pod-spec.ts'
+import { podTemplateSpec } from './types/pod-template-spec.ts'
+import { podWarnings } from './types/pod-warnings.ts'
+
+const fields = { template: field(2, podTemplateSpec, { zero: 'write' }) }
+
+export type PodTemplate = ObjectOf<typeof fields>
+
+export const podTemplate = defineKind({
+  group: 'core',
+  version: 'v1',
+  kind: 'PodTemplate',
+  plural: 'podtemplates',
+  scope: 'Namespaced',
+  fields,
+  columns: [
+    nameColumn,
+    column('Containers', 'The names of its containers.', (object: PodTemplate) => listed(object, 'name')),
+    column('Images', 'The images of its containers.', (object: PodTemplate) => listed(object, 'image')),
+    column('Pod Labels', 'The labels of the pods that are made from it.', (object: PodTemplate) => podLabels(object)),
+  ],
+  prepareForCreate: (object) => {
+    object.metadata.generation = 1
+    dropUnserved(object.template?.spec ?? {})
+  },
+  prepareForUpdate: (next, previous) => {
+    dropUnserved(next.template?.spec ?? {})
+    const { generation = 1 } = previous.metadata
+    next.metadata.generation = sameJson(next.template as Json, previous.template as Json) ? generation : generation + 1
+  },
+  warnings: ({ template = {} }, previous, { vendor }) =>
+    previous && sameJson(template as Json, previous.template as Json)
+      ? []
+      : podWarnings(template.spec ?? {}, 'template.spec', vendor),
+})
+
+function listed({ template }: PodTemplate, part: 'name' | 'image'): string {
+  return (template?.spec?.containers ?? []).map((one) => one[part] ?? '').join(',')
+}
+
+function podLabels({ template }: PodTemplate): string {
+  const labels = Object.entries(template?.metadata?.labels ?? {})
+  return labels.length === 0
+    ? '<none>'
+    : labels
+        .map(([key, value]) => `${key}=${value}`)
+        .sort()
+        .join(',')
+}

@@ -1,0 +1,36 @@
+/** PodTemplateSpec: what pods are made from by others, with the labels and annotations that they get. */
+import { child, type FieldError, type FieldPath, forbidden } from '../../../model/field-error.ts'
+import { checkAnnotations, checkLabels } from '../../../model/label-rules.ts'
+import type { RuleContext } from '../../../schema/context.ts'
+import { objectMeta } from '../../../schema/object-meta.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { checkPodAnnotations, checkSeccompPairs } from './pod-annotations.ts'
+import { podSpec } from './pod-spec.ts'
+
+const fields = {
+  metadata: field(1, objectMeta, { zero: 'write' }),
+  spec: field(2, podSpec, { zero: 'write' }),
+}
+
+export type PodTemplateSpec = InferFields<typeof fields>
+
+export const podTemplateSpec = s.object(fields, {
+  name: 'PodTemplateSpec',
+  doc: 'What pods are made from.',
+  check: checkTemplate,
+})
+
+/** Faults in labels and annotations leave out `metadata`, as clients are used to. */
+function checkTemplate(template: PodTemplateSpec, path: FieldPath, { vendor }: RuleContext): FieldError[] {
+  const { metadata: { labels, annotations = {} } = {}, spec = {} } = template
+  const place = child(path, 'annotations')
+  return [
+    ...checkLabels(labels, child(path, 'labels')),
+    ...checkAnnotations(annotations, place),
+    ...checkPodAnnotations(annotations, spec, place, vendor),
+    ...checkSeccompPairs(annotations, spec, child(path, 'spec'), vendor),
+    ...(spec.ephemeralContainers === undefined
+      ? []
+      : [forbidden(child(path, 'spec.ephemeralContainers'), 'ephemeral containers not allowed in pod template')]),
+  ]
+}
