@@ -9,7 +9,13 @@ import type { Kind } from '../../src/schema/kind.ts'
 import { validate } from '../../src/schema/validate.ts'
 
 const user = { name: 'someone', uid: '', groups: [], extra: new Map() }
-const context = { vendor: vendorOf('orch'), subresource: '', user, now: Date.parse('2030-01-02T03:04:05Z') }
+
+export const ruleContext = {
+  vendor: vendorOf('orch'),
+  subresource: '',
+  user,
+  now: Date.parse('2030-01-02T03:04:05Z'),
+}
 
 export interface Outcome {
   readonly object: ApiObject
@@ -19,26 +25,29 @@ export interface Outcome {
 
 export function createBy(kind: Kind, sent: Json): Outcome {
   const object = completed(kind, sent)
-  kind.prepareForCreate?.(object, context)
-  return { object, faults: told([...errorsOf(kind, object), ...(kind.validateCreate?.(object, context) ?? [])]) }
+  kind.prepareForCreate?.(object, ruleContext)
+  const errors = kind.validateCreate?.(object, ruleContext) ?? []
+  return { object, faults: told([...errorsOf(kind, object), ...errors]) }
 }
 
-export function updateBy(kind: Kind, previous: ApiObject, sent: Json): Outcome {
+export function updateBy(kind: Kind, previous: ApiObject, sent: Json, { subresource } = { subresource: '' }): Outcome {
+  const context = { ...ruleContext, subresource }
   const object = completed(kind, sent)
-  kind.prepareForUpdate?.(object, previous, context)
+  const rules = subresource === '' ? kind : kind.subresources?.[subresource]
+  rules?.prepareForUpdate?.(object, previous, context)
   const errors = kind.validateUpdate?.(object, previous, context) ?? []
   return { object, faults: told([...errorsOf(kind, object), ...errors]) }
 }
 
 function completed(kind: Kind, sent: Json): ApiObject {
   const object = asObject(decode(kind.schema, sent).value)
-  fillDefaults(kind.schema, asJson(object), context)
-  kind.fillDefaults?.(object, context)
+  fillDefaults(kind.schema, asJson(object), ruleContext)
+  kind.fillDefaults?.(object, ruleContext)
   return object
 }
 
 function errorsOf(kind: Kind, object: ApiObject): FieldError[] {
-  return [...validate(kind.schema, asJson(object), context), ...(kind.validate?.(object, context) ?? [])]
+  return [...validate(kind.schema, asJson(object), ruleContext), ...(kind.validate?.(object, ruleContext) ?? [])]
 }
 
 function told(errors: readonly FieldError[]): string[] {

@@ -1,6 +1,6 @@
 /** Rules for paths of files inside volumes. */
 import { type FieldError, type FieldPath, invalid } from '../../../model/field-error.ts'
-import { checkNoBacksteps } from './volume-source.ts'
+import { checkNoBacksteps } from './volumes/host-path.ts'
 
 /** Relative, and never out of the directory it starts from. */
 export function checkDescendingPath(value: string, path: FieldPath): FieldError[] {

@@ -135,5 +135,6 @@ export function checkSeccompPairs(
 
 function agree(annotation: string, { type, localhostProfile }: SeccompProfile): boolean {
   const said = profileOf(annotation)
-  return said === undefined || (said.type === type && said.localhostProfile === localhostProfile)
+  if (said === undefined) return true
+  return said.type === type && (type !== 'Localhost' || said.localhostProfile === localhostProfile)
 }

@@ -16,7 +16,7 @@ import { validate } from '../../../schema/validate.ts'
 import type { Container, EphemeralContainer } from './container.ts'
 import type { PodSecurityContext } from './security-context.ts'
 import { type Volume, volume } from './volume.ts'
-import { checkNoBacksteps } from './volume-source.ts'
+import { checkNoBacksteps } from './volumes/host-path.ts'
 
 export interface Containers {
   containers?: Container[]
