@@ -55,6 +55,16 @@ test('the life of a pod', async (t) => {
     assert.deepEqual([relabelled.status, relabelled.body.spec.containers[0].env], [200, env])
   })
 
+  await t.test('tolerations are added to, and last longer or shorter', async () => {
+    const tolerations = [{ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 }]
+    await client.post(path, pod('l', { tolerations }))
+    const more = [{ operator: 'Exists' }, { effect: 'NoExecute', operator: 'Exists', key: 'a', tolerationSeconds: 9 }]
+    const changed = await client.put(`${path}/l`, pod('l', { tolerations: more }))
+    assert.deepEqual([changed.status, changed.body.spec.tolerations], [200, more])
+    const fewer = await client.put(`${path}/l`, pod('l', { tolerations }))
+    assert.deepEqual(faultsOf(fewer), ['FieldValueForbidden spec.tolerations'])
+  })
+
   await t.test('without a node it goes at once, and watchers are told first', async () => {
     const created = await client.post(path, pod('d'))
     const since = created.body.metadata.resourceVersion

@@ -20,6 +20,7 @@ import { checkEnvFrom, envFromSource, envVar } from './environment.ts'
 import { checkDescendingPath } from './file-paths.ts'
 import { checkOneSuccess, checkPortNumber, lifecycle, probe } from './handlers.ts'
 import { tagOf } from './image.ts'
+import { repeatedAt } from './repeated.ts'
 import { checkContainerResources, resourceRequirements } from './resources.ts'
 import { securityContext } from './security-context.ts'
 
@@ -156,12 +157,8 @@ function checkPort({ name = '', hostPort = 0, containerPort: port = 0 }: Contain
 }
 
 function checkPortNames(all: readonly ContainerPort[], path: FieldPath): FieldError[] {
-  const names = all.map(({ name = '' }) => name)
-  return names.flatMap((name, i) =>
-    name !== '' && names.indexOf(name) < i && checkPortName(name).length === 0
-      ? [duplicate(child(at(path, i), 'name'), name)]
-      : [],
-  )
+  const sound = all.map(({ name = '' }) => (checkPortName(name).length === 0 ? name : undefined))
+  return [...repeatedAt(sound)].map((i) => duplicate(child(at(path, i), 'name'), sound[i]!))
 }
 
 const propagations = ['Bidirectional', 'HostToContainer', 'None']

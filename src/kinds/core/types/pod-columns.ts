@@ -79,10 +79,11 @@ function restarts(pod: Pod, now: number): string {
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {}
   const counted = initStatus(pod) === undefined ? containerStatuses : initContainerStatuses
   const count = counted.reduce((sum, { restartCount = 0 }) => sum + restartCount, 0)
-  const ends = [...initContainerStatuses, ...containerStatuses].flatMap(({ lastState }) =>
-    lastState?.terminated?.finishedAt ? [Date.parse(lastState.terminated.finishedAt)] : [],
+  const ends = [...initContainerStatuses, ...containerStatuses].map(
+    ({ lastState }) => Date.parse(lastState?.terminated?.finishedAt ?? '') || 0,
   )
-  return ends.length === 0 ? `${count}` : `${count} (${humanDuration(now - Math.max(...ends))} ago)`
+  const last = ends.reduce((latest, end) => Math.max(latest, end), 0)
+  return last === 0 ? `${count}` : `${count} (${humanDuration(now - last)} ago)`
 }
 
 function openGates({ spec = {}, status = {} }: Pod): string {

@@ -14,6 +14,7 @@ import type { Json } from '../../../model/json.ts'
 import type { RuleContext } from '../../../schema/context.ts'
 import { validate } from '../../../schema/validate.ts'
 import type { Container, EphemeralContainer } from './container.ts'
+import { repeatedAt } from './repeated.ts'
 import type { PodSecurityContext } from './security-context.ts'
 import { type Volume, volume } from './volume.ts'
 import { checkNoBacksteps } from './volumes/host-path.ts'
@@ -128,63 +129,52 @@ function eachPort(containers: readonly Container[], path: FieldPath): [Port, Fie
 }
 
 function checkVolumeUse(
-  { volumeMounts: mounts = [], volumeDevices: devices = [] }: Container,
+  { volumeMounts = [], volumeDevices = [] }: Container,
   volumes: ReadonlyMap<string, Volume>,
   path: FieldPath,
 ): FieldError[] {
-  const mountUses = mounts.map(({ name = '', mountPath = '' }) => ({ name, place: mountPath }))
-  const deviceUses = devices.map(({ name = '', devicePath = '' }) => ({ name, place: devicePath }))
+  const mounts = usesOf(volumeMounts.map(({ name = '', mountPath = '' }) => ({ name, place: mountPath })))
+  const devices = usesOf(volumeDevices.map(({ name = '', devicePath = '' }) => ({ name, place: devicePath })))
   return [
-    ...mountUses.flatMap((mount, i) =>
-      checkMount(
-        mount,
-        { volumes, before: mountUses.slice(0, i), others: deviceUses },
-        at(child(path, 'volumeMounts'), i),
-      ),
-    ),
-    ...deviceUses.flatMap((device, i) =>
-      checkDevice(
-        device,
-        { volumes, before: deviceUses.slice(0, i), others: mountUses },
-        at(child(path, 'volumeDevices'), i),
-      ),
-    ),
+    ...checkMounts(mounts, volumes, child(path, 'volumeMounts')),
+    ...checkOverlap(mounts, devices, { list: child(path, 'volumeMounts'), place: 'mountPath' }),
+    ...checkDevices(devices, volumes, child(path, 'volumeDevices')),
+    ...checkOverlap(devices, mounts, { list: child(path, 'volumeDevices'), place: 'devicePath' }),
   ]
 }
 
-/** A volume by name at a place in the container. */
-interface Use {
-  readonly name: string
-  readonly place: string
+/** The mounts of a container, or its devices: each a volume by name at a place in the container. */
+interface Uses {
+  readonly all: readonly { readonly name: string; readonly place: string }[]
+  readonly names: ReadonlySet<string>
+  readonly places: ReadonlySet<string>
 }
 
-interface Surroundings {
-  readonly volumes: ReadonlyMap<string, Volume>
-  /** The uses of the same sort before this one. */
-  readonly before: readonly Use[]
-  /** All uses of the other sort. */
-  readonly others: readonly Use[]
+function usesOf(all: Uses['all']): Uses {
+  return { all, names: new Set(all.map(({ name }) => name)), places: new Set(all.map(({ place }) => place)) }
 }
 
-function checkMount({ name, place }: Use, { volumes, before, others }: Surroundings, path: FieldPath): FieldError[] {
-  const placePath = child(path, 'mountPath')
-  return [
-    ...(volumes.has(name) ? [] : [notFound(child(path, 'name'), name)]),
-    ...(before.some((one) => one.place === place) ? [invalid(placePath, place, 'must be unique')] : []),
-    ...checkOverlap({ name, place }, others, { name: child(path, 'name'), place: placePath }),
-  ]
+function checkMounts({ all }: Uses, volumes: ReadonlyMap<string, Volume>, path: FieldPath): FieldError[] {
+  const repeated = repeatedAt(all.map(({ place }) => place))
+  return all.flatMap(({ name, place }, i) => [
+    ...(volumes.has(name) ? [] : [notFound(child(at(path, i), 'name'), name)]),
+    ...(repeated.has(i) ? [invalid(child(at(path, i), 'mountPath'), place, 'must be unique')] : []),
+  ])
 }
 
-function checkDevice({ name, place }: Use, { volumes, before, others }: Surroundings, path: FieldPath): FieldError[] {
-  const namePath = child(path, 'name')
-  const placePath = child(path, 'devicePath')
-  return [
-    ...(name !== '' && before.some((one) => one.name === name) ? [invalid(namePath, name, 'must be unique')] : []),
-    ...checkBlock(name, volumes.get(name), namePath),
-    ...(before.some((one) => one.place === place) ? [invalid(placePath, place, 'must be unique')] : []),
-    ...checkNoBacksteps(place, placePath),
-    ...checkOverlap({ name, place }, others, { name: namePath, place: placePath }),
-  ]
+function checkDevices({ all }: Uses, volumes: ReadonlyMap<string, Volume>, path: FieldPath): FieldError[] {
+  const repeatedNames = repeatedAt(all.map(({ name }) => name || undefined))
+  const repeatedPlaces = repeatedAt(all.map(({ place }) => place))
+  return all.flatMap(({ name, place }, i) => {
+    const namePath = child(at(path, i), 'name')
+    const placePath = child(at(path, i), 'devicePath')
+    return [
+      ...(repeatedNames.has(i) ? [invalid(namePath, name, 'must be unique')] : []),
+      ...(repeatedPlaces.has(i) ? [invalid(placePath, place, 'must be unique')] : []),
+      ...checkBlock(name, volumes.get(name), namePath),
+      ...checkNoBacksteps(place, placePath),
+    ]
+  })
 }
 
 /** Only what comes from a claim can be a block device. */
@@ -194,15 +184,12 @@ function checkBlock(name: string, used: Volume | undefined, path: FieldPath): Fi
   return [invalid(path, name, 'block mode needs a volume of a persistentVolumeClaim or an ephemeral one')]
 }
 
-function checkOverlap({ name, place }: Use, others: readonly Use[], paths: Use): FieldError[] {
-  return [
-    ...(others.some((one) => one.name === name)
-      ? [invalid(paths.name, name, 'a volume is either mounted or a device')]
-      : []),
-    ...(others.some((one) => one.place === place)
-      ? [invalid(paths.place, place, 'a path is either a mount or a device')]
-      : []),
-  ]
+/** A volume is either mounted or a device, and so is a path. */
+function checkOverlap({ all }: Uses, others: Uses, { list, place: placeName }: { list: FieldPath; place: string }) {
+  return all.flatMap(({ name, place }, i) => [
+    ...(others.names.has(name) ? [invalid(child(at(list, i), 'name'), name, 'is a mount and a device')] : []),
+    ...(others.places.has(place) ? [invalid(child(at(list, i), placeName), place, 'is a mount and a device')] : []),
+  ])
 }
 
 /** On Windows either all containers of a pod are processes of the host or none; those that are use its network. */

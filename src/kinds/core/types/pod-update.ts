@@ -14,6 +14,7 @@ import { checkDnsSubdomain, checkIpAddress, checkQualifiedName } from '../../../
 import type { Container } from './container.ts'
 import type { PodSpec } from './pod-spec.ts'
 import type { ContainerStatus, PodStatus } from './pod-status.ts'
+import { repeatedAt } from './repeated.ts'
 import type { Toleration } from './scheduling.ts'
 
 /** Images may change, the deadline may come sooner, tolerations may be added or last longer. */
@@ -39,13 +40,14 @@ function checkDeadlineUpdate({ activeDeadlineSeconds: next }: PodSpec, { activeD
 }
 
 function checkTolerationUpdate(next: readonly Toleration[], previous: readonly Toleration[]): FieldError[] {
-  const kept = previous.every((old) =>
-    next.some(({ tolerationSeconds: _, ...rest }) => {
-      const { tolerationSeconds: _seconds, ...oldRest } = old
-      return same(rest, oldRest)
-    }),
-  )
+  const there = new Set(next.map(withoutTime))
+  const kept = previous.every((old) => there.has(withoutTime(old)))
   return kept ? [] : [forbidden('spec.tolerations', 'existing ones may only change their tolerationSeconds')]
+}
+
+/** What a toleration is about, as a string to compare. */
+function withoutTime({ key, operator, value, effect }: Toleration): string {
+  return JSON.stringify([key, operator, value, effect])
 }
 
 /** `next` with everything that may change as it was. */
@@ -87,8 +89,9 @@ export function checkImageBlanks({ containers = [], initContainers = [] }: PodSp
 
 export function checkEphemeralUpdate(next: PodSpec, previous: PodSpec): FieldError[] {
   const path = 'spec.ephemeralContainers'
+  const byName = new Map(next.ephemeralContainers?.map((one) => [one.name, one]))
   return (previous.ephemeralContainers ?? []).flatMap((old) => {
-    const now = next.ephemeralContainers?.find(({ name }) => name === old.name)
+    const now = byName.get(old.name)
     if (now === undefined) return [forbidden(path, `existing ephemeral containers ${old.name} may not be removed`)]
     return same(now, old) ? [] : [forbidden(path, `existing ephemeral containers ${old.name} may not be changed`)]
   })
@@ -126,12 +129,14 @@ interface Ended {
 /** What has ended and is not started again stays so. */
 function checkEnded(next: PodStatus, previous: PodStatus, { list, policy }: Ended): FieldError[] {
   if (policy === 'Always') return []
-  return (previous[list] ?? [])
-    .filter((old) => hasEnded(old) && !(policy === 'OnFailure' && old.state?.terminated?.exitCode !== 0))
-    .flatMap(({ name }) => {
-      const i = (next[list] ?? []).findIndex((now) => now.name === name && !hasEnded(now))
-      return i < 0 ? [] : [forbidden(`status.${list}[${i}].state`, 'may not be transitioned to non-terminated state')]
-    })
+  const isFinal = (old: ContainerStatus) =>
+    hasEnded(old) && (policy !== 'OnFailure' || old.state?.terminated?.exitCode === 0)
+  const final = new Set((previous[list] ?? []).filter(isFinal).map(({ name }) => name))
+  return (next[list] ?? []).flatMap((now, i) =>
+    final.has(now.name) && !hasEnded(now)
+      ? [forbidden(`status.${list}[${i}].state`, 'may not be transitioned to non-terminated state')]
+      : [],
+  )
 }
 
 function hasEnded({ state }: ContainerStatus): boolean {
@@ -145,7 +150,7 @@ function checkAddresses({ podIPs = [] }: PodStatus): FieldError[] {
   return [
     ...ips.flatMap((ip, i) => checkIpAddress(ip).map((text) => invalid(at(path, i), ip, text))),
     ...(ips.length > families.size ? [invalid(path, ips, 'may specify no more than one IP for each IP family')] : []),
-    ...ips.flatMap((ip, i) => (ips.indexOf(ip) < i ? [duplicate(at(path, i), ip)] : [])),
+    ...[...repeatedAt(ips)].map((i) => duplicate(at(path, i), ips[i]!)),
   ]
 }
 

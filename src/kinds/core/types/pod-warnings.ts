@@ -4,6 +4,7 @@ import { parseQuantity } from '../../../model/quantity.ts'
 import { type Vendor, vendorKey } from '../../../model/vendor.ts'
 import { allContainers } from './pod-containers.ts'
 import type { PodSpec } from './pod-spec.ts'
+import { repeatedAt } from './repeated.ts'
 import type { Volume } from './volume.ts'
 
 export function podWarnings(spec: PodSpec, path: FieldPath, vendor: Vendor): string[] {
@@ -104,7 +105,5 @@ function fractionWarnings(amounts: { readonly [name: string]: string }, path: Fi
 
 /** Names that occurred before, each with its place. */
 function repeated(names: readonly (string | undefined)[]): [number, string][] {
-  return names.flatMap((name, i): [number, string][] =>
-    name !== undefined && names.indexOf(name) < i ? [[i, name]] : [],
-  )
+  return Array.from(repeatedAt(names), (i) => [i, names[i]!])
 }

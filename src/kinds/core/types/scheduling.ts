@@ -14,6 +14,7 @@ import { checkDnsLabel, checkLabelValue } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { labelSelector } from './label-selector.ts'
 import { nodeSelector, nodeSelectorTerm } from './node-selector.ts'
+import { repeatedAt } from './repeated.ts'
 
 const preferredSchedulingTerm = s.object(
   { weight: field(1, s.int32(), { zero: 'write' }), preference: field(2, nodeSelectorTerm, { zero: 'write' }) },
@@ -150,10 +151,11 @@ function checkSpread({ maxSkew = 0, whenUnsatisfiable = '' }: SpreadConstraint, 
   ]
 }
 
-/** One constraint for each topology and way to take it. */
+/** One constraint for each topology and way to take it. Of two the first is told, as clients are used to. */
 export function checkRepeatedSpread(constraints: readonly SpreadConstraint[], path: FieldPath): FieldError[] {
   const names = constraints.map(({ topologyKey, whenUnsatisfiable }) => `{${topologyKey}, ${whenUnsatisfiable}}`)
-  return names.flatMap((name, i) =>
-    names.includes(name, i + 1) ? [duplicate(child(at(path, i), '{topologyKey, whenUnsatisfiable}'), name)] : [],
+  const last = names.length - 1
+  return [...repeatedAt(names.toReversed())].map((i) =>
+    duplicate(child(at(path, last - i), '{topologyKey, whenUnsatisfiable}'), names[last - i]!),
   )
 }

@@ -3,6 +3,7 @@ import { at, child, duplicate, type FieldError, type FieldPath, invalid, require
 import { checkDnsSubdomain } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { checkDescendingPath } from './file-paths.ts'
+import { repeatedAt } from './repeated.ts'
 
 const capabilities = s.object(
   { add: field(1, s.list(s.string())), drop: field(2, s.list(s.string())) },
@@ -143,12 +144,8 @@ function checkSysctlName(name: string, path: FieldPath): FieldError[] {
 }
 
 function checkRepeatedSysctls({ sysctls = [] }: PodSecurityContext, path: FieldPath): FieldError[] {
-  const names = sysctls.map(({ name = '' }) => name)
-  return names.flatMap((name, i) =>
-    name !== '' && names.indexOf(name) < i && checkSysctlName(name, '').length === 0
-      ? [duplicate(child(at(path, i), 'name'), name)]
-      : [],
-  )
+  const sound = sysctls.map(({ name = '' }) => (checkSysctlName(name, '').length === 0 ? name : undefined))
+  return [...repeatedAt(sound)].map((i) => duplicate(child(at(path, i), 'name'), sound[i]!))
 }
 
 const longestCredential = 64 * 1024
