@@ -32,12 +32,16 @@ export function fillDefaults(schema: Schema, value: Json, context: RuleContext):
 /** First what the fields state, then what depends on siblings, then what lies below. */
 function fillObject(schema: ObjectSchema, value: JsonObject, context: RuleContext): void {
   for (const [name, field] of Object.entries(schema.fields)) {
-    if (field.default !== undefined && own(value, name) === undefined)
-      setKey(value, name, structuredClone(field.default))
+    if (field.default !== undefined && own(value, name) === undefined) setKey(value, name, fresh(field.default))
   }
   schema.fill?.(value, context)
   for (const [name, field] of Object.entries(schema.fields)) {
     const present = own(value, name)
     if (present !== undefined && present !== null) fillDefaults(field.schema, present, context)
   }
+}
+
+/** A copy that is nobody else's; cloning what cannot change would be most of the work. */
+function fresh(value: Json): Json {
+  return typeof value === 'object' ? structuredClone(value) : value
 }
