@@ -119,11 +119,11 @@ export class Definitions {
     return { ...beside, allOf: [written] }
   }
 
-  #listMarkers({ list, keys, patch, mergeKey }: ListSchema): JsonObject {
+  #listMarkers({ list, keys, patch, mergeKey, retainKeys }: ListSchema): JsonObject {
     return {
       [this.marker('list-type')]: list,
       ...(keys === undefined ? {} : { [this.marker('list-map-keys')]: [...keys] }),
-      ...(patch === undefined ? {} : { [this.marker('patch-strategy')]: patch }),
+      ...(patch === undefined ? {} : { [this.marker('patch-strategy')]: retainKeys ? `${patch},retainKeys` : patch }),
       ...(mergeKey === undefined ? {} : { [this.marker('patch-merge-key')]: mergeKey }),
     }
   }

@@ -106,6 +106,8 @@ export interface ListSchema<T = unknown> extends Typed<T> {
   /** How a strategic merge patch sees it: replaced, or merged by `mergeKey` (scalars: by value). */
   readonly patch?: 'merge' | 'replace'
   readonly mergeKey?: string
+  /** Published, so that clients who merge say in a patch which keys of an element are left, and drop all others. */
+  readonly retainKeys?: boolean
 }
 export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
   readonly type: 'object'
@@ -181,7 +183,7 @@ export function inlined<F extends Fields>(within: number, fields: F): F {
 
 type ListOptions =
   | { list?: 'atomic' | 'set'; unique?: boolean; patch?: 'merge' }
-  | { list: 'map'; keys: readonly string[]; unique?: boolean; patch?: 'merge'; mergeKey?: string }
+  | { list: 'map'; keys: readonly string[]; unique?: boolean; patch?: 'merge'; mergeKey?: string; retainKeys?: boolean }
 
 export const s = {
   string: (): StringSchema<string> => ({ type: 'string' }),
