@@ -290,7 +290,7 @@ function markersOf(property: Loose): JsonObject {
 function markersExpected(fact: FieldFacts): JsonObject {
   const { patchStrategy, patchMergeKey } = fact.type === 'string' ? ({} as Partial<FieldFacts>) : fact
   const merged = patchMergeKey === undefined ? 'set' : 'map'
-  const listType = fact.listType ?? (patchStrategy === 'merge' ? merged : 'atomic')
+  const listType = fact.listType ?? (patchStrategy?.startsWith('merge') ? merged : 'atomic')
   const keys = fact.listMapKeys ?? (listType === 'map' ? [patchMergeKey!] : undefined)
   return {
     ...(fact.type.endsWith('[]') ? { 'list-type': listType } : {}),

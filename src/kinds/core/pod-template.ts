@@ -7,7 +7,7 @@ import { dropUnserved } from './types/pod-spec.ts'
 import { podTemplateSpec } from './types/pod-template-spec.ts'
 import { podWarnings } from './types/pod-warnings.ts'
 
-const fields = { template: field(2, podTemplateSpec, { zero: 'write' }) }
+const fields = { template: field(2, podTemplateSpec, { zero: 'write', doc: 'What pods are made from.' }) }
 
 export type PodTemplate = ObjectOf<typeof fields>
 
@@ -16,6 +16,7 @@ export const podTemplate = defineKind({
   version: 'v1',
   kind: 'PodTemplate',
   plural: 'podtemplates',
+  doc: 'A template for pods that is kept for others to use.',
   scope: 'Namespaced',
   fields,
   columns: [

@@ -18,8 +18,8 @@ import { qualityOf } from './types/quality.ts'
 import type { Volume } from './types/volume.ts'
 
 const fields = {
-  spec: field(2, podSpec, { zero: 'write' }),
-  status: field(3, podStatus, { zero: 'write' }),
+  spec: field(2, podSpec, { zero: 'write', doc: 'What it is made of and where it may run.' }),
+  status: field(3, podStatus, { zero: 'write', doc: 'How it is. Set by its node.' }),
 }
 
 export type Pod = ObjectOf<typeof fields>
@@ -29,6 +29,7 @@ export const pod = defineKind({
   version: 'v1',
   kind: 'Pod',
   plural: 'pods',
+  doc: 'Containers that run together on one node.',
   shortNames: ['po'],
   categories: ['all'],
   scope: 'Namespaced',

@@ -3,26 +3,37 @@ import { at, child, type FieldError, type FieldPath, invalid, required } from '.
 import { checkDnsSubdomain } from '../../../model/names.ts'
 import { quantitySign } from '../../../model/quantity.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { labelSelector } from '../../meta/label-selector.ts'
 import { accessModes, checkAccessModes } from './access-modes.ts'
-import { labelSelector } from './label-selector.ts'
 import { typedLocalObjectReference } from './local-references.ts'
 import { quantityIn, resourceRequirements } from './resources.ts'
 
 const fields = {
-  accessModes: field(1, accessModes),
-  resources: field(2, resourceRequirements, { zero: 'write' }),
-  volumeName: field(3, s.string()),
-  selector: field(4, labelSelector),
-  storageClassName: field(5, s.string(), { zero: 'keep' }),
-  volumeMode: field(6, s.oneOf('Block', 'Filesystem'), { zero: 'keep', default: 'Filesystem' }),
-  dataSource: field(7, typedLocalObjectReference),
-  dataSourceRef: field(8, typedLocalObjectReference),
+  accessModes: field(1, accessModes, {
+    doc: 'How the volume is to be mounted: ReadWriteOnce, ReadOnlyMany or ReadWriteMany.',
+  }),
+  resources: field(2, resourceRequirements, { zero: 'write', doc: 'How much is needed, as requests.storage.' }),
+  volumeName: field(3, s.string(), { doc: 'The volume that is bound to the claim.' }),
+  selector: field(4, labelSelector, { doc: 'Which volumes may be bound; any if unset.' }),
+  storageClassName: field(5, s.string(), {
+    zero: 'keep',
+    doc: 'The class of the volume. Empty is a volume without a class; unset, the default class.',
+  }),
+  volumeMode: field(6, s.oneOf('Block', 'Filesystem'), {
+    zero: 'keep',
+    default: 'Filesystem',
+    doc: 'Whether it is used as a Filesystem or as a raw Block device.',
+  }),
+  dataSource: field(7, typedLocalObjectReference, {
+    doc: 'A snapshot or a claim whose content the volume starts with.',
+  }),
+  dataSourceRef: field(8, typedLocalObjectReference, { doc: 'Like dataSource, of any kind.' }),
 }
 
 export type PersistentVolumeClaimSpec = InferFields<typeof fields>
 
 export const persistentVolumeClaimSpec = s.object(fields, {
-  name: 'PersistentVolumeClaimSpec',
+  name: 'core.v1.PersistentVolumeClaimSpec',
   doc: 'The storage that is asked for: how much, of which class, and how it is to be used.',
   check: checkClaim,
 })

@@ -25,11 +25,11 @@ import { checkContainerResources, resourceRequirements } from './resources.ts'
 import { securityContext } from './security-context.ts'
 
 const portFields = {
-  name: field(1, s.string()),
-  hostPort: field(2, s.int32()),
-  containerPort: field(3, s.int32(), { zero: 'write' }),
-  protocol: field(4, s.oneOf('SCTP', 'TCP', 'UDP'), { default: 'TCP' }),
-  hostIP: field(5, s.string()),
+  name: field(1, s.string(), { doc: 'The name of the port, by which Services and probes may call it.' }),
+  hostPort: field(2, s.int32(), { doc: 'The port of the node that leads to it; none if unset.' }),
+  containerPort: field(3, s.int32(), { zero: 'write', doc: 'The port in the container; from 1 to 65535.' }),
+  protocol: field(4, s.oneOf('SCTP', 'TCP', 'UDP'), { default: 'TCP', doc: 'TCP, UDP or SCTP.' }),
+  hostIP: field(5, s.string(), { doc: 'The address of the node to bind hostPort to; all if unset.' }),
 }
 
 export type ContainerPort = InferFields<typeof portFields>
@@ -41,12 +41,19 @@ const containerPort = s.object(portFields, {
 })
 
 const mountFields = {
-  name: field(1, s.string(), { zero: 'write', required: true }),
-  readOnly: field(2, s.boolean()),
-  mountPath: field(3, s.string(), { zero: 'write', required: true }),
-  subPath: field(4, s.string()),
-  mountPropagation: field(5, s.string(), { zero: 'keep' }),
-  subPathExpr: field(6, s.string()),
+  name: field(1, s.string(), { zero: 'write', required: true, doc: 'The name of the volume.' }),
+  readOnly: field(2, s.boolean(), { doc: 'Whether it can only be read here.' }),
+  mountPath: field(3, s.string(), {
+    zero: 'write',
+    required: true,
+    doc: 'Where it is in the container; without a colon.',
+  }),
+  subPath: field(4, s.string(), { doc: 'The path in the volume to mount; its root if unset.' }),
+  mountPropagation: field(5, s.string(), {
+    zero: 'keep',
+    doc: 'Which later mounts are seen: None, HostToContainer or Bidirectional. None if unset.',
+  }),
+  subPathExpr: field(6, s.string(), { doc: 'Like subPath, with $(NAME) for variables of the container.' }),
 }
 
 export type VolumeMount = InferFields<typeof mountFields>
@@ -57,8 +64,12 @@ const volumeMount = s.object(mountFields, {
 })
 
 const deviceFields = {
-  name: field(1, s.string(), { zero: 'write', required: true }),
-  devicePath: field(2, s.string(), { zero: 'write', required: true }),
+  name: field(1, s.string(), {
+    zero: 'write',
+    required: true,
+    doc: 'The name of the volume, which comes from a claim.',
+  }),
+  devicePath: field(2, s.string(), { zero: 'write', required: true, doc: 'Where the device is in the container.' }),
 }
 
 export type VolumeDevice = InferFields<typeof deviceFields>
@@ -78,28 +89,51 @@ const mounts = s.list(volumeMount, { list: 'map', keys: ['mountPath'], patch: 'm
 const devices = s.list(volumeDevice, { list: 'map', keys: ['devicePath'], patch: 'merge', mergeKey: 'devicePath' })
 
 const fields = {
-  name: field(1, s.string(), { zero: 'write', required: true }),
-  image: field(2, s.string()),
-  command: field(3, s.list(s.string())),
-  args: field(4, s.list(s.string())),
-  workingDir: field(5, s.string()),
-  ports: field(6, ports),
-  env: field(7, s.list(envVar, { list: 'map', keys: ['name'], patch: 'merge', mergeKey: 'name' })),
-  resources: field(8, resourceRequirements, { zero: 'write' }),
-  volumeMounts: field(9, mounts),
-  livenessProbe: field(10, probe),
-  readinessProbe: field(11, probe),
-  lifecycle: field(12, lifecycle),
-  terminationMessagePath: field(13, s.string(), { default: '/dev/termination-log' }),
-  imagePullPolicy: field(14, s.oneOf('Always', 'IfNotPresent', 'Never')),
-  securityContext: field(15, securityContext),
-  stdin: field(16, s.boolean()),
-  stdinOnce: field(17, s.boolean()),
-  tty: field(18, s.boolean()),
-  envFrom: field(19, s.list(envFromSource)),
-  terminationMessagePolicy: field(20, s.string(), { default: 'File' }),
-  volumeDevices: field(21, devices),
-  startupProbe: field(22, probe),
+  name: field(1, s.string(), {
+    zero: 'write',
+    required: true,
+    doc: 'The name of the container, of its own in the pod. It cannot change.',
+  }),
+  image: field(2, s.string(), { doc: 'The image to run.' }),
+  command: field(3, s.list(s.string()), {
+    doc: 'What is run instead of the entry point of the image; $(NAME) stands for a variable.',
+  }),
+  args: field(4, s.list(s.string()), {
+    doc: 'The arguments instead of those of the image; $(NAME) stands for a variable.',
+  }),
+  workingDir: field(5, s.string(), { doc: 'The directory to start in; that of the image if unset.' }),
+  ports: field(6, ports, { doc: 'The ports it listens on. For information; others are reachable too.' }),
+  env: field(7, s.list(envVar, { list: 'map', keys: ['name'], patch: 'merge', mergeKey: 'name' }), {
+    doc: 'Environment variables; they win over envFrom.',
+  }),
+  resources: field(8, resourceRequirements, {
+    zero: 'write',
+    doc: 'What it is promised of resources, and may use at most.',
+  }),
+  volumeMounts: field(9, mounts, { doc: 'The volumes of the pod that it mounts.' }),
+  livenessProbe: field(10, probe, { doc: 'Tells whether it lives; if not, it is started again.' }),
+  readinessProbe: field(11, probe, { doc: 'Tells whether it can serve; if not, Services leave it out.' }),
+  lifecycle: field(12, lifecycle, { doc: 'What is done once it has started and before it is stopped.' }),
+  terminationMessagePath: field(13, s.string(), {
+    default: '/dev/termination-log',
+    doc: 'The file from which its last words are read.',
+  }),
+  imagePullPolicy: field(14, s.oneOf('Always', 'IfNotPresent', 'Never'), {
+    doc: 'When the image is fetched: Always, IfNotPresent or Never. Always for the tag latest, else IfNotPresent.',
+  }),
+  securityContext: field(15, securityContext, { doc: 'With which rights it runs; wins over that of the pod.' }),
+  stdin: field(16, s.boolean(), { doc: 'Whether its standard input is kept open.' }),
+  stdinOnce: field(17, s.boolean(), { doc: 'Whether standard input is closed after the first client has left.' }),
+  tty: field(18, s.boolean(), { doc: 'Whether it has a terminal; needs stdin.' }),
+  envFrom: field(19, s.list(envFromSource), {
+    doc: 'Objects whose keys become environment variables; later ones win.',
+  }),
+  terminationMessagePolicy: field(20, s.string(), {
+    default: 'File',
+    doc: 'Where its last words are: File, or FallbackToLogsOnError if the file is empty.',
+  }),
+  volumeDevices: field(21, devices, { doc: 'The volumes of the pod that it uses as raw devices.' }),
+  startupProbe: field(22, probe, { doc: 'Tells whether it has started; the other probes wait for that.' }),
 }
 
 export type Container = InferFields<typeof fields>
@@ -111,7 +145,10 @@ export const container = s.object(fields, {
   check: checkContainer,
 })
 
-const ephemeralFields = { ...inlined(1, fields), targetContainerName: field(2, s.string()) }
+const ephemeralFields = {
+  ...inlined(1, fields),
+  targetContainerName: field(2, s.string(), { doc: 'The container whose processes it sees; none if unset.' }),
+}
 
 export type EphemeralContainer = InferFields<typeof ephemeralFields>
 

@@ -4,8 +4,8 @@ import { checkQualifiedName } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const fieldSelectorFields = {
-  apiVersion: field(1, s.string(), { default: 'v1' }),
-  fieldPath: field(2, s.string(), { zero: 'write' }),
+  apiVersion: field(1, s.string(), { default: 'v1', doc: 'The version in whose words the path is.' }),
+  fieldPath: field(2, s.string(), { zero: 'write', doc: 'The path of the field, such as metadata.name.' }),
 }
 
 export type ObjectFieldSelector = InferFields<typeof fieldSelectorFields>
@@ -17,9 +17,13 @@ export const objectFieldSelector = s.object(fieldSelectorFields, {
 })
 
 const resourceSelectorFields = {
-  containerName: field(1, s.string()),
-  resource: field(2, s.string(), { zero: 'write' }),
-  divisor: field(3, s.quantity(), { zero: 'write' }),
+  containerName: field(1, s.string(), { doc: 'The container; needed in volumes.' }),
+  resource: field(2, s.string(), { zero: 'write', doc: 'What is told, such as limits.cpu or requests.memory.' }),
+  divisor: field(3, s.quantity(), {
+    zero: 'write',
+    published: 'optional',
+    doc: 'The unit in which it is told; 0 is 1.',
+  }),
 }
 
 export type ResourceFieldSelector = InferFields<typeof resourceSelectorFields>

@@ -13,8 +13,8 @@ import { inlinedReference } from './local-references.ts'
 
 const keySelectorFields = {
   ...inlinedReference,
-  key: field(2, s.string(), { zero: 'write' }),
-  optional: field(3, s.boolean(), { zero: 'keep' }),
+  key: field(2, s.string(), { zero: 'write', doc: 'The key whose value is taken.' }),
+  optional: field(3, s.boolean(), { zero: 'keep', doc: 'Whether the object or the key may be missing.' }),
 }
 
 const configMapKeySelector = s.object(keySelectorFields, {
@@ -32,10 +32,10 @@ const secretKeySelector = s.object(keySelectorFields, {
 })
 
 const sourceFields = {
-  fieldRef: field(1, objectFieldSelector),
-  resourceFieldRef: field(2, resourceFieldSelector),
-  configMapKeyRef: field(3, configMapKeySelector),
-  secretKeyRef: field(4, secretKeySelector),
+  fieldRef: field(1, objectFieldSelector, { doc: 'A field of the pod.' }),
+  resourceFieldRef: field(2, resourceFieldSelector, { doc: 'A resource of the container.' }),
+  configMapKeyRef: field(3, configMapKeySelector, { doc: 'A key of a ConfigMap.' }),
+  secretKeyRef: field(4, secretKeySelector, { doc: 'A key of a Secret.' }),
 }
 
 type EnvVarSource = InferFields<typeof sourceFields>
@@ -47,9 +47,9 @@ const envVarSource = s.object(sourceFields, {
 })
 
 const variableFields = {
-  name: field(1, s.string(), { zero: 'write', required: true }),
-  value: field(2, s.string()),
-  valueFrom: field(3, envVarSource),
+  name: field(1, s.string(), { zero: 'write', required: true, doc: 'The name of the variable.' }),
+  value: field(2, s.string(), { doc: 'Its value; $(NAME) stands for a variable before it, $$ for a dollar.' }),
+  valueFrom: field(3, envVarSource, { doc: 'Where its value comes from, instead of value.' }),
 }
 
 export type EnvVar = InferFields<typeof variableFields>
@@ -60,7 +60,10 @@ export const envVar = s.object(variableFields, {
   check: checkVariable,
 })
 
-const wholeFields = { ...inlinedReference, optional: field(2, s.boolean(), { zero: 'keep' }) }
+const wholeFields = {
+  ...inlinedReference,
+  optional: field(2, s.boolean(), { zero: 'keep', doc: 'Whether the object may be missing.' }),
+}
 const configMapEnvSource = s.object(wholeFields, {
   name: 'ConfigMapEnvSource',
   doc: 'All keys of a ConfigMap.',
@@ -73,9 +76,9 @@ const secretEnvSource = s.object(wholeFields, {
 })
 
 const fromFields = {
-  prefix: field(1, s.string()),
-  configMapRef: field(2, configMapEnvSource),
-  secretRef: field(3, secretEnvSource),
+  prefix: field(1, s.string(), { doc: 'What is put before each key.' }),
+  configMapRef: field(2, configMapEnvSource, { doc: 'A ConfigMap.' }),
+  secretRef: field(3, secretEnvSource, { doc: 'A Secret.' }),
 }
 
 export type EnvFromSource = InferFields<typeof fromFields>

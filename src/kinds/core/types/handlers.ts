@@ -4,7 +4,7 @@ import { checkPortName } from '../../../model/names.ts'
 import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
 
 const execAction = s.object(
-  { command: field(1, s.list(s.string())) },
+  { command: field(1, s.list(s.string()), { doc: 'The command and its arguments; not run in a shell.' }) },
   {
     name: 'ExecAction',
     doc: 'Runs a command in the container; it is well if the command ends with 0.',
@@ -13,16 +13,19 @@ const execAction = s.object(
 )
 
 const httpHeader = s.object(
-  { name: field(1, s.string(), { zero: 'write' }), value: field(2, s.string(), { zero: 'write' }) },
+  {
+    name: field(1, s.string(), { zero: 'write', doc: 'The name of the header.' }),
+    value: field(2, s.string(), { zero: 'write', doc: 'Its value.' }),
+  },
   { name: 'HTTPHeader', doc: 'A header of an HTTP request.' },
 )
 
 const httpGetFields = {
-  path: field(1, s.string(), { default: '/' }),
-  port: field(2, s.intOrString(), { zero: 'write' }),
-  host: field(3, s.string()),
-  scheme: field(4, s.oneOf('HTTP', 'HTTPS'), { default: 'HTTP' }),
-  httpHeaders: field(5, s.list(httpHeader)),
+  path: field(1, s.string(), { default: '/', doc: 'The path to ask for.' }),
+  port: field(2, s.intOrString(), { zero: 'write', doc: 'The port, by number or name.' }),
+  host: field(3, s.string(), { doc: 'The host to ask; the pod if unset.' }),
+  scheme: field(4, s.oneOf('HTTP', 'HTTPS'), { default: 'HTTP', doc: 'HTTP or HTTPS.' }),
+  httpHeaders: field(5, s.list(httpHeader), { doc: 'Further headers of the request.' }),
 }
 
 const httpGetAction = s.object(httpGetFields, {
@@ -35,7 +38,10 @@ const httpGetAction = s.object(httpGetFields, {
 })
 
 const tcpSocketAction = s.object(
-  { port: field(1, s.intOrString(), { zero: 'write' }), host: field(2, s.string()) },
+  {
+    port: field(1, s.intOrString(), { zero: 'write', doc: 'The port, by number or name.' }),
+    host: field(2, s.string(), { doc: 'The host to connect to; the pod if unset.' }),
+  },
   {
     name: 'TCPSocketAction',
     doc: 'Opens a connection; it is well if that succeeds.',
@@ -44,26 +50,35 @@ const tcpSocketAction = s.object(
 )
 
 const grpcAction = s.object(
-  { port: field(1, s.int32(), { zero: 'write' }), service: field(2, s.string(), { zero: 'keep', default: '' }) },
+  {
+    port: field(1, s.int32(), { zero: 'write', doc: 'The port.' }),
+    service: field(2, s.string(), { zero: 'keep', default: '', doc: 'The service to ask about.' }),
+  },
   { name: 'GRPCAction', doc: 'Asks the health service of a gRPC server.' },
 )
 
 const handlerFields = {
-  exec: field(1, execAction),
-  httpGet: field(2, httpGetAction),
-  tcpSocket: field(3, tcpSocketAction),
+  exec: field(1, execAction, { doc: 'Runs a command in the container.' }),
+  httpGet: field(2, httpGetAction, { doc: 'Sends an HTTP request.' }),
+  tcpSocket: field(3, tcpSocketAction, { doc: 'Opens a connection.' }),
 }
 
 const handlerChoice = { among: ['exec', 'httpGet', 'tcpSocket'], noun: 'handler type' }
 
 const probeFields = {
-  ...inlined(1, { ...handlerFields, grpc: field(4, grpcAction) }),
-  initialDelaySeconds: field(2, s.int32()),
-  timeoutSeconds: field(3, s.int32(), { default: 1 }),
-  periodSeconds: field(4, s.int32(), { default: 10 }),
-  successThreshold: field(5, s.int32(), { default: 1 }),
-  failureThreshold: field(6, s.int32(), { default: 3 }),
-  terminationGracePeriodSeconds: field(7, s.int64(), { zero: 'keep' }),
+  ...inlined(1, { ...handlerFields, grpc: field(4, grpcAction, { doc: 'Asks a gRPC server.' }) }),
+  initialDelaySeconds: field(2, s.int32(), { doc: 'How long after the start the first try is made.' }),
+  timeoutSeconds: field(3, s.int32(), { default: 1, doc: 'How long a try may take.' }),
+  periodSeconds: field(4, s.int32(), { default: 10, doc: 'How often it is tried.' }),
+  successThreshold: field(5, s.int32(), {
+    default: 1,
+    doc: 'How many tries must go well in a row after one that failed.',
+  }),
+  failureThreshold: field(6, s.int32(), { default: 3, doc: 'How many tries must fail in a row.' }),
+  terminationGracePeriodSeconds: field(7, s.int64(), {
+    zero: 'keep',
+    doc: 'How long the container may take to end when the probe fails; what the pod says if unset.',
+  }),
 }
 
 export type Probe = InferFields<typeof probeFields>
@@ -82,7 +97,12 @@ const lifecycleHandler = s.object(handlerFields, {
 })
 
 export const lifecycle = s.object(
-  { postStart: field(1, lifecycleHandler), preStop: field(2, lifecycleHandler) },
+  {
+    postStart: field(1, lifecycleHandler, {
+      doc: 'Done right after the container has started; it is not ready before.',
+    }),
+    preStop: field(2, lifecycleHandler, { doc: 'Done before the container is told to stop, within the grace period.' }),
+  },
   { name: 'Lifecycle', doc: 'What is done after a container has started and before it is stopped.' },
 )
 

@@ -39,7 +39,7 @@ export const nodeSelector = s.object(
       doc: 'The terms, of which one is enough.',
     }),
   },
-  { name: 'NodeSelector', doc: 'Which nodes are meant: those that one of the terms selects.', atomic: true },
+  { name: 'core.v1.NodeSelector', doc: 'Which nodes are meant: those that one of the terms selects.', atomic: true },
 )
 
 /** A requirement on labels. */

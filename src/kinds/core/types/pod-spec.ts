@@ -17,12 +17,15 @@ import { podSecurityContext } from './security-context.ts'
 import { volume } from './volume.ts'
 
 const hostAlias = s.object(
-  { ip: field(1, s.string()), hostnames: field(2, s.list(s.string())) },
+  { ip: field(1, s.string(), { doc: 'The address.' }), hostnames: field(2, s.list(s.string()), { doc: 'Its names.' }) },
   { name: 'HostAlias', doc: 'Names that an address is known by inside the pod.' },
 )
 
 const dnsOption = s.object(
-  { name: field(1, s.string()), value: field(2, s.string(), { zero: 'keep' }) },
+  {
+    name: field(1, s.string(), { doc: 'The name of the option.' }),
+    value: field(2, s.string(), { zero: 'keep', doc: 'Its value, if it has one.' }),
+  },
   {
     name: 'PodDNSConfigOption',
     doc: 'An option of the resolver.',
@@ -31,9 +34,9 @@ const dnsOption = s.object(
 )
 
 const dnsConfigFields = {
-  nameservers: field(1, s.list(s.string())),
-  searches: field(2, s.list(s.string())),
-  options: field(3, s.list(dnsOption)),
+  nameservers: field(1, s.list(s.string()), { doc: 'Further DNS servers; at most 3.' }),
+  searches: field(2, s.list(s.string()), { doc: 'Further domains to search; at most 6.' }),
+  options: field(3, s.list(dnsOption), { doc: 'Further options.' }),
 }
 
 type DnsConfig = InferFields<typeof dnsConfigFields>
@@ -45,7 +48,7 @@ const dnsConfig = s.object(dnsConfigFields, {
 })
 
 const readinessGate = s.object(
-  { conditionType: field(1, s.string(), { zero: 'write' }) },
+  { conditionType: field(1, s.string(), { zero: 'write', doc: 'The type of the condition.' }) },
   {
     name: 'PodReadinessGate',
     doc: 'A condition that must be true before the pod counts as ready.',
@@ -54,7 +57,7 @@ const readinessGate = s.object(
 )
 
 const podOs = s.object(
-  { name: field(1, s.string(), { zero: 'write' }) },
+  { name: field(1, s.string(), { zero: 'write', doc: 'linux or windows.' }) },
   { name: 'PodOS', doc: 'The operating system that the containers are made for.' },
 )
 
@@ -67,44 +70,81 @@ const spread = s.list(topologySpreadConstraint, {
 })
 
 const fields = {
-  volumes: field(1, s.list(volume, byName)),
-  containers: field(2, s.list(container, byName), { zero: 'write' }),
-  restartPolicy: field(3, s.oneOf('Always', 'OnFailure', 'Never'), { default: 'Always' }),
-  terminationGracePeriodSeconds: field(4, s.int64(), { zero: 'keep', default: 30 }),
-  activeDeadlineSeconds: field(5, s.int64(), { zero: 'keep' }),
+  volumes: field(1, s.list(volume, { ...byName, retainKeys: true }), {
+    doc: 'The volumes that its containers can mount.',
+  }),
+  containers: field(2, s.list(container, byName), {
+    zero: 'write',
+    doc: 'Its containers; at least one. None can be added or taken away.',
+  }),
+  restartPolicy: field(3, s.oneOf('Always', 'OnFailure', 'Never'), {
+    default: 'Always',
+    doc: 'When containers that end are started again: Always, OnFailure or Never.',
+  }),
+  terminationGracePeriodSeconds: field(4, s.int64(), {
+    zero: 'keep',
+    default: 30,
+    doc: 'How long it may take to end; 0 is at once.',
+  }),
+  activeDeadlineSeconds: field(5, s.int64(), {
+    zero: 'keep',
+    doc: 'How long it may run before it is ended as failed; for good if unset.',
+  }),
   dnsPolicy: field(6, s.oneOf('ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'), {
     default: 'ClusterFirst',
+    doc: 'Where names are looked up: ClusterFirst, ClusterFirstWithHostNet, Default (as the node does) or None.',
   }),
-  nodeSelector: field(7, s.map(s.string(), { atomic: true })),
-  serviceAccountName: field(8, s.string()),
+  nodeSelector: field(7, s.map(s.string(), { atomic: true }), { doc: 'Labels that its node must have.' }),
+  serviceAccountName: field(8, s.string(), { doc: 'The service account it acts as.' }),
   serviceAccount: field(9, s.string(), { doc: 'An older name of serviceAccountName.' }),
-  nodeName: field(10, s.string()),
-  hostNetwork: field(11, s.boolean()),
-  hostPID: field(12, s.boolean()),
-  hostIPC: field(13, s.boolean()),
-  securityContext: field(14, podSecurityContext, { default: {} }),
-  imagePullSecrets: field(15, s.list(localObjectReference, byName)),
-  hostname: field(16, s.string()),
-  subdomain: field(17, s.string()),
-  affinity: field(18, affinity),
-  schedulerName: field(19, s.string(), { default: 'default-scheduler' }),
-  initContainers: field(20, s.list(container, byName)),
-  automountServiceAccountToken: field(21, s.boolean(), { zero: 'keep' }),
-  tolerations: field(22, s.list(toleration)),
-  hostAliases: field(23, s.list(hostAlias, { list: 'map', keys: ['ip'], patch: 'merge', mergeKey: 'ip' })),
-  priorityClassName: field(24, s.string()),
-  priority: field(25, s.int32(), { zero: 'keep' }),
-  dnsConfig: field(26, dnsConfig),
-  shareProcessNamespace: field(27, s.boolean(), { zero: 'keep' }),
-  readinessGates: field(28, s.list(readinessGate)),
-  runtimeClassName: field(29, s.string(), { zero: 'keep' }),
-  enableServiceLinks: field(30, s.boolean(), { zero: 'keep' }),
-  preemptionPolicy: field(31, s.oneOf('PreemptLowerPriority', 'Never'), { zero: 'keep' }),
-  overhead: field(32, resourceList),
-  topologySpreadConstraints: field(33, spread),
-  ephemeralContainers: field(34, s.list(ephemeralContainer, byName)),
-  setHostnameAsFQDN: field(35, s.boolean(), { zero: 'keep' }),
-  os: field(36, podOs),
+  nodeName: field(10, s.string(), { doc: 'The node it runs on. Usually the scheduler says so.' }),
+  hostNetwork: field(11, s.boolean(), { doc: 'Whether it is on the network of its node.' }),
+  hostPID: field(12, s.boolean(), { doc: 'Whether it sees the processes of its node.' }),
+  hostIPC: field(13, s.boolean(), { doc: 'Whether it shares the memory segments and semaphores of its node.' }),
+  securityContext: field(14, podSecurityContext, { default: {}, doc: 'With which rights its containers run.' }),
+  imagePullSecrets: field(15, s.list(localObjectReference, byName), { doc: 'Secrets to fetch its images with.' }),
+  hostname: field(16, s.string(), { doc: 'Its host name; the name of the pod if unset.' }),
+  subdomain: field(17, s.string(), { doc: 'Makes its full name hostname.subdomain.namespace.svc.domain.' }),
+  affinity: field(18, affinity, { doc: 'What it wants of its place.' }),
+  schedulerName: field(19, s.string(), { default: 'default-scheduler', doc: 'The scheduler that chooses its node.' }),
+  initContainers: field(20, s.list(container, byName), {
+    doc: 'Containers that run before the others, one after the other, each to its end.',
+  }),
+  automountServiceAccountToken: field(21, s.boolean(), {
+    zero: 'keep',
+    doc: 'Whether a token of its account is mounted; as the account says if unset.',
+  }),
+  tolerations: field(22, s.list(toleration), { doc: 'Taints of nodes that it puts up with.' }),
+  hostAliases: field(23, s.list(hostAlias, { list: 'map', keys: ['ip'], patch: 'merge', mergeKey: 'ip' }), {
+    doc: 'Further lines of its hosts file.',
+  }),
+  priorityClassName: field(24, s.string(), { doc: 'How important it is, by the name of a PriorityClass.' }),
+  priority: field(25, s.int32(), { zero: 'keep', doc: 'How important it is; higher is more. Set from the class.' }),
+  dnsConfig: field(26, dnsConfig, { doc: 'Settings of its resolver.' }),
+  shareProcessNamespace: field(27, s.boolean(), {
+    zero: 'keep',
+    doc: 'Whether its containers see the processes of each other.',
+  }),
+  readinessGates: field(28, s.list(readinessGate), { doc: 'Further conditions that must be true before it is ready.' }),
+  runtimeClassName: field(29, s.string(), {
+    zero: 'keep',
+    doc: 'The RuntimeClass that runs it; the usual one if unset.',
+  }),
+  enableServiceLinks: field(30, s.boolean(), {
+    zero: 'keep',
+    doc: 'Whether the Services of its namespace are told in environment variables.',
+  }),
+  preemptionPolicy: field(31, s.oneOf('PreemptLowerPriority', 'Never'), {
+    zero: 'keep',
+    doc: 'Whether it may push out pods that are less important: PreemptLowerPriority or Never.',
+  }),
+  overhead: field(32, resourceList, { doc: 'What running it takes beyond its containers. Set from the RuntimeClass.' }),
+  topologySpreadConstraints: field(33, spread, { doc: 'How evenly pods like it are to be spread.' }),
+  ephemeralContainers: field(34, s.list(ephemeralContainer, byName), {
+    doc: 'Containers put into it while it runs. Changed through the subresource ephemeralcontainers.',
+  }),
+  setHostnameAsFQDN: field(35, s.boolean(), { zero: 'keep', doc: 'Whether its host name is its full name.' }),
+  os: field(36, podOs, { doc: 'The operating system of its containers.' }),
 }
 
 export type PodSpec = InferFields<typeof fields>

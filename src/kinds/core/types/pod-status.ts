@@ -3,76 +3,95 @@ import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const condition = s.object(
   {
-    type: field(1, s.string(), { zero: 'write' }),
-    status: field(2, s.string(), { zero: 'write' }),
-    lastProbeTime: field(3, s.time(), { zero: 'write' }),
-    lastTransitionTime: field(4, s.time(), { zero: 'write' }),
-    reason: field(5, s.string()),
-    message: field(6, s.string()),
+    type: field(1, s.string(), {
+      zero: 'write',
+      doc: 'What is told about the pod: PodScheduled, Initialized, ContainersReady, Ready or another.',
+    }),
+    status: field(2, s.string(), { zero: 'write', doc: 'True, False or Unknown.' }),
+    lastProbeTime: field(3, s.time(), { zero: 'write', doc: 'When it was last looked at.' }),
+    lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
+    reason: field(5, s.string(), { doc: 'Why, in one word for programs.' }),
+    message: field(6, s.string(), { doc: 'Why, for people.' }),
   },
   { name: 'PodCondition', doc: 'Something that is known of the state of a pod.' },
 )
 
 const waiting = s.object(
-  { reason: field(1, s.string()), message: field(2, s.string()) },
+  {
+    reason: field(1, s.string(), { doc: 'Why, in one word for programs.' }),
+    message: field(2, s.string(), { doc: 'Why, for people.' }),
+  },
   { name: 'ContainerStateWaiting', doc: 'A container that does not run yet, and why.' },
 )
 
 const running = s.object(
-  { startedAt: field(1, s.time(), { zero: 'write' }) },
+  { startedAt: field(1, s.time(), { zero: 'write', doc: 'When it was started.' }) },
   { name: 'ContainerStateRunning', doc: 'A container that runs.' },
 )
 
 const terminated = s.object(
   {
-    exitCode: field(1, s.int32(), { zero: 'write' }),
-    signal: field(2, s.int32()),
-    reason: field(3, s.string()),
-    message: field(4, s.string()),
-    startedAt: field(5, s.time(), { zero: 'write' }),
-    finishedAt: field(6, s.time(), { zero: 'write' }),
-    containerID: field(7, s.string()),
+    exitCode: field(1, s.int32(), { zero: 'write', doc: 'The code it ended with.' }),
+    signal: field(2, s.int32(), { doc: 'The signal that ended it.' }),
+    reason: field(3, s.string(), { doc: 'Why, in one word for programs.' }),
+    message: field(4, s.string(), { doc: 'Its last words.' }),
+    startedAt: field(5, s.time(), { zero: 'write', doc: 'When it was started.' }),
+    finishedAt: field(6, s.time(), { zero: 'write', doc: 'When it ended.' }),
+    containerID: field(7, s.string(), { doc: 'Its id, as runtime://id.' }),
   },
   { name: 'ContainerStateTerminated', doc: 'A container that has ended, and how.' },
 )
 
 const state = s.object(
-  { waiting: field(1, waiting), running: field(2, running), terminated: field(3, terminated) },
+  {
+    waiting: field(1, waiting, { doc: 'It does not run yet.' }),
+    running: field(2, running, { doc: 'It runs.' }),
+    terminated: field(3, terminated, { doc: 'It has ended.' }),
+  },
   { name: 'ContainerState', doc: 'Where a container is in its life.' },
 )
 
 const containerStatusFields = {
-  name: field(1, s.string(), { zero: 'write' }),
-  state: field(2, state, { zero: 'write' }),
-  lastState: field(3, state, { zero: 'write' }),
-  ready: field(4, s.boolean(), { zero: 'write' }),
-  restartCount: field(5, s.int32(), { zero: 'write' }),
-  image: field(6, s.string(), { zero: 'write' }),
-  imageID: field(7, s.string(), { zero: 'write' }),
-  containerID: field(8, s.string()),
-  started: field(9, s.boolean(), { zero: 'keep' }),
+  name: field(1, s.string(), { zero: 'write', doc: 'The name of the container.' }),
+  state: field(2, state, { zero: 'write', doc: 'Where it is in its life.' }),
+  lastState: field(3, state, { zero: 'write', doc: 'How it ended the last time.' }),
+  ready: field(4, s.boolean(), { zero: 'write', doc: 'Whether it can serve.' }),
+  restartCount: field(5, s.int32(), { zero: 'write', doc: 'How often it was started again.' }),
+  image: field(6, s.string(), { zero: 'write', doc: 'The image it runs.' }),
+  imageID: field(7, s.string(), { zero: 'write', doc: 'The exact image it runs.' }),
+  containerID: field(8, s.string(), { doc: 'Its id, as runtime://id.' }),
+  started: field(9, s.boolean(), { zero: 'keep', doc: 'Whether it has passed its startup probe.' }),
 }
 
 export type ContainerStatus = InferFields<typeof containerStatusFields>
 
 const containerStatus = s.object(containerStatusFields, { name: 'ContainerStatus', doc: 'How a container is.' })
 
-const podIp = s.object({ ip: field(1, s.string()) }, { name: 'PodIP', doc: 'An address of a pod.' })
+const podIp = s.object(
+  { ip: field(1, s.string(), { doc: 'The address.' }) },
+  { name: 'PodIP', doc: 'An address of a pod.' },
+)
 
 const fields = {
-  phase: field(1, s.string()),
-  conditions: field(2, s.list(condition, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' })),
-  message: field(3, s.string()),
-  reason: field(4, s.string()),
-  hostIP: field(5, s.string()),
-  podIP: field(6, s.string()),
-  startTime: field(7, s.time()),
-  containerStatuses: field(8, s.list(containerStatus)),
-  qosClass: field(9, s.string()),
-  initContainerStatuses: field(10, s.list(containerStatus)),
-  nominatedNodeName: field(11, s.string()),
-  podIPs: field(12, s.list(podIp, { list: 'map', keys: ['ip'], patch: 'merge', mergeKey: 'ip' })),
-  ephemeralContainerStatuses: field(13, s.list(containerStatus)),
+  phase: field(1, s.string(), { doc: 'Pending, Running, Succeeded, Failed or Unknown.' }),
+  conditions: field(2, s.list(condition, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' }), {
+    doc: 'What is known of its state.',
+  }),
+  message: field(3, s.string(), { doc: 'Why it is so, for people.' }),
+  reason: field(4, s.string(), { doc: 'Why it is so, in one word for programs.' }),
+  hostIP: field(5, s.string(), { doc: 'The address of its node.' }),
+  podIP: field(6, s.string(), { doc: 'Its address.' }),
+  startTime: field(7, s.time(), { doc: 'When its node took it on.' }),
+  containerStatuses: field(8, s.list(containerStatus), { doc: 'How its containers are.' }),
+  qosClass: field(9, s.string(), {
+    doc: 'How safe it is when a node runs short: Guaranteed, Burstable or BestEffort.',
+  }),
+  initContainerStatuses: field(10, s.list(containerStatus), { doc: 'How its init containers are.' }),
+  nominatedNodeName: field(11, s.string(), { doc: 'The node on which others make room for it.' }),
+  podIPs: field(12, s.list(podIp, { list: 'map', keys: ['ip'], patch: 'merge', mergeKey: 'ip' }), {
+    doc: 'Its addresses, one per family; the first is podIP.',
+  }),
+  ephemeralContainerStatuses: field(13, s.list(containerStatus), { doc: 'How its ephemeral containers are.' }),
 }
 
 export type PodStatus = InferFields<typeof fields>

@@ -8,14 +8,14 @@ import { checkPodAnnotations, checkSeccompPairs } from './pod-annotations.ts'
 import { podSpec } from './pod-spec.ts'
 
 const fields = {
-  metadata: field(1, objectMeta, { zero: 'write' }),
-  spec: field(2, podSpec, { zero: 'write' }),
+  metadata: field(1, objectMeta, { zero: 'write', doc: 'Labels and annotations of the pods.' }),
+  spec: field(2, podSpec, { zero: 'write', doc: 'What the pods are made of.' }),
 }
 
 export type PodTemplateSpec = InferFields<typeof fields>
 
 export const podTemplateSpec = s.object(fields, {
-  name: 'PodTemplateSpec',
+  name: 'core.v1.PodTemplateSpec',
   doc: 'What pods are made from.',
   check: checkTemplate,
 })

@@ -12,9 +12,13 @@ import { checkFilePath } from './file-paths.ts'
 import { inlinedReference } from './local-references.ts'
 
 const keyToPathFields = {
-  key: field(1, s.string(), { zero: 'write', required: true }),
-  path: field(2, s.string(), { zero: 'write', required: true }),
-  mode: field(3, s.int32(), { zero: 'keep' }),
+  key: field(1, s.string(), { zero: 'write', required: true, doc: 'The key.' }),
+  path: field(2, s.string(), {
+    zero: 'write',
+    required: true,
+    doc: 'The path of the file in the volume, without dots that lead up.',
+  }),
+  mode: field(3, s.int32(), { zero: 'keep', doc: 'The rights of the file; those of the volume if unset.' }),
 }
 
 const keyToPath = s.object(keyToPathFields, {
@@ -26,13 +30,17 @@ const keyToPath = s.object(keyToPathFields, {
   ],
 })
 
-const mode = (tag: number) => field(tag, s.int32(), { zero: 'keep', default: 0o644 })
-const optional = (tag: number) => field(tag, s.boolean(), { zero: 'keep' })
-const items = field(2, s.list(keyToPath))
+const mode = (tag: number) =>
+  field(tag, s.int32(), { zero: 'keep', default: 0o644, doc: 'The rights of files that say nothing else.' })
+const optional = (tag: number) =>
+  field(tag, s.boolean(), { zero: 'keep', doc: 'Whether it, or its keys, may be missing.' })
+const items = field(2, s.list(keyToPath), {
+  doc: 'The keys to take, and their files; all, under their own names, if unset.',
+})
 
 export const secretVolume = s.object(
   {
-    secretName: field(1, s.string(), { required: true }),
+    secretName: field(1, s.string(), { required: true, published: 'optional', doc: 'The name of the Secret.' }),
     items,
     defaultMode: mode(3),
     optional: optional(4),
@@ -40,7 +48,7 @@ export const secretVolume = s.object(
   { name: 'SecretVolumeSource', doc: 'The keys of a Secret as files.', check: checkDefaultMode },
 )
 
-const reference = { name: { ...inlinedReference.name, required: true } }
+const reference = { name: { ...inlinedReference.name, required: true, published: 'optional' as const } }
 
 export const configMapVolume = s.object(
   { ...reference, items, defaultMode: mode(3), optional: optional(4) },
@@ -48,10 +56,10 @@ export const configMapVolume = s.object(
 )
 
 const fileFields = {
-  path: field(1, s.string(), { zero: 'write' }),
-  fieldRef: field(2, objectFieldSelector),
-  resourceFieldRef: field(3, resourceFieldSelector),
-  mode: field(4, s.int32(), { zero: 'keep' }),
+  path: field(1, s.string(), { zero: 'write', doc: 'The path of the file in the volume, without dots that lead up.' }),
+  fieldRef: field(2, objectFieldSelector, { doc: 'A field of the pod.' }),
+  resourceFieldRef: field(3, resourceFieldSelector, { doc: 'A resource of a container.' }),
+  mode: field(4, s.int32(), { zero: 'keep', doc: 'The rights of the file; those of the volume if unset.' }),
 }
 
 type DownwardFile = InferFields<typeof fileFields>
@@ -62,7 +70,7 @@ const downwardFile = s.object(fileFields, {
 })
 
 export const downwardVolume = s.object(
-  { items: field(1, s.list(downwardFile)), defaultMode: mode(2) },
+  { items: field(1, s.list(downwardFile), { doc: 'The files.' }), defaultMode: mode(2) },
   {
     name: 'DownwardAPIVolumeSource',
     doc: 'Fields of the pod as files.',
@@ -81,7 +89,7 @@ const configMapProjection = s.object(
 )
 
 const downwardProjection = s.object(
-  { items: field(1, s.list(downwardFile)) },
+  { items: field(1, s.list(downwardFile), { doc: 'The files.' }) },
   {
     name: 'DownwardAPIProjection',
     doc: 'Fields of the pod, as part of a volume.',
@@ -90,9 +98,13 @@ const downwardProjection = s.object(
 )
 
 const tokenFields = {
-  audience: field(1, s.string()),
-  expirationSeconds: field(2, s.int64(), { zero: 'keep', default: 3600 }),
-  path: field(3, s.string(), { zero: 'write', required: true }),
+  audience: field(1, s.string(), { doc: 'Whom the token is for; the API server if unset.' }),
+  expirationSeconds: field(2, s.int64(), {
+    zero: 'keep',
+    default: 3600,
+    doc: 'How long the token is valid; at least 600.',
+  }),
+  path: field(3, s.string(), { zero: 'write', required: true, doc: 'The path of the file in the volume.' }),
 }
 
 const tokenProjection = s.object(tokenFields, {
@@ -102,10 +114,10 @@ const tokenProjection = s.object(tokenFields, {
 })
 
 const projectionFields = {
-  secret: field(1, secretProjection),
-  downwardAPI: field(2, downwardProjection),
-  configMap: field(3, configMapProjection),
-  serviceAccountToken: field(4, tokenProjection),
+  secret: field(1, secretProjection, { doc: 'Keys of a Secret.' }),
+  downwardAPI: field(2, downwardProjection, { doc: 'Fields of the pod.' }),
+  configMap: field(3, configMapProjection, { doc: 'Keys of a ConfigMap.' }),
+  serviceAccountToken: field(4, tokenProjection, { doc: 'A token of the service account.' }),
 }
 
 const projection = s.object(projectionFields, {
@@ -115,7 +127,10 @@ const projection = s.object(projectionFields, {
     Object.keys(value).length > 1 ? [forbidden(path, 'may not specify more than 1 volume type')] : [],
 })
 
-const projectedFields = { sources: field(1, s.list(projection), { zero: 'write' }), defaultMode: mode(2) }
+const projectedFields = {
+  sources: field(1, s.list(projection), { zero: 'write', published: 'optional', doc: 'What the files come from.' }),
+  defaultMode: mode(2),
+}
 
 export const projectedVolume = s.object(projectedFields, {
   name: 'ProjectedVolumeSource',

@@ -8,8 +8,8 @@ import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { type ResourceList, resourceList, roundResources } from './resource-list.ts'
 
 const fields = {
-  limits: field(1, resourceList),
-  requests: field(2, resourceList),
+  limits: field(1, resourceList, { doc: 'The most of each resource that may be used.' }),
+  requests: field(2, resourceList, { doc: 'What is promised of each resource; the limits if unset.' }),
 }
 
 export type ResourceRequirements = InferFields<typeof fields>

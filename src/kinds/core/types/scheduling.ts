@@ -12,12 +12,15 @@ import {
 import { checkLabelKey } from '../../../model/label-rules.ts'
 import { checkDnsLabel, checkLabelValue } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
-import { labelSelector } from './label-selector.ts'
+import { labelSelector } from '../../meta/label-selector.ts'
 import { nodeSelector, nodeSelectorTerm } from './node-selector.ts'
 import { repeatedAt } from './repeated.ts'
 
 const preferredSchedulingTerm = s.object(
-  { weight: field(1, s.int32(), { zero: 'write' }), preference: field(2, nodeSelectorTerm, { zero: 'write' }) },
+  {
+    weight: field(1, s.int32(), { zero: 'write', doc: 'How much the preference counts; from 1 to 100.' }),
+    preference: field(2, nodeSelectorTerm, { zero: 'write', published: 'required', doc: 'The nodes.' }),
+  },
   {
     name: 'PreferredSchedulingTerm',
     doc: 'Nodes that are preferred, and how much.',
@@ -27,17 +30,26 @@ const preferredSchedulingTerm = s.object(
 
 const nodeAffinity = s.object(
   {
-    requiredDuringSchedulingIgnoredDuringExecution: field(1, nodeSelector),
-    preferredDuringSchedulingIgnoredDuringExecution: field(2, s.list(preferredSchedulingTerm)),
+    requiredDuringSchedulingIgnoredDuringExecution: field(1, nodeSelector, {
+      doc: 'The nodes that are possible at all. Not looked at again once the pod runs.',
+    }),
+    preferredDuringSchedulingIgnoredDuringExecution: field(2, s.list(preferredSchedulingTerm), {
+      doc: 'The nodes that are better, by weight.',
+    }),
   },
   { name: 'NodeAffinity', doc: 'The nodes that a pod may run on, and those that it likes.' },
 )
 
 const podAffinityTermFields = {
-  labelSelector: field(1, labelSelector),
-  namespaces: field(2, s.list(s.string())),
-  topologyKey: field(3, s.string(), { zero: 'write' }),
-  namespaceSelector: field(4, labelSelector),
+  labelSelector: field(1, labelSelector, { doc: 'The other pods.' }),
+  namespaces: field(2, s.list(s.string()), { doc: 'Their namespaces; that of this pod if none are told.' }),
+  topologyKey: field(3, s.string(), {
+    zero: 'write',
+    doc: 'The label of nodes: those with the same value are one place.',
+  }),
+  namespaceSelector: field(4, labelSelector, {
+    doc: 'Further namespaces of theirs, by labels; an empty one selects all.',
+  }),
 }
 
 const podAffinityTerm = s.object(podAffinityTermFields, {
@@ -47,7 +59,14 @@ const podAffinityTerm = s.object(podAffinityTermFields, {
 })
 
 const weightedPodAffinityTerm = s.object(
-  { weight: field(1, s.int32(), { zero: 'write' }), podAffinityTerm: field(2, podAffinityTerm, { zero: 'write' }) },
+  {
+    weight: field(1, s.int32(), { zero: 'write', doc: 'How much the term counts; from 1 to 100.' }),
+    podAffinityTerm: field(2, podAffinityTerm, {
+      zero: 'write',
+      published: 'required',
+      doc: 'The other pods, and what a place is.',
+    }),
+  },
   {
     name: 'WeightedPodAffinityTerm',
     doc: 'Other pods whose nearness counts, and how much.',
@@ -56,8 +75,12 @@ const weightedPodAffinityTerm = s.object(
 )
 
 const podAffinityFields = {
-  requiredDuringSchedulingIgnoredDuringExecution: field(1, s.list(podAffinityTerm)),
-  preferredDuringSchedulingIgnoredDuringExecution: field(2, s.list(weightedPodAffinityTerm)),
+  requiredDuringSchedulingIgnoredDuringExecution: field(1, s.list(podAffinityTerm), {
+    doc: 'What must hold when a place is chosen. Not looked at again once the pod runs.',
+  }),
+  preferredDuringSchedulingIgnoredDuringExecution: field(2, s.list(weightedPodAffinityTerm), {
+    doc: 'What is better, by weight.',
+  }),
 }
 
 const podAffinity = s.object(podAffinityFields, { name: 'PodAffinity', doc: 'Pods that a pod wants to be near to.' })
@@ -68,34 +91,48 @@ const podAntiAffinity = s.object(podAffinityFields, {
 
 export const affinity = s.object(
   {
-    nodeAffinity: field(1, nodeAffinity),
-    podAffinity: field(2, podAffinity),
-    podAntiAffinity: field(3, podAntiAffinity),
+    nodeAffinity: field(1, nodeAffinity, { doc: 'The nodes it can or would run on.' }),
+    podAffinity: field(2, podAffinity, { doc: 'The pods it wants to be near to.' }),
+    podAntiAffinity: field(3, podAntiAffinity, { doc: 'The pods it wants to be away from.' }),
   },
   { name: 'Affinity', doc: 'What a pod wants of its place.' },
 )
 
 const tolerationFields = {
-  key: field(1, s.string()),
-  operator: field(2, s.oneOf('Equal', 'Exists')),
-  value: field(3, s.string()),
-  effect: field(4, s.oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute')),
-  tolerationSeconds: field(5, s.int64(), { zero: 'keep' }),
+  key: field(1, s.string(), { doc: 'The key of the taint; all keys if unset, with Exists.' }),
+  operator: field(2, s.oneOf('Equal', 'Exists'), {
+    doc: 'How value counts: Equal, the default, or Exists, for any value.',
+  }),
+  value: field(3, s.string(), { doc: 'The value of the taint.' }),
+  effect: field(4, s.oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'), {
+    doc: 'The effect of the taint: NoSchedule, PreferNoSchedule or NoExecute; all if unset.',
+  }),
+  tolerationSeconds: field(5, s.int64(), {
+    zero: 'keep',
+    doc: 'How long a NoExecute taint is borne; for good if unset.',
+  }),
 }
 
 export type Toleration = InferFields<typeof tolerationFields>
 
 export const toleration = s.object(tolerationFields, {
-  name: 'Toleration',
+  name: 'core.v1.Toleration',
   doc: 'Taints of nodes that a pod puts up with, and for how long.',
   check: (value, path) => [...checkTolerationKey(value, path), ...checkTolerationValue(value, path)],
 })
 
 const spreadFields = {
-  maxSkew: field(1, s.int32(), { zero: 'write' }),
-  topologyKey: field(2, s.string(), { zero: 'write', required: true }),
-  whenUnsatisfiable: field(3, s.string(), { zero: 'write' }),
-  labelSelector: field(4, labelSelector),
+  maxSkew: field(1, s.int32(), { zero: 'write', doc: 'By how many pods places may differ; above 0.' }),
+  topologyKey: field(2, s.string(), {
+    zero: 'write',
+    required: true,
+    doc: 'The label of nodes: those with the same value are one place.',
+  }),
+  whenUnsatisfiable: field(3, s.string(), {
+    zero: 'write',
+    doc: 'What is done where it cannot be met: DoNotSchedule or ScheduleAnyway.',
+  }),
+  labelSelector: field(4, labelSelector, { doc: 'The pods that are counted.' }),
 }
 
 type SpreadConstraint = InferFields<typeof spreadFields>

@@ -6,25 +6,31 @@ import { checkDescendingPath } from './file-paths.ts'
 import { repeatedAt } from './repeated.ts'
 
 const capabilities = s.object(
-  { add: field(1, s.list(s.string())), drop: field(2, s.list(s.string())) },
+  {
+    add: field(1, s.list(s.string()), { doc: 'Rights that are given.' }),
+    drop: field(2, s.list(s.string()), { doc: 'Rights that are taken away.' }),
+  },
   { name: 'Capabilities', doc: 'Rights of the kernel that are given beyond the usual ones, and those taken away.' },
 )
 
 const seLinuxOptions = s.object(
   {
-    user: field(1, s.string()),
-    role: field(2, s.string()),
-    type: field(3, s.string()),
-    level: field(4, s.string()),
+    user: field(1, s.string(), { doc: 'The SELinux user.' }),
+    role: field(2, s.string(), { doc: 'The SELinux role.' }),
+    type: field(3, s.string(), { doc: 'The SELinux type.' }),
+    level: field(4, s.string(), { doc: 'The SELinux level.' }),
   },
   { name: 'SELinuxOptions', doc: 'The labels that SELinux knows a container by.' },
 )
 
 const windowsFields = {
-  gmsaCredentialSpecName: field(1, s.string(), { zero: 'keep' }),
-  gmsaCredentialSpec: field(2, s.string(), { zero: 'keep' }),
-  runAsUserName: field(3, s.string(), { zero: 'keep' }),
-  hostProcess: field(4, s.boolean(), { zero: 'keep' }),
+  gmsaCredentialSpecName: field(1, s.string(), { zero: 'keep', doc: 'The name of the GMSA credential specification.' }),
+  gmsaCredentialSpec: field(2, s.string(), { zero: 'keep', doc: 'The GMSA credential specification itself.' }),
+  runAsUserName: field(3, s.string(), { zero: 'keep', doc: 'The Windows user that runs it.' }),
+  hostProcess: field(4, s.boolean(), {
+    zero: 'keep',
+    doc: 'Whether it is a process of the host; all containers of the pod, or none.',
+  }),
 }
 
 const windowsOptions = s.object(windowsFields, {
@@ -34,8 +40,15 @@ const windowsOptions = s.object(windowsFields, {
 })
 
 const seccompFields = {
-  type: field(1, s.oneOf('Localhost', 'RuntimeDefault', 'Unconfined'), { zero: 'write', required: true }),
-  localhostProfile: field(2, s.string(), { zero: 'keep' }),
+  type: field(1, s.oneOf('Localhost', 'RuntimeDefault', 'Unconfined'), {
+    zero: 'write',
+    required: true,
+    doc: 'Localhost for a profile on the node, RuntimeDefault for that of the runtime, Unconfined for none.',
+  }),
+  localhostProfile: field(2, s.string(), {
+    zero: 'keep',
+    doc: 'The file of the profile on the node; with Localhost alone.',
+  }),
 }
 
 export type SeccompProfile = InferFields<typeof seccompFields>
@@ -47,17 +60,23 @@ const seccompProfile = s.object(seccompFields, {
 })
 
 const containerFields = {
-  capabilities: field(1, capabilities),
-  privileged: field(2, s.boolean(), { zero: 'keep' }),
-  seLinuxOptions: field(3, seLinuxOptions),
-  runAsUser: field(4, s.int64(), { zero: 'keep' }),
-  runAsNonRoot: field(5, s.boolean(), { zero: 'keep' }),
-  readOnlyRootFilesystem: field(6, s.boolean(), { zero: 'keep' }),
-  allowPrivilegeEscalation: field(7, s.boolean(), { zero: 'keep' }),
-  runAsGroup: field(8, s.int64(), { zero: 'keep' }),
-  procMount: field(9, s.string(), { zero: 'keep' }),
-  windowsOptions: field(10, windowsOptions),
-  seccompProfile: field(11, seccompProfile),
+  capabilities: field(1, capabilities, { doc: 'Rights of the kernel to give or take away.' }),
+  privileged: field(2, s.boolean(), { zero: 'keep', doc: 'Whether it may do all that root of the node may do.' }),
+  seLinuxOptions: field(3, seLinuxOptions, { doc: 'Its SELinux labels.' }),
+  runAsUser: field(4, s.int64(), { zero: 'keep', doc: 'The user id that runs it; that of the image if unset.' }),
+  runAsNonRoot: field(5, s.boolean(), { zero: 'keep', doc: 'Whether it is refused to run as root.' }),
+  readOnlyRootFilesystem: field(6, s.boolean(), {
+    zero: 'keep',
+    doc: 'Whether its root file system can only be read.',
+  }),
+  allowPrivilegeEscalation: field(7, s.boolean(), {
+    zero: 'keep',
+    doc: 'Whether a process may get more rights than its parent.',
+  }),
+  runAsGroup: field(8, s.int64(), { zero: 'keep', doc: 'The group id that runs it; that of the runtime if unset.' }),
+  procMount: field(9, s.string(), { zero: 'keep', doc: 'How /proc is mounted: Default or Unmasked.' }),
+  windowsOptions: field(10, windowsOptions, { doc: 'Settings for Windows.' }),
+  seccompProfile: field(11, seccompProfile, { doc: 'Which calls into the kernel are let through.' }),
 }
 
 export type SecurityContext = InferFields<typeof containerFields>
@@ -69,8 +88,8 @@ export const securityContext = s.object(containerFields, {
 })
 
 const sysctlFields = {
-  name: field(1, s.string(), { zero: 'write', required: true }),
-  value: field(2, s.string(), { zero: 'write' }),
+  name: field(1, s.string(), { zero: 'write', required: true, doc: 'The name of the parameter.' }),
+  value: field(2, s.string(), { zero: 'write', doc: 'Its value.' }),
 }
 
 const sysctl = s.object(sysctlFields, {
@@ -80,16 +99,19 @@ const sysctl = s.object(sysctlFields, {
 })
 
 const podFields = {
-  seLinuxOptions: field(1, seLinuxOptions),
-  runAsUser: field(2, s.int64(), { zero: 'keep' }),
-  runAsNonRoot: field(3, s.boolean(), { zero: 'keep' }),
-  supplementalGroups: field(4, s.list(s.int64())),
-  fsGroup: field(5, s.int64(), { zero: 'keep' }),
-  runAsGroup: field(6, s.int64(), { zero: 'keep' }),
-  sysctls: field(7, s.list(sysctl)),
-  windowsOptions: field(8, windowsOptions),
-  fsGroupChangePolicy: field(9, s.oneOf('Always', 'OnRootMismatch'), { zero: 'keep' }),
-  seccompProfile: field(10, seccompProfile),
+  seLinuxOptions: field(1, seLinuxOptions, { doc: 'The SELinux labels of all containers.' }),
+  runAsUser: field(2, s.int64(), { zero: 'keep', doc: 'The user id that runs them; that of the image if unset.' }),
+  runAsNonRoot: field(3, s.boolean(), { zero: 'keep', doc: 'Whether they are refused to run as root.' }),
+  supplementalGroups: field(4, s.list(s.int64()), { doc: 'Further groups of their first processes.' }),
+  fsGroup: field(5, s.int64(), { zero: 'keep', doc: 'The group that owns the volumes, where they allow it.' }),
+  runAsGroup: field(6, s.int64(), { zero: 'keep', doc: 'The group id that runs them; that of the runtime if unset.' }),
+  sysctls: field(7, s.list(sysctl), { doc: 'Parameters of the kernel for the pod alone.' }),
+  windowsOptions: field(8, windowsOptions, { doc: 'Settings for Windows.' }),
+  fsGroupChangePolicy: field(9, s.oneOf('Always', 'OnRootMismatch'), {
+    zero: 'keep',
+    doc: 'When files are given to fsGroup: Always, or OnRootMismatch for volumes whose root is not yet.',
+  }),
+  seccompProfile: field(10, seccompProfile, { doc: 'Which calls into the kernel are let through.' }),
 }
 
 export type PodSecurityContext = InferFields<typeof podFields>

@@ -4,7 +4,7 @@ import { checkAnnotations, checkLabels } from '../../../model/label-rules.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
 import { parseQuantity, quantitySign } from '../../../model/quantity.ts'
 import { objectMeta } from '../../../schema/object-meta.ts'
-import { field, type Infer, type InferFields, inlined, s } from '../../../schema/schema.ts'
+import { field, type Infer, type InferFields, inlined, type Schema, s } from '../../../schema/schema.ts'
 import { persistentVolumeClaimSpec } from './claim-spec.ts'
 import { checkDescendingPath } from './file-paths.ts'
 import { localObjectReference } from './local-references.ts'
@@ -16,7 +16,10 @@ import { hostPath } from './volumes/host-path.ts'
 import * as systems from './volumes/storage-systems.ts'
 
 const emptyDir = s.object(
-  { medium: field(1, s.string()), sizeLimit: field(2, s.quantity(), { zero: 'keep' }) },
+  {
+    medium: field(1, s.string(), { doc: 'Where it is: empty for the disk of the node, Memory for its memory.' }),
+    sizeLimit: field(2, s.quantity(), { zero: 'keep', doc: 'How much it may hold; unbounded if unset.' }),
+  },
   {
     name: 'EmptyDirVolumeSource',
     doc: 'A directory that is empty at first and goes with the pod.',
@@ -27,9 +30,9 @@ const emptyDir = s.object(
 
 const gitRepo = s.object(
   {
-    repository: field(1, s.string(), { zero: 'write', required: true }),
-    revision: field(2, s.string()),
-    directory: field(3, s.string()),
+    repository: field(1, s.string(), { zero: 'write', required: true, doc: 'The address of the repository.' }),
+    revision: field(2, s.string(), { doc: 'The commit to check out.' }),
+    directory: field(3, s.string(), { doc: 'The directory to clone into; empty for one named after the repository.' }),
   },
   {
     name: 'GitRepoVolumeSource',
@@ -38,50 +41,39 @@ const gitRepo = s.object(
   },
 )
 
-const glusterfs = s.object(
-  {
-    endpoints: field(1, s.string(), { zero: 'write', required: true }),
-    path: field(2, s.string(), { zero: 'write', required: true }),
-    readOnly: field(3, s.boolean()),
-  },
-  { name: 'GlusterfsVolumeSource', doc: 'A volume of Glusterfs.' },
-)
+const glusterfs = s.object(shares.glusterfsFields, { name: 'GlusterfsVolumeSource', doc: 'A volume of Glusterfs.' })
+
+const azureFile = s.object(shares.azureFileFields, { name: 'AzureFileVolumeSource', doc: 'A share of Azure.' })
 
 const claim = s.object(
-  { claimName: field(1, s.string(), { zero: 'write', required: true }), readOnly: field(2, s.boolean()) },
-  { name: 'PersistentVolumeClaimVolumeSource', doc: 'The volume that a claim in the same namespace is bound to.' },
-)
-
-const azureFile = s.object(
   {
-    secretName: field(1, s.string(), { zero: 'write', required: true }),
-    shareName: field(2, s.string(), { zero: 'write', required: true }),
-    readOnly: field(3, s.boolean()),
+    claimName: field(1, s.string(), { zero: 'write', required: true, doc: 'The name of the claim.' }),
+    readOnly: field(2, s.boolean(), { doc: 'Whether it can only be read.' }),
   },
-  { name: 'AzureFileVolumeSource', doc: 'A share of Azure.' },
+  { name: 'PersistentVolumeClaimVolumeSource', doc: 'The volume that a claim in the same namespace is bound to.' },
 )
 
 const csi = s.object(
   {
-    driver: field(1, s.string(), { zero: 'write' }),
-    readOnly: field(2, s.boolean(), { zero: 'keep' }),
-    fsType: field(3, s.string(), { zero: 'keep' }),
-    volumeAttributes: field(4, s.map(s.string())),
-    nodePublishSecretRef: field(5, localObjectReference),
+    driver: field(1, s.string(), { zero: 'write', doc: 'The name of the driver.' }),
+    readOnly: field(2, s.boolean(), { zero: 'keep', doc: 'Whether it can only be read.' }),
+    fsType: field(3, s.string(), { zero: 'keep', doc: 'The file system on it. The driver chooses if unset.' }),
+    volumeAttributes: field(4, s.map(s.string()), { doc: 'What the driver is told, by key.' }),
+    nodePublishSecretRef: field(5, localObjectReference, { doc: 'The Secret to mount it with.' }),
   },
   {
     name: 'CSIVolumeSource',
     doc: 'A volume that a driver makes for the pod alone.',
     check: ({ driver = '', nodePublishSecretRef: secret }, path) => [
-      ...shared.checkDriverName(driver, child(path, 'driver')),
+      ...systems.checkDriverName(driver, child(path, 'driver')),
       ...(secret ? checkSecretName(secret.name ?? '', child(path, 'name')) : []),
     ],
   },
 )
 
 const templateFields = {
-  metadata: field(1, objectMeta, { zero: 'write' }),
-  spec: field(2, persistentVolumeClaimSpec, { zero: 'write' }),
+  metadata: field(1, objectMeta, { zero: 'write', doc: 'Labels and annotations of the claim.' }),
+  spec: field(2, persistentVolumeClaimSpec, { zero: 'write', published: 'required', doc: 'What the claim asks for.' }),
 }
 
 const claimTemplate = s.object(templateFields, {
@@ -91,46 +83,63 @@ const claimTemplate = s.object(templateFields, {
 })
 
 const ephemeral = s.object(
-  { volumeClaimTemplate: field(1, claimTemplate, { required: true }) },
+  {
+    volumeClaimTemplate: field(1, claimTemplate, {
+      required: true,
+      published: 'optional',
+      doc: 'The claim that is made; its name is that of the pod, a dash and that of the volume.',
+    }),
+  },
   { name: 'EphemeralVolumeSource', doc: 'A volume whose claim is made with the pod and goes with it.' },
 )
 
+/** A source that needs a Secret names one in the namespace of the pod. */
+const inNamespace = <S extends Schema>(
+  source: (name: string, reference: typeof localObjectReference) => S,
+  name: string,
+) => source(name, localObjectReference)
+
 /** In the order in which they count where there is more than one. */
 const sources = {
-  emptyDir: field(2, emptyDir),
-  hostPath: field(1, shared.hostPath),
-  gitRepo: field(5, gitRepo),
-  gcePersistentDisk: field(3, shared.gcePersistentDisk),
-  awsElasticBlockStore: field(4, shared.awsElasticBlockStore),
-  secret: field(6, secretVolume),
-  nfs: field(7, shared.nfs),
-  iscsi: field(8, shared.iscsiWith(localObjectReference)),
-  glusterfs: field(9, glusterfs),
-  flocker: field(15, shared.flocker),
-  persistentVolumeClaim: field(10, claim),
-  rbd: field(11, shared.rbdWith(localObjectReference)),
-  cinder: field(13, shared.cinderWith(localObjectReference)),
-  cephfs: field(14, shared.cephfsWith(localObjectReference)),
-  quobyte: field(21, shared.quobyte),
-  downwardAPI: field(16, downwardVolume),
-  fc: field(17, shared.fc),
-  flexVolume: field(12, shared.flexVolumeWith(localObjectReference)),
-  configMap: field(19, configMapVolume),
-  azureFile: field(18, azureFile),
-  vsphereVolume: field(20, shared.vsphereVolume),
-  photonPersistentDisk: field(23, shared.photonPersistentDisk),
-  portworxVolume: field(24, shared.portworxVolume),
-  azureDisk: field(22, shared.azureDisk),
-  storageos: field(27, shared.storageOsWith(localObjectReference)),
-  projected: field(26, projectedVolume),
-  scaleIO: field(25, shared.scaleIoWith(localObjectReference)),
-  csi: field(28, csi),
-  ephemeral: field(29, ephemeral),
+  emptyDir: field(2, emptyDir, { doc: 'A directory that goes with the pod.' }),
+  hostPath: field(1, hostPath, { doc: 'A file or directory of the node.' }),
+  gitRepo: field(5, gitRepo, { doc: 'A clone of a repository. Deprecated.' }),
+  gcePersistentDisk: field(3, disks.gcePersistentDisk, { doc: 'A disk of Google Compute Engine.' }),
+  awsElasticBlockStore: field(4, disks.awsElasticBlockStore, { doc: 'A disk of the AWS Elastic Block Store.' }),
+  secret: field(6, secretVolume, { doc: 'The keys of a Secret as files.' }),
+  nfs: field(7, shares.nfs, { doc: 'A directory of an NFS server.' }),
+  iscsi: field(8, inNamespace(iscsiWith, 'ISCSIVolumeSource'), { doc: 'A device of an iSCSI target.' }),
+  glusterfs: field(9, glusterfs, { doc: 'A volume of Glusterfs.' }),
+  flocker: field(15, systems.flocker, { doc: 'A dataset of Flocker.' }),
+  persistentVolumeClaim: field(10, claim, { doc: 'The volume of a claim.' }),
+  rbd: field(11, inNamespace(rbdWith, 'RBDVolumeSource'), { doc: 'An image of Ceph.' }),
+  cinder: field(13, inNamespace(disks.cinderWith, 'CinderVolumeSource'), { doc: 'A disk of Cinder.' }),
+  cephfs: field(14, inNamespace(shares.cephfsWith, 'CephFSVolumeSource'), { doc: 'A directory of CephFS.' }),
+  quobyte: field(21, shares.quobyte, { doc: 'A volume of Quobyte.' }),
+  downwardAPI: field(16, downwardVolume, { doc: 'Fields of the pod as files.' }),
+  fc: field(17, fc, { doc: 'A device on Fibre Channel.' }),
+  flexVolume: field(12, inNamespace(systems.flexVolumeWith, 'FlexVolumeSource'), {
+    doc: 'A volume of a driver that is installed on the node.',
+  }),
+  configMap: field(19, configMapVolume, { doc: 'The keys of a ConfigMap as files.' }),
+  azureFile: field(18, azureFile, { doc: 'A share of Azure.' }),
+  vsphereVolume: field(20, disks.vsphereVolume, { doc: 'A disk of vSphere.' }),
+  photonPersistentDisk: field(23, disks.photonPersistentDisk, { doc: 'A disk of the Photon controller.' }),
+  portworxVolume: field(24, systems.portworxVolume, { doc: 'A volume of Portworx.' }),
+  azureDisk: field(22, disks.azureDisk, { doc: 'A disk of Azure.' }),
+  storageos: field(27, inNamespace(systems.storageOsWith, 'StorageOSVolumeSource'), { doc: 'A volume of StorageOS.' }),
+  projected: field(26, projectedVolume, { doc: 'Files from several sources together.' }),
+  scaleIO: field(25, inNamespace(systems.scaleIoWith, 'ScaleIOVolumeSource'), { doc: 'A volume of ScaleIO.' }),
+  csi: field(28, csi, { doc: 'A volume that a driver makes for the pod alone.' }),
+  ephemeral: field(29, ephemeral, { doc: 'A volume whose claim is made with the pod.' }),
 }
 
 const sourceNames = Object.keys(sources) as (keyof typeof sources)[]
 
-const fields = { name: field(1, s.string(), { zero: 'write', required: true }), ...inlined(2, sources) }
+const fields = {
+  name: field(1, s.string(), { zero: 'write', required: true, doc: 'The name by which containers mount it.' }),
+  ...inlined(2, sources),
+}
 
 export type Volume = InferFields<typeof fields>
 
