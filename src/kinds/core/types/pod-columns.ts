@@ -1,7 +1,8 @@
 /** The columns of pods: what a table tells of a pod and its containers at a glance. */
 
+import { humanDuration } from '../../../base/human-duration.ts'
 import type { ObjectMeta } from '../../../model/object.ts'
-import { ageColumn, type Column, column, humanDuration, nameColumn } from '../../../schema/columns.ts'
+import { ageColumn, type Column, column, nameColumn } from '../../../schema/columns.ts'
 import type { PodSpec } from './pod-spec.ts'
 import type { ContainerStatus, PodStatus } from './pod-status.ts'
 
