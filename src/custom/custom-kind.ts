@@ -26,6 +26,8 @@ export interface CustomKindDefinition {
   readonly schema: Json
   /** Whether the status is a subresource. */
   readonly status?: boolean
+  /** What the kind is for. */
+  readonly doc?: string
 }
 
 export type CustomKind =
@@ -38,13 +40,16 @@ export async function customKind(definition: CustomKindDefinition, vendor: Vendo
   return read.outcome === 'invalid' ? read : { outcome: 'kind', kind: makeKind(definition, read.schema) }
 }
 
-function makeKind({ schema: _, status = false, group, ...names }: CustomKindDefinition, schema: ObjectSchema): Kind {
+function makeKind(
+  { schema: _, status = false, group, doc = `A custom resource of ${group}.`, ...names }: CustomKindDefinition,
+  schema: ObjectSchema,
+): Kind {
   return {
     ...names,
+    doc,
     group: `${group}.`,
-    doc: schema.doc ?? 'A kind that was defined in this cluster.',
     name: checkDnsSubdomain,
-    schema,
+    schema: { ...schema, name: names.kind, doc },
     columns: [nameColumn, ageColumn],
     needsVersion: true,
     strategicPatch: false,

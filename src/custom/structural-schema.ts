@@ -87,7 +87,8 @@ function extension(schema: JsonObject, { prefix }: Reader, name: string): Json |
 function readList(schema: JsonObject, reader: Reader, path: FieldPath): ListSchema {
   const items = readNode(schema.items as JsonObject, reader, child(path, 'items'))
   const list = (extension(schema, reader, 'list-type') ?? 'atomic') as ListSchema['list']
-  return { type: 'list', items, list, unique: true, ...(list === 'map' ? { keys: listKeys(schema, reader) } : {}) }
+  const keys = list === 'map' ? { keys: listKeys(schema, reader) } : {}
+  return { type: 'list', items, list, unique: list !== 'atomic', ...keys }
 }
 
 function listKeys(schema: JsonObject, reader: Reader): string[] {

@@ -144,6 +144,7 @@ describe('what a schema demands', () => {
     ['characters, not halves of them', scalar({ maxLength: 1 }), '😀', []],
     ['elements', list, ['abcd', 'b', 'c'], ['a Invalid', 'a Invalid']],
     ['some elements', list, [], ['a Invalid']],
+    ['nothing of elements that occur twice in a plain list', list, ['b', 'b'], []],
     [
       'values of a map',
       { type: 'object', additionalProperties: { type: 'boolean' }, maxProperties: 1 },

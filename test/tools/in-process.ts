@@ -2,7 +2,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { parseFlags } from '../../src/base/flags.ts'
 import { openLog } from '../../src/base/log.ts'
 import type { Kind } from '../../src/schema/kind.ts'
@@ -11,8 +10,14 @@ import { serverFlags } from '../../src/server/options.ts'
 import { HttpClient } from './http-client.ts'
 import { tokens } from './server.ts'
 
-/** Gives a client of an administrator; everything is gone when the test ends. */
-export async function startInProcess(t: Pick<TestContext, 'after'>, kinds: readonly Kind[]): Promise<HttpClient> {
+export interface InProcess {
+  /** A client of an administrator. */
+  readonly client: HttpClient
+  /** Ends the server and removes all that it kept. */
+  stop(): Promise<void>
+}
+
+export async function startInProcess(kinds: readonly Kind[]): Promise<InProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
   const options = parseFlags(serverFlags, [
@@ -24,10 +29,12 @@ export async function startInProcess(t: Pick<TestContext, 'after'>, kinds: reado
   const server = await startApiServer(options, { log: openLog(), kinds })
   const ca = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
   const client = new HttpClient({ port: Number(new URL(server.url).port), token: 'admin-token', ca })
-  t.after(async () => {
-    client.close()
-    await server.stop()
-    rmSync(directory, { recursive: true, force: true })
-  })
-  return client
+  return {
+    client,
+    stop: async () => {
+      client.close()
+      await server.stop()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
 }
