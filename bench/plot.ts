@@ -26,6 +26,7 @@ export function plot(series: readonly Series[]): string {
   const sizes = [...new Set(all.map(([size]) => size))]
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="sans-serif" font-size="13">`,
+    '<title>What a write, a list and an event cost, by the number of objects</title>',
     `<rect width="${width}" height="${height}" fill="white"/>`,
     ...sizes.map((size) => label(x(size), height - margin.bottom + 20, 'middle', short(size))),
     ...decades(all.map(([, cost]) => cost)).flatMap((cost) => [
