@@ -168,6 +168,8 @@ describe('two servers on one etcd', { timeout: 120_000 }, () => {
     owner.after(() => wire.close())
     const deaf = (await startServer(owner, [`--etcd-servers=${wire.endpoint}`])).client()
     await put(deaf, path, 'm', 'old')
+    // It has heard of its own write before it hears no more.
+    assert.deepEqual(await read(deaf, path), { m: 'old' })
     wire.set('mute')
     const version = await put(one, path, 'm', 'new')
     const notOlder = `resourceVersion=${version}&resourceVersionMatch=NotOlderThan`
