@@ -64,8 +64,11 @@ export const handlePatch: Handler = async (request) => {
       {},
     )
   const context = writeContext(request, 'PatchOptions', refuseForce(info.query))
-  const patch = form(resource, parseJson(await readBody(exchange)))
+  const body = await readBody(exchange)
+  let patch: Patch | undefined
   const patched = await updateObject(context, info.name, (previous) => {
+    // Read once there is an object: that it is missing is told before what is wrong with the patch.
+    patch ??= form(resource, parseJson(body))
     const next = readPatched(exchange, resource, patch.apply(asJson(previous)), patch.faults)
     assertSameObject(next, info.namespace, info.name)
     return { object: withOwnVersion(next, previous), managed: false }
