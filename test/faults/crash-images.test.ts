@@ -40,12 +40,12 @@ describe('power loss', () => {
 async function proveImages(directory: string): Promise<void> {
   const data = join(directory, 'data')
   const recorded = {
-    library: join(directory, 'recorder.so'),
+    preload: join(directory, 'recorder.so'),
     log: join(directory, 'record'),
     file: join(data, 'data.mdb'),
     acks: join(directory, 'acks'),
   }
-  await compilePreload('recorder.c', recorded.library)
+  await compilePreload('recorder.c', recorded.preload)
   const events = await recordProgram(workload, [data, recorded.acks, '7'], recorded)
   assert.ok(finalImage(events).equals(await readFile(recorded.file)), 'the recorder missed a write')
   const commits = acknowledged(events, events.length)

@@ -29,7 +29,7 @@ export async function compilePreload(source: string, library: string): Promise<v
 }
 
 export interface Recorded {
-  readonly library: string
+  readonly preload: string
   readonly log: string
   readonly file: string
   readonly acks: string
@@ -38,7 +38,7 @@ export interface Recorded {
 export async function recordProgram(script: string, args: readonly string[], recorded: Recorded): Promise<DiskEvent[]> {
   const env = {
     ...process.env,
-    LD_PRELOAD: recorded.library,
+    LD_PRELOAD: recorded.preload,
     RECORD_LOG: recorded.log,
     RECORD_FILE: recorded.file,
     RECORD_ACKS: recorded.acks,
