@@ -23,19 +23,17 @@ function gather(stream: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    const stop = (settle: () => void) => {
-      stream.off('data', onData).off('end', onEnd).off('error', onError).off('close', onError)
-      settle()
-    }
     const onData = (chunk: Buffer) => {
       size += chunk.length
       chunks.push(chunk)
-      if (size > maxBodyBytes) stop(() => reject(tooLarge()))
+      if (size <= maxBodyBytes) return
+      stream.off('data', onData)
+      reject(tooLarge())
     }
-    const onEnd = () => stop(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
-    // A body that breaks off is its client's doing: left, reset, or badly framed.
-    const onError = () => stop(() => reject(badRequest('the body broke off before its end')))
-    stream.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError)
+    // A body that breaks off is its client's doing: left, reset, or badly framed. After the end this says nothing.
+    const onError = () => reject(badRequest('the body broke off before its end'))
+    stream.on('data', onData).on('error', onError).on('close', onError)
+    stream.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
   })
 }
 

@@ -10,6 +10,7 @@ export const accepted = ['application/json', 'application/yaml']
 /** The media type of the body without parameters, as it was sent; '' when none is named. */
 export function mediaType(exchange: Exchange): string {
   const header = exchange.headers.one('content-type') ?? ''
+  if (!header.includes(';')) return header.trim()
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim())
   if (parameters.some((part) => !/^[^\s=]+=.+$/.test(part))) return 'malformed'
   return type

@@ -7,35 +7,51 @@ import { ApiError, badRequest } from '../model/api-error.ts'
 export const maxHeaders = 200
 
 export class RequestHeaders {
-  readonly #byName = new Map<string, string[]>()
+  readonly #raw: readonly string[]
 
-  /** `raw` alternates names and values, as Node hands them out. */
+  /** `raw` alternates names and values, as Node hands them out. They are few, so they are searched as they are. */
   constructor(raw: readonly string[]) {
     if (raw.length / 2 > maxHeaders)
       throw new ApiError(431, 'BadRequest', `the request has more than ${maxHeaders} headers`)
-    for (let i = 0; i < raw.length; i += 2) {
-      const name = raw[i]!.toLowerCase()
-      const values = this.#byName.get(name)
-      if (values === undefined) this.#byName.set(name, [raw[i + 1]!])
-      else values.push(raw[i + 1]!)
-    }
+    this.#raw = raw
   }
 
   /** Whether a header whose name begins so has been sent with a value. */
   hasPrefix(prefix: string): boolean {
-    for (const [name, values] of this.#byName)
-      if (name.startsWith(prefix) && values.some((value) => value !== '')) return true
+    for (let i = 0; i < this.#raw.length; i += 2) {
+      const name = this.#raw[i]!
+      if (name.length < prefix.length || this.#raw[i + 1] === '') continue
+      if (name.slice(0, prefix.length).toLowerCase() === prefix) return true
+    }
     return false
   }
 
   all(name: string): readonly string[] {
-    return this.#byName.get(name) ?? []
+    const values: string[] = []
+    for (let i = this.#find(name, 0); i >= 0; i = this.#find(name, i + 2)) values.push(this.#raw[i + 1]!)
+    return values
+  }
+
+  /** The first value of a header; undefined when it is not there. */
+  first(name: string): string | undefined {
+    const i = this.#find(name, 0)
+    return i < 0 ? undefined : this.#raw[i + 1]
   }
 
   /** The only value of a header; undefined when it is not there. */
   one(name: string): string | undefined {
-    const values = this.all(name)
-    if (values.length > 1) throw badRequest(`the header ${name} may be sent only once`)
-    return values[0]
+    const i = this.#find(name, 0)
+    if (i < 0) return undefined
+    if (this.#find(name, i + 2) >= 0) throw badRequest(`the header ${name} may be sent only once`)
+    return this.#raw[i + 1]
+  }
+
+  /** Where the next header of this name, given in lower case, stands; -1 when there is none. */
+  #find(name: string, from: number): number {
+    for (let i = from; i < this.#raw.length; i += 2) {
+      const sent = this.#raw[i]!
+      if (sent.length === name.length && (sent === name || sent.toLowerCase() === name)) return i
+    }
+    return -1
   }
 }

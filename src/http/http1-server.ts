@@ -13,10 +13,10 @@ const nobody: Peer = { address: '', certificate: undefined }
 
 export class Http1Server {
   readonly #server: Server
-  readonly #peers = new WeakMap<Duplex, Peer>()
+  /** Who is at the other end of each connection. */
+  readonly #peers = new Map<Duplex, Peer>()
   /** The last answer on a connection. */
   readonly #last = new WeakMap<Duplex, ServerResponse>()
-  readonly #underWay = new Set<ServerResponse>()
   #closing = false
 
   constructor(times: Times, onRequest: (transport: Transport) => void) {
@@ -38,12 +38,16 @@ export class Http1Server {
 
   accept(socket: TLSSocket, peer: Peer): void {
     this.#peers.set(socket, peer)
+    socket.on('close', () => this.#peers.delete(socket))
     this.#server.emit('connection', socket)
   }
 
   close(): void {
     this.#closing = true
-    for (const answer of this.#underWay) endAfter(answer)
+    for (const socket of this.#peers.keys()) {
+      const answer = this.#last.get(socket)
+      if (answer !== undefined && !answer.writableFinished) endAfter(answer)
+    }
     this.#server.close()
     this.#server.closeIdleConnections()
   }
@@ -57,14 +61,8 @@ export class Http1Server {
       return
     }
     this.#last.set(socket, response)
-    this.#track(response)
+    if (this.#closing) endAfter(response)
     onRequest(new Http1Transport(request, response, this.#peers.get(socket) ?? nobody))
-  }
-
-  #track(answer: ServerResponse): void {
-    this.#underWay.add(answer)
-    answer.on('close', () => this.#underWay.delete(answer))
-    if (this.#closing) endAfter(answer)
   }
 }
 

@@ -85,7 +85,7 @@ function formOf(type: string, asked: Asked): Form | undefined {
 /** Asked for, or not asked but read by a person. */
 function isPretty({ headers, query }: Asked): boolean {
   if (query.has('pretty')) return query.get('pretty') !== '' && isTrue(query, 'pretty')
-  return /^(?:curl|Wget|Mozilla\/5\.0)/.test(headers.all('user-agent')[0] ?? '')
+  return /^(?:curl|Wget|Mozilla\/5\.0)/.test(headers.first('user-agent') ?? '')
 }
 
 function covers(pattern: string, type: string): boolean {

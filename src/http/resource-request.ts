@@ -34,7 +34,7 @@ export function writeContext(
     subresource: info.subresource,
     user: exchange.user,
     dryRun,
-    fieldManager: managerName(fieldManager, exchange.headers.all('user-agent')[0]),
+    fieldManager: managerName(fieldManager, exchange.headers.first('user-agent')),
     admission,
     warn: (text) => exchange.warn(text),
   }

@@ -57,7 +57,11 @@ function checkValidation(query: URLSearchParams): FieldError[] {
 /** The manager of a write that names none: the first word of the user agent. */
 export function managerName(fieldManager: string, userAgent: string | undefined): string {
   if (fieldManager !== '') return fieldManager
-  const agent = (userAgent ?? '').split('/')[0]!
-  const printable = agent.replaceAll(/\p{C}/gu, '')
-  return printable === '' ? 'unknown' : Buffer.from(printable).subarray(0, longestManager).toString('utf8')
+  const agent = (userAgent ?? '').split('/', 1)[0]!
+  // Nearly all are plain ASCII, for which the general rule is dear.
+  const printable = /^[ -~]*$/.test(agent) ? agent : agent.replaceAll(/\p{C}/gu, '')
+  if (printable === '') return 'unknown'
+  return printable.length <= longestManager / 3
+    ? printable
+    : Buffer.from(printable).subarray(0, longestManager).toString('utf8')
 }
