@@ -9,6 +9,8 @@ export interface Credentials {
   readonly certificate: { readonly x509: X509Certificate; readonly trusted: boolean } | undefined
   /** The Authorization header. */
   readonly authorization: string | undefined
+  /** Stands for the connection: what was found out about one of its requests may be remembered with it. */
+  readonly connection: object
 }
 
 export type Outcome =

@@ -7,8 +7,10 @@ import type { Step } from '../pipeline.ts'
 export function authenticate(authenticator: Authenticator): Step {
   return (exchange) => {
     refuseImpersonation(exchange)
-    const { certificate } = exchange.transport.peer
-    const outcome = authenticator({ certificate, authorization: exchange.headers.one('authorization') })
+    const { peer } = exchange.transport
+    const { certificate } = peer
+    const authorization = exchange.headers.one('authorization')
+    const outcome = authenticator({ certificate, authorization, connection: peer })
     return outcome instanceof Promise ? outcome.then((later) => admit(exchange, later)) : admit(exchange, outcome)
   }
 }
