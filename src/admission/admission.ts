@@ -39,15 +39,24 @@ export interface Control {
   readonly validate?: (request: AdmissionRequest) => void | Promise<void>
 }
 
+/** Controls that decide at once are not waited for. */
 export function chain(controls: readonly Control[]): Admission {
+  const mutating = controls.filter(({ mutate }) => mutate !== undefined)
+  const validating = controls.filter(({ validate }) => validate !== undefined)
   return {
     mutate: async (request) => {
       let { object } = request
-      for (const control of controls) if (control.mutate) object = await control.mutate({ ...request, object })
+      for (const control of mutating) {
+        const next = control.mutate!(object === request.object ? request : { ...request, object })
+        object = next instanceof Promise ? await next : next
+      }
       return object
     },
     validate: async (request) => {
-      for (const control of controls) await control.validate?.(request)
+      for (const control of validating) {
+        const pending = control.validate!(request)
+        if (pending !== undefined) await pending
+      }
     },
   }
 }

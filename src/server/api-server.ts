@@ -201,12 +201,12 @@ function namespaceFinder(resources: readonly Resource[]): FindNamespace {
   const namespaces = resources.find(({ kind }) => kind.kind === 'Namespace')!
   // Every write asks for its namespace: it is read once per state of it, and forgotten with that.
   const read = new WeakMap<CachedObject, ApiObject>()
-  return async (name) => {
-    await readMostRecent(namespaces)
+  const find = (name: string) => {
     const found = namespaces.cache.get(keyOf(namespaces, '', name))
     if (found !== undefined && !read.has(found)) read.set(found, readObject(found.json))
     return found && read.get(found)
   }
+  return (name) => readMostRecent(namespaces)?.then(() => find(name)) ?? find(name)
 }
 
 async function openListener(

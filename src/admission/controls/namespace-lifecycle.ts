@@ -7,7 +7,7 @@ import type { ApiObject } from '../../model/object.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 
 /** The most recent state of a namespace; undefined when there is none. */
-export type FindNamespace = (name: string) => Promise<ApiObject | undefined>
+export type FindNamespace = (name: string) => ApiObject | undefined | Promise<ApiObject | undefined>
 
 const namespaces = { group: '', plural: 'namespaces' }
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
@@ -15,10 +15,11 @@ const immortal = new Set(['default', 'kube-system', 'kube-public'])
 export function namespaceLifecycle(findNamespace: FindNamespace): Control {
   return {
     name: 'NamespaceLifecycle',
-    mutate: async (request) => {
+    mutate: (request) => {
       if (isNamespace(request)) refuseImmortal(request)
-      else if (request.namespace !== '' && request.operation !== 'DELETE') await assertPlace(request, findNamespace)
-      return request.object
+      if (isNamespace(request) || request.namespace === '' || request.operation === 'DELETE') return request.object
+      const found = findNamespace(request.namespace)
+      return found instanceof Promise ? found.then((later) => assertPlace(request, later)) : assertPlace(request, found)
     },
   }
 }
@@ -33,10 +34,10 @@ function refuseImmortal({ operation, name }: AdmissionRequest): void {
   }
 }
 
-async function assertPlace(request: AdmissionRequest, findNamespace: FindNamespace): Promise<void> {
-  const namespace = await findNamespace(request.namespace)
+function assertPlace(request: AdmissionRequest, namespace: ApiObject | undefined): ApiObject | undefined {
   if (namespace === undefined) throw notFound(namespaces, request.namespace)
   if (request.operation === 'CREATE' && namespace.metadata.deletionTimestamp !== undefined) throw terminating(request)
+  return request.object
 }
 
 function terminating({ group, plural, name, namespace }: AdmissionRequest): ApiError {
