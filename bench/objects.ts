@@ -50,7 +50,7 @@ function stored(index: number): Buffer {
       uid,
     },
   }
-  return encodeStored(object as unknown as ApiObject, { uid, labels })
+  return encodeStored(object as unknown as ApiObject, { labels })
 }
 
 const batch = 2000

@@ -29,10 +29,13 @@ export function scanJson(text: string): Scan {
   const duplicates: string[] = []
   let bigNumbers = false
   let expectKey = false
+  let escapeAt = indexOrEnd(text, '\\', 0)
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
     if (unit === quote) {
-      const end = endOfString(text, i)
+      if (escapeAt < i) escapeAt = indexOrEnd(text, '\\', i)
+      const plainEnd = indexOrEnd(text, '"', i + 1)
+      const end = plainEnd < escapeAt ? plainEnd : endOfString(text, i)
       const level = levels.at(-1)
       if (expectKey && level?.keys) {
         const key = keyText(text, i, end)
@@ -63,7 +66,12 @@ export function scanJson(text: string): Scan {
   return { duplicates, bigNumbers }
 }
 
-/** The index of the closing quote. Refuses escapes of lone surrogates on the way. */
+function indexOrEnd(text: string, wanted: string, from: number): number {
+  const index = text.indexOf(wanted, from)
+  return index < 0 ? text.length : index
+}
+
+/** The index of the closing quote of a string with escapes. Refuses escapes of lone surrogates on the way. */
 function endOfString(text: string, start: number): number {
   let i = start + 1
   for (; i < text.length; i++) {

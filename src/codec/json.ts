@@ -90,6 +90,25 @@ export function stringifyMember(key: string, value: Json): string {
   return `${JSON.stringify(key)}:${write(value)}`
 }
 
+/** The same text; by the native writer, which is faster by far, where every object in the value is in order already. */
+export function stringifyOrdered(value: Json): string {
+  return isOrdered(value) ? JSON.stringify(value) : write(value)
+}
+
+/** Whether the native writer would write just what `write` does. */
+function isOrdered(value: Json | undefined): boolean {
+  if (typeof value === 'bigint') return false
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(isOrdered)
+  let last: string | undefined
+  for (const key in value) {
+    if (last !== undefined && compareUtf8(last, key) > 0) return false
+    if (!isOrdered(value[key])) return false
+    last = key
+  }
+  return true
+}
+
 /** Most objects come sorted already, from another such text. */
 export function sortedKeys(object: JsonObject): string[] {
   const keys = Object.keys(object)

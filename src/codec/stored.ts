@@ -15,11 +15,7 @@
 import { crc32 } from 'node:zlib'
 import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
-import { sortedKeys, stringifyMember, stringifyMembers } from './json.ts'
-
-export interface StoredHeader extends Partial<Selectable> {
-  readonly uid: string
-}
+import { sortedKeys, stringifyOrdered } from './json.ts'
 
 /** What objects are selected by. */
 export interface Selectable {
@@ -30,11 +26,13 @@ export interface Selectable {
 
 const format = 1
 const headerStart = 14
+const emptyHeader = '{}'
+
 export class DamagedValue extends Error {
   override readonly name = 'DamagedValue'
 }
 
-export function encodeStored(object: ApiObject, header: StoredHeader): Buffer {
+export function encodeStored(object: ApiObject, header: Partial<Selectable>): Buffer {
   const { before, after } = splitBody(object)
   const head = JSON.stringify(header)
   const text = head + before + after
@@ -51,26 +49,31 @@ export function encodeStored(object: ApiObject, header: StoredHeader): Buffer {
 /** The body in two parts, between which the resourceVersion belongs: right before the uid, the last of the metadata. */
 function splitBody(object: ApiObject): { before: string; after: string } {
   const { apiVersion, kind, metadata } = object
-  const { resourceVersion: _, uid, ...meta } = metadata
   const members = asJson(object)
   let before = `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)}`
-  let after = `"uid":${JSON.stringify(uid)}}`
+  let after = `"uid":${JSON.stringify(metadata.uid)}}`
   for (const key of sortedKeys(members)) {
     if (key === 'apiVersion' || key === 'kind' || key === 'metadata' || members[key] === undefined) continue
-    const text = `,${stringifyMember(key, members[key])}`
+    const text = `,${JSON.stringify(key)}:${stringifyOrdered(members[key])}`
     if (key < 'metadata') before += text
     else after += text
   }
-  const metaMembers = stringifyMembers(meta as unknown as JsonObject)
-  return { before: `${before},"metadata":{${metaMembers}${metaMembers === '' ? '' : ','}`, after: `${after}}` }
+  before += ',"metadata":{'
+  for (const key of sortedKeys(metadata as JsonObject)) {
+    const value = (metadata as JsonObject)[key]
+    if (key === 'uid' || key === 'resourceVersion' || value === undefined) continue
+    before += `${JSON.stringify(key)}:${stringifyOrdered(value)},`
+  }
+  return { before, after: `${after}}` }
 }
 
 /** The part of the header that objects are selected by. Checks the value on the way. */
 export function storedSelectable(bytes: Uint8Array): Selectable {
   const view = asBuffer(bytes)
   assertSound(view)
-  const header: StoredHeader = JSON.parse(view.toString('utf8', headerStart, headerStart + view.readUInt32LE(6)))
-  const { labels, fields } = header
+  const length = view.readUInt32LE(6)
+  if (length === emptyHeader.length) return nothingSelectable
+  const { labels, fields }: Selectable = JSON.parse(view.toString('utf8', headerStart, headerStart + length))
   if (labels === undefined && fields === undefined) return nothingSelectable
   return { labels, fields }
 }

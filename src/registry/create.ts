@@ -50,9 +50,9 @@ function nameObject({ resource, namespace }: WriteContext, object: ApiObject): A
 }
 
 function prepare(write: WriteContext, object: ApiObject): ApiObject {
-  const context = prepareContext(write)
-  const prepared = { ...object, metadata: systemMetadata(object.metadata, context.now) }
-  write.resource.kind.prepareForCreate?.(prepared, context)
+  const { resource } = write
+  const prepared = { ...object, metadata: systemMetadata(object.metadata, resource.time()) }
+  resource.kind.prepareForCreate?.(prepared, prepareContext(write))
   return prepared
 }
 

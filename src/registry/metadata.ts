@@ -4,7 +4,7 @@ import { at, child, type FieldError, forbidden, invalid, required } from '../mod
 import { defined, type Json, sameJson } from '../model/json.ts'
 import { checkAnnotations, checkLabels } from '../model/label-rules.ts'
 import { asPrefix, checkDnsLabel, checkPathSegment, checkQualifiedName } from '../model/names.ts'
-import { type ObjectMeta, type OwnerReference, timestamp } from '../model/object.ts'
+import type { ObjectMeta, OwnerReference } from '../model/object.ts'
 import type { Kind } from '../schema/kind.ts'
 
 const standardFinalizers = new Set(['orphan', 'foregroundDeletion'])
@@ -26,7 +26,7 @@ export function uniqueOwners(owners: readonly OwnerReference[]): OwnerReference[
 }
 
 /** What the server decides about a new object, whatever the client sent. */
-export function systemMetadata(sent: ObjectMeta, now: number): ObjectMeta {
+export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): ObjectMeta {
   const {
     selfLink: _s,
     resourceVersion: _r,
@@ -35,7 +35,7 @@ export function systemMetadata(sent: ObjectMeta, now: number): ObjectMeta {
     generation: _n,
     ...kept
   } = sent
-  return { ...kept, uid: randomUUID(), creationTimestamp: timestamp(now) }
+  return { ...kept, uid: randomUUID(), creationTimestamp }
 }
 
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'

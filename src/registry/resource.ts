@@ -5,9 +5,9 @@
 import type { Clock } from '../base/clock.ts'
 import type { Caches } from '../cache/caches.ts'
 import type { KindCache } from '../cache/kind-cache.ts'
-import type { StoredHeader } from '../codec/stored.ts'
+import type { Selectable } from '../codec/stored.ts'
 import { serviceUnavailable } from '../model/api-error.ts'
-import { type ApiObject, asObject } from '../model/object.ts'
+import { type ApiObject, asObject, timestamp } from '../model/object.ts'
 import { apiVersionOf, groupName, type Vendor } from '../model/vendor.ts'
 import type { RuleContext } from '../schema/context.ts'
 import { decode } from '../schema/decode.ts'
@@ -31,6 +31,8 @@ export interface Resource extends RegistryParts {
   readonly plural: string
   readonly apiVersion: string
   readonly cache: KindCache
+  /** The present time as objects carry it. */
+  readonly time: () => string
   readonly context: RuleContext
   /** The object before it exists: what a create is compared with. */
   readonly empty: ApiObject
@@ -61,6 +63,7 @@ function serveVersions(kind: Kind, kinds: readonly Kind[], parts: RegistryParts)
     plural: kind.plural,
     ...typeOf(kind, parts.vendor),
     cache: parts.caches.add(kind.group, kind.plural),
+    time: timeOf(parts.clock),
     context: { vendor: parts.vendor, subresource: '' },
     stored: undefined,
     versions,
@@ -68,6 +71,18 @@ function serveVersions(kind: Kind, kinds: readonly Kind[], parts: RegistryParts)
   const others = kinds.filter(({ conversion }) => conversion?.stored === kind)
   versions.push(stored, ...others.map((other) => ({ ...stored, kind: other, ...typeOf(other, parts.vendor), stored })))
   return versions
+}
+
+/** A second has many writes, and is put into words once. */
+function timeOf(clock: Clock): () => string {
+  let second = Number.NaN
+  let text = ''
+  return () => {
+    const now = Math.floor(clock.now() / 1000)
+    if (now !== second) text = timestamp(now * 1000)
+    second = now
+    return text
+  }
 }
 
 function typeOf(kind: Kind, vendor: Vendor): Pick<Resource, 'apiVersion' | 'empty'> {
@@ -100,8 +115,6 @@ async function catchUp(caches: Caches, revision: number): Promise<void> {
 }
 
 /** What the cache and its selectors need to know of an object. */
-export function headerOf(resource: Resource, object: ApiObject): StoredHeader {
-  const { uid = '', labels } = object.metadata
-  const fields = resource.kind.selectable?.(object)
-  return { uid, labels, fields }
+export function headerOf({ kind }: Resource, object: ApiObject): Selectable {
+  return { labels: object.metadata.labels, fields: kind.selectable?.(object) }
 }

@@ -4,7 +4,7 @@ import type { Admission } from '../admission/admission.ts'
 import { stringifyJson } from '../codec/json.ts'
 import { encodeStored, storedJson } from '../codec/stored.ts'
 import { trackUpdate } from '../merge/track-update.ts'
-import { type ApiObject, asJson, timestamp } from '../model/object.ts'
+import { type ApiObject, asJson } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
 import type { PrepareContext } from '../schema/context.ts'
@@ -60,8 +60,7 @@ export function withManagers(context: WriteContext, before: ApiObject, after: Ap
 /** The writer as managedFields know it. */
 export function writerOf(context: WriteContext) {
   const { resource, subresource, fieldManager } = context
-  const time = timestamp(resource.clock.now())
-  return { name: fieldManager, apiVersion: versionOf(context).apiVersion, subresource, time }
+  return { name: fieldManager, apiVersion: versionOf(context).apiVersion, subresource, time: resource.time() }
 }
 
 /** What the kind's own rules are told of this write. */
@@ -88,12 +87,9 @@ export async function commitObject(
   object: ApiObject,
   expected: number,
 ): Promise<Stored | Conflict> {
+  const key = keyOf(resource, namespace, object.metadata.name!)
   const value = encodeStored(object, headerOf(resource, object))
-  const result = await resource.store.commit({
-    key: keyOf(resource, namespace, object.metadata.name!),
-    expected,
-    value,
-  })
+  const result = await resource.store.commit({ key, expected, value })
   if (result.outcome === 'conflict') return result
   const { revision } = result
   return { outcome: 'stored', revision, json: storedJson(value, formatVersion(revision), Buffer.allocUnsafe).json }

@@ -184,7 +184,7 @@ function encode(place: string, on: boolean, serial: number): Buffer {
   const uid = `uid-${serial}`
   return encodeStored(
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name, labels, uid }, data: { value: `${serial}` } },
-    { uid, labels },
+    { labels },
   )
 }
 
