@@ -50,13 +50,21 @@ export function rebuild(
   let children: Map<string, FieldSet> | undefined
   for (const [step, branch] of set.children) {
     const next = change(branch, step)
-    if (next === branch) continue
-    children ??= new Map(set.children)
-    if (isEmpty(next)) children.delete(step)
-    else children.set(step, next)
+    if (next !== branch) children ??= before(set, step)
+    if (children !== undefined && !isEmpty(next)) children.set(step, next)
   }
-  if (children === undefined && member === set.member) return set
-  return makeSet(member, children ?? set.children)
+  if (children === undefined) return member === set.member ? set : { member, children: set.children }
+  return children.size === 0 ? (member ? justHere : emptySet) : { member, children }
+}
+
+/** The branches before this one. */
+function before(set: FieldSet, end: string): Map<string, FieldSet> {
+  const children = new Map<string, FieldSet>()
+  for (const [step, branch] of set.children) {
+    if (step === end) break
+    children.set(step, branch)
+  }
+  return children
 }
 
 export function union(a: FieldSet, b: FieldSet): FieldSet {
