@@ -18,6 +18,12 @@ export class SortedMap<V> {
   readonly #byKey = new Map<string, V>()
   /** In order; never empty ones, so a map without entries has none. */
   readonly #chunks: Chunk<V>[] = []
+  readonly #common: number
+
+  /** `common`: how many characters all keys have in common at their beginning, which then need not be compared. */
+  constructor(common = 0) {
+    this.#common = common
+  }
 
   get size(): number {
     return this.#byKey.size
@@ -30,7 +36,7 @@ export class SortedMap<V> {
   set(key: string, value: V): void {
     if (this.#byKey.has(key)) {
       const chunk = this.#chunks[this.#chunkOf(key)]!
-      chunk.values[position(chunk.keys, key)] = value
+      chunk.values[this.#position(chunk.keys, key)] = value
     } else {
       this.#insert(key, value)
     }
@@ -41,7 +47,7 @@ export class SortedMap<V> {
     if (!this.#byKey.delete(key)) return
     const index = this.#chunkOf(key)
     const { keys, values } = this.#chunks[index]!
-    const at = position(keys, key)
+    const at = this.#position(keys, key)
     keys.splice(at, 1)
     values.splice(at, 1)
     if (keys.length === 0) this.#chunks.splice(index, 1)
@@ -52,7 +58,7 @@ export class SortedMap<V> {
     const start = after !== undefined && compareUtf8(after, prefix) >= 0 ? after : prefix
     const found: V[] = []
     let index = this.#chunkOf(start)
-    let at = index < this.#chunks.length ? position(this.#chunks[index]!.keys, start) : 0
+    let at = index < this.#chunks.length ? this.#position(this.#chunks[index]!.keys, start) : 0
     if (this.#chunks[index]?.keys[at] === after) at++
     for (; index < this.#chunks.length; index++, at = 0) {
       const { keys, values } = this.#chunks[index]!
@@ -76,18 +82,18 @@ export class SortedMap<V> {
     const index = this.#chunkOf(key)
     let count = 0
     for (let i = 0; i < index; i++) count += this.#chunks[i]!.keys.length
-    return index < this.#chunks.length ? count + position(this.#chunks[index]!.keys, key) : count
+    return index < this.#chunks.length ? count + this.#position(this.#chunks[index]!.keys, key) : count
   }
 
   #insert(key: string, value: V): void {
     const last = this.#chunks.at(-1)
-    if (last === undefined || compareUtf8(key, last.keys.at(-1)!) > 0) {
+    if (last === undefined || this.#isBefore(last.keys.at(-1)!, key)) {
       this.#append(last, key, value)
       return
     }
     const index = this.#chunkOf(key)
     const { keys, values } = this.#chunks[index]!
-    const at = position(keys, key)
+    const at = this.#position(keys, key)
     keys.splice(at, 0, key)
     values.splice(at, 0, value)
     if (keys.length > maxChunk)
@@ -107,25 +113,29 @@ export class SortedMap<V> {
   #chunkOf(key: string): number {
     let low = 0
     let high = this.#chunks.length
-    if (high > 0 && compareUtf8(this.#chunks[high - 1]!.keys.at(-1)!, key) < 0) return high
+    if (high > 0 && this.#isBefore(this.#chunks[high - 1]!.keys.at(-1)!, key)) return high
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (compareUtf8(this.#chunks[middle]!.keys.at(-1)!, key) < 0) low = middle + 1
+      if (this.#isBefore(this.#chunks[middle]!.keys.at(-1)!, key)) low = middle + 1
       else high = middle
     }
     return low
   }
-}
 
-/** The first index whose key is not before `key`. */
-function position(keys: readonly string[], key: string): number {
-  let low = 0
-  let high = keys.length
-  if (high > 0 && compareUtf8(keys[high - 1]!, key) < 0) return high
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (compareUtf8(keys[middle]!, key) < 0) low = middle + 1
-    else high = middle
+  /** The first index whose key is not before `key`. */
+  #position(keys: readonly string[], key: string): number {
+    let low = 0
+    let high = keys.length
+    if (high > 0 && this.#isBefore(keys[high - 1]!, key)) return high
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#isBefore(keys[middle]!, key)) low = middle + 1
+      else high = middle
+    }
+    return low
   }
-  return low
+
+  #isBefore(a: string, b: string): boolean {
+    return compareUtf8(a, b, this.#common) < 0
+  }
 }
