@@ -38,17 +38,15 @@ export class Http2Transport implements Transport {
   send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void {
     const stream = this.body
     if (stream.destroyed) return
-    headers[':status'] = status
     const bodiless = this.method === 'HEAD'
-    stream.respond(headers, bodiless ? withoutBody : withBody)
+    stream.respond([':status', String(status), ...headers], bodiless ? withoutBody : withBody)
     if (!bodiless) stream.end(body)
     // What the client still sends of its body is not wanted.
     if (unread) stream.once('finish', () => stream.close(noError))
   }
 
   open(status: number, headers: ResponseHeaders): void {
-    headers[':status'] = status
-    if (!this.body.destroyed) this.body.respond(headers)
+    if (!this.body.destroyed) this.body.respond([':status', String(status), ...headers])
   }
 
   write(chunk: Buffer): Promise<void> | undefined {

@@ -76,8 +76,12 @@ function pathInfo(method: string, segments: readonly string[], path: string, que
 /** Shared by all requests without one; nobody changes a query. */
 const noQuery = new URLSearchParams()
 
+/** Paths in which no segment needs decoding or could be refused: nearly all. */
+const plainPath = /^(?:\/[A-Za-z0-9][A-Za-z0-9._:-]*)+$/
+
 /** The decoded segments. A segment can never hold a slash or climb: names are looked up as they stand. */
 function readSegments(path: string): string[] {
+  if (plainPath.test(path)) return path.slice(1).split('/')
   if (!path.startsWith('/')) throw badRequest('the request target must be a path')
   const segments = path.slice(1).split('/')
   if (segments.at(-1) === '') segments.pop()
@@ -115,20 +119,23 @@ interface Place {
 function readPlace(segments: readonly string[]): Place | undefined {
   const core = segments[0] === 'api'
   if (!core && segments[0] !== 'apis') return undefined
-  const [group, version, rest] = core
-    ? ['', segments[1], segments.slice(2)]
-    : [segments[1], segments[2], segments.slice(3)]
-  if (group === undefined || version === undefined || rest.length === 0) return undefined
-  const watchPrefix = rest[0] === 'watch' && rest.length > 1
-  const parts = watchPrefix ? rest.slice(1) : rest
-  return { group, version, watchPrefix, ...readParts(parts) }
+  const group = core ? '' : segments[1]
+  let at = core ? 2 : 3
+  const version = segments[at - 1]
+  if (group === undefined || version === undefined || segments.length === at) return undefined
+  const watchPrefix = segments[at] === 'watch' && segments.length > at + 1
+  if (watchPrefix) at++
+  const namespaced = isNamespaced(segments, at)
+  const namespace = namespaced ? segments[at + 1]! : ''
+  if (namespaced) at += 2
+  const [plural, name = ''] = [segments[at]!, segments[at + 1]]
+  const subresource = segments.length > at + 2 ? segments.slice(at + 2).join('/') : ''
+  return { group, version, watchPrefix, namespace, plural, name, subresource }
 }
 
-function readParts(parts: readonly string[]) {
-  const inNamespace = parts[0] === 'namespaces' && parts.length > 2 && !namespaceSubresources.has(parts[2]!)
-  const namespace = inNamespace ? parts[1]! : ''
-  const [plural = '', name = '', ...subresource] = inNamespace ? parts.slice(2) : parts
-  return { namespace, plural, name, subresource: subresource.join('/') }
+/** Whether what begins here is a namespace and a resource inside it. */
+function isNamespaced(segments: readonly string[], at: number): boolean {
+  return segments[at] === 'namespaces' && segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2]!)
 }
 
 function exactVerb(verb: Verb, place: Place, query: URLSearchParams): Verb {

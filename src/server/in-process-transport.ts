@@ -188,8 +188,11 @@ class Conversation implements ServerTransport {
 }
 
 function plain(headers: ResponseHeaders): { [name: string]: string } {
-  const entries = Object.entries(headers)
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : `${value}`]),
-  )
+  const merged = new Map<string, string>()
+  for (let i = 0; i < headers.length; i += 2) {
+    const [name, value] = [headers[i]!, headers[i + 1]!]
+    const before = merged.get(name)
+    merged.set(name, before === undefined ? value : `${before}, ${value}`)
+  }
+  return Object.fromEntries(merged)
 }

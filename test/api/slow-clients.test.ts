@@ -19,7 +19,7 @@ async function listen(t: TestContext, times: Partial<typeof patient>): Promise<n
     host: '127.0.0.1',
     port: 0,
     tls: { cert, key },
-    onRequest: (transport) => transport.send(200, { 'content-length': 2 }, Buffer.from('ok'), false),
+    onRequest: (transport) => transport.send(200, ['content-length', '2'], Buffer.from('ok'), false),
     onError: (error) => faults.push(error),
     times: { ...patient, ...times },
   })
