@@ -23,6 +23,7 @@ function gather(stream: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
+    let ended = false
     const onData = (chunk: Buffer) => {
       size += chunk.length
       chunks.push(chunk)
@@ -30,10 +31,13 @@ function gather(stream: Readable): Promise<Buffer> {
       stream.off('data', onData)
       reject(tooLarge())
     }
-    // A body that breaks off is its client's doing: left, reset, or badly framed. After the end this says nothing.
-    const onError = () => reject(badRequest('the body broke off before its end'))
-    stream.on('data', onData).on('error', onError).on('close', onError)
-    stream.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
+    const onEnd = () => {
+      ended = true
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+    }
+    // A body that breaks off is its client's doing: left, reset, or badly framed.
+    const onError = () => ended || reject(badRequest('the body broke off before its end'))
+    stream.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError)
   })
 }
 
