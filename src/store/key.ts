@@ -1,5 +1,5 @@
 /** What a key and a write may be. Keys order by their UTF-8 bytes on every backend: see base/utf8-order. */
-import { type Key, maxKeyBytes, StoreError, type Write } from './store.ts'
+import { type Key, maxKeyBytes, maxLifetimeSeconds, StoreError, type Write } from './store.ts'
 
 /** Keys come from checked names; one that does not fit is a fault of ours, caught before it can reach a backend. */
 export function assertKey(key: Key): void {
@@ -10,8 +10,15 @@ export function assertKey(key: Key): void {
   }
 }
 
-export function assertWrite({ key, expected, value }: Write): void {
+export function assertWrite({ key, expected, value, lifetimeSeconds }: Write): void {
   assertKey(key)
   if (!Number.isSafeInteger(expected) || expected < 0) throw new StoreError(`not a revision: ${expected}`)
   if (value === undefined && expected === 0) throw new StoreError('a key that is absent cannot be deleted')
+  if (lifetimeSeconds !== undefined) assertLifetime(lifetimeSeconds, value)
+}
+
+function assertLifetime(seconds: number, value: Write['value']): void {
+  const fits = Number.isInteger(seconds) && seconds >= 1 && seconds <= maxLifetimeSeconds
+  if (!fits) throw new StoreError(`not a lifetime in seconds: ${seconds}`)
+  if (value === undefined) throw new StoreError('a deletion has no lifetime')
 }

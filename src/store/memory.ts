@@ -6,6 +6,7 @@ import { compareUtf8 } from '../base/utf8-order.ts'
 import { assertWrite } from './key.ts'
 import {
   type Batch,
+  type Bytes,
   type Change,
   type Committed,
   type Conflict,
@@ -23,25 +24,26 @@ import {
 } from './store.ts'
 import { Tail } from './tail.ts'
 
+/** How often it is looked which keys are due. */
+const tickMs = 100
+
 export class MemoryStore implements Store {
   #log: Change[] = []
   #oldest: Revision = 1
   #closed = false
   readonly #current = new Map<Key, Entry>()
+  /** When the keys that have a lifetime are due. */
+  readonly #due = new Map<Key, number>()
+  #timer: NodeJS.Timeout | undefined
   readonly #tail = new Tail(1, { maxChanges: 100, maxBytes: 1024 * 1024 })
 
   async commit(write: Write): Promise<Committed | Conflict> {
     this.#assertOpen()
     assertWrite(write)
-    const previous = this.#current.get(write.key)
-    if ((previous?.revision ?? 0) !== write.expected) return { outcome: 'conflict', current: previous }
-    const revision = this.#tail.revision + 1
-    if (write.value === undefined) this.#current.delete(write.key)
-    else this.#current.set(write.key, { key: write.key, revision, value: write.value })
-    const change = { key: write.key, revision, value: write.value, previous }
-    this.#log.push(change)
-    this.#tail.append([change])
-    return { outcome: 'committed', revision }
+    const current = this.#current.get(write.key)
+    if ((current?.revision ?? 0) !== write.expected) return { outcome: 'conflict', current }
+    this.#setLifetime(write.key, write.lifetimeSeconds)
+    return { outcome: 'committed', revision: this.#apply(write.key, write.value) }
   }
 
   async revision(): Promise<Revision> {
@@ -81,7 +83,34 @@ export class MemoryStore implements Store {
 
   async close(): Promise<void> {
     this.#closed = true
+    clearInterval(this.#timer)
     this.#tail.end(new StoreError('the store is closed'))
+  }
+
+  #apply(key: Key, value: Bytes | undefined): Revision {
+    const previous = this.#current.get(key)
+    const revision = this.#tail.revision + 1
+    if (value === undefined) this.#current.delete(key)
+    else this.#current.set(key, { key, revision, value })
+    const change = { key, revision, value, previous }
+    this.#log.push(change)
+    this.#tail.append([change])
+    return revision
+  }
+
+  #setLifetime(key: Key, seconds: number | undefined): void {
+    this.#due.delete(key)
+    if (seconds === undefined) return
+    this.#due.set(key, performance.now() + 1000 * seconds)
+    this.#timer ??= setInterval(() => this.#expire(), tickMs).unref()
+  }
+
+  #expire(): void {
+    for (const [key, due] of this.#due) {
+      if (due > performance.now()) continue
+      this.#due.delete(key)
+      this.#apply(key, undefined)
+    }
   }
 
   #readLog(after: Revision, limit: number): readonly Change[] {

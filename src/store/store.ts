@@ -10,6 +10,8 @@
  *  - Watches: `watch(N)` yields every change after N once, in revision order, with no gap, or throws RevisionGone.
  *  - Progress: once `revision()` has resolved, every watch comes to tell that it has passed whatever revision any server
  *    on the store had named before the call, also where nothing that it watches changed there.
+ *  - Lifetimes: a key written with a lifetime is deleted by the store itself when that is over, at a revision of its own
+ *    and told to watches like any other change. Restarts do not lose lifetimes.
  *
  * Bytes handed in or out are shared, not copied: nobody changes them after the call.
  */
@@ -21,6 +23,9 @@ export type Bytes = Uint8Array
 
 /** The longest key every backend can hold (lmdb's limit less what its tables add). */
 export const maxKeyBytes = 1024
+
+/** Some thirty years: what is to stay longer has no lifetime. */
+export const maxLifetimeSeconds = 1_000_000_000
 
 export interface Entry {
   readonly key: Key
@@ -35,6 +40,13 @@ export interface Write {
   readonly expected: Revision
   /** The new value; undefined deletes the key (and `expected` must not be 0). */
   readonly value: Bytes | undefined
+  /**
+   * The key goes by itself some time after so many whole seconds (1 to `maxLifetimeSeconds`) from the call; absent: it
+   * stays. Each commit decides anew: what an earlier one said of the key counts no more.
+   * As a rule it goes within five seconds of its time. It may be later: where the store was down, where very many are
+   * due at once, and on etcd after a change of its leader, which gives all lifetimes their full length again.
+   */
+  readonly lifetimeSeconds?: number | undefined
 }
 
 export interface Committed {
