@@ -5,10 +5,11 @@ import { stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
-import { LmdbStore, type StoreClock } from '../../src/store/lmdb/store.ts'
+import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import { formatVersion, openTables, write } from '../../src/store/lmdb/tables.ts'
 import { RevisionGone, StoreError, ValueTooLarge } from '../../src/store/store.ts'
 import { temporaryDirectory } from './directory.ts'
+import { HandClock } from './hand-clock.ts'
 import { bytes, put, readChanges } from './suite.ts'
 
 async function inDirectory(run: (directory: string) => Promise<void>): Promise<void> {
@@ -131,28 +132,6 @@ describe('the store thread', () => {
       await store.close()
     }))
 })
-
-/** Time that moves when told, and runs what is due. */
-class HandClock implements StoreClock {
-  #now = 0
-  #run: () => void = () => {}
-
-  now(): number {
-    return this.#now
-  }
-
-  every(_milliseconds: number, run: () => void): () => void {
-    this.#run = run
-    return () => {
-      this.#run = () => {}
-    }
-  }
-
-  moveTo(time: number): void {
-    this.#now = time
-    this.#run()
-  }
-}
 
 describe('history by time', () => {
   test('is kept for historyMs and then forgotten, and a restart keeps it for as long again', () =>

@@ -67,8 +67,10 @@ class Comparison {
       : this.#random.pick([none, ...this.#pairs])
     const deletes = expected !== none && this.#random.chance(0.3)
     const value = deletes ? undefined : Buffer.from(`${this.#pairs.length}:${'x'.repeat(this.#random.below(200))}`)
-    const real = await this.#store.commit({ key, expected: expected.real, value })
-    const model = await this.#model.commit({ key, expected: expected.model, value })
+    // Too long to end here: that a key has a lifetime changes nothing else.
+    const lifetimeSeconds = !deletes && this.#random.chance(0.2) ? 3600 : undefined
+    const real = await this.#store.commit({ key, expected: expected.real, value, lifetimeSeconds })
+    const model = await this.#model.commit({ key, expected: expected.model, value, lifetimeSeconds })
     if (real.outcome === 'committed' && model.outcome === 'committed') {
       assert.ok(real.revision > this.#pairs.at(-1)!.real)
       this.#pairs.push({ real: real.revision, model: model.revision })

@@ -11,6 +11,7 @@ import {
   type Entry,
   type Key,
   maxKeyBytes,
+  maxLifetimeSeconds,
   type Revision,
   RevisionAhead,
   RevisionGone,
@@ -83,6 +84,16 @@ export function storeSuite(name: string, open: Open): void {
     prove('close ends watches and refuses all calls', closing)
   })
 
+  // They wait for time to pass, and do so together.
+  describe(`${name}: lifetimes`, { concurrency: true }, () => {
+    prove('a key goes by itself when its lifetime is over, and is told as deleted', expiry)
+    prove('a commit that names what has gone by itself is a conflict', expiryConflicts)
+    prove('a commit without a lifetime takes away that of an earlier one', lifetimeTakenAway)
+    prove('a commit with a lifetime replaces that of an earlier one', lifetimeReplaced)
+    prove('keys that go together are told one by one, also to a watch that is resumed anywhere', expiryOfMany)
+    prove('lifetimes that cannot be are refused', lifetimeRefusals)
+  })
+
   describe(`${name}: the model`, () => {
     for (const seed of [1, 2, 3]) {
       prove(`random operations give what the model gives (seed ${seed})`, (store) => compareWithModel(store, seed, 400))
@@ -106,6 +117,7 @@ export function restartSuite(name: string, open: OpenDurable): void {
     prove('revisions go on and nothing is lost', restart)
     prove('every change is replayed from the log, to many readers, into live ones', replayAfterRestart)
     prove('what was compacted stays gone', compactionAcrossRestart)
+    prove('lifetimes go on', lifetimesAcrossRestart)
     for (const seed of [11, 12]) {
       const plan = { seed, restarts: 5, steps: 80 }
       prove(`random operations give what the model gives (seed ${seed})`, (store, reopen) =>
@@ -138,7 +150,7 @@ function stateAfter(changes: readonly PlainChange[], last: Revision): Plain[] {
     if (value === undefined) state.delete(key)
     else state.set(key, [key, revision, value])
   }
-  return [...state.values()].sort(([a], [b]) => (a < b ? -1 : 1))
+  return [...state.values()].sort(byKey)
 }
 
 async function replayAfterRestart(store: Store, reopen: () => Promise<Store>): Promise<void> {
@@ -172,6 +184,18 @@ async function compactionAcrossRestart(store: Store, reopen: () => Promise<Store
   assert.deepEqual((await readChanges(next, { after: second, count: 1 })).map(plainChange), [
     ['a', third, '3', ['a', second, '2']],
   ])
+}
+
+async function lifetimesAcrossRestart(store: Store, reopen: () => Promise<Store>): Promise<void> {
+  const long = await putFor(store, 3600, 'long', '1', 0)
+  const short = await putFor(store, 1, 'short', '1', 0)
+  const next = await reopen()
+  const [gone] = await readChanges(next, { after: short, count: 1 })
+  assert.deepEqual(plainChange(gone!), ['short', gone!.revision, undefined, ['short', short, '1']])
+  const again = await reopen()
+  assert.deepEqual(plainList(await again.list({ prefix: '' })), [['long', long, '1']])
+  const replayed = await readChanges(again, { after: short, count: 1 })
+  assert.deepEqual(replayed.map(plainChange), [plainChange(gone!)])
 }
 
 async function freshStore(store: Store): Promise<void> {
@@ -671,6 +695,83 @@ async function compactionUnderWatch(store: Store): Promise<void> {
   assert.deepEqual(seen, revisions.slice(0, seen.length))
 }
 
+async function expiry(store: Store): Promise<void> {
+  const start = await store.revision()
+  const stays = await put(store, 'a', '1', 0)
+  const first = await putFor(store, 3600, 'b', '1', 0)
+  const second = await putFor(store, 1, 'b', '2', first)
+  const watching = readChanges(store, { after: start, count: 4 })
+  const gone = (await watching).at(-1)!
+  assert.deepEqual(plainChange(gone), ['b', gone.revision, undefined, ['b', second, '2']])
+  assert.equal(await store.get('b'), undefined)
+  assert.ok((await store.revision()) >= gone.revision)
+  assert.deepEqual(plainList(await store.list({ prefix: '' })), [['a', stays, '1']])
+  assert.deepEqual(plainList(await store.list({ prefix: 'b', revision: second })), [['b', second, '2']])
+  assert.deepEqual(plainList(await store.list({ prefix: 'b', revision: gone.revision })), [])
+  assert.ok((await put(store, 'b', '3', 0)) > gone.revision)
+}
+
+async function expiryConflicts(store: Store): Promise<void> {
+  const made = await putFor(store, 1, 'a', '1', 0)
+  await readChanges(store, { after: made, count: 1 })
+  for (const value of [bytes('2'), undefined]) {
+    const outcome = await store.commit({ key: 'a', expected: made, value })
+    assert.deepEqual(outcome, { outcome: 'conflict', current: undefined })
+  }
+}
+
+async function lifetimeTakenAway(store: Store): Promise<void> {
+  const rewritten = await put(store, 'a', '2', await putFor(store, 2, 'a', '1', 0))
+  await remove(store, 'b', await putFor(store, 2, 'b', '1', 0))
+  const remade = await put(store, 'b', '2', 0)
+  // Due a second after the lifetimes that count no more.
+  const last = await putFor(store, 3, 'c', '1', 0)
+  const seen = await readChanges(store, { after: last, count: 1 })
+  assert.equal(seen[0]!.key, 'c')
+  assert.deepEqual(plainList(await store.list({ prefix: '' })), [
+    ['a', rewritten, '2'],
+    ['b', remade, '2'],
+  ])
+}
+
+async function lifetimeReplaced(store: Store): Promise<void> {
+  const longer = await putFor(store, 3600, 'longer', '2', await putFor(store, 2, 'longer', '1', 0))
+  const shorter = await putFor(store, 3, 'shorter', '2', await putFor(store, 3600, 'shorter', '1', 0))
+  const given = await putFor(store, 3, 'given', '2', await put(store, 'given', '1', 0))
+  const seen = await readChanges(store, { after: given, count: 2 })
+  assert.deepEqual(seen.map(({ previous }) => plain(previous!)).sort(), [
+    ['given', given, '2'],
+    ['shorter', shorter, '2'],
+  ])
+  assert.deepEqual(plainList(await store.list({ prefix: '' })), [['longer', longer, '2']])
+}
+
+async function expiryOfMany(store: Store): Promise<void> {
+  const count = 250
+  const start = await store.revision()
+  const made = await Promise.all(manyKeys(count).map((key) => putFor(store, 1, key, key, 0)))
+  const all = await readChanges(store, { after: start, count: 2 * count })
+  assertRising(all.map(({ revision }) => revision))
+  const gone = all.filter(({ value }) => value === undefined)
+  const expected = manyKeys(count).map((key, i) => [key, made[i]!, key])
+  assert.deepEqual(gone.map(({ previous }) => plain(previous!)).sort(byKey), expected)
+  for (const i of [0, 1, 100, count - 2]) {
+    const later = all.filter(({ revision }) => revision > gone[i]!.revision)
+    const rest = await readChanges(store, { after: gone[i]!.revision, count: later.length })
+    assert.deepEqual(rest.map(plainChange), later.map(plainChange))
+  }
+}
+
+async function lifetimeRefusals(store: Store): Promise<void> {
+  for (const seconds of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, maxLifetimeSeconds + 1]) {
+    await assert.rejects(putFor(store, seconds, 'a', '1', 0), StoreError)
+  }
+  const made = await putFor(store, maxLifetimeSeconds, 'a', '1', 0)
+  const deletion = { key: 'a', expected: made, value: undefined, lifetimeSeconds: 1 }
+  await assert.rejects(store.commit(deletion), StoreError)
+  assert.deepEqual(await entryOf(store, 'a'), ['a', made, '1'])
+}
+
 async function closing(store: Store): Promise<void> {
   const after = await store.revision()
   const watching = readChanges(store, { after, count: 1 })
@@ -722,9 +823,23 @@ export function text(value: Bytes): string {
 }
 
 async function commit(store: Store, key: Key, value: Bytes | undefined, expected: Revision): Promise<Revision> {
-  const outcome = await store.commit({ key, expected, value })
+  return revisionOf(await store.commit({ key, expected, value }))
+}
+
+function revisionOf(outcome: Awaited<ReturnType<Store['commit']>>): Revision {
   assert.equal(outcome.outcome, 'committed')
   return (outcome as { revision: Revision }).revision
+}
+
+/** Writes a key that is to go by itself after so many seconds. */
+export async function putFor(
+  store: Store,
+  lifetimeSeconds: number,
+  key: Key,
+  value: string,
+  expected: Revision,
+): Promise<Revision> {
+  return revisionOf(await store.commit({ key, expected, value: bytes(value), lifetimeSeconds }))
 }
 
 export function put(store: Store, key: Key, value: string, expected: Revision): Promise<Revision> {
@@ -733,6 +848,10 @@ export function put(store: Store, key: Key, value: string, expected: Revision): 
 
 export function remove(store: Store, key: Key, expected: Revision): Promise<Revision> {
   return commit(store, key, undefined, expected)
+}
+
+function byKey([a]: Plain, [b]: Plain): number {
+  return a < b ? -1 : 1
 }
 
 function manyKeys(count: number): Key[] {

@@ -9,6 +9,7 @@ import { Packer, Unpacker } from './pack.ts'
 
 interface Pending {
   readonly write: Write
+  readonly due: number
   resolve(outcome: Committed | Conflict): void
   reject(error: StoreError): void
 }
@@ -30,9 +31,10 @@ export class Commits {
     this.#onCommitted = onCommitted
   }
 
-  add(write: Write): Promise<Committed | Conflict> {
+  /** `due`: the time from which on the key is to go by itself; 0: it stays. */
+  add(write: Write, due: number): Promise<Committed | Conflict> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ write, resolve, reject })
+      this.#queue.push({ write, due, resolve, reject })
       this.#schedule()
     })
   }
@@ -105,9 +107,10 @@ const headroom = 8
 
 function pack(batch: readonly Pending[]): ArrayBuffer {
   const packed = new Packer(batch.reduce((sum, { write }) => sum + sizeOf(write), 0))
-  for (const { write } of batch) {
+  for (const { write, due } of batch) {
     packed.number(write.expected)
     packed.number(write.value === undefined ? 1 : 0)
+    packed.number(due)
     packed.key(write.key)
     packed.bytes(write.value ?? nothing, headroom)
   }
@@ -117,7 +120,7 @@ function pack(batch: readonly Pending[]): ArrayBuffer {
 const nothing = new Uint8Array(0)
 
 function sizeOf({ key, value }: Write): number {
-  return 32 + headroom + 3 * key.length + (value?.length ?? 0)
+  return 40 + headroom + 3 * key.length + (value?.length ?? 0)
 }
 
 function readOutcome(write: Write, reply: Unpacker, changes: Change[]): Committed | Conflict {

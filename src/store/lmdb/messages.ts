@@ -3,10 +3,12 @@
  * the read could see have arrived before it.
  *
  * Packed blocks, record by record:
- *   commit request  expected, deletes (0 or 1), key, value with eight bytes of headroom for the revision
+ *   commit request  expected, deletes (0 or 1), due time (0: it stays), key, value with eight bytes of headroom for the
+ *                   revision
  *   commit reply    revision (0: conflict), the revision held before (0: none), value held before with its headroom
  *   slice of a list revision, key, value
  *   slice of a log  revision, deletes (0 or 1), key, previous revision, previous value, value
+ *   step of expiry  what was deleted, as a slice of a log; no block at all: nothing was due
  */
 import type { Key, Revision } from '../store.ts'
 
@@ -17,6 +19,7 @@ export type Request =
   | { readonly type: 'count'; readonly id: number; readonly range: SliceRange }
   | { readonly type: 'log'; readonly id: number; readonly after: Revision; readonly limit: number }
   | { readonly type: 'compact'; readonly id: number; readonly oldest: Revision; readonly upTo: Revision }
+  | { readonly type: 'expire'; readonly id: number; readonly now: number }
   | { readonly type: 'close'; readonly id: number }
 
 export interface CommitRequest {

@@ -78,8 +78,8 @@ interface Stats extends Tree {
 
 /** What lies free inside the file: all pages less those of the tables, of the two own trees of lmdb, and of meta. */
 function freeBytes(tables: Tables): number {
-  const { root, current, history, log, meta } = tables
-  const stats = [current, history, log, meta].map((table) => table.getStats() as Stats)
+  const { root, current, history, log, expiry, meta } = tables
+  const stats = [current, history, log, expiry, meta].map((table) => table.getStats() as Stats)
   root.resetReadTxn()
   const trees = [...stats, stats[0]!.root, stats[0]!.free]
   const held = trees.reduce(

@@ -4,8 +4,10 @@
  * One thread owns the file; this side never opens it. Commits of many callers share one transaction and one sync. The
  * newest changes are kept here (Tail) for watches; since no other process writes, the tail's revision is the store's.
  * A list first fixes its revision and then reads slices at it, pinned against compaction. History is kept for
- * `historyMs`, and after a restart for as long again.
+ * `historyMs`, and after a restart for as long again. Lifetimes count by the wall clock, which goes on while nobody
+ * runs; every second the thread is asked to delete what is due.
  */
+import { type Clock, systemClock } from '../../base/clock.ts'
 import { assertKey, assertWrite } from '../key.ts'
 import {
   type Batch,
@@ -33,9 +35,8 @@ import { TimeMarks } from './marks.ts'
 import type { CompactReply, CountReply, ListReply, OpenReply, SliceRange } from './messages.ts'
 import { Unpacker } from './pack.ts'
 
-/** Monotonic time. `every` runs a function again and again, without keeping the process alive, until stopped. */
-export interface StoreClock {
-  now(): number
+/** `every` runs a function again and again, without keeping the process alive, until stopped. */
+export interface StoreClock extends Clock {
   every(milliseconds: number, run: () => void): () => void
 }
 
@@ -44,8 +45,8 @@ export interface LmdbOptions {
   /** How long history is kept at least; five minutes if absent. */
   readonly historyMs?: number
   readonly clock?: StoreClock
-  /** Told when compaction fails; it is tried again. A warning of the process if absent. */
-  readonly onCompactionError?: (error: Error) => void
+  /** Told when compaction or expiry fails; they are tried again. A warning of the process if absent. */
+  readonly onUpkeepError?: (error: Error) => void
 }
 
 /** The largest value: lmdb takes any, but a batch in memory is bounded by it. */
@@ -54,6 +55,7 @@ const maxValueBytes = 8 * 1024 * 1024
 const defaultHistoryMs = 5 * 60 * 1000
 /** History is kept for up to one part in this many longer than asked. */
 const marksPerHistory = 20
+const expiryTickMs = 1000
 
 export class LmdbStore implements Store {
   readonly #connection: Connection
@@ -61,10 +63,13 @@ export class LmdbStore implements Store {
   readonly #tail: Tail
   readonly #commits: Commits
   readonly #options: LmdbOptions
+  readonly #clock: StoreClock
   readonly #pins = new Map<Revision, number>()
   #oldest: Revision
   #sweep: Promise<void> = Promise.resolve()
-  #stopTimer: () => void = () => {}
+  #expiring = false
+  #expiryFailure: string | undefined
+  #stopTimers: (() => void)[] = []
   #closing: Promise<void> | undefined
 
   static async open(options: LmdbOptions): Promise<LmdbStore> {
@@ -76,7 +81,7 @@ export class LmdbStore implements Store {
         if (store) store.#end(error)
       })
       store = new LmdbStore(connection, state, options, release)
-      store.#startTimer()
+      store.#startTimers()
       return store
     } catch (error) {
       await release()
@@ -88,6 +93,7 @@ export class LmdbStore implements Store {
     this.#connection = connection
     this.#release = release
     this.#options = options
+    this.#clock = options.clock ?? storeClock
     this.#oldest = state.oldest
     this.#tail = new Tail(state.revision)
     this.#commits = new Commits(connection, (changes) => this.#tail.append(changes))
@@ -98,7 +104,8 @@ export class LmdbStore implements Store {
     assertWrite(write)
     const size = write.value?.length ?? 0
     if (size > maxValueBytes) throw new ValueTooLarge(size, maxValueBytes)
-    return this.#commits.add(write)
+    const { lifetimeSeconds } = write
+    return this.#commits.add(write, lifetimeSeconds === undefined ? 0 : this.#clock.now() + 1000 * lifetimeSeconds)
   }
 
   revision(): Revision {
@@ -157,7 +164,7 @@ export class LmdbStore implements Store {
   }
 
   #end(error: StoreError): void {
-    this.#stopTimer()
+    for (const stop of this.#stopTimers.splice(0)) stop()
     this.#tail.end(error)
   }
 
@@ -203,21 +210,52 @@ export class LmdbStore implements Store {
     return readChanges(new Unpacker(reply))
   }
 
-  #startTimer(): void {
-    const { historyMs = defaultHistoryMs, clock = systemClock } = this.#options
+  #startTimers(): void {
+    this.#stopTimers = [this.#keepHistory(), this.#clock.every(expiryTickMs, () => this.#expire())]
+  }
+
+  #keepHistory(): () => void {
+    const { historyMs = defaultHistoryMs } = this.#options
+    const clock = this.#clock
     const marks = new TimeMarks()
-    const mark = () => marks.add(clock.now(), this.#tail.revision)
+    const mark = () => marks.add(clock.monotonic(), this.#tail.revision)
     mark()
-    this.#stopTimer = clock.every(Math.max(10, historyMs / marksPerHistory), () => {
+    return clock.every(Math.max(10, historyMs / marksPerHistory), () => {
       mark()
-      const target = marks.reachedBy(clock.now() - historyMs)
-      if (target !== undefined) this.compact(target).catch((error: Error) => this.#reportCompaction(error))
+      const target = marks.reachedBy(clock.monotonic() - historyMs)
+      if (target !== undefined) this.compact(target).catch((error: Error) => this.#report(error))
     })
   }
 
-  #reportCompaction(error: Error): void {
+  /** Deletes what is due, a step after the other. */
+  #expire(): void {
+    if (this.#expiring || this.#closing) return
+    this.#expiring = true
+    this.#connection.send({ type: 'expire', now: this.#clock.now() }, [], {
+      resolve: (reply) => this.#expired(reply as ArrayBuffer | undefined),
+      reject: (error) => this.#failedToExpire(error),
+    })
+  }
+
+  /** Like commits, what was deleted joins the tail before anything that the thread answers later is seen. */
+  #expired(changes: ArrayBuffer | undefined): void {
+    this.#expiring = false
+    this.#expiryFailure = undefined
+    if (changes === undefined) return
+    this.#tail.append(readChanges(new Unpacker(changes)))
+    this.#expire()
+  }
+
+  /** Tried again at the next tick; the same failure is reported once. */
+  #failedToExpire(error: StoreError): void {
+    this.#expiring = false
+    if (error.message !== this.#expiryFailure) this.#report(error)
+    this.#expiryFailure = error.message
+  }
+
+  #report(error: Error): void {
     if (this.#closing) return
-    const report = this.#options.onCompactionError ?? ((failure) => process.emitWarning(failure))
+    const report = this.#options.onUpkeepError ?? ((failure) => process.emitWarning(failure))
     report(error)
   }
 
@@ -249,8 +287,8 @@ export class LmdbStore implements Store {
   }
 }
 
-const systemClock: StoreClock = {
-  now: () => performance.now(),
+const storeClock: StoreClock = {
+  ...systemClock,
   every(milliseconds, run) {
     const timer = setInterval(run, milliseconds)
     timer.unref()

@@ -4,11 +4,16 @@
  *   current  key                     -> revision, value
  *   log      revision                -> previous revision, 1 if the key was deleted, key, previous value
  *   history  key, NUL, revision      -> the revision that replaced it, whose log record holds the value
+ *   expiry   due time, revision      -> key
  *   meta     'format'                -> format version;  'state' -> revision, oldest kept revision
  *
  * Revisions are eight bytes, big-endian, so that they order as bytes. Keys hold no NUL, so the versions of a key lie
  * together in `history` and in the order of `current`. Replaced values lie in the log, where they are written one after
  * the other: in the order of keys each would cost a page of its own. Values are raw; what they mean is for others to know and check.
+ *
+ * A record of `expiry` counts only while its key is still at its revision, so a commit that replaces a lifetime, or
+ * takes it away, need not look for it. A directory without that table is given an empty one; a program that does not
+ * know it leaves it alone, and nothing expires meanwhile.
  */
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { type Bytes, type Revision, StoreError } from '../store.ts'
@@ -23,6 +28,7 @@ export interface Tables {
   readonly current: Database<Lent, Bytes>
   readonly history: Database<Lent, Bytes>
   readonly log: Database<Lent, Bytes>
+  readonly expiry: Database<Lent, Bytes>
   readonly meta: Database<Lent, Bytes>
 }
 
@@ -56,7 +62,8 @@ export function openTables(directory: string): Tables {
     ...rawValues,
   } as Parameters<typeof open>[0] & { permissionsMode: number }) as RootDatabase<Buffer, Bytes>
   const table = (name: string) => root.openDB<Lent, Bytes>(name, { keyEncoding: 'binary', ...rawValues } as object)
-  const tables = { root, current: table('current'), history: table('history'), log: table('log'), meta: table('meta') }
+  const [current, history, log] = [table('current'), table('history'), table('log')]
+  const tables = { root, current, history, log, expiry: table('expiry'), meta: table('meta') }
   checkFormat(tables)
   return tables
 }
@@ -128,6 +135,14 @@ export function versionKey(key: Bytes, revision: Revision): Buffer {
   bytes.set(key)
   bytes[key.length] = 0
   writeRevision(bytes, revision, key.length + 1)
+  return bytes
+}
+
+/** The key of a record in `expiry`. Times are milliseconds since 1970, eight bytes like revisions. */
+export function dueKey(due: number, revision: Revision): Buffer {
+  const bytes = Buffer.allocUnsafe(16)
+  writeRevision(bytes, due, 0)
+  writeRevision(bytes, revision, 8)
   return bytes
 }
 

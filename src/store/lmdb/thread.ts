@@ -1,7 +1,7 @@
 /**
  * The store's thread: the only owner of the LMDB file. All that waits in its port is taken at once; the commits among
  * it are one transaction with one sync, and are answered when it is durable. Between two groups of commits at most
- * one slice of a read or one step of compaction runs, so neither commits nor reads starve.
+ * one slice of a read or one step of expiry or compaction runs, so neither commits nor reads starve.
  */
 import { join } from 'node:path'
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
@@ -10,7 +10,7 @@ import type { CommitRequest, Failure, Reply, Request } from './messages.ts'
 import { countEntries, getEntry, listEntries, readLog } from './read.ts'
 import { bytesNeeded, Room } from './room.ts'
 import { openTables, readState, type State, type Tables } from './tables.ts'
-import { commitGroup, compactStep } from './write.ts'
+import { commitGroup, compactStep, expireStep, readDue } from './write.ts'
 
 type OtherRequest = Exclude<Request, CommitRequest>
 
@@ -104,6 +104,9 @@ class StoreThread {
       case 'compact':
         this.#compact(request)
         break
+      case 'expire':
+        this.#expire(request)
+        break
       case 'close':
         this.#close(request.id)
     }
@@ -120,6 +123,19 @@ class StoreThread {
     const { state, more } = compactStep(this.#tables, this.#state, { oldest, upTo, budgetMs: compactionBudgetMs })
     this.#state = state
     this.#answer(id, { more })
+  }
+
+  #expire({ id, now }: Extract<Request, { type: 'expire' }>): void {
+    const { due, bytes } = readDue(this.#tables, now)
+    if (due.length === 0) {
+      this.#answer(id, undefined)
+      return
+    }
+    this.#assertSound()
+    this.#room.ensure(bytesNeeded(due.length, bytes), { frees: true })
+    const { state, changes } = expireStep(this.#tables, this.#state, due)
+    this.#state = state
+    this.#answerBlock(id, changes)
   }
 
   #close(id: number): void {

@@ -1,12 +1,14 @@
 /**
- * Writing, in the store's thread: a group of commits in one transaction with one sync, and steps of compaction.
- * Each commit of a group is a compare-and-set of its own; the group is durable as a whole or did not happen at all.
+ * Writing, in the store's thread: a group of commits in one transaction with one sync, and steps of expiry and of
+ * compaction. Each commit of a group is a compare-and-set of its own; the group is durable as a whole or did not happen
+ * at all.
  */
 import type { Bytes, Revision } from '../store.ts'
 import { StoreError } from '../store.ts'
 import { Packer, Unpacker } from './pack.ts'
 import {
   append,
+  dueKey,
   type LogRecord,
   logRecord,
   readLogRecord,
@@ -54,6 +56,7 @@ function checkSoleWriter({ meta }: Tables, state: State): void {
 function commitOne(tables: Tables, revision: Revision, writes: Unpacker, reply: Packer): Revision {
   const expected = writes.number()
   const deletes = writes.number() === 1
+  const due = writes.number()
   const key = writes.bytes()
   const value = writes.bytes()
   const held = tables.current.get(key)
@@ -61,27 +64,27 @@ function commitOne(tables: Tables, revision: Revision, writes: Unpacker, reply: 
   const next = previous === expected ? revision + 1 : revision
   reply.number(next === revision ? 0 : next)
   reply.number(previous)
-  const copy = held && reply.bytes(held)
-  if (next !== revision) apply(tables, { revision: next, previous, held: copy, key, value, deletes })
+  const replaced = held && reply.bytes(held).subarray(8)
+  if (next !== revision) apply(tables, { revision: next, previous, replaced, key, value: deletes ? undefined : value })
+  if (next !== revision && due > 0) write(tables.expiry, dueKey(due, next), key)
   return next
 }
 
 interface Applied {
   readonly revision: Revision
   readonly previous: Revision
-  /** What the key held: its revision and its value. */
-  readonly held: Buffer | undefined
+  /** The value that the key held. */
+  readonly replaced: Bytes | undefined
   readonly key: Bytes
-  /** Eight bytes of room and the value. */
-  readonly value: Buffer
-  readonly deletes: boolean
+  /** Eight bytes of room and the value; undefined deletes the key. */
+  readonly value: Buffer | undefined
 }
 
-function apply(tables: Tables, { revision, previous, held, key, value, deletes }: Applied): void {
-  const record = logRecord(previous, deletes, key, held ? held.subarray(8) : nothing)
+function apply(tables: Tables, { revision, previous, replaced, key, value }: Applied): void {
+  const record = logRecord(previous, value === undefined, key, replaced ?? nothing)
   append(tables.log, revisionKey(revision), record)
-  if (held) write(tables.history, versionKey(key, previous), revisionKey(revision))
-  if (deletes) {
+  if (replaced) write(tables.history, versionKey(key, previous), revisionKey(revision))
+  if (value === undefined) {
     remove(tables.current, key)
   } else {
     writeRevision(value, revision, 0)
@@ -90,6 +93,61 @@ function apply(tables: Tables, { revision, previous, held, key, value, deletes }
 }
 
 const nothing = new Uint8Array(0)
+
+/** A record of `expiry` that is due. */
+export interface Due {
+  readonly record: Buffer
+  readonly key: Buffer
+}
+
+/** A step of expiry ends at whichever comes first; one record is always taken. */
+const expiryStep = { records: 100, bytes: 1024 * 1024 }
+
+/** The first records that are due, and how many bytes their keys hold now. */
+export function readDue({ expiry, current }: Tables, now: number): { due: Due[]; bytes: number } {
+  const due: Due[] = []
+  for (const { key, value } of expiry.getRange({ end: revisionKey(now + 1), limit: expiryStep.records })) {
+    due.push({ record: Buffer.from(key), key: Buffer.from(value) })
+  }
+  let bytes = 0
+  const reach = due.findIndex(({ key }, i) => {
+    bytes += current.get(key)?.length ?? 0
+    return i > 0 && bytes > expiryStep.bytes
+  })
+  return { due: reach === -1 ? due : due.slice(0, reach), bytes }
+}
+
+/** Deletes the keys that are due, each at the next revision, unless they were written again since. */
+export function expireStep(tables: Tables, state: State, due: readonly Due[]): { state: State; changes: ArrayBuffer } {
+  const changes = new Packer()
+  return tables.root.transactionSync(() => {
+    checkSoleWriter(tables, state)
+    let { revision } = state
+    for (const { record, key } of due) {
+      remove(tables.expiry, record)
+      const held = tables.current.get(key)
+      const previous = readRevision(record, 8)
+      if (held === undefined || readRevision(held, 0) !== previous) continue
+      const replaced = packDeletion(changes, { revision: ++revision, previous, key, replaced: held.subarray(8) })
+      apply(tables, { revision, previous, replaced, key, value: undefined })
+    }
+    const next = { revision, oldest: state.oldest }
+    if (revision > state.revision) writeState(tables.meta, next)
+    return { state: next, changes: changes.finish() }
+  })
+}
+
+/** Gives the packed copy of the value. */
+function packDeletion(
+  changes: Packer,
+  { revision, previous, key, replaced }: Omit<Applied, 'value'> & { replaced: Bytes },
+): Bytes {
+  changes.number(revision)
+  changes.number(1)
+  changes.bytes(key)
+  changes.number(previous)
+  return changes.bytes(replaced)
+}
 
 const recordsAtATime = 64
 
