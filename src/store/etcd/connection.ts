@@ -21,6 +21,8 @@ export interface ConnectionOptions {
 export interface CallOptions {
   /** A write is never repeated when it may have had an effect. */
   readonly effect: 'read' | 'write'
+  /** On the monotonic clock; `deadlineMs` from now if absent. */
+  readonly deadline?: number
 }
 
 const firstPauseMs = 50
@@ -54,8 +56,8 @@ export class Connection {
   }
 
   /** One request and its answer. Throws CallError: what it means for the store is said in failure.ts. */
-  async call(method: Method, request: Buffer, { effect }: CallOptions): Promise<Buffer> {
-    const deadline = performance.now() + this.deadlineMs
+  async call(method: Method, request: Buffer, options: CallOptions): Promise<Buffer> {
+    const { effect, deadline = performance.now() + this.deadlineMs } = options
     for (let attempt = 0; ; attempt++) {
       const session = await this.#acquire(deadline)
       try {

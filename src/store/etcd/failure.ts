@@ -12,6 +12,7 @@ const compacted = 'etcdserver: mvcc: required revision has been compacted'
 const future = 'etcdserver: mvcc: required revision is a future revision'
 const noSpace = 'etcdserver: mvcc: database space exceeded'
 const tooLarge = 'etcdserver: request is too large'
+const noLease = 'etcdserver: requested lease not found'
 
 export function isCompacted(error: unknown): boolean {
   return error instanceof CallError && error.code === status.outOfRange && error.message === compacted
@@ -25,9 +26,21 @@ export function isFull(error: unknown): boolean {
   return error instanceof CallError && error.code === status.resourceExhausted && error.message === noSpace
 }
 
+/** Said of a write with a lease that has ended: nothing was written. */
+export function isLeaseGone(error: unknown): boolean {
+  return error instanceof CallError && error.code === status.notFound && error.message === noLease
+}
+
 export function readFailure(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   return new StoreError(`etcd: ${textOf(error)}`, { cause: error })
+}
+
+/** Of a write that touches no key, but a note or a lease: if it happened, nobody can tell. */
+export function noteFailure(error: unknown): StoreError {
+  return isFull(error)
+    ? new StoreFull('etcd has no space left: writes are refused', { cause: error })
+    : readFailure(error)
 }
 
 /** Of a write of `size` bytes. NOSPACE is left to the caller: etcd says it also after having written. */
@@ -47,6 +60,7 @@ function isTooLarge(error: unknown): boolean {
 
 const refusals: readonly number[] = [
   status.invalidArgument,
+  status.notFound,
   status.permissionDenied,
   status.failedPrecondition,
   status.outOfRange,

@@ -11,6 +11,7 @@ export const methods = {
   put: '/etcdserverpb.KV/Put',
   txn: '/etcdserverpb.KV/Txn',
   compact: '/etcdserverpb.KV/Compact',
+  grantLease: '/etcdserverpb.Lease/LeaseGrant',
   watch: '/etcdserverpb.Watch/Watch',
   status: '/etcdserverpb.Maintenance/Status',
 } as const
@@ -49,6 +50,8 @@ export interface SwapRequest {
   readonly key: Uint8Array
   readonly compare: Compare
   readonly value: Uint8Array | undefined
+  /** The key goes when this lease ends; absent: it stays. */
+  readonly lease?: bigint | undefined
 }
 
 export interface SwapResponse {
@@ -97,13 +100,13 @@ export function encodePut(key: Uint8Array, value: Uint8Array): Buffer {
   return encode((writer) => writePut(writer, key, value))
 }
 
-export function encodeSwap({ key, compare, value }: SwapRequest): Buffer {
+export function encodeSwap({ key, compare, value, lease }: SwapRequest): Buffer {
   return encode(
     (writer) => {
       writer.message(1, (inner) => writeCompare(inner, key, compare))
       writer.message(2, (op) => {
         if (value === undefined) op.message(3, (deletion) => deletion.bytes(1, key))
-        else op.message(2, (put) => writePut(put, key, value))
+        else op.message(2, (put) => writePut(put, key, value, lease))
       })
       writer.message(3, (op) => op.message(1, (range) => writeRange(range, { key })))
     },
@@ -113,6 +116,10 @@ export function encodeSwap({ key, compare, value }: SwapRequest): Buffer {
 
 export function encodeCompact(revision: number): Buffer {
   return encode((writer) => writer.integer(1, revision))
+}
+
+export function encodeLeaseGrant(seconds: number): Buffer {
+  return encode((writer) => writer.integer(1, seconds))
 }
 
 /** Always with previous values, and with batches cut so that a response stays near the size of a request. */
@@ -146,9 +153,10 @@ function writeRange(writer: WireWriter, { key, end, limit, revision, countOnly }
   if (countOnly) writer.bool(9, true)
 }
 
-function writePut(writer: WireWriter, key: Uint8Array, value: Uint8Array): void {
+function writePut(writer: WireWriter, key: Uint8Array, value: Uint8Array, lease?: bigint): void {
   writer.bytes(1, key)
   writer.bytes(2, value)
+  if (lease !== undefined) writer.integer(3, lease)
 }
 
 function writeCompare(writer: WireWriter, key: Uint8Array, { target, equals }: Compare): void {
@@ -182,6 +190,17 @@ export function decodeHeaderOnly(bytes: Uint8Array): number {
     else reader.skip()
   }
   return revision
+}
+
+/** The id of the lease. */
+export function decodeLeaseGrant(bytes: Uint8Array): bigint {
+  const reader = new WireReader(bytes)
+  let id = 0n
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 2) id = reader.int64Big()
+    else reader.skip()
+  }
+  return id
 }
 
 export function decodeSwap(bytes: Uint8Array): SwapResponse {

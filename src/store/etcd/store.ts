@@ -2,7 +2,7 @@
  * The store contract over etcd v3: any number of servers on one cluster.
  *
  * A commit is a transaction on one key. Watchers are served from the tail that one feed fills. A revision is etcd's
- * plus the offset kept in the store.
+ * plus the offset kept in the store. A lifetime is a lease: see lease.ts.
  *
  * etcd counts every write of the cluster, also those of strangers' keys, which no watcher of ours is told. Someone who
  * takes such a revision for the present and waits for a watch to come to it would wait for ever. So what `revision()`
@@ -36,10 +36,11 @@ import {
 } from '../store.ts'
 import { Compactor } from './compactor.ts'
 import { Connection } from './connection.ts'
-import { isCompacted, isFull, isFuture, readFailure, writeFailure } from './failure.ts'
+import { isCompacted, isFull, isFuture, noteFailure, readFailure, writeFailure } from './failure.ts'
 import { Feed } from './feed.ts'
 import { History } from './history.ts'
 import { KeySpace } from './key-space.ts'
+import { withLease } from './lease.ts'
 import {
   type Compare,
   decodeHeaderOnly,
@@ -52,6 +53,8 @@ import {
   methods,
   type RangeRequest,
   type RangeResponse,
+  type SwapRequest,
+  type SwapResponse,
 } from './messages.ts'
 import { readPages } from './pages.ts'
 import type { Tls } from './session.ts'
@@ -119,12 +122,7 @@ export class EtcdStore implements Store {
   async commit(write: Write): Promise<Committed | Conflict> {
     this.#assertOpen()
     assertWrite(write)
-    const request = encodeSwap({
-      key: this.#space.key(write.key),
-      compare: this.#expectation(write.expected),
-      value: write.value,
-    })
-    const { succeeded, revision, current } = await this.#swap(write, request)
+    const { succeeded, revision, current } = await this.#swap(write)
     if (!succeeded) return { outcome: 'conflict', current: current && this.#space.entry(current) }
     this.#acknowledged = Math.max(this.#acknowledged, this.#space.revision(revision))
     return { outcome: 'committed', revision: this.#space.revision(revision) }
@@ -203,13 +201,23 @@ export class EtcdStore implements Store {
     return { target: 'modRevision', equals }
   }
 
-  async #swap(write: Write, request: Buffer) {
+  async #swap(write: Write): Promise<SwapResponse> {
+    const { key, expected, value, lifetimeSeconds } = write
+    const request = { key: this.#space.key(key), compare: this.#expectation(expected), value }
     try {
-      return decodeSwap(await this.#connection.call(methods.txn, request, { effect: 'write' }))
+      if (lifetimeSeconds === undefined) return await this.#callSwap(request)
+      return await withLease(this.#connection, lifetimeSeconds, (lease, deadline) =>
+        this.#callSwap({ ...request, lease }, { deadline }),
+      )
     } catch (error) {
       if (isFull(error)) throw await this.#fullFailure(write, error)
-      throw writeFailure(error, write.value?.length ?? 0)
+      throw writeFailure(error, value?.length ?? 0)
     }
+  }
+
+  async #callSwap(request: SwapRequest, options: { deadline?: number } = {}): Promise<SwapResponse> {
+    const answer = await this.#connection.call(methods.txn, encodeSwap(request), { effect: 'write', ...options })
+    return decodeSwap(answer)
   }
 
   /** etcd answers NOSPACE also to the write that filled it, having done it; so the key is looked at. */
@@ -261,7 +269,7 @@ export class EtcdStore implements Store {
       const answer = await this.#connection.call(methods.put, request, { effect: 'read' })
       return this.#space.revision(decodeHeaderOnly(answer))
     } catch (error) {
-      throw isFull(error) ? new StoreFull('etcd has no space left: writes are refused') : readFailure(error)
+      throw noteFailure(error)
     }
   }
 
