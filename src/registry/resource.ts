@@ -22,6 +22,8 @@ export interface RegistryParts {
   readonly caches: Caches
   readonly clock: Clock
   readonly continueTokens: ContinueTokens
+  /** How long objects of a kind that expires stay after they were last written. */
+  readonly lifetimeSeconds: number
 }
 
 export interface Resource extends RegistryParts {

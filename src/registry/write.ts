@@ -89,7 +89,8 @@ export async function commitObject(
 ): Promise<Stored | Conflict> {
   const key = keyOf(resource, namespace, object.metadata.name!)
   const value = encodeStored(object, headerOf(resource, object))
-  const result = await resource.store.commit({ key, expected, value })
+  const lifetimeSeconds = resource.kind.expires ? resource.lifetimeSeconds : undefined
+  const result = await resource.store.commit({ key, expected, value, lifetimeSeconds })
   if (result.outcome === 'conflict') return result
   const { revision } = result
   return { outcome: 'stored', revision, json: storedJson(value, formatVersion(revision), Buffer.allocUnsafe).json }

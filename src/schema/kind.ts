@@ -35,6 +35,8 @@ export interface KindDefinition<T> {
   readonly confidential?: boolean
   /** What a delete answers with; a Status unless said otherwise. */
   readonly deleteAnswers?: 'object' | 'status'
+  /** Its objects tell of a moment: each goes by itself some time after it was last written (`--event-ttl`). */
+  readonly expires?: boolean
   /** A PUT to a name that does not exist creates it. */
   readonly createOnUpdate?: boolean
   /** A PUT must name the version that it is based on. */

@@ -171,7 +171,8 @@ async function openResources(
 ): Promise<Resource[]> {
   const vendor = vendorOf(options.profile)
   const continueTokens = new ContinueTokens(await continueTokenKey(store))
-  return serveKinds(kinds, { vendor, store, caches, clock, continueTokens })
+  const lifetimeSeconds = Math.ceil(options.eventTtl / 1000)
+  return serveKinds(kinds, { vendor, store, caches, clock, continueTokens, lifetimeSeconds })
 }
 
 interface PathParts {

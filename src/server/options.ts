@@ -93,6 +93,13 @@ export const serverFlags = {
     readHistory,
     'how long old versions are kept for watches and paged lists',
   ),
+  eventTtl: flag(
+    'event-ttl',
+    'TIME',
+    '1h0m0s',
+    readTtl,
+    'how long events stay after they were last written; they go within seconds of that time, late rather than early',
+  ),
   shutdownGrace: flag(
     'shutdown-grace-period',
     'TIME',
@@ -168,6 +175,12 @@ function readProfile(value: string): ProfileName {
 function readTime(value: string): number {
   const ms = parseDuration(value)
   if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use one such as 30s or 5m`)
+  return ms
+}
+
+function readTtl(value: string): number {
+  const ms = readTime(value)
+  if (ms < 1000 || ms > 10_000 * 3_600_000) throw new UsageError('events stay for 1s to 10000h')
   return ms
 }
 

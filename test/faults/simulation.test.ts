@@ -96,7 +96,8 @@ function makeWorld(seed: number): World {
   })
   const continueTokens = new ContinueTokens(Buffer.alloc(32))
   const vendor = vendorOf('orch')
-  const resource = serveKinds([configMap], { vendor, store, caches, clock: systemClock, continueTokens })[0]!
+  const parts = { vendor, store, caches, clock: systemClock, continueTokens, lifetimeSeconds: 3600 }
+  const resource = serveKinds([configMap], parts)[0]!
   return { random, scheduler, store, resource, counts, last: Number.POSITIVE_INFINITY }
 }
 

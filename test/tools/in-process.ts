@@ -17,7 +17,7 @@ export interface InProcess {
   stop(): Promise<void>
 }
 
-export async function startInProcess(kinds: readonly Kind[]): Promise<InProcess> {
+export async function startInProcess(kinds: readonly Kind[], flags: readonly string[] = []): Promise<InProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
   const options = parseFlags(serverFlags, [
@@ -25,6 +25,7 @@ export async function startInProcess(kinds: readonly Kind[]): Promise<InProcess>
     `--data-dir=${directory}/data`,
     '--admin-kubeconfig=',
     `--token-auth-file=${directory}/tokens.csv`,
+    ...flags,
   ])
   const server = await startApiServer(options, { log: openLog(), kinds })
   const ca = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')

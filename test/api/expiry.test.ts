@@ -1,0 +1,99 @@
+/**
+ * Objects of a kind that expires go by themselves, and to clients it is a deletion like any other: told to watches with
+ * the last state and a version of its own, so that a watch may be resumed between any two. The same on both stores.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { allKinds } from '../../src/kinds/all.ts'
+import { defineKind } from '../../src/schema/kind.ts'
+import { field, s } from '../../src/schema/schema.ts'
+import { type Cluster, startEtcd } from '../tools/etcd.ts'
+import type { WatchEvent } from '../tools/http-client.ts'
+import { type InProcess, startInProcess } from '../tools/in-process.ts'
+
+const sighting = defineKind({
+  group: 'core',
+  version: 'v1',
+  kind: 'Sighting',
+  plural: 'sightings',
+  doc: 'Something that was seen.',
+  scope: 'Namespaced',
+  expires: true,
+  fields: { note: field(2, s.string(), { doc: 'What it was.' }) },
+})
+
+const kinds = [...allKinds, sighting]
+const path = '/api/v1/namespaces/default/sightings'
+const versionOf = ({ metadata }: { metadata: { resourceVersion: string } }) => Number(metadata.resourceVersion)
+
+function suite(name: string, flags: () => readonly string[]): void {
+  describe(`expiring objects on ${name}`, { timeout: 60_000 }, () => {
+    let server: InProcess
+    before(async () => {
+      server = await startInProcess(kinds, ['--event-ttl=2s', ...flags()])
+    })
+    after(() => server.stop())
+
+    const create = async (plural: string, object: object) => {
+      const { status, body, text } = await server.client.post(`/api/v1/namespaces/default/${plural}`, object)
+      assert.equal(status, 201, text)
+      return body
+    }
+
+    /** The events after a version, until there are so many. */
+    const events = async (version: number, count: number): Promise<WatchEvent[]> => {
+      const seen: WatchEvent[] = []
+      const signal = AbortSignal.timeout(30_000)
+      for await (const event of server.client.watch(`${path}?watch=1&resourceVersion=${version}`, signal)) {
+        seen.push(event)
+        if (seen.length === count) return seen
+      }
+      return assert.fail(`only ${seen.length} of ${count} events came`)
+    }
+
+    it('goes in the watch as it was last, with a version of its own, and in all reads', async () => {
+      const kept = await create('configmaps', { metadata: { name: 'kept' } })
+      const made = await create('sightings', { metadata: { name: 'one' }, note: 'first' })
+      const changed = await server.client.put(`${path}/one`, { ...made, note: 'second' })
+      assert.equal(changed.status, 200, changed.text)
+      const [event] = await events(versionOf(changed.body), 1)
+      assert.equal(event!.type, 'DELETED')
+      assert.ok(versionOf(event!.object) > versionOf(changed.body))
+      const { resourceVersion } = event!.object.metadata
+      assert.deepEqual(event!.object, { ...changed.body, metadata: { ...changed.body.metadata, resourceVersion } })
+      assert.equal((await server.client.get(`${path}/one`)).status, 404)
+      assert.equal((await server.client.put(`${path}/one`, changed.body)).status, 404)
+      assert.deepEqual((await server.client.get(path)).body.items, [])
+      const stays = await server.client.get('/api/v1/namespaces/default/configmaps/kept')
+      assert.equal(stays.body.metadata.resourceVersion, kept.metadata.resourceVersion)
+    })
+
+    it('is told once to a client that comes again after every event', async () => {
+      const names = Array.from({ length: 12 }, (_, i) => `s-${String(i).padStart(2, '0')}`)
+      const start = versionOf((await server.client.get(path)).body)
+      await Promise.all(names.map((name) => create('sightings', { metadata: { name } })))
+      let version = start
+      const gone: string[] = []
+      for (let i = 0; i < 2 * names.length; i++) {
+        const [event] = await events(version, 1)
+        assert.ok(versionOf(event!.object) > version)
+        version = versionOf(event!.object)
+        if (event!.type === 'DELETED') gone.push(event!.object.metadata.name)
+      }
+      assert.deepEqual(gone.sort(), names)
+      const replayed = await events(start, 2 * names.length)
+      assert.equal(versionOf(replayed.at(-1)!.object), version)
+    })
+  })
+}
+
+suite('the embedded store', () => [])
+
+describe('over etcd', () => {
+  let cluster: Cluster
+  before(async () => {
+    cluster = await startEtcd()
+  })
+  after(() => cluster.stop())
+  suite('etcd', () => [`--etcd-servers=${cluster.endpoints}`])
+})
