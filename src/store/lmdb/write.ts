@@ -101,7 +101,7 @@ export interface Due {
 }
 
 /** A step of expiry ends at whichever comes first; one record is always taken. */
-const expiryStep = { records: 100, bytes: 1024 * 1024 }
+const expiryStep = { records: 50, bytes: 1024 * 1024 }
 
 /** The first records that are due, and how many bytes their keys hold now. */
 export function readDue({ expiry, current }: Tables, now: number): { due: Due[]; bytes: number } {
