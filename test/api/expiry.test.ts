@@ -23,7 +23,7 @@ const sighting = defineKind({
 })
 
 const kinds = [...allKinds, sighting]
-const path = '/api/v1/namespaces/default/sightings'
+const pathOf = (namespace: string, plural = 'sightings') => `/api/v1/namespaces/${namespace}/${plural}`
 const versionOf = ({ metadata }: { metadata: { resourceVersion: string } }) => Number(metadata.resourceVersion)
 
 function suite(name: string, flags: () => readonly string[]): void {
@@ -34,14 +34,14 @@ function suite(name: string, flags: () => readonly string[]): void {
     })
     after(() => server.stop())
 
-    const create = async (plural: string, object: object) => {
-      const { status, body, text } = await server.client.post(`/api/v1/namespaces/default/${plural}`, object)
+    const create = async (path: string, object: object) => {
+      const { status, body, text } = await server.client.post(path, object)
       assert.equal(status, 201, text)
       return body
     }
 
     /** The events after a version, until there are so many. */
-    const events = async (version: number, count: number): Promise<WatchEvent[]> => {
+    const events = async (path: string, version: number, count: number): Promise<WatchEvent[]> => {
       const seen: WatchEvent[] = []
       const signal = AbortSignal.timeout(30_000)
       for await (const event of server.client.watch(`${path}?watch=1&resourceVersion=${version}`, signal)) {
@@ -52,11 +52,13 @@ function suite(name: string, flags: () => readonly string[]): void {
     }
 
     it('goes in the watch as it was last, with a version of its own, and in all reads', async () => {
-      const kept = await create('configmaps', { metadata: { name: 'kept' } })
-      const made = await create('sightings', { metadata: { name: 'one' }, note: 'first' })
+      await create('/api/v1/namespaces', { metadata: { name: 'one' } })
+      const path = pathOf('one')
+      const kept = await create(pathOf('one', 'configmaps'), { metadata: { name: 'kept' } })
+      const made = await create(path, { metadata: { name: 'one' }, note: 'first' })
       const changed = await server.client.put(`${path}/one`, { ...made, note: 'second' })
       assert.equal(changed.status, 200, changed.text)
-      const [event] = await events(versionOf(changed.body), 1)
+      const [event] = await events(path, versionOf(changed.body), 1)
       assert.equal(event!.type, 'DELETED')
       assert.ok(versionOf(event!.object) > versionOf(changed.body))
       const { resourceVersion } = event!.object.metadata
@@ -64,36 +66,38 @@ function suite(name: string, flags: () => readonly string[]): void {
       assert.equal((await server.client.get(`${path}/one`)).status, 404)
       assert.equal((await server.client.put(`${path}/one`, changed.body)).status, 404)
       assert.deepEqual((await server.client.get(path)).body.items, [])
-      const stays = await server.client.get('/api/v1/namespaces/default/configmaps/kept')
+      const stays = await server.client.get(`${pathOf('one', 'configmaps')}/kept`)
       assert.equal(stays.body.metadata.resourceVersion, kept.metadata.resourceVersion)
     })
 
     it('is told once to a client that comes again after every event', async () => {
+      await create('/api/v1/namespaces', { metadata: { name: 'many' } })
+      const path = pathOf('many')
       const names = Array.from({ length: 12 }, (_, i) => `s-${String(i).padStart(2, '0')}`)
       const start = versionOf((await server.client.get(path)).body)
-      await Promise.all(names.map((name) => create('sightings', { metadata: { name } })))
+      await Promise.all(names.map((name) => create(path, { metadata: { name } })))
       let version = start
       const gone: string[] = []
       for (let i = 0; i < 2 * names.length; i++) {
-        const [event] = await events(version, 1)
+        const [event] = await events(path, version, 1)
         assert.ok(versionOf(event!.object) > version)
         version = versionOf(event!.object)
         if (event!.type === 'DELETED') gone.push(event!.object.metadata.name)
       }
       assert.deepEqual(gone.sort(), names)
-      const replayed = await events(start, 2 * names.length)
+      const replayed = await events(path, start, 2 * names.length)
       assert.equal(versionOf(replayed.at(-1)!.object), version)
     })
   })
 }
 
-suite('the embedded store', () => [])
-
-describe('over etcd', () => {
+// They wait for time to pass, and do so together.
+describe('both stores', { concurrency: true }, () => {
   let cluster: Cluster
   before(async () => {
     cluster = await startEtcd()
   })
   after(() => cluster.stop())
+  suite('the embedded store', () => [])
   suite('etcd', () => [`--etcd-servers=${cluster.endpoints}`])
 })
