@@ -31,7 +31,10 @@ export interface Agreed {
   readonly projection: Projection | undefined
 }
 
-/** Throws 406 when nothing fits. `views`: whether other views than the objects themselves are to be had. */
+/**
+ * Throws 406 when nothing fits. `views`: whether other views than the objects themselves are to be had, as of resources;
+ * documents have none. Who asks for a resource in a form that nobody knows is not told the forms there are.
+ */
 export function negotiate(asked: Asked, views: boolean): Agreed {
   const accept = asked.headers.all('accept').join(',')
   const clauses = clausesOf(accept)
@@ -44,7 +47,7 @@ export function negotiate(asked: Asked, views: boolean): Agreed {
     const form = projection === undefined && clause.parameters.has('as') ? undefined : formOf(type, asked)
     if (form !== undefined) return { form, projection }
   }
-  throw matched
+  throw matched || !views
     ? notAcceptable(asked.watch ? streamed : offered)
     : new ApiError(406, 'NotAcceptable', '406: Not Acceptable', {})
 }
