@@ -102,7 +102,8 @@ function assertPreconditions(
 
 /** The object with its deletion begun. */
 function mark(resource: Resource, object: ApiObject, options: DeleteOptions): ApiObject {
-  const finalizers = withPropagation(object.metadata.finalizers ?? [], options.propagation)
+  const propagation = resource.kind.ownsNothing ? 'Background' : options.propagation
+  const finalizers = withPropagation(object.metadata.finalizers ?? [], propagation)
   const { finalizers: _, ...rest } = object.metadata
   const metadata = { ...rest, ...(finalizers.length > 0 ? { finalizers } : {}) }
   const requested = notNegative(options.gracePeriodSeconds)

@@ -37,6 +37,8 @@ export interface KindDefinition<T> {
   readonly deleteAnswers?: 'object' | 'status'
   /** Its objects tell of a moment: each goes by itself some time after it was last written (`--event-ttl`). */
   readonly expires?: boolean
+  /** Its objects never own others: however a deletion is asked for, there is nobody to orphan or to wait for. */
+  readonly ownsNothing?: boolean
   /** A PUT to a name that does not exist creates it. */
   readonly createOnUpdate?: boolean
   /** A PUT must name the version that it is based on. */
