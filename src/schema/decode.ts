@@ -122,11 +122,9 @@ function isBase64(text: string): boolean {
 
 function readTime(value: string, micro: boolean, path: FieldPath): string {
   const normal = normalTime(value, micro)
-  if (normal === undefined)
-    throw badRequest(
-      `${path}: ${JSON.stringify(value.slice(0, 100))} is not a time: use RFC 3339, as in "2006-01-02T15:04:05Z"`,
-    )
-  return normal
+  if (normal !== undefined) return normal
+  const form = `"2006-01-02T15:04:05${micro ? '.000000' : ''}Z"`
+  throw badRequest(`${path}: ${JSON.stringify(value.slice(0, 100))} is not a time: use RFC 3339, as in ${form}`)
 }
 
 /** A number is a quantity without a suffix. */

@@ -1,19 +1,21 @@
 /** RFC 3339 times, in and out: any offset is accepted, what is kept is UTC. */
 const form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:\d\d)$/
 
-/** The time in UTC with whole seconds, or with six decimals when `micro`; undefined when it is no time. */
+/**
+ * The time in UTC with whole seconds; undefined when it is no time. One that is `micro` has six decimals, in what is sent
+ * as in what is kept.
+ */
 export function normalTime(text: string, micro: boolean): string | undefined {
   if (text.length > 40) return undefined
   const match = form.exec(text)
-  if (match === null) return undefined
+  if (match === null || (micro && match[7]?.length !== 6)) return undefined
   const whole = Date.parse(`${match[1]}-${match[2]}-${match[3]}T${match[4]}:${match[5]}:${match[6]}${match[8]}`)
   if (Number.isNaN(whole)) return undefined
   const iso = new Date(whole).toISOString()
   if (iso.length !== 24) return undefined
   // Date.parse lets 31 February slide into March; a time that is none must not become another.
   if (!isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3]))) return undefined
-  const decimals = micro ? `.${(match[7] ?? '').padEnd(6, '0').slice(0, 6)}` : ''
-  return `${iso.slice(0, 19)}${decimals}Z`
+  return `${iso.slice(0, 19)}${micro ? `.${match[7]}` : ''}Z`
 }
 
 function isCalendarDay(year: number, month: number, day: number): boolean {

@@ -1,4 +1,4 @@
-/** Decoding of a quantity field: read from text and numbers, written one way, refused with the place named. */
+/** Decoding of quantities and times: read in their forms, written one way, refused with the place named. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../src/model/json.ts'
@@ -23,4 +23,19 @@ test('what is no quantity is a 400 that names the place', () => {
     })
     assert.throws(() => decode(schema, { limit: value }), { code: 400, message: /^limit: / })
   }
+})
+
+const times = s.object({ at: field(1, s.time()), exactly: field(2, s.microTime()) })
+
+test('a time is kept in UTC, to the second or to the microsecond', () => {
+  const sent = { at: '2020-01-01T01:30:00.999+01:30', exactly: '2020-01-01T01:30:00.000120+01:30' }
+  assert.deepEqual(decode(times, sent).value, { at: '2020-01-01T00:00:00Z', exactly: '2020-01-01T00:00:00.000120Z' })
+})
+
+test('a time to the microsecond is sent with six decimals', () => {
+  for (const decimals of ['', '.1', '.12345', '.1234567'])
+    assert.throws(() => decode(times, { exactly: `2020-01-01T00:00:00${decimals}Z` }), {
+      code: 400,
+      message: /^exactly: .*05\.000000Z"$/,
+    })
 })
