@@ -4,6 +4,7 @@ import { horizontalPodAutoscaler } from './autoscaling/horizontal-pod-autoscaler
 import { horizontalPodAutoscalerV1 } from './autoscaling/horizontal-pod-autoscaler-v1.ts'
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts'
 import { configMap } from './core/config-map.ts'
+import { event } from './core/event.ts'
 import { namespace } from './core/namespace.ts'
 import { persistentVolume } from './core/persistent-volume.ts'
 import { pod } from './core/pod.ts'
@@ -17,6 +18,7 @@ export const allKinds: readonly Kind[] = [
   persistentVolume,
   pod,
   podTemplate,
+  event,
   horizontalPodAutoscaler,
   horizontalPodAutoscalerV1,
   certificateSigningRequest,

@@ -31,9 +31,13 @@ export const nameColumn: Column<ApiObject> = {
 export const ageColumn: Column<ApiObject> = column(
   'Age',
   'How long ago the object was created.',
-  ({ metadata }: ApiObject, now) =>
-    metadata.creationTimestamp ? humanDuration(now - Date.parse(metadata.creationTimestamp)) : '<unknown>',
+  ({ metadata }: ApiObject, now) => ago(metadata.creationTimestamp, now),
 )
+
+/** How long ago a time was, if it is known. */
+export function ago(time: string | null | undefined, now: number): string {
+  return time ? humanDuration(now - Date.parse(time)) : '<unknown>'
+}
 
 const createdColumn: Column<ApiObject> = {
   name: 'Created At',
