@@ -67,6 +67,14 @@ export function checkPathSegment(name: string): string[] {
   return errors
 }
 
+const longestStored = 512
+
+/** A name as part of a key of the store: what names must be even where a kind lets them be anything. */
+export function checkStoredName(name: string): string[] {
+  if (Buffer.byteLength(name) > longestStored) return [`must be no more than ${longestStored} bytes`]
+  return name.includes('\0') || !name.isWellFormed() ? ['must be well-formed text without NUL'] : []
+}
+
 /** A key of a ConfigMap or Secret, which becomes a file name in a volume. */
 export function checkConfigKey(key: string): string[] {
   const errors: string[] = []

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { at, child, type FieldError, forbidden, invalid, required } from '../model/field-error.ts'
 import { defined, type Json, sameJson } from '../model/json.ts'
 import { checkAnnotations, checkLabels } from '../model/label-rules.ts'
-import { asPrefix, checkDnsLabel, checkPathSegment, checkQualifiedName } from '../model/names.ts'
+import { asPrefix, checkDnsLabel, checkPathSegment, checkQualifiedName, checkStoredName } from '../model/names.ts'
 import type { ObjectMeta, OwnerReference } from '../model/object.ts'
 import type { Kind } from '../schema/kind.ts'
 
@@ -86,7 +86,7 @@ function validateNamespace({ namespace }: ObjectMeta): FieldError[] {
 
 function nameFaults(kind: Kind, name: string): string[] {
   const faults = kind.name(name)
-  return faults.length > 0 ? faults : checkPathSegment(name)
+  return faults.length > 0 ? faults : [...checkPathSegment(name), ...checkStoredName(name)]
 }
 
 /** Faults name the list, not the element, as clients of this field are used to. */
