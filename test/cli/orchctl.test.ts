@@ -29,6 +29,9 @@ async function fill(server: ServerHandle): Promise<void> {
   for (const name of ['c', 'd', 'e']) await post(maps, { metadata: { name } })
   await post('/api/v1/namespaces/other/configmaps', { metadata: { name: 'a' }, data: { k: hostile } })
   await post('/api/v1/namespaces/default/secrets', { metadata: { name: 's' }, stringData: { password: 'x' } })
+  const involvedObject = { kind: 'ConfigMap', name: 'a', namespace: 'default' }
+  const seen = { firstTimestamp: new Date().toISOString(), reason: 'Seen', message: 'it is there ', type: 'Normal' }
+  await post('/api/v1/namespaces/default/events', { metadata: { name: 'a.1' }, involvedObject, ...seen })
 }
 
 /** Ages differ by when it is looked, and with them the width of their column. In YAML a dot needs no quotes. */
@@ -60,6 +63,8 @@ const asKubectl = [
   'get cm -A --show-labels --field-selector=metadata.name=a',
   'get cm,secret --no-headers',
   'get secret -o wide --show-labels',
+  'get ev',
+  'get events -o wide --field-selector=involvedObject.name=a',
   'get cm --chunk-size=2',
   'get cm,ns -oname',
   'get ConfigMap c -o name',
@@ -127,7 +132,7 @@ const rows: readonly Row[] = [
     stderr: /^error: https:\/\/127\.0\.0\.1:1 is not reached: .*ECONNREFUSED/,
     code: 1,
   },
-  { args: ['api-resources', '-oname'], stdout: /^configmaps\nnamespaces\n/ },
+  { args: ['api-resources', '-oname'], stdout: /^configmaps\nevents\nnamespaces\n/ },
 ]
 
 for (const { args, stdout = '', stderr = '', code = 0 } of rows) {

@@ -90,7 +90,9 @@ const masks: readonly (readonly [RegExp, string])[] = [
   [/((?:gitVersion|compiler|platform)"?: ?)"[^"]*"/gi, '$1"<version>"'],
   // An age is at the end of a row, or before the columns of labels.
   [/ {3}(?:\d+[hm])?\d+[hms](?: +(?=\S)|$)/gm, '   <age>   '],
-  [/AGE {3,}/g, 'AGE     '],
+  [/\bAGE {3,}/g, 'AGE     '],
+  // Or it is how long ago an event was last seen, at the beginning.
+  [/^(?:\d+[hm])?\d+[hms] {3,}(?=\S)/gm, '<age>       '],
 ]
 
 type Mask = (said: string) => string
