@@ -77,6 +77,7 @@ export const event = defineKind({
   name: () => [],
   createOnUpdate: true,
   ownsNothing: true,
+  expires: true,
   fields,
   columns: [
     column('Last Seen', 'How long ago it last happened.', lastSeen),
