@@ -19,14 +19,21 @@ export class Client {
     this.#session = session
   }
 
-  async send(method: string, path: string, body: string): Promise<void> {
+  send(method: string, path: string, body: string): Promise<void> {
     const headers = { ':method': method, ':path': path, 'content-type': 'application/json', authorization }
-    const stream = this.#session.request(headers)
-    stream.end(body)
-    const [answer] = await once(stream, 'response')
-    stream.resume()
-    await once(stream, 'end')
-    if (answer[':status'] >= 300) throw new Error(`${method} ${path} was answered with ${answer[':status']}`)
+    return new Promise((resolve, reject) => {
+      const stream = this.#session.request(headers)
+      let status = 0
+      stream.on('response', (answer) => (status = Number(answer[':status'])))
+      stream.on('error', reject)
+      stream.on('close', () =>
+        status >= 200 && status < 300
+          ? resolve()
+          : reject(new Error(`${method} ${path} was answered with ${status || 'nothing'}`)),
+      )
+      stream.end(body)
+      stream.resume()
+    })
   }
 
   /** `onEvents` is told how many events a chunk ended, and how many bytes it had. Resolves when the answer begins. */

@@ -1,12 +1,13 @@
 /**
- * Load from outside: `wrk` for HTTP/1.1 and `h2load` for HTTP/2, each on one thread, and the comparison of two servers
- * under the same load. The two take turns, so that what else the machine does meets both.
+ * Load from outside: `wrk` for HTTP/1.1 and `h2load` for HTTP/2, each on one thread, where every body is another one
+ * over HTTP/2 this process itself; and the comparison of two servers under the same load. The two take turns, so that what else the machine does meets both.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { Client } from './client.ts'
 import { type Side, token } from './servers.ts'
 import { atLeast, perSecond, type Row } from './table.ts'
-import { cpuOf, cpuOfEndedChildren, cpuOfMachine } from './usage.ts'
+import { cpuOf, cpuOfGenerators, cpuOfMachine } from './usage.ts'
 
 export interface Load {
   readonly requests: number
@@ -104,6 +105,30 @@ export function http2(path: string, { connections, streams }: Http2Options): Dri
   }
 }
 
+export interface Sent {
+  readonly method: string
+  readonly path: string
+  readonly body: string
+}
+
+/** Requests one after the other by so many clients, who share connections as those of one program do. */
+export function http2Each(next: (index: number) => Sent, { connections, streams }: Http2Options): Drive {
+  return async (side, seconds) => {
+    const clients = await Promise.all(Array.from({ length: connections }, () => Client.connect(side)))
+    const end = performance.now() + seconds * 1000
+    let [sent, failed] = [0, 0]
+    const work = async (client: Client) => {
+      while (performance.now() < end) {
+        const { method, path, body } = next(sent++)
+        await client.send(method, path, body).catch(() => failed++)
+      }
+    }
+    await Promise.all(clients.flatMap((client) => Array.from({ length: streams }, () => work(client))))
+    for (const client of clients) client.close()
+    return { requests: sent - failed, failed, seconds }
+  }
+}
+
 const warmUp = 1
 const rounds = 2
 
@@ -123,14 +148,14 @@ export async function compare(
 
 export async function measure(side: Side, drive: Drive, seconds: number): Promise<Measured> {
   const before = cpuOf(side.pid)
-  const generatorBefore = cpuOfEndedChildren()
+  const generatorBefore = cpuOfGenerators()
   const machineBefore = cpuOfMachine()
   const load = await drive(side, seconds)
   const after = cpuOf(side.pid)
   if (!(load.requests > 0) || load.failed > load.requests / 1000)
     throw new Error(`the load failed: ${load.failed} failures beside ${load.requests} answers`)
   const server = (after.total - before.total) / load.seconds
-  const generator = (cpuOfEndedChildren() - generatorBefore) / load.seconds
+  const generator = (cpuOfGenerators() - generatorBefore) / load.seconds
   return {
     ...load,
     perSecond: load.requests / load.seconds,

@@ -16,10 +16,9 @@ export function cpuOf(pid: number): Cpu {
   return { total: user! + system!, main: mainUser! + mainSystem! }
 }
 
-/** Seconds that children which have ended used, theirs included. */
-export function cpuOfEndedChildren(): number {
-  const times = statTimes('/proc/self/stat')
-  return times[2]! + times[3]!
+/** Seconds that this process used, and its children which have ended, theirs included. */
+export function cpuOfGenerators(): number {
+  return statTimes('/proc/self/stat').reduce((sum, time) => sum + time, 0)
 }
 
 /** Seconds that all processors together were busy since the machine started, whoever kept them so. */

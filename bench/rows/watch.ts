@@ -11,7 +11,7 @@ import { noticed, run } from '../load.ts'
 import { bodyOf, collection, nameOf, pathOf } from '../objects.ts'
 import { type Bench, fetchBytes, type Side, token } from '../servers.ts'
 import { atLeast, below, perSecond, quantile, type Row, short } from '../table.ts'
-import { cpuOf, cpuOfEndedChildren, cpuOfMachine } from '../usage.ts'
+import { cpuOf, cpuOfGenerators, cpuOfMachine } from '../usage.ts'
 
 const connections = 4
 const streams = 240
@@ -112,10 +112,7 @@ async function figuresOf(target: FanOut): Promise<Figures> {
 
 /** Tells, at the end, how many processors neither the server nor the benchmark kept busy. */
 function watchOthers({ pid }: Side): () => number {
-  const used = () => {
-    const { user, system } = process.cpuUsage()
-    return cpuOfMachine() - cpuOf(pid).total - cpuOfEndedChildren() - (user + system) / 1e6
-  }
+  const used = () => cpuOfMachine() - cpuOf(pid).total - cpuOfGenerators()
   const before = used()
   const start = performance.now()
   return () => Math.max(0, (used() - before) / ((performance.now() - start) / 1000))

@@ -1,8 +1,8 @@
 /** Durable creates and updates by 64 clients, against a bare loop of lmdb transactions of 64 on the same disk. */
 import { join } from 'node:path'
 import { openTables, write } from '../../src/store/lmdb/tables.ts'
-import { cpuPair, type Drive, http1, limitOf, measure } from '../load.ts'
-import { bodyOf, collection } from '../objects.ts'
+import { cpuPair, type Drive, http1, http2Each, limitOf, measure } from '../load.ts'
+import { bodyOf, collection, nameOf } from '../objects.ts'
 import type { Bench, Side } from '../servers.ts'
 import { perSecond, type Row, short } from '../table.ts'
 
@@ -18,6 +18,24 @@ export function updates(count: number, salt: string, connections = clients): Dri
 
 export function creates(prefix: string): Drive {
   return http1(collection, { connections: clients, script, scriptArgs: ['create', prefix, bodyOf('NAME', 'TEXT')] })
+}
+
+/** 64 clients of one program: they share connections. */
+const shared = { connections: 4, streams: clients / 4 }
+
+export function http2Creates(prefix: string): Drive {
+  return http2Each((index) => {
+    const body = bodyOf(`${prefix}${index}`, String(index))
+    return { method: 'POST', path: collection, body }
+  }, shared)
+}
+
+/** Goes round the first `count` objects. `salt` tells runs apart. */
+export function http2Updates(count: number, salt: string): Drive {
+  return http2Each((index) => {
+    const name = nameOf(index % count)
+    return { method: 'PUT', path: `${collection}/${name}`, body: bodyOf(name, `${salt}${index}`) }
+  }, shared)
 }
 
 export const writeRows = {
