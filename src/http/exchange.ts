@@ -38,6 +38,8 @@ export interface Transport {
   open(status: number, headers: ResponseHeaders): void
   /** Undefined when there is room for more; else resolves when there is. */
   write(chunk: Buffer): Promise<void> | undefined
+  /** Resolves when the chunk is on its way and its memory may be used again, or nobody is left to write to. */
+  pass(chunk: Buffer): Promise<void>
   end(): void
   /** Breaks the answer off, so that the client sees that it is not complete; what was not read is dropped. */
   cut(): void

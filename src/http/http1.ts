@@ -1,7 +1,7 @@
 /** The exchange over HTTP/1.1. A class, as one is made per request and its methods are then shared. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Peer, ResponseHeaders, Transport } from './exchange.ts'
-import { aborted, drained } from './streams.ts'
+import { aborted, drained, passed } from './streams.ts'
 
 const maxDiscarded = 16 * 1024 * 1024
 
@@ -45,6 +45,10 @@ export class Http1Transport implements Transport {
 
   write(chunk: Buffer): Promise<void> | undefined {
     return this.#response.destroyed || this.#response.write(chunk) ? undefined : drained(this.#response)
+  }
+
+  pass(chunk: Buffer): Promise<void> {
+    return passed(this.#response, chunk)
   }
 
   end(): void {

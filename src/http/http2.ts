@@ -1,7 +1,7 @@
 /** The exchange over HTTP/2. A class, as one is made per request and its methods are then shared. */
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import type { Peer, ResponseHeaders, Transport } from './exchange.ts'
-import { aborted, drained } from './streams.ts'
+import { aborted, drained, passed } from './streams.ts'
 
 const noError = 0
 const cancel = 8
@@ -51,6 +51,10 @@ export class Http2Transport implements Transport {
 
   write(chunk: Buffer): Promise<void> | undefined {
     return this.body.destroyed || this.body.write(chunk) ? undefined : drained(this.body)
+  }
+
+  pass(chunk: Buffer): Promise<void> {
+    return passed(this.body, chunk)
   }
 
   end(): void {

@@ -49,19 +49,46 @@ export function sendPageNotFound(exchange: Exchange): void {
   sendText(exchange, 404, '404 page not found\n')
 }
 
-/** A JSON document in chunks, written as fast as the client takes them. `size` is about how long it will be. */
-export async function sendChunks(exchange: Exchange, chunks: Iterable<Buffer>, size: number): Promise<void> {
+/** Gives the memory that the next chunk is laid into. */
+export type ChunkMemory = () => Buffer
+
+const chunkBytes = 64 * 1024
+
+/**
+ * A JSON document in chunks, written as fast as the client takes them. `size` is about how long it will be. Chunks that
+ * are sent one by one share their memory, so that a document of any length leaves little to the collector.
+ */
+export async function sendChunks(
+  exchange: Exchange,
+  chunksIn: (memory: ChunkMemory) => Iterable<Buffer>,
+  size: number,
+): Promise<void> {
   if (exchange.form.encode !== undefined || size < compressFrom / 2)
-    return await sendBytes(exchange, 200, Buffer.concat([...chunks]))
+    return await sendBytes(exchange, 200, joined([...chunksIn(ownMemory(size))]))
   const compressed = wantsGzip(exchange, size)
   if (compressed) markGzip(exchange)
   exchange.open(200, exchange.form.mediaType)
-  for await (const chunk of compressed ? gzipped(chunks) : chunks) {
+  for await (const chunk of compressed ? gzipped(chunksIn(ownMemory(size))) : chunksIn(sharedMemory())) {
     if (exchange.gone) return
-    const full = exchange.transport.write(chunk)
-    if (full !== undefined) await full
+    await exchange.transport.pass(chunk)
   }
   exchange.transport.end()
+}
+
+/** For chunks that are still needed when the next one is made. */
+function ownMemory(size: number): ChunkMemory {
+  const bytes = Math.min(chunkBytes, size)
+  return () => Buffer.allocUnsafeSlow(bytes)
+}
+
+/** For chunks of which each is done with when the next one is made. */
+function sharedMemory(): ChunkMemory {
+  const memory = Buffer.allocUnsafeSlow(chunkBytes)
+  return () => memory
+}
+
+function joined(chunks: readonly Buffer[]): Buffer {
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }
 
 async function* gzipped(chunks: Iterable<Buffer>): AsyncGenerator<Buffer> {

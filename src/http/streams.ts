@@ -14,6 +14,19 @@ export function drained(stream: Writable): Promise<void> {
   })
 }
 
+/** Writes a chunk; resolves when the stream has done with its memory, or nobody is left to write to. */
+export function passed(stream: Writable, chunk: Buffer): Promise<void> {
+  if (stream.destroyed) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('close', done)
+      resolve()
+    }
+    stream.once('close', done)
+    stream.write(chunk, done)
+  })
+}
+
 /** Aborts when the other side goes before all has been sent. */
 export function aborted(stream: Writable): AbortSignal {
   const gone = new AbortController()

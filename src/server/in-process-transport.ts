@@ -135,6 +135,11 @@ class Conversation implements ServerTransport {
     })
   }
 
+  /** What waits for its reader is a copy: who passed the chunk uses its memory again. */
+  async pass(chunk: Buffer): Promise<void> {
+    await this.write(Buffer.from(chunk))
+  }
+
   end(): void {
     this.#complete = true
     this.#wakeReader()

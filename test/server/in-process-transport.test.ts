@@ -82,6 +82,14 @@ test('a watch whose client does not read is cut off, and lets go of what was to 
   await assert.rejects(Array.fromAsync(response.body), /cut off/)
 })
 
+test('a list of many chunks is whole, though the server uses their memory again', async (t) => {
+  const { client } = await begin(t)
+  const text = 'x'.repeat(20_000)
+  const create = (i: number) => client.create(configMaps, configMap(`object-${10 + i}`, { text: `${i}${text}` }))
+  const created = await Promise.all(Array.from({ length: 20 }, (_, i) => create(i)))
+  assert.deepEqual((await client.list(configMaps)).items, created)
+})
+
 test('an answer is written at the pace of its reader', async () => {
   let written = 0
   const chunk = Buffer.alloc(64 * 1024)

@@ -6,44 +6,57 @@ import { type ListPage, list } from '../../registry/list.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { readListQuery } from '../list-options.ts'
 import type { Handler } from '../resource-request.ts'
-import { sendChunks } from '../responses.ts'
+import { type ChunkMemory, sendChunks } from '../responses.ts'
 
 export const handleList: Handler = async (request) => {
   const { exchange, resource } = request
   const page = await list(resource, readListQuery(request))
-  const size = page.objects.reduce((sum, object) => sum + object.json.length, 0)
-  await sendChunks(exchange, listJson(resource, page), size)
+  const start = Buffer.from(head(resource, page))
+  // What is left out of an object is longer than what stands between two.
+  const size = page.objects.reduce(
+    (sum, { json }) => sum + json.length,
+    start.length + openBrace.length + closing.length,
+  )
+  await sendChunks(exchange, (memory) => listJson(resource, { start, objects: page.objects }, memory), size)
 }
 
-const chunkBytes = 64 * 1024
-
-/** The list as JSON in chunks of bounded size. */
-function* listJson(resource: Resource, page: ListPage): Generator<Buffer> {
+/** The list as JSON, a chunk for each memory that is given. An object larger than that goes as it is. */
+function* listJson(resource: Resource, { start, objects }: Parts, memory: ChunkMemory): Generator<Buffer> {
   const typed = typePrefix(resource)
-  let parts: Buffer[] = [Buffer.from(head(resource, page))]
-  let size = 0
-  for (const [index, object] of page.objects.entries()) {
-    // Items of a list carry no apiVersion and kind: those stand first in an object and are left out.
-    parts.push(index === 0 ? openBrace : commaBrace, itemBytes(resource, object, typed))
-    size += object.json.length
-    if (size > chunkBytes) {
-      yield Buffer.concat(parts)
-      parts = []
-      size = 0
+  let chunk = memory()
+  let used = start.copy(chunk)
+  let brace = openBrace
+  for (const object of objects) {
+    const json = jsonOf(resource, object.json)
+    checkType(object, json, typed)
+    used += brace.copy(chunk, used)
+    brace = commaBrace
+    // There is always room left for a brace, or for the end.
+    const full = chunk.length - closing.length
+    if (used + json.length > full) {
+      yield chunk.subarray(0, used)
+      chunk = memory()
+      used = 0
     }
+    // Items of a list carry no apiVersion and kind: those stand first in an object and are left out.
+    if (json.length > full) yield json.subarray(typed.length)
+    else used += json.copy(chunk, used, typed.length)
   }
-  yield Buffer.concat([...parts, closing])
+  yield chunk.subarray(0, used + closing.copy(chunk, used))
+}
+
+interface Parts {
+  readonly start: Buffer
+  readonly objects: readonly CachedObject[]
 }
 
 const openBrace = Buffer.from('{')
 const commaBrace = Buffer.from(',{')
 const closing = Buffer.from(']}')
 
-function itemBytes(resource: Resource, object: CachedObject, typed: Buffer): Buffer {
-  const json = jsonOf(resource, object.json)
+function checkType(object: CachedObject, json: Buffer, typed: Buffer): void {
   if (json.compare(typed, 0, typed.length, 0, typed.length) !== 0)
     throw new TypeError(`${object.key} is stored as another kind`)
-  return json.subarray(typed.length)
 }
 
 function typePrefix({ apiVersion, kind }: Resource): Buffer {
