@@ -89,6 +89,7 @@ const tls = createTls({
   cert: read(config.cert),
   ca: read(config.ca),
   minVersion: 'TLSv1.2',
+  noDelay: true,
   ALPNProtocols: ['h2', 'http/1.1'],
   requestCert: true,
   rejectUnauthorized: false,
