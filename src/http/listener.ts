@@ -36,8 +36,6 @@ export class Listener {
       requestCert: true,
       rejectUnauthorized: false,
       handshakeTimeout: times.handshake,
-      // An answer is several small writes; none of them is to wait for the client to confirm the one before.
-      noDelay: true,
     })
     this.#tls.on('connection', (socket) => this.#own(socket))
     this.#tls.on('secureConnection', (socket) => this.#accept(socket))
