@@ -1,11 +1,10 @@
 /**
  * Order of strings by their UTF-8 bytes: how every store backend orders keys and how maps are written out.
- * UTF-16 order, which `<` uses, differs from it only where a surrogate meets U+E000 to U+FFFF. What comes before `from`
- * is known to be the same in both.
+ * UTF-16 order, which `<` uses, differs from it only where a surrogate meets U+E000 to U+FFFF.
  */
-export function compareUtf8(a: string, b: string, from = 0): number {
+export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
-  for (let i = from; i < length; i++) {
+  for (let i = 0; i < length; i++) {
     const x = a.charCodeAt(i)
     const y = b.charCodeAt(i)
     if (x !== y) return isSurrogate(x) === isSurrogate(y) ? x - y : isSurrogate(x) ? 1 : -1

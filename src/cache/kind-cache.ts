@@ -27,9 +27,9 @@ export class KindCache {
   #events: CacheEvent[] = []
   #eventBytes = 0
   #ended = false
-  #objects: SortedMap<CachedObject>
+  #objects = new SortedMap<CachedObject>()
   /** A snapshot on its way in: nobody sees it before it is whole. */
-  #loading: SortedMap<CachedObject>
+  #loading = new SortedMap<CachedObject>()
   /** Indexes by the label that they index. */
   readonly #indexes = new Map<string, LabelIndex>()
   /** Watchers by the namespace they look at; '' for those that look at all. */
@@ -37,8 +37,6 @@ export class KindCache {
 
   constructor(prefix: string) {
     this.prefix = prefix
-    this.#objects = this.#emptyMap()
-    this.#loading = this.#emptyMap()
   }
 
   get size(): number {
@@ -52,7 +50,7 @@ export class KindCache {
 
   /** A snapshot begins; one that was not completed is forgotten. */
   beginLoad(): void {
-    this.#loading = this.#emptyMap()
+    this.#loading = new SortedMap()
   }
 
   /** Takes an object of the snapshot. Objects loaded in a row share blocks of memory, which takes much less. */
@@ -64,7 +62,7 @@ export class KindCache {
   loaded(revision: number): void {
     this.closeWatchers()
     this.#objects = this.#loading
-    this.#loading = this.#emptyMap()
+    this.#loading = new SortedMap()
     this.#indexes.clear()
     this.#events = []
     this.#eventBytes = 0
@@ -141,11 +139,6 @@ export class KindCache {
   /** Ends every watch: the feed was lost. */
   closeWatchers(): void {
     for (const watchers of [...this.#watchers.values()]) for (const watcher of [...watchers]) watcher.close()
-  }
-
-  /** Its keys, and the ends of its ranges, have the prefix in common, but for the slash at its end. */
-  #emptyMap(): SortedMap<CachedObject> {
-    return new SortedMap(this.prefix.length - 1)
   }
 
   #replace(key: string, previous: CachedObject | undefined, next: CachedObject | undefined): void {
