@@ -36,14 +36,21 @@ export function encodeStored(object: ApiObject, header: Partial<Selectable>): Bu
   const { before, after } = splitBody(object)
   const head = JSON.stringify(header)
   const text = head + before + after
-  const bytes = Buffer.allocUnsafe(headerStart + Buffer.byteLength(text))
+  const size = Buffer.byteLength(text)
+  // Where every character is a byte, as in most objects, lengths need not be measured.
+  const sizeOf = size === text.length ? lengthOf : Buffer.byteLength
+  const bytes = Buffer.allocUnsafe(headerStart + size)
   bytes.write(text, headerStart)
   bytes[0] = format
   bytes[1] = 0
-  bytes.writeUInt32LE(Buffer.byteLength(head), 6)
-  bytes.writeUInt32LE(Buffer.byteLength(before), 10)
+  bytes.writeUInt32LE(sizeOf(head), 6)
+  bytes.writeUInt32LE(sizeOf(before), 10)
   bytes.writeUInt32LE(crc32(bytes.subarray(6)), 2)
   return bytes
+}
+
+function lengthOf(text: string): number {
+  return text.length
 }
 
 /** The body in two parts, between which the resourceVersion belongs: right before the uid, the last of the metadata. */

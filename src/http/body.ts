@@ -1,11 +1,11 @@
 /** Reads a request's body, bounded in size, and only as it was sent: no compressed bodies. */
-import type { Readable } from 'node:stream'
 import { badRequest, entityTooLarge, unsupportedMediaType } from '../model/api-error.ts'
 import type { Exchange } from './exchange.ts'
 
 export const maxBodyBytes = 3 * 1024 * 1024
 
-export async function readBody(exchange: Exchange): Promise<Buffer> {
+/** Throws at once what can be told from the headers alone. */
+export function readBody(exchange: Exchange): Promise<Buffer> {
   const encoding = exchange.headers.one('content-encoding')
   if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
     throw unsupportedMediaType(
@@ -13,13 +13,12 @@ export async function readBody(exchange: Exchange): Promise<Buffer> {
     )
   }
   if (Number(exchange.headers.one('content-length') ?? 0) > maxBodyBytes) throw tooLarge()
-  const body = await gather(exchange.transport.body)
-  exchange.bodyRead = true
-  return body
+  return gather(exchange)
 }
 
 /** All chunks, up to the limit. By events, as that costs far less than an iterator for the small bodies that most are. */
-function gather(stream: Readable): Promise<Buffer> {
+function gather(exchange: Exchange): Promise<Buffer> {
+  const stream = exchange.transport.body
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -33,6 +32,7 @@ function gather(stream: Readable): Promise<Buffer> {
     }
     const onEnd = () => {
       ended = true
+      exchange.bodyRead = true
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
     }
     // A body that breaks off is its client's doing: left, reset, or badly framed.

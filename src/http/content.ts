@@ -18,26 +18,26 @@ export function mediaType(exchange: Exchange): string {
 
 /** The body of a write: JSON or YAML. */
 export async function readContent(exchange: Exchange): Promise<ParsedJson> {
-  return await parseContent(exchange, await readBodyOf(exchange))
+  return parseContent(exchange, await readBodyOf(exchange))
 }
 
 /** The body where one may be left out; undefined when it is empty. */
 export async function readOptionalContent(exchange: Exchange): Promise<ParsedJson | undefined> {
   const bytes = await readBodyOf(exchange)
-  return bytes.length === 0 ? undefined : await parseContent(exchange, bytes)
+  return bytes.length === 0 ? undefined : parseContent(exchange, bytes)
 }
 
-async function readBodyOf(exchange: Exchange): Promise<Buffer> {
+function readBodyOf(exchange: Exchange): Promise<Buffer> {
   const type = mediaType(exchange).toLowerCase() || 'application/json'
   if (!accepted.includes(type))
     throw unsupportedMediaType(
       `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
     )
-  return await readBody(exchange)
+  return readBody(exchange)
 }
 
-async function parseContent(exchange: Exchange, bytes: Buffer): Promise<ParsedJson> {
+/** The reader of YAML is loaded when somebody sends some. */
+function parseContent(exchange: Exchange, bytes: Buffer): ParsedJson | Promise<ParsedJson> {
   if (mediaType(exchange).toLowerCase() !== 'application/yaml') return parseJson(bytes)
-  const { parseYaml } = await import('../codec/yaml.ts')
-  return parseYaml(bytes)
+  return import('../codec/yaml.ts').then(({ parseYaml }) => parseYaml(bytes))
 }

@@ -10,6 +10,7 @@
  * Sets are values: no function here changes its arguments, and one that changes nothing gives its argument back, so
  * that `===` tells what stayed the same.
  */
+import { compareUtf8 } from '../base/utf8-order.ts'
 import { stringifyMembers } from '../codec/json.ts'
 import { isObject, type Json, type JsonObject, setKey } from '../model/json.ts'
 
@@ -133,11 +134,13 @@ export function pathsOf(set: FieldSet, prefix: readonly string[] = []): string[]
   return [...here, ...steps.flatMap(([step, branch]) => pathsOf(branch, [...prefix, step]))]
 }
 
-/** The form in `fieldsV1`. The order of its keys is the encoder's business. */
+/** The form in `fieldsV1`, with its keys in order: that spares whoever writes it down from sorting them. */
 export function toFieldsV1(set: FieldSet): JsonObject {
   const fields: JsonObject = {}
-  if (set.member && set.children.size > 0) fields['.'] = {}
-  for (const [step, branch] of set.children) setKey(fields, step, toFieldsV1(branch))
+  if (set.children.size === 0) return fields
+  if (set.member) fields['.'] = {}
+  const steps = set.children.size === 1 ? set.children.keys() : [...set.children.keys()].sort(compareUtf8)
+  for (const step of steps) setKey(fields, step, toFieldsV1(set.children.get(step)!))
   return fields
 }
 

@@ -49,6 +49,7 @@ export function writableChanges(changes: Comparison, readOnly: readonly string[]
 
 /** The object as merging sees it: the record of its managers is no part of it. */
 export function withoutManagers(object: ApiObject): JsonObject {
+  if (object.metadata.managedFields === undefined) return asJson(object)
   const { managedFields: _, ...metadata } = object.metadata
   return asJson({ ...object, metadata })
 }

@@ -10,10 +10,11 @@ import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { changeInVersions, type InVersion } from './change.ts'
 import { type Comparison, changedBy, isUnchanged } from './compare.ts'
-import { difference, emptySet, isEmpty, sameSet, union } from './field-set.ts'
+import { covers, difference, emptySet, isEmpty, sameSet, union } from './field-set.ts'
 import { foldUpdaters } from './fold-updaters.ts'
 import {
   type Manager,
+  type ManagerId,
   readManagers,
   sameManager,
   storedManagers,
@@ -81,10 +82,15 @@ export function takeChanges(
 ): Manager[] {
   const changes = changesIn(writer.apiVersion)!
   if (isUnchanged(changes)) return [...managers]
-  const left = managers.flatMap((manager) => withoutChanged(manager, changesIn(manager.apiVersion)))
   const taken = ownable(changedBy(changes))
+  const writing: ManagerId = { ...writer, operation: 'Update' }
+  const isWriter = (manager: Manager) => sameManager(manager, writing)
+  // Who alone owns all of it, and removes nothing, goes on owning it: most updates are of this form.
+  const [only] = managers
+  if (managers.length === 1 && isWriter(only!) && isEmpty(changes.removed) && covers(only!.fields, taken))
+    return [only!]
+  const left = managers.flatMap((manager) => withoutChanged(manager, changesIn(manager.apiVersion)))
   if (isEmpty(taken)) return left
-  const isWriter = (manager: Manager) => sameManager(manager, { ...writer, operation: 'Update' })
   const kept = left.find(isWriter)?.fields ?? emptySet
   const own = claim(managers.find(isWriter), writer, union(kept, taken))
   return [...left.filter((manager) => !isWriter(manager)), own]

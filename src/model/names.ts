@@ -7,6 +7,8 @@ import { isIP } from 'node:net'
 export type NameCheck = (name: string) => string[]
 
 const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
+/** Most subdomains: words with single marks between them. */
+const plainSubdomain = /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/
 const subdomainPart = /^[a-z0-9-]+$/
 const qualifiedPart = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/
 
@@ -30,7 +32,10 @@ export function checkDnsSubdomain(name: string): string[] {
 }
 
 function isSubdomain(name: string): boolean {
-  return name.split('.').every((part) => subdomainPart.test(part) && !part.startsWith('-') && !part.endsWith('-'))
+  return (
+    plainSubdomain.test(name) ||
+    name.split('.').every((part) => subdomainPart.test(part) && !part.startsWith('-') && !part.endsWith('-'))
+  )
 }
 
 /** A key of labels and annotations: an optional subdomain and a slash, then a name of at most 63 characters. */

@@ -1,10 +1,10 @@
 /** The rules for metadata that hold for every kind. */
 import { randomUUID } from 'node:crypto'
 import { at, child, type FieldError, forbidden, invalid, required } from '../model/field-error.ts'
-import { defined, type Json, sameJson } from '../model/json.ts'
+import type { Json } from '../model/json.ts'
 import { checkAnnotations, checkLabels } from '../model/label-rules.ts'
 import { asPrefix, checkDnsLabel, checkPathSegment, checkQualifiedName, checkStoredName } from '../model/names.ts'
-import type { ObjectMeta, OwnerReference } from '../model/object.ts'
+import { copyWithout, type ObjectMeta, type OwnerReference } from '../model/object.ts'
 import type { Kind } from '../schema/kind.ts'
 
 const standardFinalizers = new Set(['orphan', 'foregroundDeletion'])
@@ -27,15 +27,17 @@ export function uniqueOwners(owners: readonly OwnerReference[]): OwnerReference[
 
 /** What the server decides about a new object, whatever the client sent. */
 export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): ObjectMeta {
-  const {
-    selfLink: _s,
-    resourceVersion: _r,
-    deletionTimestamp: _d,
-    deletionGracePeriodSeconds: _g,
-    generation: _n,
-    ...kept
-  } = sent
-  return { ...kept, uid: randomUUID(), creationTimestamp }
+  const metadata = copyWithout(
+    sent,
+    'selfLink',
+    'resourceVersion',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+    'generation',
+  )
+  metadata.uid = randomUUID()
+  metadata.creationTimestamp = creationTimestamp
+  return metadata
 }
 
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
@@ -55,18 +57,15 @@ export function generateName(prefix: string): string {
 }
 
 export function validateMetadata(kind: Kind, metadata: ObjectMeta): FieldError[] {
-  const path = 'metadata'
-  return [
-    ...validateName(kind, metadata),
-    ...validateNamespace(metadata),
-    ...(metadata.generation !== undefined && metadata.generation < 0
-      ? [invalid('metadata.generation', metadata.generation, 'must be greater than or equal to 0')]
-      : []),
-    ...checkLabels(metadata.labels, child(path, 'labels')),
-    ...checkAnnotations(metadata.annotations, child(path, 'annotations')),
-    ...validateOwners(metadata.ownerReferences ?? []),
-    ...validateFinalizers(metadata.finalizers ?? []),
-  ]
+  const { generation, labels, annotations, ownerReferences, finalizers } = metadata
+  const errors = [...validateName(kind, metadata), ...validateNamespace(metadata)]
+  if (generation !== undefined && generation < 0)
+    errors.push(invalid('metadata.generation', generation, 'must be greater than or equal to 0'))
+  if (labels !== undefined) errors.push(...checkLabels(labels, 'metadata.labels'))
+  if (annotations !== undefined) errors.push(...checkAnnotations(annotations, 'metadata.annotations'))
+  if (ownerReferences !== undefined) errors.push(...validateOwners(ownerReferences))
+  if (finalizers !== undefined) errors.push(...validateFinalizers(finalizers))
+  return errors
 }
 
 function validateName(kind: Kind, { name = '', generateName: prefix = '' }: ObjectMeta): FieldError[] {
@@ -137,36 +136,32 @@ function validateFinalizers(finalizers: readonly string[]): FieldError[] {
 
 /** What an update leaves out or may not change is taken from what is stored. */
 export function keptMetadata(next: ObjectMeta, previous: ObjectMeta): ObjectMeta {
-  const { selfLink: _s, generation: _n, deletionTimestamp, deletionGracePeriodSeconds, ...sent } = next
-  const deleting = previous.deletionTimestamp !== undefined
-  return {
-    ...sent,
-    uid: sent.uid ?? previous.uid!,
-    creationTimestamp: previous.creationTimestamp!,
-    ...defined({
-      generateName: sent.generateName ?? previous.generateName,
-      generation: previous.generation,
-      deletionTimestamp: deleting ? previous.deletionTimestamp : deletionTimestamp,
-      deletionGracePeriodSeconds: deleting ? previous.deletionGracePeriodSeconds : deletionGracePeriodSeconds,
-    }),
-  }
+  const end = previous.deletionTimestamp === undefined ? next : previous
+  const kept = copyWithout(next, 'selfLink', 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds')
+  kept.uid ??= previous.uid!
+  kept.creationTimestamp = previous.creationTimestamp!
+  const generateName = next.generateName ?? previous.generateName
+  if (generateName !== undefined) kept.generateName = generateName
+  if (previous.generation !== undefined) kept.generation = previous.generation
+  if (end.deletionTimestamp !== undefined) kept.deletionTimestamp = end.deletionTimestamp
+  if (end.deletionGracePeriodSeconds !== undefined) kept.deletionGracePeriodSeconds = end.deletionGracePeriodSeconds
+  return kept
 }
 
+const fixed = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const
+
 export function validateMetadataUpdate(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
-  const fixed = [
-    'name',
-    'namespace',
-    'uid',
-    'creationTimestamp',
-    'deletionTimestamp',
-    'deletionGracePeriodSeconds',
-  ] as const
-  return [
-    ...validateNewFinalizers(next, previous),
-    ...fixed
-      .filter((name) => !sameJson(next[name], previous[name]))
-      .map((name) => invalid(`metadata.${name}`, next[name], 'field is immutable')),
-  ]
+  const errors = validateNewFinalizers(next, previous)
+  for (const name of fixed)
+    if (next[name] !== previous[name]) errors.push(invalid(`metadata.${name}`, next[name], 'field is immutable'))
+  return errors
 }
 
 /** Once deletion has begun the list of finalizers only shrinks. */

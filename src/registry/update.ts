@@ -9,7 +9,7 @@ import type { AdmissionRequest } from '../admission/admission.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import { type ApiError, conflict, invalidObject, notFound, serviceUnavailable } from '../model/api-error.ts'
 import { invalid } from '../model/field-error.ts'
-import { sameJson } from '../model/json.ts'
+import { type JsonObject, own, sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
 import { validate } from '../schema/validate.ts'
@@ -193,11 +193,16 @@ async function remove(context: WriteContext, next: ApiObject, { revision }: Cach
 
 /** A write that changes nothing is not stored: the version stays. */
 function isUnchanged(next: ApiObject, previous: ApiObject): boolean {
-  const { resourceVersion: _n, ...nextMeta } = next.metadata
-  const { resourceVersion: _p, ...previousMeta } = previous.metadata
-  const a = asJson({ ...next, metadata: nextMeta })
-  const b = asJson({ ...previous, metadata: previousMeta })
-  return sameJson(a, b)
+  return (
+    sameMembers(asJson(next), asJson(previous), 'metadata') &&
+    sameMembers(next.metadata as JsonObject, previous.metadata as JsonObject, 'resourceVersion')
+  )
+}
+
+/** Whether two objects are the same but for one member. */
+function sameMembers(a: JsonObject, b: JsonObject, ignored: string): boolean {
+  for (const key of Object.keys(a)) if (key !== ignored && !sameJson(a[key], own(b, key))) return false
+  return Object.keys(b).every((key) => key === ignored || Object.hasOwn(a, key))
 }
 
 function requestOf(context: WriteContext, object: ApiObject, oldObject: ApiObject): AdmissionRequest {

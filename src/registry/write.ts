@@ -4,7 +4,7 @@ import type { Admission } from '../admission/admission.ts'
 import { stringifyJson } from '../codec/json.ts'
 import { encodeStored, storedJson } from '../codec/stored.ts'
 import { trackUpdate } from '../merge/track-update.ts'
-import { type ApiObject, asJson } from '../model/object.ts'
+import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
 import type { PrepareContext } from '../schema/context.ts'
@@ -53,8 +53,9 @@ export function withManagers(context: WriteContext, before: ApiObject, after: Ap
     create,
     inVersion: inVersions(version),
   })
-  const { managedFields: _, ...metadata } = after.metadata
-  return { ...after, metadata: entries && entries.length > 0 ? { ...metadata, managedFields: entries } : metadata }
+  const metadata = copyWithout(after.metadata, 'managedFields')
+  if (entries !== undefined && entries.length > 0) metadata.managedFields = entries
+  return { ...after, metadata }
 }
 
 /** The writer as managedFields know it. */
