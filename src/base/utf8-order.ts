@@ -12,6 +12,25 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length
 }
 
+const few = 32
+
+/** Sorts in place. Most lists of keys are in order already, or short, for which `sort` takes much time and memory. */
+export function sortUtf8(keys: string[]): string[] {
+  let sorted = 1
+  while (sorted < keys.length && compareUtf8(keys[sorted - 1]!, keys[sorted]!) <= 0) sorted++
+  if (sorted < keys.length && keys.length > few) return keys.sort(compareUtf8)
+  for (; sorted < keys.length; sorted++) insertLast(keys, sorted)
+  return keys
+}
+
+/** Moves the key at this index to its place among those before it. */
+function insertLast(keys: string[], index: number): void {
+  const key = keys[index]!
+  let place = index
+  for (; place > 0 && compareUtf8(keys[place - 1]!, key) > 0; place--) keys[place] = keys[place - 1]!
+  keys[place] = key
+}
+
 // A surrogate is half of a code point above U+FFFF, so it orders after every other unit.
 function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff

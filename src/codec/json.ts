@@ -7,7 +7,7 @@
  * `apiVersion` and `kind` of the top level come first.
  */
 import { isUtf8 } from 'node:buffer'
-import { compareUtf8 } from '../base/utf8-order.ts'
+import { compareUtf8, sortUtf8 } from '../base/utf8-order.ts'
 import { badRequest } from '../model/api-error.ts'
 import type { Json, JsonObject } from '../model/json.ts'
 import { scanJson } from './json-scan.ts'
@@ -109,9 +109,6 @@ function isOrdered(value: Json | undefined): boolean {
   return true
 }
 
-/** Most objects come sorted already, from another such text. */
 export function sortedKeys(object: JsonObject): string[] {
-  const keys = Object.keys(object)
-  for (let i = 1; i < keys.length; i++) if (compareUtf8(keys[i - 1]!, keys[i]!) > 0) return keys.sort(compareUtf8)
-  return keys
+  return sortUtf8(Object.keys(object))
 }

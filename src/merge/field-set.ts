@@ -10,7 +10,7 @@
  * Sets are values: no function here changes its arguments, and one that changes nothing gives its argument back, so
  * that `===` tells what stayed the same.
  */
-import { compareUtf8 } from '../base/utf8-order.ts'
+import { sortUtf8 } from '../base/utf8-order.ts'
 import { stringifyMembers } from '../codec/json.ts'
 import { isObject, type Json, type JsonObject, setKey } from '../model/json.ts'
 
@@ -139,7 +139,7 @@ export function toFieldsV1(set: FieldSet): JsonObject {
   const fields: JsonObject = {}
   if (set.children.size === 0) return fields
   if (set.member) fields['.'] = {}
-  const steps = set.children.size === 1 ? set.children.keys() : [...set.children.keys()].sort(compareUtf8)
+  const steps = set.children.size === 1 ? set.children.keys() : sortUtf8([...set.children.keys()])
   for (const step of steps) setKey(fields, step, toFieldsV1(set.children.get(step)!))
   return fields
 }

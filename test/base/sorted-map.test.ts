@@ -1,8 +1,8 @@
-/** The sorted map against a plain sorted array, under random operations. */
+/** The sorted map against a plain sorted array, under random operations; and the order of keys against their bytes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SortedMap } from '../../src/base/sorted-map.ts'
-import { compareUtf8 } from '../../src/base/utf8-order.ts'
+import { compareUtf8, sortUtf8 } from '../../src/base/utf8-order.ts'
 
 /** A small generator of numbers, the same for the same seed. */
 function numbers(seed: number): () => number {
@@ -13,13 +13,22 @@ function numbers(seed: number): () => number {
   }
 }
 
-for (const seed of [1, 2, 3]) {
+/** Ends of keys; in the last ones the order of UTF-16 is another than that of UTF-8. */
+const ends = ['', 'é', '中', '\uf000', '😀']
+
+for (const [seed, odd] of [
+  [1, 0],
+  [2, 0],
+  [3, 0.01],
+  [4, 0.5],
+] as const) {
   test(`ranges and counts are those of a sorted array (seed ${seed})`, () => {
     const random = numbers(seed)
     const map = new SortedMap<number>()
     const model = new Map<string, number>()
     for (let step = 0; step < 6000; step++) {
-      const key = `${'abc'[Math.floor(random() * 3)]}/${Math.floor(random() * 2500)}`
+      const end = random() < odd ? ends[Math.floor(random() * ends.length)] : ''
+      const key = `${'abc'[Math.floor(random() * 3)]}/${Math.floor(random() * (odd > 0.1 ? 500 : 2500))}${end}`
       if (random() < 0.7) {
         map.set(key, step)
         model.set(key, step)
@@ -51,3 +60,14 @@ for (const seed of [1, 2, 3]) {
     assert.equal(map.countBetween('b/', 'b0'), keys.filter((key) => key.startsWith('b/')).length)
   })
 }
+
+test('keys are sorted by their bytes, few or many, in order or not', () => {
+  const random = numbers(5)
+  for (const length of [0, 1, 2, 5, 31, 32, 33, 200]) {
+    const keys = Array.from({ length }, () => `${Math.floor(random() * 50)}${ends[Math.floor(random() * ends.length)]}`)
+    const wanted = keys.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    assert.deepEqual(sortUtf8([...keys]), wanted)
+    assert.deepEqual(sortUtf8([...wanted]), wanted)
+    assert.deepEqual(sortUtf8(wanted.toReversed()), wanted)
+  }
+})
