@@ -117,7 +117,7 @@ export class Connection {
     const late = new Promise<never>((_, reject) => {
       const before = this.#refusal ? `; before that: ${this.#refusal}` : ''
       const error = new CallError(`no connection to etcd before the deadline${before}`, { sent: false })
-      timer = setTimeout(() => reject(error), deadline - performance.now())
+      timer = setTimeout(() => reject(error), Math.max(0, deadline - performance.now()))
     })
     try {
       return await Promise.race([connecting, late])

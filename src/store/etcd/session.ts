@@ -76,7 +76,7 @@ export class Session {
   /** One request, one answer, before `deadline` (on the monotonic clock). */
   call(method: Method, request: Buffer, deadline: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      const left = deadline - performance.now()
+      const left = Math.max(0, deadline - performance.now())
       const stream = this.#request(method, { 'grpc-timeout': timeoutHeader(left) })
       const answer = new Answer()
       const timer = setTimeout(() => answer.fail(late()), left)
