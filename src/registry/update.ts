@@ -1,13 +1,14 @@
 /**
  * update: every change of an existing object (PUT, PATCH, apply, subresources) goes through `updateObject`.
  *
- * It reads the stored object, lets `transform` make the next one, checks and stores it if nobody was faster; else it
- * starts over from what is there now. A client that named a version is told of the conflict instead.
+ * It takes the object from the cache, lets `transform` make the next one, checks and stores it if nobody was faster; else
+ * it starts over from what is there now. A client that named a version is told of the conflict instead. The cache may be
+ * a little behind other servers: a commit would tell, and before anything else is answered the cache is brought up.
  */
 
 import type { AdmissionRequest } from '../admission/admission.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
-import { type ApiError, conflict, invalidObject, notFound, serviceUnavailable } from '../model/api-error.ts'
+import { ApiError, conflict, invalidObject, notFound, serviceUnavailable } from '../model/api-error.ts'
 import { invalid } from '../model/field-error.ts'
 import { type JsonObject, own, sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
@@ -40,16 +41,20 @@ const maxAttempts = 100
 
 /** PUT: the object as sent becomes the object as stored, or is created where the kind allows it. */
 export async function update(context: WriteContext, name: string, object: ApiObject): Promise<Updated> {
-  const { resource, namespace } = context
-  await readMostRecent(resource)
-  if (resource.cache.get(keyOf(resource, namespace, name)) === undefined && mayCreate(context))
-    return await createInstead(context, object)
+  const { resource } = context
+  if (mayCreate(context) && !(await exists(context, name))) return await createInstead(context, object)
   const replace = (previous: ApiObject) => {
     assertNamesVersion(resource, object)
     assertUid(resource, object, previous)
     return { object, managed: false }
   }
   return { json: await updateObject(context, name, replace), created: false }
+}
+
+async function exists({ resource, namespace }: WriteContext, name: string): Promise<boolean> {
+  const key = keyOf(resource, namespace, name)
+  if (resource.cache.get(key) === undefined) await readMostRecent(resource)
+  return resource.cache.get(key) !== undefined
 }
 
 function mayCreate({ resource, subresource }: WriteContext): boolean {
@@ -71,19 +76,54 @@ async function createInstead(context: WriteContext, object: ApiObject): Promise<
 /** Gives the JSON of what is stored, in the version written through. */
 export async function updateObject(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
   const { resource, namespace } = context
-  const version = versionOf(context)
-  await readMostRecent(resource)
+  const key = keyOf(resource, namespace, name)
+  let recent = false
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const stored = resource.cache.get(keyOf(resource, namespace, name))
-    if (stored === undefined) throw notFound(resource, name)
-    const previous = readObject(stored.json)
-    const { object, managed } = transform(fromStored(version, previous))
-    const next = { object: toStored(version, object, previous), managed }
-    const outcome = await attemptUpdate(context, { previous, next, stored })
-    if (outcome !== 'lost') return jsonOf(version, outcome)
+    const stored = resource.cache.get(key)
+    const outcome = await tryUpdate(context, name, { stored, transform })
+    if (outcome.result === 'stored' || (recent && outcome.result !== 'lost')) return conclude(context, outcome)
     await readMostRecent(resource)
+    if (outcome.result !== 'lost' && resource.cache.get(key) === stored) return conclude(context, outcome)
+    recent = true
   }
   throw serviceUnavailable(`${resource.plural} "${name}" is changed by too many writers at once; try again`)
+}
+
+type Outcome =
+  | { readonly result: 'stored'; readonly json: Buffer }
+  /** Nothing was stored: there was nothing to change, or it was a dry run. */
+  | { readonly result: 'judged'; readonly json: Buffer }
+  | { readonly result: 'refused'; readonly error: ApiError }
+  /** Somebody was faster. */
+  | { readonly result: 'lost' }
+
+function conclude(context: WriteContext, outcome: Exclude<Outcome, { result: 'lost' }>): Buffer {
+  if (outcome.result === 'refused') throw outcome.error
+  return jsonOf(versionOf(context), outcome.json)
+}
+
+interface Try {
+  /** The object as the cache holds it. */
+  readonly stored: CachedObject | undefined
+  readonly transform: Transform
+}
+
+async function tryUpdate(context: WriteContext, name: string, on: Try): Promise<Outcome> {
+  try {
+    return await updateOnce(context, name, on)
+  } catch (error) {
+    if (error instanceof ApiError) return { result: 'refused', error }
+    throw error
+  }
+}
+
+async function updateOnce(context: WriteContext, name: string, { stored, transform }: Try): Promise<Outcome> {
+  if (stored === undefined) throw notFound(context.resource, name)
+  const version = versionOf(context)
+  const previous = readObject(stored.json)
+  const { object, managed } = transform(fromStored(version, previous))
+  const next = { object: toStored(version, object, previous), managed }
+  return await attemptUpdate(context, { previous, next, stored })
 }
 
 interface Attempt<N> {
@@ -93,10 +133,7 @@ interface Attempt<N> {
   readonly stored: CachedObject
 }
 
-async function attemptUpdate(
-  context: WriteContext,
-  { previous, next, stored }: Attempt<Next>,
-): Promise<Buffer | 'lost'> {
+async function attemptUpdate(context: WriteContext, { previous, next, stored }: Attempt<Next>): Promise<Outcome> {
   assertVersion(context.resource, next.object, previous)
   const sent = placed(context, next.object, previous)
   const owned = next.managed ? sent : withManagers(context, previous, sent)
@@ -170,25 +207,23 @@ function throwIfInvalid({ resource, subresource }: WriteContext, next: ApiObject
   if (errors.length > 0) throw invalidObject(kindRef(resource), next.metadata.name ?? '', errors)
 }
 
-async function persist(
-  context: WriteContext,
-  attempt: Attempt<ApiObject> & { named: boolean },
-): Promise<Buffer | 'lost'> {
+async function persist(context: WriteContext, attempt: Attempt<ApiObject> & { named: boolean }): Promise<Outcome> {
   const { previous, next, stored, named } = attempt
-  if (isUnchanged(next, previous)) return stored.json
+  if (isUnchanged(next, previous)) return { result: 'judged', json: stored.json }
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, next, stored)
-  if (context.dryRun) return unstored(next, stored.revision)
+  if (context.dryRun) return { result: 'judged', json: unstored(next, stored.revision) }
   const result = await commitObject(context, next, stored.revision)
-  if (result.outcome === 'stored') return result.json
+  if (result.outcome === 'stored') return { result: 'stored', json: result.json }
   if (named) throw modified(context.resource, next.metadata.name!)
-  return 'lost'
+  return { result: 'lost' }
 }
 
 /** The last finalizer of an object that is being deleted has gone: so does the object. */
-async function remove(context: WriteContext, next: ApiObject, { revision }: CachedObject): Promise<Buffer | 'lost'> {
+async function remove(context: WriteContext, next: ApiObject, { revision }: CachedObject): Promise<Outcome> {
   const removed = await removeObject(context, next, revision)
-  return removed === undefined ? 'lost' : unstored(removed)
+  if (removed === undefined) return { result: 'lost' }
+  return { result: context.dryRun ? 'judged' : 'stored', json: unstored(removed) }
 }
 
 /** A write that changes nothing is not stored: the version stays. */

@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { chain } from '../admission/admission.ts'
-import { type FindNamespace, namespaceLifecycle } from '../admission/controls/namespace-lifecycle.ts'
+import { type Namespaces, namespaceLifecycle } from '../admission/controls/namespace-lifecycle.ts'
 import { type Authenticator, anonymousUser, firstOf } from '../authn/authenticator.ts'
 import { clientCertificates } from '../authn/client-certificate.ts'
 import { staticTokens } from '../authn/static-tokens.ts'
@@ -100,7 +100,7 @@ async function serve(
   await caches.start()
   await createSystemNamespaces(resources.find(({ kind }) => kind.kind === 'Namespace')!)
 
-  const admission = chain([namespaceLifecycle(namespaceFinder(resources))])
+  const admission = chain([namespaceLifecycle(namespacesOf(resources))])
   let stopping = false
   const ready = [
     { name: 'store', check: () => checkStore(store, caches) },
@@ -198,16 +198,16 @@ function servedPaths({ resources, ready, address }: PathParts): PathHandler[] {
   ]
 }
 
-function namespaceFinder(resources: readonly Resource[]): FindNamespace {
+function namespacesOf(resources: readonly Resource[]): Namespaces {
   const namespaces = resources.find(({ kind }) => kind.kind === 'Namespace')!
   // Every write asks for its namespace: it is read once per state of it, and forgotten with that.
   const read = new WeakMap<CachedObject, ApiObject>()
-  const find = (name: string) => {
+  const known = (name: string) => {
     const found = namespaces.cache.get(keyOf(namespaces, '', name))
     if (found !== undefined && !read.has(found)) read.set(found, readObject(found.json))
     return found && read.get(found)
   }
-  return (name) => readMostRecent(namespaces)?.then(() => find(name)) ?? find(name)
+  return { known, recent: (name) => readMostRecent(namespaces)?.then(() => known(name)) ?? known(name) }
 }
 
 async function openListener(

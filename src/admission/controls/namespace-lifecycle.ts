@@ -6,22 +6,31 @@ import { ApiError, forbiddenError, notFound } from '../../model/api-error.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 
-/** The most recent state of a namespace; undefined when there is none. */
-export type FindNamespace = (name: string) => ApiObject | undefined | Promise<ApiObject | undefined>
+export interface Namespaces {
+  /** As far as this server has heard; undefined when it knows none of that name. */
+  known(name: string): ApiObject | undefined
+  /** In its most recent state; undefined when there is none. */
+  recent(name: string): ApiObject | undefined | Promise<ApiObject | undefined>
+}
 
 const namespaces = { group: '', plural: 'namespaces' }
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 
-export function namespaceLifecycle(findNamespace: FindNamespace): Control {
+export function namespaceLifecycle(all: Namespaces): Control {
   return {
     name: 'NamespaceLifecycle',
     mutate: (request) => {
       if (isNamespace(request)) refuseImmortal(request)
       if (isNamespace(request) || request.namespace === '' || request.operation === 'DELETE') return request.object
-      const found = findNamespace(request.namespace)
+      const found = find(all, request)
       return found instanceof Promise ? found.then((later) => assertPlace(request, later)) : assertPlace(request, found)
     },
   }
+}
+
+/** What exists keeps its namespace from going, so for changes of it the latest news are not needed. */
+function find(all: Namespaces, { operation, namespace }: AdmissionRequest) {
+  return (operation === 'UPDATE' ? all.known(namespace) : undefined) ?? all.recent(namespace)
 }
 
 function isNamespace({ group, plural }: AdmissionRequest): boolean {
