@@ -162,6 +162,36 @@ describe('two servers on one etcd', { timeout: 120_000 }, () => {
     }
   })
 
+  it('judge a write by what another has acknowledged before they have heard of it', async () => {
+    const path = await makeNamespace('turns')
+    const wire = await startProxy(cluster.endpoints[0]!)
+    owner.after(() => wire.close())
+    const slow = (await startServer(owner, [`--etcd-servers=${wire.endpoint}`])).client()
+    await put(slow, path, 'm', 'begin')
+    wire.set('slow')
+    const body = (value: string, resourceVersion?: string) => ({
+      metadata: { name: 'm', ...(resourceVersion && { resourceVersion }) },
+      data: { value },
+    })
+    const change = async (value: string) => (await one.put(`${path}/m`, body(value))).body.metadata.resourceVersion
+    const named = await slow.put(`${path}/m`, body('named', await change('a')))
+    assert.equal(named.status, 200, named.text)
+    const first = await change('b')
+    const second = await change('c')
+    assert.equal((await slow.put(`${path}/m`, body('late', first))).status, 409)
+    assert.equal((await slow.put(`${path}/m`, body('c'))).body.metadata.resourceVersion, second)
+    const dry = await slow.put(`${path}/m?dryRun=All`, body('dry', await change('d')))
+    assert.equal(dry.status, 200, dry.text)
+    const third = await change('e')
+    const free = await slow.put(`${path}/m`, body('free'))
+    assert.ok(Number(free.body.metadata.resourceVersion) > Number(third), free.text)
+    await remove(one, path, 'm')
+    assert.equal((await slow.put(`${path}/m`, body('gone'))).status, 404)
+    await put(one, path, 'm', 'again')
+    const again = await slow.put(`${path}/m`, body('back'))
+    assert.equal(again.status, 200, again.text)
+  })
+
   it('answer no most recent read from memory alone when one of them does not hear of the others', async () => {
     const path = await makeNamespace('deaf')
     const wire = await startProxy(cluster.endpoints[0]!)

@@ -1,11 +1,14 @@
 /**
  * A wire that can be cut: a TCP proxy on 127.0.0.1 in front of a server, for faults between two processes.
- * `pass` carries bytes both ways, `mute` carries requests and drops answers, `cut` breaks what is open and refuses more.
+ * `pass` carries bytes both ways, `slow` holds answers back for a moment, `mute` carries requests and drops answers,
+ * `cut` breaks what is open and refuses more.
  */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-export type Mode = 'pass' | 'mute' | 'cut'
+export type Mode = 'pass' | 'slow' | 'mute' | 'cut'
+
+const slowMs = 40
 
 export interface Proxy {
   readonly endpoint: string
@@ -27,8 +30,11 @@ export async function startProxy(target: string): Promise<Proxy> {
       sockets.add(socket)
       socket.on('close', () => sockets.delete(socket))
     }
-    join(client, upstream, () => true)
-    join(upstream, client, () => mode === 'pass')
+    join(client, upstream, (carry) => carry())
+    join(upstream, client, (carry) => {
+      if (mode === 'pass') carry()
+      else if (mode === 'slow') setTimeout(carry, slowMs)
+    })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -48,10 +54,8 @@ export async function startProxy(target: string): Promise<Proxy> {
   }
 }
 
-function join(from: Socket, to: Socket, carries: () => boolean): void {
-  from.on('data', (chunk) => {
-    if (carries()) to.write(chunk)
-  })
+function join(from: Socket, to: Socket, pass: (carry: () => void) => void): void {
+  from.on('data', (chunk) => pass(() => to.writable && to.write(chunk)))
   // The other side learns of an end or an error by the end of its own socket.
   from.on('error', () => to.destroy())
   from.on('close', () => to.destroy())
