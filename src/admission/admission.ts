@@ -17,6 +17,11 @@ export interface AdmissionRequest {
   readonly name: string
   readonly user: User
   readonly dryRun: boolean
+  /**
+   * Who decides by the state of another object says so here: the write then happens only if that is still at this
+   * revision, else it is decided anew. Absent: the most recent state is to be looked up.
+   */
+  readonly restOn?: ((state: { readonly key: string; readonly revision: number }) => void) | undefined
   /** The new object; undefined for DELETE. */
   readonly object: ApiObject | undefined
   /** The stored object; undefined for CREATE. Nobody changes it. */

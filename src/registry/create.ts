@@ -1,10 +1,11 @@
 /** create: a new object from a client's, or 409 when the name is taken. */
 
 import type { AdmissionRequest } from '../admission/admission.ts'
-import { alreadyExists, badRequest, generateNameTaken, invalidObject } from '../model/api-error.ts'
+import { alreadyExists, badRequest, generateNameTaken, invalidObject, serviceUnavailable } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
 import { asJson } from '../model/object.ts'
 import { validate } from '../schema/validate.ts'
+import type { Guard } from '../store/store.ts'
 import { jsonOf, toStored } from './conversion.ts'
 import { generateName, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
@@ -20,15 +21,28 @@ export async function create(context: WriteContext, object: ApiObject, managed =
   return jsonOf(version, await createStored(context, toStored(version, object), managed))
 }
 
+const maxAttempts = 100
+
+/** Whoever decides on it may rest on another object, such as its namespace; when that has changed it is decided anew. */
 async function createStored(context: WriteContext, object: ApiObject, managed: boolean): Promise<Buffer> {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const created = await createOnce(context, object, managed)
+    if (created !== 'unguarded') return created
+    await readMostRecent(context.resource)
+  }
+  throw serviceUnavailable('what the object depends on is changed too often; try again')
+}
+
+async function createOnce(context: WriteContext, object: ApiObject, managed: boolean): Promise<Buffer | 'unguarded'> {
+  const guards: Guard[] = []
   const named = nameObject(context, object)
   const owned = managed ? named : withManagers(context, context.resource.empty, named)
-  const admitted = (await context.admission.mutate(requestOf(context, owned))) ?? owned
+  const admitted = (await context.admission.mutate(requestOf(context, owned, guards))) ?? owned
   const prepared = prepare(context, admitted)
   throwIfInvalid(context, prepared)
   warn(context, prepared, undefined)
-  await context.admission.validate(requestOf(context, prepared))
-  return context.dryRun ? await checkFree(context, prepared) : await persist(context, prepared)
+  await context.admission.validate(requestOf(context, prepared, guards))
+  return context.dryRun ? await checkFree(context, prepared) : await persist(context, prepared, guards)
 }
 
 /** A version says which state a write is based on; a new object is based on none. */
@@ -66,10 +80,16 @@ function throwIfInvalid({ resource }: WriteContext, object: ApiObject): void {
   if (errors.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', errors)
 }
 
-async function persist(context: WriteContext, object: ApiObject): Promise<Buffer> {
-  const result = await commitObject(context, object, 0)
-  if (result.outcome === 'conflict') throw taken(context, object)
-  return result.json
+async function persist(
+  context: WriteContext,
+  object: ApiObject,
+  guards: readonly Guard[],
+): Promise<Buffer | 'unguarded'> {
+  const result = await commitObject(context, object, 0, guards)
+  if (result.outcome === 'stored') return result.json
+  // The name is free, so it was a guard.
+  if (result.current === undefined) return 'unguarded'
+  throw taken(context, object)
 }
 
 async function checkFree(context: WriteContext, object: ApiObject): Promise<Buffer> {
@@ -86,10 +106,13 @@ function taken({ resource }: WriteContext, { metadata }: ApiObject): Error {
 function requestOf(
   { resource, namespace, subresource, user, dryRun }: WriteContext,
   object: ApiObject,
+  guards: Guard[],
 ): AdmissionRequest {
   const { group, plural } = resource
   return {
     operation: 'CREATE',
+    // A dry run stores nothing, so nothing would be found out.
+    restOn: dryRun ? undefined : (guard) => void guards.push(guard),
     group,
     plural,
     subresource,

@@ -8,7 +8,7 @@ import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
 import type { PrepareContext } from '../schema/context.ts'
-import type { Conflict } from '../store/store.ts'
+import type { Conflict, Guard } from '../store/store.ts'
 import { fromStored, inVersions } from './conversion.ts'
 import { headerOf, keyOf, type Resource } from './resource.ts'
 
@@ -82,16 +82,17 @@ export interface Stored {
   readonly json: Buffer
 }
 
-/** Stores the object if its key is still at `expected`. */
+/** Stores the object if its key is still at `expected`, and what it rests on at the revisions given. */
 export async function commitObject(
   { resource, namespace }: WriteContext,
   object: ApiObject,
   expected: number,
+  guards?: readonly Guard[],
 ): Promise<Stored | Conflict> {
   const key = keyOf(resource, namespace, object.metadata.name!)
   const value = encodeStored(object, headerOf(resource, object))
   const lifetimeSeconds = resource.kind.expires ? resource.lifetimeSeconds : undefined
-  const result = await resource.store.commit({ key, expected, value, lifetimeSeconds })
+  const result = await resource.store.commit({ key, expected, value, lifetimeSeconds, guards })
   if (result.outcome === 'conflict') return result
   const { revision } = result
   return { outcome: 'stored', revision, json: storedJson(value, formatVersion(revision), Buffer.allocUnsafe).json }

@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { chain } from '../admission/admission.ts'
-import { type Namespaces, namespaceLifecycle } from '../admission/controls/namespace-lifecycle.ts'
+import { type Namespace, type Namespaces, namespaceLifecycle } from '../admission/controls/namespace-lifecycle.ts'
 import { type Authenticator, anonymousUser, firstOf } from '../authn/authenticator.ts'
 import { clientCertificates } from '../authn/client-certificate.ts'
 import { staticTokens } from '../authn/static-tokens.ts'
@@ -30,7 +30,6 @@ import { resolveRequest } from '../http/steps/resolve-request.ts'
 import { setDeadline } from '../http/steps/set-deadline.ts'
 import { stamp } from '../http/steps/stamp.ts'
 import { allKinds } from '../kinds/all.ts'
-import type { ApiObject } from '../model/object.ts'
 import type { User } from '../model/user.ts'
 import { vendorOf } from '../model/vendor.ts'
 import { apiLevel, version } from '../model/version.ts'
@@ -201,11 +200,13 @@ function servedPaths({ resources, ready, address }: PathParts): PathHandler[] {
 function namespacesOf(resources: readonly Resource[]): Namespaces {
   const namespaces = resources.find(({ kind }) => kind.kind === 'Namespace')!
   // Every write asks for its namespace: it is read once per state of it, and forgotten with that.
-  const read = new WeakMap<CachedObject, ApiObject>()
+  const read = new WeakMap<CachedObject, Namespace>()
   const known = (name: string) => {
     const found = namespaces.cache.get(keyOf(namespaces, '', name))
-    if (found !== undefined && !read.has(found)) read.set(found, readObject(found.json))
-    return found && read.get(found)
+    if (found === undefined) return undefined
+    const namespace = read.get(found) ?? { key: found.key, revision: found.revision, object: readObject(found.json) }
+    read.set(found, namespace)
+    return namespace
   }
   return { known, recent: (name) => readMostRecent(namespaces)?.then(() => known(name)) ?? known(name) }
 }

@@ -1,5 +1,5 @@
 /** What a key and a write may be. Keys order by their UTF-8 bytes on every backend: see base/utf8-order. */
-import { type Key, maxKeyBytes, maxLifetimeSeconds, StoreError, type Write } from './store.ts'
+import { type Key, maxKeyBytes, maxLifetimeSeconds, type Revision, StoreError, type Write } from './store.ts'
 
 /** Keys come from checked names; one that does not fit is a fault of ours, caught before it can reach a backend. */
 export function assertKey(key: Key): void {
@@ -10,11 +10,19 @@ export function assertKey(key: Key): void {
   }
 }
 
-export function assertWrite({ key, expected, value, lifetimeSeconds }: Write): void {
+export function assertWrite({ key, expected, value, lifetimeSeconds, guards }: Write): void {
   assertKey(key)
-  if (!Number.isSafeInteger(expected) || expected < 0) throw new StoreError(`not a revision: ${expected}`)
+  assertRevision(expected)
   if (value === undefined && expected === 0) throw new StoreError('a key that is absent cannot be deleted')
   if (lifetimeSeconds !== undefined) assertLifetime(lifetimeSeconds, value)
+  for (const guard of guards ?? []) {
+    assertKey(guard.key)
+    assertRevision(guard.revision)
+  }
+}
+
+function assertRevision(revision: Revision): void {
+  if (!Number.isSafeInteger(revision) || revision < 0) throw new StoreError(`not a revision: ${revision}`)
 }
 
 function assertLifetime(seconds: number, value: Write['value']): void {

@@ -11,6 +11,7 @@ import {
   type Committed,
   type Conflict,
   type Entry,
+  type Guard,
   type Key,
   type ListRange,
   type Revision,
@@ -42,6 +43,8 @@ export class MemoryStore implements Store {
     assertWrite(write)
     const current = this.#current.get(write.key)
     if ((current?.revision ?? 0) !== write.expected) return { outcome: 'conflict', current }
+    const holds = ({ key, revision }: Guard) => (this.#current.get(key)?.revision ?? 0) === revision
+    if (!(write.guards ?? []).every(holds)) return { outcome: 'conflict', current }
     this.#setLifetime(write.key, write.lifetimeSeconds)
     return { outcome: 'committed', revision: this.#apply(write.key, write.value) }
   }

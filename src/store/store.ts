@@ -4,7 +4,8 @@
  * Every backend (memory, lmdb, etcd) keeps these promises, and `test/store/suite.ts` proves them on each:
  *  - Durable: a commit resolves when it is durable and not before; until then nobody can see it.
  *  - Ordered: each commit gets the next revision; revisions rise strictly and are never reused, not by a restart either.
- *  - Compare-and-set: a commit names the revision it replaces; of several that name the same one, at most one wins.
+ *  - Compare-and-set: a commit names the revision it replaces; of several that name the same one, at most one wins. It
+ *    may name revisions of other keys that it rests on: none of them has changed when it happens.
  *  - Linearizable: `revision()` is at least the revision of every commit acknowledged before the call.
  *  - Snapshots: `list` at a revision is the exact state at that revision, for as long as history is kept.
  *  - Watches: `watch(N)` yields every change after N once, in revision order, with no gap, or throws RevisionGone.
@@ -40,6 +41,7 @@ export interface Write {
   readonly expected: Revision
   /** The new value; undefined deletes the key (and `expected` must not be 0). */
   readonly value: Bytes | undefined
+  readonly guards?: readonly Guard[] | undefined
   /**
    * The key goes by itself some time after so many whole seconds (1 to `maxLifetimeSeconds`) from the call; absent: it
    * stays. Each commit decides anew: what an earlier one said of the key counts no more.
@@ -49,12 +51,21 @@ export interface Write {
   readonly lifetimeSeconds?: number | undefined
 }
 
+/** A key that a write rests on: it is written only if that one is at this revision too; 0: is absent. */
+export interface Guard {
+  readonly key: Key
+  readonly revision: Revision
+}
+
 export interface Committed {
   readonly outcome: 'committed'
   readonly revision: Revision
 }
 
-/** The key was not at `expected`. `current` is what it held instead (undefined: nothing) at the time of the commit. */
+/**
+ * The key was not at `expected`, or else a guard was not at its revision. `current` is what the key held (undefined:
+ * nothing) at the time of the commit.
+ */
 export interface Conflict {
   readonly outcome: 'conflict'
   readonly current: Entry | undefined

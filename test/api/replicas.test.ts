@@ -192,6 +192,26 @@ describe('two servers on one etcd', { timeout: 120_000 }, () => {
     assert.equal(again.status, 200, again.text)
   })
 
+  it('let nothing come into a namespace that another has begun to delete, before they have heard of it', async () => {
+    const wire = await startProxy(cluster.endpoints[0]!)
+    owner.after(() => wire.close())
+    const slow = (await startServer(owner, [`--etcd-servers=${wire.endpoint}`])).client()
+    const path = await makeNamespace('going')
+    await put(slow, path, 'early', 'x')
+    wire.set('slow')
+    assert.equal((await one.delete('/api/v1/namespaces/going')).status, 200)
+    const answer = await slow.post(path, { metadata: { name: 'm' } })
+    assert.equal(answer.status, 403, answer.text)
+    assert.equal((await one.get(`${path}/m`)).status, 404)
+    // A namespace that was only changed is still good.
+    const other = await makeNamespace('changing')
+    await put(slow, other, 'early', 'x')
+    const changed = await one.put('/api/v1/namespaces/changing', { metadata: { name: 'changing', labels: { a: 'b' } } })
+    assert.equal(changed.status, 200, changed.text)
+    const added = await slow.post(other, { metadata: { name: 'm' } })
+    assert.equal(added.status, 201, added.text)
+  })
+
   it('answer no most recent read from memory alone when one of them does not hear of the others', async () => {
     const path = await makeNamespace('deaf')
     const wire = await startProxy(cluster.endpoints[0]!)

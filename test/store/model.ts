@@ -69,8 +69,15 @@ class Comparison {
     const value = deletes ? undefined : Buffer.from(`${this.#pairs.length}:${'x'.repeat(this.#random.below(200))}`)
     // Too long to end here: that a key has a lifetime changes nothing else.
     const lifetimeSeconds = !deletes && this.#random.chance(0.2) ? 3600 : undefined
-    const real = await this.#store.commit({ key, expected: expected.real, value, lifetimeSeconds })
-    const model = await this.#model.commit({ key, expected: expected.model, value, lifetimeSeconds })
+    const other = this.#random.pick(keys)
+    const rests = this.#random.chance(0.3)
+    const known = this.#random.chance(0.7)
+      ? this.#pairOf((await this.#model.get(other))?.revision)
+      : this.#random.pick([none, ...this.#pairs])
+    const write = { key, value, lifetimeSeconds }
+    const guardsAt = (revision: Revision) => (rests ? [{ key: other, revision }] : undefined)
+    const real = await this.#store.commit({ ...write, expected: expected.real, guards: guardsAt(known.real) })
+    const model = await this.#model.commit({ ...write, expected: expected.model, guards: guardsAt(known.model) })
     if (real.outcome === 'committed' && model.outcome === 'committed') {
       assert.ok(real.revision > this.#pairs.at(-1)!.real)
       this.#pairs.push({ real: real.revision, model: model.revision })

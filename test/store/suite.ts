@@ -9,6 +9,7 @@ import {
   type Bytes,
   type Change,
   type Entry,
+  type Guard,
   type Key,
   maxKeyBytes,
   maxLifetimeSeconds,
@@ -53,6 +54,8 @@ export function storeSuite(name: string, open: Open): void {
     prove('a fresh store is empty and at a revision of at least 1', freshStore)
     prove('create, update and delete get rising revisions', lifecycle)
     prove('a commit that expects another revision changes nothing and is told what is there', conflicts)
+    prove('a commit that rests on other keys happens only while they are as they were', guards)
+    prove('what rests on a key comes before its next change, or not at all', guardsUnderWay)
     prove('keys and deletions that cannot be are refused', refusals)
     prove('revision() is at least that of every acknowledged commit', linearizableRevision)
     prove('of commits that replace the same revision one wins', oneWinner)
@@ -218,6 +221,49 @@ async function lifecycle(store: Store): Promise<void> {
   const again = await put(store, 'a', 'three', 0)
   assert.deepEqual(await entryOf(store, 'a'), ['a', again, 'three'])
   assertRising([start, created, updated, deleted, again])
+}
+
+async function guards(store: Store): Promise<void> {
+  const first = await put(store, 'place', 'one', 0)
+  const rest = (key: Key, expected: Revision, ...guards: Guard[]) =>
+    store.commit({ key, expected, value: bytes(key), guards })
+  const a = await rest('a', 0, { key: 'place', revision: first }, { key: 'nowhere', revision: 0 })
+  assert.equal(a.outcome, 'committed')
+  const second = await put(store, 'place', 'two', first)
+  const free = { outcome: 'conflict', current: undefined }
+  for (const revision of [0, first, second + 1000])
+    assert.deepEqual(await rest('b', 0, { key: 'place', revision }), free)
+  const there = { key: 'place', revision: second }
+  assert.deepEqual(await rest('b', 0, there, { key: 'nowhere', revision: second }), free)
+  const changed = await rest('a', a.revision, { key: 'place', revision: first })
+  assert.deepEqual(plainOutcome(changed), { outcome: 'conflict', current: ['a', a.revision, 'a'] })
+  const taken = await rest('a', 0, there)
+  assert.deepEqual(plainOutcome(taken), { outcome: 'conflict', current: ['a', a.revision, 'a'] })
+  await remove(store, 'place', second)
+  assert.deepEqual(await rest('b', 0, there), free)
+  assert.equal(await store.get('b'), undefined)
+  const b = await rest('b', 0, { key: 'place', revision: 0 })
+  assert.equal(b.outcome, 'committed')
+  const changes = await readChanges(store, { after: second, count: 2 })
+  assert.deepEqual(
+    changes.map(({ key }) => key),
+    ['place', 'b'],
+  )
+}
+
+async function guardsUnderWay(store: Store): Promise<void> {
+  let place = await put(store, 'place', 'at first', 0)
+  for (let round = 0; round < 5; round++) {
+    const guard = { key: 'place', revision: place }
+    const add = (i: number) => store.commit({ key: `${round}/${i}`, expected: 0, value: bytes('x'), guards: [guard] })
+    const before = Array.from({ length: 20 }, (_, i) => add(i))
+    const move = put(store, 'place', `round ${round}`, place)
+    const after = Array.from({ length: 20 }, (_, i) => add(20 + i))
+    place = await move
+    for (const outcome of await Promise.all([...before, ...after]))
+      if (outcome.outcome === 'committed') assert.ok(outcome.revision < place)
+    assert.deepEqual(await add(40), { outcome: 'conflict', current: undefined })
+  }
 }
 
 async function conflicts(store: Store): Promise<void> {

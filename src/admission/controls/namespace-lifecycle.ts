@@ -8,9 +8,16 @@ import type { AdmissionRequest, Control } from '../admission.ts'
 
 export interface Namespaces {
   /** As far as this server has heard; undefined when it knows none of that name. */
-  known(name: string): ApiObject | undefined
+  known(name: string): Namespace | undefined
   /** In its most recent state; undefined when there is none. */
-  recent(name: string): ApiObject | undefined | Promise<ApiObject | undefined>
+  recent(name: string): Namespace | undefined | Promise<Namespace | undefined>
+}
+
+export interface Namespace {
+  /** Where it is stored, and the revision of this state. */
+  readonly key: string
+  readonly revision: number
+  readonly object: ApiObject
 }
 
 const namespaces = { group: '', plural: 'namespaces' }
@@ -28,9 +35,17 @@ export function namespaceLifecycle(all: Namespaces): Control {
   }
 }
 
-/** What exists keeps its namespace from going, so for changes of it the latest news are not needed. */
-function find(all: Namespaces, { operation, namespace }: AdmissionRequest) {
-  return (operation === 'UPDATE' ? all.known(namespace) : undefined) ?? all.recent(namespace)
+/**
+ * What exists keeps its namespace from going, so for changes of it the latest news are not needed; nor for what is only
+ * stored if there are none.
+ */
+function find(all: Namespaces, { operation, namespace, restOn }: AdmissionRequest) {
+  const known = operation === 'UPDATE' || restOn !== undefined ? all.known(namespace) : undefined
+  return known === undefined || (operation === 'CREATE' && isGoing(known)) ? all.recent(namespace) : known
+}
+
+function isGoing({ object }: Namespace): boolean {
+  return object.metadata.deletionTimestamp !== undefined
 }
 
 function isNamespace({ group, plural }: AdmissionRequest): boolean {
@@ -43,9 +58,10 @@ function refuseImmortal({ operation, name }: AdmissionRequest): void {
   }
 }
 
-function assertPlace(request: AdmissionRequest, namespace: ApiObject | undefined): ApiObject | undefined {
+function assertPlace(request: AdmissionRequest, namespace: Namespace | undefined): ApiObject | undefined {
   if (namespace === undefined) throw notFound(namespaces, request.namespace)
-  if (request.operation === 'CREATE' && namespace.metadata.deletionTimestamp !== undefined) throw terminating(request)
+  if (request.operation === 'CREATE' && isGoing(namespace)) throw terminating(request)
+  request.restOn?.(namespace)
   return request.object
 }
 

@@ -52,6 +52,8 @@ export interface SwapRequest {
   readonly value: Uint8Array | undefined
   /** The key goes when this lease ends; absent: it stays. */
   readonly lease?: bigint | undefined
+  /** What else must hold. */
+  readonly guards?: readonly { readonly key: Uint8Array; readonly compare: Compare }[]
 }
 
 export interface SwapResponse {
@@ -100,10 +102,11 @@ export function encodePut(key: Uint8Array, value: Uint8Array): Buffer {
   return encode((writer) => writePut(writer, key, value))
 }
 
-export function encodeSwap({ key, compare, value, lease }: SwapRequest): Buffer {
+export function encodeSwap({ key, compare, value, lease, guards }: SwapRequest): Buffer {
   return encode(
     (writer) => {
       writer.message(1, (inner) => writeCompare(inner, key, compare))
+      for (const guard of guards ?? []) writer.message(1, (inner) => writeCompare(inner, guard.key, guard.compare))
       writer.message(2, (op) => {
         if (value === undefined) op.message(3, (deletion) => deletion.bytes(1, key))
         else op.message(2, (put) => writePut(put, key, value, lease))

@@ -203,7 +203,11 @@ export class EtcdStore implements Store {
 
   async #swap(write: Write): Promise<SwapResponse> {
     const { key, expected, value, lifetimeSeconds } = write
-    const request = { key: this.#space.key(key), compare: this.#expectation(expected), value }
+    const guards = (write.guards ?? []).map((guard) => ({
+      key: this.#space.key(guard.key),
+      compare: this.#expectation(guard.revision),
+    }))
+    const request = { key: this.#space.key(key), compare: this.#expectation(expected), value, guards }
     try {
       if (lifetimeSeconds === undefined) return await this.#callSwap(request)
       return await withLease(this.#connection, lifetimeSeconds, (lease, deadline) =>

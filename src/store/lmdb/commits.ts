@@ -113,6 +113,11 @@ function pack(batch: readonly Pending[]): ArrayBuffer {
     packed.number(due)
     packed.key(write.key)
     packed.bytes(write.value ?? nothing, headroom)
+    packed.number(write.guards?.length ?? 0)
+    for (const guard of write.guards ?? []) {
+      packed.number(guard.revision)
+      packed.key(guard.key)
+    }
   }
   return packed.finish()
 }

@@ -4,8 +4,9 @@
  *
  * Packed blocks, record by record:
  *   commit request  expected, deletes (0 or 1), due time (0: it stays), key, value with eight bytes of headroom for the
- *                   revision
- *   commit reply    revision (0: conflict), the revision held before (0: none), value held before with its headroom
+ *                   revision, the number of guards, and of each its revision and key
+ *   commit reply    revision (0: nothing was written), the revision held before (0: none), value held before with its
+ *                   headroom
  *   slice of a list revision, key, value
  *   slice of a log  revision, deletes (0 or 1), key, previous revision, previous value, value
  *   step of expiry  what was deleted, as a slice of a log; no block at all: nothing was due

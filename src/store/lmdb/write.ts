@@ -52,22 +52,34 @@ function checkSoleWriter({ meta }: Tables, state: State): void {
     throw new StoreError('another process has written to this data directory')
 }
 
-/** Returns the revision that the store is at then: the next one, or the same after a conflict. */
+/** Returns the revision that the store is at then: the next one, or the same when nothing was written. */
 function commitOne(tables: Tables, revision: Revision, writes: Unpacker, reply: Packer): Revision {
   const expected = writes.number()
   const deletes = writes.number() === 1
   const due = writes.number()
   const key = writes.bytes()
   const value = writes.bytes()
+  const guarded = readGuards(tables, writes)
   const held = tables.current.get(key)
   const previous = held === undefined ? 0 : readRevision(held, 0)
-  const next = previous === expected ? revision + 1 : revision
+  const next = previous === expected && guarded ? revision + 1 : revision
   reply.number(next === revision ? 0 : next)
   reply.number(previous)
   const replaced = held && reply.bytes(held).subarray(8)
   if (next !== revision) apply(tables, { revision: next, previous, replaced, key, value: deletes ? undefined : value })
   if (next !== revision && due > 0) write(tables.expiry, dueKey(due, next), key)
   return next
+}
+
+/** Whether every guard is at its revision. */
+function readGuards({ current }: Tables, writes: Unpacker): boolean {
+  let hold = true
+  for (let left = writes.number(); left > 0; left--) {
+    const revision = writes.number()
+    const held = current.get(writes.bytes())
+    if ((held === undefined ? 0 : readRevision(held, 0)) !== revision) hold = false
+  }
+  return hold
 }
 
 interface Applied {
