@@ -1,9 +1,9 @@
 /**
  * Empties a namespace that is being deleted, and then lets it go.
  *
- * One step: delete what is in it, look at what is left, and write that into its status; when that says already that
- * all is gone, take our finalizer away, after which the server removes the namespace. Else look again later. Nothing is
- * remembered between steps, so a restart loses nothing; nothing new can be added meanwhile, as the server refuses it.
+ * One step: delete what is in it, look at what is left, and write that into its status; when all is gone, take our
+ * finalizer away, after which the server removes the namespace. Else look again later. Nothing is remembered between
+ * steps, so a restart loses nothing; nothing new can be added meanwhile, as a create rests on the namespace as it was.
  */
 import type { Clock } from '../base/clock.ts'
 import { changeObject } from '../client/change-object.ts'
@@ -56,12 +56,9 @@ async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortS
   const namespace = await unlessGone(parts.client.get(namespaces, { name }, { signal }))
   if (namespace === undefined || !isOurs(parts, namespace)) return 'done'
   const sweep = await empty(parts, name, signal)
-  const news = await report(parts, namespace, { sweep, signal })
+  await report(parts, namespace, { sweep, signal })
   if (sweep.failures.length > 0) throw new Error(`namespace "${name}" is not emptied: ${sweep.failures.join('; ')}`)
   if (!isEmpty(sweep)) return 'later'
-  // What was let in just before the deletion may only now be on its way to the store. Our report has been written
-  // behind it, so the next look will see it.
-  if (news) return { afterMs: 0 }
   await release(parts, namespace, signal)
   return 'done'
 }
@@ -126,10 +123,9 @@ interface Finding {
   readonly signal: AbortSignal
 }
 
-/** Whether there was anything new to tell. */
-async function report(parts: NamespaceLoopParts, namespace: Namespace, { sweep, signal }: Finding): Promise<boolean> {
+async function report(parts: NamespaceLoopParts, namespace: Namespace, { sweep, signal }: Finding): Promise<void> {
   const now = parts.clock.now()
-  const changed = await change(parts, namespace, {
+  await change(parts, namespace, {
     subresource: 'status',
     signal,
     change: (object) => {
@@ -137,7 +133,6 @@ async function report(parts: NamespaceLoopParts, namespace: Namespace, { sweep, 
       return conditions && { ...object, status: { ...object.status, conditions } }
     },
   })
-  return changed !== undefined
 }
 
 async function release(parts: NamespaceLoopParts, namespace: Namespace, signal: AbortSignal): Promise<void> {
