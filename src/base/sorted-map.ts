@@ -32,13 +32,14 @@ export class SortedMap<V> {
   }
 
   set(key: string, value: V): void {
-    if (this.#byKey.has(key)) {
+    const { size } = this.#byKey
+    this.#byKey.set(key, value)
+    if (this.#byKey.size > size) {
+      this.#insert(key, value)
+    } else {
       const chunk = this.#chunks[this.#chunkOf(key)]!
       chunk.values[this.#position(chunk.keys, key)] = value
-    } else {
-      this.#insert(key, value)
     }
-    this.#byKey.set(key, value)
   }
 
   delete(key: string): void {

@@ -5,10 +5,10 @@
  */
 import {
   type Allocate,
+  type HeaderReader,
   replaceVersion,
   type Selectable,
   storedJson,
-  storedSelectable,
   type VersionedJson,
 } from '../codec/stored.ts'
 import { formatVersion } from '../model/resource-version.ts'
@@ -54,20 +54,21 @@ export class CachedObject implements VersionedJson {
   }
 }
 
+/** Makes objects of what is stored under keys with one prefix. */
+export interface ObjectReader {
+  readonly prefix: string
+  readonly headers: HeaderReader
+  readonly allocate: Allocate
+}
+
 /** `key` is `<prefix><namespace>/<name>`, or `<prefix><name>` for kinds without namespaces. */
 export function readStored(
+  { prefix, headers, allocate }: ObjectReader,
   key: string,
-  prefix: string,
   revision: number,
   value: Uint8Array,
-  allocate: Allocate = Buffer.allocUnsafeSlow,
 ): CachedObject {
-  const selectable = storedSelectable(value)
-  return new CachedObject(
-    key,
-    prefix.length,
-    revision,
-    selectable,
-    storedJson(value, formatVersion(revision), allocate),
-  )
+  const selectable = headers.read(value)
+  const json = storedJson(value, formatVersion(revision), allocate)
+  return new CachedObject(key, prefix.length, revision, selectable, json)
 }

@@ -6,8 +6,9 @@
  */
 import { SortedMap } from '../base/sorted-map.ts'
 import { compareUtf8 } from '../base/utf8-order.ts'
+import { HeaderReader } from '../codec/stored.ts'
 import type { Change } from '../store/store.ts'
-import { type CachedObject, readStored } from './cached-object.ts'
+import { type CachedObject, type ObjectReader, readStored } from './cached-object.ts'
 import { CacheEvent, type EventForm, type Matches } from './event.ts'
 import { type LabelDemand, LabelIndex } from './label-index.ts'
 import { type Selection, Watcher } from './watcher.ts'
@@ -35,8 +36,15 @@ export class KindCache {
   /** Watchers by the namespace they look at; '' for those that look at all. */
   readonly #watchers = new Map<string, Set<Watcher>>()
 
+  /** For objects that come one by one, and for those that come in a row. */
+  readonly #single: ObjectReader
+  readonly #inRow: ObjectReader
+
   constructor(prefix: string) {
     this.prefix = prefix
+    const headers = new HeaderReader()
+    this.#single = { prefix, headers, allocate: Buffer.allocUnsafeSlow }
+    this.#inRow = { prefix, headers, allocate: Buffer.allocUnsafe }
   }
 
   get size(): number {
@@ -55,7 +63,7 @@ export class KindCache {
 
   /** Takes an object of the snapshot. Objects loaded in a row share blocks of memory, which takes much less. */
   load(key: string, revision: number, value: Uint8Array): void {
-    this.#loading.set(key, readStored(key, this.prefix, revision, value, Buffer.allocUnsafe))
+    this.#loading.set(key, readStored(this.#inRow, key, revision, value))
   }
 
   /** The snapshot is complete, as of this revision, and takes the place of all there was. Watches end: there is a gap. */
@@ -83,8 +91,13 @@ export class KindCache {
   /** The event of a change, from the objects before and after it. */
   event(change: Change, previous: CachedObject | undefined): CacheEvent | undefined {
     if (change.value !== undefined)
-      return new CacheEvent(readStored(change.key, this.prefix, change.revision, change.value), previous, false)
+      return new CacheEvent(this.read(change.key, change.revision, change.value), previous, false)
     return previous && new CacheEvent(previous.withRevision(change.revision), previous, true)
+  }
+
+  /** An object of the kind from what is stored, whether or not that is the present state. */
+  read(key: string, revision: number, value: Uint8Array): CachedObject {
+    return readStored(this.#single, key, revision, value)
   }
 
   get(key: string): CachedObject | undefined {

@@ -74,19 +74,30 @@ function splitBody(object: ApiObject): { before: string; after: string } {
   return { before, after: `${after}}` }
 }
 
-/** The part of the header that objects are selected by. Checks the value on the way. */
-export function storedSelectable(bytes: Uint8Array): Selectable {
-  const view = asBuffer(bytes)
-  assertSound(view)
-  const length = view.readUInt32LE(6)
-  if (length === emptyHeader.length) return nothingSelectable
-  const { labels, fields }: Selectable = JSON.parse(view.toString('utf8', headerStart, headerStart + length))
-  if (labels === undefined && fields === undefined) return nothingSelectable
-  return { labels, fields }
-}
-
 /** Shared by all objects that have neither. */
 const nothingSelectable: Selectable = { labels: undefined, fields: undefined }
+
+/**
+ * Reads headers, one object after the other, for what objects are selected by. Neighbours often have the same labels:
+ * then they share one, which saves time and memory.
+ */
+export class HeaderReader {
+  #text = Buffer.from(emptyHeader)
+  #selectable = nothingSelectable
+
+  /** Checks the whole value on the way. */
+  read(bytes: Uint8Array): Selectable {
+    const view = asBuffer(bytes)
+    assertSound(view)
+    const text = view.subarray(headerStart, headerStart + view.readUInt32LE(6))
+    if (!text.equals(this.#text)) {
+      const { labels, fields }: Partial<Selectable> = JSON.parse(text.toString('utf8'))
+      this.#selectable = labels === undefined && fields === undefined ? nothingSelectable : { labels, fields }
+      this.#text = Buffer.from(text)
+    }
+    return this.#selectable
+  }
+}
 
 export interface VersionedJson {
   /** The object's JSON with its resourceVersion in place: what a GET sends. */

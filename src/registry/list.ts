@@ -4,7 +4,7 @@
  * The newest state comes from the cache. A page at an older revision comes from the cache too when the kind has not
  * changed since, else from the store, which keeps exact snapshots for as long as it keeps history.
  */
-import { type CachedObject, readStored } from '../cache/cached-object.ts'
+import type { CachedObject } from '../cache/cached-object.ts'
 import { badRequest, expired } from '../model/api-error.ts'
 import { parseVersion } from '../model/resource-version.ts'
 import { RevisionAhead, RevisionGone } from '../store/store.ts'
@@ -117,7 +117,7 @@ async function pageOfStore(resource: Resource, query: ListQuery, revision: numbe
     })
     objects.push(
       ...page.entries
-        .map((entry) => readStored(entry.key, resource.cache.prefix, entry.revision, entry.value))
+        .map(({ key, revision, value }) => resource.cache.read(key, revision, value))
         .filter((object) => isWanted(selection, object)),
     )
     position = page.entries.at(-1)?.key

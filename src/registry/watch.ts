@@ -5,7 +5,6 @@
  * window begins, and goes on from there without a gap; a start older than the log is 410.
  */
 import type { CachedObject } from '../cache/cached-object.ts'
-import { readStored } from '../cache/cached-object.ts'
 import type { CacheEvent, EventForm, EventType } from '../cache/event.ts'
 import { concerns } from '../cache/kind-cache.ts'
 import type { Selection, Watcher } from '../cache/watcher.ts'
@@ -115,10 +114,9 @@ async function readLog(
 const maxReplayed = 100_000
 const maxReplayedBytes = 128 * 1024 * 1024
 
-function eventOf(resource: Resource, change: Change): CacheEvent | undefined {
-  const { prefix } = resource.cache
-  const previous = change.previous && readStored(change.key, prefix, change.previous.revision, change.previous.value)
-  return resource.cache.event(change, previous)
+function eventOf({ cache }: Resource, change: Change): CacheEvent | undefined {
+  const { key, previous } = change
+  return cache.event(change, previous && cache.read(key, previous.revision, previous.value))
 }
 
 function tooOld(revision: number) {

@@ -7,9 +7,9 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { systemClock } from '../../src/base/clock.ts'
-import { readStored } from '../../src/cache/cached-object.ts'
 import { Caches } from '../../src/cache/caches.ts'
 import { jsonEvents } from '../../src/cache/event.ts'
+import { KindCache } from '../../src/cache/kind-cache.ts'
 import { encodeStored } from '../../src/codec/stored.ts'
 import { configMap } from '../../src/kinds/core/config-map.ts'
 import { ApiError } from '../../src/model/api-error.ts'
@@ -211,11 +211,12 @@ function stateAt(log: readonly Change[], revision: number): Entry[] {
 /** A selection, and what it should see. */
 class Selected {
   readonly parsed: ParsedSelection
-  readonly #prefix: string
+  /** Only to read what is stored. */
+  readonly #objects: KindCache
 
   constructor(resource: Resource, { namespace, labelSelector }: (typeof selections)[number]) {
     this.parsed = parseSelection(resource, { namespace, name: undefined, labelSelector, fieldSelector: '' })
-    this.#prefix = resource.cache.prefix
+    this.#objects = new KindCache(resource.cache.prefix)
   }
 
   /** The objects of a state as they are listed. */
@@ -233,12 +234,12 @@ class Selected {
 
   #wants({ key, revision, value }: Entry): boolean {
     const { namespace, matches } = this.parsed
-    const object = readStored(key, this.#prefix, revision, value)
+    const object = this.#objects.read(key, revision, value)
     return (namespace ?? object.namespace) === object.namespace && (matches?.(object) ?? true)
   }
 
   #json({ key, value }: Entry, revision: number): string {
-    return readStored(key, this.#prefix, revision, value).json.toString()
+    return this.#objects.read(key, revision, value).json.toString()
   }
 }
 
