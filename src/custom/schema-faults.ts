@@ -218,21 +218,27 @@ function keyFaults(property: Json, needed: boolean, path: FieldPath): FieldError
 }
 
 function belowFaults(schema: JsonObject, reader: SchemaReader, path: FieldPath): FieldError[] {
-  const { properties, additionalProperties: others, items } = schema
-  const faults: FieldError[] = []
-  if (isObject(properties))
-    for (const [name, inner] of Object.entries(properties))
-      faults.push(...nodeFaults(inner!, reader, at(child(path, 'properties'), name)))
+  const { properties } = schema
+  const inner = isObject(properties) ? Object.entries(properties) : []
+  return [
+    ...inner.flatMap(([name, property]) => nodeFaults(property!, reader, at(child(path, 'properties'), name))),
+    ...otherFaults(schema, reader, child(path, 'additionalProperties')),
+    ...itemFaults(schema, reader, child(path, 'items')),
+  ]
+}
+
+function otherFaults(schema: JsonObject, reader: SchemaReader, path: FieldPath): FieldError[] {
+  const { properties, additionalProperties: others } = schema
   if (others != null && hasMembers(properties))
-    faults.push(
-      forbidden(child(path, 'additionalProperties'), 'additionalProperties and properties exclude each other'),
-    )
-  else if (others === false) faults.push(forbidden(child(path, 'additionalProperties'), 'must not be false'))
-  else if (isObject(others)) faults.push(...nodeFaults(others, reader, child(path, 'additionalProperties')))
-  if (Array.isArray(items)) faults.push(forbidden(child(path, 'items'), 'items must be a schema and not a list'))
-  else if (items != null) faults.push(...nodeFaults(items, reader, child(path, 'items')))
-  else if (schema.type === 'array') faults.push(required(child(path, 'items'), 'must be specified'))
-  return faults
+    return [forbidden(path, 'additionalProperties and properties exclude each other')]
+  if (others === false) return [forbidden(path, 'must not be false')]
+  return isObject(others) ? nodeFaults(others, reader, path) : []
+}
+
+function itemFaults({ type, items }: JsonObject, reader: SchemaReader, path: FieldPath): FieldError[] {
+  if (Array.isArray(items)) return [forbidden(path, 'items must be a schema and not a list')]
+  if (items != null) return nodeFaults(items, reader, path)
+  return type === 'array' ? [required(path, 'must be specified')] : []
 }
 
 function logicFaults(schema: JsonObject, reader: SchemaReader, path: FieldPath): FieldError[] {

@@ -57,15 +57,17 @@ export function generateName(prefix: string): string {
 }
 
 export function validateMetadata(kind: Kind, metadata: ObjectMeta): FieldError[] {
-  const { generation, labels, annotations, ownerReferences, finalizers } = metadata
-  const errors = [...validateName(kind, metadata), ...validateNamespace(metadata)]
-  if (generation !== undefined && generation < 0)
-    errors.push(invalid('metadata.generation', generation, 'must be greater than or equal to 0'))
-  if (labels !== undefined) errors.push(...checkLabels(labels, 'metadata.labels'))
-  if (annotations !== undefined) errors.push(...checkAnnotations(annotations, 'metadata.annotations'))
-  if (ownerReferences !== undefined) errors.push(...validateOwners(ownerReferences))
-  if (finalizers !== undefined) errors.push(...validateFinalizers(finalizers))
-  return errors
+  const { generation = 0, labels, annotations, ownerReferences, finalizers } = metadata
+  // Lists of faults may be too long to be the arguments of a call, so they are joined and not pushed.
+  return [
+    ...validateName(kind, metadata),
+    ...validateNamespace(metadata),
+    ...(generation < 0 ? [invalid('metadata.generation', generation, 'must be greater than or equal to 0')] : []),
+    ...(labels ? checkLabels(labels, 'metadata.labels') : []),
+    ...(annotations ? checkAnnotations(annotations, 'metadata.annotations') : []),
+    ...(ownerReferences ? validateOwners(ownerReferences) : []),
+    ...(finalizers ? validateFinalizers(finalizers) : []),
+  ]
 }
 
 function validateName(kind: Kind, { name = '', generateName: prefix = '' }: ObjectMeta): FieldError[] {

@@ -302,6 +302,10 @@ const sizes: { [name: string]: Row } = {
     body: named(`"data":{${many(40_000, (i) => `"${i * 7919}":""`)}}`),
     status: 201,
   },
+  '200,000 bad labels': { body: meta(`"labels":{${many(200_000, (i) => `"!${i}":""`)}}`), status: 422 },
+  '200,000 bad annotations': { body: meta(`"annotations":{${many(200_000, (i) => `"!${i}":""`)}}`), status: 422 },
+  '200,000 bad finalizers': { body: meta(`"finalizers":[${many(200_000, (i) => `"!${i}"`)}]`), status: 422 },
+  '100,000 bad owners': { body: meta(`"ownerReferences":[${many(100_000, (i) => `{"name":"${i}"}`)}]`), status: 422 },
   '200,000 bad keys': { body: named(`"data":{${many(200_000, (i) => `"!${i}":""`)}}`), status: 422 },
   '200,000 unknown fields, strictly': {
     path: `${configMaps}?fieldValidation=Strict`,
