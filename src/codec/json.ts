@@ -86,7 +86,7 @@ export function stringifyMembers(object: JsonObject): string {
   return text
 }
 
-export function stringifyMember(key: string, value: Json): string {
+function stringifyMember(key: string, value: Json): string {
   return `${JSON.stringify(key)}:${write(value)}`
 }
 

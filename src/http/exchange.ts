@@ -94,7 +94,7 @@ export class Exchange {
   }
 
   setHeader(name: string, value: string): void {
-    const known = this.#headers.indexOf(name)
+    const known = this.#headers.findIndex((text, i) => i % 2 === 0 && text === name)
     if (known < 0) this.#headers.push(name, value)
     else this.#headers[known + 1] = value
   }

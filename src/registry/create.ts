@@ -9,7 +9,16 @@ import type { Guard } from '../store/store.ts'
 import { jsonOf, toStored } from './conversion.ts'
 import { generateName, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
-import { commitObject, prepareContext, unstored, versionOf, type WriteContext, warn, withManagers } from './write.ts'
+import {
+  commitObject,
+  maxAttempts,
+  prepareContext,
+  unstored,
+  versionOf,
+  type WriteContext,
+  warn,
+  withManagers,
+} from './write.ts'
 
 /**
  * `object` has been decoded and defaulted; it is the caller's no more. With `managed` its managedFields say already who
@@ -20,8 +29,6 @@ export async function create(context: WriteContext, object: ApiObject, managed =
   const version = versionOf(context)
   return jsonOf(version, await createStored(context, toStored(version, object), managed))
 }
-
-const maxAttempts = 100
 
 /** Whoever decides on it may rest on another object, such as its namespace; when that has changed it is decided anew. */
 async function createStored(context: WriteContext, object: ApiObject, managed: boolean): Promise<Buffer> {

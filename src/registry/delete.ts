@@ -10,7 +10,7 @@ import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/obj
 import { fromStored } from './conversion.ts'
 import { readObject } from './read-stored.ts'
 import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
-import { commitObject, versionOf, type WriteContext, withVersion } from './write.ts'
+import { commitObject, maxAttempts, versionOf, type WriteContext, withVersion } from './write.ts'
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 
@@ -26,8 +26,6 @@ export interface Deleted {
   readonly object: ApiObject
   readonly removed: boolean
 }
-
-const maxAttempts = 100
 
 export async function deleteObject(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace } = context

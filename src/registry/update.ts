@@ -20,7 +20,16 @@ import { mustWait, removeObject } from './delete.ts'
 import { keptMetadata, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import { readObject } from './read-stored.ts'
 import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
-import { commitObject, prepareContext, unstored, versionOf, type WriteContext, warn, withManagers } from './write.ts'
+import {
+  commitObject,
+  maxAttempts,
+  prepareContext,
+  unstored,
+  versionOf,
+  type WriteContext,
+  warn,
+  withManagers,
+} from './write.ts'
 
 /** Makes the next object from the present one, both in the version written through. May be called again with a newer. */
 export type Transform = (previous: ApiObject) => Next
@@ -36,8 +45,6 @@ export interface Updated {
   readonly json: Buffer
   readonly created: boolean
 }
-
-const maxAttempts = 100
 
 /** PUT: the object as sent becomes the object as stored, or is created where the kind allows it. */
 export async function update(context: WriteContext, name: string, object: ApiObject): Promise<Updated> {

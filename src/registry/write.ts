@@ -12,6 +12,9 @@ import type { Conflict, Guard } from '../store/store.ts'
 import { fromStored, inVersions } from './conversion.ts'
 import { headerOf, keyOf, type Resource } from './resource.ts'
 
+/** How often a write is tried that others keep beating to it. */
+export const maxAttempts = 100
+
 export interface WriteContext {
   /** The kind in its stored version: what rules, admission and the store are given. */
   readonly resource: Resource

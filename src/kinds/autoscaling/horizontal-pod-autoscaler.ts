@@ -6,6 +6,7 @@ import { child, type FieldError, type FieldPath, invalid } from '../../model/fie
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
+import { keep, plainStatus } from '../spec-and-status.ts'
 import { behavior } from './behavior.ts'
 import { dropCarried } from './carried.ts'
 import { checkScaleToZero, type MetricSpec, metricSpec, metricStatus } from './metrics.ts'
@@ -98,11 +99,7 @@ export const horizontalPodAutoscaler = defineKind({
   ],
   readOnly: ['status'],
   subresources: {
-    status: {
-      verbs: ['get', 'update', 'patch'],
-      readOnly: ['spec'],
-      prepareForUpdate: (next, previous) => keep(next, previous, 'spec'),
-    },
+    status: plainStatus,
   },
   // What other versions carry in annotations has fields of its own here.
   fillDefaults: ({ metadata }, { vendor }) => dropCarried(metadata, vendor),
@@ -124,10 +121,6 @@ function fillMetrics(spec: Spec): void {
 
 export function cpuMetric(averageUtilization: number): MetricSpec {
   return { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } }
-}
-
-function keep(next: HorizontalPodAutoscaler, previous: HorizontalPodAutoscaler, part: 'spec' | 'status'): void {
-  next[part] = previous[part] as never
 }
 
 /** Metrics of single containers are not offered yet; an object that has some keeps them. */

@@ -9,6 +9,7 @@ import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
+import { keep, plainStatus } from '../spec-and-status.ts'
 
 const condition = s.object(
   {
@@ -65,11 +66,7 @@ export const namespace = defineKind({
   ],
   readOnly: ['status'],
   subresources: {
-    status: {
-      verbs: ['get', 'update', 'patch'],
-      readOnly: ['spec'],
-      prepareForUpdate: (next, previous) => keep(next, previous, 'spec'),
-    },
+    status: plainStatus,
     finalize: {
       verbs: ['update'],
       readOnly: ['status'],
@@ -103,10 +100,6 @@ function activate(object: Namespace, vendor: Vendor): void {
   const own = vendor.namespaceFinalizer
   object.spec = { finalizers: given.includes(own) ? given : [...given, own] }
   object.status = { phase: 'Active' }
-}
-
-function keep(next: Namespace, previous: Namespace, part: 'spec' | 'status'): void {
-  next[part] = previous[part] as never
 }
 
 function checkFinalizers(object: Namespace, { vendor, subresource }: RuleContext): FieldError[] {

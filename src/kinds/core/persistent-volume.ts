@@ -11,6 +11,7 @@ import { ageColumn, type Column, column, nameColumn } from '../../schema/columns
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { immutableField } from '../immutable.ts'
+import { keep, plainStatus } from '../spec-and-status.ts'
 import { abbreviateModes } from './types/access-modes.ts'
 import { type PersistentVolumeSpec, persistentVolumeSpec, sourceNames } from './types/persistent-volume-spec.ts'
 import type { ResourceList } from './types/resource-list.ts'
@@ -61,11 +62,7 @@ export const persistentVolume = defineKind({
   columns,
   readOnly: ['status'],
   subresources: {
-    status: {
-      verbs: ['get', 'update', 'patch'],
-      readOnly: ['spec'],
-      prepareForUpdate: (next, previous) => keep(next, previous, 'spec'),
-    },
+    status: plainStatus,
   },
   fillDefaults: ({ spec }) => {
     if (spec === undefined) return
@@ -100,10 +97,6 @@ function claimOf({ claimRef }: PersistentVolumeSpec): string {
 /** The annotation is from before there was the field, and goes before it. */
 function classOf({ metadata, spec }: PersistentVolume, vendor: Vendor): string {
   return metadata.annotations?.[vendorKey(vendor, 'storage-class', 'volume.beta')] ?? spec?.storageClassName ?? ''
-}
-
-function keep(next: PersistentVolume, previous: PersistentVolume, part: 'spec' | 'status'): void {
-  next[part] = previous[part] as never
 }
 
 /** How much it stores, and nothing else. */
