@@ -1,42 +1,86 @@
 /**
  * What the tests need beyond npm, installed from Debian's packages where that is possible. Where it is not, the run
  * stops with the names of what is missing: no test is skipped.
+ *
+ * kubectl is needed in the version that Debian has, since the transcripts are what that one says. A machine may have
+ * another: that is left alone, and Debian's is unpacked into `.tools/`, which comes first in the path of the tests.
  */
 import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 
-const packages: { readonly [command: string]: string } = {
-  etcd: 'etcd-server',
-  kubectl: 'kubernetes-client',
-  openssl: 'openssl',
-  gcc: 'gcc libc6-dev',
+interface Tool {
+  readonly command: string
+  readonly packages: readonly string[]
+  /** What this command prints when the right one is installed. */
+  readonly version?: { readonly args: readonly string[]; readonly wanted: RegExp }
 }
 
+const tools: readonly Tool[] = [
+  { command: 'etcd', packages: ['etcd-server'] },
+  {
+    command: 'kubectl',
+    packages: ['kubernetes-client'],
+    version: { args: ['version', '--client'], wanted: /\bv?1\.20\./ },
+  },
+  { command: 'openssl', packages: ['openssl'] },
+  { command: 'gcc', packages: ['gcc', 'libc6-dev'] },
+]
+
+const unpacked = join(dirname(dirname(import.meta.dirname)), '.tools')
+
 export function installTools(): void {
-  const missing = Object.keys(packages).filter((command) => !isInstalled(command))
+  process.env.PATH = `${join(unpacked, 'usr/bin')}${delimiter}${process.env.PATH}`
+  const missing = tools.filter((tool) => !isRight(tool))
   if (missing.length === 0) return
-  const names = missing.flatMap((command) => packages[command]!.split(' '))
-  console.log(`installing ${names.join(' ')}`)
-  if (process.getuid?.() === 0 && isInstalled('apt-get')) {
-    apt('update')
-    apt('install', '-y', '--no-install-recommends', ...names)
-  }
-  const still = missing.filter((command) => !isInstalled(command))
-  if (still.length === 0) return
-  console.error(
-    `The tests need ${still.join(', ')}. On Debian: apt-get install ${still.map((command) => packages[command]).join(' ')}`,
-  )
-  console.log(`0 passed, ${still.length} failed`)
+  console.log(`installing ${missing.flatMap(({ packages }) => packages).join(' ')}`)
+  if (isRoot() && isInstalled('apt-get')) apt(['update'])
+  for (const tool of missing) install(tool)
+  const still = missing.filter((tool) => !isRight(tool))
+  if (still.length > 0) giveUp(still)
+}
+
+function giveUp(missing: readonly Tool[]): never {
+  const names = missing.map(({ command, version }) => (version ? `${command} ${version.wanted.source}` : command))
+  const packages = missing.flatMap(({ packages }) => packages)
+  console.error(`The tests need ${names.join(', ')}. On Debian: apt-get install ${packages.join(' ')}`)
+  console.log(`0 passed, ${missing.length} failed`)
   process.exit(1)
+}
+
+/** The whole machine gets what it lacks; what it has in another version stays as it is. */
+function install({ command, packages }: Tool): void {
+  if (!isInstalled('apt-get')) return
+  if (isInstalled(command)) unpack(packages)
+  else if (isRoot()) apt(['install', '-y', '--no-install-recommends', ...packages])
+}
+
+function unpack(packages: readonly string[]): void {
+  mkdirSync(unpacked, { recursive: true })
+  apt(['download', ...packages], unpacked)
+  for (const file of readdirSync(unpacked).filter((name) => name.endsWith('.deb')))
+    run('dpkg', ['-x', file, '.'], unpacked)
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0
 }
 
 function isInstalled(command: string): boolean {
   return spawnSync('sh', ['-c', `command -v ${command}`]).status === 0
 }
 
-function apt(...args: string[]): void {
-  const { status, stderr } = spawnSync('apt-get', args, {
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    encoding: 'utf8',
-  })
+function isRight({ command, version }: Tool): boolean {
+  if (!isInstalled(command)) return false
+  return version === undefined || version.wanted.test(spawnSync(command, version.args, { encoding: 'utf8' }).stdout)
+}
+
+function apt(args: readonly string[], cwd?: string): void {
+  run('apt-get', args, cwd)
+}
+
+function run(command: string, args: readonly string[], cwd?: string): void {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const { status, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8' })
   if (status !== 0) console.error(stderr)
 }
