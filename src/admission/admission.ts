@@ -5,7 +5,7 @@
 import type { ApiObject } from '../model/object.ts'
 import type { User } from '../model/user.ts'
 
-export type Operation = 'CREATE' | 'UPDATE' | 'DELETE'
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
 export interface AdmissionRequest {
   readonly operation: Operation

@@ -2,15 +2,19 @@
 
 import type { Admission } from '../admission/admission.ts'
 import type { EventForm } from '../cache/event.ts'
-import { ApiError, methodNotAllowed, noSuchPath } from '../model/api-error.ts'
+import { ApiError, noSuchPath } from '../model/api-error.ts'
+import type { Verb } from '../model/verb.ts'
+import type { Catalogue } from '../registry/catalogue.ts'
 import { eventsOf } from '../registry/conversion.ts'
-import type { Resource } from '../registry/resource.ts'
+import type { Endpoint } from '../registry/endpoint.ts'
+import type { Resource, ServedType } from '../registry/resource.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
 import type { Step } from './pipeline.ts'
 import { openView, projectedEvents, projectedForm } from './projections.ts'
-import type { PathInfo, ResourceInfo, Verb } from './request-info.ts'
+import type { PathInfo, ResourceInfo } from './request-info.ts'
 import type { Handler } from './resource-request.ts'
+import { handleAnswer } from './verbs/answer.ts'
 import { handleCreate } from './verbs/create.ts'
 import { handleDelete } from './verbs/delete.ts'
 import { handleDeleteCollection } from './verbs/delete-collection.ts'
@@ -24,12 +28,13 @@ import { handleWatch } from './verbs/watch.ts'
 export type PathHandler = (exchange: Exchange, info: PathInfo) => false | void | Promise<void>
 
 export interface Routes {
-  readonly resources: readonly Resource[]
+  readonly catalogue: Catalogue
   readonly paths: readonly PathHandler[]
   readonly admission: Admission
 }
 
-const handlers: { readonly [V in Verb]?: Handler } = {
+/** What is done with stored objects. */
+const handlers: { readonly [V in Verb]: Handler } = {
   get: handleGet,
   list: handleList,
   watch: handleWatch,
@@ -40,17 +45,17 @@ const handlers: { readonly [V in Verb]?: Handler } = {
   deletecollection: handleDeleteCollection,
 }
 
-export function dispatch({ resources, paths, admission }: Routes): Step {
-  const byPath = new Map(
-    resources.map((resource) => [`${resource.group}/${resource.kind.version}/${resource.plural}`, resource]),
-  )
+export function dispatch({ catalogue, paths, admission }: Routes): Step {
   return (exchange) => {
     const { info } = exchange
     if (!info.resource) return handlePath(paths, exchange, info)
-    const resource = byPath.get(`${info.group}/${info.version}/${info.plural}`)
-    if (resource === undefined || !isPlaced(resource, info)) throw noSuchPath()
+    const served = catalogue.find(info.group, info.version, info.plural)
+    if (served === undefined || !isPlaced(served, info)) throw noSuchPath()
+    const endpoint = findEndpoint(served, info)
+    if (endpoint !== undefined) return handleAnswer({ exchange, info, served, endpoint, admission })
+    const resource = resourceOf(served, info)
     const events = agree(exchange, info, resource)
-    return handlerOf(resource, info)({ exchange, info, resource, admission, events })
+    return handlers[info.verb]({ exchange, info, resource, admission, events })
   }
 }
 
@@ -73,26 +78,30 @@ function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: Pat
 }
 
 /** A namespaced kind is written in a namespace; one without namespaces is never found in one. */
-function isPlaced({ kind }: Resource, info: ResourceInfo): boolean {
+function isPlaced({ kind }: ServedType, info: ResourceInfo): boolean {
   if (kind.scope === 'Cluster') return info.namespace === ''
   return info.namespace !== '' || info.verb === 'list' || (info.verb === 'watch' && info.name === '')
 }
 
-function handlerOf(resource: Resource, info: ResourceInfo): Handler {
-  if (info.subresource !== '') assertSubresource(resource, info)
-  if (info.name === '' && ['update', 'patch', 'delete', 'get'].includes(info.verb)) throw notAllowed()
-  if (info.verb === 'create' && info.name !== '') throw notAllowed()
-  if (info.verb === 'deletecollection' && resource.kind.deleteCollection === false) throw notAllowed()
-  const handler = handlers[info.verb]
-  if (handler === undefined) throw methodNotAllowed(info.verb, resource)
-  return handler
+/** Who answers, where that is not the verb on a stored object. Refuses what nobody does here. */
+function findEndpoint(served: ServedType, { verb, name, subresource }: ResourceInfo): Endpoint | undefined {
+  const at = subresource === '' ? served : served.subresources.get(subresource)
+  if (at === undefined) throw noSuchPath()
+  if (!at.verbs.includes(verb) || !isAddressed(verb, name, subresource)) throw notAllowed()
+  return at.endpoint
 }
 
-function assertSubresource(resource: Resource, info: ResourceInfo): void {
-  const subresources = resource.kind.subresources ?? {}
-  if (!Object.hasOwn(subresources, info.subresource)) throw noSuchPath()
-  const verbs: readonly string[] = subresources[info.subresource]!.verbs
-  if (!verbs.includes(info.verb)) throw notAllowed()
+/** What the verb is done to: the resource itself, or the view of it that the sub-resource is. */
+function resourceOf(served: ServedType, { subresource }: ResourceInfo): Resource {
+  if (served.endpoint !== undefined) throw noSuchPath()
+  return subresource === '' ? served : (served.views.get(subresource) ?? served)
+}
+
+/** A new object is sent to its collection, and what is done to one object names it. */
+function isAddressed(verb: Verb, name: string, subresource: string): boolean {
+  if (subresource !== '' || verb === 'watch') return true
+  const ofMany = verb === 'create' || verb === 'list' || verb === 'deletecollection'
+  return ofMany ? name === '' : name !== ''
 }
 
 export function notAllowed(): ApiError {

@@ -6,8 +6,7 @@
  *   /livez                                   a path that is no resource
  */
 import { badRequest, noSuchPath } from '../model/api-error.ts'
-
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+import type { Verb } from '../model/verb.ts'
 
 export interface ResourceInfo {
   readonly resource: true

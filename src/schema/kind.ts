@@ -7,6 +7,7 @@ import { defined } from '../model/json.ts'
 import { checkDnsSubdomain, type NameCheck } from '../model/names.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
+import type { Verb } from '../model/verb.ts'
 import type { Column } from './columns.ts'
 import type { PrepareContext, RuleContext } from './context.ts'
 import { objectMeta } from './object-meta.ts'
@@ -45,8 +46,10 @@ export interface KindDefinition<T> {
   readonly needsVersion?: boolean
   /** Whether patches may be strategic merges; true unless said otherwise. */
   readonly strategicPatch?: boolean
-  /** Collections of this kind can be deleted at once; true unless said otherwise. */
-  readonly deleteCollection?: boolean
+  /** What can be asked of it; everything unless said otherwise. */
+  readonly verbs?: readonly Verb[]
+  /** Its objects are not stored: an endpoint in `resources/` answers. */
+  readonly virtual?: boolean
   /** Subresources that are views of the object itself, each with the fields it may change. */
   readonly subresources?: { readonly [name: string]: Subresource<T> }
   /** Fields, by path, that writes to the main resource cannot set: they are neither changed nor owned. */
@@ -84,6 +87,16 @@ export interface Subresource<T> {
   readonly prepareForUpdate: (next: T, previous: T, context: PrepareContext) => void
   /** Fields, by path, that writes through this subresource cannot set. */
   readonly readOnly: readonly string[]
+  /** Where it shows the object as one of another kind, such as Scale. */
+  readonly as?: ShownAs<T>
+}
+
+/** How an object is shown as one of another kind, as ReplicationController is as Scale. */
+export interface ShownAs<T> {
+  readonly kind: Kind
+  readonly read: (object: T) => ApiObject
+  /** Writes what was sent into the object. Changes `object`. */
+  readonly write: (sent: ApiObject, object: T) => void
 }
 
 /** A kind as the rest of the server sees it: rules on any object, every choice made. */
@@ -115,6 +128,8 @@ export function defineKind<F extends Fields>(definition: KindDefinition<ObjectOf
 }
 
 export interface VersionDefinition<F extends Fields, S> extends Conversion<ObjectOf<F>, S> {
+  /** The short id of its group, where that is another one than that of the stored version. */
+  readonly group?: string
   readonly version: string
   readonly fields: F
   /** Defaults of this version, beside those of the stored one. */
@@ -126,13 +141,14 @@ export interface VersionDefinition<F extends Fields, S> extends Conversion<Objec
  * are those of the stored version, which sees every object before it is judged, stored or shown in a table.
  */
 export function defineVersion<F extends Fields, S>(stored: Kind, definition: VersionDefinition<F, S>): Kind {
-  const { group, kind, plural, doc, shortNames, categories, scope, name, confidential } = stored
+  const { kind, plural, doc, shortNames, categories, scope, name, confidential } = stored
   const { deleteAnswers, createOnUpdate, needsVersion, strategicPatch } = stored
-  const { deleteCollection, subresources, readOnly } = stored
+  const { verbs, subresources, readOnly, expires, ownsNothing } = stored
+  const { group = stored.group } = definition
   const names = { group, kind, plural, doc, scope, name, ...defined({ shortNames, categories }) }
   const ways = {
     ...defined({ confidential, deleteAnswers, createOnUpdate, needsVersion, strategicPatch }),
-    ...defined({ deleteCollection, subresources, readOnly }),
+    ...defined({ verbs, subresources, readOnly, expires, ownsNothing }),
   }
   const { version, fields, fillDefaults, fromStored, toStored } = definition
   const { schema } = defineKind({ ...names, version, fields })

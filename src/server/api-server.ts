@@ -18,8 +18,9 @@ import { authenticate } from '../http/steps/authenticate.ts'
 import { allKinds } from '../kinds/all.ts'
 import type { User } from '../model/user.ts'
 import { vendorOf } from '../model/vendor.ts'
+import { Catalogue } from '../registry/catalogue.ts'
 import { ContinueTokens } from '../registry/continue-token.ts'
-import { type Resource, serveKinds } from '../registry/resource.ts'
+import { type Resource, type ServedType, serveKinds } from '../registry/resource.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { Store } from '../store/store.ts'
 import { claimProfile, continueTokenKey, createSystemNamespaces } from './bootstrap.ts'
@@ -82,9 +83,10 @@ async function serve(
   const caches = new Caches(store, (error) =>
     log.error('the feed of the caches broke; it is resumed', errorFields(error)),
   )
-  const resources = await openResources(options, { store, caches, clock, kinds })
+  const vendor = vendorOf(options.profile)
+  const catalogue = new Catalogue(vendor, await openResources(options, { store, caches, clock, kinds }))
   await caches.start()
-  const namespaces = resources.find(({ kind }) => kind.kind === 'Namespace')!
+  const namespaces = catalogue.find('', 'v1', 'namespaces') as Resource
   await createSystemNamespaces(namespaces)
 
   let stopping = false
@@ -93,11 +95,11 @@ async function serve(
     { name: 'shutdown', check: () => (stopping ? 'the server is stopping' : undefined) },
   ]
   const routes = {
-    resources,
-    paths: servedPaths({ resources, ready, address: () => url.slice('https://'.length) }),
+    catalogue,
+    paths: servedPaths({ catalogue, ready, address: () => url.slice('https://'.length) }),
     admission: chain([namespaceLifecycle(knownNamespaces(namespaces))]),
   }
-  const handling = handleRequests({ vendor: vendorOf(options.profile), authorizer, routes, log, clock })
+  const handling = handleRequests({ vendor, authorizer, routes, log, clock })
   const handle = handling.handleAs(authenticate(authenticator))
   const inProcess = new InProcess(handling.handleAs, clock)
   const onFault = (error: unknown) => log.error('a connection failed', errorFields(error))
@@ -139,7 +141,7 @@ async function serve(
 async function openResources(
   options: ServerOptions,
   { store, caches, clock, kinds }: { store: Store; caches: Caches; clock: Clock; kinds: readonly Kind[] },
-): Promise<Resource[]> {
+): Promise<ServedType[]> {
   const vendor = vendorOf(options.profile)
   const continueTokens = new ContinueTokens(await continueTokenKey(store))
   const lifetimeSeconds = Math.ceil(options.eventTtl / 1000)

@@ -97,7 +97,7 @@ function makeWorld(seed: number): World {
   const continueTokens = new ContinueTokens(Buffer.alloc(32))
   const vendor = vendorOf('orch')
   const parts = { vendor, store, caches, clock: systemClock, continueTokens, lifetimeSeconds: 3600 }
-  const resource = serveKinds([configMap], parts)[0]!
+  const resource = serveKinds([configMap], parts)[0] as Resource
   return { random, scheduler, store, resource, counts, last: Number.POSITIVE_INFINITY }
 }
 

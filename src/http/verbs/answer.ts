@@ -1,0 +1,66 @@
+/**
+ * Whatever is answered without being stored (`resources/`): the body is read, judged and admitted as that of a create
+ * is; then the endpoint answers.
+ */
+import type { Admission, AdmissionRequest } from '../../admission/admission.ts'
+import { invalidObject } from '../../model/api-error.ts'
+import { type ApiObject, asJson } from '../../model/object.ts'
+import type { Endpoint } from '../../registry/endpoint.ts'
+import { type Served, serveKind } from '../../registry/served.ts'
+import { validate } from '../../schema/validate.ts'
+import type { Exchange } from '../exchange.ts'
+import { negotiate } from '../negotiate.ts'
+import { readObjectBody } from '../object-body.ts'
+import type { ResourceInfo } from '../request-info.ts'
+import { sendObject } from '../responses.ts'
+import { readWriteOptions } from '../write-options.ts'
+
+export interface EndpointCall {
+  readonly exchange: Exchange
+  readonly info: ResourceInfo
+  readonly served: Served
+  readonly endpoint: Endpoint
+  readonly admission: Admission
+}
+
+export async function handleAnswer(call: EndpointCall): Promise<void> {
+  const { exchange, info, served, endpoint } = call
+  const { vendor } = served
+  exchange.form = negotiate({ headers: exchange.headers, query: info.query, watch: false, vendor }, false).form
+  exchange.agreed = true
+  const { dryRun } = readWriteOptions(info.query, { kind: 'CreateOptions', vendor, faults: [] })
+  const sent = info.verb === 'create' ? await readSent(call) : undefined
+  const object = await admit(call, sent, dryRun)
+  const { verb, namespace, name, query } = info
+  const answer = await endpoint.answer({ verb, namespace, name, query, user: exchange.user, dryRun, object })
+  await sendObject(exchange, verb === 'create' ? 201 : 200, answer)
+}
+
+/** What was sent, of the type that the endpoint takes, and valid. */
+async function readSent({ exchange, served, endpoint }: EndpointCall): Promise<ApiObject> {
+  const type = endpoint.type === undefined ? served : serveKind(endpoint.type, served.vendor, [])
+  const object = await readObjectBody(exchange, type)
+  const { kind, context } = type
+  const errors = [...validate(kind.schema, asJson(object), context), ...(kind.validate?.(object, context) ?? [])]
+  if (errors.length > 0) throw invalidObject({ group: type.group, kind: kind.kind }, object.metadata.name ?? '', errors)
+  return object
+}
+
+async function admit(call: EndpointCall, sent: ApiObject | undefined, dryRun: boolean): Promise<ApiObject | undefined> {
+  const { admission, endpoint } = call
+  if (endpoint.admits === undefined) return sent
+  const object = (await admission.mutate(requestOf(call, sent, dryRun))) ?? sent
+  await admission.validate(requestOf(call, object, dryRun))
+  return object
+}
+
+function requestOf(
+  { exchange, info, endpoint }: EndpointCall,
+  object: ApiObject | undefined,
+  dryRun: boolean,
+): AdmissionRequest {
+  const { group, plural, subresource, namespace, name } = info
+  const { user } = exchange
+  const operation = endpoint.admits ?? 'CREATE'
+  return { operation, group, plural, subresource, namespace, name, user, dryRun, object, oldObject: undefined }
+}

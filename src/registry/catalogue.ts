@@ -1,0 +1,76 @@
+/**
+ * What is served at this moment: every type of object, found by its place on the wire.
+ *
+ * Types come and go while the server runs, as custom resources do. Dispatch asks for one per request; discovery and
+ * OpenAPI keep documents made from all of them, and make them anew when the generation has moved on
+ * (`whileUnchanged`). Nobody holds a list of types of their own.
+ */
+import type { Vendor } from '../model/vendor.ts'
+import type { ServedType } from './resource.ts'
+
+export class Catalogue {
+  readonly vendor: Vendor
+  #generation = 0
+  #all: readonly ServedType[] = []
+  #byPlace: ReadonlyMap<string, ServedType> = new Map()
+
+  constructor(vendor: Vendor, served: readonly ServedType[] = []) {
+    this.vendor = vendor
+    this.#set(served)
+  }
+
+  /** Moves on with every change. */
+  get generation(): number {
+    return this.#generation
+  }
+
+  /** In the order of serving: of a group's versions the preferred one comes first. */
+  all(): readonly ServedType[] {
+    return this.#all
+  }
+
+  /** By the group's name on the wire ('' for the core group), the version and the plural. */
+  find(group: string, version: string, plural: string): ServedType | undefined {
+    return this.#byPlace.get(placeOf(group, version, plural))
+  }
+
+  /** Serves these from now on. A type that is served already at the same place gives way to the new one. */
+  add(types: readonly ServedType[]): void {
+    const places = new Set(types.map(ownPlace))
+    this.#set([...this.#all.filter((served) => !places.has(ownPlace(served))), ...types])
+  }
+
+  /** Serves these no longer. */
+  remove(types: readonly ServedType[]): void {
+    const gone = new Set(types)
+    this.#set(this.#all.filter((served) => !gone.has(served)))
+  }
+
+  #set(all: readonly ServedType[]): void {
+    this.#all = all
+    this.#byPlace = new Map(all.map((served) => [ownPlace(served), served]))
+    this.#generation++
+  }
+}
+
+function placeOf(group: string, version: string, plural: string): string {
+  return `${group}/${version}/${plural}`
+}
+
+function ownPlace({ group, kind, plural }: ServedType): string {
+  return placeOf(group, kind.version, plural)
+}
+
+/** What `make` gives, made once for each generation of the catalogue. */
+export function whileUnchanged<T>(catalogue: Catalogue, make: () => T): () => T {
+  let generation = -1
+  let made: T
+  return () => {
+    if (generation !== catalogue.generation) {
+      // Taken before: should the catalogue change while it is made, it is made again.
+      generation = catalogue.generation
+      made = make()
+    }
+    return made
+  }
+}
