@@ -3,6 +3,7 @@
 import type { Admission } from '../admission/admission.ts'
 import type { EventForm } from '../cache/event.ts'
 import { ApiError, noSuchPath } from '../model/api-error.ts'
+import { apiVersionOf } from '../model/vendor.ts'
 import type { Verb } from '../model/verb.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { eventsOf } from '../registry/conversion.ts'
@@ -51,6 +52,7 @@ export function dispatch({ catalogue, paths, admission }: Routes): Step {
     if (!info.resource) return handlePath(paths, exchange, info)
     const served = catalogue.find(info.group, info.version, info.plural)
     if (served === undefined || !isPlaced(served, info)) throw noSuchPath()
+    warnOfDeprecation(exchange, served)
     const endpoint = findEndpoint(served, info)
     if (endpoint !== undefined) return handleAnswer({ exchange, info, served, endpoint, admission })
     const resource = resourceOf(served, info)
@@ -83,25 +85,34 @@ function isPlaced({ kind }: ServedType, info: ResourceInfo): boolean {
   return info.namespace !== '' || info.verb === 'list' || (info.verb === 'watch' && info.name === '')
 }
 
+function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: ServedType): void {
+  if (kind.deprecated === undefined) return
+  const { since, until, instead } = kind.deprecated
+  const use = instead && `; use ${apiVersionOf(vendor, instead.group, instead.version)} ${instead.kind}`
+  exchange.warn(`${apiVersion} ${kind.kind} is deprecated in ${since}+, unavailable in ${until}+${use ?? ''}`)
+}
+
 /** Who answers, where that is not the verb on a stored object. Refuses what nobody does here. */
 function findEndpoint(served: ServedType, { verb, name, subresource }: ResourceInfo): Endpoint | undefined {
   const at = subresource === '' ? served : served.subresources.get(subresource)
   if (at === undefined) throw noSuchPath()
-  if (!at.verbs.includes(verb) || !isAddressed(verb, name, subresource)) throw notAllowed()
+  const here = subresource === '' ? at.verbs.filter((each) => isAddressed(each, name)) : at.verbs
+  if (here.length === 0) throw noSuchPath()
+  if (!here.includes(verb)) throw notAllowed()
   return at.endpoint
+}
+
+/** A new object is sent to its collection, and what is done to one object names it. */
+function isAddressed(verb: Verb, name: string): boolean {
+  if (verb === 'watch') return true
+  const ofMany = verb === 'create' || verb === 'list' || verb === 'deletecollection'
+  return ofMany === (name === '')
 }
 
 /** What the verb is done to: the resource itself, or the view of it that the sub-resource is. */
 function resourceOf(served: ServedType, { subresource }: ResourceInfo): Resource {
   if (served.endpoint !== undefined) throw noSuchPath()
   return subresource === '' ? served : (served.views.get(subresource) ?? served)
-}
-
-/** A new object is sent to its collection, and what is done to one object names it. */
-function isAddressed(verb: Verb, name: string, subresource: string): boolean {
-  if (subresource !== '' || verb === 'watch') return true
-  const ofMany = verb === 'create' || verb === 'list' || verb === 'deletecollection'
-  return ofMany ? name === '' : name !== ''
 }
 
 export function notAllowed(): ApiError {

@@ -15,6 +15,8 @@ export interface Vendor {
   /** The finalizer in `spec.finalizers` of a Namespace. */
   readonly namespaceFinalizer: string
   readonly protobufMediaType: string
+  /** Whom a token is meant for that says nothing else: this server. */
+  readonly apiAudience: string
   /** Begins the vendor's own words in OpenAPI: `<extensionPrefix>list-type`. */
   readonly extensionPrefix: string
   /** Begin the names of published definitions: those of kinds, and by their first word those of shared types. */
@@ -28,6 +30,7 @@ const profiles: Record<ProfileName, Vendor> = {
     keyDomain: 'orch.io',
     namespaceFinalizer: 'orch',
     protobufMediaType: 'application/vnd.orch.protobuf',
+    apiAudience: 'https://orch.default.svc',
     extensionPrefix: 'x-orch-',
     definitionPrefixes: {
       kinds: 'io.orch.api.',
@@ -44,6 +47,7 @@ const profiles: Record<ProfileName, Vendor> = {
     keyDomain: 'kubernetes.io',
     namespaceFinalizer: 'kubernetes',
     protobufMediaType: 'application/vnd.kubernetes.protobuf',
+    apiAudience: 'https://kubernetes.default.svc',
     extensionPrefix: 'x-kubernetes-',
     definitionPrefixes: {
       kinds: 'io.k8s.api.',

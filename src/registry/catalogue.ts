@@ -6,13 +6,14 @@
  * (`whileUnchanged`). Nobody holds a list of types of their own.
  */
 import type { Vendor } from '../model/vendor.ts'
-import type { ServedType } from './resource.ts'
+import type { Resource, ServedType } from './resource.ts'
 
 export class Catalogue {
   readonly vendor: Vendor
   #generation = 0
   #all: readonly ServedType[] = []
   #byPlace: ReadonlyMap<string, ServedType> = new Map()
+  #stored: ReadonlyMap<string, Resource> = new Map()
 
   constructor(vendor: Vendor, served: readonly ServedType[] = []) {
     this.vendor = vendor
@@ -34,6 +35,11 @@ export class Catalogue {
     return this.#byPlace.get(placeOf(group, version, plural))
   }
 
+  /** The stored version of a kind, by the short id of its group, whether or not that version is the preferred one. */
+  stored(group: string, plural: string): Resource | undefined {
+    return this.#stored.get(`${group}/${plural}`)
+  }
+
   /** Serves these from now on. A type that is served already at the same place gives way to the new one. */
   add(types: readonly ServedType[]): void {
     const places = new Set(types.map(ownPlace))
@@ -49,6 +55,8 @@ export class Catalogue {
   #set(all: readonly ServedType[]): void {
     this.#all = all
     this.#byPlace = new Map(all.map((served) => [ownPlace(served), served]))
+    const resources = all.filter((served) => served.endpoint === undefined).map((served) => served.stored ?? served)
+    this.#stored = new Map(resources.map((resource) => [`${resource.kind.group}/${resource.plural}`, resource]))
     this.#generation++
   }
 }

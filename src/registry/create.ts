@@ -77,12 +77,14 @@ function prepare(write: WriteContext, object: ApiObject): ApiObject {
   return prepared
 }
 
-function throwIfInvalid({ resource }: WriteContext, object: ApiObject): void {
+function throwIfInvalid(write: WriteContext, object: ApiObject): void {
+  const { resource } = write
+  const { context } = versionOf(write)
   const errors = [
     ...validateMetadata(resource.kind, object.metadata),
-    ...validate(resource.kind.schema, asJson(object), resource.context),
-    ...(resource.kind.validate?.(object, resource.context) ?? []),
-    ...(resource.kind.validateCreate?.(object, resource.context) ?? []),
+    ...validate(resource.kind.schema, asJson(object), context),
+    ...(resource.kind.validate?.(object, context) ?? []),
+    ...(resource.kind.validateCreate?.(object, context) ?? []),
   ]
   if (errors.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', errors)
 }

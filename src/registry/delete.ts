@@ -100,8 +100,7 @@ function assertPreconditions(
 
 /** The object with its deletion begun. */
 function mark(resource: Resource, object: ApiObject, options: DeleteOptions): ApiObject {
-  const propagation = resource.kind.ownsNothing ? 'Background' : options.propagation
-  const finalizers = withPropagation(object.metadata.finalizers ?? [], propagation)
+  const finalizers = withPropagation(object.metadata.finalizers ?? [], propagationOf(resource, options))
   const { finalizers: _, ...rest } = object.metadata
   const metadata = { ...rest, ...(finalizers.length > 0 ? { finalizers } : {}) }
   const requested = notNegative(options.gracePeriodSeconds)
@@ -118,6 +117,11 @@ function mark(resource: Resource, object: ApiObject, options: DeleteOptions): Ap
   }
   resource.kind.beginDeletion?.(marked)
   return marked
+}
+
+function propagationOf({ kind }: Resource, { propagation }: DeleteOptions): Propagation | undefined {
+  if (kind.ownsNothing) return 'Background'
+  return propagation ?? (kind.orphansByDefault ? 'Orphan' : undefined)
 }
 
 /** A negative time is as short as one can be that is not none. */

@@ -20,8 +20,8 @@ export interface Endpoint {
   readonly admits: 'CREATE' | 'CONNECT' | undefined
   /** What it is for, in a sentence. */
   readonly doc: string
-  /** Gives the answer; throws ApiError to refuse. */
-  readonly answer: (request: EndpointRequest) => ApiObject | Promise<ApiObject>
+  /** Gives the answer, or undefined where there is nothing to tell; throws ApiError to refuse. */
+  readonly answer: (request: EndpointRequest) => ApiObject | undefined | Promise<ApiObject | undefined>
 }
 
 export interface EndpointRequest {

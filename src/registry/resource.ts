@@ -8,7 +8,7 @@ import type { KindCache } from '../cache/kind-cache.ts'
 import type { Selectable } from '../codec/stored.ts'
 import { serviceUnavailable } from '../model/api-error.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
-import type { Vendor } from '../model/vendor.ts'
+import { groupName, type Vendor } from '../model/vendor.ts'
 import type { Kind, ShownAs } from '../schema/kind.ts'
 import type { Store } from '../store/store.ts'
 import type { ContinueTokens } from './continue-token.ts'
@@ -118,8 +118,9 @@ export function keyOf(resource: Resource, namespace: string, name: string): stri
   return namespace === '' ? `${resource.cache.prefix}${name}` : `${resource.cache.prefix}${namespace}/${name}`
 }
 
-export function kindRef(resource: Resource): { group: string; kind: string } {
-  return { group: resource.group, kind: resource.kind.kind }
+/** The kind as errors name it: that of a view, such as Scale, where one is written through. */
+export function kindRef({ kind, vendor }: Resource): { group: string; kind: string } {
+  return { group: groupName(vendor, kind.group), kind: kind.kind }
 }
 
 /** How long a read waits for a cache that lags behind the store. */

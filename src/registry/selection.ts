@@ -25,8 +25,7 @@ export interface ParsedSelection extends Selection {
 
 export function parseSelection(resource: Resource, query: SelectionQuery): ParsedSelection {
   const labels = parseLabelSelector(query.labelSelector)
-  const fields = parseFieldSelector(query.fieldSelector)
-  for (const { path } of fields) assertSelectable(resource, path)
+  const fields = parseFieldSelector(query.fieldSelector).map((field) => storedField(resource, field))
   const byName = query.name ?? exactName(fields)
   return {
     namespace: query.namespace,
@@ -55,13 +54,23 @@ function exactName(fields: readonly FieldRequirement[]): string | undefined {
   return fields.find(({ path, equal, value }) => path === 'metadata.name' && equal && value !== '')?.value
 }
 
-function assertSelectable(resource: Resource, path: string): void {
+/** A selector as it is looked up: by the path of the stored version, if this version knows the one that it names. */
+function storedField(resource: Resource, field: FieldRequirement): FieldRequirement {
+  const names = selectorNames(resource)
+  const path = names.get(field.path)
+  if (path !== undefined) return { ...field, path }
+  const known = [...names.keys()].map((name) => `"${name}"`).join(', ')
+  throw badRequest(`${JSON.stringify(field.path.slice(0, 100))} is not a known field selector: only ${known}`)
+}
+
+/** What selectors may name, and what the stored version calls that. */
+function selectorNames(resource: Resource): Map<string, string> {
   const { kind, empty } = resource.stored ?? resource
-  const own = Object.keys(kind.selectable?.(empty) ?? {})
-  const known = ['metadata.name', ...(kind.scope === 'Namespaced' ? ['metadata.namespace'] : []), ...own]
-  if (!known.includes(path)) {
-    throw badRequest(
-      `${JSON.stringify(path.slice(0, 100))} is not a known field selector: only ${known.map((name) => `"${name}"`).join(', ')}`,
-    )
-  }
+  const common = ['metadata.name', ...(kind.scope === 'Namespaced' ? ['metadata.namespace'] : [])]
+  const own = resource.kind.selectorNames ?? sameNames(Object.keys(kind.selectable?.(empty) ?? {}))
+  return new Map([...Object.entries(sameNames(common)), ...Object.entries(own)])
+}
+
+function sameNames(paths: readonly string[]): { [path: string]: string } {
+  return Object.fromEntries(paths.map((path) => [path, path]))
 }

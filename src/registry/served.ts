@@ -53,7 +53,7 @@ export function serveKind(kind: Kind, vendor: Vendor, endpoints: readonly Endpoi
     apiVersion,
     verbs: kind.verbs ?? allVerbs,
     subresources: new Map([...viewsOf(kind), ...actionsOf(own)]),
-    context: { vendor, subresource: '' },
+    context: { vendor, subresource: '', through: `${kind.group}/${kind.version}` },
     empty: asObject(decode(kind.schema, { apiVersion, kind: kind.kind }).value),
     endpoint: own.find(({ subresource }) => subresource === ''),
   }

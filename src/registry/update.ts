@@ -202,8 +202,9 @@ function prepare(write: WriteContext, next: ApiObject, previous: ApiObject): Api
   return prepared
 }
 
-function throwIfInvalid({ resource, subresource }: WriteContext, next: ApiObject, previous: ApiObject): void {
-  const context = { ...resource.context, subresource }
+function throwIfInvalid(write: WriteContext, next: ApiObject, previous: ApiObject): void {
+  const { resource, subresource } = write
+  const context = { ...versionOf(write).context, subresource }
   const errors = [
     ...validateMetadata(resource.kind, next.metadata),
     ...validateMetadataUpdate(next.metadata, previous.metadata),
@@ -211,7 +212,7 @@ function throwIfInvalid({ resource, subresource }: WriteContext, next: ApiObject
     ...(resource.kind.validate?.(next, context) ?? []),
     ...(resource.kind.validateUpdate?.(next, previous, context) ?? []),
   ]
-  if (errors.length > 0) throw invalidObject(kindRef(resource), next.metadata.name ?? '', errors)
+  if (errors.length > 0) throw invalidObject(kindRef(versionOf(write)), next.metadata.name ?? '', errors)
 }
 
 async function persist(context: WriteContext, attempt: Attempt<ApiObject> & { named: boolean }): Promise<Outcome> {

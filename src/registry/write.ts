@@ -43,9 +43,15 @@ export function versionOf({ resource, through }: WriteContext): Resource {
   return through ?? resource
 }
 
+/** The version in whose fields ownership is recorded: a view such as Scale has no record of its own. */
+function trackedVersion(context: WriteContext): Resource {
+  const version = versionOf(context)
+  return version.kind.kind === context.resource.kind.kind ? version : context.resource
+}
+
 /** Records who owns what after this write, in the version that is written through. */
 export function withManagers(context: WriteContext, before: ApiObject, after: ApiObject): ApiObject {
-  const version = versionOf(context)
+  const version = trackedVersion(context)
   const create = before === context.resource.empty
   const entries = trackUpdate({
     schema: version.kind.schema,
@@ -64,12 +70,13 @@ export function withManagers(context: WriteContext, before: ApiObject, after: Ap
 /** The writer as managedFields know it. */
 export function writerOf(context: WriteContext) {
   const { resource, subresource, fieldManager } = context
-  return { name: fieldManager, apiVersion: versionOf(context).apiVersion, subresource, time: resource.time() }
+  return { name: fieldManager, apiVersion: trackedVersion(context).apiVersion, subresource, time: resource.time() }
 }
 
 /** What the kind's own rules are told of this write. */
-export function prepareContext({ resource, subresource, user }: WriteContext): PrepareContext {
-  return { ...resource.context, subresource, user, now: resource.clock.now() }
+export function prepareContext(write: WriteContext): PrepareContext {
+  const { resource, subresource, user } = write
+  return { ...versionOf(write).context, subresource, user, now: resource.clock.now() }
 }
 
 /** Fields, by path, that this way of writing cannot set. */

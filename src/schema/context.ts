@@ -6,6 +6,8 @@ export interface RuleContext {
   readonly vendor: Vendor
   /** The subresource that is written through; '' for the object itself. */
   readonly subresource: string
+  /** The version that is written through, with the short id of its group: `core/v1`, `events/v1`. */
+  readonly through?: string
 }
 
 /** What rules that prepare an object for the store may need besides: who writes it, and when. */

@@ -38,6 +38,8 @@ export interface KindDefinition<T> {
   readonly deleteAnswers?: 'object' | 'status'
   /** Its objects tell of a moment: each goes by itself some time after it was last written (`--event-ttl`). */
   readonly expires?: boolean
+  /** What becomes of the objects it owns where a deletion does not say: they are kept, not deleted after it. */
+  readonly orphansByDefault?: boolean
   /** Its objects never own others: however a deletion is asked for, there is nobody to orphan or to wait for. */
   readonly ownsNothing?: boolean
   /** A PUT to a name that does not exist creates it. */
@@ -46,6 +48,8 @@ export interface KindDefinition<T> {
   readonly needsVersion?: boolean
   /** Whether patches may be strategic merges; true unless said otherwise. */
   readonly strategicPatch?: boolean
+  /** Its users are warned, and told what to use instead. */
+  readonly deprecated?: Deprecation
   /** What can be asked of it; everything unless said otherwise. */
   readonly verbs?: readonly Verb[]
   /** Its objects are not stored: an endpoint in `resources/` answers. */
@@ -81,6 +85,15 @@ export interface KindDefinition<T> {
   readonly beginDeletion?: (object: T) => void
 }
 
+export interface Deprecation {
+  /** The API level since which it is deprecated: `v1.22`. */
+  readonly since: string
+  /** The API level from which it may be gone. */
+  readonly until: string
+  /** What to use instead: the short id of the group, the version and the kind. */
+  readonly instead?: { readonly group: string; readonly version: string; readonly kind: string }
+}
+
 export interface Subresource<T> {
   readonly verbs: readonly ('get' | 'update' | 'patch')[]
   /** Keeps of `next` only what this subresource may change. Changes `next`. */
@@ -104,6 +117,8 @@ export interface Kind
   extends Required<Pick<KindDefinition<ApiObject>, 'group' | 'version' | 'kind' | 'plural' | 'scope' | 'name'>>,
     Omit<KindDefinition<ApiObject>, 'group' | 'version' | 'kind' | 'plural' | 'scope' | 'name'> {
   readonly schema: ObjectSchema
+  /** What field selectors call the fields of this version, and what the stored version calls them. */
+  readonly selectorNames?: { readonly [path: FieldPath]: FieldPath }
   /** Of a version that is not the stored one. */
   readonly conversion?: Conversion & { readonly stored: Kind }
 }
@@ -132,6 +147,9 @@ export interface VersionDefinition<F extends Fields, S> extends Conversion<Objec
   readonly group?: string
   readonly version: string
   readonly fields: F
+  readonly deprecated?: Deprecation
+  /** Values that field selectors may ask for, where they have other paths than in the stored version: its path of each. */
+  readonly selectable?: { readonly [path: FieldPath]: FieldPath }
   /** Defaults of this version, beside those of the stored one. */
   readonly fillDefaults?: (object: ObjectOf<F>, context: RuleContext) => void
 }
@@ -143,16 +161,23 @@ export interface VersionDefinition<F extends Fields, S> extends Conversion<Objec
 export function defineVersion<F extends Fields, S>(stored: Kind, definition: VersionDefinition<F, S>): Kind {
   const { kind, plural, doc, shortNames, categories, scope, name, confidential } = stored
   const { deleteAnswers, createOnUpdate, needsVersion, strategicPatch } = stored
-  const { verbs, subresources, readOnly, expires, ownsNothing } = stored
+  const { verbs, subresources, readOnly, expires, ownsNothing, orphansByDefault } = stored
   const { group = stored.group } = definition
   const names = { group, kind, plural, doc, scope, name, ...defined({ shortNames, categories }) }
   const ways = {
     ...defined({ confidential, deleteAnswers, createOnUpdate, needsVersion, strategicPatch }),
-    ...defined({ verbs, subresources, readOnly, expires, ownsNothing }),
+    ...defined({ verbs, subresources, readOnly, expires, ownsNothing, orphansByDefault }),
   }
-  const { version, fields, fillDefaults, fromStored, toStored } = definition
+  const { version, fields, fillDefaults, fromStored, toStored, deprecated, selectable: selectorNames } = definition
   const { schema } = defineKind({ ...names, version, fields })
   const conversion = { stored, fromStored, toStored }
   // The registry hands a version's functions only objects that were decoded by its schema or the stored one's.
-  return { ...names, ...ways, version, schema, conversion, ...defined({ fillDefaults }) } as unknown as Kind
+  return {
+    ...names,
+    ...ways,
+    version,
+    schema,
+    conversion,
+    ...defined({ fillDefaults, deprecated, selectorNames }),
+  } as unknown as Kind
 }

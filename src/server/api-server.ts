@@ -20,14 +20,16 @@ import type { User } from '../model/user.ts'
 import { vendorOf } from '../model/vendor.ts'
 import { Catalogue } from '../registry/catalogue.ts'
 import { ContinueTokens } from '../registry/continue-token.ts'
+import type { Endpoint } from '../registry/endpoint.ts'
+import { lookupIn } from '../registry/lookup.ts'
 import { type Resource, type ServedType, serveKinds } from '../registry/resource.ts'
+import { allEndpoints } from '../resources/all.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { Store } from '../store/store.ts'
 import { claimProfile, continueTokenKey, createSystemNamespaces } from './bootstrap.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { makeAuthenticator, makeAuthorizer } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
-import { knownNamespaces } from './known-namespaces.ts'
 import type { ServerOptions } from './options.ts'
 import { handleRequests } from './request-handling.ts'
 import { servedPaths } from './served-paths.ts'
@@ -84,7 +86,10 @@ async function serve(
     log.error('the feed of the caches broke; it is resumed', errorFields(error)),
   )
   const vendor = vendorOf(options.profile)
-  const catalogue = new Catalogue(vendor, await openResources(options, { store, caches, clock, kinds }))
+  const catalogue = new Catalogue(vendor)
+  const lookup = lookupIn(catalogue)
+  const endpoints = allEndpoints({ lookup, authenticateToken: authenticator, audiences: [vendor.apiAudience] })
+  catalogue.add(await openTypes(options, { store, caches, clock, kinds, endpoints }))
   await caches.start()
   const namespaces = catalogue.find('', 'v1', 'namespaces') as Resource
   await createSystemNamespaces(namespaces)
@@ -97,7 +102,7 @@ async function serve(
   const routes = {
     catalogue,
     paths: servedPaths({ catalogue, ready, address: () => url.slice('https://'.length) }),
-    admission: chain([namespaceLifecycle(knownNamespaces(namespaces))]),
+    admission: chain([namespaceLifecycle(lookup)]),
   }
   const handling = handleRequests({ vendor, authorizer, routes, log, clock })
   const handle = handling.handleAs(authenticate(authenticator))
@@ -138,14 +143,22 @@ async function serve(
   }
 }
 
-async function openResources(
+interface TypeParts {
+  readonly store: Store
+  readonly caches: Caches
+  readonly clock: Clock
+  readonly kinds: readonly Kind[]
+  readonly endpoints: readonly Endpoint[]
+}
+
+async function openTypes(
   options: ServerOptions,
-  { store, caches, clock, kinds }: { store: Store; caches: Caches; clock: Clock; kinds: readonly Kind[] },
+  { store, caches, clock, kinds, endpoints }: TypeParts,
 ): Promise<ServedType[]> {
   const vendor = vendorOf(options.profile)
   const continueTokens = new ContinueTokens(await continueTokenKey(store))
   const lifetimeSeconds = Math.ceil(options.eventTtl / 1000)
-  return serveKinds(kinds, { vendor, store, caches, clock, continueTokens, lifetimeSeconds })
+  return serveKinds(kinds, { vendor, store, caches, clock, continueTokens, lifetimeSeconds }, endpoints)
 }
 
 async function openListener(

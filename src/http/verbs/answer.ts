@@ -33,7 +33,8 @@ export async function handleAnswer(call: EndpointCall): Promise<void> {
   const object = await admit(call, sent, dryRun)
   const { verb, namespace, name, query } = info
   const answer = await endpoint.answer({ verb, namespace, name, query, user: exchange.user, dryRun, object })
-  await sendObject(exchange, verb === 'create' ? 201 : 200, answer)
+  if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
+  else await sendObject(exchange, verb === 'create' ? 201 : 200, answer)
 }
 
 /** What was sent, of the type that the endpoint takes, and valid. */
