@@ -19,7 +19,7 @@ import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
 import { keptMetadata, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import { readObject } from './read-stored.ts'
-import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
+import { keyOf, type Resource, readMostRecent } from './resource.ts'
 import {
   commitObject,
   maxAttempts,
@@ -29,6 +29,7 @@ import {
   type WriteContext,
   warn,
   withManagers,
+  writtenKind,
 } from './write.ts'
 
 /** Makes the next object from the present one, both in the version written through. May be called again with a newer. */
@@ -212,7 +213,7 @@ function throwIfInvalid(write: WriteContext, next: ApiObject, previous: ApiObjec
     ...(resource.kind.validate?.(next, context) ?? []),
     ...(resource.kind.validateUpdate?.(next, previous, context) ?? []),
   ]
-  if (errors.length > 0) throw invalidObject(kindRef(versionOf(write)), next.metadata.name ?? '', errors)
+  if (errors.length > 0) throw invalidObject(writtenKind(write), next.metadata.name ?? '', errors)
 }
 
 async function persist(context: WriteContext, attempt: Attempt<ApiObject> & { named: boolean }): Promise<Outcome> {

@@ -10,7 +10,7 @@ import type { User } from '../model/user.ts'
 import type { PrepareContext } from '../schema/context.ts'
 import type { Conflict, Guard } from '../store/store.ts'
 import { fromStored, inVersions } from './conversion.ts'
-import { headerOf, keyOf, type Resource } from './resource.ts'
+import { headerOf, keyOf, kindRef, type Resource } from './resource.ts'
 
 /** How often a write is tried that others keep beating to it. */
 export const maxAttempts = 100
@@ -43,10 +43,19 @@ export function versionOf({ resource, through }: WriteContext): Resource {
   return through ?? resource
 }
 
-/** The version in whose fields ownership is recorded: a view such as Scale has no record of its own. */
+/** Whether it is written through a view of another kind, such as Scale. */
+function isView({ resource, through = resource }: WriteContext): boolean {
+  return through.kind.kind !== resource.kind.kind
+}
+
+/** The version in whose fields ownership is recorded: a view has no record of its own. */
 function trackedVersion(context: WriteContext): Resource {
-  const version = versionOf(context)
-  return version.kind.kind === context.resource.kind.kind ? version : context.resource
+  return isView(context) ? context.resource : versionOf(context)
+}
+
+/** What errors about the object call it: a kind goes by the group that it is stored in. */
+export function writtenKind(context: WriteContext): { group: string; kind: string } {
+  return kindRef(isView(context) ? versionOf(context) : context.resource)
 }
 
 /** Records who owns what after this write, in the version that is written through. */

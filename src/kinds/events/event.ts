@@ -43,8 +43,8 @@ export type Event = ObjectOf<typeof fields>
 
 const conversion = {
   fromStored: (stored: CoreEvent): Event => {
-    const { involvedObject, message, source, firstTimestamp, lastTimestamp, count, reportingComponent, ...same } =
-      stored
+    const { involvedObject, message, source, firstTimestamp, lastTimestamp, count, ...rest } = stored
+    const { reportingComponent, reportingInstance, ...same } = rest
     return {
       ...same,
       ...defined({
