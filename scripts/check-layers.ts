@@ -10,7 +10,7 @@ const root = join(dirname(import.meta.dirname), 'src')
 /** From the bottom up; rooms of one line do not know each other. */
 const layers: readonly (readonly string[])[] = [
   ['base'],
-  ['store', 'model'],
+  ['store', 'model', 'telemetry'],
   ['schema', 'pki'],
   ['kinds', 'codec'],
   ['merge'],
@@ -32,7 +32,7 @@ const only: { readonly [room: string]: readonly string[] } = {
 /** Who may import the store: it hands out bytes, which only these rooms understand. */
 const storeReaders = ['store', 'cache', 'registry', 'http', 'server', 'testing']
 
-const drivers: { readonly [name: string]: string } = { lmdb: 'store/lmdb' }
+const drivers: { readonly [name: string]: string } = { lmdb: 'store/lmdb', 'prom-client': 'telemetry' }
 
 const faults: string[] = []
 const done = new Set<string>()

@@ -52,8 +52,9 @@ export function dispatch({ catalogue, paths, admission }: Routes): Step {
     if (!info.resource) return handlePath(paths, exchange, info)
     const served = catalogue.find(info.group, info.version, info.plural)
     if (served === undefined || !isPlaced(served, info)) throw noSuchPath()
-    warnOfDeprecation(exchange, served)
     const endpoint = findEndpoint(served, info)
+    exchange.served = served
+    warnOfDeprecation(exchange, served)
     if (endpoint !== undefined) return handleAnswer({ exchange, info, served, endpoint, admission })
     const resource = resourceOf(served, info)
     const events = agree(exchange, info, resource)

@@ -5,6 +5,7 @@
 import type { X509Certificate } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { User } from '../model/user.ts'
+import type { Served } from '../registry/served.ts'
 import { type Form, jsonForm } from './forms.ts'
 import type { RequestHeaders } from './headers.ts'
 import type { RequestInfo } from './request-info.ts'
@@ -63,6 +64,12 @@ export class Exchange {
   /** Whether the time for it is over. */
   late = false
   bodyRead = false
+  /** What is asked for, once that is known to be served. */
+  served: Served | undefined
+  /** The code of the answer; 0 before there is one. */
+  status = 0
+  /** How much of an answer was sent. */
+  sentBytes = 0
   readonly #headers: ResponseHeaders = []
   #warnings: string[] | undefined
   #onFinish: (() => void) | undefined
@@ -109,6 +116,8 @@ export class Exchange {
   send(status: number, contentType: string, body: Buffer): void {
     if (this.answered) return
     this.answered = true
+    this.status = status
+    this.sentBytes = body.length
     const headers = this.#complete(contentType)
     headers.push('content-length', String(body.length))
     this.transport.send(status, headers, body, !this.bodyRead && hasBody(this))
@@ -117,6 +126,7 @@ export class Exchange {
   open(status: number, contentType: string): void {
     if (this.answered) return
     this.answered = true
+    this.status = status
     this.transport.open(status, this.#complete(contentType))
   }
 

@@ -30,6 +30,7 @@ import { claimProfile, continueTokenKey, createSystemNamespaces } from './bootst
 import { type Certificates, openCertificates } from './certificates.ts'
 import { makeAuthenticator, makeAuthorizer } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
+import { openMetrics } from './metrics.ts'
 import type { ServerOptions } from './options.ts'
 import { handleRequests } from './request-handling.ts'
 import { servedPaths } from './served-paths.ts'
@@ -94,6 +95,7 @@ async function serve(
   const namespaces = catalogue.find('', 'v1', 'namespaces') as Resource
   await createSystemNamespaces(namespaces)
 
+  const metrics = openMetrics(catalogue, clock)
   let stopping = false
   const ready = [
     { name: 'store', check: () => checkStore(store, caches) },
@@ -101,10 +103,10 @@ async function serve(
   ]
   const routes = {
     catalogue,
-    paths: servedPaths({ catalogue, ready, address: () => url.slice('https://'.length) }),
+    paths: servedPaths({ catalogue, ready, exposer: metrics.exposer, address: () => url.slice('https://'.length) }),
     admission: chain([namespaceLifecycle(lookup)]),
   }
-  const handling = handleRequests({ vendor, authorizer, routes, log, clock })
+  const handling = handleRequests({ vendor, authorizer, routes, metrics: metrics.requests, log, clock })
   const handle = handling.handleAs(authenticate(authenticator))
   const inProcess = new InProcess(handling.handleAs, clock)
   const onFault = (error: unknown) => log.error('a connection failed', errorFields(error))

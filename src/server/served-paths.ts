@@ -2,22 +2,26 @@
 import { discoveryPaths } from '../http/discovery.ts'
 import type { PathHandler } from '../http/dispatch.ts'
 import { type HealthCheck, healthPaths } from '../http/health.ts'
+import { metricsPath } from '../http/metrics-path.ts'
 import { openApiPaths } from '../http/openapi/openapi-paths.ts'
 import { rootPaths, unknownPath } from '../http/root.ts'
 import { apiLevel, version } from '../model/version.ts'
 import { type Catalogue, whileUnchanged } from '../registry/catalogue.ts'
+import type { Exposer } from '../telemetry/exposition.ts'
 
 export interface PathParts {
   readonly catalogue: Catalogue
   readonly ready: readonly HealthCheck[]
   readonly address: () => string
+  readonly exposer: Exposer
 }
 
 /** The first that knows a path answers. */
-export function servedPaths({ catalogue, ready, address }: PathParts): PathHandler[] {
+export function servedPaths({ catalogue, ready, address, exposer }: PathParts): PathHandler[] {
   const listed = whileUnchanged(catalogue, () => listPaths(catalogue))
   return [
     healthPaths([], ready),
+    metricsPath(exposer),
     discoveryPaths({ catalogue, address }),
     openApiPaths(catalogue, version),
     rootPaths({ version, api: apiLevel }, listed),
@@ -25,7 +29,7 @@ export function servedPaths({ catalogue, ready, address }: PathParts): PathHandl
   ]
 }
 
-const always = ['/api', '/apis', '/openapi/v2', '/openapi/v3', '/healthz', '/livez', '/readyz', '/version']
+const always = ['/api', '/apis', '/openapi/v2', '/openapi/v3', '/healthz', '/livez', '/metrics', '/readyz', '/version']
 
 function listPaths(catalogue: Catalogue): string[] {
   const groups = catalogue
