@@ -26,7 +26,7 @@ const layers: readonly (readonly string[])[] = [
 const only: { readonly [room: string]: readonly string[] } = {
   store: ['base'],
   client: ['base', 'model'],
-  controllers: ['base', 'model', 'client'],
+  controllers: ['base', 'telemetry', 'model', 'client'],
 }
 
 /** Who may import the store: it hands out bytes, which only these rooms understand. */

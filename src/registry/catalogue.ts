@@ -6,18 +6,22 @@
  * (`whileUnchanged`). Nobody holds a list of types of their own.
  */
 import type { Vendor } from '../model/vendor.ts'
+import type { Kind } from '../schema/kind.ts'
 import type { Resource, ServedType } from './resource.ts'
 
 export class Catalogue {
   readonly vendor: Vendor
+  readonly #isServed: (kind: Kind) => boolean
   #generation = 0
+  #types: readonly ServedType[] = []
   #all: readonly ServedType[] = []
   #byPlace: ReadonlyMap<string, ServedType> = new Map()
   #stored: ReadonlyMap<string, Resource> = new Map()
 
-  constructor(vendor: Vendor, served: readonly ServedType[] = []) {
+  /** Types that `isServed` says no to are stored and looked up, and nobody outside is told of them. */
+  constructor(vendor: Vendor, isServed: (kind: Kind) => boolean = () => true) {
     this.vendor = vendor
-    this.#set(served)
+    this.#isServed = isServed
   }
 
   /** Moves on with every change. */
@@ -43,19 +47,21 @@ export class Catalogue {
   /** Serves these from now on. A type that is served already at the same place gives way to the new one. */
   add(types: readonly ServedType[]): void {
     const places = new Set(types.map(ownPlace))
-    this.#set([...this.#all.filter((served) => !places.has(ownPlace(served))), ...types])
+    this.#set([...this.#types.filter((served) => !places.has(ownPlace(served))), ...types])
   }
 
   /** Serves these no longer. */
   remove(types: readonly ServedType[]): void {
     const gone = new Set(types)
-    this.#set(this.#all.filter((served) => !gone.has(served)))
+    this.#set(this.#types.filter((served) => !gone.has(served)))
   }
 
-  #set(all: readonly ServedType[]): void {
+  #set(types: readonly ServedType[]): void {
+    const all = types.filter(({ kind }) => this.#isServed(kind))
+    this.#types = types
     this.#all = all
     this.#byPlace = new Map(all.map((served) => [ownPlace(served), served]))
-    const resources = all.filter((served) => served.endpoint === undefined).map((served) => served.stored ?? served)
+    const resources = types.filter((served) => served.endpoint === undefined).map((served) => served.stored ?? served)
     this.#stored = new Map(resources.map((resource) => [`${resource.kind.group}/${resource.plural}`, resource]))
     this.#generation++
   }

@@ -7,6 +7,7 @@ import type { Caches } from '../cache/caches.ts'
 import type { KindCache } from '../cache/kind-cache.ts'
 import type { Selectable } from '../codec/stored.ts'
 import { serviceUnavailable } from '../model/api-error.ts'
+import type { Gates } from '../model/feature-gates.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
 import { groupName, type Vendor } from '../model/vendor.ts'
 import type { Kind, ShownAs } from '../schema/kind.ts'
@@ -22,6 +23,8 @@ export interface RegistryParts {
   readonly caches: Caches
   readonly clock: Clock
   readonly continueTokens: ContinueTokens
+  /** The features that are on. */
+  readonly gates: Gates
   /** How long objects of a kind that expires stay after they were last written. */
   readonly lifetimeSeconds: number
 }
@@ -60,8 +63,8 @@ export function serveKinds(
   })
 }
 
-function serveVirtual(kind: Kind, { vendor }: RegistryParts, endpoints: readonly Endpoint[]): Virtual | undefined {
-  const served = serveKind(kind, vendor, endpoints)
+function serveVirtual(kind: Kind, parts: RegistryParts, endpoints: readonly Endpoint[]): Virtual | undefined {
+  const served = serveKind(kind, parts, endpoints)
   return served.endpoint && { ...served, verbs: served.endpoint.verbs, endpoint: served.endpoint }
 }
 
@@ -76,7 +79,7 @@ function serveVersions(kind: Kind, kinds: readonly Kind[], { parts, endpoints }:
   const shared = { ...parts, cache: parts.caches.add(kind.group, kind.plural), time: timeOf(parts.clock), versions }
   const serve = (version: Kind, stored: Resource | undefined): Resource => {
     const views = new Map<string, Resource>()
-    const own = { ...serveKind(version, parts.vendor, endpoints), ...shared, endpoint: undefined, stored, views }
+    const own = { ...serveKind(version, parts, endpoints), ...shared, endpoint: undefined, stored, views }
     for (const [name, { as }] of Object.entries(version.subresources ?? {}))
       if (as !== undefined) views.set(name, showAs(as, stored ?? own))
     return own
@@ -97,7 +100,7 @@ function showAs({ kind, read, write }: ShownAs<ApiObject>, stored: Resource): Re
       return object
     },
   }
-  const shown = serveKind({ ...kind, conversion }, stored.vendor, [])
+  const shown = serveKind({ ...kind, conversion }, stored, [])
   return { ...stored, ...shown, plural: stored.plural, group: stored.group, endpoint: undefined, stored }
 }
 

@@ -3,8 +3,8 @@
  * authorization and dispatch read this alone, so what is stored (`Resource`) and what is only answered (`Virtual`) look
  * the same to them.
  */
-import type { ApiObject } from '../model/object.ts'
-import { asObject } from '../model/object.ts'
+import type { Gates } from '../model/feature-gates.ts'
+import { type ApiObject, asObject } from '../model/object.ts'
 import { apiVersionOf, groupName, type Vendor } from '../model/vendor.ts'
 import { allVerbs, type Verb } from '../model/verb.ts'
 import type { RuleContext } from '../schema/context.ts'
@@ -41,8 +41,14 @@ export interface ServedSubresource {
   readonly endpoint: Endpoint | undefined
 }
 
+/** Whom it is served for. */
+export interface ServingFor {
+  readonly vendor: Vendor
+  readonly gates?: Gates | undefined
+}
+
 /** What the definition of a kind says of its serving; `endpoints` are all that answer for it or its sub-resources. */
-export function serveKind(kind: Kind, vendor: Vendor, endpoints: readonly Endpoint[]): Served {
+export function serveKind(kind: Kind, { vendor, gates }: ServingFor, endpoints: readonly Endpoint[]): Served {
   const apiVersion = apiVersionOf(vendor, kind.group, kind.version)
   const own = endpoints.filter((endpoint) => endpoint.kind === kind)
   return {
@@ -53,7 +59,7 @@ export function serveKind(kind: Kind, vendor: Vendor, endpoints: readonly Endpoi
     apiVersion,
     verbs: kind.verbs ?? allVerbs,
     subresources: new Map([...viewsOf(kind), ...actionsOf(own)]),
-    context: { vendor, subresource: '', through: `${kind.group}/${kind.version}` },
+    context: { vendor, subresource: '', ...(gates && { gates }), through: `${kind.group}/${kind.version}` },
     empty: asObject(decode(kind.schema, { apiVersion, kind: kind.kind }).value),
     endpoint: own.find(({ subresource }) => subresource === ''),
   }

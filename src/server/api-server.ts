@@ -9,7 +9,6 @@ import type { Authenticator } from '../authn/authenticator.ts'
 import type { Authorizer } from '../authz/authorizer.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
-import { errorFields, type Log } from '../base/log.ts'
 import { Caches } from '../cache/caches.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
 import { Exchange } from '../http/exchange.ts'
@@ -22,10 +21,11 @@ import { Catalogue } from '../registry/catalogue.ts'
 import { ContinueTokens } from '../registry/continue-token.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 import { lookupIn } from '../registry/lookup.ts'
-import { type Resource, type ServedType, serveKinds } from '../registry/resource.ts'
+import { type ServedType, serveKinds } from '../registry/resource.ts'
 import { allEndpoints } from '../resources/all.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { Store } from '../store/store.ts'
+import { errorFields, type Log } from '../telemetry/log.ts'
 import { claimProfile, continueTokenKey, createSystemNamespaces } from './bootstrap.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { makeAuthenticator, makeAuthorizer } from './identity.ts'
@@ -33,6 +33,7 @@ import { InProcess } from './in-process-transport.ts'
 import { openMetrics } from './metrics.ts'
 import type { ServerOptions } from './options.ts'
 import { handleRequests } from './request-handling.ts'
+import { servedBy } from './runtime-config.ts'
 import { servedPaths } from './served-paths.ts'
 import { openStore } from './store.ts'
 import { checkStore } from './store-check.ts'
@@ -87,12 +88,12 @@ async function serve(
     log.error('the feed of the caches broke; it is resumed', errorFields(error)),
   )
   const vendor = vendorOf(options.profile)
-  const catalogue = new Catalogue(vendor)
+  const catalogue = new Catalogue(vendor, servedBy(options.runtimeConfig, kinds, vendor))
   const lookup = lookupIn(catalogue)
   const endpoints = allEndpoints({ lookup, authenticateToken: authenticator, audiences: [vendor.apiAudience] })
   catalogue.add(await openTypes(options, { store, caches, clock, kinds, endpoints }))
   await caches.start()
-  const namespaces = catalogue.find('', 'v1', 'namespaces') as Resource
+  const namespaces = catalogue.stored('core', 'namespaces')!
   await createSystemNamespaces(namespaces)
 
   const metrics = openMetrics(catalogue, clock)
@@ -160,7 +161,11 @@ async function openTypes(
   const vendor = vendorOf(options.profile)
   const continueTokens = new ContinueTokens(await continueTokenKey(store))
   const lifetimeSeconds = Math.ceil(options.eventTtl / 1000)
-  return serveKinds(kinds, { vendor, store, caches, clock, continueTokens, lifetimeSeconds }, endpoints)
+  return serveKinds(
+    kinds,
+    { vendor, store, caches, clock, continueTokens, lifetimeSeconds, gates: options.featureGates },
+    endpoints,
+  )
 }
 
 async function openListener(

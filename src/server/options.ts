@@ -1,8 +1,11 @@
 /** The flags of the server, and the frozen options that they become. */
 import { isIP } from 'node:net'
 import { parseDuration } from '../base/duration.ts'
-import { flag, type OptionsOf, text, UsageError } from '../base/flags.ts'
+import { flag, type OptionsOf, oneOf, text, UsageError } from '../base/flags.ts'
 import { type ProfileName, profileNames } from '../model/vendor.ts'
+import { logFormats } from '../telemetry/log.ts'
+import { featureGateHelp, readFeatureGates } from './feature-gates.ts'
+import { readPairs } from './pairs.ts'
 
 export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny'] as const
 export type AuthorizationMode = (typeof authorizationModes)[number]
@@ -107,6 +110,28 @@ export const serverFlags = {
     readTime,
     'how long requests under way may take to finish when the server stops',
   ),
+  featureGates: flag(
+    'feature-gates',
+    'PAIRS',
+    '',
+    readFeatureGates,
+    `features to turn on or off, as NAME=true or NAME=false, separated by commas. ${featureGateHelp}`,
+  ),
+  runtimeConfig: flag(
+    'runtime-config',
+    'PAIRS',
+    '',
+    readPairs,
+    'what is served, as GROUP/VERSION=false or GROUP/VERSION/TYPE=false, separated by commas; api/all, api/ga, api/beta and api/alpha stand for all such versions',
+  ),
+  verbosity: flag('v,v', 'N', '0', readVerbosity, 'how much is logged: 3 tells of every request'),
+  loggingFormat: flag(
+    'logging-format',
+    'FORMAT',
+    'text',
+    oneOf(logFormats),
+    `how lines are logged: ${logFormats.join(' or ')}`,
+  ),
 }
 
 export type ServerOptions = OptionsOf<typeof serverFlags>
@@ -176,6 +201,11 @@ function readTime(value: string): number {
   const ms = parseDuration(value)
   if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use one such as 30s or 5m`)
   return ms
+}
+
+function readVerbosity(value: string): number {
+  if (!/^\d{1,2}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a level: use 0 to 99`)
+  return Number(value)
 }
 
 function readTtl(value: string): number {

@@ -3,11 +3,11 @@
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { helpText, parseFlags, UsageError } from '../base/flags.ts'
-import { errorFields, openLog } from '../base/log.ts'
 import { usualFiles } from '../client/kubeconfig-files.ts'
 import { version } from '../model/version.ts'
 import { PkiFileError } from '../pki/files.ts'
 import { StoreError } from '../store/store.ts'
+import { errorFields, openLog } from '../telemetry/log.ts'
 import { startApiServer } from './api-server.ts'
 import { startControlLoops } from './control-loops.ts'
 import { type ServerOptions, serverFlags } from './options.ts'
@@ -41,7 +41,7 @@ async function main(args: readonly string[]): Promise<void> {
 }
 
 async function run(command: 'up' | 'apiserver', options: ServerOptions): Promise<void> {
-  const log = openLog()
+  const log = openLog({ level: options.verbosity, format: options.loggingFormat })
   process.on('unhandledRejection', (error) =>
     log.error('a promise was rejected and nobody waited for it', errorFields(error)),
   )

@@ -39,7 +39,7 @@ export async function handleAnswer(call: EndpointCall): Promise<void> {
 
 /** What was sent, of the type that the endpoint takes, and valid. */
 async function readSent({ exchange, served, endpoint }: EndpointCall): Promise<ApiObject> {
-  const type = endpoint.type === undefined ? served : serveKind(endpoint.type, served.vendor, [])
+  const type = endpoint.type === undefined ? served : serveKind(endpoint.type, served.context, [])
   const object = await readObjectBody(exchange, type)
   const { kind, context } = type
   const errors = [...validate(kind.schema, asJson(object), context), ...(kind.validate?.(object, context) ?? [])]
