@@ -2,9 +2,9 @@
 import { resolve } from 'node:path'
 import type { OptionsOf } from '../base/flags.ts'
 import { Client } from '../client/client.ts'
-import { HttpTransport } from '../client/http-transport.ts'
-import { readClientConfig } from '../client/kubeconfig.ts'
-import { usualFiles } from '../client/kubeconfig-files.ts'
+import { HttpTransport } from '../client/node/http-transport.ts'
+import { readClientConfig } from '../client/node/kubeconfig.ts'
+import { usualFiles } from '../client/node/kubeconfig-files.ts'
 import { version } from '../model/version.ts'
 import type { Context } from './command.ts'
 import type { connectionFlags } from './connection-flags.ts'
@@ -22,7 +22,7 @@ export async function withConnection<T>(
   use: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const config = readClientConfig({
-    files: options.kubeconfig === '' ? usualFiles(context) : [resolve(context.directory, options.kubeconfig)],
+    files: configFiles(context, options.kubeconfig),
     context: options.context || undefined,
     server: options.server || undefined,
   })
@@ -33,4 +33,9 @@ export async function withConnection<T>(
   } finally {
     transport.close()
   }
+}
+
+/** The files of the client config: the one that is named, or else those that are usual. */
+export function configFiles(context: Context, named: string): string[] {
+  return named === '' ? usualFiles(context) : [resolve(context.directory, named)]
 }

@@ -3,7 +3,7 @@
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { helpText, parseFlags, UsageError } from '../base/flags.ts'
-import { usualFiles } from '../client/kubeconfig-files.ts'
+import { usualFiles } from '../client/node/kubeconfig-files.ts'
 import { version } from '../model/version.ts'
 import { PkiFileError } from '../pki/files.ts'
 import { StoreError } from '../store/store.ts'

@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { HttpTransport, type HttpTransportOptions } from '../../src/client/http-transport.ts'
+import { HttpTransport, type HttpTransportOptions } from '../../src/client/node/http-transport.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import { HttpClient } from './http-client.ts'
 
