@@ -10,7 +10,7 @@ import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/obj
 import { fromStored } from './conversion.ts'
 import { readObject } from './read-stored.ts'
 import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
-import { commitObject, maxAttempts, versionOf, type WriteContext, withVersion } from './write.ts'
+import { commitObject, maxAttempts, prepareContext, versionOf, type WriteContext, withVersion } from './write.ts'
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 
@@ -49,7 +49,7 @@ async function attemptDelete(
 ): Promise<Deleted | 'lost'> {
   await context.admission.validate(requestOf(context, previous.metadata.name!, previous))
   assertPreconditions(context.resource, previous, options)
-  const marked = mark(context.resource, previous, options)
+  const marked = mark(context, previous, options)
   const waits = mustWait(context.resource, marked)
   if (!waits && !context.resource.kind.gracePeriod) return await remove(context, previous, revision)
   // Whoever runs an object is told that it goes, even if there is nothing to wait for.
@@ -99,7 +99,8 @@ function assertPreconditions(
 }
 
 /** The object with its deletion begun. */
-function mark(resource: Resource, object: ApiObject, options: DeleteOptions): ApiObject {
+function mark(context: WriteContext, object: ApiObject, options: DeleteOptions): ApiObject {
+  const { resource } = context
   const finalizers = withPropagation(object.metadata.finalizers ?? [], propagationOf(resource, options))
   const { finalizers: _, ...rest } = object.metadata
   const metadata = { ...rest, ...(finalizers.length > 0 ? { finalizers } : {}) }
@@ -115,7 +116,7 @@ function mark(resource: Resource, object: ApiObject, options: DeleteOptions): Ap
       ...(metadata.generation ? { generation: metadata.generation + 1 } : {}),
     },
   }
-  resource.kind.beginDeletion?.(marked)
+  resource.kind.beginDeletion?.(marked, object, prepareContext(context))
   return marked
 }
 

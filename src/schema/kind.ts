@@ -81,8 +81,8 @@ export interface KindDefinition<T> {
   readonly gracePeriod?: (object: T, requested: number | undefined) => number
   /** Whether deletion must wait although no finalizer is left in the metadata. */
   readonly holdsDeletion?: (object: T) => boolean
-  /** What else changes when a deletion that must wait begins. Changes the object. */
-  readonly beginDeletion?: (object: T) => void
+  /** What else changes when a deletion begins. Changes `next`, which is marked as being deleted. */
+  readonly beginDeletion?: (next: T, previous: T, context: PrepareContext) => void
 }
 
 export interface Deprecation {
