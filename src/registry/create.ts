@@ -1,11 +1,11 @@
 /** create: a new object from a client's, or 409 when the name is taken. */
 
-import type { AdmissionRequest } from '../admission/admission.ts'
 import { alreadyExists, badRequest, generateNameTaken, invalidObject, serviceUnavailable } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
 import { asJson } from '../model/object.ts'
 import { validate } from '../schema/validate.ts'
 import type { Guard } from '../store/store.ts'
+import { admissionRequest } from './admission-request.ts'
 import { jsonOf, toStored } from './conversion.ts'
 import { generateName, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
@@ -112,24 +112,7 @@ function taken({ resource }: WriteContext, { metadata }: ApiObject): Error {
   return metadata.generateName ? generateNameTaken(resource, metadata.name!) : alreadyExists(resource, metadata.name!)
 }
 
-function requestOf(
-  { resource, namespace, subresource, user, dryRun }: WriteContext,
-  object: ApiObject,
-  guards: Guard[],
-): AdmissionRequest {
-  const { group, plural } = resource
-  return {
-    operation: 'CREATE',
-    // A dry run stores nothing, so nothing would be found out.
-    restOn: dryRun ? undefined : (guard) => void guards.push(guard),
-    group,
-    plural,
-    subresource,
-    namespace,
-    name: object.metadata.name ?? '',
-    user,
-    dryRun,
-    object,
-    oldObject: undefined,
-  }
+function requestOf(context: WriteContext, object: ApiObject, guards: Guard[]) {
+  const name = object.metadata.name ?? ''
+  return admissionRequest(context, { operation: 'CREATE', name, object, oldObject: undefined, guards })
 }

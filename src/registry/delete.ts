@@ -3,10 +3,10 @@
  * with a deletionTimestamp and stays until the last of them is gone; any other is removed at once.
  */
 
-import type { AdmissionRequest } from '../admission/admission.ts'
 import { conflict, notFound, serviceUnavailable } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/object.ts'
+import { admissionRequest } from './admission-request.ts'
 import { fromStored } from './conversion.ts'
 import { readObject } from './read-stored.ts'
 import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
@@ -29,7 +29,6 @@ export interface Deleted {
 
 export async function deleteObject(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace } = context
-  await context.admission.mutate(requestOf(context, name, undefined))
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     await readMostRecent(resource)
     const stored = resource.cache.get(keyOf(resource, namespace, name))
@@ -47,7 +46,14 @@ async function attemptDelete(
   revision: number,
   options: DeleteOptions,
 ): Promise<Deleted | 'lost'> {
-  await context.admission.validate(requestOf(context, previous.metadata.name!, previous))
+  const request = admissionRequest(context, {
+    operation: 'DELETE',
+    name: previous.metadata.name!,
+    object: undefined,
+    oldObject: previous,
+  })
+  await context.admission.mutate(request)
+  await context.admission.validate(request)
   assertPreconditions(context.resource, previous, options)
   const marked = mark(context, previous, options)
   const waits = mustWait(context.resource, marked)
@@ -165,21 +171,4 @@ export async function removeObject(
     value: undefined,
   })
   return result.outcome === 'conflict' ? undefined : withVersion(object, revision)
-}
-
-function requestOf(context: WriteContext, name: string, oldObject: ApiObject | undefined): AdmissionRequest {
-  const { resource, namespace, subresource, user, dryRun } = context
-  const { group, plural } = resource
-  return {
-    operation: 'DELETE',
-    group,
-    plural,
-    subresource,
-    namespace,
-    name,
-    user,
-    dryRun,
-    object: undefined,
-    oldObject,
-  }
 }

@@ -6,7 +6,6 @@
  * a little behind other servers: a commit would tell, and before anything else is answered the cache is brought up.
  */
 
-import type { AdmissionRequest } from '../admission/admission.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import { ApiError, conflict, invalidObject, notFound, serviceUnavailable } from '../model/api-error.ts'
 import { invalid } from '../model/field-error.ts'
@@ -14,6 +13,7 @@ import { type JsonObject, own, sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
 import { validate } from '../schema/validate.ts'
+import { admissionRequest } from './admission-request.ts'
 import { fromStored, jsonOf, toStored } from './conversion.ts'
 import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
@@ -249,19 +249,7 @@ function sameMembers(a: JsonObject, b: JsonObject, ignored: string): boolean {
   return Object.keys(b).every((key) => key === ignored || Object.hasOwn(a, key))
 }
 
-function requestOf(context: WriteContext, object: ApiObject, oldObject: ApiObject): AdmissionRequest {
-  const { resource, namespace, subresource, user, dryRun } = context
-  const { group, plural } = resource
-  return {
-    operation: 'UPDATE',
-    group,
-    plural,
-    subresource,
-    namespace,
-    name: oldObject.metadata.name ?? '',
-    user,
-    dryRun,
-    object,
-    oldObject,
-  }
+function requestOf(context: WriteContext, object: ApiObject, oldObject: ApiObject) {
+  const name = oldObject.metadata.name ?? ''
+  return admissionRequest(context, { operation: 'UPDATE', name, object, oldObject })
 }

@@ -26,6 +26,8 @@ export interface WriteContext {
   readonly subresource: string
   readonly user: User
   readonly dryRun: boolean
+  /** The kind of its options, as admission is told: CreateOptions, ... */
+  readonly optionsKind: string
   /** The name under which changes are owned. */
   readonly fieldManager: string
   readonly admission: Admission

@@ -3,8 +3,6 @@
  * resolves when requests are answered; `stop` lets those under way finish and releases everything, in reverse order.
  */
 import { setImmediate } from 'node:timers/promises'
-import { chain } from '../admission/admission.ts'
-import { namespaceLifecycle } from '../admission/controls/namespace-lifecycle.ts'
 import type { Authenticator } from '../authn/authenticator.ts'
 import type { Authorizer } from '../authz/authorizer.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
@@ -26,6 +24,7 @@ import { allEndpoints } from '../resources/all.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { Store } from '../store/store.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
+import { makeAdmission } from './admission.ts'
 import { claimProfile, continueTokenKey, createSystemNamespaces } from './bootstrap.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { makeAuthenticator, makeAuthorizer } from './identity.ts'
@@ -105,7 +104,7 @@ async function serve(
   const routes = {
     catalogue,
     paths: servedPaths({ catalogue, ready, exposer: metrics.exposer, address: () => url.slice('https://'.length) }),
-    admission: chain([namespaceLifecycle(lookup)]),
+    admission: await makeAdmission(options, { vendor, lookup, authorizer }),
   }
   const handling = handleRequests({ vendor, authorizer, routes, metrics: metrics.requests, log, clock })
   const handle = handling.handleAs(authenticate(authenticator))

@@ -57,6 +57,7 @@ async function createNamespace(resource: Resource, name: string): Promise<void> 
     subresource: '',
     user: { name: 'system:apiserver', uid: '', groups: [superusers], extra: new Map() },
     dryRun: false,
+    optionsKind: 'CreateOptions',
     fieldManager: 'orch',
     warn: () => {},
     admission: admitAll,

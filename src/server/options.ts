@@ -4,6 +4,7 @@ import { parseDuration } from '../base/duration.ts'
 import { flag, type OptionsOf, oneOf, text, UsageError } from '../base/flags.ts'
 import { type ProfileName, profileNames } from '../model/vendor.ts'
 import { logFormats } from '../telemetry/log.ts'
+import { controlNames, defaultControls, readControls } from './admission-controls.ts'
 import { featureGateHelp, readFeatureGates } from './feature-gates.ts'
 import { readPairs } from './pairs.ts'
 
@@ -109,6 +110,27 @@ export const serverFlags = {
     '10s',
     readTime,
     'how long requests under way may take to finish when the server stops',
+  ),
+  enableAdmissionPlugins: flag(
+    'enable-admission-plugins',
+    'NAMES',
+    '',
+    readControls,
+    `admission controls to run beside those that run by default (${defaultControls.join(', ')}), separated by commas; there are ${controlNames.join(', ')}; their order is the server's`,
+  ),
+  disableAdmissionPlugins: flag(
+    'disable-admission-plugins',
+    'NAMES',
+    '',
+    readControls,
+    'admission controls not to run, although they would by default',
+  ),
+  admissionControlConfigFile: flag(
+    'admission-control-config-file',
+    'FILE',
+    '',
+    text,
+    'an AdmissionConfiguration: what controls are told that need telling',
   ),
   featureGates: flag(
     'feature-gates',

@@ -4,7 +4,6 @@
  */
 import { ApiError, forbiddenError, notFound } from '../../model/api-error.ts'
 import type { Found, Lookup } from '../../model/lookup.ts'
-import type { ApiObject } from '../../model/object.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 
 const namespaces = { group: 'core', plural: 'namespaces' }
@@ -12,12 +11,13 @@ const namespaces = { group: 'core', plural: 'namespaces' }
 const namespacesRef = { group: '', plural: 'namespaces' }
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 
-export function namespaceLifecycle(lookup: Lookup): Control {
+export function namespaceLifecycle({ lookup }: { readonly lookup: Lookup }): Control {
   return {
     name: 'NamespaceLifecycle',
+    handles: { operations: ['CREATE', 'UPDATE', 'DELETE'] },
     mutate: (request) => {
       if (isNamespace(request)) refuseImmortal(request)
-      if (isNamespace(request) || request.namespace === '' || request.operation === 'DELETE') return request.object
+      if (isNamespace(request) || request.namespace === '' || request.operation === 'DELETE') return undefined
       const found = find(lookup, request)
       return found instanceof Promise ? found.then((later) => assertPlace(request, later)) : assertPlace(request, found)
     },
@@ -38,8 +38,8 @@ function isGoing({ object }: Found): boolean {
   return object.metadata.deletionTimestamp !== undefined
 }
 
-function isNamespace({ group, plural }: AdmissionRequest): boolean {
-  return group === '' && plural === 'namespaces'
+function isNamespace({ type }: AdmissionRequest): boolean {
+  return type.group === '' && type.plural === 'namespaces'
 }
 
 function refuseImmortal({ operation, name }: AdmissionRequest): void {
@@ -48,14 +48,14 @@ function refuseImmortal({ operation, name }: AdmissionRequest): void {
   }
 }
 
-function assertPlace(request: AdmissionRequest, namespace: Found | undefined): ApiObject | undefined {
+function assertPlace(request: AdmissionRequest, namespace: Found | undefined): undefined {
   if (namespace === undefined) throw notFound(namespacesRef, request.namespace)
   if (request.operation === 'CREATE' && isGoing(namespace)) throw terminating(request)
   request.restOn?.(namespace)
-  return request.object
 }
 
-function terminating({ group, plural, name, namespace }: AdmissionRequest): ApiError {
+function terminating({ type, name, namespace }: AdmissionRequest): ApiError {
+  const { group, plural } = type
   const full = group === '' ? plural : `${plural}.${group}`
   const message = `${full} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`
   const cause = {

@@ -5,6 +5,7 @@
 import type { Admission, AdmissionRequest } from '../../admission/admission.ts'
 import { invalidObject } from '../../model/api-error.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
+import { admittedType } from '../../registry/admission-request.ts'
 import type { Endpoint } from '../../registry/endpoint.ts'
 import { type Served, serveKind } from '../../registry/served.ts'
 import { validate } from '../../schema/validate.ts'
@@ -30,7 +31,7 @@ export async function handleAnswer(call: EndpointCall): Promise<void> {
   exchange.agreed = true
   const { dryRun } = readWriteOptions(info.query, { kind: 'CreateOptions', vendor, faults: [] })
   const sent = info.verb === 'create' ? await readSent(call) : undefined
-  const object = await admit(call, sent, dryRun)
+  const object = await admit(call, { object: sent, dryRun })
   const { verb, namespace, name, query } = info
   const answer = await endpoint.answer({ verb, namespace, name, query, user: exchange.user, dryRun, object })
   if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
@@ -47,21 +48,35 @@ async function readSent({ exchange, served, endpoint }: EndpointCall): Promise<A
   return object
 }
 
-async function admit(call: EndpointCall, sent: ApiObject | undefined, dryRun: boolean): Promise<ApiObject | undefined> {
+interface Sent {
+  readonly object: ApiObject | undefined
+  readonly dryRun: boolean
+}
+
+async function admit(call: EndpointCall, sent: Sent): Promise<ApiObject | undefined> {
   const { admission, endpoint } = call
-  if (endpoint.admits === undefined) return sent
-  const object = (await admission.mutate(requestOf(call, sent, dryRun))) ?? sent
-  await admission.validate(requestOf(call, object, dryRun))
+  if (endpoint.admits === undefined) return sent.object
+  const object = await admission.mutate(requestOf(call, sent))
+  await admission.validate(requestOf(call, { ...sent, object }))
   return object
 }
 
-function requestOf(
-  { exchange, info, endpoint }: EndpointCall,
-  object: ApiObject | undefined,
-  dryRun: boolean,
-): AdmissionRequest {
-  const { group, plural, subresource, namespace, name } = info
-  const { user } = exchange
-  const operation = endpoint.admits ?? 'CREATE'
-  return { operation, group, plural, subresource, namespace, name, user, dryRun, object, oldObject: undefined }
+function requestOf({ exchange, info, served, endpoint }: EndpointCall, { object, dryRun }: Sent): AdmissionRequest {
+  const { subresource, namespace, name } = info
+  const type = admittedType(served)
+  return {
+    operation: endpoint.admits ?? 'CREATE',
+    vendor: served.vendor,
+    type,
+    requested: type,
+    subresource,
+    namespace,
+    name,
+    user: exchange.user,
+    dryRun,
+    options: { kind: 'CreateOptions', fieldManager: '', dryRun },
+    warn: (text) => exchange.warn(text),
+    object,
+    oldObject: undefined,
+  }
 }
