@@ -55,13 +55,15 @@ function refuseUnknown(file: string, object: JsonObject, known: readonly string[
     throw fault(file, `unknown field ${JSON.stringify(place === '' ? unknown : `${place}.${unknown}`)}`)
 }
 
-/** The library is loaded where there is a file to read. */
+/** The reader of YAML is loaded where there is a file to read. */
 async function readYaml(file: string): Promise<Json> {
-  const { parseDocument } = await import('yaml')
-  const document = parseDocument(readFlagFile(flagName, file), { logLevel: 'silent' })
-  const [error] = document.errors
-  if (error !== undefined) throw fault(file, `not YAML: ${error.message.split('\n', 1)[0]}`)
-  return document.toJS({ maxAliasCount: 100 }) as Json
+  const text = readFlagFile(flagName, file)
+  const { parseYaml } = await import('../codec/yaml.ts')
+  try {
+    return parseYaml(Buffer.from(text)).value
+  } catch (error) {
+    throw fault(file, (error as Error).message)
+  }
 }
 
 function fault(file: string, why: string): UsageError {
