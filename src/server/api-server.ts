@@ -14,7 +14,7 @@ import { Listener } from '../http/listener.ts'
 import { authenticate } from '../http/steps/authenticate.ts'
 import { allKinds } from '../kinds/all.ts'
 import type { User } from '../model/user.ts'
-import { vendorOf } from '../model/vendor.ts'
+import { apiAudience, vendorOf } from '../model/vendor.ts'
 import { Catalogue } from '../registry/catalogue.ts'
 import { ContinueTokens } from '../registry/continue-token.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
@@ -89,7 +89,7 @@ async function serve(
   const vendor = vendorOf(options.profile)
   const catalogue = new Catalogue(vendor, servedBy(options.runtimeConfig, kinds, vendor))
   const lookup = lookupIn(catalogue)
-  const endpoints = allEndpoints({ lookup, authenticateToken: authenticator, audiences: [vendor.apiAudience] })
+  const endpoints = allEndpoints({ lookup, authenticateToken: authenticator, audiences: [apiAudience(vendor)] })
   catalogue.add(await openTypes(options, { store, caches, clock, kinds, endpoints }))
   await caches.start()
   const namespaces = catalogue.stored('core', 'namespaces')!

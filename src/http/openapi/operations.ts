@@ -135,17 +135,27 @@ function acrossNamespaces(
 type Operations = ReturnType<typeof operationsOf>
 
 /** What can be done with the objects of a type; each under the id that its path gives it, if its verb is served. */
-function operationsOf({ vendor, kind, verbs }: Served) {
-  const noun = `${/^[AEIOU]/.test(kind.kind) ? 'an' : 'a'} ${kind.kind}`
-  const all = `objects of kind ${kind.kind}`
-  const object = { schema: kind.schema, required: true, types: accepted }
-  const options = { schema: deleteOptions, required: false, types: accepted }
+function operationsOf(served: Served) {
+  const { vendor, kind, verbs } = served
   const group = groupName(vendor, kind.group)
   const shared = { kind: { group, version: kind.version, kind: kind.kind }, produces: offered }
-  const deleted = kind.deleteAnswers === 'object' ? kind.schema : status
-  type Draft = Omit<Operation, 'id' | 'kind' | 'produces'> & Partial<Operation>
   const make = (verb: Verb, operation: Draft) => (id: string) =>
     verbs.includes(verb) ? { ...shared, ...operation, id } : undefined
+  const noun = `${/^[AEIOU]/.test(kind.kind) ? 'an' : 'a'} ${kind.kind}`
+  const words = { noun, all: `objects of kind ${kind.kind}` }
+  return { ...readings(kind, words, make), ...writings(kind, words, make), ...deletions(kind, words, make) }
+}
+
+type Draft = Omit<Operation, 'id' | 'kind' | 'produces'> & Partial<Operation>
+type Make = (verb: Verb, operation: Draft) => (id: string) => Operation | undefined
+
+/** What the descriptions call one object, and all of them. */
+interface Words {
+  readonly noun: string
+  readonly all: string
+}
+
+function readings(kind: Kind, { noun, all }: Words, make: Make) {
   return {
     read: make('get', {
       method: 'get',
@@ -162,46 +172,6 @@ function operationsOf({ vendor, kind, verbs }: Served) {
       answers: answers(listOf(kind), [200]),
       produces: [...offered, ...streams],
     }),
-    create: make('create', {
-      method: 'post',
-      action: 'post',
-      doc: `Creates ${noun}.`,
-      query: queryOf.create,
-      body: object,
-      answers: answers(kind.schema, [200, 201, 202]),
-    }),
-    replace: make('update', {
-      method: 'put',
-      action: 'put',
-      doc: `Replaces ${noun}.`,
-      query: queryOf.update,
-      body: object,
-      answers: answers(kind.schema, [200, 201]),
-    }),
-    patch: make('patch', {
-      method: 'patch',
-      action: 'patch',
-      doc: `Changes ${noun} in part.`,
-      query: queryOf.patch,
-      body: { schema: patch, required: true, types: patchTypes },
-      answers: answers(kind.schema, [200, 201]),
-    }),
-    remove: make('delete', {
-      method: 'delete',
-      action: 'delete',
-      doc: `Deletes ${noun}.`,
-      query: queryOf.delete,
-      body: options,
-      answers: answers(deleted, [200, 202]),
-    }),
-    removeAll: make('deletecollection', {
-      method: 'delete',
-      action: 'deletecollection',
-      doc: `Deletes all ${all} that are selected.`,
-      query: queryOf.deletecollection,
-      body: options,
-      answers: answers(status, [200]),
-    }),
     watchOne: make('watch', {
       method: 'get',
       action: 'watch',
@@ -217,6 +187,58 @@ function operationsOf({ vendor, kind, verbs }: Served) {
       query: queryOf.watch,
       answers: answers(watchEvent, [200]),
       produces: streams,
+    }),
+  }
+}
+
+function writings({ schema }: Kind, { noun }: Words, make: Make) {
+  const object = { schema, required: true, types: accepted }
+  return {
+    create: make('create', {
+      method: 'post',
+      action: 'post',
+      doc: `Creates ${noun}.`,
+      query: queryOf.create,
+      body: object,
+      answers: answers(schema, [200, 201, 202]),
+    }),
+    replace: make('update', {
+      method: 'put',
+      action: 'put',
+      doc: `Replaces ${noun}.`,
+      query: queryOf.update,
+      body: object,
+      answers: answers(schema, [200, 201]),
+    }),
+    patch: make('patch', {
+      method: 'patch',
+      action: 'patch',
+      doc: `Changes ${noun} in part.`,
+      query: queryOf.patch,
+      body: { schema: patch, required: true, types: patchTypes },
+      answers: answers(schema, [200, 201]),
+    }),
+  }
+}
+
+function deletions({ schema, deleteAnswers }: Kind, { noun, all }: Words, make: Make) {
+  const options = { schema: deleteOptions, required: false, types: accepted }
+  return {
+    remove: make('delete', {
+      method: 'delete',
+      action: 'delete',
+      doc: `Deletes ${noun}.`,
+      query: queryOf.delete,
+      body: options,
+      answers: answers(deleteAnswers === 'object' ? schema : status, [200, 202]),
+    }),
+    removeAll: make('deletecollection', {
+      method: 'delete',
+      action: 'deletecollection',
+      doc: `Deletes all ${all} that are selected.`,
+      query: queryOf.deletecollection,
+      body: options,
+      answers: answers(status, [200]),
     }),
   }
 }
