@@ -18,7 +18,7 @@ import type { RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
 import { checkEnvFrom, envFromSource, envVar } from './environment.ts'
 import { checkDescendingPath } from './file-paths.ts'
-import { checkOneSuccess, checkPortNumber, lifecycle, probe } from './handlers.ts'
+import { checkNoGracePeriod, checkOneSuccess, checkPortNumber, lifecycle, probe } from './handlers.ts'
 import { tagOf } from './image.ts'
 import { repeatedAt } from './repeated.ts'
 import { checkContainerResources, resourceRequirements } from './resources.ts'
@@ -165,7 +165,7 @@ function fillPullPolicy(value: Container): void {
 }
 
 function checkContainer(value: Container, path: FieldPath, { vendor }: RuleContext): FieldError[] {
-  const { name = '', livenessProbe, startupProbe } = value
+  const { name = '', livenessProbe, readinessProbe, startupProbe } = value
   return [
     ...(name === '' ? [] : checkDnsLabel(name).map((text) => invalid(child(path, 'name'), name, text))),
     ...(value.image ? [] : [required(child(path, 'image'))]),
@@ -175,6 +175,7 @@ function checkContainer(value: Container, path: FieldPath, { vendor }: RuleConte
     ...checkMounts(value, child(path, 'volumeMounts')),
     ...checkContainerResources(value.resources ?? {}, child(path, 'resources'), vendor),
     ...(livenessProbe ? checkOneSuccess(livenessProbe, child(path, 'livenessProbe')) : []),
+    ...(readinessProbe ? checkNoGracePeriod(readinessProbe, child(path, 'readinessProbe')) : []),
     ...(startupProbe ? checkOneSuccess(startupProbe, child(path, 'startupProbe')) : []),
   ]
 }

@@ -5,7 +5,6 @@ import {
   duplicate,
   type FieldError,
   type FieldPath,
-  forbidden,
   invalid,
   notFound,
   required,
@@ -91,13 +90,16 @@ function checkContainerNames(spec: Containers, path: FieldPath): FieldError[] {
 
 const notForInit = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const
 
-/** They run one after the other, so only each by itself can use a host port twice. */
+/**
+ * They run one after the other, so only each by itself can use a host port twice; whichever it is, the fault names it as
+ * the first, as clients are used to.
+ */
 function checkInitContainers({ initContainers = [] }: Containers, path: FieldPath): FieldError[] {
   return initContainers.flatMap((one, i) => [
     ...notForInit
       .filter((name) => one[name] !== undefined)
-      .map((name) => forbidden(child(at(path, i), name), 'must not be set for init containers')),
-    ...checkHostPorts([one], at(path, i)),
+      .map((name) => invalid(child(at(path, i), name), one[name] as Json, 'must not be set for init containers')),
+    ...checkHostPorts([one], path),
   ])
 }
 
