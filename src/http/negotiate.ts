@@ -4,7 +4,6 @@ import type { Vendor } from '../model/vendor.ts'
 import { type Form, jsonForm, prettyForm, yamlForm } from './forms.ts'
 import type { RequestHeaders } from './headers.ts'
 import { findProjection, type Projection } from './projections.ts'
-import { isTrue } from './request-info.ts'
 
 interface Clause {
   readonly type: string
@@ -44,7 +43,8 @@ export function negotiate(asked: Asked, views: boolean): Agreed {
     if (type === undefined) continue
     matched = true
     const projection = views ? projectionOf(clause, asked.vendor) : undefined
-    const form = projection === undefined && clause.parameters.has('as') ? undefined : formOf(type, asked)
+    if (projection === undefined && asksForView(clause)) continue
+    const form = isServed(clause, type, views) ? formOf(type, clause, asked) : undefined
     if (form !== undefined) return { form, projection }
   }
   throw matched || !views
@@ -80,14 +80,30 @@ function projectionOf({ parameters }: Clause, vendor: Vendor): Projection | unde
   return findProjection(vendor, as!, group!, version!)
 }
 
-function formOf(type: string, asked: Asked): Form | undefined {
-  if (type === 'application/yaml') return asked.watch ? undefined : yamlForm
-  return !asked.watch && isPretty(asked) ? prettyForm : jsonForm
+function asksForView({ parameters }: Clause): boolean {
+  return ['as', 'g', 'v'].some((name) => parameters.has(name))
 }
 
+/** Whether the rest of what a clause asks for is to be had: a stream of events, and resources in a version of the server. */
+function isServed({ parameters }: Clause, type: string, views: boolean): boolean {
+  const { stream, sv } = { stream: parameters.get('stream'), sv: parameters.get('sv') }
+  const streams = stream === undefined || (stream === 'watch' && type !== 'application/yaml')
+  return streams && (sv === undefined || (views && sv === 'v1'))
+}
+
+function formOf(type: string, clause: Clause, asked: Asked): Form | undefined {
+  if (type === 'application/yaml') return asked.watch ? undefined : yamlForm
+  return !asked.watch && isPretty(clause, asked) ? prettyForm : jsonForm
+}
+
+/** What counts as true in `pretty`, unlike in other parameters. */
+const yes = ['1', 't', 'T', 'true', 'True', 'TRUE']
+
 /** Asked for, or not asked but read by a person. */
-function isPretty({ headers, query }: Asked): boolean {
-  if (query.has('pretty')) return query.get('pretty') !== '' && isTrue(query, 'pretty')
+function isPretty({ parameters }: Clause, { headers, query }: Asked): boolean {
+  if (parameters.get('pretty') === '1') return true
+  const asked = query.get('pretty') ?? ''
+  if (asked !== '') return yes.includes(asked)
   return /^(?:curl|Wget|Mozilla\/5\.0)/.test(headers.first('user-agent') ?? '')
 }
 
@@ -111,9 +127,15 @@ function parseAccept(header: string): Clause[] {
     .toSorted((a, b) => b.quality - a.quality)
 }
 
+/** Without a value a parameter asks for nothing. */
+function parseParameter(text: string): [name: string, value: string] {
+  const [name = '', value = ''] = text.split('=', 2).map((side) => side.trim())
+  return [name, value]
+}
+
 function parseClause(text: string): Clause {
   const [type = '', ...rest] = text.split(';').map((part) => part.trim())
-  const parameters = new Map(rest.map((part) => part.split('=', 2).map((side) => side.trim()) as [string, string]))
+  const parameters = new Map(rest.map(parseParameter).filter(([, value]) => value !== ''))
   const quality = Number(parameters.get('q') ?? 1)
   return { type: type.toLowerCase(), quality: Number.isNaN(quality) ? 1 : quality, parameters }
 }

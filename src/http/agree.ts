@@ -1,0 +1,30 @@
+/**
+ * Agrees with the client on the form of the answer, and writes down on the exchange what was agreed on. The events of a
+ * watch have fewer forms than objects have; that is settled later, when the request is known to be sound otherwise.
+ */
+import type { EventForm } from '../cache/event.ts'
+import { eventsOf } from '../registry/conversion.ts'
+import type { Resource } from '../registry/resource.ts'
+import type { Exchange } from './exchange.ts'
+import { negotiate } from './negotiate.ts'
+import { openView, projectedEvents, projectedForm, type View } from './projections.ts'
+
+/** The form of objects, lists and errors. Throws 406 when the client accepts none that there is. */
+export function agreeOnForm(exchange: Exchange, resource: Resource): void {
+  agree(exchange, resource, false)
+}
+
+/** The form of the events of a watch. Throws 406 when the client accepts none that can be streamed. */
+export function agreeOnEvents(exchange: Exchange, resource: Resource): EventForm {
+  const view = agree(exchange, resource, true)
+  return view === undefined ? eventsOf(resource) : projectedEvents(view)
+}
+
+function agree(exchange: Exchange, resource: Resource, watch: boolean): View | undefined {
+  const { query } = exchange.info
+  const { form, projection } = negotiate({ headers: exchange.headers, query, watch, vendor: resource.vendor }, true)
+  const view = projection && openView(resource, projection, query)
+  exchange.form = view === undefined ? form : projectedForm(form, view)
+  exchange.agreed = true
+  return view
+}
