@@ -7,7 +7,7 @@ import { eventsOf } from '../registry/conversion.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
-import { openView, projectedEvents, projectedForm, type View } from './projections.ts'
+import { openView, projectedEvents, projectedForm, type View, viewNames } from './projections.ts'
 
 /** The form of objects, lists and errors. Throws 406 when the client accepts none that there is. */
 export function agreeOnForm(exchange: Exchange, resource: Resource): void {
@@ -20,9 +20,14 @@ export function agreeOnEvents(exchange: Exchange, resource: Resource): EventForm
   return view === undefined ? eventsOf(resource) : projectedEvents(view)
 }
 
+/** What is read and written through a subresource has no columns. */
+const viewsOfSubresource = viewNames.filter((name) => name !== 'Table')
+
 function agree(exchange: Exchange, resource: Resource, watch: boolean): View | undefined {
-  const { query } = exchange.info
-  const { form, projection } = negotiate({ headers: exchange.headers, query, watch, vendor: resource.vendor }, true)
+  const { headers, info } = exchange
+  const { query } = info
+  const views = info.resource && info.subresource !== '' ? viewsOfSubresource : viewNames
+  const { form, projection } = negotiate({ headers, query, watch, vendor: resource.vendor }, views)
   const view = projection && openView(resource, projection, query)
   exchange.form = view === undefined ? form : projectedForm(form, view)
   exchange.agreed = true

@@ -3,7 +3,7 @@ import { ApiError, notAcceptable } from '../model/api-error.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { type Form, jsonForm, prettyForm, yamlForm } from './forms.ts'
 import type { RequestHeaders } from './headers.ts'
-import { findProjection, type Projection } from './projections.ts'
+import { findProjection, type Projection, type ViewName, viewNames } from './projections.ts'
 
 interface Clause {
   readonly type: string
@@ -31,10 +31,10 @@ export interface Agreed {
 }
 
 /**
- * Throws 406 when nothing fits. `views`: whether other views than the objects themselves are to be had, as of resources;
- * documents have none. Who asks for a resource in a form that nobody knows is not told the forms there are.
+ * Throws 406 when nothing fits. `views`: which other views than the objects themselves are to be had; documents have
+ * none. Who asks for a resource in a form that nobody knows is not told the forms there are.
  */
-export function negotiate(asked: Asked, views: boolean): Agreed {
+export function negotiate(asked: Asked, views: readonly ViewName[]): Agreed {
   const accept = asked.headers.all('accept').join(',')
   const clauses = clausesOf(accept)
   let matched = false
@@ -42,12 +42,12 @@ export function negotiate(asked: Asked, views: boolean): Agreed {
     const type = offered.find((candidate) => covers(clause.type, candidate))
     if (type === undefined) continue
     matched = true
-    const projection = views ? projectionOf(clause, asked.vendor) : undefined
+    const projection = projectionOf(clause, asked.vendor, views)
     if (projection === undefined && asksForView(clause)) continue
-    const form = isServed(clause, type, views) ? formOf(type, clause, asked) : undefined
+    const form = isServed(clause, type, views.length > 0) ? formOf(type, clause, asked) : undefined
     if (form !== undefined) return { form, projection }
   }
-  throw matched || !views
+  throw matched || views.length === 0
     ? notAcceptable(asked.watch ? streamed : offered)
     : new ApiError(406, 'NotAcceptable', '406: Not Acceptable', {})
 }
@@ -66,7 +66,7 @@ export function chooseType(headers: RequestHeaders, types: readonly string[]): s
 /** The form for errors: what the client accepts, or JSON whatever it accepts. */
 export function preferredForm(asked: Asked): Form {
   try {
-    return negotiate(asked, true).form
+    return negotiate(asked, viewNames).form
   } catch (error) {
     if (error instanceof ApiError) return jsonForm
     throw error
@@ -75,9 +75,10 @@ export function preferredForm(asked: Asked): Form {
 
 const anything: Clause = { type: '*/*', quality: 1, parameters: new Map() }
 
-function projectionOf({ parameters }: Clause, vendor: Vendor): Projection | undefined {
+function projectionOf({ parameters }: Clause, vendor: Vendor, views: readonly ViewName[]): Projection | undefined {
   const [as, group, version] = ['as', 'g', 'v'].map((name) => parameters.get(name) ?? '')
-  return findProjection(vendor, as!, group!, version!)
+  const projection = findProjection(vendor, as!, group!, version!)
+  return projection && views.includes(projection.as) ? projection : undefined
 }
 
 function asksForView({ parameters }: Clause): boolean {
@@ -85,10 +86,10 @@ function asksForView({ parameters }: Clause): boolean {
 }
 
 /** Whether the rest of what a clause asks for is to be had: a stream of events, and resources in a version of the server. */
-function isServed({ parameters }: Clause, type: string, views: boolean): boolean {
+function isServed({ parameters }: Clause, type: string, isResource: boolean): boolean {
   const { stream, sv } = { stream: parameters.get('stream'), sv: parameters.get('sv') }
   const streams = stream === undefined || (stream === 'watch' && type !== 'application/yaml')
-  return streams && (sv === undefined || (views && sv === 'v1'))
+  return streams && (sv === undefined || (isResource && sv === 'v1'))
 }
 
 function formOf(type: string, clause: Clause, asked: Asked): Form | undefined {

@@ -151,6 +151,17 @@ test('a parameter of a media type asks for nothing without a value, and for what
     assert.equal((await client.get(`${configMaps}/a`, { accept })).status, code, accept)
 })
 
+test('a subresource has no table, only the whole object', async () => {
+  const accept = 'application/json;as=Table;g=meta.orch.io;v=v1'
+  const status = '/api/v1/namespaces/default/status'
+  const refused = await client.get(status, { accept })
+  assert.deepEqual([refused.status, refused.body.reason, refused.body.details], [406, 'NotAcceptable', undefined])
+  assert.equal((await client.get(status, { accept: `${accept}, application/json` })).body.kind, 'Namespace')
+  assert.equal((await client.get('/api/v1/namespaces/default', { accept })).body.kind, 'Table')
+  const partial = accept.replace('Table', 'PartialObjectMetadata')
+  assert.equal((await client.get(status, { accept: partial })).body.kind, 'PartialObjectMetadata')
+})
+
 test('all that is wrong with the options of a list is told', async () => {
   const cases = [
     ['watch=1&resourceVersion=0&resourceVersionMatch=Exact', 2],
