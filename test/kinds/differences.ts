@@ -1,6 +1,7 @@
 /** What a stored object has otherwise than it was sent, beyond defaults: what was lost, changed, or is nobody's doing. */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../../src/model/json.ts'
 import type { Field, ObjectSchema, Schema } from '../../src/schema/schema.ts'
+import { typeName } from './fields-of.ts'
 
 /** Fields that the server fills in, by type. */
 const filled = new Set(
@@ -54,7 +55,7 @@ export function differences(schema: Schema, sent: Json, stored: Json, path = '')
 }
 
 function ofObjects(schema: ObjectSchema, sent: JsonObject, stored: JsonObject, path: string): string[] {
-  const type = (schema.name ?? '').replace(/^.*\./, '')
+  const type = typeName(schema)
   const names = new Set([...Object.keys(sent), ...Object.keys(stored)])
   return [...names].flatMap((name) => {
     const field = schema.fields[name]

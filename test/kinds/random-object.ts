@@ -6,6 +6,7 @@
 import { type Json, type JsonObject, setKey } from '../../src/model/json.ts'
 import type { Field, ListSchema, ObjectSchema, Schema } from '../../src/schema/schema.ts'
 import { type Seeded, seeded } from '../store/seeded.ts'
+import { typeName } from './fields-of.ts'
 
 export interface Making extends Seeded {
   /** A number that was not given before. */
@@ -20,6 +21,8 @@ export interface ValidValues {
   readonly fields: { readonly [typeAndField: string]: MakeField }
   /** Fields that must be there though their schema does not say so. */
   readonly needed: readonly string[]
+  /** Lists that are worth more than two elements, with how many. */
+  readonly longest: { readonly [typeAndField: string]: number }
   /** By type: makes the parts of an object agree. Changes it. */
   readonly agree: { readonly [type: string]: (object: JsonObject, making: Making) => void }
 }
@@ -51,13 +54,15 @@ export function freeText(making: Making): string {
 }
 
 export function makeObject(schema: ObjectSchema, making: Making, values: ValidValues): JsonObject {
-  return makeOne(schema, { making, values, depth: 0 }) as JsonObject
+  return makeOne(schema, { making, values, depth: 0, longest: 2 }) as JsonObject
 }
 
 interface Place {
   readonly making: Making
   readonly values: ValidValues
   readonly depth: number
+  /** How many elements a list or map has at most. */
+  readonly longest: number
 }
 
 function makeOne(schema: Schema, place: Place): Json {
@@ -82,7 +87,7 @@ function makeOne(schema: Schema, place: Place): Json {
     case 'any':
       return { 'f:a': {} }
     case 'map':
-      return Object.fromEntries(several(making).map(() => [`k${making.count()}`, makeOne(schema.values, place)]))
+      return Object.fromEntries(several(place).map(() => [`k${making.count()}`, makeOne(schema.values, place)]))
     case 'list':
       return makeList(schema, place)
     case 'object':
@@ -92,13 +97,13 @@ function makeOne(schema: Schema, place: Place): Json {
   }
 }
 
-function several({ below }: Making): undefined[] {
-  return Array(1 + below(2)).fill(undefined)
+function several({ making, longest }: Place): undefined[] {
+  return Array(1 + making.below(longest)).fill(undefined)
 }
 
 /** Elements differ in what tells them apart. */
 function makeList(schema: ListSchema, place: Place): Json {
-  const items = several(place.making).map(() => makeOne(schema.items, place))
+  const items = several(place).map(() => makeOne(schema.items, { ...place, longest: 2 }))
   if (schema.list === 'atomic') return items
   const identity = (item: Json) =>
     JSON.stringify(schema.keys ? schema.keys.map((key) => (item as JsonObject)[key]) : item)
@@ -106,14 +111,16 @@ function makeList(schema: ListSchema, place: Place): Json {
 }
 
 function makeFields(schema: ObjectSchema, place: Place): Json {
-  const type = (schema.name ?? '').replace(/^.*\./, '')
+  const type = typeName(schema)
   const { making, values } = place
   const chosen = schema.choice && making.pick(schema.choice.among)
   const object: JsonObject = {}
   for (const name of Object.keys(schema.fields)) {
     if (schema.choice?.among.includes(name) && name !== chosen) continue
-    const needed = name === chosen || values.needed.includes(`${type}.${name}`)
-    const value = makeField(schema.fields[name]!, { ...place, given: values.fields[`${type}.${name}`], needed })
+    const full = `${type}.${name}`
+    const needed = name === chosen || values.needed.includes(full)
+    const longest = values.longest[full] ?? 2
+    const value = makeField(schema.fields[name]!, { ...place, given: values.fields[full], needed, longest })
     if (value !== undefined) setKey(object, name, value)
   }
   values.agree[type]?.(object, making)
@@ -121,13 +128,22 @@ function makeFields(schema: ObjectSchema, place: Place): Json {
 }
 
 function makeField(
-  { schema, required }: Field,
+  { schema, required, zero }: Field,
   { given, needed, ...place }: Place & { given: MakeField | undefined; needed: boolean },
 ): Json | undefined {
   if (given !== undefined) return given(place.making)
-  const made = required || needed || place.making.chance(likely[place.depth] ?? 0.35)
+  const nothing = zero === 'keep' && place.making.chance(0.1) ? zeroOf(schema) : undefined
+  if (nothing !== undefined) return nothing
+  const made = required || needed || place.making.chance(likely[place.depth] ?? 0.45)
   return made ? makeOne(schema, { ...place, depth: place.depth + 1 }) : undefined
 }
 
+/** A zero that was sent is not the same as nothing, where a field tells them apart. */
+function zeroOf(schema: Schema): Json | undefined {
+  if (schema.type === 'string' && schema.values === undefined) return ''
+  if (schema.type === 'boolean') return false
+  return schema.type === 'integer' ? 0 : undefined
+}
+
 /** The deeper, the less. */
-const likely = [1, 0.5, 0.5]
+const likely = [1, 0.5, 0.5, 0.4, 0.4]

@@ -114,6 +114,7 @@ const containers: ValidValues['fields'] = {
   'Sysctl.name': ({ count }) => `kernel.shm_rmid-forced.x${count()}`,
   'WindowsSecurityContextOptions.gmsaCredentialSpecName': maybe(subdomain),
   'WindowsSecurityContextOptions.runAsUserName': maybe(oneOf('ContainerUser', 'DOMAIN\\user name')),
+  'WindowsSecurityContextOptions.gmsaCredentialSpec': maybe(freeText),
   'WindowsSecurityContextOptions.hostProcess': none,
 }
 
@@ -200,6 +201,8 @@ const claimSpec: MakeField = (making) => ({
   resources: { requests: { storage: making.pick(['1Gi', '1500m']) } },
   volumeName: freeText(making),
   storageClassName: making.pick(['', 'fast.example.com']),
+  volumeMode: making.pick(['Block', 'Filesystem']),
+  selector: { matchLabels: { a: 'b' } },
   ...making.pick<JsonObject>([
     {},
     { dataSource: { kind: 'PersistentVolumeClaim', name: 'x' } },
@@ -224,7 +227,8 @@ const volumes: ValidValues['fields'] = {
   'DownwardAPIVolumeFile.fieldRef': fieldRef('metadata.annotations', 'metadata.labels'),
   'DownwardAPIVolumeFile.resourceFieldRef': resourceRef,
   'ServiceAccountTokenProjection.path': fileName,
-  'ServiceAccountTokenProjection.expirationSeconds': maybe(oneOf(600, 2 ** 32)),
+  'ServiceAccountTokenProjection.expirationSeconds': maybe(oneOf(600, 2 ** 32), 0.8),
+  'ConfigMapProjection.optional': maybe(oneOf(true, false), 0.8),
   'NFSVolumeSource.path': oneOf('/', '/a/../b'),
   'QuobyteVolumeSource.registry': oneOf('a:1', 'a:1,[::1]:2'),
   'ISCSIVolumeSource.lun': small,
@@ -256,6 +260,7 @@ const volumes: ValidValues['fields'] = {
       maybe((making) => ({ name: word(making)!, namespace: word(making)! })),
     ]),
   ),
+  'AzureFilePersistentVolumeSource.secretNamespace': maybe(word),
   'GlusterfsPersistentVolumeSource.endpointsNamespace': maybe(word),
   'EphemeralVolumeSource.volumeClaimTemplate': (making) => ({
     metadata: { labels: labels(making) ?? null },
@@ -337,6 +342,7 @@ const others: ValidValues['fields'] = {
   'CertificateSigningRequestCondition.status': oneOf('True', 'False', 'Unknown'),
   'HorizontalPodAutoscalerSpec.scaleTargetRef': scaled,
   'HorizontalPodAutoscalerSpec.minReplicas': maybe(oneOf(1, 2)),
+  'HorizontalPodAutoscalerSpec.targetCPUUtilizationPercentage': maybe(oneOf(1, 80)),
   'HorizontalPodAutoscalerSpec.maxReplicas': oneOf(2, 9),
   'HorizontalPodAutoscalerSpec.metrics': maybe(some(metric, 4)),
   'HorizontalPodAutoscalerBehavior.scaleUp': rules,
@@ -430,6 +436,7 @@ const agree: ValidValues['agree'] = {
 export const validValues: ValidValues = {
   fields: { ...containers, ...scheduling, ...pods, ...volumes, ...others },
   needed: ['PodTemplateSpec.spec', 'PodSpec.containers'],
+  longest: { 'PodSpec.volumes': 8, 'ProjectedVolumeSource.sources': 6 },
   agree,
 }
 
