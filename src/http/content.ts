@@ -18,22 +18,25 @@ export function mediaType(exchange: Exchange): string {
 
 /** The body of a write: JSON or YAML. */
 export async function readContent(exchange: Exchange): Promise<ParsedJson> {
-  return parseContent(exchange, await readBodyOf(exchange))
+  assertReadable(exchange)
+  return parseContent(exchange, await readBody(exchange))
 }
 
-/** The body where one may be left out; undefined when it is empty. */
+/** The body where one may be left out; undefined when it is empty. What type nothing is of does not matter. */
 export async function readOptionalContent(exchange: Exchange): Promise<ParsedJson | undefined> {
-  const bytes = await readBodyOf(exchange)
-  return bytes.length === 0 ? undefined : parseContent(exchange, bytes)
+  const bytes = await readBody(exchange)
+  if (bytes.length === 0) return undefined
+  assertReadable(exchange)
+  return parseContent(exchange, bytes)
 }
 
-function readBodyOf(exchange: Exchange): Promise<Buffer> {
+/** Throws 415 unless the body is said to be in one of the forms that can be read. */
+export function assertReadable(exchange: Exchange): void {
   const type = mediaType(exchange).toLowerCase() || 'application/json'
   if (!accepted.includes(type))
     throw unsupportedMediaType(
       `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
     )
-  return readBody(exchange)
 }
 
 /** The reader of YAML is loaded when somebody sends some. */

@@ -2,9 +2,11 @@
 import { badRequest, invalidObject } from '../model/api-error.ts'
 import { type FieldError, invalid, notSupported } from '../model/field-error.ts'
 import type { Json } from '../model/json.ts'
-import { groupName, type Vendor } from '../model/vendor.ts'
+import { groupName } from '../model/vendor.ts'
 import type { DeleteOptions, Propagation } from '../registry/delete.ts'
+import type { Resource } from '../registry/resource.ts'
 import { decode } from '../schema/decode.ts'
+import type { Kind } from '../schema/kind.ts'
 import { deleteOptions } from '../schema/meta-types.ts'
 import type { Infer } from '../schema/schema.ts'
 import { readOptionalContent } from './content.ts'
@@ -20,16 +22,16 @@ export interface ReadDeleteOptions extends DeleteOptions {
   readonly waits: boolean
 }
 
-export async function readDeleteOptions(exchange: Exchange, vendor: Vendor): Promise<ReadDeleteOptions> {
+export async function readDeleteOptions(exchange: Exchange, { kind, vendor }: Resource): Promise<ReadDeleteOptions> {
   const { query } = exchange.info
   const body = await readOptionalContent(exchange)
-  const sent = body === undefined ? fromQuery(query) : decodeOptions(body.value)
+  const sent = body === undefined ? fromQuery(query) : decodeOptions(body.value ?? {})
   const dryRuns = [...(sent.dryRun ?? []), ...query.getAll('dryRun')].filter((value) => value !== '')
   const errors = check(sent, dryRuns)
   if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind: 'DeleteOptions' }, '', errors)
   return {
     gracePeriodSeconds: sent.gracePeriodSeconds,
-    propagation: propagationOf(sent),
+    propagation: propagationOf(sent, kind),
     uid: sent.preconditions?.uid,
     resourceVersion: sent.preconditions?.resourceVersion,
     dryRun: dryRuns.length > 0,
@@ -70,7 +72,10 @@ function check(sent: Sent, dryRuns: readonly string[]): FieldError[] {
   ]
 }
 
-function propagationOf({ propagationPolicy, orphanDependents }: Sent): Propagation | undefined {
+/** Not to orphan, in the older words, means to wait where a kind holds its deletion anyway: with a Namespace. */
+function propagationOf({ propagationPolicy, orphanDependents }: Sent, kind: Kind): Propagation | undefined {
   if (propagationPolicy !== undefined) return propagationPolicy as Propagation
-  return orphanDependents === undefined ? undefined : orphanDependents ? 'Orphan' : 'Background'
+  if (orphanDependents === undefined) return undefined
+  if (orphanDependents) return 'Orphan'
+  return kind.holdsDeletion ? 'Foreground' : 'Background'
 }

@@ -1,14 +1,12 @@
 /** The last step: hands a request to the verb of its resource, or to the handler of its path. */
 
 import type { Admission } from '../admission/admission.ts'
-import type { EventForm } from '../cache/event.ts'
-import { ApiError, methodNotAllowed, noSuchPath } from '../model/api-error.ts'
-import { eventsOf } from '../registry/conversion.ts'
+import { ApiError, badRequest, methodNotAllowed, noSuchPath } from '../model/api-error.ts'
+import { checkPathSegment } from '../model/names.ts'
 import type { Resource } from '../registry/resource.ts'
+import { agreeOnForm } from './agree.ts'
 import type { Exchange } from './exchange.ts'
-import { negotiate } from './negotiate.ts'
 import type { Step } from './pipeline.ts'
-import { openView, projectedEvents, projectedForm } from './projections.ts'
 import type { PathInfo, ResourceInfo, Verb } from './request-info.ts'
 import type { Handler } from './resource-request.ts'
 import { handleCreate } from './verbs/create.ts'
@@ -49,19 +47,9 @@ export function dispatch({ resources, paths, admission }: Routes): Step {
     if (!info.resource) return handlePath(paths, exchange, info)
     const resource = byPath.get(`${info.group}/${info.version}/${info.plural}`)
     if (resource === undefined || !isPlaced(resource, info)) throw noSuchPath()
-    const events = agree(exchange, info, resource)
-    return handlerOf(resource, info)({ exchange, info, resource, admission, events })
+    agreeOnForm(exchange, resource)
+    return handlerOf(resource, info)({ exchange, info, resource, admission })
   }
-}
-
-/** Agrees with the client on the form of the answer, and gives that of the events of a watch. */
-function agree(exchange: Exchange, { query, verb }: ResourceInfo, resource: Resource): EventForm {
-  const asked = { headers: exchange.headers, query, watch: verb === 'watch', vendor: resource.vendor }
-  const { form, projection } = negotiate(asked, true)
-  const view = projection && openView(resource, projection, query)
-  exchange.form = view === undefined ? form : projectedForm(form, view)
-  exchange.agreed = true
-  return view === undefined ? eventsOf(resource) : projectedEvents(view)
 }
 
 function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: PathInfo): void | Promise<void> {
@@ -80,12 +68,22 @@ function isPlaced({ kind }: Resource, info: ResourceInfo): boolean {
 
 function handlerOf(resource: Resource, info: ResourceInfo): Handler {
   if (info.subresource !== '') assertSubresource(resource, info)
-  if (info.name === '' && ['update', 'patch', 'delete', 'get'].includes(info.verb)) throw notAllowed()
+  if (named.includes(info.verb)) assertName(info.name)
   if (info.verb === 'create' && info.name !== '') throw notAllowed()
   if (info.verb === 'deletecollection' && resource.kind.deleteCollection === false) throw notAllowed()
   const handler = handlers[info.verb]
   if (handler === undefined) throw methodNotAllowed(info.verb, resource)
   return handler
+}
+
+/** Verbs that mean one object. */
+const named: readonly Verb[] = ['get', 'update', 'patch', 'delete']
+
+/** No object can have a name that is no segment of a path, so there is none to look for. */
+function assertName(name: string): void {
+  if (name === '') throw notAllowed()
+  const [fault] = checkPathSegment(name)
+  if (fault !== undefined) throw badRequest(`the name ${JSON.stringify(name.slice(0, 100))} is invalid: ${fault}`)
 }
 
 function assertSubresource(resource: Resource, info: ResourceInfo): void {

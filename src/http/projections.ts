@@ -15,17 +15,20 @@ import type { Resource } from '../registry/resource.ts'
 import { type Column, defaultColumns } from '../schema/columns.ts'
 import type { Form } from './forms.ts'
 
+export const viewNames = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const
+
+export type ViewName = (typeof viewNames)[number]
+
 export interface Projection {
-  readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
+  readonly as: ViewName
   readonly version: string
 }
 
-const names = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const
 const versions = ['v1', 'v1beta1']
 
 /** The projection that parameters of a media type ask for; undefined when there is no such one. */
 export function findProjection(vendor: Vendor, as: string, group: string, version: string): Projection | undefined {
-  const name = names.find((candidate) => candidate === as)
+  const name = viewNames.find((candidate) => candidate === as)
   if (name === undefined || group !== groupName(vendor, 'meta') || !versions.includes(version)) return undefined
   return { as: name, version }
 }

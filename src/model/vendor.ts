@@ -14,6 +14,8 @@ export interface Vendor {
   readonly keyDomain: string
   /** The finalizer in `spec.finalizers` of a Namespace. */
   readonly namespaceFinalizer: string
+  /** The signer of certificates that clients show to this server: `<keyDomain>/<clientSigner>`. */
+  readonly clientSigner: string
   readonly protobufMediaType: string
   /** Begins the vendor's own words in OpenAPI: `<extensionPrefix>list-type`. */
   readonly extensionPrefix: string
@@ -27,6 +29,7 @@ const profiles: Record<ProfileName, Vendor> = {
     groupDomain: 'orch.io',
     keyDomain: 'orch.io',
     namespaceFinalizer: 'orch',
+    clientSigner: 'apiserver-client',
     protobufMediaType: 'application/vnd.orch.protobuf',
     extensionPrefix: 'x-orch-',
     definitionPrefixes: {
@@ -43,6 +46,7 @@ const profiles: Record<ProfileName, Vendor> = {
     groupDomain: 'k8s.io',
     keyDomain: 'kubernetes.io',
     namespaceFinalizer: 'kubernetes',
+    clientSigner: 'kube-apiserver-client',
     protobufMediaType: 'application/vnd.kubernetes.protobuf',
     extensionPrefix: 'x-kubernetes-',
     definitionPrefixes: {

@@ -79,7 +79,7 @@ function prepare(write: WriteContext, object: ApiObject): ApiObject {
 
 function throwIfInvalid({ resource }: WriteContext, object: ApiObject): void {
   const errors = [
-    ...validateMetadata(resource.kind, object.metadata),
+    ...validateMetadata(resource.kind, object.metadata, resource.vendor),
     ...validate(resource.kind.schema, asJson(object), resource.context),
     ...(resource.kind.validate?.(object, resource.context) ?? []),
     ...(resource.kind.validateCreate?.(object, resource.context) ?? []),

@@ -9,7 +9,7 @@ import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/object.ts'
 import { fromStored } from './conversion.ts'
 import { readObject } from './read-stored.ts'
-import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
+import { keyOf, type Resource, readMostRecent } from './resource.ts'
 import { commitObject, maxAttempts, versionOf, type WriteContext, withVersion } from './write.ts'
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground'
@@ -86,10 +86,11 @@ function assertPreconditions(
   { metadata }: ApiObject,
   { uid, resourceVersion }: DeleteOptions,
 ): void {
-  const { group, kind } = kindRef(resource)
+  // Who holds its deletion judges it by rules of its own, which name the resource and not the kind.
+  const named = resource.kind.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }
   const fail = (what: string, wanted: string, found: string | undefined) =>
     conflict(
-      { group, plural: kind },
+      named,
       metadata.name!,
       `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${found}). The object might have been deleted and then recreated`,
     )
@@ -98,8 +99,9 @@ function assertPreconditions(
     throw fail('ResourceVersion', resourceVersion, metadata.resourceVersion)
 }
 
-/** The object with its deletion begun. */
+/** The object with its deletion begun. While its kind holds one that has begun, nothing more is asked of it. */
 function mark(resource: Resource, object: ApiObject, options: DeleteOptions): ApiObject {
+  if (object.metadata.deletionTimestamp !== undefined && resource.kind.holdsDeletion?.(object)) return object
   const propagation = resource.kind.ownsNothing ? 'Background' : options.propagation
   const finalizers = withPropagation(object.metadata.finalizers ?? [], propagation)
   const { finalizers: _, ...rest } = object.metadata

@@ -101,32 +101,62 @@ function fromCache(
 
 async function pageOfStore(resource: Resource, query: ListQuery, revision: number, after?: string): Promise<ListPage> {
   const { selection, limit } = query
-  const prefix =
-    selection.namespace === undefined ? resource.cache.prefix : `${resource.cache.prefix}${selection.namespace}/`
+  if (limit === 0 || !isSelective(selection)) {
+    const { objects, remaining } = await readStore(resource, selection, {
+      revision,
+      after,
+      wanted: limit || everything,
+    })
+    return finishPage(resource, query, { revision, objects, remaining })
+  }
+  // There is a next page only if it would hold something, so one more than was asked for is looked for.
+  const { objects } = await readStore(resource, selection, { revision, after, wanted: limit + 1 })
+  const remaining = objects.length > limit ? 1 : 0
+  return finishPage(resource, query, { revision, objects: objects.slice(0, limit), remaining })
+}
+
+interface StoreRange {
+  readonly revision: number
+  readonly after: string | undefined
+  /** How many objects are enough. */
+  readonly wanted: number
+}
+
+/** Reads on until enough are found that are wanted, or there are no more. */
+async function readStore(
+  resource: Resource,
+  selection: ParsedSelection,
+  { revision, after, wanted }: StoreRange,
+): Promise<{ objects: CachedObject[]; remaining: number }> {
+  const { prefix } = resource.cache
+  const selective = isSelective(selection)
   const objects: CachedObject[] = []
   let position = after
   let remaining = 0
   do {
-    const wanted = limit === 0 ? storePage : limit - objects.length
     const page = await readExact(resource, {
-      prefix,
+      prefix: selection.namespace === undefined ? prefix : `${prefix}${selection.namespace}/`,
       revision,
-      limit: wanted,
-      count: selection.matches === undefined,
+      limit: selective || wanted === everything ? storePage : wanted - objects.length,
+      count: !selective && wanted !== everything,
       ...(position === undefined ? {} : { after: position }),
     })
-    objects.push(
-      ...page.entries
-        .map(({ key, revision, value }) => resource.cache.read(key, revision, value))
-        .filter((object) => isWanted(selection, object)),
-    )
+    for (const { key, revision, value } of page.entries) {
+      const object = resource.cache.read(key, revision, value)
+      if (isWanted(selection, object)) objects.push(object)
+    }
     position = page.entries.at(-1)?.key
-    remaining = page.remaining
-  } while (remaining > 0 && (limit === 0 || objects.length < limit))
-  return finishPage(resource, query, { revision, objects, remaining, position })
+    remaining = position === undefined ? 0 : page.remaining
+  } while (remaining > 0 && objects.length < wanted)
+  return { objects, remaining }
 }
 
 const storePage = 500
+const everything = Number.POSITIVE_INFINITY
+
+function isSelective({ name, matches }: ParsedSelection): boolean {
+  return name !== undefined || matches !== undefined
+}
 
 function isWanted({ name, matches }: ParsedSelection, object: CachedObject): boolean {
   return (name === undefined || object.name === name) && (matches === undefined || matches(object))
@@ -150,17 +180,15 @@ interface Page {
   readonly revision: number
   readonly objects: readonly CachedObject[]
   readonly remaining: number
-  /** The last key that was looked at, where that is past the last object found. */
-  readonly position?: string | undefined
 }
 
-function finishPage(resource: Resource, query: ListQuery, { revision, objects, remaining, position }: Page): ListPage {
+function finishPage(resource: Resource, query: ListQuery, { revision, objects, remaining }: Page): ListPage {
   if (remaining === 0) return { revision, objects, continueToken: '', remaining: undefined }
-  const after = position ?? objects.at(-1)!.key
+  const after = objects.at(-1)!.key
   return {
     revision,
     objects,
     continueToken: resource.continueTokens.write({ revision, after }, query.scope),
-    remaining: query.selection.matches === undefined && query.selection.name === undefined ? remaining : undefined,
+    remaining: isSelective(query.selection) ? undefined : remaining,
   }
 }

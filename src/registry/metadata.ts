@@ -1,13 +1,13 @@
 /** The rules for metadata that hold for every kind. */
 import { randomUUID } from 'node:crypto'
 import { at, child, type FieldError, forbidden, invalid, required } from '../model/field-error.ts'
+import { checkFinalizerDomain, checkFinalizerForm } from '../model/finalizers.ts'
 import type { Json } from '../model/json.ts'
 import { checkAnnotations, checkLabels } from '../model/label-rules.ts'
-import { asPrefix, checkDnsLabel, checkPathSegment, checkQualifiedName, checkStoredName } from '../model/names.ts'
+import { asPrefix, checkDnsLabel, checkPathSegment, checkStoredName } from '../model/names.ts'
 import { copyWithout, type ObjectMeta, type OwnerReference } from '../model/object.ts'
+import type { Vendor } from '../model/vendor.ts'
 import type { Kind } from '../schema/kind.ts'
-
-const standardFinalizers = new Set(['orphan', 'foregroundDeletion'])
 
 /** Owners without those that occur twice; a client that sends one twice means one. */
 export function uniqueOwners(owners: readonly OwnerReference[]): OwnerReference[] {
@@ -56,7 +56,7 @@ export function generateName(prefix: string): string {
   return `${prefix.slice(0, longestPrefix)}${suffix}`
 }
 
-export function validateMetadata(kind: Kind, metadata: ObjectMeta): FieldError[] {
+export function validateMetadata(kind: Kind, metadata: ObjectMeta, vendor: Vendor): FieldError[] {
   const { generation = 0, labels, annotations, ownerReferences, finalizers } = metadata
   // Lists of faults may be too long to be the arguments of a call, so they are joined and not pushed.
   return [
@@ -66,7 +66,7 @@ export function validateMetadata(kind: Kind, metadata: ObjectMeta): FieldError[]
     ...(labels ? checkLabels(labels, 'metadata.labels') : []),
     ...(annotations ? checkAnnotations(annotations, 'metadata.annotations') : []),
     ...(ownerReferences ? validateOwners(ownerReferences) : []),
-    ...(finalizers ? validateFinalizers(finalizers) : []),
+    ...(finalizers ? validateFinalizers(finalizers, vendor) : []),
   ]
 }
 
@@ -123,13 +123,13 @@ function versionOf(apiVersion: string): string {
   return parts.length > 2 ? '' : parts.at(-1)!
 }
 
-function validateFinalizers(finalizers: readonly string[]): FieldError[] {
+/** A fault in the form of a name is told of the list, a missing domain of the element, as clients are used to. */
+function validateFinalizers(finalizers: readonly string[], vendor: Vendor): FieldError[] {
   const path = 'metadata.finalizers'
-  const errors = finalizers.flatMap((name, i) => {
-    const faults = checkQualifiedName(name).map((text) => invalid(path, name, text))
-    if (faults.length > 0 || name.includes('/') || standardFinalizers.has(name)) return faults
-    return [invalid(at(path, i), name, 'name is neither a standard finalizer name nor is it fully qualified')]
-  })
+  const errors = finalizers.flatMap((name, i) => [
+    ...checkFinalizerForm(name).map((text) => invalid(path, name, text)),
+    ...checkFinalizerDomain(name, vendor).map((text) => invalid(at(path, i), name, text)),
+  ])
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     errors.push(invalid(path, finalizers as Json, 'finalizers orphan and foregroundDeletion cannot be both set'))
   }

@@ -58,7 +58,9 @@ function exactName(fields: readonly FieldRequirement[]): string | undefined {
 function assertSelectable(resource: Resource, path: string): void {
   const { kind, empty } = resource.stored ?? resource
   const own = Object.keys(kind.selectable?.(empty) ?? {})
-  const known = ['metadata.name', ...(kind.scope === 'Namespaced' ? ['metadata.namespace'] : []), ...own]
+  // Kinds that name no fields of their own can be asked for a namespace even where they have none: it is empty.
+  const placed = kind.scope === 'Namespaced' || kind.selectable === undefined
+  const known = ['metadata.name', ...(placed ? ['metadata.namespace'] : []), ...own]
   if (!known.includes(path)) {
     throw badRequest(
       `${JSON.stringify(path.slice(0, 100))} is not a known field selector: only ${known.map((name) => `"${name}"`).join(', ')}`,

@@ -205,7 +205,7 @@ function prepare(write: WriteContext, next: ApiObject, previous: ApiObject): Api
 function throwIfInvalid({ resource, subresource }: WriteContext, next: ApiObject, previous: ApiObject): void {
   const context = { ...resource.context, subresource }
   const errors = [
-    ...validateMetadata(resource.kind, next.metadata),
+    ...validateMetadata(resource.kind, next.metadata, resource.vendor),
     ...validateMetadataUpdate(next.metadata, previous.metadata),
     ...validate(resource.kind.schema, asJson(next), context),
     ...(resource.kind.validate?.(next, context) ?? []),

@@ -108,16 +108,25 @@ function readInteger(schema: IntegerSchema, value: Json, path: FieldPath): Json 
   return value === 0 ? 0 : value
 }
 
-// Node takes anything for base64 and drops what it cannot read; only a text that is its own encoding is base64.
 function readBase64(value: string, path: FieldPath): string {
   const packed = value.includes('\n') || value.includes('\r') ? value.replaceAll(/[\r\n]/g, '') : value
-  if (packed.length % 4 !== 0 || !isBase64(packed))
-    throw badRequest(`${path}: illegal base64 data: use the standard alphabet with padding`)
-  return packed
+  const canonical = canonicalBase64(packed)
+  if (canonical === undefined) throw badRequest(`${path}: illegal base64 data: use the standard alphabet with padding`)
+  return canonical
 }
 
-function isBase64(text: string): boolean {
-  return Buffer.from(text, 'base64').toString('base64') === text
+/** The last letters of a padded text, which may hold bits that belong to no byte: `YR==` and `YQ==` are the same `a`. */
+const paddedEnd = /^[A-Za-z0-9+/]{2}(?:=|[A-Za-z0-9+/])=$/
+
+/**
+ * The one way to write these bytes; undefined when the text is no base64. Node takes anything for base64 and drops what
+ * it cannot read, so a text counts only if it is its own encoding, but for what its last letters hold beyond the bytes.
+ */
+function canonicalBase64(text: string): string | undefined {
+  const canonical = Buffer.from(text, 'base64').toString('base64')
+  if (canonical === text) return canonical
+  const same = canonical.length === text.length && canonical.slice(0, -4) === text.slice(0, -4)
+  return same && paddedEnd.test(text.slice(-4)) ? canonical : undefined
 }
 
 function readTime(value: string, micro: boolean, path: FieldPath): string {

@@ -4,6 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { chain } from '../admission/admission.ts'
+import { certificateSubjectRestriction } from '../admission/controls/certificate-subject-restriction.ts'
 import { namespaceLifecycle } from '../admission/controls/namespace-lifecycle.ts'
 import type { Authenticator } from '../authn/authenticator.ts'
 import type { Authorizer } from '../authz/authorizer.ts'
@@ -87,6 +88,7 @@ async function serve(
   const namespaces = resources.find(({ kind }) => kind.kind === 'Namespace')!
   await createSystemNamespaces(namespaces)
 
+  const vendor = vendorOf(options.profile)
   let stopping = false
   const ready = [
     { name: 'store', check: () => checkStore(store, caches) },
@@ -95,9 +97,9 @@ async function serve(
   const routes = {
     resources,
     paths: servedPaths({ resources, ready, address: () => url.slice('https://'.length) }),
-    admission: chain([namespaceLifecycle(knownNamespaces(namespaces))]),
+    admission: chain([namespaceLifecycle(knownNamespaces(namespaces)), certificateSubjectRestriction(vendor)]),
   }
-  const handling = handleRequests({ vendor: vendorOf(options.profile), authorizer, routes, log, clock })
+  const handling = handleRequests({ vendor, authorizer, routes, log, clock })
   const handle = handling.handleAs(authenticate(authenticator))
   const inProcess = new InProcess(handling.handleAs, clock)
   const onFault = (error: unknown) => log.error('a connection failed', errorFields(error))

@@ -132,7 +132,7 @@ const base64: { [name: string]: Row } = Object.fromEntries(
       ['YQ==x', 400],
       ['YQ==YQ==', 400],
       ['YQ= =', 400],
-      ['YR==', 400],
+      ['YR==', 201],
       ['====', 400],
       ['YQ==\u0000', 400],
       ['\u00e9\u00e9\u00e9\u00e9', 400],

@@ -4,9 +4,10 @@
  */
 import type { Watcher } from '../../cache/watcher.ts'
 import { ApiError, failure } from '../../model/api-error.ts'
-import { formatVersion } from '../../model/resource-version.ts'
+import { formatVersion, parseVersion } from '../../model/resource-version.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { toldUpTo, type Watching, watch } from '../../registry/watch.ts'
+import { agreeOnEvents } from '../agree.ts'
 import type { Exchange } from '../exchange.ts'
 import { checkVersionMatch, readSelection } from '../list-options.ts'
 import { text, wholeNumber } from '../query.ts'
@@ -18,11 +19,14 @@ export const handleWatch: Handler = async (request) => {
   checkVersionMatch(info.query, resource.vendor, true)
   const selection = readSelection(request)
   const lifetime = lifetimeMs(info.query)
+  const resourceVersion = text(info.query, 'resourceVersion')
+  if (resourceVersion !== '') parseVersion(resourceVersion)
+  const form = agreeOnEvents(exchange, resource)
   const over = AbortSignal.any([exchange.transport.signal, AbortSignal.timeout(lifetime)])
   const watching = await begin(request, {
     selection,
-    resourceVersion: text(info.query, 'resourceVersion'),
-    form: request.events,
+    resourceVersion,
+    form,
     signal: over,
   })
   if (watching === undefined) return
