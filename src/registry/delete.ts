@@ -28,8 +28,15 @@ export interface Deleted {
 }
 
 export async function deleteObject(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
-  const { resource, namespace } = context
+  const { resource, namespace, dryRun, left } = context
   await context.admission.mutate(requestOf(context, name, undefined))
+  if (dryRun) return await deleteAtOnce(context, name, options)
+  const key = keyOf(resource, namespace, name)
+  return await resource.turns.take({ key, left }, () => deleteAtOnce(context, name, options))
+}
+
+async function deleteAtOnce(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
+  const { resource, namespace } = context
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     await readMostRecent(resource)
     const stored = resource.cache.get(keyOf(resource, namespace, name))
