@@ -26,7 +26,7 @@ import { covers, difference, type FieldSet, sameSet, setOf, union } from './fiel
 import { followsLastApplied, lastAppliedSet, withLastApplied } from './last-applied.ts'
 import { type Manager, sameManager, storedManagers, type Writer, withFields, writeManagers } from './managed-fields.ts'
 import { mergeConfig } from './merge-config.ts'
-import { ownable, withoutManagers, writable } from './ownable.ts'
+import { ownable, withoutManagers, withoutReadOnly, writable } from './ownable.ts'
 import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 import { statedSet } from './stated-set.ts'
 
@@ -83,8 +83,9 @@ function makePlan(request: ApplyRequest): Plan {
   const managers = managersOf(request, current)
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))
   const others = managers.filter((manager) => manager !== self)
-  const laid = mergeConfig(schema, current, config) as JsonObject
-  const merged = dropUnstated({ ...request, merged: laid, stated, self, others })
+  const laid = mergeConfig(schema, current, withoutReadOnly(config, readOnly)) as JsonObject
+  const before = self && withFields(self, writable(self.fields, readOnly))
+  const merged = dropUnstated({ ...request, merged: laid, stated, self: before, others })
   const { apiVersion } = writer
   const changeIn = changeInVersions({ schema, apiVersion, before: current, after: merged, readOnly, inVersion })
   return { ...request, config, current, merged, own: ownable(stated), self, others, changeIn }
