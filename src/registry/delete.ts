@@ -120,11 +120,16 @@ function mark(resource: Resource, object: ApiObject, options: DeleteOptions): Ap
       ...metadata,
       deletionTimestamp: timestamp(resource.clock.now() + grace * 1000),
       deletionGracePeriodSeconds: grace,
-      ...(metadata.generation ? { generation: metadata.generation + 1 } : {}),
+      ...nextGeneration(metadata),
     },
   }
   resource.kind.beginDeletion?.(marked)
   return marked
+}
+
+/** Generations are counted where there are any. One beyond what a number can hold, which a client made up, stays. */
+function nextGeneration({ generation = 0 }: ObjectMeta): Pick<ObjectMeta, 'generation'> {
+  return Number.isSafeInteger(generation) && generation > 0 ? { generation: generation + 1 } : {}
 }
 
 /** A negative time is as short as one can be that is not none. */

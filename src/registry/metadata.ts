@@ -4,7 +4,7 @@ import { at, child, type FieldError, forbidden, invalid, required } from '../mod
 import type { Json } from '../model/json.ts'
 import { checkAnnotations, checkLabels } from '../model/label-rules.ts'
 import { asPrefix, checkDnsLabel, checkPathSegment, checkQualifiedName, checkStoredName } from '../model/names.ts'
-import { copyWithout, type ObjectMeta, type OwnerReference } from '../model/object.ts'
+import { type ApiObject, copyWithout, type ObjectMeta, type OwnerReference } from '../model/object.ts'
 import type { Kind } from '../schema/kind.ts'
 
 const standardFinalizers = new Set(['orphan', 'foregroundDeletion'])
@@ -25,15 +25,20 @@ export function uniqueOwners(owners: readonly OwnerReference[]): OwnerReference[
   })
 }
 
+/** Whether the object says which state a write of it is based on. Version 0 is any version. */
+export function namesVersion({ metadata }: ApiObject): boolean {
+  return !!metadata.resourceVersion && metadata.resourceVersion !== '0'
+}
+
 /** What the server decides about a new object, whatever the client sent. */
 export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): ObjectMeta {
   const metadata = copyWithout(
     sent,
     'selfLink',
+    'clusterName',
     'resourceVersion',
     'deletionTimestamp',
     'deletionGracePeriodSeconds',
-    'generation',
   )
   metadata.uid = randomUUID()
   metadata.creationTimestamp = creationTimestamp
@@ -139,7 +144,14 @@ function validateFinalizers(finalizers: readonly string[]): FieldError[] {
 /** What an update leaves out or may not change is taken from what is stored. */
 export function keptMetadata(next: ObjectMeta, previous: ObjectMeta): ObjectMeta {
   const end = previous.deletionTimestamp === undefined ? next : previous
-  const kept = copyWithout(next, 'selfLink', 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds')
+  const kept = copyWithout(
+    next,
+    'selfLink',
+    'clusterName',
+    'generation',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+  )
   kept.uid ??= previous.uid!
   kept.creationTimestamp = previous.creationTimestamp!
   const generateName = next.generateName ?? previous.generateName

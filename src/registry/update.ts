@@ -18,7 +18,7 @@ import { validate } from '../schema/validate.ts'
 import { fromStored, jsonOf, toStored } from './conversion.ts'
 import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
-import { keptMetadata, validateMetadata, validateMetadataUpdate } from './metadata.ts'
+import { keptMetadata, namesVersion, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import { readObject } from './read-stored.ts'
 import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
 import {
@@ -74,12 +74,10 @@ function mayCreate({ resource, subresource }: WriteContext): boolean {
 async function createInstead(context: WriteContext, object: ApiObject): Promise<Updated> {
   const { resource } = context
   const { resourceVersion: _, uid, ...metadata } = object.metadata
-  if (uid)
-    throw conflict(
-      resource,
-      object.metadata.name ?? '',
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: `,
-    )
+  const { name = '' } = metadata
+  if (uid) throw conflict(resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
+  // A late update of an object that is gone does not bring it back.
+  if (namesVersion(object)) throw conflict(resource, name, 'the object of that version has been deleted')
   return { json: await create(context, { ...object, metadata }), created: true }
 }
 
@@ -164,11 +162,6 @@ async function attemptUpdate(context: WriteContext, { previous, next, stored }: 
   warn(context, prepared, previous)
   await context.admission.validate(requestOf(context, prepared, previous))
   return await persist(context, { previous, next: prepared, stored, named: namesVersion(next.object) })
-}
-
-/** Version 0 is any version. */
-function namesVersion({ metadata }: ApiObject): boolean {
-  return metadata.resourceVersion !== undefined && metadata.resourceVersion !== '0'
 }
 
 function assertNamesVersion({ kind, group, plural }: Resource, object: ApiObject): void {
