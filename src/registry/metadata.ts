@@ -181,7 +181,8 @@ export function validateMetadataUpdate(next: ObjectMeta, previous: ObjectMeta): 
 /** Once deletion has begun the list of finalizers only shrinks. */
 function validateNewFinalizers(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
   if (previous.deletionTimestamp === undefined) return []
-  const extra = (next.finalizers ?? []).filter((name) => !(previous.finalizers ?? []).includes(name))
+  const known = new Set(previous.finalizers)
+  const extra = (next.finalizers ?? []).filter((name) => !known.has(name))
   if (extra.length === 0) return []
   return [
     forbidden(
