@@ -60,12 +60,15 @@ export class Exchange {
   agreed = false
   /** Whether an answer has begun: then an error can only cut it off. */
   answered = false
+  /** Whether the whole answer has been handed over. */
+  complete = false
   /** Whether the time for it is over. */
   late = false
   bodyRead = false
   readonly #headers: ResponseHeaders = []
   #warnings: string[] | undefined
   #onFinish: (() => void) | undefined
+  #expiry: AbortController | undefined
 
   constructor(transport: Transport, arrived: number) {
     this.transport = transport
@@ -75,6 +78,19 @@ export class Exchange {
   /** Whether nobody waits for the answer any more. */
   get gone(): boolean {
     return this.late || this.transport.gone
+  }
+
+  /** Aborts when nobody waits for the answer any more; made when first asked for. */
+  get left(): AbortSignal {
+    this.#expiry ??= new AbortController()
+    if (this.late) this.#expiry.abort()
+    return AbortSignal.any([this.transport.signal, this.#expiry.signal])
+  }
+
+  /** Its time is over. */
+  expire(): void {
+    this.late = true
+    this.#expiry?.abort()
   }
 
   /** Runs when the request has been handled, however that ended. */
@@ -109,6 +125,7 @@ export class Exchange {
   send(status: number, contentType: string, body: Buffer): void {
     if (this.answered) return
     this.answered = true
+    this.complete = true
     const headers = this.#complete(contentType)
     headers.push('content-length', String(body.length))
     this.transport.send(status, headers, body, !this.bodyRead && hasBody(this))

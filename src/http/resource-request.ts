@@ -34,5 +34,6 @@ export function writeContext(
     fieldManager: managerName(fieldManager, exchange.headers.first('user-agent')),
     admission,
     warn: (text) => exchange.warn(text),
+    left: () => exchange.left,
   }
 }

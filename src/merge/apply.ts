@@ -18,15 +18,15 @@ import { type ApiObject, asJson, type ManagedFieldsEntry } from '../model/object
 import type { Vendor } from '../model/vendor.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { beforeFirstApply } from './before-first-apply.ts'
-import { type Change, changeInVersions, type InVersion } from './change.ts'
-import { type Comparison, isUnchanged } from './compare.ts'
-import { type Conflict, conflictsOf, contested } from './conflicts.ts'
+import { type Change, type Changes, changeInVersions, type InVersion } from './change.ts'
+import { isUnchanged } from './compare.ts'
+import { type Conflict, conflictsOf } from './conflicts.ts'
 import { dropUnstated } from './drop-unstated.ts'
-import { covers, difference, type FieldSet, sameSet, setOf, union } from './field-set.ts'
+import { covers, difference, type FieldSet, intersection, sameSet, setOf } from './field-set.ts'
 import { followsLastApplied, lastAppliedSet, withLastApplied } from './last-applied.ts'
 import { type Manager, sameManager, storedManagers, type Writer, withFields, writeManagers } from './managed-fields.ts'
 import { mergeConfig } from './merge-config.ts'
-import { ownable, withoutManagers, writable } from './ownable.ts'
+import { ownable, withoutManagers, withoutReadOnly, writable } from './ownable.ts'
 import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 import { statedSet } from './stated-set.ts'
 
@@ -83,8 +83,9 @@ function makePlan(request: ApplyRequest): Plan {
   const managers = managersOf(request, current)
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))
   const others = managers.filter((manager) => manager !== self)
-  const laid = mergeConfig(schema, current, config) as JsonObject
-  const merged = dropUnstated({ ...request, merged: laid, stated, self, others })
+  const laid = mergeConfig(schema, current, withoutReadOnly(config, readOnly)) as JsonObject
+  const before = self && withFields(self, writable(self.fields, readOnly))
+  const merged = dropUnstated({ ...request, merged: laid, stated, self: before, others })
   const { apiVersion } = writer
   const changeIn = changeInVersions({ schema, apiVersion, before: current, after: merged, readOnly, inVersion })
   return { ...request, config, current, merged, own: ownable(stated), self, others, changeIn }
@@ -117,7 +118,7 @@ function findConflicts({ others, changeIn }: Plan): Conflict[] {
     const change = changeIn(manager.apiVersion)
     if (change === undefined || isUnchanged(change.changes)) return []
     const { schema, before: live, after: asked, changes } = change
-    return conflictsOf({ schema, live, asked, manager, fields: contested(manager, changes) })
+    return conflictsOf({ schema, live, asked, manager, fields: intersection(manager.fields, changes.set) })
   })
 }
 
@@ -144,9 +145,7 @@ function settle(plan: Plan): Applied {
 }
 
 /** Nobody keeps what the apply took or removed; managers of versions that are gone vanish. */
-function withoutLost(manager: Manager, changes: Comparison | undefined): Manager[] {
+function withoutLost(manager: Manager, changes: Changes | undefined): Manager[] {
   if (changes === undefined) return []
-  if (isUnchanged(changes)) return [manager]
-  const lost = union(contested(manager, changes), changes.removed)
-  return [withFields(manager, difference(manager.fields, lost))]
+  return [isUnchanged(changes) ? manager : withFields(manager, difference(manager.fields, changes.touched))]
 }

@@ -151,6 +151,10 @@ export function invalidObject(kind: KindRef, name: string, errors: readonly Fiel
 /** No name that is longer is valid. */
 const longestName = 1000
 
+export function tooManyRequests(message: string, retryAfterSeconds = 1): ApiError {
+  return new ApiError(429, 'TooManyRequests', message, { retryAfterSeconds })
+}
+
 export function internalError(message: string, options?: ErrorOptions): ApiError {
   return new ApiError(
     500,

@@ -28,8 +28,15 @@ export interface Deleted {
 }
 
 export async function deleteObject(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
-  const { resource, namespace } = context
+  const { resource, namespace, dryRun, left } = context
   await context.admission.mutate(requestOf(context, name, undefined))
+  if (dryRun) return await deleteAtOnce(context, name, options)
+  const key = keyOf(resource, namespace, name)
+  return await resource.turns.take({ key, left }, () => deleteAtOnce(context, name, options))
+}
+
+async function deleteAtOnce(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
+  const { resource, namespace } = context
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     await readMostRecent(resource)
     const stored = resource.cache.get(keyOf(resource, namespace, name))
@@ -115,11 +122,16 @@ function mark(resource: Resource, object: ApiObject, options: DeleteOptions): Ap
       ...metadata,
       deletionTimestamp: timestamp(resource.clock.now() + grace * 1000),
       deletionGracePeriodSeconds: grace,
-      ...(metadata.generation ? { generation: metadata.generation + 1 } : {}),
+      ...nextGeneration(metadata),
     },
   }
   resource.kind.beginDeletion?.(marked)
   return marked
+}
+
+/** Generations are counted where there are any. One beyond what a number can hold, which a client made up, stays. */
+function nextGeneration({ generation = 0 }: ObjectMeta): Pick<ObjectMeta, 'generation'> {
+  return Number.isSafeInteger(generation) && generation > 0 ? { generation: generation + 1 } : {}
 }
 
 /** A negative time is as short as one can be that is not none. */

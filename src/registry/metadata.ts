@@ -5,7 +5,7 @@ import { checkFinalizerDomain, checkFinalizerForm } from '../model/finalizers.ts
 import type { Json } from '../model/json.ts'
 import { checkAnnotations, checkLabels } from '../model/label-rules.ts'
 import { asPrefix, checkDnsLabel, checkPathSegment, checkStoredName } from '../model/names.ts'
-import { copyWithout, type ObjectMeta, type OwnerReference } from '../model/object.ts'
+import { type ApiObject, copyWithout, type ObjectMeta, type OwnerReference } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Kind } from '../schema/kind.ts'
 
@@ -25,15 +25,20 @@ export function uniqueOwners(owners: readonly OwnerReference[]): OwnerReference[
   })
 }
 
+/** Whether the object says which state a write of it is based on. Version 0 is any version. */
+export function namesVersion({ metadata }: ApiObject): boolean {
+  return !!metadata.resourceVersion && metadata.resourceVersion !== '0'
+}
+
 /** What the server decides about a new object, whatever the client sent. */
 export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): ObjectMeta {
   const metadata = copyWithout(
     sent,
     'selfLink',
+    'clusterName',
     'resourceVersion',
     'deletionTimestamp',
     'deletionGracePeriodSeconds',
-    'generation',
   )
   metadata.uid = randomUUID()
   metadata.creationTimestamp = creationTimestamp
@@ -139,7 +144,14 @@ function validateFinalizers(finalizers: readonly string[], vendor: Vendor): Fiel
 /** What an update leaves out or may not change is taken from what is stored. */
 export function keptMetadata(next: ObjectMeta, previous: ObjectMeta): ObjectMeta {
   const end = previous.deletionTimestamp === undefined ? next : previous
-  const kept = copyWithout(next, 'selfLink', 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds')
+  const kept = copyWithout(
+    next,
+    'selfLink',
+    'clusterName',
+    'generation',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+  )
   kept.uid ??= previous.uid!
   kept.creationTimestamp = previous.creationTimestamp!
   const generateName = next.generateName ?? previous.generateName
@@ -169,7 +181,8 @@ export function validateMetadataUpdate(next: ObjectMeta, previous: ObjectMeta): 
 /** Once deletion has begun the list of finalizers only shrinks. */
 function validateNewFinalizers(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
   if (previous.deletionTimestamp === undefined) return []
-  const extra = (next.finalizers ?? []).filter((name) => !(previous.finalizers ?? []).includes(name))
+  const known = new Set(previous.finalizers)
+  const extra = (next.finalizers ?? []).filter((name) => !known.has(name))
   if (extra.length === 0) return []
   return [
     forbidden(

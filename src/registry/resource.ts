@@ -14,6 +14,7 @@ import { decode } from '../schema/decode.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { Store } from '../store/store.ts'
 import type { ContinueTokens } from './continue-token.ts'
+import { Turns } from './turns.ts'
 
 /** What all resources share. */
 export interface RegistryParts {
@@ -33,6 +34,8 @@ export interface Resource extends RegistryParts {
   readonly plural: string
   readonly apiVersion: string
   readonly cache: KindCache
+  /** Who may write to an object now. */
+  readonly turns: Turns
   /** The present time as objects carry it. */
   readonly time: () => string
   readonly context: RuleContext
@@ -65,6 +68,7 @@ function serveVersions(kind: Kind, kinds: readonly Kind[], parts: RegistryParts)
     plural: kind.plural,
     ...typeOf(kind, parts.vendor),
     cache: parts.caches.add(kind.group, kind.plural),
+    turns: new Turns(),
     time: timeOf(parts.clock),
     context: { vendor: parts.vendor, subresource: '' },
     stored: undefined,

@@ -1,9 +1,10 @@
 /**
  * update: every change of an existing object (PUT, PATCH, apply, subresources) goes through `updateObject`.
  *
- * It takes the object from the cache, lets `transform` make the next one, checks and stores it if nobody was faster; else
- * it starts over from what is there now. A client that named a version is told of the conflict instead. The cache may be
- * a little behind other servers: a commit would tell, and before anything else is answered the cache is brought up.
+ * Writers of one object take turns (turns.ts). Whoever has the turn takes the object from the cache, lets `transform`
+ * make the next one, checks and stores it if nobody was faster, on another server; else it starts over from what is
+ * there now. A client that named a version is told of the conflict instead. The cache may be a little behind other
+ * servers: a commit would tell, and before anything else is answered the cache is brought up.
  */
 
 import type { AdmissionRequest } from '../admission/admission.ts'
@@ -17,7 +18,7 @@ import { validate } from '../schema/validate.ts'
 import { fromStored, jsonOf, toStored } from './conversion.ts'
 import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
-import { keptMetadata, validateMetadata, validateMetadataUpdate } from './metadata.ts'
+import { keptMetadata, namesVersion, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import { readObject } from './read-stored.ts'
 import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
 import {
@@ -55,7 +56,9 @@ export async function update(context: WriteContext, name: string, object: ApiObj
     assertUid(resource, object, previous)
     return { object, managed: false }
   }
-  return { json: await updateObject(context, name, replace), created: false }
+  // Who names a version means that one: waiting for others could only make it an older one.
+  const change = namesVersion(object) ? updateAtOnce : updateObject
+  return { json: await change(context, name, replace), created: false }
 }
 
 async function exists({ resource, namespace }: WriteContext, name: string): Promise<boolean> {
@@ -71,17 +74,26 @@ function mayCreate({ resource, subresource }: WriteContext): boolean {
 async function createInstead(context: WriteContext, object: ApiObject): Promise<Updated> {
   const { resource } = context
   const { resourceVersion: _, uid, ...metadata } = object.metadata
-  if (uid)
-    throw conflict(
-      resource,
-      object.metadata.name ?? '',
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: `,
-    )
+  const { name = '' } = metadata
+  if (uid) throw conflict(resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
+  // A late update of an object that is gone does not bring it back.
+  if (namesVersion(object)) throw conflict(resource, name, 'the object of that version has been deleted')
   return { json: await create(context, { ...object, metadata }), created: true }
 }
 
 /** Gives the JSON of what is stored, in the version written through. */
 export async function updateObject(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
+  const { resource, namespace, dryRun, left } = context
+  if (dryRun) return await updateAtOnce(context, name, transform)
+  const key = keyOf(resource, namespace, name)
+  return await resource.turns.take({ key, left }, async (waited) => {
+    if (waited) await readMostRecent(resource)
+    return await updateAtOnce(context, name, transform)
+  })
+}
+
+/** The same without waiting for those who change the object already. */
+async function updateAtOnce(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
   const { resource, namespace } = context
   const key = keyOf(resource, namespace, name)
   let recent = false
@@ -150,11 +162,6 @@ async function attemptUpdate(context: WriteContext, { previous, next, stored }: 
   warn(context, prepared, previous)
   await context.admission.validate(requestOf(context, prepared, previous))
   return await persist(context, { previous, next: prepared, stored, named: namesVersion(next.object) })
-}
-
-/** Version 0 is any version. */
-function namesVersion({ metadata }: ApiObject): boolean {
-  return metadata.resourceVersion !== undefined && metadata.resourceVersion !== '0'
 }
 
 function assertNamesVersion({ kind, group, plural }: Resource, object: ApiObject): void {

@@ -31,6 +31,8 @@ export interface WriteContext {
   readonly admission: Admission
   /** Tells the caller of something that is no error. */
   readonly warn: (text: string) => void
+  /** Gives a signal that aborts when the caller no longer waits for the outcome. */
+  readonly left: () => AbortSignal
 }
 
 /** Tells what the kind has to say about a valid object. */

@@ -59,6 +59,7 @@ async function createNamespace(resource: Resource, name: string): Promise<void> 
     dryRun: false,
     fieldManager: 'orch',
     warn: () => {},
+    left: () => new AbortController().signal,
     admission: admitAll,
   }
   await create(context, object).catch((error: unknown) => {

@@ -40,7 +40,7 @@ function asApiError(error: unknown): ApiError | undefined {
 async function answer(exchange: Exchange, error: ApiError, vendor: Vendor): Promise<void> {
   // Half an answer cannot become another one.
   if (exchange.answered) {
-    exchange.transport.cut()
+    if (!exchange.complete) exchange.transport.cut()
     return
   }
   exchange.form = errorForm(exchange, vendor)

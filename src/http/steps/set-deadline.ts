@@ -20,7 +20,7 @@ export interface DeadlineStep {
 
 export function setDeadline(clock: Clock, answerError: AnswerError): DeadlineStep {
   const deadlines = new Deadlines<Exchange>(clock, (exchange) => {
-    exchange.late = true
+    exchange.expire()
     void answerError(exchange, tooLate())
   })
   const step: Step = (exchange) => {
