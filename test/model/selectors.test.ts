@@ -73,10 +73,10 @@ test('fields match as each requirement says', () => {
       ['a', random.pick([...values, undefined])],
       ['b', random.pick(values)],
     ])
-    const valueOf = (path: string) => fields.get(path)
-    const expected = requirements.every(({ path, equal, value }) => ((valueOf(path) ?? '') === value) === equal)
+    const fieldValue = (path: string) => fields.get(path)
+    const expected = requirements.every(({ path, equal, value }) => ((fieldValue(path) ?? '') === value) === equal)
     assert.equal(
-      new FieldMatcher(requirements).matches(valueOf),
+      new FieldMatcher(requirements).matches(fieldValue),
       expected,
       JSON.stringify({ terms, fields: [...fields] }),
     )

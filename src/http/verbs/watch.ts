@@ -18,7 +18,6 @@ export const handleWatch: Handler = async (request) => {
   checkVersionMatch(info.query, resource.vendor, true)
   const selection = readSelection(request)
   const lifetime = lifetimeMs(info.query)
-  const over = AbortSignal.any([exchange.transport.signal, AbortSignal.timeout(lifetime)])
   const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? new Bookmarks(resource, lifetime) : undefined
   await tellExpired(exchange, async () => {
     const watching = await watch(resource, {
@@ -27,7 +26,7 @@ export const handleWatch: Handler = async (request) => {
       form: request.events,
       user: exchange.user.name,
     })
-    await stream(exchange, watching, { over, bookmarks })
+    await stream(exchange, watching, { lifetime, bookmarks })
   })
 }
 
@@ -44,18 +43,21 @@ async function tellExpired(exchange: Exchange, run: () => Promise<void>): Promis
 }
 
 interface Ending {
-  readonly over: AbortSignal
+  readonly lifetime: number
   readonly bookmarks: Bookmarks | undefined
 }
 
-async function stream(exchange: Exchange, { watcher, before }: Watching, { over, bookmarks }: Ending): Promise<void> {
+async function stream(exchange: Exchange, { watcher, before }: Watching, { lifetime, bookmarks }: Ending): Promise<void> {
   const end = () => watcher.close()
   let cutting: NodeJS.Timeout | undefined
   watcher.onEnd = () => {
     cutting = setTimeout(() => exchange.transport.cut(), lastWriteMs)
   }
-  over.addEventListener('abort', end)
-  if (over.aborted) end()
+  // Cleared when the watch ends, and not left to itself: lifetimes are long, and watches that were left are many.
+  const over = setTimeout(end, lifetime)
+  const { signal } = exchange.transport
+  signal.addEventListener('abort', end)
+  if (signal.aborted) end()
   try {
     await replay(exchange, before)
     bookmarks?.start(watcher)
@@ -63,7 +65,8 @@ async function stream(exchange: Exchange, { watcher, before }: Watching, { over,
     exchange.transport.end()
   } finally {
     bookmarks?.stop()
-    over.removeEventListener('abort', end)
+    clearTimeout(over)
+    signal.removeEventListener('abort', end)
     watcher.close()
     clearTimeout(cutting)
     await before.return(undefined)
