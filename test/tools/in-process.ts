@@ -17,8 +17,14 @@ export interface InProcess {
   stop(): Promise<void>
 }
 
-export async function startInProcess(kinds: readonly Kind[], flags: readonly string[] = []): Promise<InProcess> {
+/** `prepare` is given the directory of the data before the server opens it. */
+export async function startInProcess(
+  kinds: readonly Kind[],
+  flags: readonly string[] = [],
+  prepare: (data: string) => Promise<void> = async () => {},
+): Promise<InProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
+  await prepare(join(directory, 'data'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
   const options = parseFlags(serverFlags, [
     '--secure-port=0',

@@ -113,7 +113,7 @@ function withoutType(object: ApiObject): JsonObject {
 
 const chunkLength = 64 * 1024
 /** What it costs to write an object in another form, in the units of a Pace. */
-const itemCost = 50
+const itemCost = 500
 
 async function* listText(
   page: ListPage,
