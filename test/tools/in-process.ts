@@ -11,6 +11,7 @@ import { HttpClient } from './http-client.ts'
 import { tokens } from './server.ts'
 
 export interface InProcess {
+  readonly port: number
   /** A client of an administrator. */
   readonly client: HttpClient
   /** Ends the server and removes all that it kept. */
@@ -35,8 +36,10 @@ export async function startInProcess(
   ])
   const server = await startApiServer(options, { log: openLog(), kinds })
   const ca = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
-  const client = new HttpClient({ port: Number(new URL(server.url).port), token: 'admin-token', ca })
+  const port = Number(new URL(server.url).port)
+  const client = new HttpClient({ port, token: 'admin-token', ca })
   return {
+    port,
     client,
     stop: async () => {
       client.close()

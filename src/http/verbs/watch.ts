@@ -47,7 +47,11 @@ interface Ending {
   readonly bookmarks: Bookmarks | undefined
 }
 
-async function stream(exchange: Exchange, { watcher, before }: Watching, { lifetime, bookmarks }: Ending): Promise<void> {
+async function stream(
+  exchange: Exchange,
+  { watcher, before }: Watching,
+  { lifetime, bookmarks }: Ending,
+): Promise<void> {
   const end = () => watcher.close()
   let cutting: NodeJS.Timeout | undefined
   watcher.onEnd = () => {
