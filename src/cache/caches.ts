@@ -3,11 +3,14 @@
  *
  * `start` loads a snapshot and follows the log from there. Readers ask `reached(revision)` before they answer, so
  * that what they read is at least as new as the revision they must not be older than. When the feed breaks the caches
- * are loaded anew and watchers are closed: their clients resume by revision or list again.
+ * are loaded anew and watchers are closed: their clients resume by revision or list again. For those who resume from
+ * before a cache's window there is the log, read once for all of them where that can be.
  */
 import { pause } from '../base/abort.ts'
 import { RevisionGone, type Snapshot, type Store, StoreError } from '../store/store.ts'
+import { Backlog } from './backlog.ts'
 import { KindCache } from './kind-cache.ts'
+import { type LogPiece, LogPieces } from './log-pieces.ts'
 
 /** Every object's key is `objects/<group>/<plural>/...`. */
 export const objectsPrefix = 'objects/'
@@ -23,12 +26,16 @@ export class Caches {
   readonly #stop = new AbortController()
   readonly #waiting = new Set<{ revision: number; resolve: () => void }>()
   readonly #onError: (error: unknown) => void
+  readonly #log: LogPieces
+  #backlog: Backlog
   #feed: Promise<void> = Promise.resolve()
   #healthy = false
 
   constructor(store: Store, onError: (error: unknown) => void) {
     this.#store = store
     this.#onError = onError
+    this.#log = new LogPieces(store, objectsPrefix)
+    this.#backlog = new Backlog([], this.#log, 0)
   }
 
   /** Whether the feed is running. */
@@ -63,6 +70,19 @@ export class Caches {
     })
   }
 
+  /**
+   * Lets the window of a cache begin at this revision, if that can be done for all caches at once. Throws RevisionGone
+   * when the log begins later.
+   */
+  async lookBack(cache: KindCache, revision: number): Promise<void> {
+    await this.#backlog.reach(cache, revision)
+  }
+
+  /** The log after a revision before a cache's window, as far as one piece goes. */
+  async readLog(cache: KindCache, after: number): Promise<LogPiece> {
+    return await this.#log.read(after, cache.floor)
+  }
+
   /** Ends every watch, those to come as well; reads go on. */
   endWatches(): void {
     for (const cache of this.#byPrefix.values()) cache.endWatches()
@@ -70,6 +90,7 @@ export class Caches {
 
   async stop(): Promise<void> {
     this.#stop.abort()
+    this.#log.close()
     this.endWatches()
     await this.#feed
   }
@@ -86,6 +107,7 @@ export class Caches {
       page = await next
     }
     for (const cache of this.#byPrefix.values()) cache.loaded(revision)
+    this.#backlog = new Backlog([...this.#byPrefix.values()], this.#log, revision)
     this.#healthy = true
     this.#advance(revision)
   }

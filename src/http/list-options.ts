@@ -27,6 +27,7 @@ export function readListQuery(request: ResourceRequest): ListQuery {
     continueToken: text(query, 'continue'),
     resourceVersion: text(query, 'resourceVersion'),
     match: text(query, 'resourceVersionMatch') as ListQuery['match'],
+    user: exchange.user.name,
     scope: JSON.stringify([exchange.user.name, info.path, text(query, 'labelSelector'), text(query, 'fieldSelector')]),
   }
 }

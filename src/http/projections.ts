@@ -60,7 +60,17 @@ export function projectedForm(form: Form, view: View): Form {
         isObject(value) && value.kind !== 'Status' ? Buffer.from(stringifyJson(project(view, value))) : json
       return form.encode === undefined ? projected : await form.encode(projected)
     },
+    openList: form.openList,
+    view: { list: (list) => projectList(view, list), item: (object) => projectItem(view, object) },
   }
+}
+
+function projectList(view: View, list: JsonObject): { shown: JsonObject; member: string } {
+  return { shown: project(view, list), member: view.projection.as === 'Table' ? 'rows' : 'items' }
+}
+
+function projectItem(view: View, object: ApiObject): JsonObject {
+  return view.projection.as === 'Table' ? rowOf(view, object) : partial(view, object)
 }
 
 function project(view: View, value: JsonObject): JsonObject {
@@ -104,17 +114,22 @@ function partial(view: View, { metadata }: ApiObject): JsonObject {
 }
 
 function table(view: View, objects: readonly ApiObject[], metadata: JsonObject, withColumns: boolean): JsonObject {
-  const columns = (view.resource.stored ?? view.resource).kind.columns ?? defaultColumns
+  const columns = columnsOf(view)
   return {
     apiVersion: metaVersion(view),
     kind: 'Table',
     metadata,
     columnDefinitions: withColumns ? columns.map(({ cell: _, ...definition }) => definition) : [],
-    rows: objects.map((object) => ({
-      cells: cellsOf(view, columns, object),
-      object: rowObject(view, object),
-    })),
+    rows: objects.map((object) => rowOf(view, object)),
   }
+}
+
+function rowOf(view: View, object: ApiObject): JsonObject {
+  return { cells: cellsOf(view, columnsOf(view), object), object: rowObject(view, object) }
+}
+
+function columnsOf({ resource }: View): readonly Column[] {
+  return (resource.stored ?? resource).kind.columns ?? defaultColumns
 }
 
 /** Columns are of the stored version, whichever is shown. */

@@ -1,7 +1,7 @@
 /** deletecollection: deletes what a list would show, one object after the other in the order of their names. */
 import { ApiError } from '../model/api-error.ts'
 import { type DeleteOptions, deleteObject } from './delete.ts'
-import { type ListPage, type ListQuery, list } from './list.ts'
+import { type ListPage, type ListQuery, list, slicesOf } from './list.ts'
 import type { WriteContext } from './write.ts'
 
 /** Gives the page that was deleted or marked. Objects that are gone meanwhile are passed over. */
@@ -11,8 +11,11 @@ export async function deleteCollection(
   options: DeleteOptions,
 ): Promise<ListPage> {
   const page = await list(context.resource, query)
-  for (const { namespace, name } of page.objects) {
-    await deleteOne({ ...context, namespace }, name, options)
+  try {
+    for await (const slice of slicesOf(page))
+      for (const { namespace, name } of slice) await deleteOne({ ...context, namespace }, name, options)
+  } finally {
+    page.close?.()
   }
   return page
 }

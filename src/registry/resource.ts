@@ -14,6 +14,7 @@ import { decode } from '../schema/decode.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { Store } from '../store/store.ts'
 import type { ContinueTokens } from './continue-token.ts'
+import type { HistoryReaders } from './history-readers.ts'
 import { Turns } from './turns.ts'
 
 /** What all resources share. */
@@ -23,6 +24,7 @@ export interface RegistryParts {
   readonly caches: Caches
   readonly clock: Clock
   readonly continueTokens: ContinueTokens
+  readonly historyReaders: HistoryReaders
   /** How long objects of a kind that expires stay after they were last written. */
   readonly lifetimeSeconds: number
 }

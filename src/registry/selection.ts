@@ -4,8 +4,8 @@ import type { Matches } from '../cache/event.ts'
 import type { LabelDemand } from '../cache/label-index.ts'
 import type { Selection } from '../cache/watcher.ts'
 import { badRequest } from '../model/api-error.ts'
-import { type FieldRequirement, matchesFields, parseFieldSelector } from '../model/field-selector.ts'
-import { matchesLabels, parseLabelSelector, type Requirement } from '../model/label-selector.ts'
+import { FieldMatcher, type FieldRequirement, parseFieldSelector } from '../model/field-selector.ts'
+import { LabelMatcher, parseLabelSelector } from '../model/label-selector.ts'
 import type { Resource } from './resource.ts'
 
 export interface SelectionQuery {
@@ -17,31 +17,31 @@ export interface SelectionQuery {
 }
 
 export interface ParsedSelection extends Selection {
-  readonly labels: readonly Requirement[]
-  readonly fields: readonly FieldRequirement[]
   /** The part of the labels that an index can answer. */
   readonly demand: LabelDemand | undefined
 }
 
+/** Whether only some of the objects of a namespace, or of all, are meant. */
+export function isSelective({ name, matches }: Selection): boolean {
+  return name !== undefined || matches !== undefined
+}
+
 export function parseSelection(resource: Resource, query: SelectionQuery): ParsedSelection {
-  const labels = parseLabelSelector(query.labelSelector)
+  const requirements = parseLabelSelector(query.labelSelector)
+  const labels = new LabelMatcher(requirements)
   const fields = parseFieldSelector(query.fieldSelector)
-  for (const { path } of fields) assertSelectable(resource, path)
+  for (const path of new Set(fields.map((field) => field.path))) assertSelectable(resource, path)
   const byName = query.name ?? exactName(fields)
   return {
     namespace: query.namespace,
     name: byName,
-    labels,
-    fields,
-    demand: labels.find((label) => label.op === 'in'),
-    matches: matcher(labels, fields),
+    demand: labels.choice,
+    matches: requirements.length + fields.length === 0 ? undefined : matcher(labels, new FieldMatcher(fields)),
   }
 }
 
-function matcher(labels: readonly Requirement[], fields: readonly FieldRequirement[]): Matches | undefined {
-  if (labels.length === 0 && fields.length === 0) return undefined
-  return (object) =>
-    matchesLabels(labels, object.selectable.labels) && matchesFields(fields, (path) => fieldOf(object, path))
+function matcher(labels: LabelMatcher, fields: FieldMatcher): Matches {
+  return (object) => labels.matches(object.selectable.labels) && fields.matches((path) => fieldOf(object, path))
 }
 
 function fieldOf(object: CachedObject, path: string): string | undefined {

@@ -20,6 +20,7 @@ import { allKinds } from '../kinds/all.ts'
 import type { User } from '../model/user.ts'
 import { vendorOf } from '../model/vendor.ts'
 import { ContinueTokens } from '../registry/continue-token.ts'
+import { HistoryReaders } from '../registry/history-readers.ts'
 import { type Resource, serveKinds } from '../registry/resource.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { Store } from '../store/store.ts'
@@ -145,7 +146,8 @@ async function openResources(
   const vendor = vendorOf(options.profile)
   const continueTokens = new ContinueTokens(await continueTokenKey(store))
   const lifetimeSeconds = Math.ceil(options.eventTtl / 1000)
-  return serveKinds(kinds, { vendor, store, caches, clock, continueTokens, lifetimeSeconds })
+  const historyReaders = new HistoryReaders()
+  return serveKinds(kinds, { vendor, store, caches, clock, continueTokens, historyReaders, lifetimeSeconds })
 }
 
 async function openListener(

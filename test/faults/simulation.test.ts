@@ -16,7 +16,8 @@ import { ApiError } from '../../src/model/api-error.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { ContinueTokens } from '../../src/registry/continue-token.ts'
 import { get } from '../../src/registry/get.ts'
-import { type ListPage, type ListQuery, list } from '../../src/registry/list.ts'
+import { HistoryReaders } from '../../src/registry/history-readers.ts'
+import { type ListPage, type ListQuery, list, slicesOf } from '../../src/registry/list.ts'
 import { type Resource, serveKinds } from '../../src/registry/resource.ts'
 import { type ParsedSelection, parseSelection } from '../../src/registry/selection.ts'
 import { toldUpTo, type Watching, watch } from '../../src/registry/watch.ts'
@@ -96,7 +97,8 @@ function makeWorld(seed: number): World {
   })
   const continueTokens = new ContinueTokens(Buffer.alloc(32))
   const vendor = vendorOf('orch')
-  const parts = { vendor, store, caches, clock: systemClock, continueTokens, lifetimeSeconds: 3600 }
+  const historyReaders = new HistoryReaders()
+  const parts = { vendor, store, caches, clock: systemClock, continueTokens, historyReaders, lifetimeSeconds: 3600 }
   const resource = serveKinds([configMap], parts)[0]!
   return { random, scheduler, store, resource, counts, last: Number.POSITIVE_INFINITY }
 }
@@ -265,6 +267,7 @@ const nothing: Omit<ListQuery, 'selection'> = {
   continueToken: '',
   resourceVersion: '',
   match: '',
+  user: 'someone',
   scope: 'list',
 }
 
@@ -306,7 +309,7 @@ async function readPages(world: World, query: ListQuery): Promise<ListPage[] | u
   const pages: ListPage[] = []
   let next = query
   for (let count = 0; count < 30; count++) {
-    const page = await refusable(world, () => list(world.resource, next))
+    const page = await refusable(world, async () => await readWhole(world, await list(world.resource, next)))
     if (typeof page === 'number') return undefined
     pages.push(page)
     world.counts.pages++
@@ -315,6 +318,20 @@ async function readPages(world: World, query: ListQuery): Promise<ListPage[] | u
     while (world.random.chance(0.6)) await world.scheduler.turn()
   }
   return assert.fail('a list without an end')
+}
+
+/** A page with all its objects, of which some are read only now, while others write. */
+async function readWhole({ random, scheduler }: World, page: ListPage): Promise<ListPage> {
+  try {
+    const objects = []
+    for await (const slice of slicesOf(page)) {
+      objects.push(...slice)
+      while (random.chance(0.3)) await scheduler.turn()
+    }
+    return { ...page, objects }
+  } finally {
+    page.close?.()
+  }
 }
 
 function assertListed({ store }: World, selected: Selected, pages: readonly ListPage[]): void {
@@ -401,36 +418,36 @@ class Informer {
   /** One watch, until it ends or is broken off. False when the version is too old. */
   async #watch(): Promise<boolean> {
     const { random, scheduler, resource } = this.#world
-    const gone = new AbortController()
     const watching = await refusable(this.#world, () =>
       watch(resource, {
         selection: this.#selected.parsed,
         resourceVersion: String(this.#version),
         form: jsonEvents,
-        signal: gone.signal,
+        user: 'someone',
       }),
     )
     if (typeof watching === 'number') return watching !== 410
-    const { watcher } = watching
-    for await (const bytes of this.#lines(watching)) {
-      this.#take(bytes.toString())
-      if (this.#atEnd() || random.chance(0.05)) break
-      while (random.chance(0.2)) await scheduler.turn()
+    const read = async () => {
+      for await (const bytes of this.#lines(watching)) {
+        this.#take(bytes.toString())
+        if (this.#atEnd() || random.chance(0.05)) break
+        while (random.chance(0.2)) await scheduler.turn()
+      }
     }
-    watcher.close()
-    gone.abort()
-    return true
+    const refused = await refusable(this.#world, read)
+    watching.watcher.close()
+    return refused !== 410
   }
 
   /** As the server sends them, with bookmarks in between. */
   async *#lines({ watcher, before }: Watching): AsyncGenerator<Buffer> {
     const { random, resource } = this.#world
     const mark = () => watcher.bookmark(Buffer.from(`BOOKMARK ${toldUpTo(resource, watcher)}`))
+    for await (const chunk of before) for (const line of chunk.toString().split(/(?<=\n)/)) yield Buffer.from(line)
     if (random.chance(0.3)) mark()
-    yield* before
     while (!watcher.closed) {
       await watcher.ready()
-      yield* watcher.take()
+      yield* watcher.take(Number.POSITIVE_INFINITY)
       if (random.chance(0.3)) mark()
     }
   }

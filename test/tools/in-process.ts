@@ -11,14 +11,21 @@ import { HttpClient } from './http-client.ts'
 import { tokens } from './server.ts'
 
 export interface InProcess {
+  readonly port: number
   /** A client of an administrator. */
   readonly client: HttpClient
   /** Ends the server and removes all that it kept. */
   stop(): Promise<void>
 }
 
-export async function startInProcess(kinds: readonly Kind[], flags: readonly string[] = []): Promise<InProcess> {
+/** `prepare` is given the directory of the data before the server opens it. */
+export async function startInProcess(
+  kinds: readonly Kind[],
+  flags: readonly string[] = [],
+  prepare: (data: string) => Promise<void> = async () => {},
+): Promise<InProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
+  await prepare(join(directory, 'data'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
   const options = parseFlags(serverFlags, [
     '--secure-port=0',
@@ -29,8 +36,10 @@ export async function startInProcess(kinds: readonly Kind[], flags: readonly str
   ])
   const server = await startApiServer(options, { log: openLog(), kinds })
   const ca = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
-  const client = new HttpClient({ port: Number(new URL(server.url).port), token: 'admin-token', ca })
+  const port = Number(new URL(server.url).port)
+  const client = new HttpClient({ port, token: 'admin-token', ca })
   return {
+    port,
     client,
     stop: async () => {
       client.close()
