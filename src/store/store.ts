@@ -42,6 +42,8 @@ export interface Write {
   /** The new value; undefined deletes the key (and `expected` must not be 0). */
   readonly value: Bytes | undefined
   readonly guards?: readonly Guard[] | undefined
+  /** No other write, of anybody at any time, has these bytes: should its answer be lost, it can be told by them. */
+  readonly unique?: boolean | undefined
   /**
    * The key goes by itself some time after so many whole seconds (1 to `maxLifetimeSeconds`) from the call; absent: it
    * stays. Each commit decides anew: what an earlier one said of the key counts no more.

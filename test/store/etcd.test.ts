@@ -338,6 +338,43 @@ describe('etcd store, one member', { timeout: 60_000 }, () => {
     assert.equal(await store.revision(), await other.revision())
   })
 
+  it('finds out after a lost answer whether a commit happened, where that can be told', async () => {
+    await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
+    const prefix = freshPrefix()
+    await using other = await open({ prefix })
+    await using store = await open({ prefix, endpoints: [proxy.endpoint], deadlineMs: 4_000 })
+    await using follower = new Follower(other, await other.revision())
+    const told = (key: string) => follower.changes.find((change) => change.key === key)
+    const mend = () => {
+      proxy.set('cut')
+      proxy.set('pass')
+    }
+    const held = await commit(store, 'held', 0, 'old')
+    const gone = await commit(store, 'gone', 0, 'old')
+
+    proxy.set('mute')
+    const made = store.commit({ key: 'made', expected: 0, value: bytes('drawn'), unique: true })
+    const common = store.commit({ key: 'common', expected: 0, value: bytes('') })
+    const replaced = store.commit({ key: 'held', expected: held, value: bytes('new') })
+    const removed = store.commit({ key: 'gone', expected: gone, value: undefined })
+    const unknown = [common, replaced, removed].map((write) => assert.rejects(write, { ambiguous: true }))
+    await follower.until((changes) => changes.length === 6)
+    mend()
+    assert.deepEqual(await made, { outcome: 'committed', revision: told('made')!.revision })
+    await Promise.all(unknown)
+
+    const now = (await store.get('held'))!.revision
+    proxy.set('deaf')
+    const unheard = store.commit({ key: 'held', expected: now, value: bytes('newer') })
+    const absent = store.commit({ key: 'absent', expected: 0, value: bytes('drawn too'), unique: true })
+    const stays = assert.rejects(absent, { ambiguous: true })
+    await new Promise((resolve) => setImmediate(resolve))
+    mend()
+    const { revision } = won(await unheard)
+    assert.deepEqual(await store.get('held'), { key: 'held', revision, value: bytes('newer') })
+    await stays
+  })
+
   it('takes up the watch after a break, and says so when history has moved on meanwhile', async () => {
     await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
     const prefix = freshPrefix()

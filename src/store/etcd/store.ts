@@ -1,7 +1,7 @@
 /**
  * The store contract over etcd v3: any number of servers on one cluster.
  *
- * A commit is a transaction on one key. Watchers are served from the tail that one feed fills. A revision is etcd's
+ * A commit is a transaction on one key: see commits.ts. Watchers are served from the tail that one feed fills. A revision is etcd's
  * plus the offset kept in the store. A lifetime is a lease: see lease.ts.
  *
  * etcd counts every write of the cluster, also those of strangers' keys, which no watcher of ours is told. Someone who
@@ -30,31 +30,25 @@ import {
   type Snapshot,
   type Store,
   StoreError,
-  StoreFull,
   type WatchOptions,
   type Write,
 } from '../store.ts'
+import { Commits } from './commits.ts'
 import { Compactor } from './compactor.ts'
 import { Connection } from './connection.ts'
-import { isCompacted, isFull, isFuture, noteFailure, readFailure, writeFailure } from './failure.ts'
+import { isCompacted, isFuture, noteFailure, readFailure } from './failure.ts'
 import { Feed } from './feed.ts'
 import { History } from './history.ts'
 import { KeySpace } from './key-space.ts'
-import { withLease } from './lease.ts'
 import {
-  type Compare,
   decodeHeaderOnly,
   decodeRange,
-  decodeSwap,
   encodeCompact,
   encodePut,
   encodeRange,
-  encodeSwap,
   methods,
   type RangeRequest,
   type RangeResponse,
-  type SwapRequest,
-  type SwapResponse,
 } from './messages.ts'
 import { readPages } from './pages.ts'
 import type { Tls } from './session.ts'
@@ -84,6 +78,7 @@ export class EtcdStore implements Store {
   #oldest: Revision = 0
   readonly #connection: Connection
   readonly #space: KeySpace
+  readonly #commits: Commits
   readonly #feed: Feed
   readonly #compactor: Compactor
   readonly #present = new SharedLookup(() => this.#lookUp())
@@ -108,6 +103,7 @@ export class EtcdStore implements Store {
   private constructor(connection: Connection, space: KeySpace, etcdRevision: number, options: EtcdOptions) {
     this.#connection = connection
     this.#space = space
+    this.#commits = new Commits(connection, space)
     const revision = space.revision(etcdRevision)
     this.#feed = new Feed({ connection, space, revision, present: () => this.#lookUp() })
     this.#compactor = new Compactor({
@@ -122,10 +118,9 @@ export class EtcdStore implements Store {
   async commit(write: Write): Promise<Committed | Conflict> {
     this.#assertOpen()
     assertWrite(write)
-    const { succeeded, revision, current } = await this.#swap(write)
-    if (!succeeded) return { outcome: 'conflict', current: current && this.#space.entry(current) }
-    this.#acknowledged = Math.max(this.#acknowledged, this.#space.revision(revision))
-    return { outcome: 'committed', revision: this.#space.revision(revision) }
+    const result = await this.#commits.commit(write)
+    if (result.outcome === 'committed') this.#acknowledged = Math.max(this.#acknowledged, result.revision)
+    return result
   }
 
   async revision(): Promise<Revision> {
@@ -193,44 +188,6 @@ export class EtcdStore implements Store {
     const stopped = this.#feed.stop(new StoreError('the store is closed'))
     this.#connection.close()
     await stopped
-  }
-
-  // A revision from before the offset names nothing that exists; -1 is what no key has.
-  #expectation(expected: Revision): Compare {
-    const equals = expected === 0 ? 0 : Math.max(-1, this.#space.etcdRevision(expected) || -1)
-    return { target: 'modRevision', equals }
-  }
-
-  async #swap(write: Write): Promise<SwapResponse> {
-    const { key, expected, value, lifetimeSeconds } = write
-    const guards = (write.guards ?? []).map((guard) => ({
-      key: this.#space.key(guard.key),
-      compare: this.#expectation(guard.revision),
-    }))
-    const request = { key: this.#space.key(key), compare: this.#expectation(expected), value, guards }
-    try {
-      if (lifetimeSeconds === undefined) return await this.#callSwap(request)
-      return await withLease(this.#connection, lifetimeSeconds, (lease, deadline) =>
-        this.#callSwap({ ...request, lease }, { deadline }),
-      )
-    } catch (error) {
-      if (isFull(error)) throw await this.#fullFailure(write, error)
-      throw writeFailure(error, value?.length ?? 0)
-    }
-  }
-
-  async #callSwap(request: SwapRequest, options: { deadline?: number } = {}): Promise<SwapResponse> {
-    const answer = await this.#connection.call(methods.txn, encodeSwap(request), { effect: 'write', ...options })
-    return decodeSwap(answer)
-  }
-
-  /** etcd answers NOSPACE also to the write that filled it, having done it; so the key is looked at. */
-  async #fullFailure(write: Write, error: unknown): Promise<StoreError> {
-    const ambiguous = await this.get(write.key).then(
-      (entry) => (entry?.revision ?? 0) !== write.expected,
-      () => true,
-    )
-    return new StoreFull('etcd has no space left: writes are refused', { cause: error, ambiguous })
   }
 
   /** etcd's revision, linearizable: asked by reading a key that need not exist. */
