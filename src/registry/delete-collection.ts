@@ -2,7 +2,7 @@
 import { ApiError } from '../model/api-error.ts'
 import { type DeleteOptions, deleteObject } from './delete.ts'
 import { type ListPage, type ListQuery, list } from './list.ts'
-import type { WriteContext } from './write.ts'
+import { failedHalfway, type WriteContext } from './write.ts'
 
 /** Gives the page that was deleted or marked. Objects that are gone meanwhile are passed over. */
 export async function deleteCollection(
@@ -11,8 +11,11 @@ export async function deleteCollection(
   options: DeleteOptions,
 ): Promise<ListPage> {
   const page = await list(context.resource, query)
-  for (const { namespace, name } of page.objects) {
-    await deleteOne({ ...context, namespace }, name, options)
+  const { objects } = page
+  for (const [done, { namespace, name }] of objects.entries()) {
+    await deleteOne({ ...context, namespace }, name, options).catch((error: unknown) => {
+      throw done === 0 || context.dryRun ? error : failedHalfway(error, `deleted ${done} of ${objects.length} objects`)
+    })
   }
   return page
 }
