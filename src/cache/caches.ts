@@ -6,7 +6,7 @@
  * are loaded anew and watchers are closed: their clients resume by revision or list again.
  */
 import { pause } from '../base/abort.ts'
-import { RevisionGone, type Snapshot, type Store, StoreError } from '../store/store.ts'
+import { RevisionGone, type Snapshot, type Store, StoreError, StoreRestored } from '../store/store.ts'
 import { KindCache } from './kind-cache.ts'
 
 /** Every object's key is `objects/<group>/<plural>/...`. */
@@ -24,16 +24,17 @@ export class Caches {
   readonly #waiting = new Set<{ revision: number; resolve: () => void }>()
   readonly #onError: (error: unknown) => void
   #feed: Promise<void> = Promise.resolve()
-  #healthy = false
+  /** Why the caches must be loaded anew before anything more is taken in; undefined: they need not. */
+  #fault: string | undefined = 'the store has not been read yet'
 
   constructor(store: Store, onError: (error: unknown) => void) {
     this.#store = store
     this.#onError = onError
   }
 
-  /** Whether the feed is running. */
-  get healthy(): boolean {
-    return this.#healthy
+  /** Why the caches are void; undefined: they are not. */
+  get fault(): string | undefined {
+    return this.#fault
   }
 
   /** The cache of a kind; made before `start`. */
@@ -86,7 +87,7 @@ export class Caches {
       page = await next
     }
     for (const cache of this.#byPrefix.values()) cache.loaded(revision)
-    this.#healthy = true
+    this.#fault = undefined
     this.#advance(revision)
   }
 
@@ -108,13 +109,13 @@ export class Caches {
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
-        if (!this.#healthy) await this.#load()
+        if (this.#fault !== undefined) await this.#load()
         await this.#follow()
       } catch (error) {
         if (this.#stop.signal.aborted) return
         this.#onError(error)
         // A gap in the log cannot be bridged; anything else resumes where it stopped.
-        if (error instanceof RevisionGone || !(error instanceof StoreError)) this.#healthy = false
+        if (error instanceof RevisionGone || !(error instanceof StoreError)) this.#fault ??= faultOf(error)
         await pause(retryMs, this.#stop.signal)
       }
     }
@@ -140,4 +141,8 @@ export class Caches {
     const plural = key.indexOf('/', group + 1)
     return this.#byPrefix.get(key.slice(0, plural + 1))
   }
+}
+
+function faultOf(error: unknown): string {
+  return error instanceof StoreRestored ? error.message : 'the store cannot be followed'
 }

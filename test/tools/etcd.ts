@@ -2,9 +2,10 @@
  * Real etcd for tests: one or more members on free ports of 127.0.0.1, with or without TLS made on the spot.
  * Whoever starts a cluster stops it; members that are still there when the process ends are killed with it.
  */
+import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,6 +30,10 @@ export interface Cluster {
   /** Starts a killed member on its data again, ready when it resolves. */
   restart(member: number): Promise<void>
   signal(member: number, signal: NodeJS.Signals): void
+  /** Stops the only member, copies its data, and starts it again. */
+  save(): Promise<void>
+  /** Kills the only member and starts it on the data that was saved: what came after is gone. */
+  restore(): Promise<void>
   /** The member that leads now, once there is one. Without TLS only. */
   leader(): Promise<number>
   stop(): Promise<void>
@@ -57,17 +62,27 @@ export async function startEtcd({ members = 1, tls = false, args = [] }: EtcdOpt
     await stop()
     throw error
   }
+  const restart = async (member: number) => {
+    running[member] = launch(plans[member]!)
+    await running[member].ready
+  }
+  const copyData = async (from: string, to: string) => {
+    assert.equal(members, 1, 'a cluster of several members is not restored by copying files')
+    await running[0]!.kill()
+    await rm(join(directory, to), { recursive: true, force: true })
+    await cp(join(directory, from), join(directory, to), { recursive: true })
+    await restart(0)
+  }
   return {
     endpoints: plans.map((plan) => plan.client),
     tls: files && (await readClientFiles(files)),
     pid: (member) => running[member]!.child.pid!,
     kill: (member) => running[member]!.kill(),
-    async restart(member) {
-      running[member] = launch(plans[member]!)
-      await running[member].ready
-    },
+    restart,
     leader: () => findLeader(plans.map((plan) => plan.client)),
     signal: (member, signal) => void running[member]!.child.kill(signal),
+    save: () => copyData('m0', 'saved'),
+    restore: () => copyData('saved', 'm0'),
     stop,
   }
 }
