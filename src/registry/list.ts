@@ -4,10 +4,11 @@
  * The newest state comes from the cache. A page at an older revision comes from the cache too when the kind has not
  * changed since, else from the store, which keeps exact snapshots for as long as it keeps history.
  */
+import { setImmediate } from 'node:timers/promises'
 import type { CachedObject } from '../cache/cached-object.ts'
 import { badRequest, expired } from '../model/api-error.ts'
 import { parseVersion } from '../model/resource-version.ts'
-import { RevisionAhead, RevisionGone } from '../store/store.ts'
+import { type Entry, RevisionAhead, RevisionGone } from '../store/store.ts'
 import { keyOf, type Resource, readMostRecent } from './resource.ts'
 import type { ParsedSelection } from './selection.ts'
 import { tooLarge, waitForVersion } from './versions.ts'
@@ -103,30 +104,64 @@ async function pageOfStore(resource: Resource, query: ListQuery, revision: numbe
   const { selection, limit } = query
   const prefix =
     selection.namespace === undefined ? resource.cache.prefix : `${resource.cache.prefix}${selection.namespace}/`
+  const most = limit === 0 ? Number.POSITIVE_INFINITY : limit
   const objects: CachedObject[] = []
   let position = after
   let remaining = 0
+  let reading = isPick(selection) ? firstRead : largestRead
   do {
-    const wanted = limit === 0 ? storePage : limit - objects.length
+    const left = most - objects.length
     const page = await readExact(resource, {
       prefix,
       revision,
-      limit: wanted,
-      count: selection.matches === undefined,
+      limit: isPick(selection) ? reading : Math.min(reading, left),
+      // How many there are is told by the page that ends the list, and by no other.
+      count: !isPick(selection) && left <= reading,
       ...(position === undefined ? {} : { after: position }),
     })
-    objects.push(
-      ...page.entries
-        .map(({ key, revision, value }) => resource.cache.read(key, revision, value))
-        .filter((object) => isWanted(selection, object)),
-    )
-    position = page.entries.at(-1)?.key
-    remaining = page.remaining
-  } while (remaining > 0 && (limit === 0 || objects.length < limit))
+    const unread = await take(resource, { selection, entries: page.entries, most }, objects)
+    position = page.entries.at(-1 - unread)?.key
+    remaining = page.remaining + unread
+    reading = Math.min(reading * 2, largestRead)
+  } while (remaining > 0 && objects.length < most)
   return finishPage(resource, query, { revision, objects, remaining, position })
 }
 
-const storePage = 500
+/**
+ * How many entries the store is asked for at once: with a selector a few at first, as those wanted may be among them,
+ * then more and more. Each question has a price of its own, on etcd that of walking over all keys that follow.
+ */
+const firstRead = 512
+const largestRead = 8192
+
+/** Whether only some objects of the range are wanted. */
+function isPick({ name, matches }: ParsedSelection): boolean {
+  return name !== undefined || matches !== undefined
+}
+
+interface Taking {
+  readonly selection: ParsedSelection
+  readonly entries: readonly Entry[]
+  readonly most: number
+}
+
+/** How many objects are made of what is stored before others have their turn. */
+const sliceSize = 256
+
+/** Adds the objects that are wanted until there are `most`; gives the number of entries that were not looked at. */
+async function take(
+  { cache }: Resource,
+  { selection, entries, most }: Taking,
+  objects: CachedObject[],
+): Promise<number> {
+  for (const [i, { key, revision, value }] of entries.entries()) {
+    if (objects.length >= most) return entries.length - i
+    if (i > 0 && i % sliceSize === 0) await setImmediate()
+    const object = cache.read(key, revision, value)
+    if (isWanted(selection, object)) objects.push(object)
+  }
+  return 0
+}
 
 function isWanted({ name, matches }: ParsedSelection, object: CachedObject): boolean {
   return (name === undefined || object.name === name) && (matches === undefined || matches(object))
