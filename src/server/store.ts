@@ -2,7 +2,7 @@
 
 import { UsageError } from '../base/flags.ts'
 import type { Log } from '../base/log.ts'
-import type { Store } from '../store/store.ts'
+import { type Store, StoreError } from '../store/store.ts'
 import type { ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 
@@ -29,11 +29,18 @@ async function openEtcd(options: ServerOptions, log: Log): Promise<Store> {
       : { cert: readFlagFile('etcd-certfile', etcdCertfile), key: readFlagFile('etcd-keyfile', etcdKeyfile) }),
   }
   const { EtcdStore } = await import('../store/etcd/store.ts')
-  return await EtcdStore.open({
-    endpoints: etcdServers,
-    prefix: etcdPrefix,
-    tls,
-    historyMs: historyDuration,
-    onWarning: (text) => log.warn(text),
-  })
+  try {
+    return await EtcdStore.open({
+      endpoints: etcdServers,
+      prefix: etcdPrefix,
+      tls,
+      historyMs: historyDuration,
+      onWarning: (text) => log.warn(text),
+      onWaiting: (why) => log.warn(`waiting for etcd: ${why}; ${whatToDo}`),
+    })
+  } catch (error) {
+    throw error instanceof StoreError ? new StoreError(`${error.message}; ${whatToDo}`, { cause: error }) : error
+  }
 }
+
+const whatToDo = 'check that it runs, and that --etcd-servers and the files for its TLS are right'

@@ -43,7 +43,6 @@ export class Connection {
   /** The member to try next. */
   #turn = 0
   #failures = 0
-  /** Why the last round over the members failed. */
   #refusal: string | undefined
   #clusterId: bigint | undefined
 
@@ -53,6 +52,11 @@ export class Connection {
     this.#tls = tls
     this.#onVersion = onVersion
     this.deadlineMs = deadlineMs
+  }
+
+  /** Why the last round over the members came to nothing; undefined: it did not, or none has ended yet. */
+  get refusal(): string | undefined {
+    return this.#refusal
   }
 
   get signal(): AbortSignal {

@@ -41,9 +41,13 @@ export interface EtcdOptions {
   readonly deadlineMs?: number
   /** Told what an administrator should know: a version of etcd with known faults, an etcd that went back in time. */
   readonly onWarning?: (text: string) => void
+  /** Told why, once, when opening takes longer than a second. */
+  readonly onWaiting?: (why: string) => void
 }
 
 const defaultDeadlineMs = 10_000
+/** After which people wonder whether anything goes on. */
+const silenceMs = 1_000
 const pauses = [0, 50, 100, 200, 500, 1_000] as const
 
 export class EtcdStore implements Store {
@@ -58,12 +62,15 @@ export class EtcdStore implements Store {
   /** Throws StoreError within the deadline when no member can be used. */
   static async open(options: EtcdOptions): Promise<EtcdStore> {
     const store = new EtcdStore(options)
+    const waiting = setTimeout(() => options.onWaiting?.(store.#connection.refusal ?? 'it does not answer'), silenceMs)
     try {
       store.#era = await store.#beginEra(0)
       return store
     } catch (error) {
       store.#connection.close()
       throw readFailure(error)
+    } finally {
+      clearTimeout(waiting)
     }
   }
 
