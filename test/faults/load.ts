@@ -46,6 +46,11 @@ export class Follower {
     this.#done = this.#follow(recorder.watch(start, this.#stop.signal, clients ? { clients, seconds: 1 } : {}))
   }
 
+  /** Gives up, whatever it has been told. */
+  stop(): void {
+    this.#stop.abort()
+  }
+
   /** Resolves when it has been told of this revision; fails if it never is. */
   async reach(revision: number): Promise<void> {
     this.#until = revision

@@ -32,6 +32,10 @@ test('a leader and a server that are cut off from the other members', { timeout:
   const start = await revisionOf(there.client)
   const stop = new AbortController()
   const watching = [new Follower(recorder, start), new Follower(other, start)]
+  t.after(async () => {
+    stop.abort()
+    for (const follower of watching) follower.stop()
+  })
   const writing = [recorder, other].flatMap((one, server) =>
     Array.from({ length: writersPerServer }, (_, i) =>
       workload(one, { random: seeded(seed + 100 * server + i), signal: stop.signal }),

@@ -29,26 +29,32 @@ test('pauses of the leader of etcd and of a server', { timeout: 300_000 }, async
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
   const cluster = await startEtcd({ members: 3 })
   t.after(() => cluster.stop())
-  const servers = await Promise.all([0, 1].map(() => startServer(t, [`--etcd-servers=${cluster.endpoints}`])))
+  // The first is with the leader, whose pause it feels; the other one is not, and goes on writing.
+  const leader = await cluster.leader()
+  const flags = [0, 1].map((i) => [`--etcd-servers=${rotate(cluster.endpoints, leader + i).join(',')}`])
+  const servers = [await startServer(t, flags[0]), await startServer(t, flags[1])]
   const clients = servers.map((server) => server.client())
   const recorder = new Recorder(clients[0]!)
   const recorders = [recorder, recorder.over(clients[1]!)]
   const start = await revisionOf(clients[0]!)
   const stop = new AbortController()
   const watching = recorders.map((one) => new Follower(one, start))
+  t.after(async () => {
+    stop.abort()
+    for (const follower of watching) follower.stop()
+  })
+  // Without a reader on the other server: while that stands still, these go on writing.
   const writing = recorders.flatMap((one, server) =>
     Array.from({ length: writersPerServer }, (_, i) =>
-      workload(one, { random: seeded(seed + 100 * server + i), signal: stop.signal, reader: recorders[1 - server]! }),
+      workload(one, { random: seeded(seed + 100 * server + i), signal: stop.signal }),
     ),
   )
   for (let round = 0; round < rounds; round++) {
     await delay(300)
-    await pauseLeader(cluster)
-    // Whoever stood still is asked at once.
-    await Promise.all(recorders.map((one) => one.list()))
+    await pauseLeader(cluster, () => recorders.flatMap(askRecent))
     await Promise.all(clients.map((client) => untilWritable(client)))
-    await pauseServer(servers[round % 2]!)
-    await Promise.all(recorders.map((one) => one.list()))
+    const paused = round % 2
+    await pauseServer(servers[paused]!, () => askRecent(recorders[paused]!))
     await Promise.all(clients.map((client) => untilWritable(client)))
   }
   stop.abort()
@@ -65,21 +71,41 @@ test('pauses of the leader of etcd and of a server', { timeout: 300_000 }, async
   for (const server of servers) assert.equal(server.process.exitCode, null)
 })
 
-async function pauseLeader(cluster: Cluster): Promise<void> {
-  const leader = await cluster.leader()
-  cluster.signal(leader, 'SIGSTOP')
-  try {
-    await delay(leaderMs)
-  } finally {
-    cluster.signal(leader, 'SIGCONT')
-  }
+function rotate<T>(all: readonly T[], first: number): T[] {
+  return all.map((_, i) => all[(first + i) % all.length]!)
 }
 
-async function pauseServer({ process }: ServerHandle): Promise<void> {
-  process.kill('SIGSTOP')
-  try {
-    await delay(serverMs)
-  } finally {
-    process.kill('SIGCONT')
-  }
+/** Reads of much that others write, all at once: whoever stood still finds them waiting when it goes on. */
+function askRecent(recorder: Recorder): Promise<void>[] {
+  const keys = recorder.writes.slice(-40).map(({ key }) => key)
+  return [...new Set(keys)].map((key) => recorder.get(key)).concat(recorder.list(), recorder.list())
 }
+
+type Ask = () => Promise<void>[]
+
+async function pauseLeader(cluster: Cluster, ask: Ask): Promise<void> {
+  const leader = await cluster.leader()
+  await pause((signal) => cluster.signal(leader, signal), leaderMs, ask)
+}
+
+async function pauseServer({ process }: ServerHandle, ask: Ask): Promise<void> {
+  await pause((signal) => void process.kill(signal), serverMs, ask)
+}
+
+async function pause(send: (signal: NodeJS.Signals) => void, ms: number, ask: Ask): Promise<void> {
+  send('SIGSTOP')
+  const asked: Promise<void>[] = []
+  try {
+    for (let i = 0; i < asks; i++) {
+      await delay(ms / (asks + 1))
+      asked.push(...ask())
+    }
+    await delay(ms / (asks + 1))
+  } finally {
+    send('SIGCONT')
+  }
+  await Promise.all(asked)
+}
+
+/** How often it is asked during a pause. */
+const asks = 5

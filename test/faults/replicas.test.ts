@@ -40,6 +40,10 @@ test('two servers on an etcd that loses its leader again and again', { timeout: 
     ...recorders.map((one) => new Follower(one, start)),
     ...[clients, clients.toReversed()].map((turns) => new Follower(recorder, start, turns)),
   ]
+  t.after(async () => {
+    stop.abort()
+    for (const follower of watching) follower.stop()
+  })
   const writing = recorders.flatMap((one, server) =>
     Array.from({ length: writersPerServer }, (_, i) => {
       const random = seeded(seed + 100 * server + i)
