@@ -4,6 +4,7 @@
  */
 export interface Log {
   info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
 }
 
@@ -21,6 +22,7 @@ export function openLog(
   }
   return {
     info: (message, fields) => line('info', message, fields),
+    warn: (message, fields) => line('warning', message, fields),
     error: (message, fields) => line('error', message, fields),
   }
 }

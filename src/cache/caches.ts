@@ -7,7 +7,7 @@
  * before a cache's window there is the log, read once for all of them where that can be.
  */
 import { pause } from '../base/abort.ts'
-import { RevisionGone, type Snapshot, type Store, StoreError } from '../store/store.ts'
+import { RevisionGone, type Snapshot, type Store, StoreError, StoreRestored } from '../store/store.ts'
 import { Backlog } from './backlog.ts'
 import { KindCache } from './kind-cache.ts'
 import { type LogPiece, LogPieces } from './log-pieces.ts'
@@ -29,7 +29,8 @@ export class Caches {
   readonly #log: LogPieces
   #backlog: Backlog
   #feed: Promise<void> = Promise.resolve()
-  #healthy = false
+  /** Why the caches must be loaded anew before anything more is taken in; undefined: they need not. */
+  #fault: string | undefined = 'the store has not been read yet'
 
   constructor(store: Store, onError: (error: unknown) => void) {
     this.#store = store
@@ -38,9 +39,9 @@ export class Caches {
     this.#backlog = new Backlog([], this.#log, 0)
   }
 
-  /** Whether the feed is running. */
-  get healthy(): boolean {
-    return this.#healthy
+  /** Why the caches are void; undefined: they are not. */
+  get fault(): string | undefined {
+    return this.#fault
   }
 
   /** The cache of a kind; made before `start`. */
@@ -108,7 +109,7 @@ export class Caches {
     }
     for (const cache of this.#byPrefix.values()) cache.loaded(revision)
     this.#backlog = new Backlog([...this.#byPrefix.values()], this.#log, revision)
-    this.#healthy = true
+    this.#fault = undefined
     this.#advance(revision)
   }
 
@@ -130,13 +131,13 @@ export class Caches {
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
-        if (!this.#healthy) await this.#load()
+        if (this.#fault !== undefined) await this.#load()
         await this.#follow()
       } catch (error) {
         if (this.#stop.signal.aborted) return
         this.#onError(error)
         // A gap in the log cannot be bridged; anything else resumes where it stopped.
-        if (error instanceof RevisionGone || !(error instanceof StoreError)) this.#healthy = false
+        if (error instanceof RevisionGone || !(error instanceof StoreError)) this.#fault ??= faultOf(error)
         await pause(retryMs, this.#stop.signal)
       }
     }
@@ -162,4 +163,8 @@ export class Caches {
     const plural = key.indexOf('/', group + 1)
     return this.#byPrefix.get(key.slice(0, plural + 1))
   }
+}
+
+function faultOf(error: unknown): string {
+  return error instanceof StoreRestored ? error.message : 'the store cannot be followed'
 }

@@ -169,8 +169,8 @@ export function serviceUnavailable(message: string, retryAfterSeconds = 1, optio
   return new ApiError(503, 'ServiceUnavailable', message, { retryAfterSeconds }, options)
 }
 
-export function timeout(message: string, details: StatusDetails = {}): ApiError {
-  return new ApiError(504, 'Timeout', message, details)
+export function timeout(message: string, details: StatusDetails = {}, options?: ErrorOptions): ApiError {
+  return new ApiError(504, 'Timeout', message, details, options)
 }
 
 export function insufficientStorage(message: string, options?: ErrorOptions): ApiError {

@@ -2,7 +2,7 @@
 import { ApiError } from '../model/api-error.ts'
 import { type DeleteOptions, deleteObject } from './delete.ts'
 import { type ListPage, type ListQuery, list, slicesOf } from './list.ts'
-import type { WriteContext } from './write.ts'
+import { failedHalfway, type WriteContext } from './write.ts'
 
 /** Gives the page that was deleted or marked. Objects that are gone meanwhile are passed over. */
 export async function deleteCollection(
@@ -11,9 +11,16 @@ export async function deleteCollection(
   options: DeleteOptions,
 ): Promise<ListPage> {
   const page = await list(context.resource, query)
+  let done = 0
   try {
-    for await (const slice of slicesOf(page))
-      for (const { namespace, name } of slice) await deleteOne({ ...context, namespace }, name, options)
+    for await (const slice of slicesOf(page)) {
+      for (const { namespace, name } of slice) {
+        await deleteOne({ ...context, namespace }, name, options)
+        done++
+      }
+    }
+  } catch (error) {
+    throw done === 0 || context.dryRun ? error : failedHalfway(error, `deleted ${done} objects`)
   } finally {
     page.close?.()
   }

@@ -10,7 +10,7 @@ import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/obj
 import { fromStored } from './conversion.ts'
 import { readObject } from './read-stored.ts'
 import { keyOf, type Resource, readMostRecent } from './resource.ts'
-import { commitObject, maxAttempts, versionOf, type WriteContext, withVersion } from './write.ts'
+import { commitObject, failedHalfway, maxAttempts, versionOf, type WriteContext, withVersion } from './write.ts'
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 
@@ -62,7 +62,9 @@ async function attemptDelete(
   // Whoever runs an object is told that it goes, even if there is nothing to wait for.
   const stored = await storeMark(context, { previous, marked, revision })
   if (stored === 'lost' || waits) return stored === 'lost' ? 'lost' : { object: stored.object, removed: false }
-  return await remove(context, stored.object, stored.revision)
+  return await remove(context, stored.object, stored.revision).catch((error: unknown) => {
+    throw failedHalfway(error, 'the deletion was begun')
+  })
 }
 
 async function remove(context: WriteContext, object: ApiObject, revision: number): Promise<Deleted | 'lost'> {

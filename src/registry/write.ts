@@ -4,11 +4,12 @@ import type { Admission } from '../admission/admission.ts'
 import { stringifyJson } from '../codec/json.ts'
 import { encodeStored, storedJson } from '../codec/stored.ts'
 import { trackUpdate } from '../merge/track-update.ts'
+import { ApiError, timeout } from '../model/api-error.ts'
 import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
 import type { PrepareContext } from '../schema/context.ts'
-import type { Conflict, Guard } from '../store/store.ts'
+import { type Conflict, type Guard, StoreError } from '../store/store.ts'
 import { fromStored, inVersions } from './conversion.ts'
 import { headerOf, keyOf, type Resource } from './resource.ts'
 
@@ -97,10 +98,22 @@ export async function commitObject(
   const key = keyOf(resource, namespace, object.metadata.name!)
   const value = encodeStored(object, headerOf(resource, object))
   const lifetimeSeconds = resource.kind.expires ? resource.lifetimeSeconds : undefined
-  const result = await resource.store.commit({ key, expected, value, lifetimeSeconds, guards })
+  // A new object has a uid that was drawn for it.
+  const unique = expected === 0
+  const result = await resource.store.commit({ key, expected, value, lifetimeSeconds, guards, unique })
   if (result.outcome === 'conflict') return result
   const { revision } = result
   return { outcome: 'stored', revision, json: storedJson(value, formatVersion(revision), Buffer.allocUnsafe).json }
+}
+
+/**
+ * What to throw when a write of several steps fails after the first: an error that says "try again" would make clients
+ * repeat by themselves what is done already.
+ */
+export function failedHalfway(error: unknown, done: string): unknown {
+  const passing =
+    error instanceof StoreError || (error instanceof ApiError && error.details?.retryAfterSeconds !== undefined)
+  return passing ? timeout(`${done}, then the server failed; look before you try again`, {}, { cause: error }) : error
 }
 
 /** The JSON of an object that is not stored: a dry run, or one that is gone. */

@@ -56,7 +56,7 @@ export async function startApiServer(
 ): Promise<ApiServer> {
   const authenticator = makeAuthenticator(options, clock)
   const authorizer = makeAuthorizer(options.authorizationMode)
-  const store = await openStore(options)
+  const store = await openStore(options, log)
   try {
     const certificates = await openCertificates(options, clock)
     return await serve(options, { store, certificates, authenticator, authorizer, log, clock, kinds })

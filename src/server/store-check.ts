@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts'
 const patienceMs = 1_000
 
 export async function checkStore(store: Store, caches: Caches): Promise<string | undefined> {
-  if (!caches.healthy) return 'the store cannot be followed'
+  if (caches.fault !== undefined) return caches.fault
   const { promise: late, resolve } = Promise.withResolvers<string>()
   const timer = setTimeout(() => resolve('the store does not answer'), patienceMs)
   return await Promise.race([ask(store), late]).finally(() => clearTimeout(timer))

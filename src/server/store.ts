@@ -1,12 +1,13 @@
 /** Opens the store that the options name: the embedded one, or etcd. Each is loaded only where it is used. */
 
 import { UsageError } from '../base/flags.ts'
-import type { Store } from '../store/store.ts'
+import type { Log } from '../base/log.ts'
+import { type Store, StoreError } from '../store/store.ts'
 import type { ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 
-export async function openStore(options: ServerOptions): Promise<Store> {
-  return options.etcdServers.length > 0 ? await openEtcd(options) : await openEmbedded(options)
+export async function openStore(options: ServerOptions, log: Log): Promise<Store> {
+  return options.etcdServers.length > 0 ? await openEtcd(options, log) : await openEmbedded(options)
 }
 
 async function openEmbedded({ dataDir, historyDuration, ...options }: ServerOptions): Promise<Store> {
@@ -17,7 +18,7 @@ async function openEmbedded({ dataDir, historyDuration, ...options }: ServerOpti
   return await LmdbStore.open({ directory: dataDir, historyMs: historyDuration })
 }
 
-async function openEtcd(options: ServerOptions): Promise<Store> {
+async function openEtcd(options: ServerOptions, log: Log): Promise<Store> {
   const { etcdServers, etcdPrefix, etcdCafile, etcdCertfile, etcdKeyfile, historyDuration } = options
   if ((etcdCertfile === '') !== (etcdKeyfile === ''))
     throw new UsageError('--etcd-certfile and --etcd-keyfile go together')
@@ -28,5 +29,18 @@ async function openEtcd(options: ServerOptions): Promise<Store> {
       : { cert: readFlagFile('etcd-certfile', etcdCertfile), key: readFlagFile('etcd-keyfile', etcdKeyfile) }),
   }
   const { EtcdStore } = await import('../store/etcd/store.ts')
-  return await EtcdStore.open({ endpoints: etcdServers, prefix: etcdPrefix, tls, historyMs: historyDuration })
+  try {
+    return await EtcdStore.open({
+      endpoints: etcdServers,
+      prefix: etcdPrefix,
+      tls,
+      historyMs: historyDuration,
+      onWarning: (text) => log.warn(text),
+      onWaiting: (why) => log.warn(`waiting for etcd: ${why}; ${whatToDo}`),
+    })
+  } catch (error) {
+    throw error instanceof StoreError ? new StoreError(`${error.message}; ${whatToDo}`, { cause: error }) : error
+  }
 }
+
+const whatToDo = 'check that it runs, and that --etcd-servers and the files for its TLS are right'

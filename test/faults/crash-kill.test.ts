@@ -27,6 +27,10 @@ test('killed under load: nothing acknowledged is lost, watches resume exactly', 
   const start = await revisionOf(server.client())
   const stop = new AbortController()
   const watching = Array.from({ length: watchers }, () => new Follower(recorder, start))
+  t.after(async () => {
+    stop.abort()
+    for (const follower of watching) follower.stop()
+  })
 
   const writing = Array.from({ length: writers }, (_, i) =>
     workload(recorder, { random: seeded(seed + i + 1), signal: stop.signal }),

@@ -6,6 +6,7 @@ import {
   insufficientStorage,
   internalError,
   serviceUnavailable,
+  timeout,
 } from '../../model/api-error.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { StoreError, StoreFull, ValueTooLarge } from '../../store/store.ts'
@@ -20,21 +21,29 @@ export type AnswerError = (exchange: Exchange, error: unknown) => Promise<void>
 export function answerErrors(vendor: Vendor, onFault: (error: unknown, exchange: Exchange) => void): AnswerError {
   return async (exchange, error) => {
     const known = asApiError(error)
-    if (known === undefined || known.code === 503) onFault(error, exchange)
+    if (known === undefined || known.code === 503 || isUnknown(error)) onFault(error, exchange)
     await answer(exchange, known ?? internalError('an unexpected condition; the server log tells more'), vendor)
   }
+}
+
+function isUnknown(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.ambiguous
 }
 
 function asApiError(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error
   if (error instanceof ValueTooLarge) return entityTooLarge(`Request entity too large: ${error.message}`)
+  if (isUnknown(error)) return unknownOutcome(error)
   if (error instanceof StoreFull)
     return insufficientStorage('the store is full: free space or delete objects, then try again', { cause: error })
   if (!(error instanceof StoreError)) return undefined
-  const told = error.ambiguous
-    ? 'the store did not confirm the write: it may or may not have happened'
-    : 'the store is not available'
-  return serviceUnavailable(`${told}; try again`, 1, { cause: error })
+  return serviceUnavailable('the store is not available; try again', 1, { cause: error })
+}
+
+/** Without a time to try again: clients take one as leave to repeat by themselves what may have happened. */
+function unknownOutcome(cause: StoreError): ApiError {
+  const message = 'the store did not confirm the write: it may or may not have happened. Look before you write again'
+  return timeout(message, {}, { cause })
 }
 
 async function answer(exchange: Exchange, error: ApiError, vendor: Vendor): Promise<void> {

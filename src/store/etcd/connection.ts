@@ -16,6 +16,8 @@ export interface ConnectionOptions {
   readonly tls?: Tls | undefined
   /** How long a call may take, with everything it tries. */
   readonly deadlineMs: number
+  /** Told the version of each member that is taken on. */
+  readonly onVersion?: (version: string) => void
 }
 
 export interface CallOptions {
@@ -32,6 +34,7 @@ export class Connection {
   readonly deadlineMs: number
   readonly #endpoints: readonly URL[]
   readonly #tls: Tls | undefined
+  readonly #onVersion: (version: string) => void
   readonly #closing = new AbortController()
   /** Every session that is open; the current one is for new calls, others finish what is under way. */
   readonly #sessions = new Set<Session>()
@@ -40,15 +43,20 @@ export class Connection {
   /** The member to try next. */
   #turn = 0
   #failures = 0
-  /** Why the last round over the members failed. */
   #refusal: string | undefined
   #clusterId: bigint | undefined
 
-  constructor({ endpoints, tls, deadlineMs }: ConnectionOptions) {
+  constructor({ endpoints, tls, deadlineMs, onVersion = () => {} }: ConnectionOptions) {
     if (endpoints.length === 0) throw new StoreError('no etcd endpoints')
     this.#endpoints = endpoints.map((endpoint) => parseEndpoint(endpoint, tls))
     this.#tls = tls
+    this.#onVersion = onVersion
     this.deadlineMs = deadlineMs
+  }
+
+  /** Why the last round over the members came to nothing; undefined: it did not, or none has ended yet. */
+  get refusal(): string | undefined {
+    return this.#refusal
   }
 
   get signal(): AbortSignal {
@@ -170,6 +178,7 @@ export class Connection {
     if (member.clusterId !== this.#clusterId) {
       throw new CallError('the member belongs to another cluster than those before it', { sent: false })
     }
+    this.#onVersion(member.version)
   }
 
   // With one member there is nowhere to go while its session still works.
