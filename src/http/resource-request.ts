@@ -1,6 +1,7 @@
 /** A request for a resource that is served: what the verbs' handlers are given. */
 
 import type { Admission } from '../admission/admission.ts'
+import { Pieces } from '../base/pieces.ts'
 import type { EventForm } from '../cache/event.ts'
 import type { FieldError } from '../model/field-error.ts'
 import type { Resource } from '../registry/resource.ts'
@@ -38,5 +39,6 @@ export function writeContext(
     admission,
     warn: (text) => exchange.warn(text),
     left: () => exchange.left,
+    pieces: new Pieces(),
   }
 }
