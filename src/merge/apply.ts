@@ -11,7 +11,10 @@
  * A pure function on JSON: the body as parsed, not decoded and not defaulted (defaults belong to nobody). It promises
  * that applying the same again changes nothing, and that an apply that changes no field gives back the very object it
  * was given. Decoding, defaults, admission and validation of the merged object are the caller's.
+ *
+ * `applySteps` yields between its parts, each of which goes once through the object: that takes a while where it is large.
  */
+import { atOnce } from '../base/pieces.ts'
 import { badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { type ApiObject, asJson, type ManagedFieldsEntry } from '../model/object.ts'
@@ -57,8 +60,15 @@ export type Applied =
   | { readonly outcome: 'conflict'; readonly conflicts: readonly Conflict[] }
 
 export function applyObject(request: ApplyRequest): Applied {
-  const plan = makePlan(request)
+  return atOnce(applySteps(request))
+}
+
+/** The same, with a yield wherever it can be interrupted. */
+export function* applySteps(request: ApplyRequest): Generator<void, Applied> {
+  const plan = yield* makePlan(request)
+  yield
   const conflicts = request.force ? [] : withoutGranted(plan, findConflicts(plan))
+  yield
   return conflicts.length > 0 ? { outcome: 'conflict', conflicts } : settle(plan)
 }
 
@@ -75,17 +85,21 @@ interface Plan extends ApplyRequest {
   readonly changeIn: (apiVersion: string) => Change | undefined
 }
 
-function makePlan(request: ApplyRequest): Plan {
+function* makePlan(request: ApplyRequest): Generator<void, Plan> {
   const { schema, live, empty, writer, readOnly, inVersion } = request
   const config = checkedConfig(request)
   const stated = writable(statedSet(schema, config), readOnly)
+  yield
   const current = withoutManagers(live ?? empty)
   const managers = managersOf(request, current)
+  yield
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))
   const others = managers.filter((manager) => manager !== self)
   const laid = mergeConfig(schema, current, withoutReadOnly(config, readOnly)) as JsonObject
+  yield
   const before = self && withFields(self, writable(self.fields, readOnly))
   const merged = dropUnstated({ ...request, merged: laid, stated, self: before, others })
+  yield
   const { apiVersion } = writer
   const changeIn = changeInVersions({ schema, apiVersion, before: current, after: merged, readOnly, inVersion })
   return { ...request, config, current, merged, own: ownable(stated), self, others, changeIn }

@@ -6,6 +6,7 @@
  * if it can be read and is not empty; a list with one empty entry drops them all (spec: apply, rule 6), whatever else
  * the write changes, and the object is not tracked.
  */
+import { atOnce } from '../base/pieces.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { type Changes, changeInVersions, type InVersion } from './change.ts'
@@ -40,15 +41,25 @@ export interface UpdateToTrack {
 
 /** The managedFields of `after`; undefined when the object is not tracked. */
 export function trackUpdate(update: UpdateToTrack): ManagedFieldsEntry[] | undefined {
+  return atOnce(trackSteps(update))
+}
+
+/** The same, with a yield wherever it can be interrupted: each part goes once through the object. */
+export function* trackSteps(update: UpdateToTrack): Generator<void, ManagedFieldsEntry[] | undefined> {
   const { schema, writer, readOnly, inVersion } = update
   const managers = currentManagers(update)
   if (managers === undefined) return undefined
+  yield
   const { apiVersion } = writer
   const before = withoutManagers(update.before)
   const after = withoutManagers(update.after)
   const changeIn = changeInVersions({ schema, apiVersion, before, after, readOnly, inVersion })
+  yield
   const known = reconcileManagers(schemaInVersions({ schema, apiVersion, inVersion }, before), managers)
-  return writeManagers(foldUpdaters(takeChanges(known, (version) => changeIn(version)?.changes, writer)))
+  yield
+  const next = takeChanges(known, (version) => changeIn(version)?.changes, writer)
+  yield
+  return writeManagers(foldUpdaters(next))
 }
 
 /** Whom the write finds; undefined when the object is not tracked. */

@@ -3,7 +3,7 @@
  * none. What others own and the configuration would change is a conflict, told in full, unless it is forced.
  */
 
-import { type Applied, applyObject } from '../merge/apply.ts'
+import { type Applied, applySteps } from '../merge/apply.ts'
 import { applyConflict } from '../merge/conflicts.ts'
 import { ApiError, conflict, notFound, serviceUnavailable } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
@@ -54,7 +54,7 @@ function refuseOther({ resource }: WriteContext, { name, config }: ApplyQuery): 
 }
 
 async function applyNew(context: WriteContext, query: ApplyQuery): Promise<Updated> {
-  const object = merge(context, query, undefined)
+  const object = await merge(context, query, undefined)
   const { resourceVersion: _, uid, ...metadata } = object.metadata
   if (uid)
     throw conflict(
@@ -66,18 +66,20 @@ async function applyNew(context: WriteContext, query: ApplyQuery): Promise<Updat
 }
 
 async function applyToExisting(context: WriteContext, query: ApplyQuery): Promise<Updated> {
-  const json = await updateObject(context, query.name, (previous) => ({
-    object: merge(context, query, previous),
+  const json = await updateObject(context, query.name, async (previous) => ({
+    object: await merge(context, query, previous),
     managed: true,
   }))
   return { json, created: false }
 }
 
-function merge(context: WriteContext, { config, force, complete }: ApplyQuery, live: ApiObject | undefined): ApiObject {
+async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject | undefined): Promise<ApiObject> {
+  const { config, force, complete } = query
+  const { pieces } = context
   const version = versionOf(context)
   const { schema, confidential = false } = version.kind
   const inVersion = inVersions(version)
-  const applied = applyObject({
+  const work = applySteps({
     schema,
     vendor: version.vendor,
     empty: version.empty,
@@ -88,7 +90,10 @@ function merge(context: WriteContext, { config, force, complete }: ApplyQuery, l
     readOnly: readOnlyFields(context),
     ...(inVersion && { inVersion }),
   })
+  await pieces.rest()
+  const applied = await pieces.run(work)
   if (applied.outcome === 'conflict') throw applyConflict(applied.conflicts, { hideValues: confidential })
+  await pieces.rest()
   return withManagers(complete(applied.object, live), applied)
 }
 

@@ -33,6 +33,7 @@ import {
 export async function create(context: WriteContext, object: ApiObject, managed = false): Promise<Buffer> {
   refuseVersion(object)
   const version = versionOf(context)
+  await context.pieces.rest()
   return jsonOf(version, await createStored(context, toStored(version, object), managed))
 }
 
@@ -60,12 +61,14 @@ type Outcome = Buffer | 'unguarded' | ApiError
 async function createOnce(context: WriteContext, object: ApiObject, managed: boolean): Promise<Outcome> {
   const guards: Guard[] = []
   const named = nameObject(context, object)
-  const owned = managed ? named : withManagers(context, context.resource.empty, named)
+  const owned = managed ? named : await withManagers(context, context.resource.empty, named)
+  await context.pieces.rest()
   const admitted = (await context.admission.mutate(requestOf(context, owned, guards))) ?? owned
   const prepared = prepare(context, admitted)
   throwIfInvalid(context, prepared)
   warn(context, prepared, undefined)
   await context.admission.validate(requestOf(context, prepared, guards))
+  await context.pieces.rest()
   return context.dryRun ? await checkFree(context, prepared) : await persist(context, prepared, guards)
 }
 

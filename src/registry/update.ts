@@ -33,7 +33,7 @@ import {
 } from './write.ts'
 
 /** Makes the next object from the present one, both in the version written through. May be called again with a newer. */
-export type Transform = (previous: ApiObject) => Next
+export type Transform = (previous: ApiObject) => Next | Promise<Next>
 
 export interface Next {
   readonly object: ApiObject
@@ -83,11 +83,13 @@ async function createInstead(context: WriteContext, object: ApiObject): Promise<
 
 /** Gives the JSON of what is stored, in the version written through. */
 export async function updateObject(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
-  const { resource, namespace, dryRun, left } = context
+  const { resource, namespace, dryRun, left, pieces } = context
   if (dryRun) return await updateAtOnce(context, name, transform)
   const key = keyOf(resource, namespace, name)
+  await pieces.rest()
   return await resource.turns.take({ key, left }, async (waited) => {
     if (waited) await readMostRecent(resource)
+    pieces.begin()
     return await updateAtOnce(context, name, transform)
   })
 }
@@ -139,8 +141,10 @@ async function tryUpdate(context: WriteContext, name: string, on: Try): Promise<
 async function updateOnce(context: WriteContext, name: string, { stored, transform }: Try): Promise<Outcome> {
   if (stored === undefined) throw notFound(context.resource, name)
   const version = versionOf(context)
+  await context.pieces.rest()
   const previous = readObject(stored.json)
-  const { object, managed } = transform(fromStored(version, previous))
+  await context.pieces.rest()
+  const { object, managed } = await transform(fromStored(version, previous))
   const next = { object: toStored(version, object, previous), managed }
   return await attemptUpdate(context, { previous, next, stored })
 }
@@ -155,12 +159,14 @@ interface Attempt<N> {
 async function attemptUpdate(context: WriteContext, { previous, next, stored }: Attempt<Next>): Promise<Outcome> {
   assertVersion(context.resource, next.object, previous)
   const sent = placed(context, next.object, previous)
-  const owned = next.managed ? sent : withManagers(context, previous, sent)
+  const owned = next.managed ? sent : await withManagers(context, previous, sent)
+  await context.pieces.rest()
   const admitted = (await context.admission.mutate(requestOf(context, owned, previous))) ?? owned
   const prepared = prepare(context, admitted, previous)
   throwIfInvalid(context, prepared, previous)
   warn(context, prepared, previous)
   await context.admission.validate(requestOf(context, prepared, previous))
+  await context.pieces.rest()
   return await persist(context, { previous, next: prepared, stored, named: namesVersion(next.object) })
 }
 

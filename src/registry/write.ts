@@ -1,9 +1,10 @@
 /** What the writing verbs share: who writes and how, and the last step into the store. */
 
 import type { Admission } from '../admission/admission.ts'
+import type { Pieces } from '../base/pieces.ts'
 import { stringifyJson } from '../codec/json.ts'
 import { encodeStored, storedJson } from '../codec/stored.ts'
-import { trackUpdate } from '../merge/track-update.ts'
+import { trackSteps } from '../merge/track-update.ts'
 import { ApiError, timeout } from '../model/api-error.ts'
 import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
@@ -34,6 +35,8 @@ export interface WriteContext {
   readonly warn: (text: string) => void
   /** Gives a signal that aborts when the caller no longer waits for the outcome. */
   readonly left: () => AbortSignal
+  /** Work on large objects is done in these. */
+  readonly pieces: Pieces
 }
 
 /** Tells what the kind has to say about a valid object. */
@@ -47,10 +50,10 @@ export function versionOf({ resource, through }: WriteContext): Resource {
 }
 
 /** Records who owns what after this write, in the version that is written through. */
-export function withManagers(context: WriteContext, before: ApiObject, after: ApiObject): ApiObject {
+export async function withManagers(context: WriteContext, before: ApiObject, after: ApiObject): Promise<ApiObject> {
   const version = versionOf(context)
   const create = before === context.resource.empty
-  const entries = trackUpdate({
+  const work = trackSteps({
     schema: version.kind.schema,
     before: create ? version.empty : fromStored(version, before),
     after: fromStored(version, after),
@@ -59,6 +62,7 @@ export function withManagers(context: WriteContext, before: ApiObject, after: Ap
     create,
     inVersion: inVersions(version),
   })
+  const entries = await context.pieces.run(work)
   const metadata = copyWithout(after.metadata, 'managedFields')
   if (entries !== undefined && entries.length > 0) metadata.managedFields = entries
   return { ...after, metadata }

@@ -1,7 +1,9 @@
 /** What a store must hold before it is served: its vendor profile, the key of continue tokens, the system namespaces. */
+
 import { randomBytes } from 'node:crypto'
 import { admitAll } from '../admission/admission.ts'
 import { UsageError } from '../base/flags.ts'
+import { Pieces } from '../base/pieces.ts'
 import { ApiError } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
 import { superusers } from '../model/user.ts'
@@ -60,6 +62,7 @@ async function createNamespace(resource: Resource, name: string): Promise<void> 
     fieldManager: 'orch',
     warn: () => {},
     left: () => new AbortController().signal,
+    pieces: new Pieces(),
     admission: admitAll,
   }
   await create(context, object).catch((error: unknown) => {

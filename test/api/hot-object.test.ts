@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ClientRequest } from 'node:http'
-import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2'
+import { type ClientHttp2Session, connect } from 'node:http2'
 import { request } from 'node:https'
 import { test } from 'node:test'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
@@ -106,15 +106,15 @@ async function leavers(cluster: Cluster, server: ServerHandle): Promise<void> {
   const session = connect(url, { ca: authority as string })
   // On one connection requests come in the order in which they were sent.
   cluster.signal(0, 'SIGSTOP')
-  const first = begin(session, `${hot}`, 'first')
-  await statusOf(begin(session, `${hot}?resourceVersion=0`))
+  const first = statusOf(session, hot, 'first')
+  await statusOf(session, `${hot}?resourceVersion=0`)
   const left = leaving(server, 'left')
-  assert.equal(await statusOf(begin(session, `${hot}?timeout=1s`, 'late')), 504)
+  assert.equal(await statusOf(session, `${hot}?timeout=500ms`, 'late'), 504)
   left.destroy()
   // Long enough for the server to hear of it.
-  assert.equal(await statusOf(begin(session, `${hot}?timeout=1s`, 'late')), 504)
+  await statusOf(session, `${hot}?timeout=200ms`, 'another')
   cluster.signal(0, 'SIGCONT')
-  await statusOf(first)
+  await first
   session.close()
 }
 
@@ -128,18 +128,13 @@ function leaving(server: ServerHandle, key: string): ClientRequest {
   return outgoing
 }
 
-/** Sends a merge patch that sets a key, or a GET. */
-function begin(session: ClientHttp2Session, target: string, key?: string): ClientHttp2Stream {
-  const headers = { ':path': target, authorization: 'Bearer admin-token' }
-  if (key === undefined) return session.request(headers)
+/** Sends a merge patch that sets a key, or a GET, and waits for the status of the answer. */
+async function statusOf(session: ClientHttp2Session, target: string, key?: string): Promise<number> {
   const patch = { ':method': 'PATCH', 'content-type': 'application/merge-patch+json' }
-  const stream = session.request({ ...headers, ...patch })
-  stream.end(JSON.stringify({ data: { [key]: 'v' } }))
-  return stream
-}
-
-async function statusOf(stream: ClientHttp2Stream): Promise<number | undefined> {
-  const [headers] = await once(stream, 'response')
+  const headers = { ':path': target, authorization: 'Bearer admin-token', ...(key === undefined ? {} : patch) }
+  const stream = session.request(headers, { endStream: key === undefined })
+  if (key !== undefined) stream.end(JSON.stringify({ data: { [key]: 'v' } }))
+  const [answer] = await once(stream, 'response')
   stream.resume()
-  return headers[':status']
+  return answer[':status']
 }
