@@ -32,6 +32,8 @@ export interface Transport {
   readonly signal: AbortSignal
   /** The request's body. Who stops reading can still answer. */
   readonly body: Readable
+  /** Once the body's stream has ended: whether that is where the client ended it. A stream that broke off may end too. */
+  readonly bodyWhole: boolean
   /** The whole answer at once. `unread`: there is a body that nobody has read. */
   send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void
   /** The beginning of an answer that comes in parts. */

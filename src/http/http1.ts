@@ -23,6 +23,10 @@ export class Http1Transport implements Transport {
     this.#response = response
   }
 
+  get bodyWhole(): boolean {
+    return this.body.complete
+  }
+
   get gone(): boolean {
     return this.#response.destroyed && !this.#response.writableFinished
   }

@@ -26,6 +26,14 @@ export class Http2Transport implements Transport {
     stream.on('error', ignore)
   }
 
+  /**
+   * Node ends the readable side of a stream that was reset, or that went with its connection, just as it does at
+   * END_STREAM. But such a stream is closed by then, and one that is still to be answered is not.
+   */
+  get bodyWhole(): boolean {
+    return !this.body.closed
+  }
+
   get gone(): boolean {
     return this.body.destroyed && !this.body.writableFinished
   }

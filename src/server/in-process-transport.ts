@@ -82,6 +82,8 @@ class Conversation implements ServerTransport {
   readonly peer = nobody
   readonly signal: AbortSignal
   readonly body: Readable
+  /** It is handed over in one piece. */
+  readonly bodyWhole = true
   readonly answer: Promise<TransportResponse>
   readonly #gone = new AbortController()
   #begin!: (response: TransportResponse) => void

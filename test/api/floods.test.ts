@@ -3,42 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { watchOver } from '../tools/alive.ts'
+import { frame, number, plainHeaders, preface } from '../tools/http2-frames.ts'
 import { openSession, openSocket } from '../tools/raw-http.ts'
 import { startServer } from '../tools/server.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const longestMs = 300
 const maxFrames = 50_000
-
-const types = {
-  data: 0,
-  headers: 1,
-  priority: 2,
-  reset: 3,
-  settings: 4,
-  ping: 6,
-  goaway: 7,
-  window: 8,
-  continuation: 9,
-}
-
-function frame(type: keyof typeof types, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9)
-  head.writeUIntBE(payload.length, 0, 3)
-  head[3] = types[type]
-  head[4] = flags
-  head.writeUInt32BE(stream, 5)
-  return Buffer.concat([head, payload])
-}
-
-const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame('settings', 0, 0)])
-const number = (value: number) => {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(value)
-  return bytes
-}
-// :method GET, :scheme https, :path / from the static table, and an empty authority.
-const plainHeaders = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x00])
 
 const floods: { readonly [name: string]: (i: number) => Buffer } = {
   pings: () => frame('ping', 0, 0, Buffer.alloc(8)),
