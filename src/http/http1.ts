@@ -32,7 +32,7 @@ export class Http1Transport implements Transport {
   }
 
   get signal(): AbortSignal {
-    this.#signal ??= aborted(this.#response)
+    this.#signal ??= aborted(this.#response, () => this.gone)
     return this.#signal
   }
 

@@ -34,18 +34,19 @@ export class Http2Transport implements Transport {
     return !this.body.closed
   }
 
+  /** Node finishes the writable side of a stream that was reset, so that it looks as if all had been sent. */
   get gone(): boolean {
-    return this.body.destroyed && !this.body.writableFinished
+    return this.body.aborted || (this.body.destroyed && !this.body.writableFinished)
   }
 
   get signal(): AbortSignal {
-    this.#signal ??= aborted(this.body)
+    this.#signal ??= aborted(this.body, () => this.gone)
     return this.#signal
   }
 
   send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void {
     const stream = this.body
-    if (stream.destroyed) return
+    if (stream.closed) return
     const bodiless = this.method === 'HEAD'
     stream.respond([':status', String(status), ...headers], bodiless ? withoutBody : withBody)
     if (!bodiless) stream.end(body)
@@ -54,11 +55,11 @@ export class Http2Transport implements Transport {
   }
 
   open(status: number, headers: ResponseHeaders): void {
-    if (!this.body.destroyed) this.body.respond([':status', String(status), ...headers])
+    if (!this.body.closed) this.body.respond([':status', String(status), ...headers])
   }
 
   write(chunk: Buffer): Promise<void> | undefined {
-    return this.body.destroyed || this.body.write(chunk) ? undefined : drained(this.body)
+    return this.body.closed || this.body.write(chunk) ? undefined : drained(this.body)
   }
 
   pass(chunk: Buffer): Promise<void> {

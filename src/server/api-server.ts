@@ -36,6 +36,8 @@ import { checkStore } from './store-check.ts'
 export interface ApiServer {
   /** Where it is: https://127.0.0.1:6443 */
   readonly url: string
+  /** How many watches are under way. */
+  readonly watches: number
   /** A way in for clients in this process, as this user. `stop` ends what is under way. */
   transport(user: User): ClientTransport
   stop(): Promise<void>
@@ -120,6 +122,9 @@ async function serve(
 
   return {
     url,
+    get watches() {
+      return caches.watchers
+    },
     transport: (user) => inProcess.transport(user),
     stop: async () => {
       stopping = true

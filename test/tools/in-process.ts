@@ -1,23 +1,34 @@
-/** A real server inside the test's own process, for what no flag can say: kinds that are made at run time. */
+/**
+ * A real server inside the test's own process, for what no flag can say and no
+ * answer tells: kinds that are made at run time, how many watches are under way.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseFlags } from '../../src/base/flags.ts'
 import { openLog } from '../../src/base/log.ts'
+import { allKinds } from '../../src/kinds/all.ts'
 import type { Kind } from '../../src/schema/kind.ts'
-import { startApiServer } from '../../src/server/api-server.ts'
+import { type ApiServer, startApiServer } from '../../src/server/api-server.ts'
 import { serverFlags } from '../../src/server/options.ts'
 import { HttpClient } from './http-client.ts'
 import { tokens } from './server.ts'
 
 export interface InProcess {
+  readonly server: ApiServer
   /** A client of an administrator. */
   readonly client: HttpClient
+  /** The server's authority. */
+  readonly ca: string
+  readonly directory: string
   /** Ends the server and removes all that it kept. */
   stop(): Promise<void>
 }
 
-export async function startInProcess(kinds: readonly Kind[], flags: readonly string[] = []): Promise<InProcess> {
+export async function startInProcess(
+  kinds: readonly Kind[] = allKinds,
+  flags: readonly string[] = [],
+): Promise<InProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
   const options = parseFlags(serverFlags, [
@@ -31,7 +42,10 @@ export async function startInProcess(kinds: readonly Kind[], flags: readonly str
   const ca = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
   const client = new HttpClient({ port: Number(new URL(server.url).port), token: 'admin-token', ca })
   return {
+    server,
     client,
+    ca,
+    directory,
     stop: async () => {
       client.close()
       await server.stop()

@@ -2,6 +2,7 @@
  * GET with `watch`: a stream of events until its time is over, the client is gone or cannot keep up.
  * All that is queued goes out as one write; a write waits until the client has taken the last one.
  */
+import { withDeadline } from '../../base/abort.ts'
 import type { Watcher } from '../../cache/watcher.ts'
 import { ApiError, failure } from '../../model/api-error.ts'
 import { formatVersion } from '../../model/resource-version.ts'
@@ -18,17 +19,22 @@ export const handleWatch: Handler = async (request) => {
   checkVersionMatch(info.query, resource.vendor, true)
   const selection = readSelection(request)
   const lifetime = lifetimeMs(info.query)
-  const over = AbortSignal.any([exchange.transport.signal, AbortSignal.timeout(lifetime)])
-  const watching = await begin(request, {
-    selection,
-    resourceVersion: text(info.query, 'resourceVersion'),
-    form: request.events,
-    signal: over,
+  // A signal of its own: those that are combined from others, or wait for a time, outlive the watch by that time.
+  await withDeadline({ ms: lifetime, outer: exchange.transport.signal, late: timeIsOver }, async (over) => {
+    const watching = await begin(request, {
+      selection,
+      resourceVersion: text(info.query, 'resourceVersion'),
+      form: request.events,
+      signal: over,
+    })
+    if (watching === undefined) return
+    const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? bookmarkTimes(lifetime) : undefined
+    await stream(request, watching, { over, bookmarks })
   })
-  if (watching === undefined) return
-  exchange.open(200, exchange.form.mediaType)
-  const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? bookmarkTimes(lifetime) : undefined
-  await stream(request, watching, { over, bookmarks })
+}
+
+function timeIsOver(): Error {
+  return new Error('the time of the watch is over')
 }
 
 /** A start that is too old is told in the stream, as clients expect: a 200 with one ERROR event. */
@@ -68,6 +74,7 @@ async function stream(
   if (over.aborted) end()
   const bookmarking = bookmarks && startBookmarks(request, watcher, bookmarks)
   try {
+    exchange.open(200, exchange.form.mediaType)
     for (const chunk of gather(before)) await exchange.transport.write(chunk)
     await forward(exchange, watcher)
   } finally {
