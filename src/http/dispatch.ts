@@ -2,7 +2,7 @@
 
 import type { Admission } from '../admission/admission.ts'
 import type { EventForm } from '../cache/event.ts'
-import { ApiError, methodNotAllowed, noSuchPath } from '../model/api-error.ts'
+import { ApiError, noSuchPath } from '../model/api-error.ts'
 import { eventsOf } from '../registry/conversion.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Exchange } from './exchange.ts'
@@ -50,7 +50,7 @@ export function dispatch({ resources, paths, admission }: Routes): Step {
     const resource = byPath.get(`${info.group}/${info.version}/${info.plural}`)
     if (resource === undefined || !isPlaced(resource, info)) throw noSuchPath()
     const events = agree(exchange, info, resource)
-    return handlerOf(resource, info)({ exchange, info, resource, admission, events })
+    return handlerOf(resource, info, exchange.transport.method)({ exchange, info, resource, admission, events })
   }
 }
 
@@ -72,19 +72,24 @@ function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: Pat
   throw noSuchPath()
 }
 
-/** A namespaced kind is written in a namespace; one without namespaces is never found in one. */
-function isPlaced({ kind }: Resource, info: ResourceInfo): boolean {
-  if (kind.scope === 'Cluster') return info.namespace === ''
-  return info.namespace !== '' || info.verb === 'list' || (info.verb === 'watch' && info.name === '')
+/** Objects of a namespaced kind are in a namespace, their lists anywhere; one without namespaces is never in one. */
+function isPlaced({ kind }: Resource, { namespace, name }: ResourceInfo): boolean {
+  return kind.scope === 'Cluster' ? namespace === '' : namespace !== '' || name === ''
 }
 
-function handlerOf(resource: Resource, info: ResourceInfo): Handler {
+const reading: ReadonlySet<Verb> = new Set(['get', 'list', 'watch'])
+
+function handlerOf(resource: Resource, info: ResourceInfo, method: string): Handler {
   if (info.subresource !== '') assertSubresource(resource, info)
+  // HEAD may ask for the same, but is not served; what is below `/watch` is a watch and nothing else.
+  if (reading.has(info.verb) && method !== 'GET') throw notAllowed()
+  const everywhere = resource.kind.scope === 'Namespaced' && info.namespace === ''
+  if (everywhere && !reading.has(info.verb)) throw notAllowed()
   if (info.name === '' && ['update', 'patch', 'delete', 'get'].includes(info.verb)) throw notAllowed()
   if (info.verb === 'create' && info.name !== '') throw notAllowed()
   if (info.verb === 'deletecollection' && resource.kind.deleteCollection === false) throw notAllowed()
   const handler = handlers[info.verb]
-  if (handler === undefined) throw methodNotAllowed(info.verb, resource)
+  if (handler === undefined) throw notAllowed()
   return handler
 }
 

@@ -92,11 +92,6 @@ export function noSuchPath(): ApiError {
   return new ApiError(404, 'NotFound', 'the server could not find the requested resource', {})
 }
 
-export function methodNotAllowed(action: string, resource?: ResourceRef): ApiError {
-  const message = `${action} is not supported on ${resource ? `resources of kind "${qualified(resource)}"` : 'this path'}`
-  return new ApiError(405, 'MethodNotAllowed', message, resource ? detailsOf(resource.group, resource.plural, '') : {})
-}
-
 export function notAcceptable(offered: readonly string[]): ApiError {
   return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
 }
