@@ -23,6 +23,8 @@ export const defaultTimes: Times = {
 
 /** How long a client that was refused may go on sending, so that it gets to read why. */
 export const lingerTime = 2 * seconds
+/** How long a server that stops waits on a connection for a request that may be on its way. */
+export const drainTime = 0.5 * seconds
 export const maxHeaderBytes = 128 * 1024
 /** Node drops further ones silently, so its limit is above ours, which is answered with 431. */
 export const maxParsedHeaders = 2000

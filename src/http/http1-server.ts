@@ -1,11 +1,14 @@
 /**
  * HTTP/1.1 on connections that the listener has accepted. Refuses what is ambiguous, and ends a connection after the
- * first fault: what follows may be part of it. `close` lets answers under way finish.
+ * first fault: what follows may be part of it.
+ *
+ * `close` ends connections as a client can follow: every answer says that it is the last one, and a connection without
+ * a request is ended only after a while, as one may be on its way that nobody would then answer.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { lingerTime, maxHeaderBytes, maxParsedHeaders, type Times } from './connection-limits.ts'
+import { drainTime, lingerTime, maxHeaderBytes, maxParsedHeaders, type Times } from './connection-limits.ts'
 import type { Peer, Transport } from './exchange.ts'
 import { Http1Transport } from './http1.ts'
 
@@ -38,18 +41,35 @@ export class Http1Server {
 
   accept(socket: TLSSocket, peer: Peer): void {
     this.#peers.set(socket, peer)
-    socket.on('close', () => this.#peers.delete(socket))
+    socket.on('close', () => this.#forget(socket))
     this.#server.emit('connection', socket)
+    if (this.#closing) this.#endWhenIdle(socket)
   }
 
   close(): void {
     this.#closing = true
-    for (const socket of this.#peers.keys()) {
-      const answer = this.#last.get(socket)
-      if (answer !== undefined && !answer.writableFinished) endAfter(answer)
-    }
-    this.#server.close()
-    this.#server.closeIdleConnections()
+    for (const socket of this.#peers.keys()) this.#endWhenIdle(socket)
+    this.#stopIfDone()
+  }
+
+  #forget(socket: Duplex): void {
+    this.#peers.delete(socket)
+    this.#stopIfDone()
+  }
+
+  /** Node's own `close` cuts off connections without a request at once, so it is called when there is none left. */
+  #stopIfDone(): void {
+    if (this.#closing && this.#peers.size === 0) this.#server.close()
+  }
+
+  /** An answer that has begun has promised to keep the connection: then the next one ends it, if there is one in time. */
+  #endWhenIdle(socket: Duplex): void {
+    const answer = this.#last.get(socket)
+    if (answer === undefined || answer.writableFinished) {
+      const timer = setTimeout(() => this.#last.get(socket) === answer && endGently(socket), drainTime)
+      socket.on('close', () => clearTimeout(timer))
+    } else if (answer.headersSent) answer.on('close', () => this.#endWhenIdle(socket))
+    else answer.shouldKeepAlive = false
   }
 
   #begin(request: IncomingMessage, response: ServerResponse, onRequest: (transport: Transport) => void): void {
@@ -61,17 +81,16 @@ export class Http1Server {
       return
     }
     this.#last.set(socket, response)
-    if (this.#closing) endAfter(response)
+    if (this.#closing) response.shouldKeepAlive = false
     onRequest(new Http1Transport(request, response, this.#peers.get(socket) ?? nobody))
   }
 }
 
-/** Ends the connection with this answer: nothing more is read on it. */
-function endAfter(answer: ServerResponse): void {
-  answer.shouldKeepAlive = false
-  // An answer that has begun has promised to keep the connection.
-  const { socket } = answer
-  if (answer.headersSent) answer.on('finish', () => socket?.end())
+/** Says that nothing more will come, and gives the other side time to say so too. */
+function endGently(socket: Duplex): void {
+  socket.end()
+  const timer = setTimeout(() => socket.destroy(), lingerTime)
+  socket.on('close', () => clearTimeout(timer))
 }
 
 /** One version, one host: who passed a request with two on may have gone by the other one. */
@@ -98,7 +117,6 @@ function refuse(socket: Duplex, error: NodeJS.ErrnoException, answer: ServerResp
     return
   }
   const status = refusals.get(error.code ?? '') ?? '400 Bad Request'
-  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
-  const timer = setTimeout(() => socket.destroy(), lingerTime)
-  socket.on('close', () => clearTimeout(timer))
+  socket.write(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+  endGently(socket)
 }

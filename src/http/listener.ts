@@ -3,8 +3,9 @@
  * until `close`, which lets answers under way finish within the time given.
  */
 import type { Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { createServer, type SecureContextOptions, type Server, type TLSSocket } from 'node:tls'
-import { defaultTimes, type Times } from './connection-limits.ts'
+import { defaultTimes, lingerTime, type Times } from './connection-limits.ts'
 import type { Peer, Transport } from './exchange.ts'
 import { Http1Server } from './http1-server.ts'
 import { Http2Server } from './http2-server.ts'
@@ -23,6 +24,8 @@ export class Listener {
   readonly #http1: Http1Server
   readonly #http2: Http2Server
   readonly #sockets = new Set<Socket>()
+  /** How many connections there have been. */
+  #taken = 0
 
   private constructor({ tls, onRequest, times = defaultTimes }: ListenerOptions) {
     this.#http1 = new Http1Server(times, onRequest)
@@ -37,7 +40,10 @@ export class Listener {
       rejectUnauthorized: false,
       handshakeTimeout: times.handshake,
     })
-    this.#tls.on('connection', (socket) => this.#own(socket))
+    this.#tls.on('connection', (socket) => {
+      this.#taken++
+      this.#own(socket)
+    })
     this.#tls.on('secureConnection', (socket) => this.#accept(socket))
     // A handshake that fails or takes too long leaves its connection open.
     this.#tls.on('tlsClientError', (_, socket) => socket.destroy())
@@ -68,6 +74,7 @@ export class Listener {
 
   /** Stops listening, lets answers under way finish, and cuts off what is left after `graceMs`. */
   async close(graceMs: number): Promise<void> {
+    await this.#takeWaiting()
     const closed = new Promise<void>((resolve) => this.#tls.close(() => resolve()))
     this.#http1.close()
     this.#http2.close()
@@ -76,6 +83,17 @@ export class Listener {
     }, graceMs)
     await closed
     clearTimeout(timer)
+  }
+
+  /** Connections that are made but not yet taken from the system would be reset by not listening any more. */
+  async #takeWaiting(): Promise<void> {
+    const end = performance.now() + lingerTime
+    for (let taken = -1; taken !== this.#taken && performance.now() < end; ) {
+      taken = this.#taken
+      // One turn of the loop takes one at least; the first immediate may still belong to the turn before.
+      await setImmediate()
+      await setImmediate()
+    }
   }
 
   #own(socket: Socket): void {

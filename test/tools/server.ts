@@ -8,6 +8,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { HttpTransport, type HttpTransportOptions } from '../../src/client/http-transport.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import { HttpClient } from './http-client.ts'
@@ -40,6 +41,8 @@ export interface ServerHandle {
   restart(flags?: readonly string[]): Promise<void>
   /** Starts again on the same directory and port, and is killed so many milliseconds later, ready or not. */
   restartAndKill(afterMs: number): Promise<void>
+  /** Starts again on the same directory and port, and is sent SIGTERM as soon as it is time, ready or not. */
+  restartAndStop(isTime: () => boolean): Promise<{ readonly code: number | null; readonly output: string }>
 }
 
 /** Where a test, or a whole file of tests, hands in what is to be done at its end. */
@@ -97,6 +100,13 @@ async function start(t: Ending, command: Command, flags: readonly string[]): Pro
       const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
       await once(child, 'exit')
       clearTimeout(timer)
+    },
+    restartAndStop: async (isTime) => {
+      const child = spawnServer({ command, directory, port, flags })
+      let output = ''
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+      while (!isTime() && child.exitCode === null) await pause(1)
+      return { code: await end(child, 'SIGTERM'), output }
     },
   }
   t.after(async () => {
