@@ -17,6 +17,8 @@ export interface Peer {
   readonly address: string
   /** The client's certificate, and whether it is signed by a CA that the server trusts for clients. */
   readonly certificate: { readonly x509: X509Certificate; readonly trusted: boolean } | undefined
+  /** To be called when a request has shown who is at the other end: connections of strangers are bounded. */
+  proved(): void
 }
 
 /** The transport's side of an exchange. */

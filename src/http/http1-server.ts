@@ -12,7 +12,7 @@ import { drainTime, lingerTime, maxHeaderBytes, maxParsedHeaders, type Times } f
 import type { Peer, Transport } from './exchange.ts'
 import { Http1Transport } from './http1.ts'
 
-const nobody: Peer = { address: '', certificate: undefined }
+const nobody: Peer = { address: '', certificate: undefined, proved: () => {} }
 
 export class Http1Server {
   readonly #server: Server
@@ -33,6 +33,9 @@ export class Http1Server {
       requireHostHeader: false,
     })
     this.#server.maxHeadersCount = maxParsedHeaders
+    // An answer that its client does not take. Node counts only time in which nothing moves.
+    this.#server.timeout = times.stall
+    this.#server.on('timeout', (socket) => this.#onQuiet(socket))
     this.#server.on('request', (request, response) => this.#begin(request, response, onRequest))
     this.#server.on('clientError', (error, socket) => refuse(socket, error, this.#last.get(socket)))
     // The timers for slow clients are started by listening, which the TLS server does for this one.
@@ -50,6 +53,14 @@ export class Http1Server {
     this.#closing = true
     for (const socket of this.#peers.keys()) this.#endWhenIdle(socket)
     this.#stopIfDone()
+  }
+
+  /** Nothing moves: well while a watch has nothing to tell or a body is awaited, not while an answer is to be taken. */
+  #onQuiet(socket: Duplex): void {
+    const answer = this.#last.get(socket)
+    const working = answer !== undefined && !answer.writableFinished && answer.writableLength === 0
+    // One on which no request has come yet is timed by Node.
+    if (answer !== undefined && !working) socket.destroy()
   }
 
   #forget(socket: Duplex): void {

@@ -22,8 +22,6 @@ export class Http2Transport implements Transport {
     this.rawHeaders = withoutPseudo(rawHeaders)
     this.peer = peer
     this.body = stream
-    // A stream that is reset tells so by an error event; that it is destroyed is what we go by.
-    stream.on('error', ignore)
   }
 
   /**
@@ -74,8 +72,6 @@ export class Http2Transport implements Transport {
     this.body.close(cancel)
   }
 }
-
-function ignore(): void {}
 
 function withoutPseudo(raw: readonly string[]): string[] {
   let start = 0

@@ -10,6 +10,7 @@ import type { Authorizer } from '../authz/authorizer.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
 import { errorFields, type Log } from '../base/log.ts'
+import { openFileLimit } from '../base/open-files.ts'
 import { Caches } from '../cache/caches.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
 import { Exchange } from '../http/exchange.ts'
@@ -158,7 +159,8 @@ async function openListener(
 ): Promise<Listener> {
   const { bindAddress: host, securePort: port } = options
   try {
-    return await Listener.open({ host, port, tls, ...handlers })
+    const openFiles = openFileLimit()
+    return await Listener.open({ host, port, tls, ...handlers, ...(openFiles === undefined ? {} : { openFiles }) })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EADDRINUSE')
