@@ -1,7 +1,7 @@
 /** What a connection may take, and how many there may be: times, sizes and counts. */
 import type { StrangerLimits } from './strangers.ts'
 
-/** How long a client may take, in milliseconds. */
+/** How long a client may take, in milliseconds. As one is looked at now and then, it may be two looks more. */
 export interface Times {
   readonly handshake: number
   readonly headers: number
@@ -18,10 +18,10 @@ const seconds = 1000
 
 export const defaultTimes: Times = {
   handshake: 10 * seconds,
-  headers: 30 * seconds,
+  headers: 22 * seconds,
   request: 90 * seconds,
   idle: 180 * seconds,
-  stall: 30 * seconds,
+  stall: 22 * seconds,
   check: 5 * seconds,
 }
 
@@ -46,7 +46,7 @@ export interface Counts {
   readonly strangers: StrangerLimits
 }
 
-const mostStrangers = 1024
+const mostStrangers = 4096
 /** What the store, its files and connections to others need. */
 const kept = 64
 

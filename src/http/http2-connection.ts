@@ -87,7 +87,13 @@ export class Http2Connection {
       if (this.#waiting.delete(stream)) stream.setTimeout(0)
     } else if (!this.#waiting.has(stream)) {
       this.#waiting.add(stream)
-      stream.setTimeout(this.#times.stall, () => stream.writableLength > 0 && stream.close(cancel))
+      stream.setTimeout(this.#times.stall, () => stream.writableLength > 0 && this.#giveUp(stream))
     }
+  }
+
+  /** With the only stream its connection goes too: who does not take one answer will hardly ask for another. */
+  #giveUp(stream: ServerHttp2Stream): void {
+    if (this.#open.size === 1) this.#session.destroy()
+    else stream.close(cancel)
   }
 }

@@ -1,10 +1,12 @@
 /** Floods of cheap frames in HTTP/2, each bounded in count and time: the server lives, and serves others. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { watchOver } from '../tools/alive.ts'
 import { frame, number, plainHeaders, preface } from '../tools/http2-frames.ts'
-import { openSession, openSocket } from '../tools/raw-http.ts'
+import { closed, listen, ok, open } from '../tools/listener.ts'
+import { ask, openSession, openSocket } from '../tools/raw-http.ts'
 import { startServer } from '../tools/server.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
@@ -87,4 +89,43 @@ test('requests that are taken back as soon as they are sent', { timeout: 30_000 
   }
   t.diagnostic(`${sent} requests taken back`)
   await assertAlive()
+})
+
+test('who takes back what they ask for loses the connection, and nothing of it is begun', {
+  timeout: 30_000,
+}, async (t) => {
+  let begun = 0
+  const port = await listen(t, {
+    onRequest: (transport) => {
+      begun++
+      ok(transport)
+    },
+  })
+  const socket = await open(port, 'h2')
+  socket.write(preface)
+  const pair = floods['requests that are reset at once']!
+  const pairs = Buffer.concat(Array.from({ length: 2000 }, (_, i) => pair(i)))
+  socket.write(pairs)
+  const text = await closed(t, socket)
+  // The last frame is a farewell with the reason: ENHANCE_YOUR_CALM or an internal error, as the session puts it.
+  assert.ok(text.includes('\x07\0\0\0\0\0'), 'no farewell')
+  assert.ok(begun <= 20, `${begun} requests were begun`)
+})
+
+test('a client may leave all its watches at once, again and again', { timeout: 30_000 }, async (t) => {
+  const server = await startServer(t)
+  const session = openSession(server)
+  t.after(() => session.destroy())
+  let gone = false
+  session.on('goaway', () => (gone = true))
+  for (let round = 0; round < 2; round++) {
+    const streams = Array.from({ length: 100 }, () =>
+      session.request({ ':path': `${configMaps}?watch=1`, authorization: 'Bearer admin-token' }),
+    )
+    await Promise.all(streams.map((stream) => once(stream, 'response')))
+    for (const stream of streams) stream.on('error', () => {}).close(8)
+    await Promise.all(streams.map((stream) => once(stream, 'close')))
+  }
+  assert.equal((await ask(session, { ':path': '/livez' })).status, 200)
+  assert.equal(gone, false)
 })
