@@ -2,6 +2,7 @@
  * Reads a request's body, bounded in size, and only as it was sent: no compressed bodies. A body counts when the client
  * has ended it and all that was announced has come: half of one could say something quite different from the whole.
  */
+import { shorten } from '../base/shorten.ts'
 import { badRequest, entityTooLarge, unsupportedMediaType } from '../model/api-error.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -12,7 +13,7 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
   const encoding = exchange.headers.one('content-encoding')
   if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
     throw unsupportedMediaType(
-      `content encoding ${JSON.stringify(encoding.slice(0, 50))} is not accepted: send the body as it is`,
+      `content encoding ${JSON.stringify(shorten(encoding, 50))} is not accepted: send the body as it is`,
     )
   }
   const announced = exchange.headers.one('content-length')

@@ -2,6 +2,7 @@
  * Conflicts: what an apply would change that others own. A conflict is a value; `applyConflict` makes the answer of
  * it, which tells per field who owns it and since when, what is there and what was asked for, and the ways out.
  */
+import { shorten } from '../base/shorten.ts'
 import { stringifyJson } from '../codec/json.ts'
 import { ApiError } from '../model/api-error.ts'
 import { isObject, type Json, own } from '../model/json.ts'
@@ -109,7 +110,7 @@ const longestShown = 200
 function show(value: Json | undefined): string {
   if (value === undefined) return 'nothing'
   const text = stringifyJson(value)
-  return text.length > longestShown ? `${text.slice(0, longestShown)}...` : text
+  return text.length > longestShown ? `${shorten(text, longestShown)}...` : text
 }
 
 function compareText(a: string, b: string): number {
