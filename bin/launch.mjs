@@ -18,8 +18,14 @@ if (!fit) {
   process.exit(1)
 }
 
+// Who is told to stop before there is anything to stop has done so; from then on the server sees to it.
+const leave = () => process.exit(0)
+const signals = program === 'orch' ? ['SIGINT', 'SIGTERM'] : []
+for (const signal of signals) process.on(signal, leave)
+
 if (existsSync(join(root, 'src'))) {
   const { bundleIfStale } = await import(pathToFileURL(join(root, 'scripts', 'bundle.mjs')).href)
   await bundleIfStale()
 }
 await import(pathToFileURL(join(root, 'dist', `${program}.js`)).href)
+for (const signal of signals) process.off(signal, leave)

@@ -44,6 +44,11 @@ export class Caches {
     return this.#fault
   }
 
+  /** How many watchers there are, of all kinds. */
+  get watchers(): number {
+    return this.#byPrefix.values().reduce((sum, { watchers }) => sum + watchers, 0)
+  }
+
   /** The cache of a kind; made before `start`. */
   add(group: string, plural: string): KindCache {
     const cache = new KindCache(`${objectsPrefix}${group}/${plural}/`)

@@ -55,6 +55,11 @@ export class KindCache {
     return this.#objects.size
   }
 
+  /** How many watchers there are. */
+  get watchers(): number {
+    return this.#watchers.values().reduce((sum, { size }) => sum + size, 0)
+  }
+
   /** The revision that events are complete from: a watch after an older one needs the store's log. */
   get floor(): number {
     return this.#floor

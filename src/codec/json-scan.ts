@@ -2,6 +2,7 @@
  * One pass over JSON text for what the native parser hides. It does not check the grammar (the parser does): on text
  * that is no JSON it may say anything, but it always ends, in time linear in the text.
  */
+import { shorten } from '../base/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
 
 export const maxDepth = 512
@@ -125,6 +126,6 @@ const longestPlace = 200
 function pathTo(levels: readonly Level[], key: string): string {
   const places = levels
     .slice(0, -1)
-    .map(({ keys, place }) => (keys ? `.${String(place).slice(0, longestPlace)}` : `[${place}]`))
-  return `${places.join('')}.${key.slice(0, longestPlace)}`.replace(/^\./, '')
+    .map(({ keys, place }) => (keys ? `.${shorten(String(place), longestPlace)}` : `[${place}]`))
+  return `${places.join('')}.${shorten(key, longestPlace)}`.replace(/^\./, '')
 }

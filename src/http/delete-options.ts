@@ -1,4 +1,5 @@
 /** DeleteOptions, from the body and the query. Where a body is sent its options count, and a dry run from either. */
+import { shorten } from '../base/shorten.ts'
 import { badRequest, invalidObject } from '../model/api-error.ts'
 import { type FieldError, invalid, notSupported } from '../model/field-error.ts'
 import type { Json } from '../model/json.ts'
@@ -42,7 +43,7 @@ export async function readDeleteOptions(exchange: Exchange, { kind, vendor }: Re
 function decodeOptions(value: Json): Sent {
   const sent = decode(deleteOptions, value).value as Sent
   if (sent.kind !== undefined && sent.kind !== 'DeleteOptions')
-    throw badRequest(`the body of a delete is a DeleteOptions, not a ${sent.kind.slice(0, 50)}`)
+    throw badRequest(`the body of a delete is a DeleteOptions, not a ${shorten(sent.kind, 50)}`)
   return sent
 }
 

@@ -1,7 +1,7 @@
 /** The last step: hands a request to the verb of its resource, or to the handler of its path. */
 
 import type { Admission } from '../admission/admission.ts'
-import { ApiError, badRequest, methodNotAllowed, noSuchPath } from '../model/api-error.ts'
+import { ApiError, badRequest, noSuchPath } from '../model/api-error.ts'
 import { checkPathSegment } from '../model/names.ts'
 import type { Resource } from '../registry/resource.ts'
 import { agreeOnForm } from './agree.ts'
@@ -48,7 +48,7 @@ export function dispatch({ resources, paths, admission }: Routes): Step {
     const resource = byPath.get(`${info.group}/${info.version}/${info.plural}`)
     if (resource === undefined || !isPlaced(resource, info)) throw noSuchPath()
     agreeOnForm(exchange, resource)
-    return handlerOf(resource, info)({ exchange, info, resource, admission })
+    return handlerOf(resource, info, exchange.transport.method)({ exchange, info, resource, admission })
   }
 }
 
@@ -60,19 +60,24 @@ function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: Pat
   throw noSuchPath()
 }
 
-/** A namespaced kind is written in a namespace; one without namespaces is never found in one. */
-function isPlaced({ kind }: Resource, info: ResourceInfo): boolean {
-  if (kind.scope === 'Cluster') return info.namespace === ''
-  return info.namespace !== '' || info.verb === 'list' || (info.verb === 'watch' && info.name === '')
+/** Objects of a namespaced kind are in a namespace, their lists anywhere; one without namespaces is never in one. */
+function isPlaced({ kind }: Resource, { namespace, name }: ResourceInfo): boolean {
+  return kind.scope === 'Cluster' ? namespace === '' : namespace !== '' || name === ''
 }
 
-function handlerOf(resource: Resource, info: ResourceInfo): Handler {
+const reading: ReadonlySet<Verb> = new Set(['get', 'list', 'watch'])
+
+function handlerOf(resource: Resource, info: ResourceInfo, method: string): Handler {
   if (info.subresource !== '') assertSubresource(resource, info)
+  // HEAD may ask for the same, but is not served; what is below `/watch` is a watch and nothing else.
+  if (reading.has(info.verb) && method !== 'GET') throw notAllowed()
+  const everywhere = resource.kind.scope === 'Namespaced' && info.namespace === ''
+  if (everywhere && !reading.has(info.verb)) throw notAllowed()
   if (named.includes(info.verb)) assertName(info.name)
   if (info.verb === 'create' && info.name !== '') throw notAllowed()
   if (info.verb === 'deletecollection' && resource.kind.deleteCollection === false) throw notAllowed()
   const handler = handlers[info.verb]
-  if (handler === undefined) throw methodNotAllowed(info.verb, resource)
+  if (handler === undefined) throw notAllowed()
   return handler
 }
 

@@ -17,6 +17,8 @@ export interface Peer {
   readonly address: string
   /** The client's certificate, and whether it is signed by a CA that the server trusts for clients. */
   readonly certificate: { readonly x509: X509Certificate; readonly trusted: boolean } | undefined
+  /** To be called when a request has shown who is at the other end: connections of strangers are bounded. */
+  proved(): void
 }
 
 /** The transport's side of an exchange. */
@@ -32,6 +34,8 @@ export interface Transport {
   readonly signal: AbortSignal
   /** The request's body. Who stops reading can still answer. */
   readonly body: Readable
+  /** Once the body's stream has ended: whether that is where the client ended it. A stream that broke off may end too. */
+  readonly bodyWhole: boolean
   /** The whole answer at once. `unread`: there is a body that nobody has read. */
   send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void
   /** The beginning of an answer that comes in parts. */

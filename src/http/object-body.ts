@@ -3,6 +3,7 @@
  * request's body, or what a patch made of the stored object. Fields that the kind does not have are refused, warned
  * of or ignored, as `fieldValidation` says.
  */
+import { shorten } from '../base/shorten.ts'
 import { decodePatched, invalidPatch } from '../merge/patch-faults.ts'
 import { badRequest } from '../model/api-error.ts'
 import { maxTold } from '../model/field-error.ts'
@@ -59,7 +60,7 @@ function withType(resource: Resource, value: Json): JsonObject {
   }
   if (!isOfKind(resource, said)) {
     throw badRequest(
-      `the object provided is of kind ${said.kind.slice(0, 100)} in ${said.apiVersion.slice(0, 100)}, this path takes ${wanted.kind} in ${wanted.apiVersion}`,
+      `the object provided is of kind ${shorten(said.kind, 100)} in ${shorten(said.apiVersion, 100)}, this path takes ${wanted.kind} in ${wanted.apiVersion}`,
     )
   }
   return { ...value, ...wanted }
@@ -86,11 +87,11 @@ function withUniqueOwners(exchange: Exchange, object: ApiObject): ApiObject {
 const longestPath = 500
 
 function unknownFields({ unknown }: Decoded): string[] {
-  return unknown.slice(0, maxTold).map((path) => `unknown field "${path.slice(0, longestPath)}"`)
+  return unknown.slice(0, maxTold).map((path) => `unknown field "${shorten(path, longestPath)}"`)
 }
 
 export function duplicateFields(paths: readonly string[]): string[] {
-  return paths.slice(0, maxTold).map((path) => `duplicate field "${path.slice(0, longestPath)}"`)
+  return paths.slice(0, maxTold).map((path) => `duplicate field "${shorten(path, longestPath)}"`)
 }
 
 export function reportFields(exchange: Exchange, faults: readonly string[], refuse: (why: string) => Error): void {

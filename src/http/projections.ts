@@ -3,6 +3,7 @@
  * whether that is one object or a list; a Status stays what it is.
  */
 
+import { shorten } from '../base/shorten.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { EventForm, EventType } from '../cache/event.ts'
 import { parseJson, stringifyJson } from '../codec/json.ts'
@@ -44,7 +45,7 @@ export function openView(resource: Resource, projection: Projection, query: URLS
   const include = query.get('includeObject') || 'Metadata'
   if (projection.as === 'Table' && include !== 'None' && include !== 'Metadata' && include !== 'Object') {
     throw badRequest(
-      `unable to convert to Table: includeObject ${JSON.stringify(include.slice(0, 50))} must be 'Metadata', 'Object', 'None' or empty`,
+      `unable to convert to Table: includeObject ${JSON.stringify(shorten(include, 50))} must be 'Metadata', 'Object', 'None' or empty`,
     )
   }
   return { resource, projection, include: include as View['include'] }

@@ -1,4 +1,5 @@
 /** Reading query parameters: a wrong value is a 400 that names the parameter. */
+import { shorten } from '../base/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
 
 /** A whole number of at least 0; undefined when the parameter is not sent. */
@@ -6,7 +7,7 @@ export function wholeNumber(query: URLSearchParams, name: string): number | unde
   const text = query.get(name)
   if (text === null) return undefined
   if (!/^-?\d{1,19}$/.test(text))
-    throw badRequest(`invalid ${name} ${JSON.stringify(text.slice(0, 50))}: it must be an integer`)
+    throw badRequest(`invalid ${name} ${JSON.stringify(shorten(text, 50))}: it must be an integer`)
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 

@@ -7,7 +7,8 @@
  */
 import { badRequest, noSuchPath } from '../model/api-error.ts'
 
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+/** '' is what a method asks for that no resource has. */
+export type Verb = '' | 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
 export interface ResourceInfo {
   readonly resource: true
@@ -51,12 +52,11 @@ export function readRequest(method: string, target: string): RequestInfo {
   const query = mark < 0 ? noQuery : new URLSearchParams(target.slice(mark + 1))
   const segments = readSegments(path)
   const place = readPlace(segments)
-  const verb = verbs.get(method)
-  if (place === undefined || verb === undefined) return pathInfo(method, segments, path, query)
+  if (place === undefined) return pathInfo(method, segments, path, query)
   const { group, version, plural, namespace, name, subresource } = place
   return {
     resource: true,
-    verb: exactVerb(verb, place, query),
+    verb: exactVerb(verbs.get(method) ?? '', place, query),
     path,
     query,
     group,
@@ -138,9 +138,11 @@ function isNamespaced(segments: readonly string[], at: number): boolean {
   return segments[at] === 'namespaces' && segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2]!)
 }
 
+/** What is below `/watch` is a watch by any method. */
 function exactVerb(verb: Verb, place: Place, query: URLSearchParams): Verb {
+  if (place.watchPrefix) return 'watch'
   if (verb === 'get') {
-    if (place.subresource === '' && (place.watchPrefix || isTrue(query, 'watch'))) return 'watch'
+    if (place.subresource === '' && isTrue(query, 'watch')) return 'watch'
     return place.name === '' ? 'list' : 'get'
   }
   return verb === 'delete' && place.name === '' ? 'deletecollection' : verb

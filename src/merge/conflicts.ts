@@ -3,6 +3,7 @@
  * it, which tells per field who owns it and since when, what is there and what was asked for, and the ways out. An
  * object may have thousands: they are found in time linear to their number, and the first of them are told.
  */
+import { shorten } from '../base/shorten.ts'
 import { stringifyJson } from '../codec/json.ts'
 import { ApiError } from '../model/api-error.ts'
 import { maxTold } from '../model/field-error.ts'
@@ -135,9 +136,8 @@ function showOnce(): Show {
   }
 }
 
-/** No character is cut in two. */
 function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length).replace(/[\ud800-\udbff]$/, '')}...` : text
+  return text.length > length ? `${shorten(text, length)}...` : text
 }
 
 function compareText(a: string, b: string): number {

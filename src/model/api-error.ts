@@ -2,6 +2,7 @@
  * The one error that becomes an answer: a code, a reason and a sentence, turned into a Status body in one place.
  * The constructors below name every way in which the server says no; each says what was wrong and with what.
  */
+import { shorten } from '../base/shorten.ts'
 import { causeOf, type FieldError, firstFaults, type StatusCause, summary } from './field-error.ts'
 
 export interface StatusDetails {
@@ -92,11 +93,6 @@ export function noSuchPath(): ApiError {
   return new ApiError(404, 'NotFound', 'the server could not find the requested resource', {})
 }
 
-export function methodNotAllowed(action: string, resource?: ResourceRef): ApiError {
-  const message = `${action} is not supported on ${resource ? `resources of kind "${qualified(resource)}"` : 'this path'}`
-  return new ApiError(405, 'MethodNotAllowed', message, resource ? detailsOf(resource.group, resource.plural, '') : {})
-}
-
 export function notAcceptable(offered: readonly string[]): ApiError {
   return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
 }
@@ -141,7 +137,7 @@ export function unsupportedMediaType(message: string): ApiError {
 
 export function invalidObject(kind: KindRef, name: string, errors: readonly FieldError[]): ApiError {
   const full = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
-  const shown = name.slice(0, longestName)
+  const shown = shorten(name, longestName)
   const told = firstFaults(errors)
   const more = errors.length > told.length ? `, and ${errors.length - told.length} more` : ''
   const details = { ...detailsOf(kind.group, kind.kind, shown), causes: told.map(causeOf) }

@@ -3,6 +3,7 @@
  * A comma, `=` or backslash in a value is written with a backslash before it. `FieldMatcher` is a selector made ready
  * for many objects: what it costs per object is a look-up for each field that it names.
  */
+import { shorten } from '../base/shorten.ts'
 import { badRequest } from './api-error.ts'
 
 export interface FieldRequirement {
@@ -42,7 +43,7 @@ function parseTerm(term: string): FieldRequirement {
     return { path: term.slice(0, i), equal: operator !== '!=', value: unescaped(term.slice(i + operator.length), term) }
   }
   throw badRequest(
-    `invalid field selector ${JSON.stringify(term.slice(0, 100))}: expected <field>=<value> or <field>!=<value>`,
+    `invalid field selector ${JSON.stringify(shorten(term, 100))}: expected <field>=<value> or <field>!=<value>`,
   )
 }
 
@@ -54,11 +55,11 @@ function unescaped(value: string, term: string): string {
       const next = value[++i]
       if (next === undefined || !'\\,='.includes(next))
         throw badRequest(
-          `invalid field selector ${JSON.stringify(term.slice(0, 100))}: a backslash must precede ',', '=' or '\\'`,
+          `invalid field selector ${JSON.stringify(shorten(term, 100))}: a backslash must precede ',', '=' or '\\'`,
         )
       text += next
     } else if (unit === '=') {
-      throw badRequest(`invalid field selector ${JSON.stringify(term.slice(0, 100))}: '=' in a value is written '\\='`)
+      throw badRequest(`invalid field selector ${JSON.stringify(shorten(term, 100))}: '=' in a value is written '\\='`)
     } else {
       text += unit
     }

@@ -3,6 +3,7 @@
  * Parsed in one pass, linear in the text; what does not parse is a 400 that says where. `LabelMatcher` is a selector
  * made ready for many objects: what it costs per object depends on the object's labels, not on the selector's length.
  */
+import { shorten } from '../base/shorten.ts'
 import { badRequest } from './api-error.ts'
 import { checkLabelValue, checkQualifiedName } from './names.ts'
 
@@ -152,7 +153,7 @@ class Parser {
     this.skipSpace()
     const key = this.#word()
     const errors = key === '' ? ['a label key is needed'] : checkQualifiedName(key)
-    if (errors.length > 0) throw this.#fault(`${JSON.stringify(key.slice(0, 100))} is no label key: ${errors[0]}`)
+    if (errors.length > 0) throw this.#fault(`${JSON.stringify(shorten(key, 100))} is no label key: ${errors[0]}`)
     return key
   }
 
@@ -161,7 +162,7 @@ class Parser {
     const value = this.#word()
     const errors = checkLabelValue(value)
     if (errors.length > 0)
-      throw this.#fault(`${JSON.stringify(value.slice(0, 100))} is no value for ${key}: ${errors[0]}`)
+      throw this.#fault(`${JSON.stringify(shorten(value, 100))} is no value for ${key}: ${errors[0]}`)
     return value
   }
 

@@ -1,5 +1,7 @@
 /** The rules for metadata that hold for every kind. */
+
 import { randomUUID } from 'node:crypto'
+import { shorten } from '../base/shorten.ts'
 import { at, child, type FieldError, forbidden, invalid, required } from '../model/field-error.ts'
 import { checkFinalizerDomain, checkFinalizerForm } from '../model/finalizers.ts'
 import type { Json } from '../model/json.ts'
@@ -58,7 +60,7 @@ export function generateName(prefix: string): string {
     suffix += alphabet[random % alphabet.length]
     random = Math.floor(random / alphabet.length)
   }
-  return `${prefix.slice(0, longestPrefix)}${suffix}`
+  return `${shorten(prefix, longestPrefix)}${suffix}`
 }
 
 export function validateMetadata(kind: Kind, metadata: ObjectMeta, vendor: Vendor): FieldError[] {

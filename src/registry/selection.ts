@@ -1,4 +1,5 @@
 /** Which objects a list, watch or deletecollection means: by namespace, name, labels and fields. */
+import { shorten } from '../base/shorten.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { Matches } from '../cache/event.ts'
 import type { LabelDemand } from '../cache/label-index.ts'
@@ -63,7 +64,7 @@ function assertSelectable(resource: Resource, path: string): void {
   const known = ['metadata.name', ...(placed ? ['metadata.namespace'] : []), ...own]
   if (!known.includes(path)) {
     throw badRequest(
-      `${JSON.stringify(path.slice(0, 100))} is not a known field selector: only ${known.map((name) => `"${name}"`).join(', ')}`,
+      `${JSON.stringify(shorten(path, 100))} is not a known field selector: only ${known.map((name) => `"${name}"`).join(', ')}`,
     )
   }
 }

@@ -5,6 +5,7 @@
  * the field says, base64, times and quantities checked and written one way. A value of a wrong type is a 400 that names
  * the place. Fields that the schema does not know are left out and reported; the caller decides what that means.
  */
+import { shorten } from '../base/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, setKey, typeName } from '../model/json.ts'
@@ -133,7 +134,7 @@ function readTime(value: string, micro: boolean, path: FieldPath): string {
   const normal = normalTime(value, micro)
   if (normal !== undefined) return normal
   const form = `"2006-01-02T15:04:05${micro ? '.000000' : ''}Z"`
-  throw badRequest(`${path}: ${JSON.stringify(value.slice(0, 100))} is not a time: use RFC 3339, as in ${form}`)
+  throw badRequest(`${path}: ${JSON.stringify(shorten(value, 100))} is not a time: use RFC 3339, as in ${form}`)
 }
 
 /** A number is a quantity without a suffix. */
@@ -144,7 +145,7 @@ function readQuantity(value: Json, path: FieldPath): string {
   const canonical = canonicalQuantity(text.trim())
   if (canonical === undefined)
     throw badRequest(
-      `${path}: ${JSON.stringify(text.slice(0, 100))} is not a quantity: use a number with a suffix or an exponent, as in "500m", "1.5Gi" or "1e3"`,
+      `${path}: ${JSON.stringify(shorten(text, 100))} is not a quantity: use a number with a suffix or an exponent, as in "500m", "1.5Gi" or "1e3"`,
     )
   return canonical
 }

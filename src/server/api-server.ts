@@ -11,6 +11,7 @@ import type { Authorizer } from '../authz/authorizer.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
 import { errorFields, type Log } from '../base/log.ts'
+import { openFileLimit } from '../base/open-files.ts'
 import { Caches } from '../cache/caches.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
 import { Exchange } from '../http/exchange.ts'
@@ -38,6 +39,8 @@ import { checkStore } from './store-check.ts'
 export interface ApiServer {
   /** Where it is: https://127.0.0.1:6443 */
   readonly url: string
+  /** How many watches are under way. */
+  readonly watches: number
   /** A way in for clients in this process, as this user. `stop` ends what is under way. */
   transport(user: User): ClientTransport
   stop(): Promise<void>
@@ -123,6 +126,9 @@ async function serve(
 
   return {
     url,
+    get watches() {
+      return caches.watchers
+    },
     transport: (user) => inProcess.transport(user),
     stop: async () => {
       stopping = true
@@ -157,7 +163,8 @@ async function openListener(
 ): Promise<Listener> {
   const { bindAddress: host, securePort: port } = options
   try {
-    return await Listener.open({ host, port, tls, ...handlers })
+    const openFiles = openFileLimit()
+    return await Listener.open({ host, port, tls, ...handlers, ...(openFiles === undefined ? {} : { openFiles }) })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EADDRINUSE')

@@ -2,8 +2,9 @@
 
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { helpText, parseFlags, UsageError } from '../base/flags.ts'
-import { errorFields, openLog } from '../base/log.ts'
+import { errorFields, type Log, openLog } from '../base/log.ts'
 import { usualFiles } from '../client/kubeconfig-files.ts'
 import { version } from '../model/version.ts'
 import { PkiFileError } from '../pki/files.ts'
@@ -45,15 +46,26 @@ async function run(command: 'up' | 'apiserver', options: ServerOptions): Promise
   process.on('unhandledRejection', (error) =>
     log.error('a promise was rejected and nobody waited for it', errorFields(error)),
   )
+  const starting = start(command, options, log)
+  stopOnSignal(async () => {
+    log.info('stopping')
+    // A start that does not get anywhere, as its store does not answer, holds nothing that would have to be stopped.
+    const stop = await Promise.race([starting, pause(options.shutdownGrace)])
+    await stop?.()
+  })
+  await starting
+}
+
+/** Gives what stops it all again. */
+async function start(command: 'up' | 'apiserver', options: ServerOptions, log: Log): Promise<() => Promise<void>> {
   const server = await startApiServer(options, { log })
   if (command === 'up') process.stdout.write(greeting(server.url, options))
   else log.info('serving', { url: server.url, profile: options.profile })
   const loops = command === 'up' ? startControlLoops(server, options, log) : undefined
-  stopOnSignal(async () => {
-    log.info('stopping')
+  return async () => {
     await loops?.stop()
     await server.stop()
-  })
+  }
 }
 
 function greeting(url: string, { adminKubeconfig, profile }: ServerOptions): string {

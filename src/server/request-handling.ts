@@ -1,7 +1,9 @@
 /** The pipeline of this server: the steps that every request goes through, in this order. */
+
 import type { Authorizer } from '../authz/authorizer.ts'
 import type { Clock } from '../base/clock.ts'
 import { errorFields, type Log } from '../base/log.ts'
+import { shorten } from '../base/shorten.ts'
 import { dispatch, type Routes } from '../http/dispatch.ts'
 import { pipeline } from '../http/pipeline.ts'
 import { answerErrors } from '../http/steps/answer-errors.ts'
@@ -29,7 +31,7 @@ export interface Handling {
 
 export function handleRequests({ vendor, authorizer, routes, log, clock }: HandlingParts): Handling {
   const answerError = answerErrors(vendor, (error, { transport: { method, target } }) =>
-    log.error('a request failed', { method, target: target.slice(0, 500), ...errorFields(error) }),
+    log.error('a request failed', { method, target: shorten(target, 500), ...errorFields(error) }),
   )
   const deadline = setDeadline(clock, answerError)
   const [mayThey, handOn] = [authorize(authorizer), dispatch(routes)]

@@ -8,6 +8,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { HttpTransport, type HttpTransportOptions } from '../../src/client/http-transport.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import { HttpClient } from './http-client.ts'
@@ -40,6 +41,8 @@ export interface ServerHandle {
   restart(flags?: readonly string[]): Promise<void>
   /** Starts again on the same directory and port, and is killed so many milliseconds later, ready or not. */
   restartAndKill(afterMs: number): Promise<void>
+  /** Starts again on the same directory and port, and is sent SIGTERM as soon as it is time, ready or not. */
+  restartAndStop(isTime: () => boolean): Promise<{ readonly code: number | null; readonly output: string }>
 }
 
 /** Where a test, or a whole file of tests, hands in what is to be done at its end. */
@@ -53,14 +56,19 @@ export async function startServer(t: Ending, flags: readonly string[] = []): Pro
   return await start(t, 'apiserver', flags)
 }
 
+/** A server that may open so many files and connections and no more. */
+export async function startWithFew(t: Ending, openFiles: number): Promise<ServerHandle> {
+  return await start(t, 'apiserver', [], openFiles)
+}
+
 export async function startUp(t: Ending, flags: readonly string[] = []): Promise<ServerHandle> {
   return await start(t, 'up', flags)
 }
 
-async function start(t: Ending, command: Command, flags: readonly string[]): Promise<ServerHandle> {
+async function start(t: Ending, command: Command, flags: readonly string[], openFiles?: number): Promise<ServerHandle> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
-  let running = await launch({ command, directory, port: 0, flags })
+  let running = await launch({ command, directory, port: 0, flags, openFiles })
   const port = running.port
   const clients = new Set<HttpClient | HttpTransport>()
   const readAuthority = () => readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
@@ -90,13 +98,20 @@ async function start(t: Ending, command: Command, flags: readonly string[]): Pro
     stop: () => end(running.child, 'SIGTERM'),
     kill: async () => void (await end(running.child, 'SIGKILL')),
     restart: async (again = flags) => {
-      running = await launch({ command, directory, port, flags: again })
+      running = await launch({ command, directory, port, flags: again, openFiles })
     },
     restartAndKill: async (afterMs) => {
-      const child = spawnServer({ command, directory, port, flags })
+      const child = spawnServer({ command, directory, port, flags, openFiles })
       const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
       await once(child, 'exit')
       clearTimeout(timer)
+    },
+    restartAndStop: async (isTime) => {
+      const child = spawnServer({ command, directory, port, flags, openFiles })
+      let output = ''
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+      while (!isTime() && child.exitCode === null) await pause(1)
+      return { code: await end(child, 'SIGTERM'), output }
     },
   }
   t.after(async () => {
@@ -118,12 +133,16 @@ interface Launch {
   readonly directory: string
   readonly port: number
   readonly flags: readonly string[]
+  readonly openFiles: number | undefined
 }
 
-function spawnServer({ command, directory, port, flags }: Launch) {
+function spawnServer({ command, directory, port, flags, openFiles }: Launch) {
   return spawn(
-    join(root, 'bin/orch'),
+    'sh',
     [
+      '-c',
+      openFiles === undefined ? 'exec "$0" "$@"' : `ulimit -n ${openFiles}; exec "$0" "$@"`,
+      join(root, 'bin/orch'),
       command,
       `--secure-port=${port}`,
       `--data-dir=${directory}/data`,

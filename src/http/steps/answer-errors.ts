@@ -1,4 +1,7 @@
-/** The one translator of errors: whatever is thrown further down becomes a Status. */
+/**
+ * The one translator of errors: whatever is thrown further down becomes a Status. There is always an answer: should the
+ * Status itself fail on its way into the form that was asked for, a last resort is sent that depends on nothing.
+ */
 import {
   ApiError,
   entityTooLarge,
@@ -11,7 +14,7 @@ import {
 import type { Vendor } from '../../model/vendor.ts'
 import { StoreError, StoreFull, ValueTooLarge } from '../../store/store.ts'
 import type { Exchange } from '../exchange.ts'
-import type { Form } from '../forms.ts'
+import { type Form, jsonForm } from '../forms.ts'
 import { preferredForm } from '../negotiate.ts'
 import { sendStatus } from '../responses.ts'
 
@@ -22,7 +25,13 @@ export function answerErrors(vendor: Vendor, onFault: (error: unknown, exchange:
   return async (exchange, error) => {
     const known = asApiError(error)
     if (known === undefined || known.code === 503 || isUnknown(error)) onFault(error, exchange)
-    await answer(exchange, known ?? internalError('an unexpected condition; the server log tells more'), vendor)
+    const told = known ?? internalError('an unexpected condition; the server log tells more')
+    try {
+      await answer(exchange, told, vendor)
+    } catch (fault) {
+      onFault(fault, exchange)
+      answerPlainly(exchange, told.code)
+    }
   }
 }
 
@@ -56,6 +65,17 @@ async function answer(exchange: Exchange, error: ApiError, vendor: Vendor): Prom
   const retry = error.details?.retryAfterSeconds
   if (retry !== undefined) exchange.setHeader('retry-after', String(retry))
   await sendStatus(exchange, error.code, failure(error))
+}
+
+/** The last resort: no form, no compression, nothing that a client sent. Where not even that can be sent, the end. */
+function answerPlainly(exchange: Exchange, code: number): void {
+  const status = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":${code}}`
+  try {
+    if (exchange.answered) exchange.transport.cut()
+    else exchange.send(code, jsonForm.mediaType, Buffer.from(status))
+  } catch {
+    exchange.transport.cut()
+  }
 }
 
 /** The form that was agreed on; before that, the one that the client would get. */

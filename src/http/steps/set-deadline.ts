@@ -2,8 +2,10 @@
  * Bounds the time of every request but watches, which end by their own rules. When the time is over the client is told
  * so; what is still being worked on finds the exchange answered, and its own answer is dropped.
  */
+
 import type { Clock } from '../../base/clock.ts'
 import { parseDuration } from '../../base/duration.ts'
+import { shorten } from '../../base/shorten.ts'
 import { badRequest, timeout } from '../../model/api-error.ts'
 import { Deadlines } from '../deadlines.ts'
 import type { Exchange } from '../exchange.ts'
@@ -41,6 +43,6 @@ function allowedMs({ info }: Exchange): number {
   if (text === null || text === '') return longestMs
   const ms = parseDuration(text)
   if (ms === undefined)
-    throw badRequest(`invalid timeout ${JSON.stringify(text.slice(0, 50))}: use a duration such as 30s`)
+    throw badRequest(`invalid timeout ${JSON.stringify(shorten(text, 50))}: use a duration such as 30s`)
   return ms === 0 ? longestMs : Math.min(ms, longestMs)
 }

@@ -5,7 +5,9 @@
  * try surely had no effect, since a second one could answer for the wrong write. A member is taken on only when it says
  * that it belongs to the same cluster, votes and knows a leader.
  */
+
 import { setTimeout as delay } from 'node:timers/promises'
+import { shorten } from '../../base/shorten.ts'
 import { StoreError } from '../store.ts'
 import { CallError, MessageTooLarge, status } from './grpc.ts'
 import { decodeStatus, encodeStatus, type Method, methods } from './messages.ts'
@@ -218,7 +220,7 @@ function parseEndpoint(endpoint: string, tls: Tls | undefined): URL {
   const text = endpoint.includes('://') ? endpoint : `${tls ? 'https' : 'http'}://${endpoint}`
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '' || url.pathname !== '/') {
-    throw new StoreError(`not an etcd endpoint: ${JSON.stringify(endpoint.slice(0, 200))}`)
+    throw new StoreError(`not an etcd endpoint: ${JSON.stringify(shorten(endpoint, 200))}`)
   }
   return url
 }
