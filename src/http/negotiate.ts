@@ -43,7 +43,7 @@ export function negotiate(asked: Asked, views: boolean): Agreed {
     const type = offered.find((candidate) => covers(clause.type, candidate))
     if (type === undefined) continue
     matched = true
-    const projection = views ? projectionOf(clause, asked.vendor) : undefined
+    const projection = views ? projectionOf(clause) : undefined
     const form = projection === undefined && clause.parameters.has('as') ? undefined : formOf(type, asked)
     if (form !== undefined) return { form, projection }
   }
@@ -75,9 +75,9 @@ export function preferredForm(asked: Asked): Form {
 
 const anything: Clause = { type: '*/*', quality: 1, parameters: new Map() }
 
-function projectionOf({ parameters }: Clause, vendor: Vendor): Projection | undefined {
+function projectionOf({ parameters }: Clause): Projection | undefined {
   const [as, group, version] = ['as', 'g', 'v'].map((name) => parameters.get(name) ?? '')
-  return findProjection(vendor, as!, group!, version!)
+  return findProjection(as!, group!, version!)
 }
 
 function formOf(type: string, asked: Asked): Form | undefined {
