@@ -11,8 +11,10 @@ import { dirname, join } from 'node:path'
 import { HttpTransport, type HttpTransportOptions } from '../../src/client/http-transport.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import { HttpClient } from './http-client.ts'
+import { changedPrototypes } from './prototypes.ts'
 
 export const root = dirname(dirname(import.meta.dirname))
+const sentinel = join(root, 'test/tools/prototypes.ts')
 
 export const tokens = `admin-token,admin,admin-uid,"system:masters"
 alice-token,alice,alice-uid,"dev,ops"
@@ -101,8 +103,9 @@ async function start(t: Ending, command: Command, flags: readonly string[]): Pro
   }
   t.after(async () => {
     for (const client of clients) client.close()
-    await end(running.child, 'SIGKILL')
+    const changed = await endWatched(running)
     rmSync(directory, { recursive: true, force: true })
+    if (changed) throw new Error(`an input reached a prototype in the server:\n${running.output()}`)
   })
   return handle
 }
@@ -133,6 +136,7 @@ function spawnServer({ command, directory, port, flags }: Launch) {
     ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, NODE_OPTIONS: `--import=${sentinel}`, ORCH_SENTINEL: 'server' },
     },
   )
 }
@@ -150,6 +154,20 @@ async function launch(how: Launch): Promise<Running> {
     child.on('exit', (code) => reject(new Error(`the server ended with ${code} before it was ready:\n${output}`)))
     child.on('error', reject)
   })
+}
+
+/** How long a server may take to end at the end of its test; one that is stopped or hangs does not. */
+const patienceMs = 2_000
+
+/** Ends a server at the end of its test, and says whether its prototypes were changed: see `prototypes.ts`. */
+async function endWatched({ child }: Running): Promise<boolean> {
+  const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs)
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGUSR2')
+    await once(child, 'exit')
+  }
+  clearTimeout(timer)
+  return child.exitCode === changedPrototypes
 }
 
 async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
