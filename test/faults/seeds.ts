@@ -26,7 +26,7 @@ export const seeds: readonly Seed[] = [
     {
       file: 'src/store/lmdb/tables.ts',
       find: 'overlappingSync: false,',
-      replace: 'overlappingSync: false,\n    noSync: true,',
+      replace: 'overlappingSync: false,\n    noMetaSync: true,',
     },
     images,
   ),
