@@ -151,12 +151,12 @@ function sequential(order: readonly Operation[]): Operation[] {
   return order.map((operation, i) => ({ ...operation, called: 2 * i, returned: 2 * i + 1 }))
 }
 
-test('the embedded store', { timeout: 300_000 }, async (t) => {
+test('the embedded store', { timeout: 900_000 }, async (t) => {
   const server = await startServer(t)
   await runClients([server.client()], (counts) => report(t, counts))
 })
 
-test('two servers on one etcd', { timeout: 300_000 }, async (t) => {
+test('two servers on one etcd', { timeout: 900_000 }, async (t) => {
   const cluster = await startEtcd({ members: 1 })
   t.after(() => cluster.stop())
   const flags = [`--etcd-servers=${cluster.endpoints.join(',')}`]
