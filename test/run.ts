@@ -36,7 +36,7 @@ function count(ok: boolean): void {
 async function runFiles(): Promise<void> {
   const started = performance.now()
   // Every file is watched for changed prototypes.
-  const execArgv = ['--import', join(root, 'test/tools/prototypes.ts')]
+  const execArgv = ['--import', join(root, 'test/tools/prototypes.mjs')]
   const stream = run({ files, concurrency: 3, timeout: 10 * 60_000, execArgv })
   stream.on('test:pass', ({ name, details, file, skip, todo }) => {
     if (details.type === 'suite' || name === file) return

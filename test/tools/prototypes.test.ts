@@ -3,11 +3,10 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { changedPrototypes } from './prototypes.ts'
-import { root, startServer } from './server.ts'
+import { changedPrototypes, root, startServer } from './server.ts'
 
 function runWith(script: string): { status: number | null; stderr: string } {
-  const args = ['--import', join(root, 'test/tools/prototypes.ts'), '--input-type=module', '-e', script]
+  const args = ['--import', join(root, 'test/tools/prototypes.mjs'), '--input-type=module', '-e', script]
   return spawnSync(join(root, 'bin/node'), args, { encoding: 'utf8' })
 }
 
@@ -36,7 +35,7 @@ test('not told: objects with such keys of their own', () => {
 
 test('this process and its servers are watched', async (t) => {
   assert.ok(
-    process.execArgv.some((arg) => arg.includes('prototypes.ts')),
+    process.execArgv.some((arg) => arg.includes('prototypes.mjs')),
     process.execArgv.join(' '),
   )
   const server = await startServer(t)

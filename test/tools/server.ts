@@ -11,10 +11,11 @@ import { dirname, join } from 'node:path'
 import { HttpTransport, type HttpTransportOptions } from '../../src/client/http-transport.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import { HttpClient } from './http-client.ts'
-import { changedPrototypes } from './prototypes.ts'
 
 export const root = dirname(dirname(import.meta.dirname))
-const sentinel = join(root, 'test/tools/prototypes.ts')
+/** Loaded into every server, and its exit code: see there. */
+const sentinel = join(root, 'test/tools/prototypes.mjs')
+export const changedPrototypes = 86
 
 export const tokens = `admin-token,admin,admin-uid,"system:masters"
 alice-token,alice,alice-uid,"dev,ops"
@@ -159,7 +160,7 @@ async function launch(how: Launch): Promise<Running> {
 /** How long a server may take to end at the end of its test; one that is stopped or hangs does not. */
 const patienceMs = 2_000
 
-/** Ends a server at the end of its test, and says whether its prototypes were changed: see `prototypes.ts`. */
+/** Ends a server at the end of its test, and says whether its prototypes were changed: see `prototypes.mjs`. */
 async function endWatched({ child }: Running): Promise<boolean> {
   const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs)
   if (child.exitCode === null && child.signalCode === null) {
