@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
+  cpSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -275,4 +276,21 @@ test('without a file of tokens every token is wrong', async (t) => {
     t.after(() => client.close())
     assert.equal((await client.get('/api/v1/namespaces')).status, status)
   }
+})
+
+test('a checkout that is not installed, or cannot be bundled, says what to do', (t) => {
+  const directory = temporaryDirectory(t)
+  for (const part of ['bin', 'scripts', 'package-lock.json'])
+    cpSync(join(root, part), join(directory, part), { recursive: true })
+  mkdirSync(join(directory, 'src/server'), { recursive: true })
+  writeFileSync(join(directory, 'src/server/orch.ts'), 'const x: =\n')
+  const start = () => {
+    const launch = [join(directory, 'bin/launch.mjs'), 'orch', 'version']
+    const { status, stderr } = spawnSync(process.execPath, launch, { encoding: 'utf8' })
+    assert.equal(status, 1)
+    return stderr
+  }
+  assert.equal(start(), `orch: what it needs is not installed yet: run \`npm ci\` in ${directory}\n`)
+  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
+  assert.match(start(), /^orch: dist\/ is older than src\/ and cannot be made anew: .*\n$/)
 })
