@@ -66,11 +66,15 @@ async function sow(seed: Seed): Promise<{ told: boolean; failed: string[]; secon
 /** The names of the tests that failed. One that hangs has not told anything. */
 async function runTest(test: string): Promise<{ failed: string[]; seconds: string }> {
   const started = performance.now()
-  const child = spawn(join(copy, 'bin/node'), ['--test', '--test-reporter=tap', join(copy, test)], {
-    cwd: copy,
-    stdio: ['ignore', 'pipe', 'ignore'],
-    detached: true,
-  })
+  const child = spawn(
+    join(copy, 'bin/node'),
+    ['--import', join(copy, 'test/tools/prototypes.mjs'), '--test', '--test-reporter=tap', join(copy, test)],
+    {
+      cwd: copy,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true,
+    },
+  )
   const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), patienceMs)
   let output = ''
   child.stdout.on('data', (chunk) => (output += chunk))

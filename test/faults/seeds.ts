@@ -133,6 +133,16 @@ export const seeds: readonly Seed[] = [
     { file: 'src/model/json.ts', find: "if (key === '__proto__') {", replace: "if (key === '__proto__ ') {" },
     { test: 'test/api/first-light.test.ts', told: '__proto__ and its like' },
   ),
+  {
+    bug: 'a merge patch reaches the prototype of all objects',
+    file: 'src/merge/merge-patch.ts',
+    changes: [
+      { find: 'isObject(document) ? { ...document } : {}', replace: 'isObject(document) ? document : {}' },
+      { find: 'applyMergePatch(own(result, key), value)', replace: 'applyMergePatch(result[key], value)' },
+    ],
+    test: 'test/tools/prototypes.test.ts',
+    told: 'a server is watched',
+  },
   seed(
     'a wrong token is anonymous',
     {

@@ -82,7 +82,10 @@ async function checkFile(path: string): Promise<void> {
 
 function absent(error: NodeJS.ErrnoException): { size: number } {
   if (error.code === 'ENOENT') return { size: 0 }
-  throw new StoreError(`the data file cannot be read: ${error.message}`, { cause: error })
+  throw new StoreError(
+    `the data file cannot be read: ${error.message}; start as its owner, or choose another --data-dir`,
+    { cause: error },
+  )
 }
 
 async function readMeta(file: FileHandle): Promise<readonly Buffer[]> {
