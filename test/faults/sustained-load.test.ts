@@ -1,8 +1,8 @@
 /**
  * Sustained load: seven reads to three writes, by clients that each know what their own objects must hold. No request
  * fails, every answer is right, and the server does not tire. The long form (ORCH_LONG=1) first measures what the server
- * can do, then asks for four fifths of that for two minutes: the CPU time that a request costs in the last third is
- * within a fifth of that in the first, and memory comes to rest. The short one sends a fixed number of requests.
+ * can do, then asks for four fifths of that for two minutes: a request costs at most a fifth more CPU time in the last
+ * third than in the first, and memory grows by a bounded part. The short one sends a fixed number of requests.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -66,7 +66,7 @@ async function sustained(t: Parameters<typeof report>[0], server: ServerHandle, 
     'at the end': Math.round(measured.at(-1)!.rss / 2 ** 20),
   })
   assert.ok(late <= 1.2 * early, `a request costs ${late} ms of CPU, ${early} ms at first`)
-  assert.ok(measured.at(-1)!.rss <= 1.25 * measured[third - 1]!.rss + 32 * 2 ** 20, 'memory grows on')
+  assert.ok(measured.at(-1)!.rss <= 1.25 * measured[third - 1]!.rss + 32 * 2 ** 20, 'memory grows past its bound')
 }
 
 /** Each client sends when its next request is due; one that is late sends at once. */
