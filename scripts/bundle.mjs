@@ -37,7 +37,8 @@ async function bundle() {
     },
     minifySyntax: true,
     legalComments: 'none',
-    logLevel: 'error',
+    // The errors are thrown, and told by whoever asked for the bundle.
+    logLevel: 'silent',
   })
   writeFileSync(join(fresh, 'stamp'), new Date().toISOString())
   const old = `${fresh}.old`

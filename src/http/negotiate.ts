@@ -42,7 +42,7 @@ export function negotiate(asked: Asked, views: readonly ViewName[]): Agreed {
     const type = offered.find((candidate) => covers(clause.type, candidate))
     if (type === undefined) continue
     matched = true
-    const projection = projectionOf(clause, asked.vendor, views)
+    const projection = projectionOf(clause, views)
     if (projection === undefined && asksForView(clause)) continue
     const form = isServed(clause, type, views.length > 0) ? formOf(type, clause, asked) : undefined
     if (form !== undefined) return { form, projection }
@@ -75,9 +75,9 @@ export function preferredForm(asked: Asked): Form {
 
 const anything: Clause = { type: '*/*', quality: 1, parameters: new Map() }
 
-function projectionOf({ parameters }: Clause, vendor: Vendor, views: readonly ViewName[]): Projection | undefined {
+function projectionOf({ parameters }: Clause, views: readonly ViewName[]): Projection | undefined {
   const [as, group, version] = ['as', 'g', 'v'].map((name) => parameters.get(name) ?? '')
-  const projection = findProjection(vendor, as!, group!, version!)
+  const projection = findProjection(as!, group!, version!)
   return projection && views.includes(projection.as) ? projection : undefined
 }
 

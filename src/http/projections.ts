@@ -10,7 +10,7 @@ import { parseJson, stringifyJson } from '../codec/json.ts'
 import { ApiError, badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
-import { groupName, type Vendor } from '../model/vendor.ts'
+import { groupName, profileNames, vendorOf } from '../model/vendor.ts'
 import { inStoredForm, readVersion } from '../registry/conversion.ts'
 import type { Resource } from '../registry/resource.ts'
 import { type Column, defaultColumns } from '../schema/columns.ts'
@@ -22,16 +22,20 @@ export type ViewName = (typeof viewNames)[number]
 
 export interface Projection {
   readonly as: ViewName
+  /** In whose name it was asked for, and is answered: `meta.orch.io`. */
+  readonly group: string
   readonly version: string
 }
 
 const versions = ['v1', 'v1beta1']
+/** Views are the same under every profile, so that kubectl has its columns from any server. */
+const groups = profileNames.map((profile) => groupName(vendorOf(profile), 'meta'))
 
 /** The projection that parameters of a media type ask for; undefined when there is no such one. */
-export function findProjection(vendor: Vendor, as: string, group: string, version: string): Projection | undefined {
+export function findProjection(as: string, group: string, version: string): Projection | undefined {
   const name = viewNames.find((candidate) => candidate === as)
-  if (name === undefined || group !== groupName(vendor, 'meta') || !versions.includes(version)) return undefined
-  return { as: name, version }
+  if (name === undefined || !groups.includes(group) || !versions.includes(version)) return undefined
+  return { as: name, group, version }
 }
 
 export interface View {
@@ -106,8 +110,8 @@ function listMetadata({ metadata }: JsonObject, isList: boolean): JsonObject {
     : { ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }) }
 }
 
-function metaVersion({ resource, projection }: View): string {
-  return `${groupName(resource.vendor, 'meta')}/${projection.version}`
+function metaVersion({ projection: { group, version } }: View): string {
+  return `${group}/${version}`
 }
 
 function partial(view: View, { metadata }: ApiObject): JsonObject {
@@ -152,7 +156,7 @@ function rowObject(view: View, object: ApiObject): JsonObject | null {
 
 /** The events of a watch in this view. Only the first Table of a watch carries the columns. */
 export function projectedEvents(view: View): EventForm {
-  const name = `${view.resource.apiVersion} ${view.projection.as} ${view.projection.version} ${view.include}`
+  const name = `${view.resource.apiVersion} ${view.projection.as} ${metaVersion(view)} ${view.include}`
   const rest = eventForm(`${name} rest`, ({ json }) => viewOf(view, readVersion(view.resource, json), false))
   if (view.projection.as !== 'Table') return rest
   const first = eventForm(`${name} first`, ({ json }) => viewOf(view, readVersion(view.resource, json), true))

@@ -107,17 +107,22 @@ async function serve(
   const handle = handling.handleAs(authenticate(authenticator))
   const inProcess = new InProcess(handling.handleAs, clock)
   const onFault = (error: unknown) => log.error('a connection failed', errorFields(error))
+  const giveUp = async (error: unknown): Promise<never> => {
+    handling.close()
+    await caches.stop()
+    throw error
+  }
   const listener = await openListener(options, certificates, {
     onRequest: (transport) => void handle(new Exchange(transport, clock.monotonic())).catch(onFault),
     onError: onFault,
-  }).catch(async (error: unknown) => {
-    await caches.stop()
-    throw error
-  })
+  }).catch(giveUp)
 
   const url = `https://${urlHost(options.advertiseAddress || options.bindAddress)}:${listener.port}`
   const renewal = new AbortController()
-  await certificates.writeAdminConfig(url)
+  await certificates.writeAdminConfig(url).catch(async (error: unknown) => {
+    await listener.close(0)
+    return await giveUp(error)
+  })
   certificates.keepFresh(url, {
     onRenewed: (tls) => listener.renew(tls),
     onError: (error) => log.error('a certificate could not be renewed', errorFields(error)),

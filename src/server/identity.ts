@@ -12,8 +12,12 @@ export function makeAuthenticator(options: ServerOptions, clock: Clock): Authent
   // Without a file every token is wrong, which is not the same as none.
   const tokens = options.tokenAuthFile === '' ? staticTokens('') : tokensOf(options.tokenAuthFile)
   const strategies = [clientCertificates(clock), tokens]
-  const onlyAllow = options.authorizationMode.every((mode) => mode === 'AlwaysAllow')
-  return firstOf(strategies, onlyAllow ? undefined : anonymousUser)
+  return firstOf(strategies, letsAnonymousIn(options) ? anonymousUser : undefined)
+}
+
+/** Where everything is allowed to everyone who is known, the unknown stay out unless they are asked in. */
+function letsAnonymousIn({ anonymousAuth, authorizationMode }: ServerOptions): boolean {
+  return anonymousAuth === 'auto' ? !authorizationMode.includes('AlwaysAllow') : anonymousAuth === 'true'
 }
 
 function tokensOf(file: string): Authenticator {
@@ -30,7 +34,7 @@ const modes: { readonly [M in AuthorizationMode]: Authorizer } = { AlwaysAllow: 
 export function makeAuthorizer(names: readonly AuthorizationMode[]): Authorizer {
   return union([
     privilegedGroup,
-    openPaths(['/livez', '/readyz', '/healthz', '/version']),
+    openPaths(['/livez', '/readyz', '/healthz', '/version', '/version/']),
     ...names.map((name) => modes[name]),
   ])
 }

@@ -1,7 +1,7 @@
 /** The flags of the server, and the frozen options that they become. */
 import { isIP } from 'node:net'
 import { parseDuration } from '../base/duration.ts'
-import { flag, type OptionsOf, text, UsageError } from '../base/flags.ts'
+import { flag, type OptionsOf, oneOf, text, UsageError } from '../base/flags.ts'
 import { type ProfileName, profileNames } from '../model/vendor.ts'
 
 export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny'] as const
@@ -78,6 +78,13 @@ export const serverFlags = {
     'AlwaysDeny',
     readModes,
     `who may do what, beside system:masters, who may do all; in order, separated by commas: ${authorizationModes.join(', ')}`,
+  ),
+  anonymousAuth: flag(
+    'anonymous-auth',
+    '',
+    'auto',
+    oneOf(['auto', 'true', 'false']),
+    'whether requests without credentials come in, as system:anonymous: true, false, or auto, which is true unless AlwaysAllow is among the modes',
   ),
   profile: flag(
     'profile',

@@ -1,16 +1,14 @@
 /** The program `orch`: reads the command line, starts what it asks for, and stops it on a signal. */
 
-import { homedir } from 'node:os'
-import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { helpText, parseFlags, UsageError } from '../base/flags.ts'
 import { errorFields, type Log, openLog } from '../base/log.ts'
-import { usualFiles } from '../client/kubeconfig-files.ts'
 import { version } from '../model/version.ts'
 import { PkiFileError } from '../pki/files.ts'
 import { StoreError } from '../store/store.ts'
 import { startApiServer } from './api-server.ts'
 import { startControlLoops } from './control-loops.ts'
+import { greeting } from './greeting.ts'
 import { type ServerOptions, serverFlags } from './options.ts'
 
 const usage = `orch ${version}: a cluster-orchestration API server
@@ -66,23 +64,6 @@ async function start(command: 'up' | 'apiserver', options: ServerOptions, log: L
     await loops?.stop()
     await server.stop()
   }
-}
-
-function greeting(url: string, { adminKubeconfig, profile }: ServerOptions): string {
-  const config = adminKubeconfig || 'your client config'
-  const tool = profile === 'kubernetes' ? 'kubectl' : './bin/orchctl'
-  const example = `${tool}${isFound(adminKubeconfig, tool) ? '' : ` --kubeconfig=${config}`} get namespaces`
-  return `orch ${version} is serving at ${url} (administrator: ${config})
-Try:  ${example}
-Stop: Ctrl-C; all data stays and is there at the next start
-`
-}
-
-/** Whether the tool, started from here, uses this client config without being told. */
-function isFound(config: string, tool: string): boolean {
-  if (config === '' || tool === 'kubectl') return false
-  const files = usualFiles({ env: process.env, home: homedir(), directory: process.cwd() })
-  return files.length === 1 && files[0] === resolve(config)
 }
 
 /** The first signal stops in order, a second one at once. */

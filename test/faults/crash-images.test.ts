@@ -1,7 +1,7 @@
 /**
  * Power loss at any moment: whatever part of the unsynced writes reached the disk, the store opens, holds a prefix of
  * the commits, and that prefix holds every commit acknowledged by then. SIGKILL cannot show this (the page cache
- * survives it), so the disk is recorded and its possible remains are built.
+ * survives it), so the disk is recorded and its possible remains are built. ORCH_LONG=1 builds more of them.
  */
 import assert from 'node:assert/strict'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -23,11 +23,11 @@ import { seeded } from '../store/seeded.ts'
 import type { Acknowledged } from './crash-workload.ts'
 import { compilePreload, crashImage, type DiskEvent, finalImage, recordProgram } from './recording.ts'
 
-const images = 250
+const images = process.env.ORCH_LONG === '1' ? 600 : 250
 const workload = fileURLToPath(new URL('./crash-workload.ts', import.meta.url))
 
 describe('power loss', () => {
-  test(`${images} images of the data file hold every acknowledged commit`, { timeout: 120_000 }, async () => {
+  test(`${images} images of the data file hold every acknowledged commit`, { timeout: 400_000 }, async () => {
     const { directory, removeDirectory } = await temporaryDirectory()
     try {
       await proveImages(directory)

@@ -14,6 +14,9 @@ import type { Transport } from '../../src/client/transport.ts'
 import { HttpClient } from './http-client.ts'
 
 export const root = dirname(dirname(import.meta.dirname))
+/** Loaded into every server, and its exit code: see there. */
+const sentinel = join(root, 'test/tools/prototypes.mjs')
+export const changedPrototypes = 86
 
 export const tokens = `admin-token,admin,admin-uid,"system:masters"
 alice-token,alice,alice-uid,"dev,ops"
@@ -116,8 +119,9 @@ async function start(t: Ending, command: Command, flags: readonly string[], open
   }
   t.after(async () => {
     for (const client of clients) client.close()
-    await end(running.child, 'SIGKILL')
+    const changed = await endWatched(running)
     rmSync(directory, { recursive: true, force: true })
+    if (changed) throw new Error(`an input reached a prototype in the server:\n${running.output()}`)
   })
   return handle
 }
@@ -152,6 +156,7 @@ function spawnServer({ command, directory, port, flags, openFiles }: Launch) {
     ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, NODE_OPTIONS: `--import=${sentinel}`, ORCH_SENTINEL: 'server' },
     },
   )
 }
@@ -169,6 +174,20 @@ async function launch(how: Launch): Promise<Running> {
     child.on('exit', (code) => reject(new Error(`the server ended with ${code} before it was ready:\n${output}`)))
     child.on('error', reject)
   })
+}
+
+/** How long a server may take to end at the end of its test; one that is stopped or hangs does not. */
+const patienceMs = 2_000
+
+/** Ends a server at the end of its test, and says whether its prototypes were changed: see `prototypes.mjs`. */
+async function endWatched({ child }: Running): Promise<boolean> {
+  const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs)
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGUSR2')
+    await once(child, 'exit')
+  }
+  clearTimeout(timer)
+  return child.exitCode === changedPrototypes
 }
 
 async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {

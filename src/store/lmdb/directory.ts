@@ -3,19 +3,26 @@
  * and with a file at least as long as it says it is. lmdb answers the lack of any of these with a dead process.
  */
 import { once } from 'node:events'
-import { chmod, type FileHandle, mkdir, open, stat, statfs } from 'node:fs/promises'
+import { type FileHandle, open, stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { makePrivateDirectory } from '../../base/files.ts'
 import { StoreError, StoreFull } from '../store.ts'
 
+/** What a data directory holds: lmdb's files, and the certificates beside them. */
+const ownFiles = ['data.mdb', 'lock.mdb', 'pki']
 const neededBytes = 1024 * 1024
 
 export async function prepareDirectory(directory: string): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 })
-    await chmod(directory, 0o700)
+    await makePrivateDirectory(directory, ownFiles)
   } catch (cause) {
-    throw new StoreError(`the data directory ${directory} cannot be used: ${(cause as Error).message}`, { cause })
+    throw new StoreError(
+      `the data directory ${directory} cannot be used: ${(cause as Error).message}; choose another with --data-dir`,
+      {
+        cause,
+      },
+    )
   }
   const { bavail, bsize } = await statfs(directory)
   if (bavail * bsize < neededBytes) {
@@ -63,7 +70,10 @@ async function checkFile(path: string): Promise<void> {
   const file = await open(path, 'r+')
   try {
     const wanted = sizeByMeta(await readMeta(file))
-    if (wanted === undefined) throw new StoreError(`the data file ${path} is damaged, or not one of this program`)
+    if (wanted === undefined)
+      throw new StoreError(
+        `the data file ${path} is damaged, or not one of this program: restore a backup of it, or choose another --data-dir`,
+      )
     if (wanted > size) await file.truncate(wanted)
   } finally {
     await file.close()
@@ -72,7 +82,10 @@ async function checkFile(path: string): Promise<void> {
 
 function absent(error: NodeJS.ErrnoException): { size: number } {
   if (error.code === 'ENOENT') return { size: 0 }
-  throw new StoreError(`the data file cannot be read: ${error.message}`, { cause: error })
+  throw new StoreError(
+    `the data file cannot be read: ${error.message}; start as its owner, or choose another --data-dir`,
+    { cause: error },
+  )
 }
 
 async function readMeta(file: FileHandle): Promise<readonly Buffer[]> {
