@@ -2,7 +2,7 @@
  * One pass over JSON text for what the native parser hides. It does not check the grammar (the parser does): on text
  * that is no JSON it may say anything, but it always ends, in time linear in the text.
  */
-import { badRequest } from '../model/api-error.ts'
+import { type ApiError, badRequest } from '../model/api-error.ts'
 
 export const maxDepth = 512
 
@@ -46,7 +46,7 @@ export function scanJson(text: string): Scan {
       }
       i = end
     } else if (unit === 0x7b /* { */ || unit === 0x5b /* [ */) {
-      if (levels.length >= maxDepth) throw badRequest(`the body is nested deeper than ${maxDepth} levels`)
+      if (levels.length >= maxDepth) throw tooDeep()
       levels.push({ keys: unit === 0x7b ? new Set() : undefined, place: 0 })
       expectKey = unit === 0x7b
     } else if (unit === 0x7d /* } */ || unit === 0x5d /* ] */) {
@@ -96,8 +96,12 @@ function endOfString(text: string, start: number): number {
   return i
 }
 
-function loneSurrogate(sequence: string) {
+export function loneSurrogate(sequence: string): ApiError {
   return badRequest(`the body holds half of a surrogate pair: ${sequence}`)
+}
+
+export function tooDeep(): ApiError {
+  return badRequest(`the body is nested deeper than ${maxDepth} levels`)
 }
 
 function keyText(text: string, start: number, end: number): string {

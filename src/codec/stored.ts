@@ -15,7 +15,7 @@
 import { crc32 } from 'node:zlib'
 import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
-import { sortedKeys, stringifyOrdered } from './json.ts'
+import { sortedKeys, stringifyStored } from './json.ts'
 
 /** What objects are selected by. */
 export interface Selectable {
@@ -53,15 +53,18 @@ function lengthOf(text: string): number {
   return text.length
 }
 
-/** The body in two parts, between which the resourceVersion belongs: right before the uid, the last of the metadata. */
+/**
+ * The body in two parts, between which the resourceVersion belongs: right before the uid, the last of the metadata.
+ * Throws what could not be read back.
+ */
 function splitBody(object: ApiObject): { before: string; after: string } {
   const { apiVersion, kind, metadata } = object
   const members = asJson(object)
-  let before = `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)}`
-  let after = `"uid":${JSON.stringify(metadata.uid)}}`
+  let before = `{"apiVersion":${stringifyStored(apiVersion, 1)},"kind":${stringifyStored(kind, 1)}`
+  let after = `"uid":${stringifyStored(metadata.uid, 2)}}`
   for (const key of sortedKeys(members)) {
     if (key === 'apiVersion' || key === 'kind' || key === 'metadata' || members[key] === undefined) continue
-    const text = `,${JSON.stringify(key)}:${stringifyOrdered(members[key])}`
+    const text = `,${stringifyStored(key, 1)}:${stringifyStored(members[key], 1)}`
     if (key < 'metadata') before += text
     else after += text
   }
@@ -69,7 +72,7 @@ function splitBody(object: ApiObject): { before: string; after: string } {
   for (const key of sortedKeys(metadata as JsonObject)) {
     const value = (metadata as JsonObject)[key]
     if (key === 'uid' || key === 'resourceVersion' || value === undefined) continue
-    before += `${JSON.stringify(key)}:${stringifyOrdered(value)},`
+    before += `${stringifyStored(key, 2)}:${stringifyStored(value, 2)},`
   }
   return { before, after: `${after}}` }
 }

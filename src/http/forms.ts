@@ -1,5 +1,5 @@
 /** The forms in which an answer can be written. Each starts from the JSON that the server holds already. */
-import { parseJson } from '../codec/json.ts'
+import { parseOwnJson } from '../codec/json.ts'
 
 export interface Form {
   readonly mediaType: string
@@ -14,7 +14,7 @@ export const prettyForm: Form = {
   mediaType: 'application/json',
   encode: async (json) => {
     const { indentJson } = await import('../codec/indent-json.ts')
-    return Buffer.from(indentJson(parseJson(json).value))
+    return Buffer.from(indentJson(parseOwnJson(json)))
   },
 }
 
@@ -22,6 +22,6 @@ export const yamlForm: Form = {
   mediaType: 'application/yaml',
   encode: async (json) => {
     const { stringifyYaml } = await import('../codec/yaml.ts')
-    return Buffer.from(stringifyYaml(parseJson(json).value))
+    return Buffer.from(stringifyYaml(parseOwnJson(json)))
   },
 }

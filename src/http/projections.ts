@@ -5,7 +5,7 @@
 
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { EventForm, EventType } from '../cache/event.ts'
-import { parseJson, stringifyJson } from '../codec/json.ts'
+import { parseOwnJson, stringifyJson } from '../codec/json.ts'
 import { ApiError, badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
@@ -52,7 +52,7 @@ export function projectedForm(form: Form, view: View): Form {
   return {
     mediaType: form.mediaType,
     encode: async (json) => {
-      const { value } = parseJson(json)
+      const value = parseOwnJson(json)
       const projected =
         isObject(value) && value.kind !== 'Status' ? Buffer.from(stringifyJson(project(view, value))) : json
       return form.encode === undefined ? projected : await form.encode(projected)

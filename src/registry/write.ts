@@ -2,6 +2,7 @@
 
 import type { Admission } from '../admission/admission.ts'
 import { stringifyJson } from '../codec/json.ts'
+import { maxDepth } from '../codec/json-scan.ts'
 import { encodeStored, storedJson } from '../codec/stored.ts'
 import { trackUpdate } from '../merge/track-update.ts'
 import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
@@ -92,6 +93,7 @@ export async function commitObject(
   expected: number,
   guards?: readonly Guard[],
 ): Promise<Stored | Conflict> {
+  assertKind(resource, object)
   const key = keyOf(resource, namespace, object.metadata.name!)
   const value = encodeStored(object, headerOf(resource, object))
   const lifetimeSeconds = resource.kind.expires ? resource.lifetimeSeconds : undefined
@@ -101,9 +103,15 @@ export async function commitObject(
   return { outcome: 'stored', revision, json: storedJson(value, formatVersion(revision), Buffer.allocUnsafe).json }
 }
 
-/** The JSON of an object that is not stored: a dry run, or one that is gone. */
+/** Every way in has seen to it that the object is of its kind; one that is not would spoil every list. */
+function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
+  if (object.apiVersion !== apiVersion || object.kind !== kind.kind)
+    throw new TypeError(`an object of kind ${object.kind} in ${object.apiVersion} is not stored among ${kind.plural}`)
+}
+
+/** The JSON of an object that is not stored: a dry run, or one that is gone. Refuses what would not be stored. */
 export function unstored(object: ApiObject, revision?: number): Buffer {
-  return Buffer.from(stringifyJson(asJson(revision === undefined ? object : withVersion(object, revision))))
+  return Buffer.from(stringifyJson(asJson(revision === undefined ? object : withVersion(object, revision)), maxDepth))
 }
 
 export function withVersion(object: ApiObject, revision: number): ApiObject {

@@ -4,7 +4,7 @@ import { badRequest } from '../../model/api-error.ts'
 import { type FieldError, required } from '../../model/field-error.ts'
 import { apply } from '../../registry/apply.ts'
 import { readBody } from '../body.ts'
-import { duplicateFields, readApplied, reportFields } from '../object-body.ts'
+import { assertAppliedKind, duplicateFields, readApplied, reportFields } from '../object-body.ts'
 import { isTrue } from '../request-info.ts'
 import { type Handler, writeContext } from '../resource-request.ts'
 import { sendBytes } from '../responses.ts'
@@ -16,6 +16,7 @@ export const handleApply: Handler = async (request) => {
   const { exchange, info, resource } = request
   const context = writeContext(request, 'PatchOptions', requireManager(info.query))
   const { value: config, duplicates } = await parseConfig(await readBody(exchange))
+  assertAppliedKind(resource, config)
   reportFields(exchange, duplicateFields(duplicates), badRequest)
   const applied = await apply(context, {
     name: info.name,
