@@ -22,7 +22,8 @@ interface Level {
 
 const quote = 0x22
 const backslash = 0x5c
-const maxDuplicates = 100
+/** How many keys that occur twice are told. */
+export const maxDuplicates = 100
 
 export function scanJson(text: string): Scan {
   const levels: Level[] = []
@@ -127,8 +128,14 @@ function endOfNumber(text: string, start: number): number {
 const longestPlace = 200
 
 function pathTo(levels: readonly Level[], key: string): string {
-  const places = levels
-    .slice(0, -1)
-    .map(({ keys, place }) => (keys ? `.${String(place).slice(0, longestPlace)}` : `[${place}]`))
-  return `${places.join('')}.${key.slice(0, longestPlace)}`.replace(/^\./, '')
+  return pathText(
+    levels.slice(0, -1).map(({ place }) => place),
+    key,
+  )
+}
+
+/** Where a key is: `spec.ports[0].name`. */
+export function pathText(places: readonly (string | number)[], key: string): string {
+  const steps = places.map((place) => (typeof place === 'number' ? `[${place}]` : `.${place.slice(0, longestPlace)}`))
+  return `${steps.join('')}.${key.slice(0, longestPlace)}`.replace(/^\./, '')
 }

@@ -1,7 +1,8 @@
 /** From a request's body to a JSON value, by its content type. */
+import { largeDocument } from '../codec/aside.ts'
 import { type ParsedJson, parseJson } from '../codec/json.ts'
-import { unsupportedMediaType } from '../model/api-error.ts'
-import { readBody } from './body.ts'
+import { ApiError, unsupportedMediaType } from '../model/api-error.ts'
+import { maxBodyBytes, readBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
 
 /** The forms of objects in a request's body. */
@@ -36,8 +37,21 @@ function readBodyOf(exchange: Exchange): Promise<Buffer> {
   return readBody(exchange)
 }
 
-/** The reader of YAML is loaded when somebody sends some. */
 function parseContent(exchange: Exchange, bytes: Buffer): ParsedJson | Promise<ParsedJson> {
-  if (mediaType(exchange).toLowerCase() !== 'application/yaml') return parseJson(bytes)
-  return import('../codec/yaml.ts').then(({ parseYaml }) => parseYaml(bytes))
+  return mediaType(exchange).toLowerCase() === 'application/yaml' ? readYaml(exchange, bytes) : parseJson(bytes)
+}
+
+/** YAML, much of which is JSON and then read as what it is. The reader of YAML is loaded when somebody sends some. */
+export async function readYaml({ aside }: Exchange, bytes: Buffer): Promise<ParsedJson> {
+  if (bytes[0] === 0x7b /* { */) {
+    try {
+      return parseJson(bytes)
+    } catch (error) {
+      // A map in the flow style of YAML begins like an object of JSON.
+      if (!(error instanceof ApiError && error.cause instanceof SyntaxError)) throw error
+    }
+  }
+  if (aside !== undefined && bytes.length > largeDocument) return await aside.readYaml(bytes, maxBodyBytes)
+  const { parseYaml } = await import('../codec/yaml.ts')
+  return parseYaml(bytes, maxBodyBytes)
 }

@@ -2,6 +2,7 @@
 
 import type { Admission } from '../admission/admission.ts'
 import type { EventForm } from '../cache/event.ts'
+import { Aside } from '../codec/aside.ts'
 import { ApiError, methodNotAllowed, noSuchPath } from '../model/api-error.ts'
 import { eventsOf } from '../registry/conversion.ts'
 import type { Resource } from '../registry/resource.ts'
@@ -44,8 +45,10 @@ export function dispatch({ resources, paths, admission }: Routes): Step {
   const byPath = new Map(
     resources.map((resource) => [`${resource.group}/${resource.kind.version}/${resource.plural}`, resource]),
   )
+  const aside = new Aside()
   return (exchange) => {
     const { info } = exchange
+    exchange.aside = aside
     if (!info.resource) return handlePath(paths, exchange, info)
     const resource = byPath.get(`${info.group}/${info.version}/${info.plural}`)
     if (resource === undefined || !isPlaced(resource, info)) throw noSuchPath()

@@ -4,6 +4,7 @@
  */
 import type { X509Certificate } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import type { Aside } from '../codec/aside.ts'
 import type { User } from '../model/user.ts'
 import { type Form, jsonForm } from './forms.ts'
 import type { RequestHeaders } from './headers.ts'
@@ -56,6 +57,8 @@ export class Exchange {
   user!: User
   /** How the answer is written; JSON until something else is agreed on. */
   form: Form = jsonForm
+  /** Converts documents that are too large for the event loop; set where the request is handed on. */
+  aside: Aside | undefined
   /** Whether the form is what the client and the resource agreed on. */
   agreed = false
   /** Whether an answer has begun: then an error can only cut it off. */

@@ -51,11 +51,11 @@ export function openView(resource: Resource, projection: Projection, query: URLS
 export function projectedForm(form: Form, view: View): Form {
   return {
     mediaType: form.mediaType,
-    encode: async (json) => {
+    encode: async (json, aside) => {
       const value = parseOwnJson(json)
       const projected =
         isObject(value) && value.kind !== 'Status' ? Buffer.from(stringifyJson(project(view, value))) : json
-      return form.encode === undefined ? projected : await form.encode(projected)
+      return form.encode === undefined ? projected : await form.encode(projected, aside)
     },
   }
 }

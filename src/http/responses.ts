@@ -29,7 +29,7 @@ export function sendBytes(exchange: Exchange, code: number, json: Buffer): void 
 
 async function sendTurned(exchange: Exchange, code: number, json: Buffer): Promise<void> {
   const { form } = exchange
-  const body = form.encode === undefined ? json : await form.encode(json)
+  const body = form.encode === undefined ? json : await form.encode(json, exchange.aside)
   if (!wantsGzip(exchange, body.length)) {
     exchange.send(code, form.mediaType, body)
     return

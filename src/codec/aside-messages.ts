@@ -1,0 +1,17 @@
+/** What the server asks of the thread that converts large documents, and what it is answered. */
+
+/** Read YAML into JSON, or write JSON as YAML or indented. */
+export type Work = 'read YAML' | 'write YAML' | 'indent'
+
+export interface WorkRequest {
+  readonly id: number
+  readonly work: Work
+  readonly bytes: Uint8Array
+  /** How large a body may be. */
+  readonly limit: number
+}
+
+export type WorkReply =
+  | { readonly id: number; readonly bytes: Uint8Array; readonly duplicates: readonly string[] }
+  /** The document was refused, with a sentence for the client; without one it is a fault of ours. */
+  | { readonly id: number; readonly refused: string | undefined; readonly fault: string }
