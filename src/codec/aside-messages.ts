@@ -13,5 +13,10 @@ export interface WorkRequest {
 
 export type WorkReply =
   | { readonly id: number; readonly bytes: Uint8Array; readonly duplicates: readonly string[] }
-  /** The document was refused, with a sentence for the client; without one it is a fault of ours. */
-  | { readonly id: number; readonly refused: string | undefined; readonly fault: string }
+  /** The document was refused, with the code and the sentence for the client. */
+  | {
+      readonly id: number
+      readonly refused: { readonly code: number; readonly reason: string; readonly message: string }
+    }
+  /** A fault of ours. */
+  | { readonly id: number; readonly fault: string }

@@ -21,7 +21,9 @@ function answer(request: WorkRequest): WorkReply {
     const { text, duplicates } = convert(request)
     return { id, bytes: new TextEncoder().encode(text), duplicates }
   } catch (error) {
-    return { id, refused: error instanceof ApiError ? error.message : undefined, fault: String(error) }
+    if (!(error instanceof ApiError)) return { id, fault: String(error) }
+    const { code, reason, message } = error
+    return { id, refused: { code, reason, message } }
   }
 }
 

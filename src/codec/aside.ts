@@ -4,7 +4,7 @@
  * it starts with the first and ends when there was nothing to do for a while, which gives its memory back.
  */
 import { Worker } from 'node:worker_threads'
-import { badRequest } from '../model/api-error.ts'
+import { ApiError } from '../model/api-error.ts'
 import type { Json } from '../model/json.ts'
 import type { Work, WorkReply, WorkRequest } from './aside-messages.ts'
 import { type ParsedJson, parseOwnJson } from './json.ts'
@@ -69,8 +69,11 @@ export class Aside {
     if ('bytes' in reply) {
       const { buffer, byteOffset, byteLength } = reply.bytes
       waiting?.resolve({ bytes: Buffer.from(buffer, byteOffset, byteLength), duplicates: reply.duplicates })
+    } else if ('refused' in reply) {
+      const { code, reason, message } = reply.refused
+      waiting?.reject(new ApiError(code, reason, message))
     } else {
-      waiting?.reject(reply.refused === undefined ? new Error(reply.fault) : badRequest(reply.refused))
+      waiting?.reject(new Error(reply.fault))
     }
     if (this.#waiting.size === 0) this.#rest()
   }

@@ -13,9 +13,10 @@
  * `{"apiVersion":"v1","kind":"ConfigMap",...,"metadata":{"name":"a",` + `"resourceVersion":"7",` + `"uid":"..."}}`.
  */
 import { crc32 } from 'node:zlib'
-import type { JsonObject } from '../model/json.ts'
+import type { Json, JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { sortedKeys, stringifyStored } from './json.ts'
+import { maxValues, tooManyValues } from './json-scan.ts'
 
 /** What objects are selected by. */
 export interface Selectable {
@@ -37,6 +38,8 @@ export function encodeStored(object: ApiObject, header: Partial<Selectable>): Bu
   const head = JSON.stringify(header)
   const text = head + before + after
   const size = Buffer.byteLength(text)
+  // A value takes two bytes at least.
+  if (size > 2 * maxValues) assertCount(asJson(object))
   // Where every character is a byte, as in most objects, lengths need not be measured.
   const sizeOf = size === text.length ? lengthOf : Buffer.byteLength
   const bytes = Buffer.allocUnsafe(headerStart + size)
@@ -47,6 +50,17 @@ export function encodeStored(object: ApiObject, header: Partial<Selectable>): Bu
   bytes.writeUInt32LE(sizeOf(before), 10)
   bytes.writeUInt32LE(crc32(bytes.subarray(6)), 2)
   return bytes
+}
+
+/** What is stored can be sent back: it holds no more values than a body may. */
+function assertCount(value: Json | undefined, before = 0): number {
+  if (typeof value !== 'object' || value === null) return before + 1
+  let count = before + 1
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    count = assertCount(item, count)
+    if (count > maxValues) throw tooManyValues()
+  }
+  return count
 }
 
 function lengthOf(text: string): number {

@@ -19,7 +19,7 @@ import {
 import { badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
 import type { ParsedJson } from './json.ts'
-import { loneSurrogate, maxDepth, maxDuplicates, pathText, tooDeep } from './json-scan.ts'
+import { loneSurrogate, maxDepth, maxDuplicates, maxValues, pathText, tooDeep, tooManyValues } from './json-scan.ts'
 import { plainScalar, type Scalar } from './yaml-scalar.ts'
 
 /** `limit` is how many bytes a body may have, and so what references may expand to. */
@@ -53,6 +53,8 @@ interface Anchored {
   readonly size: number
   /** How many levels it has. */
   readonly height: number
+  /** How many values it holds. */
+  readonly count: number
 }
 
 type NodeEvent = Exclude<Event, { type: 1 } | { type: 6 }>
@@ -69,6 +71,7 @@ class Reader {
   /** About how many bytes of JSON were read so far, copies included. */
   #size = 0
   #copied = 0
+  #count = 0
   #deepest = 0
 
   constructor(text: string, events: readonly Event[], limit: number) {
@@ -92,12 +95,13 @@ class Reader {
     const event = this.#events[this.#next++] as NodeEvent
     const depth = this.#place.length
     if (event.type === EVENT_ID.ALIAS) return this.#copy(event)
-    const [size, deepest] = [this.#size, this.#deepest]
+    const [size, deepest, count] = [this.#size, this.#deepest, this.#count]
+    if (++this.#count > maxValues) throw tooManyValues()
     this.#deepest = depth
     const value = this.#content(event)
     if (event.anchorStart >= 0) {
-      const height = this.#deepest - depth
-      this.#anchors.set(this.#slice(event.anchorStart, event.anchorEnd), { value, size: this.#size - size, height })
+      const [height, name] = [this.#deepest - depth, this.#slice(event.anchorStart, event.anchorEnd)]
+      this.#anchors.set(name, { value, size: this.#size - size, height, count: this.#count - count })
     }
     this.#deepest = Math.max(deepest, this.#deepest)
     return value
@@ -165,6 +169,8 @@ class Reader {
 
   #key(): string {
     const key = this.#node()
+    // A key is no value: it is counted with what it names.
+    this.#count--
     if (typeof key === 'object') throw badRequest(`a key of a map must be a text: ${pathText(this.#place, '?')}`)
     return String(key)
   }
@@ -182,11 +188,12 @@ class Reader {
     const name = this.#slice(anchorStart, anchorEnd)
     const anchored = this.#anchors.get(name)
     if (anchored === undefined) throw badRequest(`the YAML alias *${name.slice(0, 100)} names no anchor before it`)
-    const { value, size, height } = anchored
+    const { value, size, height, count } = anchored
+    this.#count += count
     this.#size += size
     this.#copied += size
-    if (this.#text.length + this.#copied > this.#limit)
-      throw badRequest(`the YAML aliases expand to more than ${this.#limit} bytes: write less, or fewer of them`)
+    if (this.#text.length + this.#copied > this.#limit || this.#count > maxValues)
+      throw badRequest(`the YAML aliases expand to more than ${this.#limit} bytes or ${maxValues} values`)
     this.#deepest = Math.max(this.#deepest, this.#place.length + height)
     if (this.#deepest > maxDepth) throw tooDeep()
     return copyOf(value)

@@ -1,4 +1,5 @@
 /** Reads a request's body, bounded in size, and only as it was sent: no compressed bodies. */
+import { largeDocument } from '../codec/aside.ts'
 import { badRequest, entityTooLarge, unsupportedMediaType } from '../model/api-error.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -33,6 +34,7 @@ function gather(exchange: Exchange): Promise<Buffer> {
     const onEnd = () => {
       ended = true
       exchange.bodyRead = true
+      exchange.large = size > largeDocument
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
     }
     // A body that breaks off is its client's doing: left, reset, or badly framed.

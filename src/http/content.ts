@@ -19,7 +19,9 @@ export function mediaType(exchange: Exchange): string {
 
 /** The body of a write: JSON or YAML. */
 export async function readContent(exchange: Exchange): Promise<ParsedJson> {
-  return parseContent(exchange, await readBodyOf(exchange))
+  const bytes = await readBodyOf(exchange)
+  await exchange.pause()
+  return await parseContent(exchange, bytes)
 }
 
 /** The body where one may be left out; undefined when it is empty. */

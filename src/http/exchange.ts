@@ -4,6 +4,7 @@
  */
 import type { X509Certificate } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import type { Aside } from '../codec/aside.ts'
 import type { User } from '../model/user.ts'
 import { type Form, jsonForm } from './forms.ts'
@@ -66,6 +67,8 @@ export class Exchange {
   /** Whether the time for it is over. */
   late = false
   bodyRead = false
+  /** Whether the body is so large that each step with it takes its time. */
+  large = false
   readonly #headers: ResponseHeaders = []
   #warnings: string[] | undefined
   #onFinish: (() => void) | undefined
@@ -94,6 +97,11 @@ export class Exchange {
 
   finish(): void {
     this.#onFinish?.()
+  }
+
+  /** Between two steps with a large body others have their turn; undefined where it is not large. */
+  pause(): Promise<void> | undefined {
+    return this.large ? setImmediate() : undefined
   }
 
   setHeader(name: string, value: string): void {

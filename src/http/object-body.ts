@@ -18,8 +18,10 @@ import { fieldValidation } from './write-options.ts'
 
 export async function readObjectBody(exchange: Exchange, resource: Resource): Promise<ApiObject> {
   const { value, duplicates } = await readContent(exchange)
+  await exchange.pause()
   const decoded = decode(resource.kind.schema, withType(resource, value ?? {}))
   reportFields(exchange, [...unknownFields(decoded), ...duplicateFields(duplicates)], badRequest)
+  await exchange.pause()
   return complete(exchange, resource, decoded)
 }
 

@@ -37,5 +37,6 @@ export function writeContext(
     fieldManager: managerName(fieldManager, exchange.headers.first('user-agent')),
     admission,
     warn: (text) => exchange.warn(text),
+    pause: () => exchange.pause(),
   }
 }

@@ -44,10 +44,12 @@ async function createOnce(context: WriteContext, object: ApiObject, managed: boo
   const guards: Guard[] = []
   const named = nameObject(context, object)
   const owned = managed ? named : withManagers(context, context.resource.empty, named)
+  await context.pause?.()
   const admitted = (await context.admission.mutate(requestOf(context, owned, guards))) ?? owned
   const prepared = prepare(context, admitted)
   throwIfInvalid(context, prepared)
   warn(context, prepared, undefined)
+  await context.pause?.()
   await context.admission.validate(requestOf(context, prepared, guards))
   return context.dryRun ? await checkFree(context, prepared) : await persist(context, prepared, guards)
 }

@@ -144,10 +144,12 @@ async function attemptUpdate(context: WriteContext, { previous, next, stored }: 
   assertVersion(context.resource, next.object, previous)
   const sent = placed(context, next.object, previous)
   const owned = next.managed ? sent : withManagers(context, previous, sent)
+  await context.pause?.()
   const admitted = (await context.admission.mutate(requestOf(context, owned, previous))) ?? owned
   const prepared = prepare(context, admitted, previous)
   throwIfInvalid(context, prepared, previous)
   warn(context, prepared, previous)
+  await context.pause?.()
   await context.admission.validate(requestOf(context, prepared, previous))
   return await persist(context, { previous, next: prepared, stored, named: namesVersion(next.object) })
 }

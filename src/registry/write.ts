@@ -32,6 +32,8 @@ export interface WriteContext {
   readonly admission: Admission
   /** Tells the caller of something that is no error. */
   readonly warn: (text: string) => void
+  /** Gives the event loop back between two steps of a large write; undefined where that is not needed. */
+  readonly pause?: () => Promise<void> | undefined
 }
 
 /** Tells what the kind has to say about a valid object. */
