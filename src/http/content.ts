@@ -14,7 +14,15 @@ export function mediaType(exchange: Exchange): string {
   if (!header.includes(';')) return header.trim()
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim())
   if (parameters.some((part) => !/^[^\s=]+=.+$/.test(part))) return 'malformed'
+  for (const part of parameters) refuseCharset(part)
   return type
+}
+
+/** Text is UTF-8, whatever a client would like it to be; ASCII is part of it. */
+function refuseCharset(parameter: string): void {
+  const charset = /^charset="?([^"]*)"?$/i.exec(parameter)?.[1]?.toLowerCase()
+  if (charset === undefined || ['utf-8', 'utf8', 'us-ascii'].includes(charset)) return
+  throw unsupportedMediaType(`charset ${JSON.stringify(charset.slice(0, 50))} is not accepted: send UTF-8`)
 }
 
 /** The body of a write: JSON or YAML. */

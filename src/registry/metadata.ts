@@ -53,7 +53,13 @@ export function generateName(prefix: string): string {
     suffix += alphabet[random % alphabet.length]
     random = Math.floor(random / alphabet.length)
   }
-  return `${prefix.slice(0, longestPrefix)}${suffix}`
+  return `${wholeCharacters(prefix, longestPrefix)}${suffix}`
+}
+
+/** The beginning of a text, which never ends with half of a character. */
+function wholeCharacters(text: string, length: number): string {
+  const cut = text.slice(0, length)
+  return cut.isWellFormed() ? cut : cut.slice(0, -1)
 }
 
 export function validateMetadata(kind: Kind, metadata: ObjectMeta): FieldError[] {
