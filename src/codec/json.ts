@@ -11,6 +11,7 @@ import { isUtf8 } from 'node:buffer'
 import { compareUtf8, sortUtf8 } from '../base/utf8-order.ts'
 import { badRequest } from '../model/api-error.ts'
 import type { Json, JsonObject } from '../model/json.ts'
+import { parseNative } from '../model/native-json.ts'
 import { loneSurrogate, maxDepth, scanJson, tooDeep } from './json-scan.ts'
 
 export interface ParsedJson {
@@ -24,7 +25,7 @@ export function parseJson(bytes: Buffer): ParsedJson {
   const text = bytes.toString('utf8')
   const scan = scanJson(text)
   try {
-    const value = scan.bigNumbers ? JSON.parse(text, exactNumbers) : JSON.parse(text)
+    const value = parseNative(text, scan.bigNumbers ? exactNumbers : undefined)
     return { value, duplicates: scan.duplicates }
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest(`the body is not valid JSON: ${error.message}`, { cause: error })
@@ -45,7 +46,7 @@ function exactNumbers(_key: string, value: unknown, context?: { source?: string 
 /** JSON that this server wrote itself, and so checked before. Only integers beyond 2^53 take the careful parser. */
 export function parseOwnJson(bytes: Buffer): Json {
   const text = bytes.toString('utf8')
-  return mayHoldBigIntegers.test(text) ? JSON.parse(text, exactNumbers) : JSON.parse(text)
+  return parseNative(text, mayHoldBigIntegers.test(text) ? exactNumbers : undefined)
 }
 
 const mayHoldBigIntegers = /[:[,]-?\d{16}/
