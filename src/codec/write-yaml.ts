@@ -75,7 +75,7 @@ function textOf(text: string, margin: string): string {
   return text.includes('\n') && isBlock(text) ? block(text, margin) : quoted(text)
 }
 
-const plainText = /^(?:[A-Za-z_/]|\d[\d.]*(?=[A-Za-z.]))[\w./@:+=,~()-]*(?: [\w./@+=,~()-][\w./@:+=,~()-]*)*$/
+const plainText = /^(?:[A-Za-z_/]|\d[\d.]*(?=[A-Za-z.]))[\w./@:+=,;'"~()-]*(?: [\w./@+=,;'"~()-][\w./@:+=,;'"~()-]*)*$/
 const endsWithColon = /:(?: |$)/
 const mayBeDate = /^\d{4}-/
 

@@ -118,6 +118,8 @@ test('a copy by an alias is nobody else’s', () => {
 })
 
 const texts = [
+  'configmaps "b" not found',
+  "it's; 'so'",
   '',
   ' ',
   'a',
