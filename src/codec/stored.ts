@@ -13,9 +13,10 @@
  * `{"apiVersion":"v1","kind":"ConfigMap",...,"metadata":{"name":"a",` + `"resourceVersion":"7",` + `"uid":"..."}}`.
  */
 import { crc32 } from 'node:zlib'
-import type { JsonObject } from '../model/json.ts'
+import type { Json, JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
-import { sortedKeys, stringifyOrdered } from './json.ts'
+import { sortedKeys, stringifyStored } from './json.ts'
+import { maxValues, tooManyValues } from './json-scan.ts'
 
 /** What objects are selected by. */
 export interface Selectable {
@@ -37,6 +38,8 @@ export function encodeStored(object: ApiObject, header: Partial<Selectable>): Bu
   const head = JSON.stringify(header)
   const text = head + before + after
   const size = Buffer.byteLength(text)
+  // A value takes two bytes at least.
+  if (size > 2 * maxValues) assertCount(asJson(object))
   // Where every character is a byte, as in most objects, lengths need not be measured.
   const sizeOf = size === text.length ? lengthOf : Buffer.byteLength
   const bytes = Buffer.allocUnsafe(headerStart + size)
@@ -49,19 +52,33 @@ export function encodeStored(object: ApiObject, header: Partial<Selectable>): Bu
   return bytes
 }
 
+/** What is stored can be sent back: it holds no more values than a body may. */
+function assertCount(value: Json | undefined, before = 0): number {
+  if (typeof value !== 'object' || value === null) return before + 1
+  let count = before + 1
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    count = assertCount(item, count)
+    if (count > maxValues) throw tooManyValues()
+  }
+  return count
+}
+
 function lengthOf(text: string): number {
   return text.length
 }
 
-/** The body in two parts, between which the resourceVersion belongs: right before the uid, the last of the metadata. */
+/**
+ * The body in two parts, between which the resourceVersion belongs: right before the uid, the last of the metadata.
+ * Throws what could not be read back.
+ */
 function splitBody(object: ApiObject): { before: string; after: string } {
   const { apiVersion, kind, metadata } = object
   const members = asJson(object)
-  let before = `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)}`
-  let after = `"uid":${JSON.stringify(metadata.uid)}}`
+  let before = `{"apiVersion":${stringifyStored(apiVersion, 1)},"kind":${stringifyStored(kind, 1)}`
+  let after = `"uid":${stringifyStored(metadata.uid, 2)}}`
   for (const key of sortedKeys(members)) {
     if (key === 'apiVersion' || key === 'kind' || key === 'metadata' || members[key] === undefined) continue
-    const text = `,${JSON.stringify(key)}:${stringifyOrdered(members[key])}`
+    const text = `,${stringifyStored(key, 1)}:${stringifyStored(members[key], 1)}`
     if (key < 'metadata') before += text
     else after += text
   }
@@ -69,7 +86,7 @@ function splitBody(object: ApiObject): { before: string; after: string } {
   for (const key of sortedKeys(metadata as JsonObject)) {
     const value = (metadata as JsonObject)[key]
     if (key === 'uid' || key === 'resourceVersion' || value === undefined) continue
-    before += `${JSON.stringify(key)}:${stringifyOrdered(value)},`
+    before += `${stringifyStored(key, 2)}:${stringifyStored(value, 2)},`
   }
   return { before, after: `${after}}` }
 }

@@ -61,8 +61,9 @@ function fromQuery(query: URLSearchParams): Sent {
 const policies = ['Foreground', 'Background', 'Orphan']
 
 function check(sent: Sent, dryRuns: readonly string[]): FieldError[] {
-  const { propagationPolicy: policy, orphanDependents } = sent
+  const { propagationPolicy: policy, orphanDependents, gracePeriodSeconds: grace = 0 } = sent
   return [
+    ...(grace < 0 ? [invalid('gracePeriodSeconds', grace, 'must be greater than or equal to 0')] : []),
     ...(policy !== undefined && orphanDependents !== undefined
       ? [invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set')]
       : []),

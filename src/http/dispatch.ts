@@ -1,6 +1,7 @@
 /** The last step: hands a request to the verb of its resource, or to the handler of its path. */
 
 import type { Admission } from '../admission/admission.ts'
+import { Aside } from '../codec/aside.ts'
 import { ApiError, badRequest, noSuchPath } from '../model/api-error.ts'
 import { checkPathSegment } from '../model/names.ts'
 import type { Resource } from '../registry/resource.ts'
@@ -42,8 +43,10 @@ export function dispatch({ resources, paths, admission }: Routes): Step {
   const byPath = new Map(
     resources.map((resource) => [`${resource.group}/${resource.kind.version}/${resource.plural}`, resource]),
   )
+  const aside = new Aside()
   return (exchange) => {
     const { info } = exchange
+    exchange.aside = aside
     if (!info.resource) return handlePath(paths, exchange, info)
     const resource = byPath.get(`${info.group}/${info.version}/${info.plural}`)
     if (resource === undefined || !isPlaced(resource, info)) throw noSuchPath()

@@ -4,6 +4,8 @@
  */
 import type { X509Certificate } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { Pieces } from '../base/pieces.ts'
+import type { Aside } from '../codec/aside.ts'
 import type { User } from '../model/user.ts'
 import { type Form, jsonForm } from './forms.ts'
 import type { RequestHeaders } from './headers.ts'
@@ -60,6 +62,8 @@ export class Exchange {
   user!: User
   /** How the answer is written; JSON until something else is agreed on. */
   form: Form = jsonForm
+  /** Converts documents that are too large for the event loop; set where the request is handed on. */
+  aside: Aside | undefined
   /** Whether the form is what the client and the resource agreed on. */
   agreed = false
   /** Whether an answer has begun: then an error can only cut it off. */
@@ -73,6 +77,7 @@ export class Exchange {
   #warnings: string[] | undefined
   #onFinish: (() => void) | undefined
   #expiry: AbortController | undefined
+  #pieces: Pieces | undefined
 
   constructor(transport: Transport, arrived: number) {
     this.transport = transport
@@ -89,6 +94,12 @@ export class Exchange {
     this.#expiry ??= new AbortController()
     if (this.late) this.#expiry.abort()
     return AbortSignal.any([this.transport.signal, this.#expiry.signal])
+  }
+
+  /** What is done with a large body is done in these, so that others have their turn. */
+  get pieces(): Pieces {
+    this.#pieces ??= new Pieces()
+    return this.#pieces
   }
 
   /** Its time is over. */

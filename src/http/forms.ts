@@ -2,14 +2,18 @@
  * The forms in which an answer can be written. Each starts from the JSON that the server holds already, or, for lists,
  * from one object after the other: a list may be longer than what fits into memory or into a turn of the event loop.
  */
-import { parseJson, stringifyJson } from '../codec/json.ts'
+import { type Aside, largeDocument } from '../codec/aside.ts'
+import { parseOwnJson, stringifyJson } from '../codec/json.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 
 export interface Form {
   readonly mediaType: string
-  /** From compact JSON to this form; undefined when that is the form. Loads what it needs on first use. */
-  readonly encode: ((json: Buffer) => Promise<Buffer>) | undefined
+  /**
+   * From compact JSON to this form; undefined when that is the form. Loads what it needs on first use. What is large is
+   * converted aside, where there is such a place.
+   */
+  readonly encode: ((json: Buffer, aside: Aside | undefined) => Promise<Buffer>) | undefined
   /** Writes lists of this form. `list` has everything but the items, which belong into the empty array `member`. */
   readonly openList: (list: JsonObject, member: string) => Promise<ListText>
   /** What is shown in place of objects and lists; undefined: they themselves. */
@@ -44,9 +48,10 @@ export const jsonForm: Form = {
 /** Indented, for people. */
 export const prettyForm: Form = {
   mediaType: 'application/json',
-  encode: async (json) => {
+  encode: async (json, aside) => {
+    if (aside !== undefined && json.length > largeDocument) return await aside.write('indent', json)
     const { indentJson } = await import('../codec/indent-json.ts')
-    return Buffer.from(indentJson(parseJson(json).value))
+    return Buffer.from(indentJson(parseOwnJson(json)))
   },
   openList: async (list, member) => {
     const { indentJson } = await import('../codec/indent-json.ts')
@@ -62,12 +67,13 @@ export const prettyForm: Form = {
 
 export const yamlForm: Form = {
   mediaType: 'application/yaml',
-  encode: async (json) => {
-    const { stringifyYaml } = await import('../codec/yaml.ts')
-    return Buffer.from(stringifyYaml(parseJson(json).value))
+  encode: async (json, aside) => {
+    if (aside !== undefined && json.length > largeDocument) return await aside.write('write YAML', json)
+    const { stringifyYaml } = await import('../codec/write-yaml.ts')
+    return Buffer.from(stringifyYaml(parseOwnJson(json)))
   },
   openList: async (list, member) => {
-    const { stringifyYaml } = await import('../codec/yaml.ts')
+    const { stringifyYaml } = await import('../codec/write-yaml.ts')
     return {
       ...around(stringifyYaml(list), `${member}: []\n`, { open: `${member}:\n`, close: '' }),
       between: '',

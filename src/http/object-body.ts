@@ -19,8 +19,10 @@ import { fieldValidation } from './write-options.ts'
 
 export async function readObjectBody(exchange: Exchange, resource: Resource): Promise<ApiObject> {
   const { value, duplicates } = await readContent(exchange)
+  await exchange.pieces.rest()
   const decoded = decode(resource.kind.schema, withType(resource, value ?? {}))
   reportFields(exchange, [...unknownFields(decoded), ...duplicateFields(duplicates)], badRequest)
+  await exchange.pieces.rest()
   return complete(exchange, resource, decoded)
 }
 
@@ -37,6 +39,7 @@ export function readPatched(exchange: Exchange, resource: Resource, value: Json,
 
 /** What an apply made. A field that nobody knows is an error: what is applied is meant. */
 export function readApplied(exchange: Exchange, resource: Resource, value: JsonObject): ApiObject {
+  if (!isOfKind(resource, value)) throw otherKind(resource, value)
   const decoded = decode(resource.kind.schema, value)
   const faults = unknownFields(decoded)
   if (faults.length > 0) throw badRequest(`the configuration does not fit: ${faults.join(', ')}`)
@@ -58,12 +61,21 @@ function withType(resource: Resource, value: Json): JsonObject {
     apiVersion: typeText(value, 'apiVersion') || wanted.apiVersion,
     kind: typeText(value, 'kind') || wanted.kind,
   }
-  if (!isOfKind(resource, said)) {
-    throw badRequest(
-      `the object provided is of kind ${shorten(said.kind, 100)} in ${shorten(said.apiVersion, 100)}, this path takes ${wanted.kind} in ${wanted.apiVersion}`,
-    )
-  }
+  if (!isOfKind(resource, said)) throw otherKind(resource, said)
   return { ...value, ...wanted }
+}
+
+/** What is applied must say its kind itself; its version is looked at where it is merged. */
+export function assertAppliedKind(resource: Resource, config: Json): void {
+  if (!isObject(config) || own(config, 'kind') === resource.kind.kind) return
+  throw otherKind(resource, { apiVersion: resource.apiVersion, kind: typeText(config, 'kind') })
+}
+
+function otherKind({ apiVersion, kind }: Resource, said: JsonObject): Error {
+  const [sentKind, sentVersion] = [typeText(said, 'kind'), typeText(said, 'apiVersion')]
+  return badRequest(
+    `the object provided is of kind ${JSON.stringify(sentKind.slice(0, 100))} in ${JSON.stringify(sentVersion.slice(0, 100))}, this path takes ${kind.kind} in ${apiVersion}`,
+  )
 }
 
 function typeText(value: JsonObject, name: 'kind' | 'apiVersion'): string {

@@ -6,7 +6,7 @@
 import { shorten } from '../base/shorten.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { EventForm, EventType } from '../cache/event.ts'
-import { parseJson, stringifyJson } from '../codec/json.ts'
+import { parseOwnJson, stringifyJson } from '../codec/json.ts'
 import { ApiError, badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
@@ -59,11 +59,11 @@ export function openView(resource: Resource, projection: Projection, query: URLS
 export function projectedForm(form: Form, view: View): Form {
   return {
     mediaType: form.mediaType,
-    encode: async (json) => {
-      const { value } = parseJson(json)
+    encode: async (json, aside) => {
+      const value = parseOwnJson(json)
       const projected =
         isObject(value) && value.kind !== 'Status' ? Buffer.from(stringifyJson(project(view, value))) : json
-      return form.encode === undefined ? projected : await form.encode(projected)
+      return form.encode === undefined ? projected : await form.encode(projected, aside)
     },
     openList: form.openList,
     view: { list: (list) => projectList(view, list), item: (object) => projectItem(view, object) },

@@ -92,7 +92,7 @@ function readSegments(path: string): string[] {
 function readSegment(segment: string): string {
   const text = segment.includes('%') ? decodeSegment(segment) : segment
   if (text === '' || text.includes('/')) throw noSuchPath()
-  if (text === '.' || text === '..' || text.includes('\\') || text.includes('\0'))
+  if (text === '.' || text === '..' || text.includes('\0'))
     throw badRequest(`invalid path segment ${JSON.stringify(text)}`)
   return text
 }
@@ -142,6 +142,8 @@ function isNamespaced(segments: readonly string[], at: number): boolean {
 function exactVerb(verb: Verb, place: Place, query: URLSearchParams): Verb {
   if (place.watchPrefix) return 'watch'
   if (verb === 'get') {
+    // Who may list and who may watch is asked apart, so it must be plain which of them this is.
+    if (query.getAll('watch').length > 1) throw badRequest('watch is given more than once: say it once')
     if (place.subresource === '' && isTrue(query, 'watch')) return 'watch'
     return place.name === '' ? 'list' : 'get'
   }

@@ -1,7 +1,6 @@
 /** A request for a resource that is served: what the verbs' handlers are given. */
 
 import type { Admission } from '../admission/admission.ts'
-import { Pieces } from '../base/pieces.ts'
 import type { FieldError } from '../model/field-error.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { WriteContext } from '../registry/write.ts'
@@ -36,6 +35,6 @@ export function writeContext(
     admission,
     warn: (text) => exchange.warn(text),
     left: () => exchange.left,
-    pieces: new Pieces(),
+    pieces: exchange.pieces,
   }
 }

@@ -29,7 +29,7 @@ export function sendBytes(exchange: Exchange, code: number, json: Buffer): void 
 
 async function sendTurned(exchange: Exchange, code: number, json: Buffer): Promise<void> {
   const { form } = exchange
-  await sendEncoded(exchange, code, form.encode === undefined ? json : await form.encode(json))
+  await sendEncoded(exchange, code, form.encode === undefined ? json : await form.encode(json, exchange.aside))
 }
 
 /** An answer that is written in its form already. */

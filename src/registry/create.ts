@@ -67,6 +67,7 @@ async function createOnce(context: WriteContext, object: ApiObject, managed: boo
   const prepared = prepare(context, admitted)
   throwIfInvalid(context, prepared)
   warn(context, prepared, undefined)
+  await context.pieces.rest()
   await context.admission.validate(requestOf(context, prepared, guards))
   await context.pieces.rest()
   return context.dryRun ? await checkFree(context, prepared) : await persist(context, prepared, guards)

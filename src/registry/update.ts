@@ -165,6 +165,7 @@ async function attemptUpdate(context: WriteContext, { previous, next, stored }: 
   const prepared = prepare(context, admitted, previous)
   throwIfInvalid(context, prepared, previous)
   warn(context, prepared, previous)
+  await context.pieces.rest()
   await context.admission.validate(requestOf(context, prepared, previous))
   await context.pieces.rest()
   return await persist(context, { previous, next: prepared, stored, named: namesVersion(next.object) })

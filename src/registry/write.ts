@@ -3,6 +3,7 @@
 import type { Admission } from '../admission/admission.ts'
 import type { Pieces } from '../base/pieces.ts'
 import { stringifyJson } from '../codec/json.ts'
+import { maxDepth } from '../codec/json-scan.ts'
 import { encodeStored, storedJson } from '../codec/stored.ts'
 import { trackSteps } from '../merge/track-update.ts'
 import { ApiError, timeout } from '../model/api-error.ts'
@@ -99,6 +100,7 @@ export async function commitObject(
   expected: number,
   guards?: readonly Guard[],
 ): Promise<Stored | Conflict> {
+  assertKind(resource, object)
   const key = keyOf(resource, namespace, object.metadata.name!)
   const value = encodeStored(object, headerOf(resource, object))
   const lifetimeSeconds = resource.kind.expires ? resource.lifetimeSeconds : undefined
@@ -120,9 +122,15 @@ export function failedHalfway(error: unknown, done: string): unknown {
   return passing ? timeout(`${done}, then the server failed; look before you try again`, {}, { cause: error }) : error
 }
 
-/** The JSON of an object that is not stored: a dry run, or one that is gone. */
+/** Every way in has seen to it that the object is of its kind; one that is not would spoil every list. */
+function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
+  if (object.apiVersion !== apiVersion || object.kind !== kind.kind)
+    throw new TypeError(`an object of kind ${object.kind} in ${object.apiVersion} is not stored among ${kind.plural}`)
+}
+
+/** The JSON of an object that is not stored: a dry run, or one that is gone. Refuses what would not be stored. */
 export function unstored(object: ApiObject, revision?: number): Buffer {
-  return Buffer.from(stringifyJson(asJson(revision === undefined ? object : withVersion(object, revision))))
+  return Buffer.from(stringifyJson(asJson(revision === undefined ? object : withVersion(object, revision)), maxDepth))
 }
 
 export function withVersion(object: ApiObject, revision: number): ApiObject {
