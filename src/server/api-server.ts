@@ -21,7 +21,7 @@ import { vendorOf } from '../model/vendor.ts'
 import { ContinueTokens } from '../registry/continue-token.ts'
 import { type Resource, serveKinds } from '../registry/resource.ts'
 import type { Kind } from '../schema/kind.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, StoreError } from '../store/store.ts'
 import { claimProfile, continueTokenKey, createSystemNamespaces } from './bootstrap.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { makeAuthenticator, makeAuthorizer } from './identity.ts'
@@ -38,6 +38,11 @@ export interface ApiServer {
   readonly url: string
   /** A way in for clients in this process, as this user. `stop` ends what is under way. */
   transport(user: User): ClientTransport
+  /**
+   * Resolves with the reason when the store can never be written again. From then on the server is not ready; it
+   * answers until it is stopped, which is for its owner to do.
+   */
+  readonly failed: Promise<StoreError>
   stop(): Promise<void>
 }
 
@@ -54,10 +59,11 @@ export async function startApiServer(
 ): Promise<ApiServer> {
   const authenticator = makeAuthenticator(options, clock)
   const authorizer = makeAuthorizer(options.authorizationMode)
-  const store = await openStore(options)
+  const { promise: failed, resolve: onFailed } = Promise.withResolvers<StoreError>()
+  const store = await openStore(options, onFailed)
   try {
     const certificates = await openCertificates(options, clock)
-    return await serve(options, { store, certificates, authenticator, authorizer, log, clock, kinds })
+    return await serve(options, { store, failed, certificates, authenticator, authorizer, log, clock, kinds })
   } catch (error) {
     await store.close()
     throw error
@@ -66,6 +72,7 @@ export async function startApiServer(
 
 interface Parts {
   readonly store: Store
+  readonly failed: Promise<StoreError>
   readonly certificates: Certificates
   readonly authenticator: Authenticator
   readonly authorizer: Authorizer
@@ -76,12 +83,16 @@ interface Parts {
 
 async function serve(
   options: ServerOptions,
-  { store, certificates, authenticator, authorizer, log, clock, kinds }: Parts,
+  { store, failed, certificates, authenticator, authorizer, log, clock, kinds }: Parts,
 ): Promise<ApiServer> {
+  let failure: StoreError | undefined
+  void failed.then((error) => {
+    failure = error
+  })
   await claimProfile(store, options.profile)
-  const caches = new Caches(store, (error) =>
-    log.error('the feed of the caches broke; it is resumed', errorFields(error)),
-  )
+  const caches = new Caches(store, (error) => {
+    if (failure === undefined) log.error('the feed of the caches broke; it is resumed', errorFields(error))
+  })
   const resources = await openResources(options, { store, caches, clock, kinds })
   await caches.start()
   const namespaces = resources.find(({ kind }) => kind.kind === 'Namespace')!
@@ -89,7 +100,7 @@ async function serve(
 
   let stopping = false
   const ready = [
-    { name: 'store', check: () => checkStore(store, caches) },
+    { name: 'store', check: () => checkStore(store, caches, failure) },
     { name: 'shutdown', check: () => (stopping ? 'the server is stopping' : undefined) },
   ]
   const routes = {
@@ -121,6 +132,7 @@ async function serve(
   return {
     url,
     transport: (user) => inProcess.transport(user),
+    failed,
     stop: async () => {
       stopping = true
       renewal.abort()

@@ -2,6 +2,7 @@
 
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { helpText, parseFlags, UsageError } from '../base/flags.ts'
 import { errorFields, openLog } from '../base/log.ts'
 import { usualFiles } from '../client/kubeconfig-files.ts'
@@ -49,11 +50,27 @@ async function run(command: 'up' | 'apiserver', options: ServerOptions): Promise
   if (command === 'up') process.stdout.write(greeting(server.url, options))
   else log.info('serving', { url: server.url, profile: options.profile })
   const loops = command === 'up' ? startControlLoops(server, options, log) : undefined
-  stopOnSignal(async () => {
+  const stop = async () => {
     log.info('stopping')
     await loops?.stop()
     await server.stop()
+  }
+  stopOnSignal(stop)
+  const error = await server.failed
+  log.error('the store can never be written again, so the server ends: look at the disk, then start it', {
+    error: error.message,
   })
+  await endAfterFailure(stop, options.shutdownGrace)
+}
+
+/** Long enough for whoever asks for readiness to be told why. */
+const noticeMs = 1_000
+
+/** Answers what is under way and ends, in the end by itself: a disk in trouble may hold up the closing of the store. */
+async function endAfterFailure(stop: () => Promise<void>, graceMs: number): Promise<never> {
+  await setTimeout(noticeMs)
+  await Promise.race([stop(), setTimeout(graceMs + noticeMs)])
+  process.exit(1)
 }
 
 function greeting(url: string, { adminKubeconfig, profile }: ServerOptions): string {

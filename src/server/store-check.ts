@@ -5,7 +5,13 @@ import type { Store } from '../store/store.ts'
 /** Whoever asks for readiness seldom waits longer. */
 const patienceMs = 1_000
 
-export async function checkStore(store: Store, caches: Caches): Promise<string | undefined> {
+/** `failure` is why the store can never be written again. */
+export async function checkStore(
+  store: Store,
+  caches: Caches,
+  failure: Error | undefined,
+): Promise<string | undefined> {
+  if (failure !== undefined) return `nothing can be written any more: ${failure.message}`
   if (!caches.healthy) return 'the store cannot be followed'
   const { promise: late, resolve } = Promise.withResolvers<string>()
   const timer = setTimeout(() => resolve('the store does not answer'), patienceMs)

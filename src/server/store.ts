@@ -1,20 +1,24 @@
 /** Opens the store that the options name: the embedded one, or etcd. Each is loaded only where it is used. */
 
 import { UsageError } from '../base/flags.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, StoreError } from '../store/store.ts'
 import type { ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 
-export async function openStore(options: ServerOptions): Promise<Store> {
-  return options.etcdServers.length > 0 ? await openEtcd(options) : await openEmbedded(options)
+/** `onFailed` is told when the store can never be written again; etcd always may come back. */
+export async function openStore(options: ServerOptions, onFailed: (error: StoreError) => void): Promise<Store> {
+  return options.etcdServers.length > 0 ? await openEtcd(options) : await openEmbedded(options, onFailed)
 }
 
-async function openEmbedded({ dataDir, historyDuration, ...options }: ServerOptions): Promise<Store> {
+async function openEmbedded(
+  { dataDir, historyDuration, ...options }: ServerOptions,
+  onFailed: (error: StoreError) => void,
+): Promise<Store> {
   const idle = (['etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const).find((name) => options[name] !== '')
   if (idle !== undefined)
     throw new UsageError(`--${idle.toLowerCase().replace('etcd', 'etcd-')} goes with --etcd-servers`)
   const { LmdbStore } = await import('../store/lmdb/store.ts')
-  return await LmdbStore.open({ directory: dataDir, historyMs: historyDuration })
+  return await LmdbStore.open({ directory: dataDir, historyMs: historyDuration, onFailed })
 }
 
 async function openEtcd(options: ServerOptions): Promise<Store> {

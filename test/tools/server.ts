@@ -49,18 +49,23 @@ export interface Ending {
 
 type Command = 'apiserver' | 'up'
 
-export async function startServer(t: Ending, flags: readonly string[] = []): Promise<ServerHandle> {
-  return await start(t, 'apiserver', flags)
+/** `env` is added to the environment. */
+export async function startServer(
+  t: Ending,
+  flags: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<ServerHandle> {
+  return await start(t, { command: 'apiserver', flags, env })
 }
 
 export async function startUp(t: Ending, flags: readonly string[] = []): Promise<ServerHandle> {
-  return await start(t, 'up', flags)
+  return await start(t, { command: 'up', flags, env: {} })
 }
 
-async function start(t: Ending, command: Command, flags: readonly string[]): Promise<ServerHandle> {
+async function start(t: Ending, how: Pick<Launch, 'command' | 'flags' | 'env'>): Promise<ServerHandle> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
-  let running = await launch({ command, directory, port: 0, flags })
+  let running = await launch({ ...how, directory, port: 0 })
   const port = running.port
   const clients = new Set<HttpClient | HttpTransport>()
   const readAuthority = () => readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
@@ -89,11 +94,11 @@ async function start(t: Ending, command: Command, flags: readonly string[]): Pro
     output: () => running.output(),
     stop: () => end(running.child, 'SIGTERM'),
     kill: async () => void (await end(running.child, 'SIGKILL')),
-    restart: async (again = flags) => {
-      running = await launch({ command, directory, port, flags: again })
+    restart: async (flags = how.flags) => {
+      running = await launch({ ...how, directory, port, flags })
     },
     restartAndKill: async (afterMs) => {
-      const child = spawnServer({ command, directory, port, flags })
+      const child = spawnServer({ ...how, directory, port })
       const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
       await once(child, 'exit')
       clearTimeout(timer)
@@ -118,9 +123,10 @@ interface Launch {
   readonly directory: string
   readonly port: number
   readonly flags: readonly string[]
+  readonly env: NodeJS.ProcessEnv
 }
 
-function spawnServer({ command, directory, port, flags }: Launch) {
+function spawnServer({ command, directory, port, flags, env }: Launch) {
   return spawn(
     join(root, 'bin/orch'),
     [
@@ -132,6 +138,7 @@ function spawnServer({ command, directory, port, flags }: Launch) {
       ...flags,
     ],
     {
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )

@@ -60,9 +60,11 @@ export interface CompactReply {
 }
 
 export interface Failure {
-  /** full: no room, go on. failed: the disk refused a sync, nothing may be written any more. */
+  /** full: no room, go on. failed: the disk refused a write or a sync, nothing may be written any more. */
   readonly kind: 'full' | 'failed' | 'error'
   readonly message: string
+  /** Nobody can say whether what was asked for happened. */
+  readonly ambiguous: boolean
 }
 
 /** `result` is an ArrayBuffer or one of the reply types above, as the request asks. The reply to opening has id 0. */

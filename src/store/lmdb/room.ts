@@ -1,11 +1,14 @@
 /**
  * Room in the data file, taken before it is needed. lmdb 3.5.6 corrupts its own memory when a write of data fails
- * (it formats the error into too short a buffer), so a full disk must never reach it: the file is made longer here
- * first, where having no room is an error like any other. lmdb keeps its own count of pages and does not mind.
+ * (it formats the error into too short a buffer), so a disk that refuses must never reach it. The file is made longer
+ * here first, where having no room is an error like any other; and before each transaction a page past those in use is
+ * written, so that a file system that takes no writes any more (shut down, read-only, out of quota) shows it here.
+ * lmdb keeps its own count of pages and does not mind. What is left to lmdb is a disk that begins to refuse within
+ * the same millisecond.
  * Some room is spared for deletions and compaction, which are what makes room again.
  */
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
-import { StoreFull } from '../store.ts'
+import { StoreError, StoreFull } from '../store.ts'
 import type { Tables } from './tables.ts'
 
 const pageSize = 4096
@@ -31,6 +34,7 @@ export class Room {
   /** Throws StoreFull unless a transaction that writes this much has room. `frees`: it may use what is spared. */
   ensure(bytes: number, { frees }: { frees: boolean }): void {
     const used = usedBytes(this.#tables)
+    this.#tryPage(used)
     const wanted = used + bytes + spareBytes
     if (this.#size >= wanted) return
     this.#grow(wanted + zeros.length)
@@ -42,17 +46,34 @@ export class Room {
     closeSync(this.#file)
   }
 
+  /** Writes the last page of the file, unless lmdb has come to use that one. */
+  #tryPage(used: number): void {
+    const last = this.#size - pageSize
+    if (last < used) return
+    const error = this.#write(last, pageSize)
+    if (error !== undefined) throw new StoreFull(`no room for data: ${error.message}`, { cause: error })
+  }
+
   #grow(size: number): void {
+    while (this.#size < size) {
+      if (this.#write(this.#size, zeros.length) === undefined) this.#size += zeros.length
+      else size = this.#size = fstatSync(this.#file).size
+    }
+  }
+
+  /** Gives the error when there is no room, which may be only for a part of it; any other error is the end of writing. */
+  #write(position: number, length: number): Error | undefined {
     try {
-      while (this.#size < size) this.#size += writeSync(this.#file, zeros, 0, zeros.length, this.#size)
+      for (let done = 0; done < length; ) done += writeSync(this.#file, zeros, done, length - done, position + done)
+      return undefined
     } catch (error) {
-      if (!isFull(error)) throw error
-      this.#size = fstatSync(this.#file).size
+      if (isFull(error)) return error
+      throw new StoreError(`the data file cannot be written: ${(error as Error).message}`, { cause: error })
     }
   }
 }
 
-function isFull(error: unknown): boolean {
+function isFull(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 }
 

@@ -47,6 +47,11 @@ export interface LmdbOptions {
   readonly clock?: StoreClock
   /** Told when compaction or expiry fails; they are tried again. A warning of the process if absent. */
   readonly onUpkeepError?: (error: Error) => void
+  /**
+   * Told once when nothing can be written any more: the disk refused a write or a sync, or the thread is gone. Reads may
+   * go on. Only opening it anew, after a look at the disk, can tell what is there.
+   */
+  readonly onFailed?: (error: StoreError) => void
 }
 
 /** The largest value: lmdb takes any, but a batch in memory is bounded by it. */
@@ -71,14 +76,20 @@ export class LmdbStore implements Store {
   #expiryFailure: string | undefined
   #stopTimers: (() => void)[] = []
   #closing: Promise<void> | undefined
+  #failed = false
 
   static async open(options: LmdbOptions): Promise<LmdbStore> {
     await prepareDirectory(options.directory)
     const release = await claimDirectory(options.directory)
     let store: LmdbStore | undefined
     try {
-      const { connection, state } = await Connection.open(options.directory, (error) => {
-        if (store) store.#end(error)
+      const { connection, state } = await Connection.open(options.directory, {
+        onEnd: (error) => {
+          if (store) store.#end(error)
+        },
+        onFailed: (error) => {
+          if (store) store.#fail(error)
+        },
       })
       store = new LmdbStore(connection, state, options, release)
       store.#startTimers()
@@ -168,6 +179,13 @@ export class LmdbStore implements Store {
     this.#tail.end(error)
   }
 
+  #fail(error: StoreError): void {
+    if (this.#failed) return
+    this.#failed = true
+    for (const stop of this.#stopTimers.splice(0)) stop()
+    this.#options.onFailed?.(error)
+  }
+
   async #close(): Promise<void> {
     this.#end(new StoreError('the store is closed'))
     try {
@@ -254,7 +272,7 @@ export class LmdbStore implements Store {
   }
 
   #report(error: Error): void {
-    if (this.#closing) return
+    if (this.#closing || this.#failed) return
     const report = this.#options.onUpkeepError ?? ((failure) => process.emitWarning(failure))
     report(error)
   }

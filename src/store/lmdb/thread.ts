@@ -71,7 +71,7 @@ class StoreThread {
       this.#state = state
       for (const [i, reply] of replies.entries()) this.#answerBlock(group[i]!.id, reply)
     } catch (error) {
-      const failure = this.#failure(error)
+      const failure = this.#failure(error, true)
       for (const { id } of group) this.#refuse(id, failure)
     }
   }
@@ -80,7 +80,7 @@ class StoreThread {
     try {
       this.#run(request)
     } catch (error) {
-      this.#refuse(request.id, this.#failure(error))
+      this.#refuse(request.id, this.#failure(error, request.type === 'compact' || request.type === 'expire'))
     } finally {
       // A read transaction that stays open keeps old pages from being used again.
       if (request.type !== 'close') this.#tables.root.resetReadTxn()
@@ -142,7 +142,7 @@ class StoreThread {
     this.#room.close()
     this.#tables.root.close().then(
       () => this.#answer(id, undefined),
-      (error: unknown) => this.#refuse(id, this.#failure(error)),
+      (error: unknown) => this.#refuse(id, this.#failure(error, false)),
     )
   }
 
@@ -158,8 +158,8 @@ class StoreThread {
     this.#port.postMessage({ id, failure } satisfies Reply)
   }
 
-  #failure(error: unknown): Failure {
-    const failure = toFailure(error)
+  #failure(error: unknown, writing: boolean): Failure {
+    const failure = toFailure(error, writing)
     if (failure.kind === 'failed') this.#failed ??= failure
     return failure
   }
@@ -175,26 +175,28 @@ function roomFor(group: readonly CommitRequest[]): number {
   return bytesNeeded(writes, bytes)
 }
 
-// Of the operating system and of lmdb: out of space, over quota, map full.
-const fullCodes = [28, 122, -30792]
-// lmdb lost what it needs to go on: input or output error, fatal error of the environment.
+/** lmdb lost what it needs to go on: input or output error, fatal error of the environment. */
 const failedCodes = [5, -30795]
 
-function toFailure(error: unknown): Failure {
+/**
+ * What lmdb itself could not write is the end, whatever the reason it gives. A sync that failed for want of space has
+ * lost pages like any other failed sync: the next one would succeed, and the pages would still be missing.
+ */
+function toFailure(error: unknown, writing: boolean): Failure {
   const message = error instanceof Error ? error.message : String(error)
   const code = error instanceof Error && 'code' in error ? Number(error.code) : Number.NaN
-  if (error instanceof StoreFull) return { kind: 'full', message }
-  if (error instanceof StoreError) return { kind: 'error', message }
-  if (message.includes('MDB_PANIC')) return { kind: 'failed', message: `the data file failed: ${message}` }
-  if (fullCodes.includes(code)) return { kind: 'full', message: `no room for the data: ${message}` }
-  if (failedCodes.includes(code)) return { kind: 'failed', message: `the data file failed: ${message}` }
-  return { kind: 'error', message: `the data file: ${message}` }
+  if (error instanceof StoreFull) return { kind: 'full', message, ambiguous: false }
+  // Nothing of the transaction was written; but nothing will be, with a file that is damaged or not ours alone.
+  if (error instanceof StoreError) return { kind: writing ? 'failed' : 'error', message, ambiguous: false }
+  if (writing || failedCodes.includes(code) || message.includes('MDB_PANIC'))
+    return { kind: 'failed', message: `the data file failed: ${message}`, ambiguous: writing }
+  return { kind: 'error', message: `the data file: ${message}`, ambiguous: false }
 }
 
 const { port, directory } = workerData as { port: MessagePort; directory: string }
 try {
   new StoreThread(port, directory).start()
 } catch (error) {
-  port.postMessage({ id: 0, failure: toFailure(error) } satisfies Reply)
+  port.postMessage({ id: 0, failure: toFailure(error, false) } satisfies Reply)
   port.close()
 }
