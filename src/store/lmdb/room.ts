@@ -6,24 +6,34 @@
  * lmdb keeps its own count of pages and does not mind. What is left to lmdb is a disk that begins to refuse within
  * the same millisecond.
  * Some room is spared for deletions and compaction, which are what makes room again.
+ *
+ * `begin` comes before each transaction, then `take` for each of its writes: a write without room is refused alone.
  */
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
 import { StoreError, StoreFull } from '../store.ts'
 import type { Tables } from './tables.ts'
 
-const pageSize = 4096
+export const pageSize = 4096
 const spareBytes = 1024 * 1024
 const zeros = Buffer.alloc(1024 * 1024)
 
-/** What a commit may write: its value twice (now, and in history later), and the pages on the way to its records. */
-export function bytesNeeded(writes: number, valueBytes: number): number {
-  return 2 * valueBytes + (64 + 8 * writes) * pageSize
+/** What any transaction writes, however little it changes: the trees of lmdb itself. */
+const overhead = 64 * pageSize
+
+/** What a change writes: the value that it puts, the one that it replaces, and the pages on the way to its records. */
+export function bytesNeeded(valueBytes: number, replacedBytes: number): number {
+  return valueBytes + replacedBytes + 8 * pageSize
 }
 
 export class Room {
   readonly #tables: Tables
   readonly #file: number
   #size: number
+  /** What the pages in use and this transaction come to. */
+  #taken = 0
+  /** How much lies free between the pages in use; looked at only while the file cannot grow. */
+  #between = 0
+  #tight = false
 
   constructor(tables: Tables, path: string) {
     this.#tables = tables
@@ -31,15 +41,21 @@ export class Room {
     this.#size = fstatSync(this.#file).size
   }
 
-  /** Throws StoreFull unless a transaction that writes this much has room. `frees`: it may use what is spared. */
-  ensure(bytes: number, { frees }: { frees: boolean }): void {
+  /** A transaction begins. Throws where the file cannot be written at all. */
+  begin(): void {
     const used = usedBytes(this.#tables)
     this.#tryPage(used)
-    const wanted = used + bytes + spareBytes
-    if (this.#size >= wanted) return
-    this.#grow(wanted + zeros.length)
-    const free = this.#size - used + freeBytes(this.#tables) / usableShare
-    if (free < (frees ? bytes : bytes + spareBytes)) throw new StoreFull(`no room for ${bytes} bytes of data`)
+    this.#taken = used + overhead
+    this.#between = this.#tight ? freeBytes(this.#tables) / usableShare : 0
+  }
+
+  /** Whether the transaction may write so many bytes more. `frees`: it may use what is spared. */
+  take(bytes: number, { frees }: { frees: boolean }): boolean {
+    const wanted = this.#taken + bytes + (frees ? 0 : spareBytes)
+    if (this.#size < wanted) this.#grow(wanted + zeros.length)
+    if (this.#size + this.#between < wanted) return false
+    this.#taken += bytes
+    return true
   }
 
   close(): void {
@@ -55,9 +71,10 @@ export class Room {
   }
 
   #grow(size: number): void {
-    while (this.#size < size) {
-      if (this.#write(this.#size, zeros.length) === undefined) this.#size += zeros.length
-      else size = this.#size = fstatSync(this.#file).size
+    this.#tight = false
+    while (this.#size < size && !this.#tight) {
+      this.#tight = this.#write(this.#size, zeros.length) !== undefined
+      this.#size = this.#tight ? fstatSync(this.#file).size : this.#size + zeros.length
     }
   }
 

@@ -107,7 +107,10 @@ export class LmdbStore implements Store {
     this.#clock = options.clock ?? storeClock
     this.#oldest = state.oldest
     this.#tail = new Tail(state.revision)
-    this.#commits = new Commits(connection, (changes) => this.#tail.append(changes))
+    this.#commits = new Commits(connection, {
+      onCommitted: (changes) => this.#tail.append(changes),
+      forgetHistory: () => this.#forgetHistory(),
+    })
   }
 
   async commit(write: Write): Promise<Committed | Conflict> {
@@ -284,6 +287,11 @@ export class LmdbStore implements Store {
       const reply = await this.#connection.request({ type: 'compact', oldest: this.#oldest, upTo })
       more = (reply as CompactReply).more
     }
+  }
+
+  /** On a full disk: what is deleted is more than what could be read back of the past. */
+  async #forgetHistory(): Promise<void> {
+    if (!this.#closing) await this.compact(this.#tail.revision).catch((error: Error) => this.#report(error))
   }
 
   #pin(revision: Revision): void {

@@ -8,7 +8,7 @@ import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_
 import { StoreError, StoreFull } from '../store.ts'
 import type { CommitRequest, Failure, Reply, Request } from './messages.ts'
 import { countEntries, getEntry, listEntries, readLog } from './read.ts'
-import { bytesNeeded, Room } from './room.ts'
+import { bytesNeeded, pageSize, Room } from './room.ts'
 import { openTables, readState, type State, type Tables } from './tables.ts'
 import { commitGroup, compactStep, expireStep, readDue } from './write.ts'
 
@@ -66,8 +66,8 @@ class StoreThread {
     try {
       this.#assertSound()
       const batches = group.map(({ writes }) => writes)
-      this.#room.ensure(roomFor(group), { frees: group.every(({ deletesOnly }) => deletesOnly) })
-      const { state, replies } = commitGroup(this.#tables, this.#state, batches)
+      this.#room.begin()
+      const { state, replies } = commitGroup(this.#tables, this.#state, { batches, room: this.#room })
       this.#state = state
       for (const [i, reply] of replies.entries()) this.#answerBlock(group[i]!.id, reply)
     } catch (error) {
@@ -119,7 +119,7 @@ class StoreThread {
 
   #compact({ id, oldest, upTo }: Extract<Request, { type: 'compact' }>): void {
     this.#assertSound()
-    this.#room.ensure(bytesNeeded(compactionPages, 0), { frees: true })
+    this.#makeRoom(bytesNeeded(compactionPages * pageSize, 0))
     const { state, more } = compactStep(this.#tables, this.#state, { oldest, upTo, budgetMs: compactionBudgetMs })
     this.#state = state
     this.#answer(id, { more })
@@ -132,10 +132,16 @@ class StoreThread {
       return
     }
     this.#assertSound()
-    this.#room.ensure(bytesNeeded(due.length, bytes), { frees: true })
+    this.#makeRoom(due.length * bytesNeeded(0, 0) + bytes)
     const { state, changes } = expireStep(this.#tables, this.#state, due)
     this.#state = state
     this.#answerBlock(id, changes)
+  }
+
+  /** For a transaction that frees room. */
+  #makeRoom(bytes: number): void {
+    this.#room.begin()
+    if (!this.#room.take(bytes, { frees: true })) throw new StoreFull(`no room for ${bytes} bytes, to free others`)
   }
 
   #close(id: number): void {
@@ -167,12 +173,6 @@ class StoreThread {
   #assertSound(): void {
     if (this.#failed) throw new StoreError(`nothing is written any more: ${this.#failed.message}`)
   }
-}
-
-function roomFor(group: readonly CommitRequest[]): number {
-  const writes = group.reduce((sum, { count }) => sum + count, 0)
-  const bytes = group.reduce((sum, request) => sum + request.writes.byteLength, 0)
-  return bytesNeeded(writes, bytes)
 }
 
 /** lmdb lost what it needs to go on: input or output error, fatal error of the environment. */

@@ -6,6 +6,7 @@
 import type { Bytes, Revision } from '../store.ts'
 import { StoreError } from '../store.ts'
 import { Packer, Unpacker } from './pack.ts'
+import { bytesNeeded, type Room } from './room.ts'
 import {
   append,
   dueKey,
@@ -28,7 +29,7 @@ import {
 export function commitGroup(
   tables: Tables,
   state: State,
-  batches: readonly ArrayBuffer[],
+  { batches, room }: { batches: readonly ArrayBuffer[]; room: Room },
 ): { state: State; replies: ArrayBuffer[] } {
   const result = tables.root.transactionSync(() => {
     checkSoleWriter(tables, state)
@@ -36,7 +37,7 @@ export function commitGroup(
     const replies = batches.map((batch) => {
       const reply = new Packer(Math.max(4096, batch.byteLength))
       const writes = new Unpacker(batch)
-      while (!writes.done) revision = commitOne(tables, revision, writes, reply)
+      while (!writes.done) revision = commitOne({ tables, room }, revision, writes, reply)
       return reply.finish()
     })
     const next = { revision, oldest: state.oldest }
@@ -52,8 +53,13 @@ function checkSoleWriter({ meta }: Tables, state: State): void {
     throw new StoreError('another process has written to this data directory')
 }
 
+interface Place {
+  readonly tables: Tables
+  readonly room: Room
+}
+
 /** Returns the revision that the store is at then: the next one, or the same when nothing was written. */
-function commitOne(tables: Tables, revision: Revision, writes: Unpacker, reply: Packer): Revision {
+function commitOne({ tables, room }: Place, revision: Revision, writes: Unpacker, reply: Packer): Revision {
   const expected = writes.number()
   const deletes = writes.number() === 1
   const due = writes.number()
@@ -62,14 +68,19 @@ function commitOne(tables: Tables, revision: Revision, writes: Unpacker, reply: 
   const guarded = readGuards(tables, writes)
   const held = tables.current.get(key)
   const previous = held === undefined ? 0 : readRevision(held, 0)
-  const next = previous === expected && guarded ? revision + 1 : revision
-  reply.number(next === revision ? 0 : next)
+  const wins = previous === expected && guarded
+  const fits = wins && room.take(bytesNeeded(value.length, held?.length ?? 0), { frees: deletes })
+  const next = revision + 1
+  reply.number(fits ? next : wins ? noRoom : 0)
   reply.number(previous)
   const replaced = held && reply.bytes(held).subarray(8)
-  if (next !== revision) apply(tables, { revision: next, previous, replaced, key, value: deletes ? undefined : value })
-  if (next !== revision && due > 0) write(tables.expiry, dueKey(due, next), key)
+  if (!fits) return revision
+  apply(tables, { revision: next, previous, replaced, key, value: deletes ? undefined : value })
+  if (due > 0) write(tables.expiry, dueKey(due, next), key)
   return next
 }
+
+const noRoom = -1
 
 /** Whether every guard is at its revision. */
 function readGuards({ current }: Tables, writes: Unpacker): boolean {
