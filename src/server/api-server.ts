@@ -60,7 +60,7 @@ export async function startApiServer(
   const authenticator = makeAuthenticator(options, clock)
   const authorizer = makeAuthorizer(options.authorizationMode)
   const { promise: failed, resolve: onFailed } = Promise.withResolvers<StoreError>()
-  const store = await openStore(options, onFailed)
+  const store = await openStore(options, { onFailed, onWarning: (message) => log.error(message) })
   try {
     const certificates = await openCertificates(options, clock)
     return await serve(options, { store, failed, certificates, authenticator, authorizer, log, clock, kinds })

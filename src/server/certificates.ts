@@ -1,7 +1,7 @@
 /** The certificates that the server shows and trusts: self-made ones, or those that flags name. */
 import { X509Certificate } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { mkdir, rename } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -114,10 +114,23 @@ function unique(items: readonly string[]): string[] {
   return [...new Set(items)]
 }
 
+/** What is there already is not written again: that takes no room on a full disk. */
 async function writeConfig(file: string, server: string, authority: string, pair: CertifiedKey): Promise<void> {
-  if (file === '') return
+  const text = adminKubeconfig({ server, authority, ...pair })
+  if (file === '' || (await isHeldBy(file, text))) return
   await mkdir(dirname(file), { recursive: true })
   const fresh = `${file}.${process.pid}`
-  writeFileSync(fresh, adminKubeconfig({ server, authority, ...pair }), { mode: 0o600 })
-  await rename(fresh, file)
+  try {
+    writeFileSync(fresh, text, { mode: 0o600 })
+    await rename(fresh, file)
+  } catch (error) {
+    await rm(fresh, { force: true })
+    throw new UsageError(`--admin-kubeconfig: cannot write ${file}: ${(error as Error).message}`)
+  }
+}
+
+async function isHeldBy(file: string, text: string): Promise<boolean> {
+  const held = await stat(file).catch(() => undefined)
+  if (held === undefined || (held.mode & 0o777) !== 0o600 || held.size !== Buffer.byteLength(text)) return false
+  return (await readFile(file, 'utf8')) === text
 }

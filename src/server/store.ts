@@ -5,20 +5,25 @@ import type { Store, StoreError } from '../store/store.ts'
 import type { ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 
-/** `onFailed` is told when the store can never be written again; etcd always may come back. */
-export async function openStore(options: ServerOptions, onFailed: (error: StoreError) => void): Promise<Store> {
-  return options.etcdServers.length > 0 ? await openEtcd(options) : await openEmbedded(options, onFailed)
+export interface StoreListeners {
+  /** Told when the store can never be written again; etcd always may come back. */
+  onFailed(error: StoreError): void
+  onWarning(message: string): void
+}
+
+export async function openStore(options: ServerOptions, listeners: StoreListeners): Promise<Store> {
+  return options.etcdServers.length > 0 ? await openEtcd(options) : await openEmbedded(options, listeners)
 }
 
 async function openEmbedded(
   { dataDir, historyDuration, ...options }: ServerOptions,
-  onFailed: (error: StoreError) => void,
+  listeners: StoreListeners,
 ): Promise<Store> {
   const idle = (['etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const).find((name) => options[name] !== '')
   if (idle !== undefined)
     throw new UsageError(`--${idle.toLowerCase().replace('etcd', 'etcd-')} goes with --etcd-servers`)
   const { LmdbStore } = await import('../store/lmdb/store.ts')
-  return await LmdbStore.open({ directory: dataDir, historyMs: historyDuration, onFailed })
+  return await LmdbStore.open({ directory: dataDir, historyMs: historyDuration, ...listeners })
 }
 
 async function openEtcd(options: ServerOptions): Promise<Store> {

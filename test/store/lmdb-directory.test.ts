@@ -1,7 +1,7 @@
 /** What only the embedded store promises: its directory, its format, kept history by time, damage and death told clearly. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { stat, truncate, writeFile } from 'node:fs/promises'
+import { readdir, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
@@ -45,6 +45,15 @@ describe('the data directory', () => {
         assert.equal(await mode(join(directory, 'data.mdb')), 0o600)
         assert.equal(await mode(join(directory, 'lock.mdb')), 0o600)
       })
+    }))
+
+  test('may have a dot in its name, and nothing is put beside it', () =>
+    inDirectory(async (directory) => {
+      const dotted = join(directory, 'orch.d')
+      await withStore(dotted, async (store) => void (await put(store, 'a', '1', 0)))
+      await withStore(dotted, async (store) => assert.equal((await store.get('a'))?.key, 'a'))
+      assert.deepEqual(await readdir(directory), ['orch.d'])
+      assert.deepEqual((await readdir(dotted)).sort(), ['data.mdb', 'lock.mdb'])
     }))
 
   test('has one store at a time', () =>

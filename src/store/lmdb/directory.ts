@@ -3,26 +3,51 @@
  * and with a file at least as long as it says it is. lmdb answers the lack of any of these with a dead process.
  */
 import { once } from 'node:events'
-import { chmod, type FileHandle, mkdir, open, stat, statfs } from 'node:fs/promises'
+import { chmod, constants, type FileHandle, mkdir, open, stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { StoreError, StoreFull } from '../store.ts'
 
 const neededBytes = 1024 * 1024
 
-export async function prepareDirectory(directory: string): Promise<void> {
+export async function makeDirectory(directory: string): Promise<void> {
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 })
     await chmod(directory, 0o700)
   } catch (cause) {
     throw new StoreError(`the data directory ${directory} cannot be used: ${(cause as Error).message}`, { cause })
   }
-  const { bavail, bsize } = await statfs(directory)
-  if (bavail * bsize < neededBytes) {
-    throw new StoreFull(`no room in ${directory}: ${bavail * bsize} bytes are free, ${neededBytes} are needed`)
-  }
-  await checkFile(join(directory, 'data.mdb'))
 }
+
+/**
+ * For the one who has claimed the directory. Tells what to do where there is hardly any room left for a store that
+ * exists: it can be read, and deleted from.
+ */
+export async function checkDirectory(directory: string): Promise<string | undefined> {
+  const exists = await checkFile(join(directory, 'data.mdb'))
+  const { bavail, bsize } = await statfs(directory)
+  if (bavail * bsize >= neededBytes) return undefined
+  const scarce = `no room in ${directory}: ${bavail * bsize} bytes are free, ${neededBytes} are needed`
+  if (!exists) throw new StoreFull(scarce)
+  await layOutLockFile(join(directory, 'lock.mdb'), scarce)
+  return `${scarce}; until there are, objects can be read and deleted, but hardly be written`
+}
+
+/**
+ * lmdb maps this file and writes to it without asking: a page that has no room on the device ends the process. One
+ * that lmdb has used before has its room.
+ */
+async function layOutLockFile(path: string, scarce: string): Promise<void> {
+  try {
+    await using file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600)
+    const { blocks } = await file.stat()
+    if (blocks === 0) await file.write(Buffer.alloc(lockFileBytes), 0, lockFileBytes, 0)
+  } catch (cause) {
+    throw new StoreFull(`${scarce}; not even for ${path}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+const lockFileBytes = 8192
 
 /**
  * Claims the directory for this process until it calls the function returned or ends. The claim is a name that the
@@ -55,16 +80,18 @@ const pageSizes = [4096, 8192, 16384, 32768, 65536]
 
 /**
  * Refuses a file that is not lmdb's, and makes one that was cut off as long as it says it is: reading past the end of
- * a mapped file ends the process, reading zeros is an error that can be told. A file that is absent or empty is new.
+ * a mapped file ends the process, reading zeros is an error that can be told. A file that is absent or empty is new:
+ * then it gives false.
  */
-async function checkFile(path: string): Promise<void> {
+async function checkFile(path: string): Promise<boolean> {
   const { size } = await stat(path).catch(absent)
-  if (size === 0) return
+  if (size === 0) return false
   const file = await open(path, 'r+')
   try {
     const wanted = sizeByMeta(await readMeta(file))
     if (wanted === undefined) throw new StoreError(`the data file ${path} is damaged, or not one of this program`)
     if (wanted > size) await file.truncate(wanted)
+    return true
   } finally {
     await file.close()
   }

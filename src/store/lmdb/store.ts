@@ -30,7 +30,7 @@ import {
 import { Tail } from '../tail.ts'
 import { Commits } from './commits.ts'
 import { Connection } from './connection.ts'
-import { claimDirectory, prepareDirectory } from './directory.ts'
+import { checkDirectory, claimDirectory, makeDirectory } from './directory.ts'
 import { TimeMarks } from './marks.ts'
 import type { CompactReply, CountReply, ListReply, OpenReply, SliceRange } from './messages.ts'
 import { Unpacker } from './pack.ts'
@@ -47,6 +47,8 @@ export interface LmdbOptions {
   readonly clock?: StoreClock
   /** Told when compaction or expiry fails; they are tried again. A warning of the process if absent. */
   readonly onUpkeepError?: (error: Error) => void
+  /** Told what its owner should see to while the store works on: a disk that is full. */
+  readonly onWarning?: (message: string) => void
   /**
    * Told once when nothing can be written any more: the disk refused a write or a sync, or the thread is gone. Reads may
    * go on. Only opening it anew, after a look at the disk, can tell what is there.
@@ -79,10 +81,12 @@ export class LmdbStore implements Store {
   #failed = false
 
   static async open(options: LmdbOptions): Promise<LmdbStore> {
-    await prepareDirectory(options.directory)
+    await makeDirectory(options.directory)
     const release = await claimDirectory(options.directory)
     let store: LmdbStore | undefined
     try {
+      const warning = await checkDirectory(options.directory)
+      if (warning !== undefined) options.onWarning?.(warning)
       const { connection, state } = await Connection.open(options.directory, {
         onEnd: (error) => {
           if (store) store.#end(error)

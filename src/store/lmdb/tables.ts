@@ -53,6 +53,8 @@ const rawValues = {
 export function openTables(directory: string): Tables {
   const root = open<Buffer, Bytes>({
     path: directory,
+    // Else a directory with a dot in its name is taken for the file.
+    noSubdir: false,
     // Else a commit can be seen before it is durable, and can be seen although its sync failed.
     overlappingSync: false,
     keyEncoding: 'binary',
