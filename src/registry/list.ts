@@ -117,7 +117,7 @@ async function pageOfStore(resource: Resource, query: ListQuery, revision: numbe
     })
     objects.push(
       ...page.entries
-        .map(({ key, revision, value }) => resource.cache.read(key, revision, value))
+        .flatMap(({ key, revision, value }) => resource.cache.readIfSound(key, revision, value) ?? [])
         .filter((object) => isWanted(selection, object)),
     )
     position = page.entries.at(-1)?.key

@@ -8,6 +8,7 @@ import type { CachedObject } from '../cache/cached-object.ts'
 import type { CacheEvent, EventForm, EventType } from '../cache/event.ts'
 import { concerns } from '../cache/kind-cache.ts'
 import type { Selection, Watcher } from '../cache/watcher.ts'
+import { UnreadableValue } from '../codec/stored.ts'
 import { expired } from '../model/api-error.ts'
 import { parseVersion } from '../model/resource-version.ts'
 import { type Change, RevisionGone } from '../store/store.ts'
@@ -107,7 +108,8 @@ async function readLog(
       }
     }
   } catch (error) {
-    throw error instanceof RevisionGone ? tooOld(range.after) : error
+    // What cannot be read cannot be told as an event either; a list says what is left out.
+    throw error instanceof RevisionGone || error instanceof UnreadableValue ? tooOld(range.after) : error
   }
 }
 
@@ -116,7 +118,7 @@ const maxReplayedBytes = 128 * 1024 * 1024
 
 function eventOf({ cache }: Resource, change: Change): CacheEvent | undefined {
   const { key, previous } = change
-  return cache.event(change, previous && cache.read(key, previous.revision, previous.value))
+  return cache.event(change, previous && cache.readIfSound(key, previous.revision, previous.value))
 }
 
 function tooOld(revision: number) {

@@ -93,7 +93,7 @@ export async function commitObject(
   guards?: readonly Guard[],
 ): Promise<Stored | Conflict> {
   const key = keyOf(resource, namespace, object.metadata.name!)
-  const value = encodeStored(object, headerOf(resource, object))
+  const value = encodeStored(key, object, headerOf(resource, object))
   const lifetimeSeconds = resource.kind.expires ? resource.lifetimeSeconds : undefined
   const result = await resource.store.commit({ key, expected, value, lifetimeSeconds, guards })
   if (result.outcome === 'conflict') return result

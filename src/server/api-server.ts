@@ -31,7 +31,7 @@ import type { ServerOptions } from './options.ts'
 import { handleRequests } from './request-handling.ts'
 import { servedPaths } from './served-paths.ts'
 import { openStore } from './store.ts'
-import { checkStore } from './store-check.ts'
+import { checkStore, leftOut, tellUnreadable } from './store-check.ts'
 
 export interface ApiServer {
   /** Where it is: https://127.0.0.1:6443 */
@@ -90,8 +90,11 @@ async function serve(
     failure = error
   })
   await claimProfile(store, options.profile)
-  const caches = new Caches(store, (error) => {
-    if (failure === undefined) log.error('the feed of the caches broke; it is resumed', errorFields(error))
+  const caches = new Caches(store, {
+    onError: (error) => {
+      if (failure === undefined) log.error('the feed of the caches broke; it is resumed', errorFields(error))
+    },
+    onUnreadable: tellUnreadable(log),
   })
   const resources = await openResources(options, { store, caches, clock, kinds })
   await caches.start()
@@ -101,6 +104,7 @@ async function serve(
   let stopping = false
   const ready = [
     { name: 'store', check: () => checkStore(store, caches, failure) },
+    { name: 'objects', check: () => undefined, note: () => leftOut(caches) },
     { name: 'shutdown', check: () => (stopping ? 'the server is stopping' : undefined) },
   ]
   const routes = {

@@ -4,13 +4,16 @@ import { formatVersion } from '../../model/resource-version.ts'
 import { jsonOf } from '../../registry/conversion.ts'
 import { type ListPage, list } from '../../registry/list.ts'
 import type { Resource } from '../../registry/resource.ts'
+import type { Exchange } from '../exchange.ts'
 import { readListQuery } from '../list-options.ts'
 import type { Handler } from '../resource-request.ts'
 import { type ChunkMemory, sendChunks } from '../responses.ts'
 
 export const handleList: Handler = async (request) => {
   const { exchange, resource } = request
-  const page = await list(resource, readListQuery(request))
+  const query = readListQuery(request)
+  const page = await list(resource, query)
+  warnOfUnreadable(exchange, resource, query.selection.namespace)
   const start = Buffer.from(head(resource, page))
   // What is left out of an object is longer than what stands between two.
   const size = page.objects.reduce(
@@ -18,6 +21,15 @@ export const handleList: Handler = async (request) => {
     start.length + openBrace.length + closing.length,
   )
   await sendChunks(exchange, (memory) => listJson(resource, { start, objects: page.objects }, memory), size)
+}
+
+const toldKeys = 5
+
+/** A list without some of its objects must not pass for a whole one. */
+function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: string | undefined): void {
+  const left = cache.allUnreadable(namespace)
+  for (const { key, why } of left.slice(0, toldKeys)) exchange.warn(`${key} is left out: ${why}`)
+  if (left.length > toldKeys) exchange.warn(`${left.length - toldKeys} more objects are left out: they cannot be read`)
 }
 
 /** The list as JSON, a chunk for each memory that is given. An object larger than that goes as it is. */
