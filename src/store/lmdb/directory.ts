@@ -3,10 +3,11 @@
  * and with a file at least as long as it says it is. lmdb answers the lack of any of these with a dead process.
  */
 import { once } from 'node:events'
-import { chmod, constants, type FileHandle, mkdir, open, stat, statfs } from 'node:fs/promises'
+import { chmod, constants, mkdir, open, stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { StoreError, StoreFull } from '../store.ts'
+import { readMeta } from './page-file.ts'
 
 const neededBytes = 1024 * 1024
 
@@ -70,14 +71,6 @@ export async function claimDirectory(directory: string): Promise<() => Promise<v
   return () => new Promise((resolve) => claim.close(() => resolve()))
 }
 
-// Where lmdb keeps what in each of its two meta pages, the first pages of the file.
-const magicAt = 24
-const pageSizeAt = 48
-const lastPageAt = 144
-const transactionAt = 152
-const magic = 0xbeefc0de
-const pageSizes = [4096, 8192, 16384, 32768, 65536]
-
 /**
  * Refuses a file that is not lmdb's, and makes one that was cut off as long as it says it is: reading past the end of
  * a mapped file ends the process, reading zeros is an error that can be told. A file that is absent or empty is new:
@@ -86,40 +79,18 @@ const pageSizes = [4096, 8192, 16384, 32768, 65536]
 async function checkFile(path: string): Promise<boolean> {
   const { size } = await stat(path).catch(absent)
   if (size === 0) return false
-  const file = await open(path, 'r+')
-  try {
-    const wanted = sizeByMeta(await readMeta(file))
-    if (wanted === undefined) throw new StoreError(`the data file ${path} is damaged, or not one of this program`)
-    if (wanted > size) await file.truncate(wanted)
-    return true
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'r+')
+  const meta = readMeta(file.fd)
+  const wanted = meta === undefined ? Number.NaN : (meta.lastPage + 1) * meta.pageSize
+  if (!(wanted <= largestFile))
+    throw new StoreError(`the data file ${path} is damaged, or not one of this program: restore it from a backup`)
+  if (wanted > size) await file.truncate(wanted)
+  return true
 }
+
+const largestFile = 2 ** 46
 
 function absent(error: NodeJS.ErrnoException): { size: number } {
   if (error.code === 'ENOENT') return { size: 0 }
   throw new StoreError(`the data file cannot be read: ${error.message}`, { cause: error })
-}
-
-async function readMeta(file: FileHandle): Promise<readonly Buffer[]> {
-  const first = await readAt(file, 0, 4096)
-  const pageSize = first.readUInt32LE(pageSizeAt)
-  return pageSizes.includes(pageSize) ? [first, await readAt(file, pageSize, 4096)] : [first]
-}
-
-/** The size that the newest sound meta page tells; undefined: there are none. */
-function sizeByMeta(pages: readonly Buffer[]): number | undefined {
-  if (pages.length < 2 || pages.some((page) => page.readUInt32LE(magicAt) !== magic)) return undefined
-  const [older, newer] = pages.toSorted((a, b) =>
-    Number(a.readBigUInt64LE(transactionAt) - b.readBigUInt64LE(transactionAt)),
-  )
-  const size = (Number(newer!.readBigUInt64LE(lastPageAt)) + 1) * older!.readUInt32LE(pageSizeAt)
-  return size <= 2 ** 46 ? size : undefined
-}
-
-async function readAt(file: FileHandle, position: number, size: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(size)
-  await file.read(bytes, 0, size, position)
-  return bytes
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { StoreError, StoreFull } from '../store.ts'
 import type { CommitRequest, Failure, Reply, Request } from './messages.ts'
+import { checkPages } from './page-check.ts'
 import { countEntries, getEntry, listEntries, readLog } from './read.ts'
 import { bytesNeeded, pageSize, Room } from './room.ts'
 import { openTables, readState, type State, type Tables } from './tables.ts'
@@ -30,6 +31,7 @@ class StoreThread {
 
   constructor(port: MessagePort, directory: string) {
     this.#port = port
+    checkPages(join(directory, 'data.mdb'))
     this.#tables = openTables(directory)
     this.#state = readState(this.#tables.meta)
     this.#room = new Room(this.#tables, join(directory, 'data.mdb'))
