@@ -75,10 +75,12 @@ async function readLog(store: LmdbStore, after: number, show: (change: Change) =
 /** Touches many pages. */
 async function work(store: LmdbStore): Promise<void> {
   const { entries } = await store.list({ prefix: '' })
-  for (const [i, { key, revision, value }] of entries.entries()) {
-    if (i % 3 === 0) await store.commit({ key, expected: revision, value: undefined })
-    if (i % 3 === 1) await store.commit({ key, expected: revision, value: Buffer.concat([value, value]) })
-  }
+  const changes = entries.map(({ key, revision, value }, i) =>
+    i % 3 === 2
+      ? undefined
+      : store.commit({ key, expected: revision, value: i % 3 === 0 ? undefined : Buffer.concat([value, value]) }),
+  )
+  await Promise.all(changes)
   await store.compact(store.revision())
 }
 
