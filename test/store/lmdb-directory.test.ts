@@ -1,12 +1,23 @@
 /** What only the embedded store promises: its directory, its format, kept history by time, damage and death told clearly. */
 import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import { LmdbStore } from '../../src/store/lmdb/store.ts'
-import { formatVersion, openTables, readState, revisionKey, type Tables, write } from '../../src/store/lmdb/tables.ts'
+import {
+  formatVersion,
+  openTables,
+  readState,
+  revisionKey,
+  type Tables,
+  write,
+  writeState,
+} from '../../src/store/lmdb/tables.ts'
 import { RevisionGone, StoreError, ValueTooLarge } from '../../src/store/store.ts'
 import { temporaryDirectory } from './directory.ts'
 import { HandClock } from './hand-clock.ts'
@@ -30,6 +41,21 @@ async function withStore(directory: string, run: (store: LmdbStore) => Promise<v
   }
 }
 
+/** The kernel takes a moment to end a process, and its locks with it. */
+async function opensSoon(directory: string): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await withStore(directory, async () => {})
+      return
+    } catch (error) {
+      if (attempt === 100) throw error
+      await setTimeout(50)
+    }
+  }
+}
+
+const owner = fileURLToPath(new URL('./directory-owner.ts', import.meta.url))
+
 const refusal = (pattern: RegExp) => (error: unknown) => {
   assert.ok(error instanceof StoreError)
   assert.match(error.message, pattern)
@@ -44,6 +70,7 @@ describe('the data directory', () => {
         assert.equal(await mode(directory), 0o700)
         assert.equal(await mode(join(directory, 'data.mdb')), 0o600)
         assert.equal(await mode(join(directory, 'lock.mdb')), 0o600)
+        assert.equal(await mode(join(directory, 'claim')), 0o600)
       })
     }))
 
@@ -53,7 +80,7 @@ describe('the data directory', () => {
       await withStore(dotted, async (store) => void (await put(store, 'a', '1', 0)))
       await withStore(dotted, async (store) => assert.equal((await store.get('a'))?.key, 'a'))
       assert.deepEqual(await readdir(directory), ['orch.d'])
-      assert.deepEqual((await readdir(dotted)).sort(), ['data.mdb', 'lock.mdb'])
+      assert.deepEqual((await readdir(dotted)).sort(), ['claim', 'data.mdb', 'lock.mdb'])
     }))
 
   test('has one store at a time', () =>
@@ -62,6 +89,42 @@ describe('the data directory', () => {
         await assert.rejects(LmdbStore.open({ directory }), refusal(/in use by another process/))
       })
       await withStore(directory, async (store) => assert.equal(await store.revision(), 1))
+    }))
+
+  test('has one store at a time in all namespaces, and is free when its process is gone', (t) =>
+    inDirectory(async (directory) => {
+      const elsewhere = (seconds: number) => {
+        const args = ['--net', '--pid', '--fork', '--kill-child', process.execPath, owner, directory, `${seconds}`]
+        const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'pipe'] })
+        t.after(() => child.kill('SIGKILL'))
+        return child
+      }
+      const possible = spawnSync('unshare', ['--net', '--pid', '--fork', 'true'], { encoding: 'utf8' })
+      assert.equal(possible.status, 0, `this test needs unshare and the right to use it (root): ${possible.stderr}`)
+      await withStore(directory, async () => {
+        const [said] = await once(elsewhere(0).stdout, 'data')
+        assert.match(String(said), /in use by another process/)
+      })
+      const child = elsewhere(60)
+      const [said] = await once(child.stdout, 'data')
+      assert.match(String(said), /has it/)
+      await assert.rejects(LmdbStore.open({ directory }), refusal(/in use by another process/))
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      await opensSoon(directory)
+    }))
+
+  test('that another has written to in spite of that is given up within a second', () =>
+    inDirectory(async (directory) => {
+      const clock = new HandClock()
+      const failed = Promise.withResolvers<StoreError>()
+      const store = await LmdbStore.open({ directory, clock, onFailed: failed.resolve })
+      await put(store, 'a', '1', 0)
+      await inTables(directory, ({ meta }) => writeState(meta, { format: formatVersion, revision: 9, oldest: 1 }))
+      clock.moveTo(1000)
+      assert.match((await failed.promise).message, /another process has written/)
+      await assert.rejects(store.commit({ key: 'b', expected: 0, value: bytes('1') }), StoreError)
+      await store.close()
     }))
 
   test('is refused when a newer program wrote it, naming both formats', () =>

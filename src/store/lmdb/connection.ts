@@ -110,8 +110,8 @@ export class Connection {
       return
     }
     const error = toError(reply.failure)
-    receiver?.reject(error)
     if (reply.failure.kind === 'failed') this.#onFailed(error)
+    receiver?.reject(error)
   }
 
   #end(cause: unknown): StoreError {

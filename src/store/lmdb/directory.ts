@@ -1,10 +1,8 @@
 /**
- * The data directory before lmdb sees it: made for its owner only, claimed by one process, with room on the device,
- * and with a file at least as long as it says it is. lmdb answers the lack of any of these with a dead process.
+ * The data directory before lmdb sees it: made for its owner only, with room on the device, and with a file at least as
+ * long as it says it is. lmdb answers the lack of any of these with a dead process.
  */
-import { once } from 'node:events'
 import { chmod, constants, mkdir, open, stat, statfs } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { StoreError, StoreFull } from '../store.ts'
 import { readMeta } from './page-file.ts'
@@ -49,27 +47,6 @@ async function layOutLockFile(path: string, scarce: string): Promise<void> {
 }
 
 const lockFileBytes = 8192
-
-/**
- * Claims the directory for this process until it calls the function returned or ends. The claim is a name that the
- * kernel frees with its process, so nothing stale is left behind. Writes by others are noticed in any case.
- */
-export async function claimDirectory(directory: string): Promise<() => Promise<void>> {
-  if (process.platform !== 'linux') return async () => {}
-  const { dev, ino } = await stat(directory)
-  const claim = createServer((socket) => socket.destroy())
-  claim.unref()
-  claim.listen(`\0orch-store-${dev}-${ino}`)
-  try {
-    await once(claim, 'listening')
-  } catch (cause) {
-    throw new StoreError(
-      `the data directory ${directory} is in use by another process: stop that one, or use another directory`,
-      { cause },
-    )
-  }
-  return () => new Promise((resolve) => claim.close(() => resolve()))
-}
 
 /**
  * Refuses a file that is not lmdb's, and makes one that was cut off as long as it says it is: reading past the end of

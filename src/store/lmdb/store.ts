@@ -28,9 +28,10 @@ import {
   type Write,
 } from '../store.ts'
 import { Tail } from '../tail.ts'
+import { claimDirectory } from './claim.ts'
 import { Commits } from './commits.ts'
 import { Connection } from './connection.ts'
-import { checkDirectory, claimDirectory, makeDirectory } from './directory.ts'
+import { checkDirectory, makeDirectory } from './directory.ts'
 import { TimeMarks } from './marks.ts'
 import type { CompactReply, CountReply, ListReply, OpenReply, SliceRange } from './messages.ts'
 import { Unpacker } from './pack.ts'
@@ -66,7 +67,7 @@ const expiryTickMs = 1000
 
 export class LmdbStore implements Store {
   readonly #connection: Connection
-  readonly #release: () => Promise<void>
+  readonly #release: () => void
   readonly #tail: Tail
   readonly #commits: Commits
   readonly #options: LmdbOptions
@@ -99,12 +100,12 @@ export class LmdbStore implements Store {
       store.#startTimers()
       return store
     } catch (error) {
-      await release()
+      release()
       throw error
     }
   }
 
-  private constructor(connection: Connection, state: OpenReply, options: LmdbOptions, release: () => Promise<void>) {
+  private constructor(connection: Connection, state: OpenReply, options: LmdbOptions, release: () => void) {
     this.#connection = connection
     this.#release = release
     this.#options = options
@@ -200,7 +201,7 @@ export class LmdbStore implements Store {
       await this.#sweep
       await this.#connection.close()
     } finally {
-      await this.#release()
+      this.#release()
     }
   }
 

@@ -11,7 +11,7 @@ import { checkPages } from './page-check.ts'
 import { countEntries, getEntry, listEntries, readLog } from './read.ts'
 import { bytesNeeded, pageSize, Room } from './room.ts'
 import { openTables, readState, type State, type Tables } from './tables.ts'
-import { commitGroup, compactStep, expireStep, readDue } from './write.ts'
+import { checkSoleWriter, commitGroup, compactStep, expireStep, readDue } from './write.ts'
 
 type OtherRequest = Exclude<Request, CommitRequest>
 
@@ -128,6 +128,7 @@ class StoreThread {
   }
 
   #expire({ id, now }: Extract<Request, { type: 'expire' }>): void {
+    checkSoleWriter(this.#tables, this.#state)
     const { due, bytes } = readDue(this.#tables, now)
     if (due.length === 0) {
       this.#answer(id, undefined)

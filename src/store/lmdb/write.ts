@@ -52,8 +52,8 @@ export function commitGroup(
   return result
 }
 
-// Another process on the same file would number its commits like ours.
-function checkSoleWriter({ meta }: Tables, state: State): void {
+/** Another process on the same file would number its commits like ours, and what we know of it would be old. */
+export function checkSoleWriter({ meta }: Tables, state: State): void {
   if (readState(meta).revision !== state.revision)
     throw new StoreError('another process has written to this data directory')
 }
