@@ -7,10 +7,11 @@
  * and who needs older ones reads the log by themselves.
  */
 import { Pace } from '../base/pace.ts'
+import { UnreadableValue } from '../codec/stored.ts'
 import type { Revision } from '../store/store.ts'
 import type { CacheEvent } from './event.ts'
 import { type KindCache, weight } from './kind-cache.ts'
-import type { LogPieces } from './log-pieces.ts'
+import type { LogPiece, LogPieces } from './log-pieces.ts'
 
 /** Who resumes from further back is alone in that, and reads at its own pace. */
 const maxRevisions = 100_000
@@ -53,10 +54,7 @@ export class Backlog {
     const pace = new Pace()
     for (let after = revision; after < until; ) {
       const piece = await this.#log.read(after, until)
-      for (const cache of this.#caches) {
-        const events = piece.events(cache).filter((event) => event.revision > after && event.revision <= until)
-        found.add(cache, events)
-      }
+      for (const cache of this.#caches) found.addFrom(piece, cache, { after, until })
       after = piece.through
       if (pace.spent(pieceCost)) await pace.rest()
     }
@@ -67,12 +65,31 @@ export class Backlog {
 
 /** Events as they are found, in the order of the log; of too many the oldest are dropped. */
 class Found {
-  readonly #parts: { readonly cache: KindCache; readonly events: readonly CacheEvent[] }[] = []
+  #parts: { readonly cache: KindCache; readonly events: readonly CacheEvent[] }[] = []
   /** The revision of the last event that was dropped. */
   readonly #lost = new Map<KindCache, Revision>()
   #bytes = 0
 
-  add(cache: KindCache, events: readonly CacheEvent[]): void {
+  /** A piece that cannot be read, and all before it, is lost to its kind alone. */
+  addFrom(piece: LogPiece, cache: KindCache, { after, until }: { after: Revision; until: Revision }): void {
+    try {
+      this.#add(
+        cache,
+        piece.events(cache).filter(({ revision }) => revision > after && revision <= until),
+      )
+    } catch (error) {
+      if (!(error instanceof UnreadableValue)) throw error
+      this.#lose(cache, Math.min(piece.through, until))
+    }
+  }
+
+  #lose(cache: KindCache, through: Revision): void {
+    for (const part of this.#parts.filter((part) => part.cache === cache)) this.#bytes -= sum(part.events)
+    this.#parts = this.#parts.filter((part) => part.cache !== cache)
+    this.#lost.set(cache, through)
+  }
+
+  #add(cache: KindCache, events: readonly CacheEvent[]): void {
     if (events.length === 0) return
     this.#parts.push({ cache, events })
     this.#bytes += sum(events)

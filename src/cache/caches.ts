@@ -11,9 +11,17 @@ import { RevisionGone, type Snapshot, type Store, StoreError, StoreRestored } fr
 import { Backlog } from './backlog.ts'
 import { KindCache } from './kind-cache.ts'
 import { type LogPiece, LogPieces } from './log-pieces.ts'
+import type { Unreadable } from './unreadable.ts'
 
 /** Every object's key is `objects/<group>/<plural>/...`. */
 export const objectsPrefix = 'objects/'
+
+export interface CacheListeners {
+  /** The feed broke; it is taken up again. */
+  onError(error: unknown): void
+  /** Met while loading, or in a change. */
+  onUnreadable(held: Unreadable): void
+}
 
 const loadPage = 1000
 const retryMs = 500
@@ -25,16 +33,16 @@ export class Caches {
   readonly #byPrefix = new Map<string, KindCache>()
   readonly #stop = new AbortController()
   readonly #waiting = new Set<{ revision: number; resolve: () => void }>()
-  readonly #onError: (error: unknown) => void
+  readonly #listeners: CacheListeners
   readonly #log: LogPieces
   #backlog: Backlog
   #feed: Promise<void> = Promise.resolve()
   /** Why the caches must be loaded anew before anything more is taken in; undefined: they need not. */
   #fault: string | undefined = 'the store has not been read yet'
 
-  constructor(store: Store, onError: (error: unknown) => void) {
+  constructor(store: Store, listeners: CacheListeners) {
     this.#store = store
-    this.#onError = onError
+    this.#listeners = listeners
     this.#log = new LogPieces(store, objectsPrefix)
     this.#backlog = new Backlog([], this.#log, 0)
   }
@@ -51,9 +59,14 @@ export class Caches {
 
   /** The cache of a kind; made before `start`. */
   add(group: string, plural: string): KindCache {
-    const cache = new KindCache(`${objectsPrefix}${group}/${plural}/`)
+    const cache = new KindCache(`${objectsPrefix}${group}/${plural}/`, this.#listeners.onUnreadable)
     this.#byPrefix.set(cache.prefix, cache)
     return cache
+  }
+
+  /** What is stored and cannot be read, of all kinds. */
+  unreadable(): Unreadable[] {
+    return [...this.#byPrefix.values()].flatMap((cache) => cache.allUnreadable())
   }
 
   async start(): Promise<void> {
@@ -140,7 +153,7 @@ export class Caches {
         await this.#follow()
       } catch (error) {
         if (this.#stop.signal.aborted) return
-        this.#onError(error)
+        this.#listeners.onError(error)
         // A gap in the log cannot be bridged; anything else resumes where it stopped.
         if (error instanceof RevisionGone || !(error instanceof StoreError)) this.#fault ??= faultOf(error)
         await pause(retryMs, this.#stop.signal)

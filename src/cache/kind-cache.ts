@@ -8,11 +8,12 @@
 import { Pace } from '../base/pace.ts'
 import { SortedMap } from '../base/sorted-map.ts'
 import { compareUtf8 } from '../base/utf8-order.ts'
-import { HeaderReader } from '../codec/stored.ts'
+import { HeaderReader, UnreadableValue } from '../codec/stored.ts'
 import type { Change } from '../store/store.ts'
 import { type CachedObject, type ObjectReader, readStored } from './cached-object.ts'
 import { CacheEvent, type EventForm, type Matches } from './event.ts'
 import { type LabelDemand, LabelIndex } from './label-index.ts'
+import { Unreadable } from './unreadable.ts'
 import { type Selection, Watcher } from './watcher.ts'
 
 const maxEvents = 4096
@@ -33,8 +34,11 @@ export class KindCache {
   #eventBytes = 0
   #ended = false
   #objects = new SortedMap<CachedObject>()
+  /** What is stored and cannot be read, by key. */
+  #unreadable = new Map<string, Unreadable>()
   /** A snapshot on its way in: nobody sees it before it is whole. */
   #loading = new SortedMap<CachedObject>()
+  #loadingUnreadable = new Map<string, Unreadable>()
   /** Indexes by the label that they index. */
   readonly #indexes = new Map<string, LabelIndex>()
   /** Watchers by the namespace they look at; '' for those that look at all. */
@@ -44,8 +48,11 @@ export class KindCache {
   readonly #single: ObjectReader
   readonly #inRow: ObjectReader
 
-  constructor(prefix: string) {
+  readonly #onUnreadable: (held: Unreadable) => void
+
+  constructor(prefix: string, onUnreadable: (held: Unreadable) => void) {
     this.prefix = prefix
+    this.#onUnreadable = onUnreadable
     const headers = new HeaderReader()
     this.#single = { prefix, headers, allocate: Buffer.allocUnsafeSlow }
     this.#inRow = { prefix, headers, allocate: Buffer.allocUnsafe }
@@ -68,11 +75,16 @@ export class KindCache {
   /** A snapshot begins; one that was not completed is forgotten. */
   beginLoad(): void {
     this.#loading = new SortedMap()
+    this.#loadingUnreadable = new Map()
   }
 
   /** Takes an object of the snapshot. Objects loaded in a row share blocks of memory, which takes much less. */
   load(key: string, revision: number, value: Uint8Array): void {
-    this.#loading.set(key, readStored(this.#inRow, key, revision, value))
+    try {
+      this.#loading.set(key, readStored(this.#inRow, key, revision, value))
+    } catch (error) {
+      this.#setAside(this.#loadingUnreadable, { key, revision }, error)
+    }
   }
 
   /** The snapshot is complete, as of this revision, and takes the place of all there was. Watches end: there is a gap. */
@@ -80,6 +92,8 @@ export class KindCache {
     this.closeWatchers()
     this.#objects = this.#loading
     this.#loading = new SortedMap()
+    this.#unreadable = this.#loadingUnreadable
+    this.#loadingUnreadable = new Map()
     this.#indexes.clear()
     this.#events = []
     this.#eventBytes = 0
@@ -88,6 +102,16 @@ export class KindCache {
   }
 
   apply(change: Change): void {
+    this.#unreadable.delete(change.key)
+    try {
+      this.#applySound(change)
+    } catch (error) {
+      this.#setAside(this.#unreadable, change, error)
+      this.#lose(change)
+    }
+  }
+
+  #applySound(change: Change): void {
     const previous = this.#objects.get(change.key)
     const event = this.event(change, previous)
     if (event === undefined) return
@@ -97,16 +121,54 @@ export class KindCache {
     this.#tell(event)
   }
 
-  /** The event of a change, from the objects before and after it. */
+  #setAside(among: Map<string, Unreadable>, entry: { key: string; revision: number }, error: unknown): void {
+    if (!(error instanceof UnreadableValue)) throw error
+    const held = new Unreadable(this.prefix, entry, error)
+    among.set(entry.key, held)
+    this.#onUnreadable(held)
+  }
+
+  /** An object was replaced by what cannot be read. No event can say so: watches end, and a new list tells. */
+  #lose({ key, revision }: Change): void {
+    this.#replace(key, this.#objects.get(key), undefined)
+    this.#events = []
+    this.#eventBytes = 0
+    this.#floor = revision
+    this.changedAt = revision
+    this.closeWatchers()
+  }
+
+  /** The event of a change, from the objects before and after it. Throws UnreadableValue. */
   event(change: Change, previous: CachedObject | undefined): CacheEvent | undefined {
     if (change.value !== undefined)
       return new CacheEvent(this.read(change.key, change.revision, change.value), previous, false)
     return previous && new CacheEvent(previous.withRevision(change.revision), previous, true)
   }
 
-  /** An object of the kind from what is stored, whether or not that is the present state. */
+  /** An object of the kind from what is stored, whether or not that is the present state. Throws UnreadableValue. */
   read(key: string, revision: number, value: Uint8Array): CachedObject {
     return readStored(this.#single, key, revision, value)
+  }
+
+  /** The same; undefined where it cannot be read. */
+  readIfSound(key: string, revision: number, value: Uint8Array): CachedObject | undefined {
+    try {
+      return this.read(key, revision, value)
+    } catch (error) {
+      if (error instanceof UnreadableValue) return undefined
+      throw error
+    }
+  }
+
+  /** What the store holds under the key, where that cannot be read. */
+  unreadable(key: string): Unreadable | undefined {
+    return this.#unreadable.get(key)
+  }
+
+  /** All of the namespace, or of all namespaces, that cannot be read. */
+  allUnreadable(namespace?: string): Unreadable[] {
+    if (this.#unreadable.size === 0) return []
+    return [...this.#unreadable.values()].filter((held) => namespace === undefined || held.namespace === namespace)
   }
 
   get(key: string): CachedObject | undefined {

@@ -31,7 +31,7 @@ export class LogPiece {
     this.bytes = changes.reduce((sum, change) => sum + weight(change), 0)
   }
 
-  /** What these changes are to the watchers of a kind. */
+  /** What these changes are to the watchers of a kind. Throws UnreadableValue. */
   events(cache: KindCache): readonly CacheEvent[] {
     const known = this.#events.get(cache) ?? [...this.#read(cache)]
     this.#events.set(cache, known)
@@ -53,7 +53,7 @@ export class LogPiece {
 /** The object before a change, which mostly is the one after the change before. */
 function previousOf(cache: KindCache, { key, previous }: Change, known: CachedObject | undefined) {
   if (previous === undefined || known?.revision === previous.revision) return previous && known
-  return cache.read(key, previous.revision, previous.value)
+  return cache.readIfSound(key, previous.revision, previous.value)
 }
 
 export class LogPieces {

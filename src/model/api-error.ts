@@ -89,6 +89,12 @@ export function notFound(resource: ResourceRef, name: string): ApiError {
   )
 }
 
+/** There is one, but what the store holds of it is of no use. */
+export function unreadable(resource: ResourceRef, name: string, why: string): ApiError {
+  const message = `${qualified(resource)} "${name}" cannot be read: ${why}`
+  return new ApiError(500, 'InternalError', message, detailsOf(resource.group, resource.plural, name))
+}
+
 export function noSuchPath(): ApiError {
   return new ApiError(404, 'NotFound', 'the server could not find the requested resource', {})
 }

@@ -1,4 +1,5 @@
 /** deletecollection: deletes what a list would show, one object after the other in the order of their names. */
+import type { Unreadable } from '../cache/unreadable.ts'
 import { ApiError } from '../model/api-error.ts'
 import { type DeleteOptions, deleteObject } from './delete.ts'
 import { type ListPage, type ListQuery, list, slicesOf } from './list.ts'
@@ -24,7 +25,15 @@ export async function deleteCollection(
   } finally {
     page.close?.()
   }
+  for (const { namespace, name } of unreadable(context, query))
+    await deleteOne({ ...context, namespace }, name, options)
   return page
+}
+
+/** What a list leaves out because it cannot be read goes with all the others; whether a selector means it nobody can tell. */
+function unreadable({ resource }: WriteContext, { selection, limit }: ListQuery): readonly Unreadable[] {
+  if (selection.matches !== undefined || selection.name !== undefined || limit !== 0) return []
+  return resource.cache.allUnreadable(selection.namespace)
 }
 
 async function deleteOne(context: WriteContext, name: string, options: DeleteOptions): Promise<void> {

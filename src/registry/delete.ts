@@ -4,12 +4,12 @@
  */
 
 import type { AdmissionRequest } from '../admission/admission.ts'
-import { conflict, notFound, serviceUnavailable } from '../model/api-error.ts'
+import { conflict, serviceUnavailable } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/object.ts'
 import { fromStored } from './conversion.ts'
 import { readObject } from './read-stored.ts'
-import { keyOf, type Resource, readMostRecent } from './resource.ts'
+import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
 import { commitObject, failedHalfway, maxAttempts, versionOf, type WriteContext, withVersion } from './write.ts'
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground'
@@ -40,12 +40,30 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     await readMostRecent(resource)
     const stored = resource.cache.get(keyOf(resource, namespace, name))
-    if (stored === undefined) throw notFound(resource, name)
+    if (stored === undefined) return await deleteUnreadable(context, name, options)
     const previous = readObject(stored.json)
     const deleted = await attemptDelete(context, previous, stored.revision, options)
     if (deleted !== 'lost') return { ...deleted, object: fromStored(versionOf(context), deleted.object) }
   }
   throw serviceUnavailable(`${resource.plural} "${name}" is changed by too many writers at once; try again`)
+}
+
+/**
+ * What is damaged is removed at once: who would have to be waited for cannot be known. What a newer program wrote is
+ * that one's to delete.
+ */
+async function deleteUnreadable(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
+  const { resource, namespace } = context
+  const held = resource.cache.unreadable(keyOf(resource, namespace, name))
+  if (held === undefined || held.newer) throw absent(resource, namespace, name)
+  const { apiVersion, kind } = versionOf(context)
+  const metadata = { name, ...(namespace === '' ? {} : { namespace }), uid: '' }
+  const object: ApiObject = { apiVersion, kind: kind.kind, metadata }
+  await context.admission.validate(requestOf(context, name, object))
+  assertPreconditions(resource, withVersion(object, held.revision), options)
+  const removed = await removeObject(context, object, held.revision)
+  if (removed === undefined) throw conflict(resource, name, 'it was changed meanwhile; try again')
+  return { object: removed, removed: true }
 }
 
 async function attemptDelete(

@@ -98,10 +98,10 @@ async function* readSteps(resource: Resource, state: PastState, limit: number): 
       count,
       ...(after === undefined ? {} : { after }),
     })
-    const objects = page.entries.map((entry) => cache.read(entry.key, entry.revision, entry.value))
+    const objects = page.entries.flatMap((entry) => cache.readIfSound(entry.key, entry.revision, entry.value) ?? [])
     after = page.entries.at(-1)?.key
     remaining = after === undefined ? 0 : page.remaining
-    left -= objects.length
+    left -= page.entries.length
     step = nextStep(objects, step)
     yield { objects: whole ? objects : objects.filter((object) => isWanted(selection, object)), last: after, remaining }
   }

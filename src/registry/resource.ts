@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Caches } from '../cache/caches.ts'
 import type { KindCache } from '../cache/kind-cache.ts'
 import type { Selectable } from '../codec/stored.ts'
-import { serviceUnavailable } from '../model/api-error.ts'
+import { type ApiError, notFound, serviceUnavailable, unreadable } from '../model/api-error.ts'
 import { type ApiObject, asObject, timestamp } from '../model/object.ts'
 import { apiVersionOf, groupName, type Vendor } from '../model/vendor.ts'
 import type { RuleContext } from '../schema/context.ts'
@@ -101,6 +101,14 @@ function typeOf(kind: Kind, vendor: Vendor): Pick<Resource, 'apiVersion' | 'empt
 /** The store key of an object. Names are checked before they get here; a slash in one would be a fault of ours. */
 export function keyOf(resource: Resource, namespace: string, name: string): string {
   return namespace === '' ? `${resource.cache.prefix}${name}` : `${resource.cache.prefix}${namespace}/${name}`
+}
+
+/** Why there is no object under this name to work on: there is none, or it cannot be read. */
+export function absent(resource: Resource, namespace: string, name: string): ApiError {
+  const held = resource.cache.unreadable(keyOf(resource, namespace, name))
+  if (held === undefined) return notFound(resource, name)
+  const remedy = held.newer ? 'use that one' : 'delete it, or restore it from a backup'
+  return unreadable(resource, name, `${held.why}; ${remedy}`)
 }
 
 export function kindRef(resource: Resource): { group: string; kind: string } {

@@ -9,7 +9,7 @@
 
 import type { AdmissionRequest } from '../admission/admission.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
-import { ApiError, conflict, invalidObject, notFound, serviceUnavailable } from '../model/api-error.ts'
+import { ApiError, conflict, invalidObject, serviceUnavailable } from '../model/api-error.ts'
 import { invalid } from '../model/field-error.ts'
 import { type JsonObject, own, sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
@@ -20,7 +20,7 @@ import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
 import { keptMetadata, namesVersion, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import { readObject } from './read-stored.ts'
-import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
+import { absent, keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
 import {
   commitObject,
   maxAttempts,
@@ -139,7 +139,7 @@ async function tryUpdate(context: WriteContext, name: string, on: Try): Promise<
 }
 
 async function updateOnce(context: WriteContext, name: string, { stored, transform }: Try): Promise<Outcome> {
-  if (stored === undefined) throw notFound(context.resource, name)
+  if (stored === undefined) throw absent(context.resource, context.namespace, name)
   const version = versionOf(context)
   await context.pieces.rest()
   const previous = readObject(stored.json)

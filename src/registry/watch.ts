@@ -11,6 +11,7 @@ import type { CachedObject } from '../cache/cached-object.ts'
 import type { CacheEvent, EventForm, EventType } from '../cache/event.ts'
 import { concerns } from '../cache/kind-cache.ts'
 import type { Selection, Watcher } from '../cache/watcher.ts'
+import { UnreadableValue } from '../codec/stored.ts'
 import { expired } from '../model/api-error.ts'
 import { parseVersion } from '../model/resource-version.ts'
 import { RevisionGone } from '../store/store.ts'
@@ -61,7 +62,7 @@ async function startOf(resource: Resource, selection: ParsedSelection, version: 
   if (version === '') await readMostRecent(resource)
   if (version === '' || version === '0') return { objects: findObjects(resource, selection), revision: caches.revision }
   const revision = parseVersion(version)
-  if (revision < cache.floor) await orTooOld(revision, caches.lookBack(cache, revision))
+  if (revision < cache.floor) await orTooOld(revision, () => caches.lookBack(cache, revision))
   return { objects: [], revision }
 }
 
@@ -131,15 +132,18 @@ function inWindow({ cache }: Resource, after: number): Step {
 }
 
 async function readLog({ cache, caches }: Resource, after: number): Promise<Step> {
-  const piece = await orTooOld(after, caches.readLog(cache, after))
-  return { events: piece.events(cache).filter(({ revision }) => revision > after), through: piece.through }
+  return await orTooOld(after, async () => {
+    const piece = await caches.readLog(cache, after)
+    return { events: piece.events(cache).filter(({ revision }) => revision > after), through: piece.through }
+  })
 }
 
-async function orTooOld<T>(revision: number, reading: Promise<T>): Promise<T> {
+/** What cannot be read cannot be told as an event either; a list says what is left out. */
+async function orTooOld<T>(revision: number, read: () => Promise<T>): Promise<T> {
   try {
-    return await reading
+    return await read()
   } catch (error) {
-    if (!(error instanceof RevisionGone)) throw error
+    if (!(error instanceof RevisionGone || error instanceof UnreadableValue)) throw error
     throw expired(`too old resource version: ${revision}. List again and watch from the version of that list.`)
   }
 }

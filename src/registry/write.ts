@@ -102,7 +102,7 @@ export async function commitObject(
 ): Promise<Stored | Conflict> {
   assertKind(resource, object)
   const key = keyOf(resource, namespace, object.metadata.name!)
-  const value = encodeStored(object, headerOf(resource, object))
+  const value = encodeStored(key, object, headerOf(resource, object))
   const lifetimeSeconds = resource.kind.expires ? resource.lifetimeSeconds : undefined
   // A new object has a uid that was drawn for it.
   const unique = expected === 0

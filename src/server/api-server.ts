@@ -24,7 +24,7 @@ import { ContinueTokens } from '../registry/continue-token.ts'
 import { HistoryReaders } from '../registry/history-readers.ts'
 import { type Resource, serveKinds } from '../registry/resource.ts'
 import type { Kind } from '../schema/kind.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, StoreError } from '../store/store.ts'
 import { claimProfile, continueTokenKey, createSystemNamespaces } from './bootstrap.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { makeAuthenticator, makeAuthorizer } from './identity.ts'
@@ -34,7 +34,7 @@ import type { ServerOptions } from './options.ts'
 import { handleRequests } from './request-handling.ts'
 import { servedPaths } from './served-paths.ts'
 import { openStore } from './store.ts'
-import { checkStore } from './store-check.ts'
+import { checkStore, leftOut, tellUnreadable } from './store-check.ts'
 
 export interface ApiServer {
   /** Where it is: https://127.0.0.1:6443 */
@@ -43,6 +43,11 @@ export interface ApiServer {
   readonly watches: number
   /** A way in for clients in this process, as this user. `stop` ends what is under way. */
   transport(user: User): ClientTransport
+  /**
+   * Resolves with the reason when the store can never be written again. From then on the server is not ready; it
+   * answers until it is stopped, which is for its owner to do.
+   */
+  readonly failed: Promise<StoreError>
   stop(): Promise<void>
 }
 
@@ -59,10 +64,11 @@ export async function startApiServer(
 ): Promise<ApiServer> {
   const authenticator = makeAuthenticator(options, clock)
   const authorizer = makeAuthorizer(options.authorizationMode)
-  const store = await openStore(options, log)
+  const { promise: failed, resolve: onFailed } = Promise.withResolvers<StoreError>()
+  const store = await openStore(options, { onFailed, log })
   try {
     const certificates = await openCertificates(options, clock)
-    return await serve(options, { store, certificates, authenticator, authorizer, log, clock, kinds })
+    return await serve(options, { store, failed, certificates, authenticator, authorizer, log, clock, kinds })
   } catch (error) {
     await store.close()
     throw error
@@ -71,6 +77,7 @@ export async function startApiServer(
 
 interface Parts {
   readonly store: Store
+  readonly failed: Promise<StoreError>
   readonly certificates: Certificates
   readonly authenticator: Authenticator
   readonly authorizer: Authorizer
@@ -81,12 +88,19 @@ interface Parts {
 
 async function serve(
   options: ServerOptions,
-  { store, certificates, authenticator, authorizer, log, clock, kinds }: Parts,
+  { store, failed, certificates, authenticator, authorizer, log, clock, kinds }: Parts,
 ): Promise<ApiServer> {
+  let failure: StoreError | undefined
+  void failed.then((error) => {
+    failure = error
+  })
   await claimProfile(store, options.profile)
-  const caches = new Caches(store, (error) =>
-    log.error('the feed of the caches broke; it is resumed', errorFields(error)),
-  )
+  const caches = new Caches(store, {
+    onError: (error) => {
+      if (failure === undefined) log.error('the feed of the caches broke; it is resumed', errorFields(error))
+    },
+    onUnreadable: tellUnreadable(log),
+  })
   const resources = await openResources(options, { store, caches, clock, kinds })
   await caches.start()
   const namespaces = resources.find(({ kind }) => kind.kind === 'Namespace')!
@@ -95,7 +109,8 @@ async function serve(
   const vendor = vendorOf(options.profile)
   let stopping = false
   const ready = [
-    { name: 'store', check: () => checkStore(store, caches) },
+    { name: 'store', check: () => checkStore(store, caches, failure) },
+    { name: 'objects', check: () => undefined, note: () => leftOut(caches) },
     { name: 'shutdown', check: () => (stopping ? 'the server is stopping' : undefined) },
   ]
   const routes = {
@@ -135,6 +150,7 @@ async function serve(
       return caches.watchers
     },
     transport: (user) => inProcess.transport(user),
+    failed,
     stop: async () => {
       stopping = true
       renewal.abort()

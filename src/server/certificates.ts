@@ -1,5 +1,6 @@
 /** The certificates that the server shows and trusts: self-made ones, or those that flags name. */
 import { X509Certificate } from 'node:crypto'
+import { lstat, readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -144,15 +145,23 @@ function unique(items: readonly string[]): string[] {
   return [...new Set(items)]
 }
 
+/** What is there already is not written again: that takes no room on a full disk. */
 async function writeConfig(file: string, server: string, authority: string, pair: CertifiedKey): Promise<void> {
-  if (file === '') return
+  const text = adminKubeconfig({ server, authority, ...pair })
+  if (file === '' || (await isHeldBy(file, text))) return
   try {
     await makeDirectory(dirname(file))
-    await replaceFile(file, adminKubeconfig({ server, authority, ...pair }), 0o600)
+    await replaceFile(file, text, 0o600)
   } catch (error) {
     throw new UsageError(
       `--admin-kubeconfig: cannot write ${file}: ${(error as Error).message}; name a file that can be written, or none with --admin-kubeconfig=`,
       { cause: error },
     )
   }
+}
+
+async function isHeldBy(file: string, text: string): Promise<boolean> {
+  const held = await lstat(file).catch(() => undefined)
+  if (!held?.isFile() || (held.mode & 0o777) !== 0o600 || held.size !== Buffer.byteLength(text)) return false
+  return (await readFile(file, 'utf8')) === text
 }

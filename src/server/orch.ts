@@ -60,10 +60,27 @@ async function start(command: 'up' | 'apiserver', options: ServerOptions, log: L
   if (command === 'up') process.stdout.write(greeting(server.url, options))
   else log.info('serving', { url: server.url, profile: options.profile })
   const loops = command === 'up' ? startControlLoops(server, options, log) : undefined
-  return async () => {
+  const stop = async () => {
     await loops?.stop()
     await server.stop()
   }
+  void server.failed.then((error) => {
+    log.error('the store can never be written again, so the server ends: look at the disk, then start it', {
+      error: error.message,
+    })
+    return endAfterFailure(stop, options.shutdownGrace)
+  })
+  return stop
+}
+
+/** Long enough for whoever asks for readiness to be told why. */
+const noticeMs = 1_000
+
+/** Answers what is under way and ends, in the end by itself: a disk in trouble may hold up the closing of the store. */
+async function endAfterFailure(stop: () => Promise<void>, graceMs: number): Promise<never> {
+  await pause(noticeMs)
+  await Promise.race([stop(), pause(graceMs + noticeMs)]).catch(() => {})
+  process.exit(1)
 }
 
 /** The first signal stops in order, a second one at once. */

@@ -6,16 +6,32 @@ import { type Store, StoreError } from '../store/store.ts'
 import type { ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 
-export async function openStore(options: ServerOptions, log: Log): Promise<Store> {
-  return options.etcdServers.length > 0 ? await openEtcd(options, log) : await openEmbedded(options)
+export interface StoreListeners {
+  /** Told when the store can never be written again; etcd always may come back. */
+  onFailed(error: StoreError): void
+  readonly log: Log
 }
 
-async function openEmbedded({ dataDir, historyDuration, ...options }: ServerOptions): Promise<Store> {
+export async function openStore(options: ServerOptions, listeners: StoreListeners): Promise<Store> {
+  return options.etcdServers.length > 0
+    ? await openEtcd(options, listeners.log)
+    : await openEmbedded(options, listeners)
+}
+
+async function openEmbedded(
+  { dataDir, historyDuration, ...options }: ServerOptions,
+  { onFailed, log }: StoreListeners,
+): Promise<Store> {
   const idle = (['etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const).find((name) => options[name] !== '')
   if (idle !== undefined)
     throw new UsageError(`--${idle.toLowerCase().replace('etcd', 'etcd-')} goes with --etcd-servers`)
   const { LmdbStore } = await import('../store/lmdb/store.ts')
-  return await LmdbStore.open({ directory: dataDir, historyMs: historyDuration })
+  return await LmdbStore.open({
+    directory: dataDir,
+    historyMs: historyDuration,
+    onFailed,
+    onWarning: (text) => log.warn(text),
+  })
 }
 
 async function openEtcd(options: ServerOptions, log: Log): Promise<Store> {

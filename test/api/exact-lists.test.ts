@@ -81,9 +81,10 @@ async function fill(directory: string, count: number): Promise<void> {
     kind: 'ConfigMap',
     metadata: { name: `m-${i}`, namespace: 'default', uid: `uid-${i}` },
   })
-  const commits = Array.from({ length: count }, (_, i) =>
-    store.commit({ key: `objects/core/configmaps/default/m-${i}`, expected: 0, value: encodeStored(object(i), {}) }),
-  )
+  const commits = Array.from({ length: count }, (_, i) => {
+    const key = `objects/core/configmaps/default/m-${i}`
+    return store.commit({ key, expected: 0, value: encodeStored(key, object(i), {}) })
+  })
   await Promise.all(commits)
   await store.close()
 }

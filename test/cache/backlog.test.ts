@@ -33,15 +33,16 @@ class CountingStore extends MemoryStore {
   }
 }
 
-function storedValue(kind: string, name: string, i: number): Buffer {
+function storedValue(key: string, kind: string, i: number): Buffer {
+  const name = key.slice(key.lastIndexOf('/') + 1)
   const metadata = { name, namespace: 'a', uid: `uid-${name}` }
-  return encodeStored({ apiVersion: 'v1', kind, metadata, data: { i: String(i) } } as unknown as ApiObject, {})
+  return encodeStored(key, { apiVersion: 'v1', kind, metadata, data: { i: String(i) } } as unknown as ApiObject, {})
 }
 
 async function put(store: MemoryStore, [plural, kind]: readonly [string, string], name: string, i: number) {
   const key = `objects/core/${plural}/a/${name}`
   const expected = (await store.get(key))?.revision ?? 0
-  await store.commit({ key, expected, value: storedValue(kind, name, i) })
+  await store.commit({ key, expected, value: storedValue(key, kind, i) })
 }
 
 async function remove(store: MemoryStore, plural: string, name: string): Promise<void> {
@@ -55,7 +56,10 @@ const podTemplates = ['podtemplates', 'PodTemplate'] as const
 
 /** A server's registry on what is in the store: as after a restart. */
 async function start(t: TestContext, store: MemoryStore): Promise<Resource[]> {
-  const caches = new Caches(store, (error) => assert.fail(String(error)))
+  const caches = new Caches(store, {
+    onError: (error) => assert.fail(String(error)),
+    onUnreadable: ({ key }) => assert.fail(key),
+  })
   const resources = serveKinds([configMap, secret, podTemplate], {
     vendor: vendorOf('orch'),
     store,

@@ -32,7 +32,7 @@ const refused: { readonly [name: string]: ApiObject } = {
 }
 
 for (const [name, object] of Object.entries(refused))
-  test(`${name} is not stored`, () => void assert.throws(() => encodeStored(object, {})))
+  test(`${name} is not stored`, () => void assert.throws(() => encodeStored('a key', object, {})))
 
 const kept: { readonly [name: string]: ApiObject } = {
   'a whole pair': objectWith({ data: { '😀': '😀' } }),
@@ -45,7 +45,7 @@ const kept: { readonly [name: string]: ApiObject } = {
 
 for (const [name, object] of Object.entries(kept))
   test(`${name} is read back as it was`, () => {
-    const { json } = storedJson(encodeStored(object, {}), '7', Buffer.alloc)
+    const { json } = storedJson(encodeStored('a key', object, {}), '7', Buffer.alloc)
     const metadata = { ...object.metadata, resourceVersion: '7' }
     assert.deepEqual(parseOwnJson(json), { ...object, metadata })
   })

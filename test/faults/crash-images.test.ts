@@ -9,6 +9,8 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import {
+  heldRevision,
+  isSound,
   type LogRecord,
   openTables,
   readLogRecord,
@@ -112,9 +114,10 @@ function proveLog(
 function readWholeLog({ log }: Tables): (LogRecord & { revision: Revision })[] {
   const records: (LogRecord & { revision: Revision })[] = []
   for (const { key, value } of log.getRange({})) {
-    const record = readLogRecord(value)
-    const replaced = Buffer.copyBytesFrom(record.replaced)
-    records.push({ ...record, replaced, revision: readRevision(Buffer.from(key), 0) })
+    const revision = readRevision(Buffer.from(key), 0)
+    const record = readLogRecord(revision, value)
+    assert.ok(record)
+    records.push({ ...record, replaced: Buffer.copyBytesFrom(record.replaced), revision })
   }
   return records
 }
@@ -122,7 +125,8 @@ function readWholeLog({ log }: Tables): (LogRecord & { revision: Revision })[] {
 function readCurrent({ current }: Tables): [string, Revision, string][] {
   const found: [string, Revision, string][] = []
   for (const { key, value } of current.getRange({})) {
-    found.push([Buffer.from(key).toString(), readRevision(value, 0), value.subarray(8).toString()])
+    assert.ok(isSound(key, value))
+    found.push([Buffer.from(key).toString(), heldRevision(value), value.subarray(8).toString()])
   }
   return found
 }

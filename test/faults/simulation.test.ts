@@ -92,8 +92,11 @@ function makeWorld(seed: number): World {
   const scheduler = new Scheduler(random)
   const store = new FaultyStore(scheduler, random)
   const counts: Counts = { commits: 0, events: 0, pages: 0, gets: 0, bookmarks: 0, reloads: 0, refusals: 0 }
-  const caches = new Caches(store, (error) => {
-    if ((error as Error).name === 'RevisionGone') counts.reloads++
+  const caches = new Caches(store, {
+    onError: (error) => {
+      if ((error as Error).name === 'RevisionGone') counts.reloads++
+    },
+    onUnreadable: ({ key, why }) => assert.fail(`${key}: ${why}`),
   })
   const continueTokens = new ContinueTokens(Buffer.alloc(32))
   const vendor = vendorOf('orch')
@@ -176,16 +179,17 @@ async function commit({ store, resource, counts }: World, place: string, on: boo
   const result = await store.commit({
     key,
     expected,
-    value: on === undefined ? undefined : encode(place, on, ++counts.commits),
+    value: on === undefined ? undefined : encode(key, on, ++counts.commits),
   })
   return result.outcome === 'committed' ? result.revision : 0
 }
 
-function encode(place: string, on: boolean, serial: number): Buffer {
-  const [namespace, name] = place.split('/') as [string, string]
+function encode(key: string, on: boolean, serial: number): Buffer {
+  const [namespace, name] = key.split('/').slice(-2) as [string, string]
   const labels = { on: on ? 'yes' : 'no' }
   const uid = `uid-${serial}`
   return encodeStored(
+    key,
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name, labels, uid }, data: { value: `${serial}` } },
     { labels },
   )
@@ -218,7 +222,7 @@ class Selected {
 
   constructor(resource: Resource, { namespace, labelSelector }: (typeof selections)[number]) {
     this.parsed = parseSelection(resource, { namespace, name: undefined, labelSelector, fieldSelector: '' })
-    this.#objects = new KindCache(resource.cache.prefix)
+    this.#objects = new KindCache(resource.cache.prefix, ({ key, why }) => assert.fail(`${key}: ${why}`))
   }
 
   /** The objects of a state as they are listed. */

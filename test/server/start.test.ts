@@ -201,7 +201,7 @@ test('data of a newer format is left alone', async (t) => {
   const meta = file.openDB({ name: 'meta', keyEncoding: 'binary', encoding: 'binary' })
   await meta.put(Buffer.from('format'), Buffer.from([0, 0, 0, 99]))
   await file.close()
-  await assert.rejects(server.restart(), /the data has format 99, this program reads format 1/)
+  await assert.rejects(server.restart(), /the data has format 99, this program reads format 2/)
 })
 
 test('what is kept on disk is its owner alone to read', async (t) => {

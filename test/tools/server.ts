@@ -55,23 +55,28 @@ export interface Ending {
 
 type Command = 'apiserver' | 'up'
 
-export async function startServer(t: Ending, flags: readonly string[] = []): Promise<ServerHandle> {
-  return await start(t, 'apiserver', flags)
+/** `env` is added to the environment. */
+export async function startServer(
+  t: Ending,
+  flags: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<ServerHandle> {
+  return await start(t, { command: 'apiserver', flags, env })
 }
 
 /** A server that may open so many files and connections and no more. */
 export async function startWithFew(t: Ending, openFiles: number): Promise<ServerHandle> {
-  return await start(t, 'apiserver', [], openFiles)
+  return await start(t, { command: 'apiserver', flags: [], env: {}, openFiles })
 }
 
 export async function startUp(t: Ending, flags: readonly string[] = []): Promise<ServerHandle> {
-  return await start(t, 'up', flags)
+  return await start(t, { command: 'up', flags, env: {} })
 }
 
-async function start(t: Ending, command: Command, flags: readonly string[], openFiles?: number): Promise<ServerHandle> {
+async function start(t: Ending, how: Pick<Launch, 'command' | 'flags' | 'env' | 'openFiles'>): Promise<ServerHandle> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
-  let running = await launch({ command, directory, port: 0, flags, openFiles })
+  let running = await launch({ ...how, directory, port: 0 })
   const port = running.port
   const clients = new Set<HttpClient | HttpTransport>()
   const readAuthority = () => readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
@@ -100,17 +105,17 @@ async function start(t: Ending, command: Command, flags: readonly string[], open
     output: () => running.output(),
     stop: () => end(running.child, 'SIGTERM'),
     kill: async () => void (await end(running.child, 'SIGKILL')),
-    restart: async (again = flags) => {
-      running = await launch({ command, directory, port, flags: again, openFiles })
+    restart: async (flags = how.flags) => {
+      running = await launch({ ...how, directory, port, flags })
     },
     restartAndKill: async (afterMs) => {
-      const child = spawnServer({ command, directory, port, flags, openFiles })
+      const child = spawnServer({ ...how, directory, port })
       const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
       await once(child, 'exit')
       clearTimeout(timer)
     },
     restartAndStop: async (isTime) => {
-      const child = spawnServer({ command, directory, port, flags, openFiles })
+      const child = spawnServer({ ...how, directory, port })
       let output = ''
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
       while (!isTime() && child.exitCode === null) await pause(1)
@@ -137,10 +142,11 @@ interface Launch {
   readonly directory: string
   readonly port: number
   readonly flags: readonly string[]
-  readonly openFiles: number | undefined
+  readonly env: NodeJS.ProcessEnv
+  readonly openFiles?: number
 }
 
-function spawnServer({ command, directory, port, flags, openFiles }: Launch) {
+function spawnServer({ command, directory, port, flags, env, openFiles }: Launch) {
   return spawn(
     'sh',
     [
@@ -156,7 +162,7 @@ function spawnServer({ command, directory, port, flags, openFiles }: Launch) {
     ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, NODE_OPTIONS: `--import=${sentinel}`, ORCH_SENTINEL: 'server' },
+      env: { ...process.env, ...env, NODE_OPTIONS: `--import=${sentinel}`, ORCH_SENTINEL: 'server' },
     },
   )
 }

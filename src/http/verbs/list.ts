@@ -19,13 +19,24 @@ import { type ChunkMemory, sendBytes, sendChunks } from '../responses.ts'
 
 export const handleList: Handler = async (request) => {
   const { exchange, resource } = request
-  const page = await list(resource, readListQuery(request))
+  const query = readListQuery(request)
+  const page = await list(resource, query)
+  warnOfUnreadable(exchange, resource, query.selection.namespace)
   try {
     if (exchange.form.encode === undefined) await sendJson(exchange, resource, page)
     else await sendForm(exchange, resource, page)
   } finally {
     page.close?.()
   }
+}
+
+const toldKeys = 5
+
+/** A list without some of its objects must not pass for a whole one. */
+function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: string | undefined): void {
+  const left = cache.allUnreadable(namespace)
+  for (const { key, why } of left.slice(0, toldKeys)) exchange.warn(`${key} is left out: ${why}`)
+  if (left.length > toldKeys) exchange.warn(`${left.length - toldKeys} more objects are left out: they cannot be read`)
 }
 
 async function sendJson(exchange: Exchange, resource: Resource, page: ListPage): Promise<void> {
