@@ -22,7 +22,7 @@ export class Client {
   send(method: string, path: string, body: string): Promise<void> {
     const headers = { ':method': method, ':path': path, 'content-type': 'application/json', authorization }
     return new Promise((resolve, reject) => {
-      const stream = this.#session.request(headers)
+      const stream = this.#session.request(headers, { endStream: body === '' })
       let status = 0
       stream.on('response', (answer) => (status = Number(answer[':status'])))
       stream.on('error', reject)
@@ -31,7 +31,7 @@ export class Client {
           ? resolve()
           : reject(new Error(`${method} ${path} was answered with ${status || 'nothing'}`)),
       )
-      stream.end(body)
+      if (body !== '') stream.end(body)
       stream.resume()
     })
   }

@@ -50,7 +50,11 @@ function stored(index: number): Buffer {
       uid,
     },
   }
-  return encodeStored(object as unknown as ApiObject, { labels })
+  return encodeStored(keyOf(index), object as unknown as ApiObject, { labels })
+}
+
+function keyOf(index: number): string {
+  return `objects/core/configmaps/default/${nameOf(index)}`
 }
 
 const batch = 2000
@@ -68,7 +72,7 @@ export async function fill(directory: string, count: number): Promise<void> {
 }
 
 async function write(store: LmdbStore, index: number): Promise<void> {
-  const key = `objects/core/configmaps/default/${nameOf(index)}`
+  const key = keyOf(index)
   const { outcome } = await store.commit({ key, expected: 0, value: stored(index) })
   if (outcome === 'conflict') throw new Error(`${key} is there already`)
 }

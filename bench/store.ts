@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { LmdbStore } from '../src/store/lmdb/store.ts'
 import {
   append,
+  formatVersion,
   logRecord,
   openTables,
   revisionKey,
@@ -82,7 +83,7 @@ function bareLoop(directory: string, batch: number, seconds: number): number {
   for (let round = 0; performance.now() < end; round++) {
     tables.root.transactionSync(() => {
       for (let i = 0; i < batch; i++) bareCommit(tables, `bench/${i}/${round % keysPerClient}`, ++revision)
-      writeState(tables.meta, { revision, oldest: 1 })
+      writeState(tables.meta, { format: formatVersion, revision, oldest: 1 })
     })
   }
   const perSecond = (revision - 1) / ((performance.now() - start) / 1000)
@@ -95,7 +96,11 @@ const record = Buffer.concat([Buffer.alloc(8), value])
 function bareCommit(tables: Tables, name: string, revision: Revision): void {
   const key = Buffer.from(name)
   const held = tables.current.get(key)
-  append(tables.log, revisionKey(revision), logRecord(1, false, key, held ?? key))
+  append(
+    tables.log,
+    revisionKey(revision),
+    logRecord(revision, { previous: 1, deletes: false, key, replaced: held ?? key }),
+  )
   if (held) write(tables.history, versionKey(key, revision), revisionKey(revision))
   write(tables.current, key, record)
 }

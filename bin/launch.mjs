@@ -1,6 +1,7 @@
 // Starts one of the programs of this package (`launch.mjs orch|orchctl ...`) from its bundle in dist/.
-// Promises: an unfit Node is refused with a sentence that says what to do; in a checkout (there is a src/) the bundle
-// is never older than the sources. Plain JavaScript, so that any Node can at least read this far.
+// Promises: an unfit Node, or a checkout that is not installed, is refused with a sentence that says what to do; in a
+// checkout (there is a src/) the bundle is never older than the sources. Plain JavaScript, so that any Node can at least
+// read this far.
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -18,8 +19,26 @@ if (!fit) {
   process.exit(1)
 }
 
+// Who is told to stop before there is anything to stop has done so; from then on the server sees to it.
+const leave = () => process.exit(0)
+const signals = program === 'orch' ? ['SIGINT', 'SIGTERM'] : []
+for (const signal of signals) process.on(signal, leave)
+
 if (existsSync(join(root, 'src'))) {
   const { bundleIfStale } = await import(pathToFileURL(join(root, 'scripts', 'bundle.mjs')).href)
-  await bundleIfStale()
+  await bundleIfStale().catch((error) => {
+    console.error(`${program}: ${reasonOf(error)}`)
+    process.exit(1)
+  })
 }
 await import(pathToFileURL(join(root, 'dist', `${program}.js`)).href)
+for (const signal of signals) process.off(signal, leave)
+
+/** Why there is no bundle of these sources. */
+function reasonOf(error) {
+  if (error.code === 'ERR_MODULE_NOT_FOUND') return `what it needs is not installed yet: run \`npm ci\` in ${root}`
+  const [{ text, location } = { text: error.message }] = error.errors ?? []
+  const place = location ? ` (${location.file}:${location.line})` : ''
+  const remedy = /EACCES|permission denied/.test(text) ? `; the owner of ${root} can, by starting it` : ''
+  return `dist/ is older than src/ and cannot be made anew: ${text}${place}${remedy}`
+}

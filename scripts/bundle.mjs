@@ -1,4 +1,4 @@
-// Makes the bundle that users start (dist/), with esbuild: one file per program and one for the store's thread.
+// Makes the bundle that users start (dist/), with esbuild: one file per program and per thread.
 // `node scripts/bundle.mjs` makes it; `bundleIfStale()` makes it only when a source is newer, in a few milliseconds.
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -12,6 +12,7 @@ const entryPoints = {
   orch: 'src/server/orch.ts',
   orchctl: 'src/cli/orchctl.ts',
   'store-thread': 'src/store/lmdb/thread.ts',
+  'aside-thread': 'src/codec/aside-thread.ts',
 }
 
 export async function bundleIfStale() {
@@ -37,7 +38,8 @@ async function bundle() {
     },
     minifySyntax: true,
     legalComments: 'none',
-    logLevel: 'error',
+    // The errors are thrown, and told by whoever asked for the bundle.
+    logLevel: 'silent',
   })
   writeFileSync(join(fresh, 'stamp'), new Date().toISOString())
   const old = `${fresh}.old`

@@ -35,7 +35,9 @@ function count(ok: boolean): void {
 /** Three files at a time, one process each: some wait for time to pass while others keep two cores busy. */
 async function runFiles(): Promise<void> {
   const started = performance.now()
-  const stream = run({ files, concurrency: 3, timeout: 10 * 60_000 })
+  // Every file is watched for changed prototypes.
+  const execArgv = ['--import', join(root, 'test/tools/prototypes.mjs')]
+  const stream = run({ files, concurrency: 3, timeout: 10 * 60_000, execArgv })
   stream.on('test:pass', ({ name, details, file, skip, todo }) => {
     if (details.type === 'suite' || name === file) return
     // A test that did not run proves nothing: it counts as failed.

@@ -1,5 +1,9 @@
-/** The bearer token of an Authorization header; undefined when the header is not of that form. */
+/**
+ * The bearer token of an Authorization header, read as kube-apiserver does: the scheme, one blank, and the token up to
+ * the next blank. Undefined when the header has no token in that place, such as `Bearer` alone or with two blanks; that
+ * counts as no credentials. An odd token is still a token, and a wrong one.
+ */
 export function bearerToken(authorization: string | undefined): string | undefined {
-  // Whatever follows is the token, so that an odd one is a wrong one and not none at all.
-  return /^\s*bearer\s+(\S.*)$/i.exec(authorization ?? '')?.[1]?.trimEnd()
+  const [scheme, token] = (authorization ?? '').trim().split(' ', 2)
+  return scheme?.toLowerCase() === 'bearer' && token ? token : undefined
 }

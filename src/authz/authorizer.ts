@@ -39,11 +39,11 @@ export const alwaysDeny: Authorizer = () => ({ verdict: 'no opinion', reason: 'e
 /** Members of `system:masters` may do everything. */
 export const privilegedGroup: Authorizer = ({ user }) => (user.groups.includes(superusers) ? allow : noOpinion)
 
-/** Paths that anyone may read: probes must work whoever asks. */
+/** Paths that anyone may read, exactly these: probes must work whoever asks. */
 export function openPaths(paths: readonly string[]): Authorizer {
   return ({ attributes }) => {
     if (attributes.resource || attributes.verb !== 'get') return noOpinion
-    return paths.some((path) => attributes.path === path || attributes.path.startsWith(`${path}/`)) ? allow : noOpinion
+    return paths.includes(attributes.path) ? allow : noOpinion
   }
 }
 

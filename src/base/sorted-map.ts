@@ -4,6 +4,9 @@
  * Entries live in order in chunks of at most 512, keys beside values; a look-up in `#byKey` is a plain hash look-up, an
  * insert or delete moves at most one chunk, so its cost does not grow with the map. Reading from a key onward starts
  * with two binary searches. Keys that come in order are appended without a search.
+ *
+ * `slices` reads a range in pieces that all show one state, however much is written in between: chunks that a reader
+ * may still come to are copied before they are changed.
  */
 import { compareUtf8 } from './utf8-order.ts'
 
@@ -14,6 +17,8 @@ const fromSurrogatesOn = /[\ud800-\uffff]/
 interface Chunk<V> {
   readonly keys: string[]
   readonly values: V[]
+  /** The epoch in which it was made: no reader who came later than that has seen it change. */
+  readonly epoch: number
 }
 
 export class SortedMap<V> {
@@ -22,6 +27,8 @@ export class SortedMap<V> {
   readonly #chunks: Chunk<V>[] = []
   /** Whether the order of the language itself is that of UTF-8 for the keys there are; it is far quicker. */
   #plain = true
+  /** Rises with every reader who may come back for more. Chunks of an earlier epoch are not changed but replaced. */
+  #epoch = 0
 
   get size(): number {
     return this.#byKey.size
@@ -37,15 +44,15 @@ export class SortedMap<V> {
     if (this.#byKey.size > size) {
       this.#insert(key, value)
     } else {
-      const chunk = this.#chunks[this.#chunkOf(key)]!
-      chunk.values[this.#position(chunk.keys, key)] = value
+      const { keys, values } = this.#own(this.#chunkOf(key))
+      values[this.#position(keys, key)] = value
     }
   }
 
   delete(key: string): void {
     if (!this.#byKey.delete(key)) return
     const index = this.#chunkOf(key)
-    const { keys, values } = this.#chunks[index]!
+    const { keys, values } = this.#own(index)
     const at = this.#position(keys, key)
     keys.splice(at, 1)
     values.splice(at, 1)
@@ -54,11 +61,8 @@ export class SortedMap<V> {
 
   /** The values of the keys that start with `prefix`, in order: those past `after`, at most `limit`. */
   withPrefix(prefix: string, after?: string, limit = Number.POSITIVE_INFINITY): V[] {
-    const start = after !== undefined && compareUtf8(after, prefix) >= 0 ? after : prefix
     const found: V[] = []
-    let index = this.#chunkOf(start)
-    let at = index < this.#chunks.length ? this.#position(this.#chunks[index]!.keys, start) : 0
-    if (this.#chunks[index]?.keys[at] === after) at++
+    let { index, at } = this.#start(prefix, after)
     for (; index < this.#chunks.length; index++, at = 0) {
       const { keys, values } = this.#chunks[index]!
       // Most chunks lie within the range as a whole.
@@ -69,6 +73,21 @@ export class SortedMap<V> {
       }
     }
     return found
+  }
+
+  /** The same values in pieces of at most a chunk, all of them as they are now, whatever is changed meanwhile. */
+  slices(prefix: string, after?: string): Generator<V[]> {
+    const { index, at } = this.#start(prefix, after)
+    this.#epoch++
+    return readSlices(this.#chunks.slice(index), at, prefix)
+  }
+
+  /** Where the keys that start with `prefix` and lie past `after` begin. */
+  #start(prefix: string, after: string | undefined): { index: number; at: number } {
+    const start = after !== undefined && compareUtf8(after, prefix) >= 0 ? after : prefix
+    const index = this.#chunkOf(start)
+    const at = index < this.#chunks.length ? this.#position(this.#chunks[index]!.keys, start) : 0
+    return { index, at: this.#chunks[index]?.keys[at] === after ? at + 1 : at }
   }
 
   /** How many keys lie after `after` and before `end`, both exclusive; costs a step per chunk, not per key. */
@@ -92,21 +111,33 @@ export class SortedMap<V> {
       return
     }
     const index = this.#chunkOf(key)
-    const { keys, values } = this.#chunks[index]!
+    const { keys, values } = this.#own(index)
     const at = this.#position(keys, key)
     keys.splice(at, 0, key)
     values.splice(at, 0, value)
-    if (keys.length > maxChunk)
-      this.#chunks.splice(index + 1, 0, { keys: keys.splice(maxChunk / 2), values: values.splice(maxChunk / 2) })
+    if (keys.length > maxChunk) {
+      const upper = { keys: keys.splice(maxChunk / 2), values: values.splice(maxChunk / 2), epoch: this.#epoch }
+      this.#chunks.splice(index + 1, 0, upper)
+    }
   }
 
   #append(last: Chunk<V> | undefined, key: string, value: V): void {
     if (last === undefined || last.keys.length >= maxChunk) {
-      this.#chunks.push({ keys: [key], values: [value] })
+      this.#chunks.push({ keys: [key], values: [value], epoch: this.#epoch })
     } else {
-      last.keys.push(key)
-      last.values.push(value)
+      const { keys, values } = this.#own(this.#chunks.length - 1)
+      keys.push(key)
+      values.push(value)
     }
+  }
+
+  /** The chunk, or a copy in its place, that may be changed. */
+  #own(index: number): Chunk<V> {
+    const chunk = this.#chunks[index]!
+    if (chunk.epoch === this.#epoch) return chunk
+    const copy = { keys: chunk.keys.slice(), values: chunk.values.slice(), epoch: this.#epoch }
+    this.#chunks[index] = copy
+    return copy
   }
 
   /** The first chunk whose last key is not before `key`; the number of chunks when there is none. */
@@ -137,5 +168,18 @@ export class SortedMap<V> {
 
   #isBefore(a: string, b: string): boolean {
     return this.#plain ? a < b : compareUtf8(a, b) < 0
+  }
+}
+
+/** A chunk that has been read is let go of, so that a slow reader holds only what is still before it. */
+function* readSlices<V>(chunks: (Chunk<V> | undefined)[], from: number, prefix: string): Generator<V[]> {
+  for (let index = 0; index < chunks.length; index++) {
+    const { keys, values } = chunks[index]!
+    chunks[index] = undefined
+    const start = index === 0 ? from : 0
+    const whole = keys.at(-1)!.startsWith(prefix)
+    const end = whole ? keys.length : start + keys.slice(start).filter((key) => key.startsWith(prefix)).length
+    if (end > start) yield values.slice(start, end)
+    if (!whole) return
   }
 }

@@ -61,14 +61,14 @@ export interface ObjectReader {
   readonly allocate: Allocate
 }
 
-/** `key` is `<prefix><namespace>/<name>`, or `<prefix><name>` for kinds without namespaces. */
+/** `key` is `<prefix><namespace>/<name>`, or `<prefix><name>` for kinds without namespaces. Throws UnreadableValue. */
 export function readStored(
   { prefix, headers, allocate }: ObjectReader,
   key: string,
   revision: number,
   value: Uint8Array,
 ): CachedObject {
-  const selectable = headers.read(value)
+  const selectable = headers.read(key, value)
   const json = storedJson(value, formatVersion(revision), allocate)
   return new CachedObject(key, prefix.length, revision, selectable, json)
 }

@@ -3,14 +3,25 @@
  *
  * `start` loads a snapshot and follows the log from there. Readers ask `reached(revision)` before they answer, so
  * that what they read is at least as new as the revision they must not be older than. When the feed breaks the caches
- * are loaded anew and watchers are closed: their clients resume by revision or list again.
+ * are loaded anew and watchers are closed: their clients resume by revision or list again. For those who resume from
+ * before a cache's window there is the log, read once for all of them where that can be.
  */
 import { pause } from '../base/abort.ts'
-import { RevisionGone, type Snapshot, type Store, StoreError } from '../store/store.ts'
+import { RevisionGone, type Snapshot, type Store, StoreError, StoreRestored } from '../store/store.ts'
+import { Backlog } from './backlog.ts'
 import { KindCache } from './kind-cache.ts'
+import { type LogPiece, LogPieces } from './log-pieces.ts'
+import type { Unreadable } from './unreadable.ts'
 
 /** Every object's key is `objects/<group>/<plural>/...`. */
 export const objectsPrefix = 'objects/'
+
+export interface CacheListeners {
+  /** The feed broke; it is taken up again. */
+  onError(error: unknown): void
+  /** Met while loading, or in a change. */
+  onUnreadable(held: Unreadable): void
+}
 
 const loadPage = 1000
 const retryMs = 500
@@ -22,25 +33,40 @@ export class Caches {
   readonly #byPrefix = new Map<string, KindCache>()
   readonly #stop = new AbortController()
   readonly #waiting = new Set<{ revision: number; resolve: () => void }>()
-  readonly #onError: (error: unknown) => void
+  readonly #listeners: CacheListeners
+  readonly #log: LogPieces
+  #backlog: Backlog
   #feed: Promise<void> = Promise.resolve()
-  #healthy = false
+  /** Why the caches must be loaded anew before anything more is taken in; undefined: they need not. */
+  #fault: string | undefined = 'the store has not been read yet'
 
-  constructor(store: Store, onError: (error: unknown) => void) {
+  constructor(store: Store, listeners: CacheListeners) {
     this.#store = store
-    this.#onError = onError
+    this.#listeners = listeners
+    this.#log = new LogPieces(store, objectsPrefix)
+    this.#backlog = new Backlog([], this.#log, 0)
   }
 
-  /** Whether the feed is running. */
-  get healthy(): boolean {
-    return this.#healthy
+  /** Why the caches are void; undefined: they are not. */
+  get fault(): string | undefined {
+    return this.#fault
+  }
+
+  /** How many watchers there are, of all kinds. */
+  get watchers(): number {
+    return this.#byPrefix.values().reduce((sum, { watchers }) => sum + watchers, 0)
   }
 
   /** The cache of a kind; made before `start`. */
   add(group: string, plural: string): KindCache {
-    const cache = new KindCache(`${objectsPrefix}${group}/${plural}/`)
+    const cache = new KindCache(`${objectsPrefix}${group}/${plural}/`, this.#listeners.onUnreadable)
     this.#byPrefix.set(cache.prefix, cache)
     return cache
+  }
+
+  /** What is stored and cannot be read, of all kinds. */
+  unreadable(): Unreadable[] {
+    return [...this.#byPrefix.values()].flatMap((cache) => cache.allUnreadable())
   }
 
   async start(): Promise<void> {
@@ -63,6 +89,19 @@ export class Caches {
     })
   }
 
+  /**
+   * Lets the window of a cache begin at this revision, if that can be done for all caches at once. Throws RevisionGone
+   * when the log begins later.
+   */
+  async lookBack(cache: KindCache, revision: number): Promise<void> {
+    await this.#backlog.reach(cache, revision)
+  }
+
+  /** The log after a revision before a cache's window, as far as one piece goes. */
+  async readLog(cache: KindCache, after: number): Promise<LogPiece> {
+    return await this.#log.read(after, cache.floor)
+  }
+
   /** Ends every watch, those to come as well; reads go on. */
   endWatches(): void {
     for (const cache of this.#byPrefix.values()) cache.endWatches()
@@ -70,6 +109,7 @@ export class Caches {
 
   async stop(): Promise<void> {
     this.#stop.abort()
+    this.#log.close()
     this.endWatches()
     await this.#feed
   }
@@ -86,7 +126,8 @@ export class Caches {
       page = await next
     }
     for (const cache of this.#byPrefix.values()) cache.loaded(revision)
-    this.#healthy = true
+    this.#backlog = new Backlog([...this.#byPrefix.values()], this.#log, revision)
+    this.#fault = undefined
     this.#advance(revision)
   }
 
@@ -108,13 +149,13 @@ export class Caches {
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
-        if (!this.#healthy) await this.#load()
+        if (this.#fault !== undefined) await this.#load()
         await this.#follow()
       } catch (error) {
         if (this.#stop.signal.aborted) return
-        this.#onError(error)
+        this.#listeners.onError(error)
         // A gap in the log cannot be bridged; anything else resumes where it stopped.
-        if (error instanceof RevisionGone || !(error instanceof StoreError)) this.#healthy = false
+        if (error instanceof RevisionGone || !(error instanceof StoreError)) this.#fault ??= faultOf(error)
         await pause(retryMs, this.#stop.signal)
       }
     }
@@ -140,4 +181,8 @@ export class Caches {
     const plural = key.indexOf('/', group + 1)
     return this.#byPrefix.get(key.slice(0, plural + 1))
   }
+}
+
+function faultOf(error: unknown): string {
+  return error instanceof StoreRestored ? error.message : 'the store cannot be followed'
 }

@@ -1,22 +1,27 @@
 /**
  * The cache of one kind: all its objects as of `revision`, its latest events, and its watchers.
  *
- * Fed by `load` once (again when the feed was lost) and then by `apply` in revision order; knows keys and bytes, never what a kind means. Reads are
- * plain memory look-ups and so consistent with one another within a turn of the event loop.
+ * Fed by `load` once (again when the feed was lost) and then by `apply` in revision order; knows keys and bytes, never
+ * what a kind means. Reads are plain memory look-ups and so consistent with one another within a turn of the event
+ * loop; those that take longer see one state, that of their beginning.
  */
+import { Pace } from '../base/pace.ts'
 import { SortedMap } from '../base/sorted-map.ts'
 import { compareUtf8 } from '../base/utf8-order.ts'
-import { HeaderReader } from '../codec/stored.ts'
+import { HeaderReader, UnreadableValue } from '../codec/stored.ts'
 import type { Change } from '../store/store.ts'
 import { type CachedObject, type ObjectReader, readStored } from './cached-object.ts'
 import { CacheEvent, type EventForm, type Matches } from './event.ts'
 import { type LabelDemand, LabelIndex } from './label-index.ts'
+import { Unreadable } from './unreadable.ts'
 import { type Selection, Watcher } from './watcher.ts'
 
 const maxEvents = 4096
 const maxEventBytes = 64 * 1024 * 1024
 /** How many labels of a kind are indexed at most; selectors on further ones look at every object. */
 const maxIndexes = 16
+/** An index gives its objects at once and unsorted; for more than this many, all objects are looked at in turn. */
+const maxIndexed = 5000
 
 export class KindCache {
   /** All keys of the kind start with it. */
@@ -29,8 +34,11 @@ export class KindCache {
   #eventBytes = 0
   #ended = false
   #objects = new SortedMap<CachedObject>()
+  /** What is stored and cannot be read, by key. */
+  #unreadable = new Map<string, Unreadable>()
   /** A snapshot on its way in: nobody sees it before it is whole. */
   #loading = new SortedMap<CachedObject>()
+  #loadingUnreadable = new Map<string, Unreadable>()
   /** Indexes by the label that they index. */
   readonly #indexes = new Map<string, LabelIndex>()
   /** Watchers by the namespace they look at; '' for those that look at all. */
@@ -40,8 +48,11 @@ export class KindCache {
   readonly #single: ObjectReader
   readonly #inRow: ObjectReader
 
-  constructor(prefix: string) {
+  readonly #onUnreadable: (held: Unreadable) => void
+
+  constructor(prefix: string, onUnreadable: (held: Unreadable) => void) {
     this.prefix = prefix
+    this.#onUnreadable = onUnreadable
     const headers = new HeaderReader()
     this.#single = { prefix, headers, allocate: Buffer.allocUnsafeSlow }
     this.#inRow = { prefix, headers, allocate: Buffer.allocUnsafe }
@@ -49,6 +60,11 @@ export class KindCache {
 
   get size(): number {
     return this.#objects.size
+  }
+
+  /** How many watchers there are. */
+  get watchers(): number {
+    return this.#watchers.values().reduce((sum, { size }) => sum + size, 0)
   }
 
   /** The revision that events are complete from: a watch after an older one needs the store's log. */
@@ -59,11 +75,16 @@ export class KindCache {
   /** A snapshot begins; one that was not completed is forgotten. */
   beginLoad(): void {
     this.#loading = new SortedMap()
+    this.#loadingUnreadable = new Map()
   }
 
   /** Takes an object of the snapshot. Objects loaded in a row share blocks of memory, which takes much less. */
   load(key: string, revision: number, value: Uint8Array): void {
-    this.#loading.set(key, readStored(this.#inRow, key, revision, value))
+    try {
+      this.#loading.set(key, readStored(this.#inRow, key, revision, value))
+    } catch (error) {
+      this.#setAside(this.#loadingUnreadable, { key, revision }, error)
+    }
   }
 
   /** The snapshot is complete, as of this revision, and takes the place of all there was. Watches end: there is a gap. */
@@ -71,6 +92,8 @@ export class KindCache {
     this.closeWatchers()
     this.#objects = this.#loading
     this.#loading = new SortedMap()
+    this.#unreadable = this.#loadingUnreadable
+    this.#loadingUnreadable = new Map()
     this.#indexes.clear()
     this.#events = []
     this.#eventBytes = 0
@@ -79,6 +102,16 @@ export class KindCache {
   }
 
   apply(change: Change): void {
+    this.#unreadable.delete(change.key)
+    try {
+      this.#applySound(change)
+    } catch (error) {
+      this.#setAside(this.#unreadable, change, error)
+      this.#lose(change)
+    }
+  }
+
+  #applySound(change: Change): void {
     const previous = this.#objects.get(change.key)
     const event = this.event(change, previous)
     if (event === undefined) return
@@ -88,41 +121,82 @@ export class KindCache {
     this.#tell(event)
   }
 
-  /** The event of a change, from the objects before and after it. */
+  #setAside(among: Map<string, Unreadable>, entry: { key: string; revision: number }, error: unknown): void {
+    if (!(error instanceof UnreadableValue)) throw error
+    const held = new Unreadable(this.prefix, entry, error)
+    among.set(entry.key, held)
+    this.#onUnreadable(held)
+  }
+
+  /** An object was replaced by what cannot be read. No event can say so: watches end, and a new list tells. */
+  #lose({ key, revision }: Change): void {
+    this.#replace(key, this.#objects.get(key), undefined)
+    this.#events = []
+    this.#eventBytes = 0
+    this.#floor = revision
+    this.changedAt = revision
+    this.closeWatchers()
+  }
+
+  /** The event of a change, from the objects before and after it. Throws UnreadableValue. */
   event(change: Change, previous: CachedObject | undefined): CacheEvent | undefined {
     if (change.value !== undefined)
       return new CacheEvent(this.read(change.key, change.revision, change.value), previous, false)
     return previous && new CacheEvent(previous.withRevision(change.revision), previous, true)
   }
 
-  /** An object of the kind from what is stored, whether or not that is the present state. */
+  /** An object of the kind from what is stored, whether or not that is the present state. Throws UnreadableValue. */
   read(key: string, revision: number, value: Uint8Array): CachedObject {
     return readStored(this.#single, key, revision, value)
+  }
+
+  /** The same; undefined where it cannot be read. */
+  readIfSound(key: string, revision: number, value: Uint8Array): CachedObject | undefined {
+    try {
+      return this.read(key, revision, value)
+    } catch (error) {
+      if (error instanceof UnreadableValue) return undefined
+      throw error
+    }
+  }
+
+  /** What the store holds under the key, where that cannot be read. */
+  unreadable(key: string): Unreadable | undefined {
+    return this.#unreadable.get(key)
+  }
+
+  /** All of the namespace, or of all namespaces, that cannot be read. */
+  allUnreadable(namespace?: string): Unreadable[] {
+    if (this.#unreadable.size === 0) return []
+    return [...this.#unreadable.values()].filter((held) => namespace === undefined || held.namespace === namespace)
   }
 
   get(key: string): CachedObject | undefined {
     return this.#objects.get(key)
   }
 
-  /** Objects in key order. */
-  objects({ namespace, matches, after, demand, limit }: ObjectQuery): CachedObject[] {
-    const prefix = namespace === undefined ? this.prefix : `${this.prefix}${namespace}/`
-    const index = demand && this.#indexOf(demand.key)
-    if (index !== undefined)
-      return within(index.find(demand!.values), prefix, after).filter((object) => matches?.(object) ?? true)
-    if (matches === undefined) return this.#objects.withPrefix(prefix, after, limit)
-    return this.#objects.withPrefix(prefix, after).filter(matches)
+  /** The first objects in key order, whatever they are. */
+  page(namespace: string | undefined, after: string | undefined, limit: number): CachedObject[] {
+    return this.#objects.withPrefix(this.#prefixOf(namespace), after, limit)
+  }
+
+  /** Objects in key order, in slices: all as they are now, however long it takes to read them. */
+  slices({ namespace, matches, after, demand }: ObjectQuery): Iterable<CachedObject[]> {
+    const prefix = this.#prefixOf(namespace)
+    const indexed = demand && this.#indexOf(demand.key)?.find(demand.values, maxIndexed)
+    const slices = indexed ? [within(indexed, prefix, after)] : this.#objects.slices(prefix, after)
+    return matches === undefined ? slices : filtered(slices, matches)
   }
 
   /** How many objects of the namespace, or of all, come after this key. */
   countAfter(namespace: string | undefined, after: string): number {
-    const prefix = namespace === undefined ? this.prefix : `${this.prefix}${namespace}/`
+    const prefix = this.#prefixOf(namespace)
     // The prefix ends in a slash; what follows all its keys begins with the next character, a zero.
     return this.#objects.countBetween(after, `${prefix.slice(0, -1)}0`)
   }
 
-  /** The events after a revision at or past `floor`. */
-  eventsAfter(revision: number): CacheEvent[] {
+  /** The next events after a revision at or past `floor`; a few more than `limit` where they are of one revision. */
+  eventsAfter(revision: number, limit: number): CacheEvent[] {
     let low = 0
     let high = this.#events.length
     while (low < high) {
@@ -130,13 +204,38 @@ export class KindCache {
       if (this.#events[middle]!.revision <= revision) low = middle + 1
       else high = middle
     }
-    return this.#events.slice(low)
+    let end = Math.min(low + limit, this.#events.length)
+    while (end < this.#events.length && this.#events[end]!.revision === this.#events[end - 1]!.revision) end++
+    return this.#events.slice(low, end)
   }
 
-  /** Watches from now on; what lies between `after` and now the caller reads in the same turn. */
-  watch(selection: Selection, form: EventForm, after: number): Watcher {
+  /** Takes in the events between `after` and `until`, if the window begins there; the oldest may be `lost`. */
+  prepend({ until, after, events, lost }: Earlier): void {
+    if (this.#floor !== until) return
+    const fitting = this.#fitting(events)
+    this.#floor = events[events.length - fitting.length - 1]?.revision ?? lost ?? after
+    // Nothing has happened since the snapshot, so now it is known what happened last before it.
+    if (this.changedAt === until) this.changedAt = events.at(-1)?.revision ?? this.#floor
+    this.#eventBytes += fitting.reduce((sum, event) => sum + weight(event), 0)
+    this.#events = [...fitting, ...this.#events]
+  }
+
+  /** The newest of these events for which there is room. */
+  #fitting(events: readonly CacheEvent[]): readonly CacheEvent[] {
+    let room = maxEventBytes - this.#eventBytes
+    let first = events.length
+    while (first > 0 && events.length - first < maxEvents - this.#events.length) {
+      room -= weight(events[first - 1]!)
+      if (room < 0) break
+      first--
+    }
+    return events.slice(first)
+  }
+
+  /** A watcher that is told nothing until it begins. */
+  watch(selection: Selection, form: EventForm): Watcher {
     const scope = selection.namespace ?? ''
-    const watcher = new Watcher(selection, form, after, () => this.#forget(scope, watcher))
+    const watcher = new Watcher(selection, form, () => this.#forget(scope, watcher))
     const watchers = this.#watchers.get(scope) ?? new Set()
     this.#watchers.set(scope, watchers.add(watcher))
     if (this.#ended) watcher.close()
@@ -163,12 +262,28 @@ export class KindCache {
     }
   }
 
+  /** An index that can be asked; undefined while it is being made, or if there are too many. */
   #indexOf(label: string): LabelIndex | undefined {
-    const known = this.#indexes.get(label)
-    if (known !== undefined || this.#indexes.size >= maxIndexes) return known
-    const index = new LabelIndex(label, this.#objects.withPrefix(this.prefix))
+    if (!this.#indexes.has(label) && this.#indexes.size < maxIndexes) void this.#makeIndex(label)
+    const index = this.#indexes.get(label)
+    return index?.complete ? index : undefined
+  }
+
+  /** At once where there are few objects; else bit by bit, and what changes meanwhile is added or removed as always. */
+  async #makeIndex(label: string): Promise<void> {
+    const index = new LabelIndex(label)
     this.#indexes.set(label, index)
-    return index
+    const pace = new Pace()
+    for (const slice of this.#objects.slices(this.prefix)) {
+      for (const object of slice) if (this.#objects.get(object.key) === object) index.add(object)
+      if (pace.spent(slice.length)) await pace.rest()
+      if (this.#indexes.get(label) !== index) return
+    }
+    index.complete = true
+  }
+
+  #prefixOf(namespace: string | undefined): string {
+    return namespace === undefined ? this.prefix : `${this.prefix}${namespace}/`
   }
 
   #forget(scope: string, watcher: Watcher): void {
@@ -210,8 +325,19 @@ export interface ObjectQuery {
   readonly after?: string | undefined
   /** Part of `matches` that may be looked up in an index. */
   readonly demand?: LabelDemand | undefined
-  /** More than this many are not needed; more may be given where something is selected. */
-  readonly limit?: number
+}
+
+/** What happened after one revision, up to another. */
+export interface Earlier {
+  readonly after: number
+  readonly until: number
+  readonly events: readonly CacheEvent[]
+  /** Events up to this revision were too many and are not among them. */
+  readonly lost: number | undefined
+}
+
+function* filtered(slices: Iterable<CachedObject[]>, matches: Matches): Generator<CachedObject[]> {
+  for (const slice of slices) yield slice.filter(matches)
 }
 
 function within(objects: readonly CachedObject[], prefix: string, after: string | undefined): CachedObject[] {
@@ -219,7 +345,7 @@ function within(objects: readonly CachedObject[], prefix: string, after: string 
 }
 
 /** The object, and the object once more as it is told. */
-function weight({ object }: CacheEvent): number {
+export function weight({ object }: CacheEvent): number {
   return 2 * object.json.length
 }
 

@@ -8,16 +8,17 @@ import type { CachedObject } from './cached-object.ts'
 /** A selector's demand that a label has one of these values: what an index can answer. */
 export interface LabelDemand {
   readonly key: string
-  readonly values: readonly string[]
+  readonly values: ReadonlySet<string>
 }
 
 export class LabelIndex {
+  /** Whether all objects are in it. */
+  complete = false
   readonly #label: string
   readonly #byValue = new Map<string, Map<string, CachedObject>>()
 
-  constructor(label: string, objects: Iterable<CachedObject>) {
+  constructor(label: string) {
     this.#label = label
-    for (const object of objects) this.add(object)
   }
 
   add(object: CachedObject): void {
@@ -35,9 +36,15 @@ export class LabelIndex {
     if (objects?.size === 0) this.#byValue.delete(value)
   }
 
-  /** The objects whose label has one of these values, in key order. */
-  find(values: readonly string[]): CachedObject[] {
-    const found = [...new Set(values)].flatMap((value) => [...(this.#byValue.get(value)?.values() ?? [])])
+  /** The objects whose label has one of these values, in key order; undefined if they are more than `limit`. */
+  find(values: Iterable<string>, limit: number): CachedObject[] | undefined {
+    const found: CachedObject[] = []
+    for (const value of values) {
+      const objects = this.#byValue.get(value)
+      if (objects === undefined) continue
+      if (found.length + objects.size > limit) return undefined
+      found.push(...objects.values())
+    }
     return found.sort((a, b) => compareUtf8(a.key, b.key))
   }
 

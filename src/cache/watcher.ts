@@ -1,8 +1,9 @@
 /**
  * One reader of a kind's changes, with a bounded queue of encoded events.
  *
- * The cache pushes and never waits. A reader that lets its queue run over is closed: its client lists again and
- * nobody else feels it. What is queued is taken all at once, to go out as one write.
+ * It first reads by itself what happened before it came, at its own pace, and nothing is queued; `begin` is called in
+ * the turn in which it has come to the present. From then on the cache pushes and never waits. A reader that lets its
+ * queue run over is closed: its client lists again and nobody else feels it. What is queued goes out as few writes.
  */
 import type { CacheEvent, EventForm, Matches } from './event.ts'
 
@@ -19,22 +20,21 @@ const maxQueuedBytes = 16 * 1024 * 1024
 
 export class Watcher {
   readonly selection: Selection
-  /** How the next event is written. */
-  form: EventForm
   /** Called when it is closed. */
   onEnd: () => void = () => {}
-  /** Everything up to this revision has been pushed or was not for this reader. */
-  revision: number
+  /** Everything up to this revision has been pushed or was not for this reader; until it begins, nothing is. */
+  revision = Number.POSITIVE_INFINITY
+  /** How the next event is written. */
+  #form: EventForm
   #queue: Buffer[] = []
   #bytes = 0
   #closed = false
   #wake: (() => void) | undefined
   readonly #onClose: (watcher: Watcher) => void
 
-  constructor(selection: Selection, form: EventForm, revision: number, onClose: (watcher: Watcher) => void) {
+  constructor(selection: Selection, form: EventForm, onClose: (watcher: Watcher) => void) {
     this.selection = selection
-    this.form = form
-    this.revision = revision
+    this.#form = form
     this.#onClose = onClose
   }
 
@@ -42,13 +42,24 @@ export class Watcher {
     return this.#closed
   }
 
+  /** The form for the next event: it is told now. */
+  nextForm(): EventForm {
+    const form = this.#form
+    this.#form = form.rest ?? form
+    return form
+  }
+
+  /** The reader has been told everything up to this revision, by whatever way; what comes after it is queued. */
+  begin(revision: number): void {
+    this.revision = revision
+  }
+
   push(event: CacheEvent): void {
     if (event.revision <= this.revision) return
     this.revision = event.revision
     const type = event.typeFor(this.selection.matches)
     if (type === undefined || this.#closed) return
-    this.#enqueue(event.bytes(this.form, type))
-    this.form = this.form.rest ?? this.form
+    this.#enqueue(event.bytes(this.nextForm(), type))
   }
 
   /** A mark that everything before it has been sent. */
@@ -63,11 +74,11 @@ export class Watcher {
     else this.#wake?.()
   }
 
-  /** All that is queued; empty when nothing is. */
-  take(): Buffer[] {
-    const taken = this.#queue
-    this.#queue = []
-    this.#bytes = 0
+  /** What is queued, up to the event that brings it to so many bytes; empty when nothing is. */
+  take(bytes: number): Buffer[] {
+    const taken = this.#bytes <= bytes ? this.#queue : this.#queue.splice(0, countUpTo(this.#queue, bytes))
+    if (taken === this.#queue) this.#queue = []
+    for (const { length } of taken) this.#bytes -= length
     return taken
   }
 
@@ -90,4 +101,13 @@ export class Watcher {
     this.#wake?.()
     this.onEnd()
   }
+}
+
+function countUpTo(buffers: readonly Buffer[], bytes: number): number {
+  let size = 0
+  const last = buffers.findIndex(({ length }) => {
+    size += length
+    return size >= bytes
+  })
+  return last < 0 ? buffers.length : last + 1
 }

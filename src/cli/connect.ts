@@ -1,10 +1,10 @@
 /** From flags to a client that talks to the server they name. Who connects closes. */
-import { resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import type { OptionsOf } from '../base/flags.ts'
 import { Client } from '../client/client.ts'
 import { HttpTransport } from '../client/node/http-transport.ts'
 import { readClientConfig } from '../client/node/kubeconfig.ts'
-import { usualFiles } from '../client/node/kubeconfig-files.ts'
+import { localConfig, textIfThere, usualFiles } from '../client/node/kubeconfig-files.ts'
 import { version } from '../model/version.ts'
 import type { Context } from './command.ts'
 import type { connectionFlags } from './connection-flags.ts'
@@ -21,11 +21,13 @@ export async function withConnection<T>(
   options: OptionsOf<typeof connectionFlags>,
   use: (connection: Connection) => Promise<T>,
 ): Promise<T> {
+  const files = configFiles(context, options.kubeconfig)
   const config = readClientConfig({
-    files: configFiles(context, options.kubeconfig),
+    files,
     context: options.context || undefined,
     server: options.server || undefined,
   })
+  if (isByChance(context, options)) context.err(otherServerNote(context, files[0]!, config.transport.server))
   const transport = new HttpTransport(config.transport)
   try {
     const client = new Client(transport.send, { userAgent: `orchctl/${version}` })
@@ -38,4 +40,17 @@ export async function withConnection<T>(
 /** The files of the client config: the one that is named, or else those that are usual. */
 export function configFiles(context: Context, named: string): string[] {
   return named === '' ? usualFiles(context) : [resolve(context.directory, named)]
+}
+
+/** Whether nothing but what happens to lie in the user's home says which server is asked. */
+function isByChance({ env }: Context, { kubeconfig, context, server }: OptionsOf<typeof connectionFlags>): boolean {
+  return kubeconfig === '' && context === '' && server === '' && !env.KUBECONFIG
+}
+
+/** Where a server was started in this directory, its user may well mean that one, and not the one that is asked. */
+function otherServerNote({ directory }: Context, file: string, server: string): string {
+  const local = localConfig(directory)
+  if (local === undefined || local === file || textIfThere(local)?.includes(JSON.stringify(server))) return ''
+  const [asked, other] = [relative(directory, file), relative(directory, local)]
+  return `orchctl: asking ${server}, as ${asked.startsWith('..') ? file : asked} says; the server of this directory: --kubeconfig=${other}\n`
 }

@@ -2,10 +2,12 @@
  * JSON of the wire in Node and browsers, without rounding: an integer beyond 2^53 is a bigint in memory, as
  * everywhere in this program, and is written with all its digits. Only such texts pay for it.
  */
+import { parseNative } from '../model/native-json.ts'
+
 const longDigits = /\d{16}/
 
 export function parseJson(text: string): unknown {
-  return longDigits.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)
+  return parseNative(text, longDigits.test(text) ? exactInteger : undefined)
 }
 
 function exactInteger(_key: string, value: unknown, context?: { source?: string }): unknown {

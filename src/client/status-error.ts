@@ -1,4 +1,5 @@
 /** An answer that is no: the Status that the server sent, as an error. */
+import { shorten } from '../base/shorten.ts'
 import type { Status } from '../model/api-error.ts'
 import { isObject, type Json } from '../model/json.ts'
 import { parseJson } from './json.ts'
@@ -25,7 +26,7 @@ export class StatusError extends Error {
 export function errorOf(code: number, body: string): StatusError {
   const value = parseIfJson(body)
   if (isStatus(value)) return new StatusError({ ...value, code: value.code ?? code })
-  const message = `the server answered with ${code}: ${body.slice(0, 500)}`
+  const message = `the server answered with ${code}: ${shorten(body, 500)}`
   return new StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code })
 }
 

@@ -2,9 +2,16 @@
  * One pass over JSON text for what the native parser hides. It does not check the grammar (the parser does): on text
  * that is no JSON it may say anything, but it always ends, in time linear in the text.
  */
-import { badRequest } from '../model/api-error.ts'
+import { shorten } from '../base/shorten.ts'
+import { type ApiError, badRequest, entityTooLarge } from '../model/api-error.ts'
 
 export const maxDepth = 512
+/**
+ * How many values a body may hold, and an object that is stored: members and elements, on all levels. What is done with
+ * each takes some microseconds, so that 3 MiB of the shortest would hold the server for seconds; no object of use comes
+ * near.
+ */
+export const maxValues = 100_000
 
 export interface Scan {
   readonly duplicates: readonly string[]
@@ -22,13 +29,17 @@ interface Level {
 
 const quote = 0x22
 const backslash = 0x5c
-const maxDuplicates = 100
+/** How many keys that occur twice are told. */
+export const maxDuplicates = 100
+
+const longExponent = /[eE][-+]?\d{3}/
 
 export function scanJson(text: string): Scan {
   const levels: Level[] = []
   const duplicates: string[] = []
   let bigNumbers = false
   let expectKey = false
+  let values = 0
   let escapeAt = indexOrEnd(text, '\\', 0)
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
@@ -46,20 +57,22 @@ export function scanJson(text: string): Scan {
       }
       i = end
     } else if (unit === 0x7b /* { */ || unit === 0x5b /* [ */) {
-      if (levels.length >= maxDepth) throw badRequest(`the body is nested deeper than ${maxDepth} levels`)
+      if (levels.length >= maxDepth) throw tooDeep()
+      if (++values > maxValues) throw tooManyValues()
       levels.push({ keys: unit === 0x7b ? new Set() : undefined, place: 0 })
       expectKey = unit === 0x7b
     } else if (unit === 0x7d /* } */ || unit === 0x5d /* ] */) {
       levels.pop()
       expectKey = false
     } else if (unit === 0x2c /* , */) {
+      if (++values > maxValues) throw tooManyValues()
       const level = levels.at(-1)
       if (level && typeof level.place === 'number' && !level.keys) level.place++
       expectKey = level?.keys !== undefined
     } else if (isDigit(unit)) {
       const end = endOfNumber(text, i)
-      // 15 digits always fit a double exactly; an exponent may overflow it.
-      if (end - i > 15 || text.slice(i, end).toLowerCase().includes('e')) bigNumbers = true
+      // 15 digits always fit a double exactly; an exponent of three digits may overflow it.
+      if (end - i > 15 || (end - i > 4 && longExponent.test(text.slice(i, end)))) bigNumbers = true
       i = end - 1
     }
   }
@@ -96,8 +109,16 @@ function endOfString(text: string, start: number): number {
   return i
 }
 
-function loneSurrogate(sequence: string) {
+export function loneSurrogate(sequence: string): ApiError {
   return badRequest(`the body holds half of a surrogate pair: ${sequence}`)
+}
+
+export function tooManyValues(): ApiError {
+  return entityTooLarge(`Request entity too large: limit is ${maxValues} values, counting members and elements`)
+}
+
+export function tooDeep(): ApiError {
+  return badRequest(`the body is nested deeper than ${maxDepth} levels`)
 }
 
 function keyText(text: string, start: number, end: number): string {
@@ -123,8 +144,14 @@ function endOfNumber(text: string, start: number): number {
 const longestPlace = 200
 
 function pathTo(levels: readonly Level[], key: string): string {
-  const places = levels
-    .slice(0, -1)
-    .map(({ keys, place }) => (keys ? `.${String(place).slice(0, longestPlace)}` : `[${place}]`))
-  return `${places.join('')}.${key.slice(0, longestPlace)}`.replace(/^\./, '')
+  return pathText(
+    levels.slice(0, -1).map(({ place }) => place),
+    key,
+  )
+}
+
+/** Where a key is: `spec.ports[0].name`. */
+export function pathText(places: readonly (string | number)[], key: string): string {
+  const steps = places.map((place) => (typeof place === 'number' ? `[${place}]` : `.${shorten(place, longestPlace)}`))
+  return `${steps.join('')}.${shorten(key, longestPlace)}`.replace(/^\./, '')
 }

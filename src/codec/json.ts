@@ -4,13 +4,15 @@
  * In: the native parser, plus one pass over the text beforehand for what it hides: nesting deeper than 512, lone
  * surrogates, and duplicate keys (reported; the last one wins). Bytes that are not UTF-8 are refused, integers beyond
  * 2^53 become bigint, numbers too large for any type are refused. Out: keys in UTF-8 byte order, except that
- * `apiVersion` and `kind` of the top level come first.
+ * `apiVersion` and `kind` of the top level come first. What could not be read back is never written: half of a
+ * surrogate pair, a number that is none, too deep a nesting.
  */
 import { isUtf8 } from 'node:buffer'
 import { compareUtf8, sortUtf8 } from '../base/utf8-order.ts'
 import { badRequest } from '../model/api-error.ts'
 import type { Json, JsonObject } from '../model/json.ts'
-import { scanJson } from './json-scan.ts'
+import { parseNative } from '../model/native-json.ts'
+import { loneSurrogate, maxDepth, scanJson, tooDeep } from './json-scan.ts'
 
 export interface ParsedJson {
   readonly value: Json
@@ -23,7 +25,7 @@ export function parseJson(bytes: Buffer): ParsedJson {
   const text = bytes.toString('utf8')
   const scan = scanJson(text)
   try {
-    const value = scan.bigNumbers ? JSON.parse(text, exactNumbers) : JSON.parse(text)
+    const value = parseNative(text, scan.bigNumbers ? exactNumbers : undefined)
     return { value, duplicates: scan.duplicates }
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest(`the body is not valid JSON: ${error.message}`, { cause: error })
@@ -41,69 +43,110 @@ function exactNumbers(_key: string, value: unknown, context?: { source?: string 
   return value
 }
 
-export function stringifyJson(value: Json): string {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? writeTop(value) : write(value)
+/** JSON that this server wrote itself, and so checked before. Only integers beyond 2^53 take the careful parser. */
+export function parseOwnJson(bytes: Buffer): Json {
+  const text = bytes.toString('utf8')
+  return parseNative(text, mayHoldBigIntegers.test(text) ? exactNumbers : undefined)
 }
 
-function writeTop({ apiVersion, kind, ...rest }: JsonObject): string {
+const mayHoldBigIntegers = /[:[,]-?\d{16}/
+
+/** `room` is how many levels the value may have: those of a body for what can be sent back, else any number. */
+export function stringifyJson(value: Json, room = Number.POSITIVE_INFINITY): string {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? writeTop(value, room)
+    : write(value, room)
+}
+
+function writeTop({ apiVersion, kind, ...rest }: JsonObject, room: number): string {
   const members: string[] = []
-  if (apiVersion !== undefined) members.push(stringifyMember('apiVersion', apiVersion))
-  if (kind !== undefined) members.push(stringifyMember('kind', kind))
-  const others = stringifyMembers(rest)
+  if (apiVersion !== undefined) members.push(stringifyMember('apiVersion', apiVersion, room - 1))
+  if (kind !== undefined) members.push(stringifyMember('kind', kind, room - 1))
+  const others = stringifyMembers(rest, room - 1)
   if (others !== '') members.push(others)
   return `{${members.join(',')}}`
 }
 
-function write(value: Json): string {
+function write(value: Json, room: number): string {
   switch (typeof value) {
     case 'string':
-      return JSON.stringify(value)
+      return writeText(value, room)
     case 'number':
+      if (!Number.isFinite(value)) throw new TypeError(`${value} cannot be written as JSON`)
+      return String(value)
     case 'boolean':
     case 'bigint':
       return String(value)
     default:
       if (value === null) return 'null'
-      if (Array.isArray(value)) return writeArray(value)
-      return `{${stringifyMembers(value)}}`
+      if (value === undefined) throw new TypeError('a value is missing where JSON needs one')
+      if (room <= 0) throw tooDeep()
+      if (Array.isArray(value)) return writeArray(value, room - 1)
+      return `{${stringifyMembers(value, room - 1)}}`
   }
 }
 
-function writeArray(items: Json[]): string {
+/** Half of a surrogate pair is refused in what is stored; an answer must be written, whatever message was cut in two. */
+function writeText(text: string, room: number): string {
+  if (text.isWellFormed()) return JSON.stringify(text)
+  if (Number.isFinite(room)) throw loneSurrogate(JSON.stringify(text.slice(0, 100)))
+  return JSON.stringify(text.toWellFormed())
+}
+
+function writeArray(items: Json[], room: number): string {
   let text = '['
-  for (let i = 0; i < items.length; i++) text += i === 0 ? write(items[i]!) : `,${write(items[i]!)}`
+  for (let i = 0; i < items.length; i++) text += i === 0 ? write(items[i]!, room) : `,${write(items[i]!, room)}`
   return `${text}]`
 }
 
-/** The members of an object, without the braces. */
-export function stringifyMembers(object: JsonObject): string {
+/** The members of an object, without the braces. `room` is how many levels each may have. */
+export function stringifyMembers(object: JsonObject, room = Number.POSITIVE_INFINITY): string {
   let text = ''
   for (const key of sortedKeys(object)) {
     const value = object[key]
     if (value === undefined) continue
-    text += text === '' ? stringifyMember(key, value) : `,${stringifyMember(key, value)}`
+    text += text === '' ? stringifyMember(key, value, room) : `,${stringifyMember(key, value, room)}`
   }
   return text
 }
 
-function stringifyMember(key: string, value: Json): string {
-  return `${JSON.stringify(key)}:${write(value)}`
+function stringifyMember(key: string, value: Json, room: number): string {
+  return `${writeText(key, room)}:${write(value, room)}`
 }
 
-/** The same text; by the native writer, which is faster by far, where every object in the value is in order already. */
-export function stringifyOrdered(value: Json): string {
-  return isOrdered(value) ? JSON.stringify(value) : write(value)
+/**
+ * The same text as part of an object that is stored, so many levels below its top; by the native writer, which is faster
+ * by far, where every object in the value is in order already.
+ */
+export function stringifyStored(value: Json | undefined, level: number): string {
+  const room = maxDepth - level
+  return isOrdered(value, room) ? JSON.stringify(value) : write(value!, room)
 }
 
-/** Whether the native writer would write just what `write` does. */
-function isOrdered(value: Json | undefined): boolean {
-  if (typeof value === 'bigint') return false
-  if (typeof value !== 'object' || value === null) return true
-  if (Array.isArray(value)) return value.every(isOrdered)
+/** Whether the native writer would write just what `write` does, which for some values is nothing. */
+function isOrdered(value: Json | undefined, room: number): boolean {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed()
+    case 'number':
+      return Number.isFinite(value)
+    case 'boolean':
+      return true
+    case 'object':
+      if (value === null) return true
+      if (room <= 0) return false
+      return Array.isArray(value) ? value.every((item) => isOrdered(item, room - 1)) : isOrderedObject(value, room - 1)
+    default:
+      return false
+  }
+}
+
+function isOrderedObject(object: JsonObject, room: number): boolean {
   let last: string | undefined
-  for (const key in value) {
+  for (const key in object) {
     if (last !== undefined && compareUtf8(last, key) > 0) return false
-    if (!isOrdered(value[key])) return false
+    const value = object[key]
+    if (!key.isWellFormed() || (value !== undefined && !isOrdered(value, room))) return false
     last = key
   }
   return true

@@ -1,9 +1,9 @@
 /**
  * The stored form of an object: what the store keeps under a key.
  *
- *   0      format (1)
+ *   0      format (2)
  *   1      length of the encryption key id (0: not encrypted)
- *   2..5   CRC-32 of all that follows
+ *   2..5   CRC-32 of the store's key and of all that follows
  *   6..9   length of the header
  *   10..13 offset in the body where the resourceVersion belongs
  *   14..   header: JSON of what caches and indexes need
@@ -11,11 +11,15 @@
  *
  * The revision of a write is known only after the commit, so the body is kept without it and spliced on the way out:
  * `{"apiVersion":"v1","kind":"ConfigMap",...,"metadata":{"name":"a",` + `"resourceVersion":"7",` + `"uid":"..."}}`.
+ *
+ * Format 1, which is still read, differs in its checksum alone: that does not know the key, so a value that came to
+ * lie under another key goes unnoticed.
  */
 import { crc32 } from 'node:zlib'
-import type { JsonObject } from '../model/json.ts'
+import type { Json, JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
-import { sortedKeys, stringifyOrdered } from './json.ts'
+import { sortedKeys, stringifyStored } from './json.ts'
+import { maxValues, tooManyValues } from './json-scan.ts'
 
 /** What objects are selected by. */
 export interface Selectable {
@@ -24,19 +28,33 @@ export interface Selectable {
   readonly fields: { readonly [path: string]: string } | undefined
 }
 
-const format = 1
+const format = 2
 const headerStart = 14
 const emptyHeader = '{}'
 
-export class DamagedValue extends Error {
+/** What the store holds is no object that this program can read. */
+export class UnreadableValue extends Error {
+  override readonly name: string = 'UnreadableValue'
+}
+
+/** It is not what was written. */
+export class DamagedValue extends UnreadableValue {
   override readonly name = 'DamagedValue'
 }
 
-export function encodeStored(object: ApiObject, header: Partial<Selectable>): Buffer {
+/** A newer program wrote it, in a form that is not known here; nothing is wrong with it. */
+export class NewerValue extends UnreadableValue {
+  override readonly name = 'NewerValue'
+}
+
+/** For the key that it will be stored under. */
+export function encodeStored(key: string, object: ApiObject, header: Partial<Selectable>): Buffer {
   const { before, after } = splitBody(object)
   const head = JSON.stringify(header)
   const text = head + before + after
   const size = Buffer.byteLength(text)
+  // A value takes two bytes at least.
+  if (size > 2 * maxValues) assertCount(asJson(object))
   // Where every character is a byte, as in most objects, lengths need not be measured.
   const sizeOf = size === text.length ? lengthOf : Buffer.byteLength
   const bytes = Buffer.allocUnsafe(headerStart + size)
@@ -45,23 +63,37 @@ export function encodeStored(object: ApiObject, header: Partial<Selectable>): Bu
   bytes[1] = 0
   bytes.writeUInt32LE(sizeOf(head), 6)
   bytes.writeUInt32LE(sizeOf(before), 10)
-  bytes.writeUInt32LE(crc32(bytes.subarray(6)), 2)
+  bytes.writeUInt32LE(checksum(format, key, bytes), 2)
   return bytes
+}
+
+/** What is stored can be sent back: it holds no more values than a body may. */
+function assertCount(value: Json | undefined, before = 0): number {
+  if (typeof value !== 'object' || value === null) return before + 1
+  let count = before + 1
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    count = assertCount(item, count)
+    if (count > maxValues) throw tooManyValues()
+  }
+  return count
 }
 
 function lengthOf(text: string): number {
   return text.length
 }
 
-/** The body in two parts, between which the resourceVersion belongs: right before the uid, the last of the metadata. */
+/**
+ * The body in two parts, between which the resourceVersion belongs: right before the uid, the last of the metadata.
+ * Throws what could not be read back.
+ */
 function splitBody(object: ApiObject): { before: string; after: string } {
   const { apiVersion, kind, metadata } = object
   const members = asJson(object)
-  let before = `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)}`
-  let after = `"uid":${JSON.stringify(metadata.uid)}}`
+  let before = `{"apiVersion":${stringifyStored(apiVersion, 1)},"kind":${stringifyStored(kind, 1)}`
+  let after = `"uid":${stringifyStored(metadata.uid, 2)}}`
   for (const key of sortedKeys(members)) {
     if (key === 'apiVersion' || key === 'kind' || key === 'metadata' || members[key] === undefined) continue
-    const text = `,${JSON.stringify(key)}:${stringifyOrdered(members[key])}`
+    const text = `,${stringifyStored(key, 1)}:${stringifyStored(members[key], 1)}`
     if (key < 'metadata') before += text
     else after += text
   }
@@ -69,7 +101,7 @@ function splitBody(object: ApiObject): { before: string; after: string } {
   for (const key of sortedKeys(metadata as JsonObject)) {
     const value = (metadata as JsonObject)[key]
     if (key === 'uid' || key === 'resourceVersion' || value === undefined) continue
-    before += `${JSON.stringify(key)}:${stringifyOrdered(value)},`
+    before += `${stringifyStored(key, 2)}:${stringifyStored(value, 2)},`
   }
   return { before, after: `${after}}` }
 }
@@ -85,10 +117,10 @@ export class HeaderReader {
   #text = Buffer.from(emptyHeader)
   #selectable = nothingSelectable
 
-  /** Checks the whole value on the way. */
-  read(bytes: Uint8Array): Selectable {
+  /** Checks the whole value on the way; throws UnreadableValue. */
+  read(key: string, bytes: Uint8Array): Selectable {
     const view = asBuffer(bytes)
-    assertSound(view)
+    assertSound(key, view)
     const text = view.subarray(headerStart, headerStart + view.readUInt32LE(6))
     if (!text.equals(this.#text)) {
       const { labels, fields }: Partial<Selectable> = JSON.parse(text.toString('utf8'))
@@ -143,12 +175,23 @@ function versionMember(resourceVersion: string): string {
   return `"resourceVersion":"${resourceVersion}",`
 }
 
-function assertSound(view: Buffer): void {
+function assertSound(key: string, view: Buffer): void {
   if (view.length < headerStart) throw new DamagedValue('the stored value is cut off')
-  if (view[0] !== format || view[1] !== 0)
-    throw new DamagedValue(`the stored value has format ${view[0]}, which this version does not read`)
-  if (crc32(view.subarray(6)) !== view.readUInt32LE(2))
-    throw new DamagedValue('the stored value does not match its checksum')
+  const known = view[0] === format || view[0] === 1
+  if (known && view[1] === 0 && matches(view[0]!, key, view)) return
+  // Where all but the first bytes is as an older program wrote it, it is they that were damaged.
+  if (view[0]! > format && !matches(format, key, view) && !matches(1, key, view))
+    throw new NewerValue(`the stored value has format ${view[0]}, which only a newer version of this program reads`)
+  throw new DamagedValue('the stored value does not match its checksum')
+}
+
+function matches(form: number, key: string, view: Buffer): boolean {
+  return checksum(form, key, view) === view.readUInt32LE(2)
+}
+
+function checksum(form: number, key: string, view: Buffer): number {
+  const sized = view.subarray(6)
+  return form === 1 ? crc32(sized) : crc32(sized, crc32(key))
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

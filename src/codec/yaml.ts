@@ -1,112 +1,243 @@
 /**
- * YAML in and out. In: one document; anchors, aliases and merge keys are refused before anything is expanded, as they
- * let a small text grow without bound. Scalars take the types of YAML 1.1 (`yes` is a boolean), as users of this field
- * expect, without its dates. Out: keys in byte order, lists not indented, control characters escaped.
+ * YAML in: one document becomes a JSON value, in time linear in its size.
+ *
+ * The parser gives a flat list of events and nothing else; values are made from them here, so that every bound is our
+ * own: nesting, keys that occur twice (reported; the last one wins), and what references expand to. An alias is a copy
+ * of what its anchor names, a merge key (`<<`) fills in what a map does not say itself; both are refused once the text
+ * and all its copies come to more than a body may have (docs/decisions/0009).
  */
 import { isUtf8 } from 'node:buffer'
-import { Document, isAlias, isNode, isPair, isScalar, Pair, parseDocument, Scalar, visit, YAMLMap, YAMLSeq } from 'yaml'
-import { compareUtf8 } from '../base/utf8-order.ts'
+import {
+  EVENT_ID,
+  type Event,
+  getScalarValue,
+  parseEvents,
+  SCALAR_STYLE,
+  type ScalarEvent,
+  YAMLException,
+} from 'js-yaml'
 import { badRequest } from '../model/api-error.ts'
-import { isObject, type Json, type JsonObject, setKey } from '../model/json.ts'
+import { isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
 import type { ParsedJson } from './json.ts'
-import { maxDepth } from './json-scan.ts'
+import { loneSurrogate, maxDepth, maxDuplicates, maxValues, pathText, tooDeep, tooManyValues } from './json-scan.ts'
+import { plainScalar, type Scalar } from './yaml-scalar.ts'
 
-export function parseYaml(bytes: Buffer): ParsedJson {
+/** `limit` is how many bytes a body may have, and so what references may expand to. */
+export function parseYaml(bytes: Buffer, limit: number): ParsedJson {
   if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8')
+  const text = bytes.toString('utf8')
+  if (text.startsWith('\ufeff')) throw badRequest('the body begins with a byte order mark: send it without')
+  const reader = new Reader(text, eventsOf(text), limit)
+  return { value: reader.read(), duplicates: reader.duplicates }
+}
+
+/** The levels are counted below; the parser, which recurses, only needs to end. */
+const parserDepth = maxDepth + 8
+
+function eventsOf(text: string): Event[] {
   try {
-    const document = parseDocument(bytes.toString('utf8'), {
-      version: '1.1',
-      merge: false,
-      intAsBigInt: true,
-      customTags: plainTags,
-      logLevel: 'silent',
-    })
-    const duplicates = readErrors(document)
-    refuseReferences(document)
-    return { value: normalize(document.toJS({ maxAliasCount: 0 }), 0), duplicates }
+    return parseEvents(text, { maxDepth: parserDepth })
   } catch (error) {
-    // The parser recurses; a text that nests too deeply ends there.
-    if (error instanceof RangeError) throw badRequest('the body is nested too deeply', { cause: error })
-    throw error
+    if (!(error instanceof YAMLException)) throw error
+    if (error.reason.startsWith('nesting exceeded')) throw tooDeep()
+    throw badRequest(`the body is not valid YAML: line ${(error.mark?.line ?? 0) + 1}: ${error.reason}`, {
+      cause: error,
+    })
   }
 }
 
-/** Only what JSON has a type for; a date stays the text it is. */
-function plainTags(tags: readonly unknown[]): never {
-  const plain = ['null', 'bool', 'int', 'float', 'str', 'map', 'seq']
-  return tags.filter(
-    (tag) =>
-      typeof tag === 'string' || plain.some((name) => (tag as { tag?: string }).tag === `tag:yaml.org,2002:${name}`),
-  ) as never
+/** What an anchor names. */
+interface Anchored {
+  readonly value: Json
+  /** About how many bytes it takes as JSON, with all that it refers to. */
+  readonly size: number
+  /** How many levels it has. */
+  readonly height: number
+  /** How many values it holds. */
+  readonly count: number
 }
 
-/** Keys that occur twice are reported; any other fault is an error. */
-function readErrors(document: ReturnType<typeof parseDocument>): string[] {
-  const duplicates: string[] = []
-  for (const error of document.errors) {
-    if (error.code !== 'DUPLICATE_KEY') throw badRequest(`the body is not valid YAML: ${error.message.split('\n')[0]}`)
-    duplicates.push(`line ${error.linePos?.[0].line ?? 0}`)
+type NodeEvent = Exclude<Event, { type: 1 } | { type: 6 }>
+
+class Reader {
+  readonly duplicates: string[] = []
+  readonly #text: string
+  readonly #events: readonly Event[]
+  readonly #limit: number
+  readonly #anchors = new Map<string, Anchored>()
+  /** The keys and indexes on the way to the value that is being read. */
+  readonly #place: (string | number)[] = []
+  #next = 0
+  /** About how many bytes of JSON were read so far, copies included. */
+  #size = 0
+  #copied = 0
+  #count = 0
+  #deepest = 0
+
+  constructor(text: string, events: readonly Event[], limit: number) {
+    this.#text = text
+    this.#events = events
+    this.#limit = limit
   }
-  return duplicates
-}
 
-function refuseReferences(document: ReturnType<typeof parseDocument>): void {
-  visit(document, (_key, node, path) => {
-    if (path.length > maxDepth * 3) throw badRequest(`the body is nested deeper than ${maxDepth} levels`)
-    if (isAlias(node) || (isNode(node) && 'anchor' in node && node.anchor))
-      throw badRequest('anchors and aliases are not accepted: write the value out')
-    if (isPair(node) && isScalar(node.key) && node.key.value === '<<')
-      throw badRequest('merge keys (<<) are not accepted: write the fields out')
-  })
-}
+  read(): Json {
+    const document = this.#events[this.#next++]
+    if (document === undefined) return null
+    if (document.type !== EVENT_ID.DOCUMENT) throw new TypeError('a document was expected')
+    if (document.directives.some(({ kind }) => kind === 'tag')) throw badRequest('the body may not declare tags')
+    const value = this.#node()
+    this.#next++
+    if (this.#next < this.#events.length) throw badRequest('the body holds more than one YAML document')
+    return value
+  }
 
-/** Integers as numbers where that is exact; no values that JSON does not have. */
-function normalize(value: unknown, depth: number): Json {
-  if (depth > maxDepth) throw badRequest(`the body is nested deeper than ${maxDepth} levels`)
-  if (typeof value === 'bigint')
-    return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value
-  if (typeof value === 'number' && !Number.isFinite(value))
-    throw badRequest(`${value} is not a number that can be stored`)
-  if (Array.isArray(value)) return value.map((item) => normalize(item, depth + 1))
-  if (typeof value !== 'object' || value === null) return value === undefined ? null : (value as Json)
-  const object: JsonObject = {}
-  for (const [key, item] of Object.entries(value)) setKey(object, key, normalize(item, depth + 1))
-  return object
-}
+  #node(): Json {
+    const event = this.#events[this.#next++] as NodeEvent
+    const depth = this.#place.length
+    if (event.type === EVENT_ID.ALIAS) return this.#copy(event)
+    const [size, deepest, count] = [this.#size, this.#deepest, this.#count]
+    if (++this.#count > maxValues) throw tooManyValues()
+    this.#deepest = depth
+    const value = this.#content(event)
+    if (event.anchorStart >= 0) {
+      const [height, name] = [this.#deepest - depth, this.#slice(event.anchorStart, event.anchorEnd)]
+      this.#anchors.set(name, { value, size: this.#size - size, height, count: this.#count - count })
+    }
+    this.#deepest = Math.max(deepest, this.#deepest)
+    return value
+  }
 
-export function stringifyYaml(value: Json): string {
-  const document = new Document(undefined, { version: '1.1', aliasDuplicateObjects: false })
-  document.contents = nodeOf(document, value) as never
-  return document.toString({ indentSeq: false, lineWidth: 0 }).replaceAll(unprintable, escaped)
-}
+  #content(event: Exclude<NodeEvent, { type: 5 }>): Json {
+    if (event.type === EVENT_ID.SCALAR) return this.#scalar(event)
+    const tag = event.tagStart < 0 ? '' : coreTag(this.#slice(event.tagStart, event.tagEnd))
+    const isMap = event.type === EVENT_ID.MAPPING
+    if (tag !== '' && tag !== (isMap ? 'map' : 'seq')) throw badRequest(`a YAML tag !!${tag} does not fit its value`)
+    this.#size += 2
+    // A level is a collection: scalars add none.
+    this.#deepest = this.#place.length + 1
+    if (this.#deepest > maxDepth) throw tooDeep()
+    return isMap ? this.#map() : this.#list()
+  }
 
-/** What drives a terminal, turns the direction of writing, or ends a line for some readers of YAML and not for others. */
-const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/gu
-
-/** Outside of quotes only the ends of lines and tabs are left: see `textNode`. */
-function escaped(character: string): string {
-  if (character === '\n' || character === '\t') return character
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-}
-
-/** Quoted if it holds what must be escaped. */
-function textNode(text: string): Scalar {
-  const node = new Scalar(text)
-  if (text.replaceAll(/[\n\t]/g, '').search(unprintable) >= 0) node.type = Scalar.QUOTE_DOUBLE
-  return node
-}
-
-/** Built node by node, so that keys stand in byte order and integer-like keys stay where they are put. */
-function nodeOf(document: Document, value: Json): unknown {
-  if (Array.isArray(value)) {
-    const list = new YAMLSeq()
-    list.items = value.map((item) => nodeOf(document, item))
+  #list(): Json[] {
+    const list: Json[] = []
+    while (!this.#ends()) {
+      this.#place.push(list.length)
+      list.push(this.#node())
+      this.#place.pop()
+    }
     return list
   }
-  if (typeof value === 'string') return textNode(value)
-  if (!isObject(value)) return document.createNode(value)
-  const map = new YAMLMap()
-  const keys = Object.keys(value).filter((key) => value[key] !== undefined)
-  map.items = keys.sort(compareUtf8).map((key) => new Pair(textNode(key), nodeOf(document, value[key]!)))
-  return map
+
+  #map(): JsonObject {
+    const map: JsonObject = {}
+    const merged: Json[] = []
+    while (!this.#ends()) {
+      const merges = this.#isMergeKey()
+      const key = this.#key()
+      if (merges) merged.push(this.#node())
+      else this.#member(map, key)
+    }
+    for (const source of merged.flat()) mergeInto(map, source)
+    return map
+  }
+
+  #member(map: JsonObject, key: string): void {
+    this.#place.push(key)
+    const value = this.#node()
+    this.#place.pop()
+    if (Object.hasOwn(map, key) && this.duplicates.length < maxDuplicates)
+      this.duplicates.push(pathText(this.#place, key))
+    setKey(map, key, value)
+  }
+
+  #ends(): boolean {
+    if (this.#events[this.#next]!.type !== EVENT_ID.POP) return false
+    this.#next++
+    return true
+  }
+
+  #isMergeKey(): boolean {
+    const event = this.#events[this.#next]!
+    return (
+      event.type === EVENT_ID.SCALAR &&
+      event.style === SCALAR_STYLE.PLAIN &&
+      event.valueEnd - event.valueStart === 2 &&
+      this.#text.startsWith('<<', event.valueStart)
+    )
+  }
+
+  #key(): string {
+    const key = this.#node()
+    // A key is no value: it is counted with what it names.
+    this.#count--
+    if (typeof key === 'object') throw badRequest(`a key of a map must be a text: ${pathText(this.#place, '?')}`)
+    return String(key)
+  }
+
+  #scalar(event: ScalarEvent): Scalar {
+    const text = getScalarValue(this.#text, event)
+    this.#size += text.length + 3
+    if (!event.fast && !text.isWellFormed()) throw loneSurrogate(JSON.stringify(text.slice(0, 100)))
+    const plain = event.style === SCALAR_STYLE.PLAIN
+    if (event.tagStart < 0) return plain ? plainScalar(text) : text
+    return tagged(this.#slice(event.tagStart, event.tagEnd), text)
+  }
+
+  #copy({ anchorStart, anchorEnd }: { readonly anchorStart: number; readonly anchorEnd: number }): Json {
+    const name = this.#slice(anchorStart, anchorEnd)
+    const anchored = this.#anchors.get(name)
+    if (anchored === undefined) throw badRequest(`the YAML alias *${name.slice(0, 100)} names no anchor before it`)
+    const { value, size, height, count } = anchored
+    this.#count += count
+    this.#size += size
+    this.#copied += size
+    if (this.#text.length + this.#copied > this.#limit || this.#count > maxValues)
+      throw badRequest(`the YAML aliases expand to more than ${this.#limit} bytes or ${maxValues} values`)
+    this.#deepest = Math.max(this.#deepest, this.#place.length + height)
+    if (this.#deepest > maxDepth) throw tooDeep()
+    return copyOf(value)
+  }
+
+  #slice(start: number, end: number): string {
+    return this.#text.slice(start, end)
+  }
+}
+
+/** What a map says itself comes first, then what the first of the merged maps says. */
+function mergeInto(map: JsonObject, source: Json): void {
+  if (!isObject(source)) throw badRequest('a YAML merge key (<<) takes a map or a list of maps')
+  for (const key of Object.keys(source)) if (!Object.hasOwn(map, key)) setKey(map, key, own(source, key)!)
+}
+
+/** A value of its own: what one reader changes in it no other place shows. */
+function copyOf(value: Json): Json {
+  if (Array.isArray(value)) return value.map(copyOf)
+  if (!isObject(value)) return value
+  const copy: JsonObject = {}
+  for (const key of Object.keys(value)) setKey(copy, key, copyOf(value[key]!))
+  return copy
+}
+
+const core = 'tag:yaml.org,2002:'
+
+/** The name of a tag of YAML's own: `str` for `!!str`. '' for those of others, which mean nothing here. */
+function coreTag(tag: string): string {
+  if (tag.startsWith(`!<${core}`)) return tag.slice(2 + core.length, -1)
+  return tag.startsWith('!!') ? tag.slice(2) : ''
+}
+
+const fits: { readonly [tag: string]: (value: Scalar) => boolean } = {
+  int: (value) => typeof value === 'bigint' || Number.isInteger(value),
+  float: (value) => typeof value === 'number' || typeof value === 'bigint',
+  bool: (value) => typeof value === 'boolean',
+  null: (value) => value === null,
+}
+
+function tagged(tag: string, text: string): Scalar {
+  const name = coreTag(tag)
+  if (name === 'str' || name === '') return text
+  const value = plainScalar(text)
+  if (Object.hasOwn(fits, name) && fits[name]!(value)) return value
+  throw badRequest(`a YAML tag !!${name.slice(0, 50)} does not fit its value`)
 }

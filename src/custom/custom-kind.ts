@@ -53,6 +53,8 @@ function makeKind(
     columns: [nameColumn, ageColumn],
     needsVersion: true,
     strategicPatch: false,
+    // None beside the name, and the namespace where it has one.
+    selectable: () => ({}),
     prepareForCreate: (object) => {
       object.metadata.generation = 1
       if (status) delete object.status

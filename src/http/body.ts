@@ -1,4 +1,8 @@
-/** Reads a request's body, bounded in size, and only as it was sent: no compressed bodies. */
+/**
+ * Reads a request's body, bounded in size, and only as it was sent: no compressed bodies. A body counts when the client
+ * has ended it and all that was announced has come: half of one could say something quite different from the whole.
+ */
+import { shorten } from '../base/shorten.ts'
 import { badRequest, entityTooLarge, unsupportedMediaType } from '../model/api-error.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -9,16 +13,18 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
   const encoding = exchange.headers.one('content-encoding')
   if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
     throw unsupportedMediaType(
-      `content encoding ${JSON.stringify(encoding.slice(0, 50))} is not accepted: send the body as it is`,
+      `content encoding ${JSON.stringify(shorten(encoding, 50))} is not accepted: send the body as it is`,
     )
   }
-  if (Number(exchange.headers.one('content-length') ?? 0) > maxBodyBytes) throw tooLarge()
-  return gather(exchange)
+  const announced = exchange.headers.one('content-length')
+  if (Number(announced ?? 0) > maxBodyBytes) throw tooLarge()
+  return gather(exchange, announced === undefined ? undefined : Number(announced))
 }
 
 /** All chunks, up to the limit. By events, as that costs far less than an iterator for the small bodies that most are. */
-function gather(exchange: Exchange): Promise<Buffer> {
-  const stream = exchange.transport.body
+function gather(exchange: Exchange, announced: number | undefined): Promise<Buffer> {
+  const { transport } = exchange
+  const stream = transport.body
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -31,13 +37,17 @@ function gather(exchange: Exchange): Promise<Buffer> {
       reject(tooLarge())
     }
     const onEnd = () => {
+      if (!transport.bodyWhole || size !== (announced ?? size)) {
+        onBreak()
+        return
+      }
       ended = true
       exchange.bodyRead = true
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
     }
     // A body that breaks off is its client's doing: left, reset, or badly framed.
-    const onError = () => ended || reject(badRequest('the body broke off before its end'))
-    stream.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError)
+    const onBreak = () => ended || reject(badRequest('the body broke off before its end'))
+    stream.on('data', onData).on('end', onEnd).on('error', onBreak).on('close', onBreak)
   })
 }
 

@@ -1,12 +1,15 @@
-/** What a connection may take: times, sizes and counts. */
+/** What a connection may take, and how many there may be: times, sizes and counts. */
+import type { StrangerLimits } from './strangers.ts'
 
-/** How long a client may take, in milliseconds. */
+/** How long a client may take, in milliseconds. As one is looked at now and then, it may be two looks more. */
 export interface Times {
   readonly handshake: number
   readonly headers: number
   /** Longer than any deadline of ours: the deadline answers, this one only cuts off who does not even send. */
   readonly request: number
   readonly idle: number
+  /** An answer that its client does not take at all. */
+  readonly stall: number
   /** How often slow clients are looked for. */
   readonly check: number
 }
@@ -15,15 +18,41 @@ const seconds = 1000
 
 export const defaultTimes: Times = {
   handshake: 10 * seconds,
-  headers: 30 * seconds,
+  headers: 22 * seconds,
   request: 90 * seconds,
   idle: 180 * seconds,
+  stall: 22 * seconds,
   check: 5 * seconds,
 }
 
 /** How long a client that was refused may go on sending, so that it gets to read why. */
 export const lingerTime = 2 * seconds
+/** How long a server that stops waits on a connection for a request that may be on its way. */
+export const drainTime = 0.5 * seconds
 export const maxHeaderBytes = 128 * 1024
 /** Node drops further ones silently, so its limit is above ours, which is answered with 431. */
 export const maxParsedHeaders = 2000
 export const maxStreams = 250
+/**
+ * How many requests may be taken back on a connection before it is ended: all that may be under way at once, and then
+ * as many each second as a client gives up that starts and leaves watches all day.
+ */
+export const resets = { burst: maxStreams, perSecond: 50 }
+
+/** How many connections there may be. */
+export interface Counts {
+  /** In all; more cannot be opened. */
+  readonly connections: number
+  readonly strangers: StrangerLimits
+}
+
+const mostStrangers = 4096
+/** What the store, its files and connections to others need. */
+const kept = 64
+
+/** Half of what the process may open is kept for those who prove who they are. */
+export function countsFor(openFiles: number): Counts {
+  const connections = Math.max(openFiles - kept, Math.floor(openFiles / 2))
+  const total = Math.min(mostStrangers, Math.floor(connections / 2))
+  return { connections, strangers: { total, perAddress: Math.ceil(total / 2), leastTime: 1 * seconds } }
+}

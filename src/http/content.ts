@@ -1,7 +1,9 @@
 /** From a request's body to a JSON value, by its content type. */
+import { shorten } from '../base/shorten.ts'
+import { largeDocument } from '../codec/aside.ts'
 import { type ParsedJson, parseJson } from '../codec/json.ts'
-import { unsupportedMediaType } from '../model/api-error.ts'
-import { readBody } from './body.ts'
+import { ApiError, unsupportedMediaType } from '../model/api-error.ts'
+import { maxBodyBytes, readBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
 
 /** The forms of objects in a request's body. */
@@ -13,31 +15,57 @@ export function mediaType(exchange: Exchange): string {
   if (!header.includes(';')) return header.trim()
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim())
   if (parameters.some((part) => !/^[^\s=]+=.+$/.test(part))) return 'malformed'
+  for (const part of parameters) refuseCharset(part)
   return type
+}
+
+/** Text is UTF-8, whatever a client would like it to be; ASCII is part of it. */
+function refuseCharset(parameter: string): void {
+  const charset = /^charset="?([^"]*)"?$/i.exec(parameter)?.[1]?.toLowerCase()
+  if (charset === undefined || ['utf-8', 'utf8', 'us-ascii'].includes(charset)) return
+  throw unsupportedMediaType(`charset ${JSON.stringify(shorten(charset, 50))} is not accepted: send UTF-8`)
 }
 
 /** The body of a write: JSON or YAML. */
 export async function readContent(exchange: Exchange): Promise<ParsedJson> {
-  return parseContent(exchange, await readBodyOf(exchange))
+  assertReadable(exchange)
+  const bytes = await readBody(exchange)
+  exchange.pieces.begin()
+  return await parseContent(exchange, bytes)
 }
 
-/** The body where one may be left out; undefined when it is empty. */
+/** The body where one may be left out; undefined when it is empty. What type nothing is of does not matter. */
 export async function readOptionalContent(exchange: Exchange): Promise<ParsedJson | undefined> {
-  const bytes = await readBodyOf(exchange)
-  return bytes.length === 0 ? undefined : parseContent(exchange, bytes)
+  const bytes = await readBody(exchange)
+  if (bytes.length === 0) return undefined
+  assertReadable(exchange)
+  return parseContent(exchange, bytes)
 }
 
-function readBodyOf(exchange: Exchange): Promise<Buffer> {
+/** Throws 415 unless the body is said to be in one of the forms that can be read. */
+export function assertReadable(exchange: Exchange): void {
   const type = mediaType(exchange).toLowerCase() || 'application/json'
   if (!accepted.includes(type))
     throw unsupportedMediaType(
       `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
     )
-  return readBody(exchange)
 }
 
-/** The reader of YAML is loaded when somebody sends some. */
 function parseContent(exchange: Exchange, bytes: Buffer): ParsedJson | Promise<ParsedJson> {
-  if (mediaType(exchange).toLowerCase() !== 'application/yaml') return parseJson(bytes)
-  return import('../codec/yaml.ts').then(({ parseYaml }) => parseYaml(bytes))
+  return mediaType(exchange).toLowerCase() === 'application/yaml' ? readYaml(exchange, bytes) : parseJson(bytes)
+}
+
+/** YAML, much of which is JSON and then read as what it is. The reader of YAML is loaded when somebody sends some. */
+export async function readYaml({ aside }: Exchange, bytes: Buffer): Promise<ParsedJson> {
+  if (bytes[0] === 0x7b /* { */) {
+    try {
+      return parseJson(bytes)
+    } catch (error) {
+      // A map in the flow style of YAML begins like an object of JSON.
+      if (!(error instanceof ApiError && error.cause instanceof SyntaxError)) throw error
+    }
+  }
+  if (aside !== undefined && bytes.length > largeDocument) return await aside.readYaml(bytes, maxBodyBytes)
+  const { parseYaml } = await import('../codec/yaml.ts')
+  return parseYaml(bytes, maxBodyBytes)
 }

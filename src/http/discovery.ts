@@ -76,7 +76,7 @@ async function sendDocument(
   vendor: Vendor,
 ): Promise<void> {
   if (info.verb !== 'get') throw notAllowed()
-  exchange.form = negotiate({ headers: exchange.headers, query: info.query, watch: false, vendor }, false).form
+  exchange.form = negotiate({ headers: exchange.headers, query: info.query, watch: false, vendor }, []).form
   exchange.setHeader('etag', etag)
   if (exchange.headers.all('if-none-match').includes(etag)) exchange.send(304, exchange.form.mediaType, Buffer.alloc(0))
   else await sendBytes(exchange, 200, json)

@@ -1,18 +1,17 @@
 /** The last step: hands a request to the verb of its resource, or to the handler of its path. */
 
 import type { Admission } from '../admission/admission.ts'
-import type { EventForm } from '../cache/event.ts'
-import { ApiError, noSuchPath } from '../model/api-error.ts'
+import { shorten } from '../base/shorten.ts'
+import { Aside } from '../codec/aside.ts'
+import { ApiError, badRequest, noSuchPath } from '../model/api-error.ts'
+import { checkPathSegment } from '../model/names.ts'
 import { apiVersionOf } from '../model/vendor.ts'
 import type { Verb } from '../model/verb.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
-import { eventsOf } from '../registry/conversion.ts'
-import type { Endpoint } from '../registry/endpoint.ts'
 import type { Resource, ServedType } from '../registry/resource.ts'
+import { agreeOnForm } from './agree.ts'
 import type { Exchange } from './exchange.ts'
-import { negotiate } from './negotiate.ts'
 import type { Step } from './pipeline.ts'
-import { openView, projectedEvents, projectedForm } from './projections.ts'
 import type { PathInfo, ResourceInfo } from './request-info.ts'
 import type { Handler } from './resource-request.ts'
 import { handleAnswer } from './verbs/answer.ts'
@@ -47,29 +46,22 @@ const handlers: { readonly [V in Verb]: Handler } = {
 }
 
 export function dispatch({ catalogue, paths, admission }: Routes): Step {
+  const aside = new Aside()
   return (exchange) => {
     const { info } = exchange
+    exchange.aside = aside
     if (!info.resource) return handlePath(paths, exchange, info)
     const served = catalogue.find(info.group, info.version, info.plural)
     if (served === undefined || !isPlaced(served, info)) throw noSuchPath()
-    const endpoint = findEndpoint(served, info)
+    const verb = verbOf(served, info, exchange.transport.method)
     exchange.served = served
     warnOfDeprecation(exchange, served)
-    if (endpoint !== undefined) return handleAnswer({ exchange, info, served, endpoint, admission })
+    const endpoint = info.subresource === '' ? served.endpoint : served.subresources.get(info.subresource)?.endpoint
+    if (endpoint !== undefined) return handleAnswer({ verb, exchange, info, served, endpoint, admission })
     const resource = resourceOf(served, info)
-    const events = agree(exchange, info, resource)
-    return handlers[info.verb]({ exchange, info, resource, admission, events })
+    agreeOnForm(exchange, resource)
+    return handlers[verb]({ exchange, info, resource, admission })
   }
-}
-
-/** Agrees with the client on the form of the answer, and gives that of the events of a watch. */
-function agree(exchange: Exchange, { query, verb }: ResourceInfo, resource: Resource): EventForm {
-  const asked = { headers: exchange.headers, query, watch: verb === 'watch', vendor: resource.vendor }
-  const { form, projection } = negotiate(asked, true)
-  const view = projection && openView(resource, projection, query)
-  exchange.form = view === undefined ? form : projectedForm(form, view)
-  exchange.agreed = true
-  return view === undefined ? eventsOf(resource) : projectedEvents(view)
 }
 
 function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: PathInfo): void | Promise<void> {
@@ -80,10 +72,9 @@ function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: Pat
   throw noSuchPath()
 }
 
-/** A namespaced kind is written in a namespace; one without namespaces is never found in one. */
-function isPlaced({ kind }: ServedType, info: ResourceInfo): boolean {
-  if (kind.scope === 'Cluster') return info.namespace === ''
-  return info.namespace !== '' || info.verb === 'list' || (info.verb === 'watch' && info.name === '')
+/** Objects of a namespaced kind are in a namespace, their lists anywhere; one without namespaces is never in one. */
+function isPlaced({ kind }: ServedType, { namespace, name }: ResourceInfo): boolean {
+  return kind.scope === 'Cluster' ? namespace === '' : namespace !== '' || name === ''
 }
 
 function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: ServedType): void {
@@ -93,21 +84,34 @@ function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: Ser
   exchange.warn(`${apiVersion} ${kind.kind} is deprecated in ${since}+, unavailable in ${until}+${use ?? ''}`)
 }
 
-/** Who answers, where that is not the verb on a stored object. Refuses what nobody does here. */
-function findEndpoint(served: ServedType, { verb, name, subresource }: ResourceInfo): Endpoint | undefined {
+const reading: ReadonlySet<string> = new Set<Verb>(['get', 'list', 'watch'])
+/** Verbs that mean one object. */
+const ofOne: ReadonlySet<string> = new Set<Verb>(['get', 'update', 'patch', 'delete'])
+
+/** The verb, if it is served here: 404 where nothing is, 405 where only others are. */
+function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
+  const { name, subresource } = info
   const at = subresource === '' ? served : served.subresources.get(subresource)
-  if (at === undefined) throw noSuchPath()
-  const here = subresource === '' ? at.verbs.filter((each) => isAddressed(each, name)) : at.verbs
-  if (here.length === 0) throw noSuchPath()
-  if (!here.includes(verb)) throw notAllowed()
-  return at.endpoint
+  const here = subresource === '' ? at?.verbs.filter((verb) => isAddressed(verb, name)) : at?.verbs
+  if (here === undefined || here.length === 0) throw noSuchPath()
+  // HEAD may ask for the same, but is not served; what is below `/watch` is a watch and nothing else.
+  if (reading.has(info.verb) && method !== 'GET') throw notAllowed()
+  const everywhere = served.kind.scope === 'Namespaced' && info.namespace === ''
+  const verb = here.find((each) => each === info.verb)
+  if (verb === undefined || (everywhere && !reading.has(verb))) throw notAllowed()
+  if (ofOne.has(verb)) assertName(name)
+  return verb
 }
 
 /** A new object is sent to its collection, and what is done to one object names it. */
 function isAddressed(verb: Verb, name: string): boolean {
-  if (verb === 'watch') return true
-  const ofMany = verb === 'create' || verb === 'list' || verb === 'deletecollection'
-  return ofMany === (name === '')
+  return verb === 'watch' || ofOne.has(verb) === (name !== '')
+}
+
+/** No object can have a name that is no segment of a path, so there is none to look for. */
+function assertName(name: string): void {
+  const [fault] = checkPathSegment(name)
+  if (fault !== undefined) throw badRequest(`the name ${JSON.stringify(shorten(name, 100))} is invalid: ${fault}`)
 }
 
 /** What the verb is done to: the resource itself, or the view of it that the sub-resource is. */

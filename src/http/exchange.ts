@@ -4,6 +4,8 @@
  */
 import type { X509Certificate } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { Pieces } from '../base/pieces.ts'
+import type { Aside } from '../codec/aside.ts'
 import type { User } from '../model/user.ts'
 import type { Served } from '../registry/served.ts'
 import { type Form, jsonForm } from './forms.ts'
@@ -18,6 +20,8 @@ export interface Peer {
   readonly address: string
   /** The client's certificate, and whether it is signed by a CA that the server trusts for clients. */
   readonly certificate: { readonly x509: X509Certificate; readonly trusted: boolean } | undefined
+  /** To be called when a request has shown who is at the other end: connections of strangers are bounded. */
+  proved(): void
 }
 
 /** The transport's side of an exchange. */
@@ -33,6 +37,8 @@ export interface Transport {
   readonly signal: AbortSignal
   /** The request's body. Who stops reading can still answer. */
   readonly body: Readable
+  /** Once the body's stream has ended: whether that is where the client ended it. A stream that broke off may end too. */
+  readonly bodyWhole: boolean
   /** The whole answer at once. `unread`: there is a body that nobody has read. */
   send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void
   /** The beginning of an answer that comes in parts. */
@@ -57,10 +63,14 @@ export class Exchange {
   user!: User
   /** How the answer is written; JSON until something else is agreed on. */
   form: Form = jsonForm
+  /** Converts documents that are too large for the event loop; set where the request is handed on. */
+  aside: Aside | undefined
   /** Whether the form is what the client and the resource agreed on. */
   agreed = false
   /** Whether an answer has begun: then an error can only cut it off. */
   answered = false
+  /** Whether the whole answer has been handed over. */
+  complete = false
   /** Whether the time for it is over. */
   late = false
   bodyRead = false
@@ -73,6 +83,8 @@ export class Exchange {
   readonly #headers: ResponseHeaders = []
   #warnings: string[] | undefined
   #onFinish: (() => void) | undefined
+  #expiry: AbortController | undefined
+  #pieces: Pieces | undefined
 
   constructor(transport: Transport, arrived: number) {
     this.transport = transport
@@ -82,6 +94,25 @@ export class Exchange {
   /** Whether nobody waits for the answer any more. */
   get gone(): boolean {
     return this.late || this.transport.gone
+  }
+
+  /** Aborts when nobody waits for the answer any more; made when first asked for. */
+  get left(): AbortSignal {
+    this.#expiry ??= new AbortController()
+    if (this.late) this.#expiry.abort()
+    return AbortSignal.any([this.transport.signal, this.#expiry.signal])
+  }
+
+  /** What is done with a large body is done in these, so that others have their turn. */
+  get pieces(): Pieces {
+    this.#pieces ??= new Pieces()
+    return this.#pieces
+  }
+
+  /** Its time is over. */
+  expire(): void {
+    this.late = true
+    this.#expiry?.abort()
   }
 
   /** Runs when the request has been handled, however that ended. */
@@ -116,6 +147,7 @@ export class Exchange {
   send(status: number, contentType: string, body: Buffer): void {
     if (this.answered) return
     this.answered = true
+    this.complete = true
     this.status = status
     this.sentBytes = body.length
     const headers = this.#complete(contentType)

@@ -1,27 +1,91 @@
-/** The forms in which an answer can be written. Each starts from the JSON that the server holds already. */
-import { parseJson } from '../codec/json.ts'
+/**
+ * The forms in which an answer can be written. Each starts from the JSON that the server holds already, or, for lists,
+ * from one object after the other: a list may be longer than what fits into memory or into a turn of the event loop.
+ */
+import { type Aside, largeDocument } from '../codec/aside.ts'
+import { parseOwnJson, stringifyJson } from '../codec/json.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { ApiObject } from '../model/object.ts'
 
 export interface Form {
   readonly mediaType: string
-  /** From compact JSON to this form; undefined when that is the form. Loads what it needs on first use. */
-  readonly encode: ((json: Buffer) => Promise<Buffer>) | undefined
+  /**
+   * From compact JSON to this form; undefined when that is the form. Loads what it needs on first use. What is large is
+   * converted aside, where there is such a place.
+   */
+  readonly encode: ((json: Buffer, aside: Aside | undefined) => Promise<Buffer>) | undefined
+  /** Writes lists of this form. `list` has everything but the items, which belong into the empty array `member`. */
+  readonly openList: (list: JsonObject, member: string) => Promise<ListText>
+  /** What is shown in place of objects and lists; undefined: they themselves. */
+  readonly view: ListView | undefined
 }
 
-export const jsonForm: Form = { mediaType: 'application/json', encode: undefined }
+/** The text of a list, around its items. */
+export interface ListText {
+  readonly before: string
+  readonly between: string
+  readonly after: string
+  item(item: JsonObject): string
+}
+
+export interface ListView {
+  /** What is shown in place of a list that has no items yet, and where in it they belong. */
+  list(list: JsonObject): { readonly shown: JsonObject; readonly member: string }
+  item(object: ApiObject): JsonObject
+}
+
+export const jsonForm: Form = {
+  mediaType: 'application/json',
+  encode: undefined,
+  openList: async (list, member) => ({
+    ...around(stringifyJson(list), `"${member}":[]`, { open: `"${member}":[`, close: ']' }),
+    between: ',',
+    item: stringifyJson,
+  }),
+  view: undefined,
+}
 
 /** Indented, for people. */
 export const prettyForm: Form = {
   mediaType: 'application/json',
-  encode: async (json) => {
+  encode: async (json, aside) => {
+    if (aside !== undefined && json.length > largeDocument) return await aside.write('indent', json)
     const { indentJson } = await import('../codec/indent-json.ts')
-    return Buffer.from(indentJson(parseJson(json).value))
+    return Buffer.from(indentJson(parseOwnJson(json)))
   },
+  openList: async (list, member) => {
+    const { indentJson } = await import('../codec/indent-json.ts')
+    return {
+      ...around(indentJson(list), `"${member}": []`, { open: `"${member}": [\n    `, close: '\n  ]' }),
+      between: ',\n    ',
+      // No line ends within a string, so every one of them is followed by the margin of its line.
+      item: (item) => indentJson(item).trimEnd().replaceAll('\n', '\n    '),
+    }
+  },
+  view: undefined,
 }
 
 export const yamlForm: Form = {
   mediaType: 'application/yaml',
-  encode: async (json) => {
-    const { stringifyYaml } = await import('../codec/yaml.ts')
-    return Buffer.from(stringifyYaml(parseJson(json).value))
+  encode: async (json, aside) => {
+    if (aside !== undefined && json.length > largeDocument) return await aside.write('write YAML', json)
+    const { stringifyYaml } = await import('../codec/write-yaml.ts')
+    return Buffer.from(stringifyYaml(parseOwnJson(json)))
   },
+  openList: async (list, member) => {
+    const { stringifyYaml } = await import('../codec/write-yaml.ts')
+    return {
+      ...around(stringifyYaml(list), `${member}: []\n`, { open: `${member}:\n`, close: '' }),
+      between: '',
+      // Lists are not indented, so an item of the list stands there as it would by itself.
+      item: (item) => stringifyYaml([item]),
+    }
+  },
+  view: undefined,
+}
+
+/** Parts a text where the empty array stands. Nothing in a list beside its items can look like it. */
+function around(text: string, empty: string, { open, close }: { open: string; close: string }) {
+  const at = text.indexOf(empty)
+  return { before: text.slice(0, at) + open, after: close + text.slice(at + empty.length) }
 }

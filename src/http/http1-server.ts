@@ -1,15 +1,18 @@
 /**
  * HTTP/1.1 on connections that the listener has accepted. Refuses what is ambiguous, and ends a connection after the
- * first fault: what follows may be part of it. `close` lets answers under way finish.
+ * first fault: what follows may be part of it.
+ *
+ * `close` ends connections as a client can follow: every answer says that it is the last one, and a connection without
+ * a request is ended only after a while, as one may be on its way that nobody would then answer.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { lingerTime, maxHeaderBytes, maxParsedHeaders, type Times } from './connection-limits.ts'
+import { drainTime, lingerTime, maxHeaderBytes, maxParsedHeaders, type Times } from './connection-limits.ts'
 import type { Peer, Transport } from './exchange.ts'
 import { Http1Transport } from './http1.ts'
 
-const nobody: Peer = { address: '', certificate: undefined }
+const nobody: Peer = { address: '', certificate: undefined, proved: () => {} }
 
 export class Http1Server {
   readonly #server: Server
@@ -30,6 +33,9 @@ export class Http1Server {
       requireHostHeader: false,
     })
     this.#server.maxHeadersCount = maxParsedHeaders
+    // An answer that its client does not take. Node counts only time in which nothing moves.
+    this.#server.timeout = times.stall
+    this.#server.on('timeout', (socket) => this.#onQuiet(socket))
     this.#server.on('request', (request, response) => this.#begin(request, response, onRequest))
     this.#server.on('clientError', (error, socket) => refuse(socket, error, this.#last.get(socket)))
     // The timers for slow clients are started by listening, which the TLS server does for this one.
@@ -38,18 +44,43 @@ export class Http1Server {
 
   accept(socket: TLSSocket, peer: Peer): void {
     this.#peers.set(socket, peer)
-    socket.on('close', () => this.#peers.delete(socket))
+    socket.on('close', () => this.#forget(socket))
     this.#server.emit('connection', socket)
+    if (this.#closing) this.#endWhenIdle(socket)
   }
 
   close(): void {
     this.#closing = true
-    for (const socket of this.#peers.keys()) {
-      const answer = this.#last.get(socket)
-      if (answer !== undefined && !answer.writableFinished) endAfter(answer)
-    }
-    this.#server.close()
-    this.#server.closeIdleConnections()
+    for (const socket of this.#peers.keys()) this.#endWhenIdle(socket)
+    this.#stopIfDone()
+  }
+
+  /** Nothing moves: well while a watch has nothing to tell or a body is awaited, not while an answer is to be taken. */
+  #onQuiet(socket: Duplex): void {
+    const answer = this.#last.get(socket)
+    const working = answer !== undefined && !answer.writableFinished && answer.writableLength === 0
+    // One on which no request has come yet is timed by Node.
+    if (answer !== undefined && !working) socket.destroy()
+  }
+
+  #forget(socket: Duplex): void {
+    this.#peers.delete(socket)
+    this.#stopIfDone()
+  }
+
+  /** Node's own `close` cuts off connections without a request at once, so it is called when there is none left. */
+  #stopIfDone(): void {
+    if (this.#closing && this.#peers.size === 0) this.#server.close()
+  }
+
+  /** An answer that has begun has promised to keep the connection: then the next one ends it, if there is one in time. */
+  #endWhenIdle(socket: Duplex): void {
+    const answer = this.#last.get(socket)
+    if (answer === undefined || answer.writableFinished) {
+      const timer = setTimeout(() => this.#last.get(socket) === answer && endGently(socket), drainTime)
+      socket.on('close', () => clearTimeout(timer))
+    } else if (answer.headersSent) answer.on('close', () => this.#endWhenIdle(socket))
+    else answer.shouldKeepAlive = false
   }
 
   #begin(request: IncomingMessage, response: ServerResponse, onRequest: (transport: Transport) => void): void {
@@ -61,17 +92,16 @@ export class Http1Server {
       return
     }
     this.#last.set(socket, response)
-    if (this.#closing) endAfter(response)
+    if (this.#closing) response.shouldKeepAlive = false
     onRequest(new Http1Transport(request, response, this.#peers.get(socket) ?? nobody))
   }
 }
 
-/** Ends the connection with this answer: nothing more is read on it. */
-function endAfter(answer: ServerResponse): void {
-  answer.shouldKeepAlive = false
-  // An answer that has begun has promised to keep the connection.
-  const { socket } = answer
-  if (answer.headersSent) answer.on('finish', () => socket?.end())
+/** Says that nothing more will come, and gives the other side time to say so too. */
+function endGently(socket: Duplex): void {
+  socket.end()
+  const timer = setTimeout(() => socket.destroy(), lingerTime)
+  socket.on('close', () => clearTimeout(timer))
 }
 
 /** One version, one host: who passed a request with two on may have gone by the other one. */
@@ -98,7 +128,6 @@ function refuse(socket: Duplex, error: NodeJS.ErrnoException, answer: ServerResp
     return
   }
   const status = refusals.get(error.code ?? '') ?? '400 Bad Request'
-  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
-  const timer = setTimeout(() => socket.destroy(), lingerTime)
-  socket.on('close', () => clearTimeout(timer))
+  socket.write(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+  endGently(socket)
 }

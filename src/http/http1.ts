@@ -23,12 +23,16 @@ export class Http1Transport implements Transport {
     this.#response = response
   }
 
+  get bodyWhole(): boolean {
+    return this.body.complete
+  }
+
   get gone(): boolean {
     return this.#response.destroyed && !this.#response.writableFinished
   }
 
   get signal(): AbortSignal {
-    this.#signal ??= aborted(this.#response)
+    this.#signal ??= aborted(this.#response, () => this.gone)
     return this.#signal
   }
 

@@ -1,4 +1,7 @@
-/** HTTP/2 on connections that the listener has accepted. `close` lets streams under way finish. */
+/**
+ * HTTP/2 on connections that the listener has accepted. A client that takes back requests faster than anybody needs to
+ * loses its connection. `close` lets streams under way finish.
+ */
 import {
   createServer,
   type Http2Server as NodeServer,
@@ -6,26 +9,39 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
-import { maxHeaderBytes, maxParsedHeaders, maxStreams, type Times } from './connection-limits.ts'
+import { maxHeaderBytes, maxParsedHeaders, maxStreams, resets, type Times } from './connection-limits.ts'
 import type { Peer, Transport } from './exchange.ts'
 import { Http2Transport } from './http2.ts'
+import { Http2Connection } from './http2-connection.ts'
 
 export class Http2Server {
   readonly #server: NodeServer
-  readonly #sessions = new Map<ServerHttp2Session, Peer>()
+  readonly #times: Times
+  readonly #connections = new Map<ServerHttp2Session, Http2Connection>()
+  readonly #timer: NodeJS.Timeout
   /** Who is at the other end of the connection that is being accepted: its session is made at once. */
-  #accepting: Peer = { address: '', certificate: undefined }
+  #accepting: Peer | undefined
+  #waiting: Waiting[] = []
 
   constructor(times: Times, onRequest: (transport: Transport) => void) {
+    this.#times = times
     this.#server = createServer({
       settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
       maxHeaderListPairs: maxParsedHeaders,
+      streamResetBurst: resets.burst,
+      streamResetRate: resets.perSecond,
     })
-    this.#server.on('session', (session) => this.#begin(session, times.idle))
+    this.#server.on('session', (session) => this.#begin(session))
     this.#server.on('stream', (stream: ServerHttp2Stream, headers, _flags, rawHeaders: string[]) => {
-      const peer = this.#sessions.get(stream.session as ServerHttp2Session)
-      if (peer !== undefined) onRequest(new Http2Transport(stream, headers, rawHeaders, peer))
+      // A stream that is reset tells so by an error event; that it is closed is what we go by.
+      stream.on('error', ignore)
+      const connection = this.#connections.get(stream.session as ServerHttp2Session)
+      if (connection === undefined) return
+      connection.begin(stream)
+      this.#defer(stream, () => onRequest(new Http2Transport(stream, headers, rawHeaders, connection.peer)))
     })
+    this.#timer = setInterval(() => this.#check(), times.check)
+    this.#timer.unref()
   }
 
   accept(socket: TLSSocket, peer: Peer): void {
@@ -34,13 +50,36 @@ export class Http2Server {
   }
 
   close(): void {
-    for (const session of this.#sessions.keys()) session.close()
+    clearInterval(this.#timer)
+    for (const connection of this.#connections.values()) connection.close()
   }
 
-  #begin(session: ServerHttp2Session, idle: number): void {
-    this.#sessions.set(session, this.#accepting)
-    session.setTimeout(idle, () => session.close())
-    session.on('close', () => this.#sessions.delete(session))
+  #begin(session: ServerHttp2Session): void {
+    this.#connections.set(session, new Http2Connection(session, this.#accepting!, this.#times))
+    session.on('close', () => this.#connections.delete(session))
     session.on('error', () => session.destroy())
   }
+
+  /** Requests are begun when all that came with them has been read: many a one is taken back in the same packet. */
+  #defer(stream: ServerHttp2Stream, begin: () => void): void {
+    if (this.#waiting.push({ stream, begin }) === 1) setImmediate(() => this.#beginWaiting())
+  }
+
+  #beginWaiting(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const { stream, begin } of waiting) if (!stream.closed) begin()
+  }
+
+  #check(): void {
+    const now = performance.now()
+    for (const connection of this.#connections.values()) connection.check(now)
+  }
 }
+
+interface Waiting {
+  readonly stream: ServerHttp2Stream
+  readonly begin: () => void
+}
+
+function ignore(): void {}

@@ -22,22 +22,29 @@ export class Http2Transport implements Transport {
     this.rawHeaders = withoutPseudo(rawHeaders)
     this.peer = peer
     this.body = stream
-    // A stream that is reset tells so by an error event; that it is destroyed is what we go by.
-    stream.on('error', ignore)
   }
 
+  /**
+   * Node ends the readable side of a stream that was reset, or that went with its connection, just as it does at
+   * END_STREAM. But such a stream is closed by then, and one that is still to be answered is not.
+   */
+  get bodyWhole(): boolean {
+    return !this.body.closed
+  }
+
+  /** Node finishes the writable side of a stream that was reset, so that it looks as if all had been sent. */
   get gone(): boolean {
-    return this.body.destroyed && !this.body.writableFinished
+    return this.body.aborted || (this.body.destroyed && !this.body.writableFinished)
   }
 
   get signal(): AbortSignal {
-    this.#signal ??= aborted(this.body)
+    this.#signal ??= aborted(this.body, () => this.gone)
     return this.#signal
   }
 
   send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void {
     const stream = this.body
-    if (stream.destroyed) return
+    if (stream.closed) return
     const bodiless = this.method === 'HEAD'
     stream.respond([':status', String(status), ...headers], bodiless ? withoutBody : withBody)
     if (!bodiless) stream.end(body)
@@ -46,11 +53,11 @@ export class Http2Transport implements Transport {
   }
 
   open(status: number, headers: ResponseHeaders): void {
-    if (!this.body.destroyed) this.body.respond([':status', String(status), ...headers])
+    if (!this.body.closed) this.body.respond([':status', String(status), ...headers])
   }
 
   write(chunk: Buffer): Promise<void> | undefined {
-    return this.body.destroyed || this.body.write(chunk) ? undefined : drained(this.body)
+    return this.body.closed || this.body.write(chunk) ? undefined : drained(this.body)
   }
 
   pass(chunk: Buffer): Promise<void> {
@@ -65,8 +72,6 @@ export class Http2Transport implements Transport {
     this.body.close(cancel)
   }
 }
-
-function ignore(): void {}
 
 function withoutPseudo(raw: readonly string[]): string[] {
   let start = 0

@@ -27,6 +27,7 @@ export function readListQuery(request: ResourceRequest): ListQuery {
     continueToken: text(query, 'continue'),
     resourceVersion: text(query, 'resourceVersion'),
     match: text(query, 'resourceVersionMatch') as ListQuery['match'],
+    user: exchange.user.name,
     scope: JSON.stringify([exchange.user.name, info.path, text(query, 'labelSelector'), text(query, 'fieldSelector')]),
   }
 }
@@ -41,14 +42,12 @@ export function checkVersionMatch(query: URLSearchParams, vendor: Vendor, watch:
   const version = text(query, 'resourceVersion')
   const errors: FieldError[] = []
   if (watch) errors.push(forbidden(path, 'resourceVersionMatch is forbidden for watch'))
-  else {
-    if (version === '')
-      errors.push(forbidden(path, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
-    if (text(query, 'continue') !== '')
-      errors.push(forbidden(path, 'resourceVersionMatch is forbidden when continue is provided'))
-    if (!matches.includes(match)) errors.push(notSupported(path, match, matches))
-    if (match === 'Exact' && version === '0')
-      errors.push(forbidden(path, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
-  }
+  if (version === '')
+    errors.push(forbidden(path, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
+  if (text(query, 'continue') !== '')
+    errors.push(forbidden(path, 'resourceVersionMatch is forbidden when continue is provided'))
+  if (!matches.includes(match)) errors.push(notSupported(path, match, matches))
+  if (match === 'Exact' && version === '0')
+    errors.push(forbidden(path, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
   if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind: 'ListOptions' }, '', errors)
 }

@@ -1,13 +1,16 @@
 /**
  * One TLS port for HTTP/2 and HTTP/1.1, told apart by ALPN, with optional client certificates. Owns every connection
- * until `close`, which lets answers under way finish within the time given.
+ * until `close`, which lets answers under way finish within the time given. Strangers never take all the room there is
+ * (`strangers.ts`); when there is none left, that is told and lived with.
  */
 import type { Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { createServer, type SecureContextOptions, type Server, type TLSSocket } from 'node:tls'
-import { defaultTimes, type Times } from './connection-limits.ts'
+import { countsFor, defaultTimes, lingerTime, type Times } from './connection-limits.ts'
 import type { Peer, Transport } from './exchange.ts'
 import { Http1Server } from './http1-server.ts'
 import { Http2Server } from './http2-server.ts'
+import { connectionKey, Strangers } from './strangers.ts'
 
 export interface ListenerOptions {
   readonly host: string
@@ -16,15 +19,30 @@ export interface ListenerOptions {
   readonly onRequest: (transport: Transport) => void
   readonly onError: (error: unknown) => void
   readonly times?: Times
+  /** How many files and connections this process may open. */
+  readonly openFiles?: number
 }
+
+const usualOpenFiles = 1024
+/** How often it is told that there is no room. */
+const tellEveryMs = 10_000
 
 export class Listener {
   readonly #tls: Server
   readonly #http1: Http1Server
   readonly #http2: Http2Server
+  readonly #strangers: Strangers
+  readonly #onError: (error: unknown) => void
   readonly #sockets = new Set<Socket>()
+  /** How many connections there have been. */
+  #taken = 0
 
-  private constructor({ tls, onRequest, times = defaultTimes }: ListenerOptions) {
+  #toldFull = Number.NEGATIVE_INFINITY
+
+  private constructor({ tls, onRequest, onError, times = defaultTimes, openFiles = usualOpenFiles }: ListenerOptions) {
+    const { connections, strangers } = countsFor(openFiles)
+    this.#onError = onError
+    this.#strangers = new Strangers(strangers)
     this.#http1 = new Http1Server(times, onRequest)
     this.#http2 = new Http2Server(times, onRequest)
     this.#tls = createServer({
@@ -36,11 +54,15 @@ export class Listener {
       requestCert: true,
       rejectUnauthorized: false,
       handshakeTimeout: times.handshake,
+      // A client that is gone without a word is found out by the system, even where there is nothing to send to it.
+      keepAlive: true,
+      keepAliveInitialDelay: times.headers,
     })
-    this.#tls.on('connection', (socket) => this.#own(socket))
+    this.#tls.maxConnections = connections
+    this.#tls.on('drop', () => this.#tellFull(`${connections} connections are open`))
+    this.#tls.on('connection', (socket) => this.#meet(socket))
     this.#tls.on('secureConnection', (socket) => this.#accept(socket))
-    // A handshake that fails or takes too long leaves its connection open.
-    this.#tls.on('tlsClientError', (_, socket) => socket.destroy())
+    this.#tls.on('tlsClientError', (error, socket) => this.#onNoHandshake(error, socket))
   }
 
   static async open(options: ListenerOptions): Promise<Listener> {
@@ -49,7 +71,7 @@ export class Listener {
       listener.#tls.once('error', reject)
       listener.#tls.listen(options.port, options.host, () => {
         listener.#tls.off('error', reject)
-        listener.#tls.on('error', options.onError)
+        listener.#tls.on('error', (error) => listener.#onFailure(error))
         resolve()
       })
     })
@@ -68,6 +90,7 @@ export class Listener {
 
   /** Stops listening, lets answers under way finish, and cuts off what is left after `graceMs`. */
   async close(graceMs: number): Promise<void> {
+    await this.#takeWaiting()
     const closed = new Promise<void>((resolve) => this.#tls.close(() => resolve()))
     this.#http1.close()
     this.#http2.close()
@@ -76,6 +99,41 @@ export class Listener {
     }, graceMs)
     await closed
     clearTimeout(timer)
+  }
+
+  /** Connections that are made but not yet taken from the system would be reset by not listening any more. */
+  async #takeWaiting(): Promise<void> {
+    const end = performance.now() + lingerTime
+    for (let taken = -1; taken !== this.#taken && performance.now() < end; ) {
+      taken = this.#taken
+      // One turn of the loop takes one at least; the first immediate may still belong to the turn before.
+      await setImmediate()
+      await setImmediate()
+    }
+  }
+
+  #meet(socket: Socket): void {
+    this.#taken++
+    this.#own(socket)
+    if (!this.#strangers.admit(socket)) socket.destroy()
+  }
+
+  /** A handshake that fails or takes too long leaves its connection open. Who speaks plain HTTP is told so in it. */
+  #onNoHandshake({ code }: NodeJS.ErrnoException, socket: TLSSocket): void {
+    const below = code === 'ERR_SSL_HTTP_REQUEST' ? this.#strangers.find(socket) : undefined
+    if (below === undefined) socket.destroy()
+    else below.end(plainHttpRefusal, () => socket.destroy())
+  }
+
+  #onFailure(error: NodeJS.ErrnoException): void {
+    if (error.code === 'EMFILE' || error.code === 'ENFILE') this.#tellFull('no file can be opened any more')
+    else this.#onError(error)
+  }
+
+  #tellFull(why: string): void {
+    if (performance.now() - this.#toldFull < tellEveryMs) return
+    this.#toldFull = performance.now()
+    this.#onError(new Error(`${why}, so new ones are turned away: raise the limit of open files (ulimit -n)`))
   }
 
   #own(socket: Socket): void {
@@ -87,12 +145,28 @@ export class Listener {
     this.#own(socket)
     // A connection that breaks is its client's affair; what was being answered finds its client gone.
     socket.on('error', () => socket.destroy())
+    this.#strangers.becomes(socket)
     const server = socket.alpnProtocol === 'h2' ? this.#http2 : this.#http1
-    server.accept(socket, readPeer(socket))
+    server.accept(socket, this.#peer(socket))
+  }
+
+  #peer(socket: TLSSocket): Peer {
+    const x509 = socket.getPeerX509Certificate()
+    const key = connectionKey(socket)
+    return {
+      address: socket.remoteAddress ?? '',
+      certificate: x509 && { x509, trusted: socket.authorized },
+      proved: () => this.#strangers.knows(key),
+    }
   }
 }
 
-function readPeer(socket: TLSSocket): Peer {
-  const x509 = socket.getPeerX509Certificate()
-  return { address: socket.remoteAddress ?? '', certificate: x509 && { x509, trusted: socket.authorized } }
-}
+const plainHttpText = 'This port speaks HTTPS only: use https:// instead of http:// in the address.\n'
+const plainHttpRefusal = [
+  'HTTP/1.1 400 Bad Request',
+  'content-type: text/plain; charset=utf-8',
+  `content-length: ${plainHttpText.length}`,
+  'connection: close',
+  '',
+  plainHttpText,
+].join('\r\n')

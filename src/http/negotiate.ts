@@ -3,8 +3,7 @@ import { ApiError, notAcceptable } from '../model/api-error.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { type Form, jsonForm, prettyForm, yamlForm } from './forms.ts'
 import type { RequestHeaders } from './headers.ts'
-import { findProjection, type Projection } from './projections.ts'
-import { isTrue } from './request-info.ts'
+import { findProjection, type Projection, type ViewName, viewNames } from './projections.ts'
 
 interface Clause {
   readonly type: string
@@ -32,10 +31,10 @@ export interface Agreed {
 }
 
 /**
- * Throws 406 when nothing fits. `views`: whether other views than the objects themselves are to be had, as of resources;
- * documents have none. Who asks for a resource in a form that nobody knows is not told the forms there are.
+ * Throws 406 when nothing fits. `views`: which other views than the objects themselves are to be had; documents have
+ * none. Who asks for a resource in a form that nobody knows is not told the forms there are.
  */
-export function negotiate(asked: Asked, views: boolean): Agreed {
+export function negotiate(asked: Asked, views: readonly ViewName[]): Agreed {
   const accept = asked.headers.all('accept').join(',')
   const clauses = clausesOf(accept)
   let matched = false
@@ -43,11 +42,12 @@ export function negotiate(asked: Asked, views: boolean): Agreed {
     const type = offered.find((candidate) => covers(clause.type, candidate))
     if (type === undefined) continue
     matched = true
-    const projection = views ? projectionOf(clause, asked.vendor) : undefined
-    const form = projection === undefined && clause.parameters.has('as') ? undefined : formOf(type, asked)
+    const projection = projectionOf(clause, views)
+    if (projection === undefined && asksForView(clause)) continue
+    const form = isServed(clause, type, views.length > 0) ? formOf(type, clause, asked) : undefined
     if (form !== undefined) return { form, projection }
   }
-  throw matched || !views
+  throw matched || views.length === 0
     ? notAcceptable(asked.watch ? streamed : offered)
     : new ApiError(406, 'NotAcceptable', '406: Not Acceptable', {})
 }
@@ -66,7 +66,7 @@ export function chooseType(headers: RequestHeaders, types: readonly string[]): s
 /** The form for errors: what the client accepts, or JSON whatever it accepts. */
 export function preferredForm(asked: Asked): Form {
   try {
-    return negotiate(asked, true).form
+    return negotiate(asked, viewNames).form
   } catch (error) {
     if (error instanceof ApiError) return jsonForm
     throw error
@@ -75,19 +75,36 @@ export function preferredForm(asked: Asked): Form {
 
 const anything: Clause = { type: '*/*', quality: 1, parameters: new Map() }
 
-function projectionOf({ parameters }: Clause, vendor: Vendor): Projection | undefined {
+function projectionOf({ parameters }: Clause, views: readonly ViewName[]): Projection | undefined {
   const [as, group, version] = ['as', 'g', 'v'].map((name) => parameters.get(name) ?? '')
-  return findProjection(vendor, as!, group!, version!)
+  const projection = findProjection(as!, group!, version!)
+  return projection && views.includes(projection.as) ? projection : undefined
 }
 
-function formOf(type: string, asked: Asked): Form | undefined {
-  if (type === 'application/yaml') return asked.watch ? undefined : yamlForm
-  return !asked.watch && isPretty(asked) ? prettyForm : jsonForm
+function asksForView({ parameters }: Clause): boolean {
+  return ['as', 'g', 'v'].some((name) => parameters.has(name))
 }
+
+/** Whether the rest of what a clause asks for is to be had: a stream of events, and resources in a version of the server. */
+function isServed({ parameters }: Clause, type: string, isResource: boolean): boolean {
+  const { stream, sv } = { stream: parameters.get('stream'), sv: parameters.get('sv') }
+  const streams = stream === undefined || (stream === 'watch' && type !== 'application/yaml')
+  return streams && (sv === undefined || (isResource && sv === 'v1'))
+}
+
+function formOf(type: string, clause: Clause, asked: Asked): Form | undefined {
+  if (type === 'application/yaml') return asked.watch ? undefined : yamlForm
+  return !asked.watch && isPretty(clause, asked) ? prettyForm : jsonForm
+}
+
+/** What counts as true in `pretty`, unlike in other parameters. */
+const yes = ['1', 't', 'T', 'true', 'True', 'TRUE']
 
 /** Asked for, or not asked but read by a person. */
-function isPretty({ headers, query }: Asked): boolean {
-  if (query.has('pretty')) return query.get('pretty') !== '' && isTrue(query, 'pretty')
+function isPretty({ parameters }: Clause, { headers, query }: Asked): boolean {
+  if (parameters.get('pretty') === '1') return true
+  const asked = query.get('pretty') ?? ''
+  if (asked !== '') return yes.includes(asked)
   return /^(?:curl|Wget|Mozilla\/5\.0)/.test(headers.first('user-agent') ?? '')
 }
 
@@ -111,9 +128,15 @@ function parseAccept(header: string): Clause[] {
     .toSorted((a, b) => b.quality - a.quality)
 }
 
+/** Without a value a parameter asks for nothing. */
+function parseParameter(text: string): [name: string, value: string] {
+  const [name = '', value = ''] = text.split('=', 2).map((side) => side.trim())
+  return [name, value]
+}
+
 function parseClause(text: string): Clause {
   const [type = '', ...rest] = text.split(';').map((part) => part.trim())
-  const parameters = new Map(rest.map((part) => part.split('=', 2).map((side) => side.trim()) as [string, string]))
+  const parameters = new Map(rest.map(parseParameter).filter(([, value]) => value !== ''))
   const quality = Number(parameters.get('q') ?? 1)
   return { type: type.toLowerCase(), quality: Number.isNaN(quality) ? 1 : quality, parameters }
 }

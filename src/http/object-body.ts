@@ -3,6 +3,7 @@
  * request's body, or what a patch made of the stored object. Fields that the kind does not have are refused, warned
  * of or ignored, as `fieldValidation` says.
  */
+import { shorten } from '../base/shorten.ts'
 import { decodePatched, invalidPatch } from '../merge/patch-faults.ts'
 import { badRequest } from '../model/api-error.ts'
 import { maxTold } from '../model/field-error.ts'
@@ -18,8 +19,10 @@ import { fieldValidation } from './write-options.ts'
 
 export async function readObjectBody(exchange: Exchange, resource: Served): Promise<ApiObject> {
   const { value, duplicates } = await readContent(exchange)
+  await exchange.pieces.rest()
   const decoded = decode(resource.kind.schema, withType(resource, value ?? {}))
   reportFields(exchange, [...unknownFields(decoded), ...duplicateFields(duplicates)], badRequest)
+  await exchange.pieces.rest()
   return complete(exchange, resource, decoded)
 }
 
@@ -36,6 +39,7 @@ export function readPatched(exchange: Exchange, resource: Served, value: Json, f
 
 /** What an apply made. A field that nobody knows is an error: what is applied is meant. */
 export function readApplied(exchange: Exchange, resource: Served, value: JsonObject): ApiObject {
+  if (!isOfKind(resource, value)) throw otherKind(resource, value)
   const decoded = decode(resource.kind.schema, value)
   const faults = unknownFields(decoded)
   if (faults.length > 0) throw badRequest(`the configuration does not fit: ${faults.join(', ')}`)
@@ -57,12 +61,21 @@ function withType(resource: Served, value: Json): JsonObject {
     apiVersion: typeText(value, 'apiVersion') || wanted.apiVersion,
     kind: typeText(value, 'kind') || wanted.kind,
   }
-  if (!isOfKind(resource, said)) {
-    throw badRequest(
-      `the object provided is of kind ${said.kind.slice(0, 100)} in ${said.apiVersion.slice(0, 100)}, this path takes ${wanted.kind} in ${wanted.apiVersion}`,
-    )
-  }
+  if (!isOfKind(resource, said)) throw otherKind(resource, said)
   return { ...value, ...wanted }
+}
+
+/** What is applied must say its kind itself; its version is looked at where it is merged. */
+export function assertAppliedKind(resource: Served, config: Json): void {
+  if (!isObject(config) || own(config, 'kind') === resource.kind.kind) return
+  throw otherKind(resource, { apiVersion: resource.apiVersion, kind: typeText(config, 'kind') })
+}
+
+function otherKind({ apiVersion, kind }: Served, said: JsonObject): Error {
+  const [sentKind, sentVersion] = [typeText(said, 'kind'), typeText(said, 'apiVersion')]
+  return badRequest(
+    `the object provided is of kind ${JSON.stringify(shorten(sentKind, 100))} in ${JSON.stringify(shorten(sentVersion, 100))}, this path takes ${kind.kind} in ${apiVersion}`,
+  )
 }
 
 function typeText(value: JsonObject, name: 'kind' | 'apiVersion'): string {
@@ -86,11 +99,11 @@ function withUniqueOwners(exchange: Exchange, object: ApiObject): ApiObject {
 const longestPath = 500
 
 function unknownFields({ unknown }: Decoded): string[] {
-  return unknown.slice(0, maxTold).map((path) => `unknown field "${path.slice(0, longestPath)}"`)
+  return unknown.slice(0, maxTold).map((path) => `unknown field "${shorten(path, longestPath)}"`)
 }
 
 export function duplicateFields(paths: readonly string[]): string[] {
-  return paths.slice(0, maxTold).map((path) => `duplicate field "${path.slice(0, longestPath)}"`)
+  return paths.slice(0, maxTold).map((path) => `duplicate field "${shorten(path, longestPath)}"`)
 }
 
 export function reportFields(exchange: Exchange, faults: readonly string[], refuse: (why: string) => Error): void {

@@ -3,31 +3,39 @@
  * whether that is one object or a list; a Status stays what it is.
  */
 
+import { shorten } from '../base/shorten.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { EventForm, EventType } from '../cache/event.ts'
-import { parseJson, stringifyJson } from '../codec/json.ts'
+import { parseOwnJson, stringifyJson } from '../codec/json.ts'
 import { ApiError, badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
-import { groupName, type Vendor } from '../model/vendor.ts'
+import { groupName, profileNames, vendorOf } from '../model/vendor.ts'
 import { inStoredForm, readVersion } from '../registry/conversion.ts'
 import type { Resource } from '../registry/resource.ts'
 import { type Column, defaultColumns } from '../schema/columns.ts'
 import type { Form } from './forms.ts'
 
+export const viewNames = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const
+
+export type ViewName = (typeof viewNames)[number]
+
 export interface Projection {
-  readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
+  readonly as: ViewName
+  /** In whose name it was asked for, and is answered: `meta.orch.io`. */
+  readonly group: string
   readonly version: string
 }
 
-const names = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const
 const versions = ['v1', 'v1beta1']
+/** Views are the same under every profile, so that kubectl has its columns from any server. */
+const groups = profileNames.map((profile) => groupName(vendorOf(profile), 'meta'))
 
 /** The projection that parameters of a media type ask for; undefined when there is no such one. */
-export function findProjection(vendor: Vendor, as: string, group: string, version: string): Projection | undefined {
-  const name = names.find((candidate) => candidate === as)
-  if (name === undefined || group !== groupName(vendor, 'meta') || !versions.includes(version)) return undefined
-  return { as: name, version }
+export function findProjection(as: string, group: string, version: string): Projection | undefined {
+  const name = viewNames.find((candidate) => candidate === as)
+  if (name === undefined || !groups.includes(group) || !versions.includes(version)) return undefined
+  return { as: name, group, version }
 }
 
 export interface View {
@@ -41,7 +49,7 @@ export function openView(resource: Resource, projection: Projection, query: URLS
   const include = query.get('includeObject') || 'Metadata'
   if (projection.as === 'Table' && include !== 'None' && include !== 'Metadata' && include !== 'Object') {
     throw badRequest(
-      `unable to convert to Table: includeObject ${JSON.stringify(include.slice(0, 50))} must be 'Metadata', 'Object', 'None' or empty`,
+      `unable to convert to Table: includeObject ${JSON.stringify(shorten(include, 50))} must be 'Metadata', 'Object', 'None' or empty`,
     )
   }
   return { resource, projection, include: include as View['include'] }
@@ -51,13 +59,23 @@ export function openView(resource: Resource, projection: Projection, query: URLS
 export function projectedForm(form: Form, view: View): Form {
   return {
     mediaType: form.mediaType,
-    encode: async (json) => {
-      const { value } = parseJson(json)
+    encode: async (json, aside) => {
+      const value = parseOwnJson(json)
       const projected =
         isObject(value) && value.kind !== 'Status' ? Buffer.from(stringifyJson(project(view, value))) : json
-      return form.encode === undefined ? projected : await form.encode(projected)
+      return form.encode === undefined ? projected : await form.encode(projected, aside)
     },
+    openList: form.openList,
+    view: { list: (list) => projectList(view, list), item: (object) => projectItem(view, object) },
   }
+}
+
+function projectList(view: View, list: JsonObject): { shown: JsonObject; member: string } {
+  return { shown: project(view, list), member: view.projection.as === 'Table' ? 'rows' : 'items' }
+}
+
+function projectItem(view: View, object: ApiObject): JsonObject {
+  return view.projection.as === 'Table' ? rowOf(view, object) : partial(view, object)
 }
 
 function project(view: View, value: JsonObject): JsonObject {
@@ -92,8 +110,8 @@ function listMetadata({ metadata }: JsonObject, isList: boolean): JsonObject {
     : { ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }) }
 }
 
-function metaVersion({ resource, projection }: View): string {
-  return `${groupName(resource.vendor, 'meta')}/${projection.version}`
+function metaVersion({ projection: { group, version } }: View): string {
+  return `${group}/${version}`
 }
 
 function partial(view: View, { metadata }: ApiObject): JsonObject {
@@ -101,17 +119,22 @@ function partial(view: View, { metadata }: ApiObject): JsonObject {
 }
 
 function table(view: View, objects: readonly ApiObject[], metadata: JsonObject, withColumns: boolean): JsonObject {
-  const columns = (view.resource.stored ?? view.resource).kind.columns ?? defaultColumns
+  const columns = columnsOf(view)
   return {
     apiVersion: metaVersion(view),
     kind: 'Table',
     metadata,
     columnDefinitions: withColumns ? columns.map(({ cell: _, ...definition }) => definition) : [],
-    rows: objects.map((object) => ({
-      cells: cellsOf(view, columns, object),
-      object: rowObject(view, object),
-    })),
+    rows: objects.map((object) => rowOf(view, object)),
   }
+}
+
+function rowOf(view: View, object: ApiObject): JsonObject {
+  return { cells: cellsOf(view, columnsOf(view), object), object: rowObject(view, object) }
+}
+
+function columnsOf({ resource }: View): readonly Column[] {
+  return (resource.stored ?? resource).kind.columns ?? defaultColumns
 }
 
 /** Columns are of the stored version, whichever is shown. */
@@ -133,7 +156,7 @@ function rowObject(view: View, object: ApiObject): JsonObject | null {
 
 /** The events of a watch in this view. Only the first Table of a watch carries the columns. */
 export function projectedEvents(view: View): EventForm {
-  const name = `${view.resource.apiVersion} ${view.projection.as} ${view.projection.version} ${view.include}`
+  const name = `${view.resource.apiVersion} ${view.projection.as} ${metaVersion(view)} ${view.include}`
   const rest = eventForm(`${name} rest`, ({ json }) => viewOf(view, readVersion(view.resource, json), false))
   if (view.projection.as !== 'Table') return rest
   const first = eventForm(`${name} first`, ({ json }) => viewOf(view, readVersion(view.resource, json), true))

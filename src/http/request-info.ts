@@ -10,7 +10,8 @@ import type { Verb } from '../model/verb.ts'
 
 export interface ResourceInfo {
   readonly resource: true
-  readonly verb: Verb
+  /** '' for a method that no resource has. */
+  readonly verb: Verb | ''
   readonly path: string
   /** As on the wire; '' is the core group. */
   readonly group: string
@@ -50,12 +51,11 @@ export function readRequest(method: string, target: string): RequestInfo {
   const query = mark < 0 ? noQuery : new URLSearchParams(target.slice(mark + 1))
   const segments = readSegments(path)
   const place = readPlace(segments)
-  const verb = verbs.get(method)
-  if (place === undefined || verb === undefined) return pathInfo(method, segments, path, query)
+  if (place === undefined) return pathInfo(method, segments, path, query)
   const { group, version, plural, namespace, name, subresource } = place
   return {
     resource: true,
-    verb: exactVerb(verb, place, query),
+    verb: exactVerb(verbs.get(method) ?? '', place, query),
     path,
     query,
     group,
@@ -91,7 +91,7 @@ function readSegments(path: string): string[] {
 function readSegment(segment: string): string {
   const text = segment.includes('%') ? decodeSegment(segment) : segment
   if (text === '' || text.includes('/')) throw noSuchPath()
-  if (text === '.' || text === '..' || text.includes('\\') || text.includes('\0'))
+  if (text === '.' || text === '..' || text.includes('\0'))
     throw badRequest(`invalid path segment ${JSON.stringify(text)}`)
   return text
 }
@@ -137,9 +137,13 @@ function isNamespaced(segments: readonly string[], at: number): boolean {
   return segments[at] === 'namespaces' && segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2]!)
 }
 
-function exactVerb(verb: Verb, place: Place, query: URLSearchParams): Verb {
+/** What is below `/watch` is a watch by any method. */
+function exactVerb(verb: Verb | '', place: Place, query: URLSearchParams): Verb | '' {
+  if (place.watchPrefix) return 'watch'
   if (verb === 'get') {
-    if (place.subresource === '' && (place.watchPrefix || isTrue(query, 'watch'))) return 'watch'
+    // Who may list and who may watch is asked apart, so it must be plain which of them this is.
+    if (query.getAll('watch').length > 1) throw badRequest('watch is given more than once: say it once')
+    if (place.subresource === '' && isTrue(query, 'watch')) return 'watch'
     return place.name === '' ? 'list' : 'get'
   }
   return verb === 'delete' && place.name === '' ? 'deletecollection' : verb

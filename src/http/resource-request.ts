@@ -1,7 +1,6 @@
 /** A request for a resource that is served: what the verbs' handlers are given. */
 
 import type { Admission } from '../admission/admission.ts'
-import type { EventForm } from '../cache/event.ts'
 import type { FieldError } from '../model/field-error.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { WriteContext } from '../registry/write.ts'
@@ -14,8 +13,6 @@ export interface ResourceRequest {
   readonly info: ResourceInfo
   readonly resource: Resource
   readonly admission: Admission
-  /** How the events of a watch are written. */
-  readonly events: EventForm
 }
 
 export type Handler = (request: ResourceRequest) => void | Promise<void>
@@ -38,5 +35,7 @@ export function writeContext(
     fieldManager: managerName(fieldManager, exchange.headers.first('user-agent')),
     admission,
     warn: (text) => exchange.warn(text),
+    left: () => exchange.left,
+    pieces: exchange.pieces,
   }
 }

@@ -29,7 +29,12 @@ export function sendBytes(exchange: Exchange, code: number, json: Buffer): void 
 
 async function sendTurned(exchange: Exchange, code: number, json: Buffer): Promise<void> {
   const { form } = exchange
-  const body = form.encode === undefined ? json : await form.encode(json)
+  await sendEncoded(exchange, code, form.encode === undefined ? json : await form.encode(json, exchange.aside))
+}
+
+/** An answer that is written in its form already. */
+async function sendEncoded(exchange: Exchange, code: number, body: Buffer): Promise<void> {
+  const { form } = exchange
   if (!wantsGzip(exchange, body.length)) {
     exchange.send(code, form.mediaType, body)
     return
@@ -55,16 +60,17 @@ export type ChunkMemory = () => Buffer
 const chunkBytes = 64 * 1024
 
 /**
- * A JSON document in chunks, written as fast as the client takes them. `size` is about how long it will be. Chunks that
- * are sent one by one share their memory, so that a document of any length leaves little to the collector.
+ * A document in chunks, encoded in its form already, and written as fast as the client takes them. `size` is about how
+ * long it will be. Chunks that are sent one by one may share their memory, so that a document of any length leaves
+ * little to the collector.
  */
 export async function sendChunks(
   exchange: Exchange,
-  chunksIn: (memory: ChunkMemory) => Iterable<Buffer>,
+  chunksIn: (memory: ChunkMemory) => AsyncIterable<Buffer>,
   size: number,
 ): Promise<void> {
-  if (exchange.form.encode !== undefined || size < compressFrom / 2)
-    return await sendBytes(exchange, 200, joined([...chunksIn(ownMemory(size))]))
+  if (size < compressFrom / 2)
+    return await sendEncoded(exchange, 200, joined(await Array.fromAsync(chunksIn(ownMemory(size)))))
   const compressed = wantsGzip(exchange, size)
   if (compressed) markGzip(exchange)
   exchange.open(200, exchange.form.mediaType)
@@ -92,7 +98,7 @@ function joined(chunks: readonly Buffer[]): Buffer {
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }
 
-async function* gzipped(chunks: Iterable<Buffer>): AsyncGenerator<Buffer> {
+async function* gzipped(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const { Readable } = await import('node:stream')
   yield* Readable.from(chunks).pipe(createGzip(gzipOptions))
 }

@@ -27,10 +27,10 @@ export function passed(stream: Writable, chunk: Buffer): Promise<void> {
   })
 }
 
-/** Aborts when the other side goes before all has been sent. */
-export function aborted(stream: Writable): AbortSignal {
+/** Aborts when the other side goes before all has been sent, which `isGone` tells of a stream that has closed. */
+export function aborted(stream: Writable, isGone: () => boolean): AbortSignal {
   const gone = new AbortController()
-  if (stream.destroyed) gone.abort()
-  else stream.on('close', () => stream.writableFinished || gone.abort())
+  if (isGone()) gone.abort()
+  else stream.on('close', () => isGone() && gone.abort())
   return gone.signal
 }

@@ -44,7 +44,10 @@ function checkManager(query: URLSearchParams): FieldError[] {
     return [
       { fault: 'FieldValueTooLong', path: 'fieldManager', text: `Too long: must have at most ${longestManager} bytes` },
     ]
-  return /^[\P{C}]*$/u.test(name) ? [] : [invalid('fieldManager', name, 'should only contain printable characters')]
+  // U+FFFD stands for bytes that were no UTF-8: that is nobody's name.
+  return /^[\P{C}]*$/u.test(name) && !name.includes('\ufffd')
+    ? []
+    : [invalid('fieldManager', name, 'should only contain printable characters')]
 }
 
 function checkValidation(query: URLSearchParams): FieldError[] {
@@ -53,6 +56,9 @@ function checkValidation(query: URLSearchParams): FieldError[] {
     ? []
     : [notSupported('fieldValidation', value, ['', 'Ignore', 'Warn', 'Strict'])]
 }
+
+/** A character that is cut in two is left out. */
+const wholeCharacters = { stream: true }
 
 /** The manager of a write that names none: the first word of the user agent. */
 export function managerName(fieldManager: string, userAgent: string | undefined): string {
@@ -63,5 +69,5 @@ export function managerName(fieldManager: string, userAgent: string | undefined)
   if (printable === '') return 'unknown'
   return printable.length <= longestManager / 3
     ? printable
-    : Buffer.from(printable).subarray(0, longestManager).toString('utf8')
+    : new TextDecoder().decode(Buffer.from(printable).subarray(0, longestManager), wholeCharacters)
 }

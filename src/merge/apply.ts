@@ -11,22 +11,25 @@
  * A pure function on JSON: the body as parsed, not decoded and not defaulted (defaults belong to nobody). It promises
  * that applying the same again changes nothing, and that an apply that changes no field gives back the very object it
  * was given. Decoding, defaults, admission and validation of the merged object are the caller's.
+ *
+ * `applySteps` yields between its parts, each of which goes once through the object: that takes a while where it is large.
  */
+import { atOnce } from '../base/pieces.ts'
 import { badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { type ApiObject, asJson, type ManagedFieldsEntry } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { beforeFirstApply } from './before-first-apply.ts'
-import { type Change, changeInVersions, type InVersion } from './change.ts'
-import { type Comparison, isUnchanged } from './compare.ts'
-import { type Conflict, conflictsOf, contested } from './conflicts.ts'
+import { type Change, type Changes, changeInVersions, type InVersion } from './change.ts'
+import { isUnchanged } from './compare.ts'
+import { type Conflict, conflictsOf } from './conflicts.ts'
 import { dropUnstated } from './drop-unstated.ts'
-import { covers, difference, type FieldSet, sameSet, setOf, union } from './field-set.ts'
+import { covers, difference, type FieldSet, intersection, sameSet, setOf } from './field-set.ts'
 import { followsLastApplied, lastAppliedSet, withLastApplied } from './last-applied.ts'
 import { type Manager, sameManager, storedManagers, type Writer, withFields, writeManagers } from './managed-fields.ts'
 import { mergeConfig } from './merge-config.ts'
-import { ownable, withoutManagers, writable } from './ownable.ts'
+import { ownable, withoutManagers, withoutReadOnly, writable } from './ownable.ts'
 import { reconcileManagers, schemaInVersions } from './reconcile.ts'
 import { statedSet } from './stated-set.ts'
 
@@ -57,8 +60,15 @@ export type Applied =
   | { readonly outcome: 'conflict'; readonly conflicts: readonly Conflict[] }
 
 export function applyObject(request: ApplyRequest): Applied {
-  const plan = makePlan(request)
+  return atOnce(applySteps(request))
+}
+
+/** The same, with a yield wherever it can be interrupted. */
+export function* applySteps(request: ApplyRequest): Generator<void, Applied> {
+  const plan = yield* makePlan(request)
+  yield
   const conflicts = request.force ? [] : withoutGranted(plan, findConflicts(plan))
+  yield
   return conflicts.length > 0 ? { outcome: 'conflict', conflicts } : settle(plan)
 }
 
@@ -75,16 +85,21 @@ interface Plan extends ApplyRequest {
   readonly changeIn: (apiVersion: string) => Change | undefined
 }
 
-function makePlan(request: ApplyRequest): Plan {
+function* makePlan(request: ApplyRequest): Generator<void, Plan> {
   const { schema, live, empty, writer, readOnly, inVersion } = request
   const config = checkedConfig(request)
   const stated = writable(statedSet(schema, config), readOnly)
+  yield
   const current = withoutManagers(live ?? empty)
   const managers = managersOf(request, current)
+  yield
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))
   const others = managers.filter((manager) => manager !== self)
-  const laid = mergeConfig(schema, current, config) as JsonObject
-  const merged = dropUnstated({ ...request, merged: laid, stated, self, others })
+  const laid = mergeConfig(schema, current, withoutReadOnly(config, readOnly)) as JsonObject
+  yield
+  const before = self && withFields(self, writable(self.fields, readOnly))
+  const merged = dropUnstated({ ...request, merged: laid, stated, self: before, others })
+  yield
   const { apiVersion } = writer
   const changeIn = changeInVersions({ schema, apiVersion, before: current, after: merged, readOnly, inVersion })
   return { ...request, config, current, merged, own: ownable(stated), self, others, changeIn }
@@ -117,7 +132,7 @@ function findConflicts({ others, changeIn }: Plan): Conflict[] {
     const change = changeIn(manager.apiVersion)
     if (change === undefined || isUnchanged(change.changes)) return []
     const { schema, before: live, after: asked, changes } = change
-    return conflictsOf({ schema, live, asked, manager, fields: contested(manager, changes) })
+    return conflictsOf({ schema, live, asked, manager, fields: intersection(manager.fields, changes.set) })
   })
 }
 
@@ -144,9 +159,7 @@ function settle(plan: Plan): Applied {
 }
 
 /** Nobody keeps what the apply took or removed; managers of versions that are gone vanish. */
-function withoutLost(manager: Manager, changes: Comparison | undefined): Manager[] {
+function withoutLost(manager: Manager, changes: Changes | undefined): Manager[] {
   if (changes === undefined) return []
-  if (isUnchanged(changes)) return [manager]
-  const lost = union(contested(manager, changes), changes.removed)
-  return [withFields(manager, difference(manager.fields, lost))]
+  return [isUnchanged(changes) ? manager : withFields(manager, difference(manager.fields, changes.touched))]
 }

@@ -5,6 +5,7 @@
 
 import type { JsonObject } from '../model/json.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
+import { changesOf } from './change.ts'
 import { compare } from './compare.ts'
 import type { Manager, Writer } from './managed-fields.ts'
 import { writableChanges } from './ownable.ts'
@@ -19,6 +20,6 @@ export interface FirstApply {
 }
 
 export function beforeFirstApply({ schema, empty, live, writer, readOnly }: FirstApply): Manager[] {
-  const changes = writableChanges(compare(schema, empty, live), readOnly)
+  const changes = changesOf(writableChanges(compare(schema, empty, live), readOnly))
   return takeChanges([], () => changes, { ...writer, name: 'before-first-apply' })
 }

@@ -7,14 +7,28 @@
  */
 import type { JsonObject } from '../model/json.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
-import { type Comparison, compare, isUnchanged } from './compare.ts'
+import { type Comparison, changedBy, compare, isUnchanged } from './compare.ts'
+import { type FieldSet, union } from './field-set.ts'
 import { writableChanges } from './ownable.ts'
 
 export interface Change {
   readonly schema: ObjectSchema
   readonly before: JsonObject
   readonly after: JsonObject
-  readonly changes: Comparison
+  readonly changes: Changes
+}
+
+/** A comparison with what each of many managers is held against: made once for all of them. */
+export interface Changes extends Comparison {
+  /** What was added or modified. */
+  readonly set: FieldSet
+  /** What was set or removed. */
+  readonly touched: FieldSet
+}
+
+export function changesOf(comparison: Comparison): Changes {
+  const set = changedBy(comparison)
+  return { ...comparison, set, touched: union(set, comparison.removed) }
 }
 
 /** The object in another version of its kind; undefined when there is no such version. */
@@ -58,5 +72,5 @@ function convertChange(
 }
 
 function makeChange(schema: ObjectSchema, before: JsonObject, after: JsonObject, readOnly: readonly string[]): Change {
-  return { schema, before, after, changes: writableChanges(compare(schema, before, after), readOnly) }
+  return { schema, before, after, changes: changesOf(writableChanges(compare(schema, before, after), readOnly)) }
 }

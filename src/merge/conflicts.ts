@@ -1,13 +1,15 @@
 /**
  * Conflicts: what an apply would change that others own. A conflict is a value; `applyConflict` makes the answer of
- * it, which tells per field who owns it and since when, what is there and what was asked for, and the ways out.
+ * it, which tells per field who owns it and since when, what is there and what was asked for, and the ways out. An
+ * object may have thousands: they are found in time linear to their number, and the first of them are told.
  */
+import { shorten } from '../base/shorten.ts'
 import { stringifyJson } from '../codec/json.ts'
 import { ApiError } from '../model/api-error.ts'
+import { maxTold } from '../model/field-error.ts'
 import { isObject, type Json, own } from '../model/json.ts'
 import type { Schema } from '../schema/schema.ts'
-import { type Comparison, changedBy } from './compare.ts'
-import { type FieldSet, intersection, isEmpty, pathsOf } from './field-set.ts'
+import { below, type FieldSet, isEmpty } from './field-set.ts'
 import type { Manager } from './managed-fields.ts'
 import { hasElements, hasMembers, stepSchema } from './shape.ts'
 import { byStep, pathText } from './steps.ts'
@@ -22,53 +24,65 @@ export interface Conflict {
   readonly asked: Json | undefined
 }
 
-/** The fields of a manager that a change touches. */
-export function contested(manager: Manager, changes: Comparison): FieldSet {
-  return intersection(manager.fields, changedBy(changes))
-}
-
 export interface Contest {
   readonly schema: Schema
-  readonly live: Json
-  readonly asked: Json
+  readonly live: Json | undefined
+  readonly asked: Json | undefined
   readonly manager: Manager
+  /** The fields of the manager that the change sets. */
   readonly fields: FieldSet
 }
 
-export function conflictsOf({ schema, live, asked, manager, fields }: Contest): Conflict[] {
+/** In the order of paths: members of one level first, then what lies below them. */
+export function conflictsOf(contest: Contest, path: readonly string[] = []): Conflict[] {
+  const { schema, live, asked, manager, fields } = contest
   if (isEmpty(fields)) return []
-  return pathsOf(fields).map((path) => ({
-    manager,
-    path,
-    live: valueAt(schema, live, path),
-    asked: valueAt(schema, asked, path),
+  const [liveAt, askedAt] = [partsOf(schema, live), partsOf(schema, asked)]
+  const parts = [...fields.children.keys()].sort().map((step) => ({
+    step,
+    next: stepSchema(schema, step),
+    live: liveAt(step),
+    asked: askedAt(step),
+    fields: below(fields, step),
   }))
+  const here = parts.filter((part) => part.fields.member)
+  return [
+    ...here.map((part) => ({ manager, path: [...path, part.step], live: part.live, asked: part.asked })),
+    ...parts.flatMap(({ step, next = undescribed, ...part }) =>
+      conflictsOf({ ...part, schema: next, manager }, [...path, step]),
+    ),
+  ]
 }
 
-function valueAt(schema: Schema, value: Json | undefined, [step, ...rest]: readonly string[]): Json | undefined {
-  if (step === undefined || value === undefined) return value
-  const next = stepSchema(schema, step)
-  if (next === undefined) return undefined
-  if (hasMembers(schema) && isObject(value)) return valueAt(next, own(value, step.slice(2)), rest)
-  if (hasElements(schema) && Array.isArray(value)) return valueAt(next, byStep(schema, value).get(step), rest)
-  return undefined
+/** Where the schema has no such place there is no value either. */
+const undescribed: Schema = { type: 'any' }
+
+/** Gives what lies behind each step from a value. */
+function partsOf(schema: Schema, value: Json | undefined): (step: string) => Json | undefined {
+  if (hasMembers(schema) && isObject(value)) return (step) => own(value, step.slice(2))
+  if (!hasElements(schema) || !Array.isArray(value)) return () => undefined
+  const elements = byStep(schema, value)
+  return (step) => elements.get(step)
 }
 
 /** The answer to an apply with conflicts: 409. `hideValues` for kinds whose values are nobody else's business. */
 export function applyConflict(conflicts: readonly Conflict[], { hideValues = false } = {}): ApiError {
+  const show = hideValues ? undefined : showOnce()
   const told = conflicts
-    .map((conflict) => ({
-      who: nameOf(conflict.manager),
-      field: pathText(conflict.path),
-      what: describe(conflict, hideValues),
-    }))
+    .map((conflict) => ({ who: nameOf(conflict.manager), conflict }))
     .toSorted((a, b) => compareText(a.who, b.who))
+    .slice(0, maxTold)
+    .map(({ who, conflict }) => ({
+      who,
+      field: cut(pathText(conflict.path), longestPath),
+      what: describe(conflict, show),
+    }))
   const causes = told.map(({ who, field, what }) => ({
     reason: 'FieldManagerConflict',
     message: `conflict with ${who}: ${what}`,
     field,
   }))
-  return new ApiError(409, 'Conflict', `${summary(told)}\n${waysOut}`, { causes })
+  return new ApiError(409, 'Conflict', `${summary(told, conflicts.length)}\n${waysOut}`, { causes })
 }
 
 interface Told {
@@ -82,7 +96,7 @@ const waysOut =
   'leave it out of the applied object to let the other manager have it; ' +
   'or apply with force=true to take it from the other manager.'
 
-function summary(told: readonly Told[]): string {
+function summary(told: readonly Told[], count: number): string {
   const [first] = told
   if (first !== undefined && told.length === 1)
     return `Apply failed with 1 conflict: conflict with ${first.who}: ${first.field} (${first.what})`
@@ -90,26 +104,40 @@ function summary(told: readonly Told[]): string {
     `conflicts with ${who}:`,
     ...theirs.map(({ field, what }) => `- ${field} (${what})`),
   ])
-  return `Apply failed with ${told.length} conflicts: ${lines.join('\n')}`
+  const more = count > told.length ? [`and ${count - told.length} more`] : []
+  return `Apply failed with ${count} conflicts: ${[...lines, ...more].join('\n')}`
 }
 
 /** `"m" with subresource "status" using v1`: an applier has one entry for all versions, so its version says nothing. */
 function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
   const through = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`
-  return `${JSON.stringify(name)}${through}${operation === 'Update' ? ` using ${apiVersion}` : ''}`
+  return `${JSON.stringify(cut(name, longestName))}${through}${operation === 'Update' ? ` using ${apiVersion}` : ''}`
 }
 
-function describe({ manager, live, asked }: Conflict, hideValues: boolean): string {
+type Show = (value: Json | undefined) => string
+
+/** `show`: undefined where values are not told. */
+function describe({ manager, live, asked }: Conflict, show: Show | undefined): string {
   const since = manager.time === undefined ? 'owned' : `owned since ${manager.time}`
-  return hideValues ? since : `${since}, is ${show(live)}, asked for ${show(asked)}`
+  return show === undefined ? since : `${since}, is ${show(live)}, asked for ${show(asked)}`
 }
 
 const longestShown = 200
+const longestPath = 500
+const longestName = 200
 
-function show(value: Json | undefined): string {
-  if (value === undefined) return 'nothing'
-  const text = stringifyJson(value)
-  return text.length > longestShown ? `${text.slice(0, longestShown)}...` : text
+/** Shows values in a few words. Many managers may own one and the same large value: it is written down once. */
+function showOnce(): Show {
+  const known = new Map<Json | undefined, string>([[undefined, 'nothing']])
+  return (value) => {
+    const text = known.get(value) ?? cut(stringifyJson(value!), longestShown)
+    known.set(value, text)
+    return text
+  }
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${shorten(text, length)}...` : text
 }
 
 function compareText(a: string, b: string): number {

@@ -7,7 +7,7 @@
 import type { JsonObject } from '../model/json.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import type { InVersion } from './change.ts'
-import { covers, emptySet, type FieldSet, setOf, union } from './field-set.ts'
+import { covers, emptySet, type FieldSet, setOf, union, unionAll } from './field-set.ts'
 import type { Manager, Writer } from './managed-fields.ts'
 import { prune, putBack } from './prune.ts'
 
@@ -30,7 +30,7 @@ export function dropUnstated(dropping: Dropping): JsonObject {
   const { schema, inVersion, merged, stated, self, others } = dropping
   if (self === undefined || covers(stated, self.fields)) return merged
   if (inVersion !== undefined) return dropAcrossVersions(dropping, inVersion, self)
-  const owned = others.reduce((all, { fields }) => union(all, fields), union(stated, identifying))
+  const owned = unionAll([identifying, stated, ...others.map(({ fields }) => fields)])
   return prune(schema, merged, { last: self.fields, owned }) as JsonObject
 }
 
@@ -52,7 +52,7 @@ function dropAcrossVersions(dropping: Dropping, inVersion: InVersion, self: Mana
 }
 
 function ownedByVersion({ writer, stated, others }: Dropping): Map<string, FieldSet> {
-  const owned = new Map([[writer.apiVersion, stated]])
-  for (const { apiVersion, fields } of others) owned.set(apiVersion, union(owned.get(apiVersion) ?? emptySet, fields))
-  return owned
+  const here = { apiVersion: writer.apiVersion, fields: stated }
+  const owners = Map.groupBy([here, ...others], ({ apiVersion }) => apiVersion)
+  return new Map(Array.from(owners, ([version, all]) => [version, unionAll(all.map(({ fields }) => fields))]))
 }

@@ -83,6 +83,24 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return children === undefined && member === a.member ? a : { member, children: children ?? a.children }
 }
 
+/** What is in any of the sets. One by one, each union would copy all that came before it. */
+export function unionAll(sets: readonly FieldSet[]): FieldSet {
+  if (sets.length < 3) return union(sets[0] ?? emptySet, sets[1] ?? emptySet)
+  const branches = new Map<string, FieldSet[]>()
+  for (const { children } of sets) {
+    for (const [step, branch] of children) {
+      const known = branches.get(step)
+      if (known === undefined) branches.set(step, [branch])
+      else known.push(branch)
+    }
+  }
+  const member = sets.some((set) => set.member)
+  return makeSet(
+    member,
+    Array.from(branches, ([step, parts]) => [step, unionAll(parts)] as const),
+  )
+}
+
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return rebuild(a, a.member && b.member, (branch, step) => intersection(branch, below(b, step)))
 }
@@ -117,21 +135,9 @@ export function sameSet(a: FieldSet, b: FieldSet): boolean {
 
 /** The set of the places at these paths, each a list of steps. */
 export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
-  return paths.reduce<FieldSet>(
-    (set, path) =>
-      union(
-        set,
-        path.reduceRight<FieldSet>((rest, step) => makeSet(false, [[step, rest]]), justHere),
-      ),
-    emptySet,
+  return unionAll(
+    paths.map((path) => path.reduceRight<FieldSet>((rest, step) => makeSet(false, [[step, rest]]), justHere)),
   )
-}
-
-/** Every place of the set as a list of steps: members of one level first, then what lies below them. */
-export function pathsOf(set: FieldSet, prefix: readonly string[] = []): string[][] {
-  const steps = [...set.children].sort(([a], [b]) => (a < b ? -1 : 1))
-  const here = steps.filter(([, branch]) => branch.member).map(([step]) => [...prefix, step])
-  return [...here, ...steps.flatMap(([step, branch]) => pathsOf(branch, [...prefix, step]))]
 }
 
 /** The form in `fieldsV1`, with its keys in order: that spares whoever writes it down from sorting them. */

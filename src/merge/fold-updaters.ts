@@ -2,7 +2,7 @@
  * Keeps the list of managers bounded: beyond ten updaters the oldest are folded, per version, into one entry named
  * `ancient-changes`. Appliers are never folded: their entries say what they want, not only what happened.
  */
-import { isEmpty, union } from './field-set.ts'
+import { isEmpty, unionAll } from './field-set.ts'
 import { byAge, type Manager } from './managed-fields.ts'
 
 const maxUpdaters = 10
@@ -13,23 +13,25 @@ export function foldUpdaters(managers: readonly Manager[]): readonly Manager[] {
   let excess = updaters.length - maxUpdaters
   if (excess <= 0) return managers
   const folded = new Set<Manager>()
-  const buckets = new Map<string, Manager>()
+  const buckets = new Map<string, Manager[]>()
   for (const manager of updaters.toSorted(byAge)) {
     if (excess === 0) break
-    const bucket = buckets.get(manager.apiVersion)
-    buckets.set(manager.apiVersion, bucket === undefined ? manager : fold(bucket, manager))
     folded.add(manager)
-    if (bucket !== undefined) excess--
+    const bucket = buckets.get(manager.apiVersion)
+    if (bucket === undefined) {
+      buckets.set(manager.apiVersion, [manager])
+      continue
+    }
+    bucket.push(manager)
+    excess--
   }
-  return [...managers.filter((manager) => !folded.has(manager)), ...buckets.values()]
+  return [...managers.filter((manager) => !folded.has(manager)), ...Array.from(buckets.values(), fold)]
 }
 
-function fold(older: Manager, newer: Manager): Manager {
-  return {
-    ...newer,
-    name: ancient,
-    subresource: '',
-    fields: union(older.fields, newer.fields),
-    encoded: undefined,
-  }
+/** One entry for all of a bucket, as old as the newest of them; one that is alone stays as it is. */
+function fold(bucket: readonly Manager[]): Manager {
+  const newest = bucket.at(-1)!
+  if (bucket.length === 1) return newest
+  const fields = unionAll(bucket.map((manager) => manager.fields))
+  return { ...newest, name: ancient, subresource: '', fields, encoded: undefined }
 }

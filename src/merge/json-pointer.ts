@@ -4,6 +4,7 @@
  * A token is a member of an object or an index of a list; which of them is known only at the value it meets. It names
  * own members alone, `__proto__` like any other. An index is a decimal number without sign or leading zeros.
  */
+import { shorten } from '../base/shorten.ts'
 import { isObject, type Json, own } from '../model/json.ts'
 
 export type Pointer = readonly string[]
@@ -19,7 +20,7 @@ export function parsePointer(text: string): Pointer | undefined {
 
 export function formatPointer(pointer: Pointer): string {
   const text = pointer.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-  return JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}...` : text)
+  return JSON.stringify(text.length > longestShown ? `${shorten(text, longestShown)}...` : text)
 }
 
 /** The index that a token means in a list, if it is one below `end`. */

@@ -1,7 +1,7 @@
 /** What can be owned at all: not what names an object, not what the server decides, not what a way of writing resets. */
 
 import type { FieldPath } from '../model/field-error.ts'
-import type { JsonObject } from '../model/json.ts'
+import { isObject, type JsonObject, own } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { type Comparison, unchanged } from './compare.ts'
 import { difference, differenceBelow, type FieldSet, setOf } from './field-set.ts'
@@ -32,6 +32,19 @@ export function ownable(fields: FieldSet): FieldSet {
 /** Without the fields, by path (`spec`, `status.certificate`), that this way of writing resets. */
 export function writable(fields: FieldSet, readOnly: readonly string[]): FieldSet {
   return readOnly.length === 0 ? fields : differenceBelow(fields, setOf(...readOnly.map(stepsOf)))
+}
+
+/** A configuration without what this way of writing resets: it is not merged, so that no value in it can be at fault. */
+export function withoutReadOnly(config: JsonObject, readOnly: readonly string[]): JsonObject {
+  return readOnly.reduce((rest, path) => withoutMember(rest, path.split('.')), config)
+}
+
+function withoutMember(object: JsonObject, [name, ...below]: readonly string[]): JsonObject {
+  const value = name === undefined ? undefined : own(object, name)
+  if (name === undefined || value === undefined) return object
+  const { [name]: _, ...rest } = object
+  if (below.length === 0) return rest
+  return isObject(value) ? { ...object, [name]: withoutMember(value, below) } : object
 }
 
 function stepsOf(path: FieldPath): string[] {

@@ -60,7 +60,10 @@ function pruneElements(schema: ListSchema, value: Json[], { last, owned }: Owner
   return kept.length === 0 ? null : kept
 }
 
-/** What was taken from `whole` and is owned, put back. */
+/**
+ * What was taken from `whole` and is owned, put back. A value that is owned is that of `whole`, also where `pruned` has
+ * one: it was taken in another version, and on the way back its field may have come out as zero instead of missing.
+ */
 export function putBack(schema: Schema, whole: Json, pruned: Json | undefined, owned: FieldSet): Json {
   if (pruned === whole) return whole
   if (hasMembers(schema) && isObject(whole)) {
@@ -80,7 +83,7 @@ export function putBack(schema: Schema, whole: Json, pruned: Json | undefined, o
       return [putBack(schema.items, item, rest.get(step), below(owned, step))]
     })
   }
-  return pruned ?? whole
+  return owned.member ? whole : (pruned ?? whole)
 }
 
 function holds(set: FieldSet, named: boolean): boolean {

@@ -28,10 +28,14 @@ interface Versions {
   readonly inVersion?: InVersion | undefined
 }
 
-/** The schemas of a kind's versions, from an object in one of them. */
+/** The schemas of a kind's versions, from an object in one of them, which is converted once per version. */
 export function schemaInVersions({ schema, apiVersion, inVersion }: Versions, object: JsonObject): SchemaIn {
   if (inVersion === undefined) return () => schema
-  return (other) => (other === apiVersion ? schema : inVersion(object, other)?.schema)
+  const known = new Map<string, ObjectSchema | undefined>([[apiVersion, schema]])
+  return (other) => {
+    if (!known.has(other)) known.set(other, inVersion(object, other)?.schema)
+    return known.get(other)
+  }
 }
 
 function reconcile(schema: Schema, set: FieldSet): FieldSet {

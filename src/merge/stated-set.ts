@@ -3,8 +3,9 @@
  *
  * A place is stated by its value; a field named by the schema is not stated for its own sake, unless it is empty or
  * null, while a key of a user's choosing and an element of a list are. Refuses (400, naming the place) what cannot be
- * merged: unknown fields, objects and lists that are none, elements without their keys or with those of another one.
- * The types of scalars and of wholes are left to the decoder, which reads the merged object.
+ * merged: unknown fields, objects and lists that are none, elements whose keys are no scalars or are those of another
+ * one. A key that is missing counts as empty: whether that may be is for the rules of the kind to say. The types of
+ * scalars and of wholes are left to the decoder, which reads the merged object.
  */
 import { badRequest } from '../model/api-error.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
@@ -54,7 +55,7 @@ function statedElements(schema: ListSchema, value: Json, path: FieldPath): Field
   const children = new Map<string, FieldSet>()
   for (const [i, item] of value.entries()) {
     const place = at(path, i)
-    if (schema.list === 'map') refuseKeyless(schema, item, place)
+    if (schema.list === 'map') refuseOddKeys(schema, item, place)
     else refuseNoScalar(item, place)
     const step = elementStep(schema, item)
     if (children.has(step)) throw badRequest(`${place}: duplicate entry for ${pathText([step])}`)
@@ -63,12 +64,11 @@ function statedElements(schema: ListSchema, value: Json, path: FieldPath): Field
   return children.size === 0 ? emptySet : { member: false, children }
 }
 
-function refuseKeyless(schema: ListSchema, item: Json, path: FieldPath): void {
+function refuseOddKeys(schema: ListSchema, item: Json, path: FieldPath): void {
   if (!isObject(item)) throw badRequest(`${path}: expected object, got ${typeName(item)}`)
   for (const name of schema.keys ?? []) {
     const value = keyOf(schema, item, name)
-    if (value === undefined) throw badRequest(`${path}.${name}: required: it is a key of the list and has no default`)
-    if (value === null || typeof value === 'object')
+    if (typeof value === 'object')
       throw badRequest(`${path}.${name}: a key of the list must be a scalar, got ${typeName(value)}`)
   }
 }

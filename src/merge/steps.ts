@@ -14,8 +14,7 @@ export function elementStep(schema: ListSchema, item: Json): string {
   const names = schema.keys ?? []
   let text = ''
   for (const name of names.length < 2 ? names : names.toSorted(compareUtf8)) {
-    const value = keyOf(schema, item, name)
-    if (value !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${scalarText(value)}`
+    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${scalarText(keyOf(schema, item, name))}`
   }
   return `k:{${text}}`
 }
@@ -25,13 +24,15 @@ function scalarText(value: Json): string {
   return typeof value === 'string' ? JSON.stringify(value) : stringifyJson(value)
 }
 
-/** A key field of an element; one that is left out counts with its default. */
-export function keyOf(schema: ListSchema, item: JsonObject, name: string): Json | undefined {
+/** A key field of an element; one that is left out counts with its default, or else as empty. */
+export function keyOf(schema: ListSchema, item: JsonObject, name: string): Json {
   return own(item, name) ?? defaultOf(schema, name)
 }
 
-function defaultOf({ items }: ListSchema, name: string): Json | undefined {
-  return items.type === 'object' && Object.hasOwn(items.fields, name) ? items.fields[name]!.default : undefined
+function defaultOf({ items }: ListSchema, name: string): Json {
+  if (items.type !== 'object' || !Object.hasOwn(items.fields, name)) return ''
+  const { default: given, schema } = items.fields[name]!
+  return given ?? (schema.type === 'integer' || schema.type === 'number' ? 0 : schema.type === 'boolean' ? false : '')
 }
 
 /** The elements of a list by their steps, in order. Of elements with one and the same step the first counts. */

@@ -18,6 +18,12 @@ import { malformed } from './patch-faults.ts'
 const orderPrefix = '$setElementOrder'
 const deletionPrefix = '$deleteFromPrimitiveList'
 
+/**
+ * How often a patch may name one element. Twice happens (a port of two protocols is known by its number alone); each
+ * time costs as much as the element is large.
+ */
+const maxRepeats = 10
+
 /** What is not described: objects merge, anything else is replaced. */
 const undescribed: Schema = { type: 'any' }
 
@@ -122,9 +128,14 @@ function mergeElements(schema: ListSchema, kept: readonly Json[], patch: readonl
   const identify = identifyIn(schema)
   const result = [...kept]
   const places = new Map(result.map((element, i) => [identify(element), i] as const).reverse())
+  const named = new Map<Identity, number>()
   for (const element of patch) {
-    const place = places.get(identify(element)) ?? result.length
-    places.set(identify(element), place)
+    const identity = identify(element)
+    const times = (named.get(identity) ?? 0) + 1
+    if (times > maxRepeats) throw malformed(`it names one element of a list more than ${maxRepeats} times`)
+    named.set(identity, times)
+    const place = places.get(identity) ?? result.length
+    places.set(identity, place)
     const present = result[place]
     result[place] = isObject(present)
       ? mergeObject(schema.items, present, element as JsonObject)

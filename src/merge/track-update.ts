@@ -3,13 +3,14 @@
  *
  * The writer takes every field that it added or modified, from whoever had it; removed fields are nobody's. An object
  * without managers is not tracked, until its first apply. A client may edit the managers: what it sends replaces them
- * if it can be read and is not empty; a list with one empty entry drops them all (spec: apply, rule 6), after which
- * the writer owns what it changed in the same write.
+ * if it can be read and is not empty; a list with one empty entry drops them all (spec: apply, rule 6), whatever else
+ * the write changes, and the object is not tracked.
  */
+import { atOnce } from '../base/pieces.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
-import { changeInVersions, type InVersion } from './change.ts'
-import { type Comparison, changedBy, isUnchanged } from './compare.ts'
+import { type Changes, changeInVersions, type InVersion } from './change.ts'
+import { isUnchanged } from './compare.ts'
 import { covers, difference, emptySet, isEmpty, sameSet, union } from './field-set.ts'
 import { foldUpdaters } from './fold-updaters.ts'
 import {
@@ -40,22 +41,32 @@ export interface UpdateToTrack {
 
 /** The managedFields of `after`; undefined when the object is not tracked. */
 export function trackUpdate(update: UpdateToTrack): ManagedFieldsEntry[] | undefined {
+  return atOnce(trackSteps(update))
+}
+
+/** The same, with a yield wherever it can be interrupted: each part goes once through the object. */
+export function* trackSteps(update: UpdateToTrack): Generator<void, ManagedFieldsEntry[] | undefined> {
   const { schema, writer, readOnly, inVersion } = update
   const managers = currentManagers(update)
   if (managers === undefined) return undefined
+  yield
   const { apiVersion } = writer
   const before = withoutManagers(update.before)
   const after = withoutManagers(update.after)
   const changeIn = changeInVersions({ schema, apiVersion, before, after, readOnly, inVersion })
+  yield
   const known = reconcileManagers(schemaInVersions({ schema, apiVersion, inVersion }, before), managers)
-  return writeManagers(foldUpdaters(takeChanges(known, (version) => changeIn(version)?.changes, writer)))
+  yield
+  const next = takeChanges(known, (version) => changeIn(version)?.changes, writer)
+  yield
+  return writeManagers(foldUpdaters(next))
 }
 
 /** Whom the write finds; undefined when the object is not tracked. */
 function currentManagers({ before, after, writer, create }: UpdateToTrack): Manager[] | undefined {
   if (create) return []
   const sent = writer.subresource === '' ? after.metadata.managedFields : undefined
-  if (isReset(sent)) return []
+  if (isReset(sent)) return undefined
   const managers = readSent(sent) ?? storedManagers(before)
   return managers.length > 0 ? managers : undefined
 }
@@ -77,12 +88,12 @@ function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
  */
 export function takeChanges(
   managers: readonly Manager[],
-  changesIn: (apiVersion: string) => Comparison | undefined,
+  changesIn: (apiVersion: string) => Changes | undefined,
   writer: Writer,
 ): Manager[] {
   const changes = changesIn(writer.apiVersion)!
   if (isUnchanged(changes)) return [...managers]
-  const taken = ownable(changedBy(changes))
+  const taken = ownable(changes.set)
   const writing: ManagerId = { ...writer, operation: 'Update' }
   const isWriter = (manager: Manager) => sameManager(manager, writing)
   // Who alone owns all of it, and removes nothing, goes on owning it: most updates are of this form.
@@ -97,9 +108,9 @@ export function takeChanges(
 }
 
 /** Nobody keeps what somebody else changed or removed. */
-function withoutChanged(manager: Manager, changes: Comparison | undefined): Manager[] {
+function withoutChanged(manager: Manager, changes: Changes | undefined): Manager[] {
   if (changes === undefined) return []
-  return [withFields(manager, difference(manager.fields, union(changedBy(changes), changes.removed)))]
+  return [withFields(manager, difference(manager.fields, changes.touched))]
 }
 
 function claim(former: Manager | undefined, writer: Writer, fields: Manager['fields']): Manager {

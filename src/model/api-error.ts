@@ -2,6 +2,7 @@
  * The one error that becomes an answer: a code, a reason and a sentence, turned into a Status body in one place.
  * The constructors below name every way in which the server says no; each says what was wrong and with what.
  */
+import { shorten } from '../base/shorten.ts'
 import { causeOf, type FieldError, firstFaults, type StatusCause, summary } from './field-error.ts'
 
 export interface StatusDetails {
@@ -88,13 +89,14 @@ export function notFound(resource: ResourceRef, name: string): ApiError {
   )
 }
 
-export function noSuchPath(): ApiError {
-  return new ApiError(404, 'NotFound', 'the server could not find the requested resource', {})
+/** There is one, but what the store holds of it is of no use. */
+export function unreadable(resource: ResourceRef, name: string, why: string): ApiError {
+  const message = `${qualified(resource)} "${name}" cannot be read: ${why}`
+  return new ApiError(500, 'InternalError', message, detailsOf(resource.group, resource.plural, name))
 }
 
-export function methodNotAllowed(action: string, resource?: ResourceRef): ApiError {
-  const message = `${action} is not supported on ${resource ? `resources of kind "${qualified(resource)}"` : 'this path'}`
-  return new ApiError(405, 'MethodNotAllowed', message, resource ? detailsOf(resource.group, resource.plural, '') : {})
+export function noSuchPath(): ApiError {
+  return new ApiError(404, 'NotFound', 'the server could not find the requested resource', {})
 }
 
 export function notAcceptable(offered: readonly string[]): ApiError {
@@ -141,7 +143,7 @@ export function unsupportedMediaType(message: string): ApiError {
 
 export function invalidObject(kind: KindRef, name: string, errors: readonly FieldError[]): ApiError {
   const full = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
-  const shown = name.slice(0, longestName)
+  const shown = shorten(name, longestName)
   const told = firstFaults(errors)
   const more = errors.length > told.length ? `, and ${errors.length - told.length} more` : ''
   const details = { ...detailsOf(kind.group, kind.kind, shown), causes: told.map(causeOf) }
@@ -150,6 +152,10 @@ export function invalidObject(kind: KindRef, name: string, errors: readonly Fiel
 
 /** No name that is longer is valid. */
 const longestName = 1000
+
+export function tooManyRequests(message: string, retryAfterSeconds = 1): ApiError {
+  return new ApiError(429, 'TooManyRequests', message, { retryAfterSeconds })
+}
 
 export function internalError(message: string, options?: ErrorOptions): ApiError {
   return new ApiError(
@@ -165,8 +171,8 @@ export function serviceUnavailable(message: string, retryAfterSeconds = 1, optio
   return new ApiError(503, 'ServiceUnavailable', message, { retryAfterSeconds }, options)
 }
 
-export function timeout(message: string, details: StatusDetails = {}): ApiError {
-  return new ApiError(504, 'Timeout', message, details)
+export function timeout(message: string, details: StatusDetails = {}, options?: ErrorOptions): ApiError {
+  return new ApiError(504, 'Timeout', message, details, options)
 }
 
 export function insufficientStorage(message: string, options?: ErrorOptions): ApiError {

@@ -2,6 +2,7 @@
  * What is wrong with a field: a list of these is the outcome of every validation.
  * `causeOf` gives the form they take in a Status.
  */
+import { shorten } from '../base/shorten.ts'
 import type { Json } from './json.ts'
 
 /** Where a field is: `spec.ports[0].name`, `data[a key]`. */
@@ -90,8 +91,8 @@ const longestText = 2000
 export function firstFaults(errors: readonly FieldError[]): FieldError[] {
   return errors.slice(0, maxTold).map(({ fault, path, text }) => ({
     fault,
-    path: path.slice(0, longestPath),
-    text: text.slice(0, longestText),
+    path: shorten(path, longestPath),
+    text: shorten(text, longestText),
   }))
 }
 
@@ -105,5 +106,5 @@ function show(value: Json | undefined): string {
   if (value === undefined) return 'null'
   if (typeof value === 'bigint') return value.toString()
   const text = JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? item.toString() : item))
-  return text.length > longestShown ? `${text.slice(0, longestShown)}...` : text
+  return text.length > longestShown ? `${shorten(text, longestShown)}...` : text
 }

@@ -1,7 +1,9 @@
 /**
  * Label selectors in their query form: `a=b,c!=d,e in (f,g),h notin (i),j,!k`.
- * Parsed in one pass, linear in the text; what does not parse is a 400 that says where.
+ * Parsed in one pass, linear in the text; what does not parse is a 400 that says where. `LabelMatcher` is a selector
+ * made ready for many objects: what it costs per object depends on the object's labels, not on the selector's length.
  */
+import { shorten } from '../base/shorten.ts'
 import { badRequest } from './api-error.ts'
 import { checkLabelValue, checkQualifiedName } from './names.ts'
 
@@ -31,31 +33,82 @@ export function parseLabelSelector(text: string): Requirement[] {
   return requirements
 }
 
-export function matchesLabels(requirements: readonly Requirement[], labels: Labels): boolean {
-  return requirements.every((requirement) => matchesOne(requirement, labelValue(labels, requirement.key)))
+/** All that a selector demands of one label. */
+interface Demand {
+  /** Whether the label must be there. */
+  readonly needed: boolean
+  readonly forbidden: boolean
+  readonly oneOf: ReadonlySet<string> | undefined
+  readonly noneOf: ReadonlySet<string> | undefined
+  readonly above: number
+  readonly below: number
 }
 
-function matchesOne(requirement: Requirement, value: string | undefined): boolean {
-  switch (requirement.op) {
-    case 'in':
-      return value !== undefined && requirement.values.includes(value)
-    case 'notin':
-      return value === undefined || !requirement.values.includes(value)
-    case 'exists':
-      return value !== undefined
-    case 'absent':
-      return value === undefined
-    case 'gt':
-      return value !== undefined && /^-?\d+$/.test(value) && Number(value) > requirement.value
-    case 'lt':
-      return value !== undefined && /^-?\d+$/.test(value) && Number(value) < requirement.value
-    default:
-      return requirement satisfies never
+const anything: Demand = {
+  needed: false,
+  forbidden: false,
+  oneOf: undefined,
+  noneOf: undefined,
+  above: Number.NEGATIVE_INFINITY,
+  below: Number.POSITIVE_INFINITY,
+}
+
+export class LabelMatcher {
+  readonly #demands = new Map<string, Demand>()
+  /** How many labels an object must have at least. */
+  readonly #needed: number
+
+  constructor(requirements: readonly Requirement[]) {
+    for (const [key, all] of Map.groupBy(requirements, (requirement) => requirement.key))
+      this.#demands.set(key, demandOf(all))
+    this.#needed = [...this.#demands.values()].filter(({ needed }) => needed).length
+  }
+
+  /** The label with the fewest values to choose from, for an index; undefined: any value of any label may do. */
+  get choice(): { readonly key: string; readonly values: ReadonlySet<string> } | undefined {
+    let best: { key: string; values: ReadonlySet<string> } | undefined
+    for (const [key, { oneOf }] of this.#demands)
+      if (oneOf !== undefined && (best === undefined || oneOf.size < best.values.size)) best = { key, values: oneOf }
+    return best
+  }
+
+  matches(labels: Labels): boolean {
+    if (this.#demands.size === 0) return true
+    let met = 0
+    for (const key in labels) {
+      const demand = this.#demands.get(key)
+      if (demand === undefined) continue
+      if (!allows(demand, labels[key]!)) return false
+      if (demand.needed) met++
+    }
+    return met === this.#needed
   }
 }
 
-function labelValue(labels: Labels, key: string): string | undefined {
-  return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined
+function demandOf(requirements: readonly Requirement[]): Demand {
+  const choices = requirements.filter((each) => each.op === 'in').map(({ values }) => new Set(values))
+  const excluded = requirements.filter((each) => each.op === 'notin').flatMap(({ values }) => values)
+  return {
+    needed: requirements.some(({ op }) => op !== 'notin' && op !== 'absent'),
+    forbidden: requirements.some(({ op }) => op === 'absent'),
+    oneOf: choices.length === 0 ? undefined : choices.reduce(common),
+    noneOf: excluded.length === 0 ? undefined : new Set(excluded),
+    above: requirements.reduce((most, each) => (each.op === 'gt' ? Math.max(most, each.value) : most), anything.above),
+    below: requirements.reduce(
+      (least, each) => (each.op === 'lt' ? Math.min(least, each.value) : least),
+      anything.below,
+    ),
+  }
+}
+
+function common(some: ReadonlySet<string>, others: ReadonlySet<string>): Set<string> {
+  return new Set([...some].filter((value) => others.has(value)))
+}
+
+function allows({ forbidden, oneOf, noneOf, above, below }: Demand, value: string): boolean {
+  if (forbidden || noneOf?.has(value) || oneOf?.has(value) === false) return false
+  if (above === anything.above && below === anything.below) return true
+  return /^-?\d+$/.test(value) && Number(value) > above && Number(value) < below
 }
 
 class Parser {
@@ -100,7 +153,7 @@ class Parser {
     this.skipSpace()
     const key = this.#word()
     const errors = key === '' ? ['a label key is needed'] : checkQualifiedName(key)
-    if (errors.length > 0) throw this.#fault(`${JSON.stringify(key.slice(0, 100))} is no label key: ${errors[0]}`)
+    if (errors.length > 0) throw this.#fault(`${JSON.stringify(shorten(key, 100))} is no label key: ${errors[0]}`)
     return key
   }
 
@@ -109,7 +162,7 @@ class Parser {
     const value = this.#word()
     const errors = checkLabelValue(value)
     if (errors.length > 0)
-      throw this.#fault(`${JSON.stringify(value.slice(0, 100))} is no value for ${key}: ${errors[0]}`)
+      throw this.#fault(`${JSON.stringify(shorten(value, 100))} is no value for ${key}: ${errors[0]}`)
     return value
   }
 

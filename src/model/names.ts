@@ -52,7 +52,7 @@ export function checkQualifiedName(name: string): string[] {
   else if (prefix !== undefined) errors.push(...checkDnsSubdomain(prefix).map((text) => `prefix part ${text}`))
   if (local === '') errors.push('name part must be non-empty')
   else if (local.length > 63) errors.push(`name part ${atMost(63)}`)
-  if (local.length > 0 && !qualifiedPart.test(local.slice(0, 1000))) errors.push(qualifiedRule)
+  if (!qualifiedPart.test(local.slice(0, 1000))) errors.push(qualifiedRule)
   return errors
 }
 

@@ -2,6 +2,7 @@
  * resourceVersion on the wire is an opaque string; behind it stands a store revision in decimal.
  * Only these two functions know that.
  */
+import { shorten } from '../base/shorten.ts'
 import { badRequest } from './api-error.ts'
 
 export function formatVersion(revision: number): string {
@@ -12,7 +13,7 @@ export function formatVersion(revision: number): string {
 export function parseVersion(text: string): number {
   if (!/^(?:0|[1-9][0-9]{0,18})$/.test(text))
     throw badRequest(
-      `invalid resource version ${JSON.stringify(text.slice(0, 50))}: it must be one that the server gave`,
+      `invalid resource version ${JSON.stringify(shorten(text, 50))}: it must be one that the server gave`,
     )
   const revision = Number(text)
   // Beyond 2^53 no revision of ours can be; any such number is simply too large.

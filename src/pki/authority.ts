@@ -46,6 +46,8 @@ const day = 24 * 60 * 60 * 1000
 // Every certificate is valid from a day before it was made, for machines whose clocks differ or are set back.
 const backdate = day
 const lifetimes = { authority: 3650 * day, leaf: 365 * day } as const
+/** What a directory of ours holds. */
+const ownFiles = ['ca', 'serving', 'admin'].flatMap((name) => [`${name}.crt`, `${name}.key`])
 const noNames: AlternativeNames = { dns: [], ips: [] }
 
 interface PairFiles {
@@ -107,7 +109,7 @@ async function openCa(options: AuthorityOptions): Promise<Pair> {
 
 // Of several processes that get here at once, one names the key and one the certificate; all go on with those.
 async function makeCa(options: AuthorityOptions, files: PairFiles, found: KeyObject | undefined): Promise<Pair> {
-  await makePrivateDirectory(options.directory)
+  await makePrivateDirectory(options.directory, ownFiles)
   const key = found ?? (await makeKey(files))
   const certificate = await issueCertificate({
     subject: { commonName: 'orch-ca', organizations: [] },
@@ -137,7 +139,7 @@ async function openLeaf(options: AuthorityOptions, ca: Pair, leaf: Leaf): Promis
   const found = await readPair(files)
   const { certificate } = found
   if (certificate !== undefined && isFit(certificate, ca, leaf, options.clock.now())) return pemOf(found as Pair)
-  await makePrivateDirectory(options.directory)
+  await makePrivateDirectory(options.directory, ownFiles)
   const key = found.key ?? (await makeKey(files))
   const fresh = await issueLeaf(options, ca, { ...leaf, key })
   await replaceFile(files.certificate, fresh, 'certificate')

@@ -3,7 +3,9 @@
  * lines, each with one or more certificates in it; text around the blocks does not count. Whether the chain is trusted,
  * or fits a key, is left to those who use it.
  */
+
 import { X509Certificate } from 'node:crypto'
+import { shorten } from '../base/shorten.ts'
 import { type Element, expectTag, readSeveral, tags } from './der.ts'
 import { readPemBlocks } from './pem.ts'
 import { hasOneSignatureAlgorithm } from './tbs.ts'
@@ -17,7 +19,7 @@ export function checkCertificateChain(pem: Buffer): void {
   let count = 0
   for (const { label, hasHeaders, bytes } of readPemBlocks(pem)) {
     if (label !== 'CERTIFICATE')
-      throw new UnsoundInput(`only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(label.slice(0, 100))}`)
+      throw new UnsoundInput(`only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(shorten(label, 100))}`)
     if (hasHeaders) throw new UnsoundInput('no PEM block headers are permitted')
     const certificates = readSeveral(bytes)
     if (certificates.length === 0) throw new UnsoundInput('a CERTIFICATE PEM block has no certificate in it')

@@ -1,17 +1,16 @@
 /**
- * PEM files on disk: read whole and bounded, written so that a reader (or a crash at any moment) sees the old file or
- * the new one and never half of it. Keys are 0600 in a directory of 0700. Every error is a `PkiFileError` that names
- * the file; one whose content is no good is a `DamagedFile`, and what to do about it is said by the callers, who know
- * what the file is for.
+ * PEM files on disk: read whole and bounded, written whole or not at all (`base/files.ts`). Keys are 0600 in a directory
+ * of 0700. Every error is a `PkiFileError` that names the file; one whose content is no good is a `DamagedFile`, and
+ * what to do about it is said by the callers, who know what the file is for.
  */
-import { type KeyObject, randomBytes, X509Certificate } from 'node:crypto'
+import { type KeyObject, X509Certificate } from 'node:crypto'
 import { constants } from 'node:fs'
-import { chmod, link, mkdir, open, rename, rm, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { open } from 'node:fs/promises'
+import * as files from '../base/files.ts'
 import { keyFromPem } from './keys.ts'
 
 const maxFileBytes = 256 * 1024
-const modes = { certificate: 0o644, key: 0o600, directory: 0o700 } as const
+const modes = { certificate: 0o644, key: 0o600 } as const
 
 export class PkiFileError extends Error {
   override readonly name = 'PkiFileError'
@@ -51,23 +50,24 @@ export async function readKeyFile(file: string): Promise<KeyObject | undefined> 
 
 /** Writes the file unless it is there already: of several writers one wins, and its file is whole. */
 export async function createFile(file: string, text: string, kind: 'certificate' | 'key'): Promise<void> {
-  await place(file, text, modes[kind], async (temporary) => {
-    await link(temporary, file).catch(ignoring('EEXIST'))
-    await rm(temporary)
-  })
+  await files.createFile(file, text, modes[kind]).catch(notWritten(file))
 }
 
 /** Writes the file in place of the one that is there. */
 export async function replaceFile(file: string, text: string, kind: 'certificate' | 'key'): Promise<void> {
-  await place(file, text, modes[kind], (temporary) => rename(temporary, file))
+  await files.replaceFile(file, text, modes[kind]).catch(notWritten(file))
 }
 
-/** Makes the directory, with those above it, and takes it away from everybody but the owner. */
-export async function makePrivateDirectory(directory: string): Promise<void> {
+function notWritten(file: string): (error: unknown) => never {
+  return (error) => {
+    throw failed(file, 'cannot be written', error)
+  }
+}
+
+/** Makes the directory, with those above it, and takes it away from everybody but the owner. `ours`: what may be in it. */
+export async function makePrivateDirectory(directory: string, ours: readonly string[]): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true, mode: modes.directory })
-    const { mode } = await stat(directory)
-    if ((mode & 0o077) !== 0) await chmod(directory, modes.directory)
+    await files.makePrivateDirectory(directory, ours)
   } catch (error) {
     throw failed(directory, 'cannot be made a private directory', error)
   }
@@ -76,7 +76,7 @@ export async function makePrivateDirectory(directory: string): Promise<void> {
 // O_NONBLOCK: opening a pipe by mistake must not wait for its writer.
 async function readBounded(file: string): Promise<{ text: string; mode: number } | undefined> {
   try {
-    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(ignoring('ENOENT'))
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(files.ignoring('ENOENT'))
     if (handle === undefined) return undefined
     await using _ = handle
     const status = await handle.stat()
@@ -100,38 +100,6 @@ function oneBlock(text: string): string {
   const blocks = text.split('-----BEGIN ').length - 1
   if (blocks !== 1) throw new Error(`${blocks} PEM blocks where there is to be one`)
   return text
-}
-
-// The temporary file is synced before it gets its name, and the directory after, so that both survive a power loss.
-async function place(file: string, text: string, mode: number, name: (temporary: string) => Promise<void>) {
-  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
-  try {
-    await writeSynced(temporary, text, mode)
-    await name(temporary)
-    await syncDirectory(dirname(file))
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw failed(file, 'cannot be written', error)
-  }
-}
-
-async function writeSynced(file: string, text: string, mode: number): Promise<void> {
-  await using handle = await open(file, 'wx', mode)
-  await handle.chmod(mode)
-  await handle.writeFile(text)
-  await handle.sync()
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  await using handle = await open(directory, 'r')
-  await handle.sync()
-}
-
-function ignoring(code: string): (error: unknown) => undefined {
-  return (error) => {
-    if ((error as NodeJS.ErrnoException).code !== code) throw error
-    return undefined
-  }
 }
 
 function failed(file: string, problem: string, cause: unknown): PkiFileError {

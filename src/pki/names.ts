@@ -2,7 +2,9 @@
  * The names a server certificate is good for: DNS names and IP addresses, checked and in one spelling each, and read
  * back from a certificate. `010.1.2.3` is refused, as some read it as octal (CVE-2021-29923).
  */
+
 import { isIPv4 } from 'node:net'
+import { shorten } from '../base/shorten.ts'
 import { childrenOf, MalformedDer, readWhole, tags } from './der.ts'
 import { extensionOf } from './tbs.ts'
 
@@ -43,7 +45,7 @@ function canonicalDns(text: string): string {
   const labels = text.toLowerCase().split('.')
   const named = labels[0] === '*' && labels.length > 1 ? labels.slice(1) : labels
   const fits = text.length <= 253 && named.every(isLabel) && !isDigits(named.at(-1) ?? '')
-  if (!fits) throw new Error(`not a DNS name: ${JSON.stringify(text.slice(0, 300))}`)
+  if (!fits) throw new Error(`not a DNS name: ${JSON.stringify(shorten(text, 300))}`)
   return labels.join('.')
 }
 
@@ -58,7 +60,7 @@ function isDigits(label: string): boolean {
 
 function canonicalIp(text: string): string {
   const address = isIPv4(text) ? text : canonicalIpv6(text)
-  if (address === undefined) throw new Error(`not an IP address: ${JSON.stringify(text.slice(0, 300))}`)
+  if (address === undefined) throw new Error(`not an IP address: ${JSON.stringify(shorten(text, 300))}`)
   return address
 }
 

@@ -3,16 +3,16 @@
  * none. What others own and the configuration would change is a conflict, told in full, unless it is forced.
  */
 
-import { type Applied, applyObject } from '../merge/apply.ts'
+import { type Applied, applySteps } from '../merge/apply.ts'
 import { applyConflict } from '../merge/conflicts.ts'
-import { ApiError, conflict, notFound } from '../model/api-error.ts'
-import type { Json, JsonObject } from '../model/json.ts'
+import { ApiError, conflict, notFound, serviceUnavailable } from '../model/api-error.ts'
+import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { inVersions } from './conversion.ts'
 import { create } from './create.ts'
 import { keyOf, readMostRecent } from './resource.ts'
 import { type Updated, updateObject } from './update.ts'
-import { readOnlyFields, versionOf, type WriteContext, writerOf } from './write.ts'
+import { maxAttempts, readOnlyFields, versionOf, type WriteContext, writerOf } from './write.ts'
 
 export interface ApplyQuery {
   readonly name: string
@@ -26,20 +26,35 @@ export interface ApplyQuery {
 export async function apply(context: WriteContext, query: ApplyQuery): Promise<Updated> {
   const { resource, namespace } = context
   await readMostRecent(resource)
-  if (resource.cache.get(keyOf(resource, namespace, query.name)) !== undefined)
-    return await applyToExisting(context, query)
-  if (context.subresource !== '') throw notFound(resource, query.name)
-  try {
-    return await applyNew(context, query)
-  } catch (error) {
-    // Somebody created it in this moment: then it is there to apply to.
-    if (error instanceof ApiError && error.reason === 'AlreadyExists') return await applyToExisting(context, query)
-    throw error
+  let exists = resource.cache.get(keyOf(resource, namespace, query.name)) !== undefined
+  if (!exists && context.subresource !== '') throw notFound(resource, query.name)
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    try {
+      return await (exists ? applyToExisting : applyNew)(context, query)
+    } catch (error) {
+      if (!(error instanceof ApiError) || !hasTurned(context, error, exists)) throw error
+      if (exists) refuseOther(context, query)
+      exists = !exists
+    }
   }
+  throw serviceUnavailable(`${resource.plural} "${query.name}" is created and deleted too often; try again`)
+}
+
+/** Whether somebody created or deleted the object in this moment, so that it is to be looked at the other way. */
+function hasTurned({ subresource }: WriteContext, { reason }: ApiError, existed: boolean): boolean {
+  return existed ? reason === 'NotFound' && subresource === '' : reason === 'AlreadyExists'
+}
+
+/** A configuration that says which object it means is not for another one in the place of the one that was deleted. */
+function refuseOther({ resource }: WriteContext, { name, config }: ApplyQuery): void {
+  const metadata = isObject(config) ? own(config, 'metadata') : undefined
+  const { uid, resourceVersion } = isObject(metadata) ? metadata : {}
+  if (uid || (resourceVersion && resourceVersion !== '0'))
+    throw conflict(resource, name, 'the object that the configuration names by its uid or version has been deleted')
 }
 
 async function applyNew(context: WriteContext, query: ApplyQuery): Promise<Updated> {
-  const object = merge(context, query, undefined)
+  const object = await merge(context, query, undefined)
   const { resourceVersion: _, uid, ...metadata } = object.metadata
   if (uid)
     throw conflict(
@@ -51,18 +66,20 @@ async function applyNew(context: WriteContext, query: ApplyQuery): Promise<Updat
 }
 
 async function applyToExisting(context: WriteContext, query: ApplyQuery): Promise<Updated> {
-  const json = await updateObject(context, query.name, (previous) => ({
-    object: merge(context, query, previous),
+  const json = await updateObject(context, query.name, async (previous) => ({
+    object: await merge(context, query, previous),
     managed: true,
   }))
   return { json, created: false }
 }
 
-function merge(context: WriteContext, { config, force, complete }: ApplyQuery, live: ApiObject | undefined): ApiObject {
+async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject | undefined): Promise<ApiObject> {
+  const { config, force, complete } = query
+  const { pieces } = context
   const version = versionOf(context)
   const { schema, confidential = false } = version.kind
   const inVersion = inVersions(version)
-  const applied = applyObject({
+  const work = applySteps({
     schema,
     vendor: version.vendor,
     empty: version.empty,
@@ -73,7 +90,10 @@ function merge(context: WriteContext, { config, force, complete }: ApplyQuery, l
     readOnly: readOnlyFields(context),
     ...(inVersion && { inVersion }),
   })
+  await pieces.rest()
+  const applied = await pieces.run(work)
   if (applied.outcome === 'conflict') throw applyConflict(applied.conflicts, { hideValues: confidential })
+  await pieces.rest()
   return withManagers(complete(applied.object, live), applied)
 }
 

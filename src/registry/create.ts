@@ -1,13 +1,19 @@
 /** create: a new object from a client's, or 409 when the name is taken. */
 
-import { alreadyExists, badRequest, generateNameTaken, invalidObject, serviceUnavailable } from '../model/api-error.ts'
-import type { ApiObject } from '../model/object.ts'
-import { asJson } from '../model/object.ts'
+import {
+  type ApiError,
+  alreadyExists,
+  badRequest,
+  generateNameTaken,
+  invalidObject,
+  serviceUnavailable,
+} from '../model/api-error.ts'
+import { type ApiObject, asJson } from '../model/object.ts'
 import { validate } from '../schema/validate.ts'
 import type { Guard } from '../store/store.ts'
 import { admissionRequest } from './admission-request.ts'
 import { jsonOf, toStored } from './conversion.ts'
-import { generateName, systemMetadata, validateMetadata } from './metadata.ts'
+import { generateName, namesVersion, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
 import {
   commitObject,
@@ -27,47 +33,66 @@ import {
 export async function create(context: WriteContext, object: ApiObject, managed = false): Promise<Buffer> {
   refuseVersion(object)
   const version = versionOf(context)
+  await context.pieces.rest()
   return jsonOf(version, await createStored(context, toStored(version, object), managed))
 }
 
-/** Whoever decides on it may rest on another object, such as its namespace; when that has changed it is decided anew. */
+/** How many names are drawn for an object before it is told that they are taken. */
+const maxDraws = 8
+
+/**
+ * Whoever decides on it may rest on another object, such as its namespace; when that has changed it is decided anew. So
+ * it is where the name was drawn and is taken: each attempt draws another.
+ */
 async function createStored(context: WriteContext, object: ApiObject, managed: boolean): Promise<Buffer> {
+  let draws = drawsName(object) ? maxDraws : 1
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const created = await createOnce(context, object, managed)
-    if (created !== 'unguarded') return created
-    await readMostRecent(context.resource)
+    const outcome = await createOnce(context, object, managed)
+    if (outcome instanceof Buffer) return outcome
+    if (outcome === 'unguarded') await readMostRecent(context.resource)
+    else if (--draws === 0) throw outcome
   }
   throw serviceUnavailable('what the object depends on is changed too often; try again')
 }
 
-async function createOnce(context: WriteContext, object: ApiObject, managed: boolean): Promise<Buffer | 'unguarded'> {
+/** The JSON of what is stored; or why it is not: what it rests on has changed, or its name is taken. */
+type Outcome = Buffer | 'unguarded' | ApiError
+
+async function createOnce(context: WriteContext, object: ApiObject, managed: boolean): Promise<Outcome> {
   const guards: Guard[] = []
   const named = nameObject(context, object)
-  const owned = managed ? named : withManagers(context, context.resource.empty, named)
+  const owned = managed ? named : await withManagers(context, context.resource.empty, named)
+  await context.pieces.rest()
   const admitted = (await context.admission.mutate(requestOf(context, owned, guards))) ?? owned
   const prepared = prepare(context, admitted)
   throwIfInvalid(context, prepared)
   warn(context, prepared, undefined)
+  await context.pieces.rest()
   await context.admission.validate(requestOf(context, prepared, guards))
+  await context.pieces.rest()
   return context.dryRun ? await checkFree(context, prepared) : await persist(context, prepared, guards)
 }
 
 /** A version says which state a write is based on; a new object is based on none. */
-function refuseVersion({ metadata }: ApiObject): void {
-  if (metadata.resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created')
+function refuseVersion(object: ApiObject): void {
+  if (namesVersion(object)) throw badRequest('resourceVersion should not be set on objects to be created')
 }
 
 function nameObject({ resource, namespace }: WriteContext, object: ApiObject): ApiObject {
   const metadata = { ...object.metadata }
   if (namespace === '') delete metadata.namespace
   else metadata.namespace = namespace
-  if (!metadata.name && metadata.generateName) {
-    metadata.name = generateName(metadata.generateName)
+  if (drawsName(object)) {
+    metadata.name = generateName(metadata.generateName!)
     const renamed = { ...object, metadata }
     resource.kind.fillDefaults?.(renamed, resource.context)
     return renamed
   }
   return { ...object, metadata }
+}
+
+function drawsName({ metadata }: ApiObject): boolean {
+  return !metadata.name && !!metadata.generateName
 }
 
 function prepare(write: WriteContext, object: ApiObject): ApiObject {
@@ -81,7 +106,7 @@ function throwIfInvalid(write: WriteContext, object: ApiObject): void {
   const { resource } = write
   const { context } = versionOf(write)
   const errors = [
-    ...validateMetadata(resource.kind, object.metadata),
+    ...validateMetadata(resource.kind, object.metadata, resource.vendor),
     ...validate(resource.kind.schema, asJson(object), context),
     ...(resource.kind.validate?.(object, context) ?? []),
     ...(resource.kind.validateCreate?.(object, context) ?? []),
@@ -89,26 +114,21 @@ function throwIfInvalid(write: WriteContext, object: ApiObject): void {
   if (errors.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', errors)
 }
 
-async function persist(
-  context: WriteContext,
-  object: ApiObject,
-  guards: readonly Guard[],
-): Promise<Buffer | 'unguarded'> {
+async function persist(context: WriteContext, object: ApiObject, guards: readonly Guard[]): Promise<Outcome> {
   const result = await commitObject(context, object, 0, guards)
   if (result.outcome === 'stored') return result.json
   // The name is free, so it was a guard.
-  if (result.current === undefined) return 'unguarded'
-  throw taken(context, object)
+  return result.current === undefined ? 'unguarded' : taken(context, object)
 }
 
-async function checkFree(context: WriteContext, object: ApiObject): Promise<Buffer> {
+async function checkFree(context: WriteContext, object: ApiObject): Promise<Outcome> {
   const { resource, namespace } = context
   await readMostRecent(resource)
-  if (resource.cache.get(keyOf(resource, namespace, object.metadata.name!))) throw taken(context, object)
+  if (resource.cache.get(keyOf(resource, namespace, object.metadata.name!))) return taken(context, object)
   return unstored(object)
 }
 
-function taken({ resource }: WriteContext, { metadata }: ApiObject): Error {
+function taken({ resource }: WriteContext, { metadata }: ApiObject): ApiError {
   return metadata.generateName ? generateNameTaken(resource, metadata.name!) : alreadyExists(resource, metadata.name!)
 }
 

@@ -3,14 +3,22 @@
  * with a deletionTimestamp and stays until the last of them is gone; any other is removed at once.
  */
 
-import { conflict, notFound, serviceUnavailable } from '../model/api-error.ts'
+import { conflict, serviceUnavailable } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/object.ts'
 import { admissionRequest } from './admission-request.ts'
 import { fromStored } from './conversion.ts'
 import { readObject } from './read-stored.ts'
-import { keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
-import { commitObject, maxAttempts, prepareContext, versionOf, type WriteContext, withVersion } from './write.ts'
+import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
+import {
+  commitObject,
+  failedHalfway,
+  maxAttempts,
+  prepareContext,
+  versionOf,
+  type WriteContext,
+  withVersion,
+} from './write.ts'
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 
@@ -28,16 +36,41 @@ export interface Deleted {
 }
 
 export async function deleteObject(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
+  const { resource, namespace, dryRun, left } = context
+  if (dryRun) return await deleteAtOnce(context, name, options)
+  const key = keyOf(resource, namespace, name)
+  return await resource.turns.take({ key, left }, () => deleteAtOnce(context, name, options))
+}
+
+async function deleteAtOnce(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace } = context
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     await readMostRecent(resource)
     const stored = resource.cache.get(keyOf(resource, namespace, name))
-    if (stored === undefined) throw notFound(resource, name)
+    if (stored === undefined) return await deleteUnreadable(context, name, options)
     const previous = readObject(stored.json)
     const deleted = await attemptDelete(context, previous, stored.revision, options)
     if (deleted !== 'lost') return { ...deleted, object: fromStored(versionOf(context), deleted.object) }
   }
   throw serviceUnavailable(`${resource.plural} "${name}" is changed by too many writers at once; try again`)
+}
+
+/**
+ * What is damaged is removed at once: who would have to be waited for cannot be known. What a newer program wrote is
+ * that one's to delete.
+ */
+async function deleteUnreadable(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
+  const { resource, namespace } = context
+  const held = resource.cache.unreadable(keyOf(resource, namespace, name))
+  if (held === undefined || held.newer) throw absent(resource, namespace, name)
+  const { apiVersion, kind } = versionOf(context)
+  const metadata = { name, ...(namespace === '' ? {} : { namespace }), uid: '' }
+  const object: ApiObject = { apiVersion, kind: kind.kind, metadata }
+  await admitDeletion(context, object)
+  assertPreconditions(resource, withVersion(object, held.revision), options)
+  const removed = await removeObject(context, object, held.revision)
+  if (removed === undefined) throw conflict(resource, name, 'it was changed meanwhile; try again')
+  return { object: removed, removed: true }
 }
 
 async function attemptDelete(
@@ -46,14 +79,7 @@ async function attemptDelete(
   revision: number,
   options: DeleteOptions,
 ): Promise<Deleted | 'lost'> {
-  const request = admissionRequest(context, {
-    operation: 'DELETE',
-    name: previous.metadata.name!,
-    object: undefined,
-    oldObject: previous,
-  })
-  await context.admission.mutate(request)
-  await context.admission.validate(request)
+  await admitDeletion(context, previous)
   assertPreconditions(context.resource, previous, options)
   const marked = mark(context, previous, options)
   const waits = mustWait(context.resource, marked)
@@ -61,7 +87,9 @@ async function attemptDelete(
   // Whoever runs an object is told that it goes, even if there is nothing to wait for.
   const stored = await storeMark(context, { previous, marked, revision })
   if (stored === 'lost' || waits) return stored === 'lost' ? 'lost' : { object: stored.object, removed: false }
-  return await remove(context, stored.object, stored.revision)
+  return await remove(context, stored.object, stored.revision).catch((error: unknown) => {
+    throw failedHalfway(error, 'the deletion was begun')
+  })
 }
 
 async function remove(context: WriteContext, object: ApiObject, revision: number): Promise<Deleted | 'lost'> {
@@ -92,10 +120,11 @@ function assertPreconditions(
   { metadata }: ApiObject,
   { uid, resourceVersion }: DeleteOptions,
 ): void {
-  const { group, kind } = kindRef(resource)
+  // Who holds its deletion judges it by rules of its own, which name the resource and not the kind.
+  const named = resource.kind.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }
   const fail = (what: string, wanted: string, found: string | undefined) =>
     conflict(
-      { group, plural: kind },
+      named,
       metadata.name!,
       `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${found}). The object might have been deleted and then recreated`,
     )
@@ -104,9 +133,10 @@ function assertPreconditions(
     throw fail('ResourceVersion', resourceVersion, metadata.resourceVersion)
 }
 
-/** The object with its deletion begun. */
+/** The object with its deletion begun. While its kind holds one that has begun, nothing more is asked of it. */
 function mark(context: WriteContext, object: ApiObject, options: DeleteOptions): ApiObject {
   const { resource } = context
+  if (object.metadata.deletionTimestamp !== undefined && resource.kind.holdsDeletion?.(object)) return object
   const finalizers = withPropagation(object.metadata.finalizers ?? [], propagationOf(resource, options))
   const { finalizers: _, ...rest } = object.metadata
   const metadata = { ...rest, ...(finalizers.length > 0 ? { finalizers } : {}) }
@@ -119,7 +149,7 @@ function mark(context: WriteContext, object: ApiObject, options: DeleteOptions):
       ...metadata,
       deletionTimestamp: timestamp(resource.clock.now() + grace * 1000),
       deletionGracePeriodSeconds: grace,
-      ...(metadata.generation ? { generation: metadata.generation + 1 } : {}),
+      ...nextGeneration(metadata),
     },
   }
   resource.kind.beginDeletion?.(marked, object, prepareContext(context))
@@ -129,6 +159,11 @@ function mark(context: WriteContext, object: ApiObject, options: DeleteOptions):
 function propagationOf({ kind }: Resource, { propagation }: DeleteOptions): Propagation | undefined {
   if (kind.ownsNothing) return 'Background'
   return propagation ?? (kind.orphansByDefault ? 'Orphan' : undefined)
+}
+
+/** Generations are counted where there are any. One beyond what a number can hold, which a client made up, stays. */
+function nextGeneration({ generation = 0 }: ObjectMeta): Pick<ObjectMeta, 'generation'> {
+  return Number.isSafeInteger(generation) && generation > 0 ? { generation: generation + 1 } : {}
 }
 
 /** A negative time is as short as one can be that is not none. */
@@ -171,4 +206,11 @@ export async function removeObject(
     value: undefined,
   })
   return result.outcome === 'conflict' ? undefined : withVersion(object, revision)
+}
+
+async function admitDeletion(context: WriteContext, oldObject: ApiObject): Promise<void> {
+  const name = oldObject.metadata.name!
+  const request = admissionRequest(context, { operation: 'DELETE', name, object: undefined, oldObject })
+  await context.admission.mutate(request)
+  await context.admission.validate(request)
 }

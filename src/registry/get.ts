@@ -1,8 +1,7 @@
 /** get: one object, as the bytes that the cache already holds. */
 import type { CachedObject } from '../cache/cached-object.ts'
-import { notFound } from '../model/api-error.ts'
 import { parseVersion } from '../model/resource-version.ts'
-import { keyOf, type Resource, readMostRecent } from './resource.ts'
+import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
 import { waitForVersion } from './versions.ts'
 
 /** `resourceVersion`: unset is the most recent state, `0` any, another one at least as new as that. */
@@ -21,6 +20,6 @@ export interface GetQuery {
 
 function find(resource: Resource, { namespace, name }: GetQuery): CachedObject {
   const object = resource.cache.get(keyOf(resource, namespace, name))
-  if (object === undefined) throw notFound(resource, name)
+  if (object === undefined) throw absent(resource, namespace, name)
   return object
 }

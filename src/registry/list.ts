@@ -2,15 +2,18 @@
  * list: the objects of a selection at one revision, whole or in pages.
  *
  * The newest state comes from the cache. A page at an older revision comes from the cache too when the kind has not
- * changed since, else from the store, which keeps exact snapshots for as long as it keeps history.
+ * changed since, else from the store (`list-history.ts`). A list without a limit is not gathered before it is sent: it
+ * is looked for as it is read, and shows one state all the same.
  */
+import { Pace } from '../base/pace.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
-import { badRequest, expired } from '../model/api-error.ts'
+import { badRequest } from '../model/api-error.ts'
 import { parseVersion } from '../model/resource-version.ts'
-import { RevisionAhead, RevisionGone } from '../store/store.ts'
-import { keyOf, type Resource, readMostRecent } from './resource.ts'
-import type { ParsedSelection } from './selection.ts'
-import { tooLarge, waitForVersion } from './versions.ts'
+import { findObjects } from './find.ts'
+import { type HistoryPage, listAll, listPage } from './list-history.ts'
+import { type Resource, readMostRecent } from './resource.ts'
+import { isSelective, type ParsedSelection } from './selection.ts'
+import { waitForVersion } from './versions.ts'
 
 export interface ListQuery {
   readonly selection: ParsedSelection
@@ -19,16 +22,23 @@ export interface ListQuery {
   readonly continueToken: string
   readonly resourceVersion: string
   readonly match: '' | 'Exact' | 'NotOlderThan'
+  /** Who asks: what one user may read of the past at a time is bounded. */
+  readonly user: string
   /** What a continue token is bound to: who asks for which list. */
   readonly scope: string
 }
 
 export interface ListPage {
   readonly revision: number
+  /** The first objects. */
   readonly objects: readonly CachedObject[]
+  /** Those after them, looked for as they are read; undefined: there are none. */
+  readonly rest?: AsyncIterable<readonly CachedObject[]>
   readonly continueToken: string
   /** How many objects come after this page; undefined when that is not known. */
   readonly remaining: number | undefined
+  /** To be called when the page is done with, where it is there. */
+  readonly close?: () => void
 }
 
 /** One state to list at: the newest, or exactly that of a revision. */
@@ -36,9 +46,15 @@ type At = { readonly exact: number; readonly after?: string } | 'now'
 
 export async function list(resource: Resource, query: ListQuery): Promise<ListPage> {
   const at = await chooseState(resource, query)
-  if (at === 'now') return pageOfCache(resource, query, resource.caches.revision)
-  if (isUnchangedSince(resource, at.exact)) return pageOfCache(resource, query, at.exact, at.after)
-  return await pageOfStore(resource, query, at.exact, at.after)
+  if (at === 'now') return await fromCache(resource, query, resource.caches.revision)
+  if (isUnchangedSince(resource, at.exact)) return await fromCache(resource, query, at.exact, at.after)
+  return await fromStore(resource, query, at.exact, at.after)
+}
+
+/** All objects of a page, in slices. */
+export async function* slicesOf({ objects, rest }: ListPage): AsyncGenerator<readonly CachedObject[]> {
+  yield objects
+  if (rest !== undefined) yield* rest
 }
 
 async function chooseState(resource: Resource, query: ListQuery): Promise<At> {
@@ -66,101 +82,87 @@ function isUnchangedSince(resource: Resource, revision: number): boolean {
   return resource.caches.revision >= revision && resource.cache.changedAt <= revision
 }
 
-function pageOfCache(resource: Resource, query: ListQuery, revision: number, after?: string): ListPage {
+/** The state is taken before anything is awaited. */
+async function fromCache(resource: Resource, query: ListQuery, revision: number, after?: string): Promise<ListPage> {
   const { selection, limit } = query
-  const found = fromCache(resource, selection, after, limit === 0 ? Number.POSITIVE_INFINITY : limit + 1)
-  if (limit === 0) return { revision, objects: found, continueToken: '', remaining: undefined }
-  const objects = found.slice(0, limit)
-  const remaining = found.length > limit ? countRest(resource, selection, objects) : 0
+  const { namespace, name, matches } = selection
+  if (limit === 0) return { revision, ...(await begin(findObjects(resource, selection, after))), ...lastPage }
+  if (matches !== undefined || name !== undefined) {
+    const found = await firstOf(findObjects(resource, selection, after), limit + 1)
+    return finishPage(resource, query, { revision, objects: found.slice(0, limit), remaining: found.length - limit })
+  }
+  const objects = resource.cache.page(namespace, after, limit)
+  const remaining = objects.length < limit ? 0 : resource.cache.countAfter(namespace, objects.at(-1)!.key)
   return finishPage(resource, query, { revision, objects, remaining })
 }
 
-/** How many come after a page. With a selector the rest is not counted; that there is more is enough to know. */
-function countRest(
-  { cache }: Resource,
-  { namespace, matches }: ParsedSelection,
-  page: readonly CachedObject[],
-): number {
-  return matches === undefined ? cache.countAfter(namespace, page.at(-1)!.key) : 1
-}
+const lastPage = { continueToken: '', remaining: undefined }
 
-function fromCache(
-  resource: Resource,
-  selection: ParsedSelection,
-  after: string | undefined,
-  limit: number,
-): readonly CachedObject[] {
-  const { namespace, name, matches } = selection
-  if (name === undefined || (namespace === undefined && resource.kind.scope === 'Namespaced')) {
-    return resource.cache.objects({ ...selection, after, limit })
-  }
-  const key = keyOf(resource, namespace ?? '', name)
-  const object = after === undefined || after < key ? resource.cache.get(key) : undefined
-  return object && (matches === undefined || matches(object)) ? [object] : []
-}
+/** As many objects as are looked for before the answer begins: short lists are found whole. */
+const firstObjects = 500
 
-async function pageOfStore(resource: Resource, query: ListQuery, revision: number, after?: string): Promise<ListPage> {
-  const { selection, limit } = query
-  const prefix =
-    selection.namespace === undefined ? resource.cache.prefix : `${resource.cache.prefix}${selection.namespace}/`
+/** What it costs to look for objects in a slice, whether or not there are any. */
+const sliceCost = 500
+
+type Found = Pick<ListPage, 'objects' | 'rest'>
+
+async function begin(slices: Iterable<readonly CachedObject[]>): Promise<Found> {
+  const iterator = slices[Symbol.iterator]()
+  const pace = new Pace()
   const objects: CachedObject[] = []
-  let position = after
-  let remaining = 0
-  do {
-    const wanted = limit === 0 ? storePage : limit - objects.length
-    const page = await readExact(resource, {
-      prefix,
-      revision,
-      limit: wanted,
-      count: selection.matches === undefined,
-      ...(position === undefined ? {} : { after: position }),
-    })
-    objects.push(
-      ...page.entries
-        .map(({ key, revision, value }) => resource.cache.read(key, revision, value))
-        .filter((object) => isWanted(selection, object)),
-    )
-    position = page.entries.at(-1)?.key
-    remaining = page.remaining
-  } while (remaining > 0 && (limit === 0 || objects.length < limit))
-  return finishPage(resource, query, { revision, objects, remaining, position })
+  while (objects.length < firstObjects) {
+    const { done, value } = iterator.next()
+    if (done) return { objects }
+    objects.push(...value)
+    if (pace.spent(sliceCost)) await pace.rest()
+  }
+  return { objects, rest: paced(iterator) }
 }
 
-const storePage = 500
-
-function isWanted({ name, matches }: ParsedSelection, object: CachedObject): boolean {
-  return (name === undefined || object.name === name) && (matches === undefined || matches(object))
+async function* paced(slices: Iterator<readonly CachedObject[]>): AsyncGenerator<readonly CachedObject[]> {
+  const pace = new Pace()
+  for (let next = slices.next(); !next.done; next = slices.next()) {
+    if (next.value.length > 0) yield next.value
+    if (pace.spent(sliceCost)) await pace.rest()
+  }
 }
 
-async function readExact(resource: Resource, range: Parameters<Resource['store']['list']>[0]) {
+async function firstOf(slices: Iterable<readonly CachedObject[]>, count: number): Promise<CachedObject[]> {
+  const pace = new Pace()
+  const found: CachedObject[] = []
+  for (const slice of slices) {
+    found.push(...slice.slice(0, count - found.length))
+    if (found.length >= count) break
+    if (pace.spent(sliceCost)) await pace.rest()
+  }
+  return found
+}
+
+async function fromStore(resource: Resource, query: ListQuery, revision: number, after?: string): Promise<ListPage> {
+  const { selection, limit, user } = query
+  const leave = resource.historyReaders.enter(user)
+  const state = { selection, revision, after }
   try {
-    return await resource.store.list(range)
+    const page =
+      limit === 0
+        ? { revision, ...(await listAll(resource, state)), ...lastPage }
+        : finishPage(resource, query, { revision, ...(await listPage(resource, state, limit)) })
+    return { ...page, close: leave }
   } catch (error) {
-    if (error instanceof RevisionGone) {
-      throw expired(
-        'The provided continue parameter or resourceVersion is too old: the server keeps history for a few minutes only. Start a new list without it.',
-      )
-    }
-    if (error instanceof RevisionAhead) throw tooLarge(error.revision, error.current)
+    leave()
     throw error
   }
 }
 
-interface Page {
-  readonly revision: number
-  readonly objects: readonly CachedObject[]
-  readonly remaining: number
-  /** The last key that was looked at, where that is past the last object found. */
-  readonly position?: string | undefined
-}
-
-function finishPage(resource: Resource, query: ListQuery, { revision, objects, remaining, position }: Page): ListPage {
-  if (remaining === 0) return { revision, objects, continueToken: '', remaining: undefined }
-  const after = position ?? objects.at(-1)!.key
+/** `remaining` is a count only where nothing is selected; else it tells whether there may be more. */
+function finishPage(resource: Resource, query: ListQuery, page: HistoryPage & { revision: number }): ListPage {
+  const { revision, objects, remaining } = page
+  if (remaining <= 0) return { revision, objects, ...lastPage }
+  const after = page.position ?? objects.at(-1)!.key
   return {
     revision,
     objects,
     continueToken: resource.continueTokens.write({ revision, after }, query.scope),
-    remaining: query.selection.matches === undefined && query.selection.name === undefined ? remaining : undefined,
+    remaining: isSelective(query.selection) ? undefined : remaining,
   }
 }

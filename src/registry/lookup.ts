@@ -27,8 +27,8 @@ export function lookupIn(catalogue: Catalogue): Lookup {
     },
     list: (type, { namespace, label }: ListQuery) => {
       const matches = label && (({ selectable }: CachedObject) => selectable.labels?.[label.key] === label.value)
-      const demand = label && { key: label.key, values: [label.value] }
-      return stored(catalogue, type).cache.objects({ namespace, matches, demand }).map(open)
+      const demand = label && { key: label.key, values: new Set([label.value]) }
+      return [...stored(catalogue, type).cache.slices({ namespace, matches, demand })].flat().map(open)
     },
   }
 }

@@ -1,13 +1,15 @@
 /** The rules for metadata that hold for every kind. */
+
 import { randomUUID } from 'node:crypto'
+import { shorten } from '../base/shorten.ts'
 import { at, child, type FieldError, forbidden, invalid, required } from '../model/field-error.ts'
+import { checkFinalizerDomain, checkFinalizerForm } from '../model/finalizers.ts'
 import type { Json } from '../model/json.ts'
 import { checkAnnotations, checkLabels } from '../model/label-rules.ts'
-import { asPrefix, checkDnsLabel, checkPathSegment, checkQualifiedName, checkStoredName } from '../model/names.ts'
-import { copyWithout, type ObjectMeta, type OwnerReference } from '../model/object.ts'
+import { asPrefix, checkDnsLabel, checkPathSegment, checkStoredName } from '../model/names.ts'
+import { type ApiObject, copyWithout, type ObjectMeta, type OwnerReference } from '../model/object.ts'
+import type { Vendor } from '../model/vendor.ts'
 import type { Kind } from '../schema/kind.ts'
-
-const standardFinalizers = new Set(['orphan', 'foregroundDeletion'])
 
 /** Owners without those that occur twice; a client that sends one twice means one. */
 export function uniqueOwners(owners: readonly OwnerReference[]): OwnerReference[] {
@@ -25,15 +27,20 @@ export function uniqueOwners(owners: readonly OwnerReference[]): OwnerReference[
   })
 }
 
+/** Whether the object says which state a write of it is based on. Version 0 is any version. */
+export function namesVersion({ metadata }: ApiObject): boolean {
+  return !!metadata.resourceVersion && metadata.resourceVersion !== '0'
+}
+
 /** What the server decides about a new object, whatever the client sent. */
 export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): ObjectMeta {
   const metadata = copyWithout(
     sent,
     'selfLink',
+    'clusterName',
     'resourceVersion',
     'deletionTimestamp',
     'deletionGracePeriodSeconds',
-    'generation',
   )
   metadata.uid = randomUUID()
   metadata.creationTimestamp = creationTimestamp
@@ -53,10 +60,10 @@ export function generateName(prefix: string): string {
     suffix += alphabet[random % alphabet.length]
     random = Math.floor(random / alphabet.length)
   }
-  return `${prefix.slice(0, longestPrefix)}${suffix}`
+  return `${shorten(prefix, longestPrefix)}${suffix}`
 }
 
-export function validateMetadata(kind: Kind, metadata: ObjectMeta): FieldError[] {
+export function validateMetadata(kind: Kind, metadata: ObjectMeta, vendor: Vendor): FieldError[] {
   const { generation = 0, labels, annotations, ownerReferences, finalizers } = metadata
   // Lists of faults may be too long to be the arguments of a call, so they are joined and not pushed.
   return [
@@ -66,7 +73,7 @@ export function validateMetadata(kind: Kind, metadata: ObjectMeta): FieldError[]
     ...(labels ? checkLabels(labels, 'metadata.labels') : []),
     ...(annotations ? checkAnnotations(annotations, 'metadata.annotations') : []),
     ...(ownerReferences ? validateOwners(ownerReferences) : []),
-    ...(finalizers ? validateFinalizers(finalizers) : []),
+    ...(finalizers ? validateFinalizers(finalizers, vendor) : []),
   ]
 }
 
@@ -123,13 +130,13 @@ function versionOf(apiVersion: string): string {
   return parts.length > 2 ? '' : parts.at(-1)!
 }
 
-function validateFinalizers(finalizers: readonly string[]): FieldError[] {
+/** A fault in the form of a name is told of the list, a missing domain of the element, as clients are used to. */
+function validateFinalizers(finalizers: readonly string[], vendor: Vendor): FieldError[] {
   const path = 'metadata.finalizers'
-  const errors = finalizers.flatMap((name, i) => {
-    const faults = checkQualifiedName(name).map((text) => invalid(path, name, text))
-    if (faults.length > 0 || name.includes('/') || standardFinalizers.has(name)) return faults
-    return [invalid(at(path, i), name, 'name is neither a standard finalizer name nor is it fully qualified')]
-  })
+  const errors = finalizers.flatMap((name, i) => [
+    ...checkFinalizerForm(name).map((text) => invalid(path, name, text)),
+    ...checkFinalizerDomain(name, vendor).map((text) => invalid(at(path, i), name, text)),
+  ])
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     errors.push(invalid(path, finalizers as Json, 'finalizers orphan and foregroundDeletion cannot be both set'))
   }
@@ -139,7 +146,14 @@ function validateFinalizers(finalizers: readonly string[]): FieldError[] {
 /** What an update leaves out or may not change is taken from what is stored. */
 export function keptMetadata(next: ObjectMeta, previous: ObjectMeta): ObjectMeta {
   const end = previous.deletionTimestamp === undefined ? next : previous
-  const kept = copyWithout(next, 'selfLink', 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds')
+  const kept = copyWithout(
+    next,
+    'selfLink',
+    'clusterName',
+    'generation',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+  )
   kept.uid ??= previous.uid!
   kept.creationTimestamp = previous.creationTimestamp!
   const generateName = next.generateName ?? previous.generateName
@@ -169,7 +183,8 @@ export function validateMetadataUpdate(next: ObjectMeta, previous: ObjectMeta): 
 /** Once deletion has begun the list of finalizers only shrinks. */
 function validateNewFinalizers(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
   if (previous.deletionTimestamp === undefined) return []
-  const extra = (next.finalizers ?? []).filter((name) => !(previous.finalizers ?? []).includes(name))
+  const known = new Set(previous.finalizers)
+  const extra = (next.finalizers ?? []).filter((name) => !known.has(name))
   if (extra.length === 0) return []
   return [
     forbidden(

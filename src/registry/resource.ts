@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Caches } from '../cache/caches.ts'
 import type { KindCache } from '../cache/kind-cache.ts'
 import type { Selectable } from '../codec/stored.ts'
-import { serviceUnavailable } from '../model/api-error.ts'
+import { type ApiError, notFound, serviceUnavailable, unreadable } from '../model/api-error.ts'
 import type { Gates } from '../model/feature-gates.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
 import { groupName, type Vendor } from '../model/vendor.ts'
@@ -14,7 +14,9 @@ import type { Kind, ShownAs } from '../schema/kind.ts'
 import type { Store } from '../store/store.ts'
 import type { ContinueTokens } from './continue-token.ts'
 import type { Endpoint } from './endpoint.ts'
+import type { HistoryReaders } from './history-readers.ts'
 import { type Served, serveKind, type Virtual } from './served.ts'
+import { Turns } from './turns.ts'
 
 /** What all resources share. */
 export interface RegistryParts {
@@ -23,6 +25,7 @@ export interface RegistryParts {
   readonly caches: Caches
   readonly clock: Clock
   readonly continueTokens: ContinueTokens
+  readonly historyReaders: HistoryReaders
   /** The features that are on. */
   readonly gates: Gates
   /** How long objects of a kind that expires stay after they were last written. */
@@ -32,6 +35,8 @@ export interface RegistryParts {
 export interface Resource extends Served, RegistryParts {
   readonly endpoint: undefined
   readonly cache: KindCache
+  /** Who may write to an object now. */
+  readonly turns: Turns
   /** The present time as objects carry it. */
   readonly time: () => string
   /** The version that is stored, where this is another one of the same kind. They share cache and keys. */
@@ -76,7 +81,13 @@ interface Serving {
 /** The stored version of a kind, and all others of it that are among `kinds`. */
 function serveVersions(kind: Kind, kinds: readonly Kind[], { parts, endpoints }: Serving): Resource[] {
   const versions: Resource[] = []
-  const shared = { ...parts, cache: parts.caches.add(kind.group, kind.plural), time: timeOf(parts.clock), versions }
+  const shared = {
+    ...parts,
+    cache: parts.caches.add(kind.group, kind.plural),
+    turns: new Turns(),
+    time: timeOf(parts.clock),
+    versions,
+  }
   const serve = (version: Kind, stored: Resource | undefined): Resource => {
     const views = new Map<string, Resource>()
     const own = { ...serveKind(version, parts, endpoints), ...shared, endpoint: undefined, stored, views }
@@ -119,6 +130,14 @@ function timeOf(clock: Clock): () => string {
 /** The store key of an object. Names are checked before they get here; a slash in one would be a fault of ours. */
 export function keyOf(resource: Resource, namespace: string, name: string): string {
   return namespace === '' ? `${resource.cache.prefix}${name}` : `${resource.cache.prefix}${namespace}/${name}`
+}
+
+/** Why there is no object under this name to work on: there is none, or it cannot be read. */
+export function absent(resource: Resource, namespace: string, name: string): ApiError {
+  const held = resource.cache.unreadable(keyOf(resource, namespace, name))
+  if (held === undefined) return notFound(resource, name)
+  const remedy = held.newer ? 'use that one' : 'delete it, or restore it from a backup'
+  return unreadable(resource, name, `${held.why}; ${remedy}`)
 }
 
 /** The kind as errors name it: that of a view, such as Scale, where one is written through. */

@@ -1,11 +1,12 @@
 /** Which objects a list, watch or deletecollection means: by namespace, name, labels and fields. */
+import { shorten } from '../base/shorten.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { Matches } from '../cache/event.ts'
 import type { LabelDemand } from '../cache/label-index.ts'
 import type { Selection } from '../cache/watcher.ts'
 import { badRequest } from '../model/api-error.ts'
-import { type FieldRequirement, matchesFields, parseFieldSelector } from '../model/field-selector.ts'
-import { matchesLabels, parseLabelSelector, type Requirement } from '../model/label-selector.ts'
+import { FieldMatcher, type FieldRequirement, parseFieldSelector } from '../model/field-selector.ts'
+import { LabelMatcher, parseLabelSelector } from '../model/label-selector.ts'
 import type { Resource } from './resource.ts'
 
 export interface SelectionQuery {
@@ -17,30 +18,31 @@ export interface SelectionQuery {
 }
 
 export interface ParsedSelection extends Selection {
-  readonly labels: readonly Requirement[]
-  readonly fields: readonly FieldRequirement[]
   /** The part of the labels that an index can answer. */
   readonly demand: LabelDemand | undefined
 }
 
+/** Whether only some of the objects of a namespace, or of all, are meant. */
+export function isSelective({ name, matches }: Selection): boolean {
+  return name !== undefined || matches !== undefined
+}
+
 export function parseSelection(resource: Resource, query: SelectionQuery): ParsedSelection {
-  const labels = parseLabelSelector(query.labelSelector)
-  const fields = parseFieldSelector(query.fieldSelector).map((field) => storedField(resource, field))
+  const requirements = parseLabelSelector(query.labelSelector)
+  const labels = new LabelMatcher(requirements)
+  const names = selectorNames(resource)
+  const fields = parseFieldSelector(query.fieldSelector).map((field) => storedField(names, field))
   const byName = query.name ?? exactName(fields)
   return {
     namespace: query.namespace,
     name: byName,
-    labels,
-    fields,
-    demand: labels.find((label) => label.op === 'in'),
-    matches: matcher(labels, fields),
+    demand: labels.choice,
+    matches: requirements.length + fields.length === 0 ? undefined : matcher(labels, new FieldMatcher(fields)),
   }
 }
 
-function matcher(labels: readonly Requirement[], fields: readonly FieldRequirement[]): Matches | undefined {
-  if (labels.length === 0 && fields.length === 0) return undefined
-  return (object) =>
-    matchesLabels(labels, object.selectable.labels) && matchesFields(fields, (path) => fieldOf(object, path))
+function matcher(labels: LabelMatcher, fields: FieldMatcher): Matches {
+  return (object) => labels.matches(object.selectable.labels) && fields.matches((path) => fieldOf(object, path))
 }
 
 function fieldOf(object: CachedObject, path: string): string | undefined {
@@ -55,18 +57,19 @@ function exactName(fields: readonly FieldRequirement[]): string | undefined {
 }
 
 /** A selector as it is looked up: by the path of the stored version, if this version knows the one that it names. */
-function storedField(resource: Resource, field: FieldRequirement): FieldRequirement {
-  const names = selectorNames(resource)
+function storedField(names: ReadonlyMap<string, string>, field: FieldRequirement): FieldRequirement {
   const path = names.get(field.path)
-  if (path !== undefined) return { ...field, path }
+  if (path !== undefined) return path === field.path ? field : { ...field, path }
   const known = [...names.keys()].map((name) => `"${name}"`).join(', ')
-  throw badRequest(`${JSON.stringify(field.path.slice(0, 100))} is not a known field selector: only ${known}`)
+  throw badRequest(`${JSON.stringify(shorten(field.path, 100))} is not a known field selector: only ${known}`)
 }
 
 /** What selectors may name, and what the stored version calls that. */
 function selectorNames(resource: Resource): Map<string, string> {
   const { kind, empty } = resource.stored ?? resource
-  const common = ['metadata.name', ...(kind.scope === 'Namespaced' ? ['metadata.namespace'] : [])]
+  // Kinds that name no fields of their own can be asked for a namespace even where they have none: it is empty.
+  const placed = kind.scope === 'Namespaced' || kind.selectable === undefined
+  const common = ['metadata.name', ...(placed ? ['metadata.namespace'] : [])]
   const own = resource.kind.selectorNames ?? sameNames(Object.keys(kind.selectable?.(empty) ?? {}))
   return new Map([...Object.entries(sameNames(common)), ...Object.entries(own)])
 }

@@ -1,13 +1,14 @@
 /**
  * update: every change of an existing object (PUT, PATCH, apply, subresources) goes through `updateObject`.
  *
- * It takes the object from the cache, lets `transform` make the next one, checks and stores it if nobody was faster; else
- * it starts over from what is there now. A client that named a version is told of the conflict instead. The cache may be
- * a little behind other servers: a commit would tell, and before anything else is answered the cache is brought up.
+ * Writers of one object take turns (turns.ts). Whoever has the turn takes the object from the cache, lets `transform`
+ * make the next one, checks and stores it if nobody was faster, on another server; else it starts over from what is
+ * there now. A client that named a version is told of the conflict instead. The cache may be a little behind other
+ * servers: a commit would tell, and before anything else is answered the cache is brought up.
  */
 
 import type { CachedObject } from '../cache/cached-object.ts'
-import { ApiError, conflict, invalidObject, notFound, serviceUnavailable } from '../model/api-error.ts'
+import { ApiError, conflict, invalidObject, serviceUnavailable } from '../model/api-error.ts'
 import { invalid } from '../model/field-error.ts'
 import { type JsonObject, own, sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
@@ -17,9 +18,9 @@ import { admissionRequest } from './admission-request.ts'
 import { fromStored, jsonOf, toStored } from './conversion.ts'
 import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
-import { keptMetadata, validateMetadata, validateMetadataUpdate } from './metadata.ts'
+import { keptMetadata, namesVersion, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import { readObject } from './read-stored.ts'
-import { keyOf, type Resource, readMostRecent } from './resource.ts'
+import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
 import {
   commitObject,
   maxAttempts,
@@ -33,7 +34,7 @@ import {
 } from './write.ts'
 
 /** Makes the next object from the present one, both in the version written through. May be called again with a newer. */
-export type Transform = (previous: ApiObject) => Next
+export type Transform = (previous: ApiObject) => Next | Promise<Next>
 
 export interface Next {
   readonly object: ApiObject
@@ -56,7 +57,9 @@ export async function update(context: WriteContext, name: string, object: ApiObj
     assertUid(resource, object, previous)
     return { object, managed: false }
   }
-  return { json: await updateObject(context, name, replace), created: false }
+  // Who names a version means that one: waiting for others could only make it an older one.
+  const change = namesVersion(object) ? updateAtOnce : updateObject
+  return { json: await change(context, name, replace), created: false }
 }
 
 async function exists({ resource, namespace }: WriteContext, name: string): Promise<boolean> {
@@ -72,17 +75,28 @@ function mayCreate({ resource, subresource }: WriteContext): boolean {
 async function createInstead(context: WriteContext, object: ApiObject): Promise<Updated> {
   const { resource } = context
   const { resourceVersion: _, uid, ...metadata } = object.metadata
-  if (uid)
-    throw conflict(
-      resource,
-      object.metadata.name ?? '',
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: `,
-    )
+  const { name = '' } = metadata
+  if (uid) throw conflict(resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
+  // A late update of an object that is gone does not bring it back.
+  if (namesVersion(object)) throw conflict(resource, name, 'the object of that version has been deleted')
   return { json: await create(context, { ...object, metadata }), created: true }
 }
 
 /** Gives the JSON of what is stored, in the version written through. */
 export async function updateObject(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
+  const { resource, namespace, dryRun, left, pieces } = context
+  if (dryRun) return await updateAtOnce(context, name, transform)
+  const key = keyOf(resource, namespace, name)
+  await pieces.rest()
+  return await resource.turns.take({ key, left }, async (waited) => {
+    if (waited) await readMostRecent(resource)
+    pieces.begin()
+    return await updateAtOnce(context, name, transform)
+  })
+}
+
+/** The same without waiting for those who change the object already. */
+async function updateAtOnce(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
   const { resource, namespace } = context
   const key = keyOf(resource, namespace, name)
   let recent = false
@@ -126,10 +140,12 @@ async function tryUpdate(context: WriteContext, name: string, on: Try): Promise<
 }
 
 async function updateOnce(context: WriteContext, name: string, { stored, transform }: Try): Promise<Outcome> {
-  if (stored === undefined) throw notFound(context.resource, name)
+  if (stored === undefined) throw absent(context.resource, context.namespace, name)
   const version = versionOf(context)
+  await context.pieces.rest()
   const previous = readObject(stored.json)
-  const { object, managed } = transform(fromStored(version, previous))
+  await context.pieces.rest()
+  const { object, managed } = await transform(fromStored(version, previous))
   const next = { object: toStored(version, object, previous), managed }
   return await attemptUpdate(context, { previous, next, stored })
 }
@@ -144,18 +160,16 @@ interface Attempt<N> {
 async function attemptUpdate(context: WriteContext, { previous, next, stored }: Attempt<Next>): Promise<Outcome> {
   assertVersion(context.resource, next.object, previous)
   const sent = placed(context, next.object, previous)
-  const owned = next.managed ? sent : withManagers(context, previous, sent)
+  const owned = next.managed ? sent : await withManagers(context, previous, sent)
+  await context.pieces.rest()
   const admitted = (await context.admission.mutate(requestOf(context, owned, previous))) ?? owned
   const prepared = prepare(context, admitted, previous)
   throwIfInvalid(context, prepared, previous)
   warn(context, prepared, previous)
+  await context.pieces.rest()
   await context.admission.validate(requestOf(context, prepared, previous))
+  await context.pieces.rest()
   return await persist(context, { previous, next: prepared, stored, named: namesVersion(next.object) })
-}
-
-/** Version 0 is any version. */
-function namesVersion({ metadata }: ApiObject): boolean {
-  return metadata.resourceVersion !== undefined && metadata.resourceVersion !== '0'
 }
 
 function assertNamesVersion({ kind, group, plural }: Resource, object: ApiObject): void {
@@ -207,7 +221,7 @@ function throwIfInvalid(write: WriteContext, next: ApiObject, previous: ApiObjec
   const { resource, subresource } = write
   const context = { ...versionOf(write).context, subresource }
   const errors = [
-    ...validateMetadata(resource.kind, next.metadata),
+    ...validateMetadata(resource.kind, next.metadata, resource.vendor),
     ...validateMetadataUpdate(next.metadata, previous.metadata),
     ...validate(resource.kind.schema, asJson(next), context),
     ...(resource.kind.validate?.(next, context) ?? []),

@@ -1,36 +1,55 @@
 /**
  * watch: the events of a selection, from the state of now or after a version.
  *
- * Events newer than the cache's window come from the cache. An older start reads the store's log up to where the
- * window begins, and goes on from there without a gap; a start older than the log is 410.
+ * What comes before the present is read as the client takes it, and let go of: the objects that were there at the
+ * start, in slices of one state; then the events since, from the cache's window, or from the store's log where the
+ * window begins later. When nothing is left to read the watcher begins, without a gap. A start older than the log, and a
+ * reader so slow that the log is forgotten before it comes there, is 410.
  */
+import { Pace } from '../base/pace.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { CacheEvent, EventForm, EventType } from '../cache/event.ts'
 import { concerns } from '../cache/kind-cache.ts'
 import type { Selection, Watcher } from '../cache/watcher.ts'
+import { UnreadableValue } from '../codec/stored.ts'
 import { expired } from '../model/api-error.ts'
 import { parseVersion } from '../model/resource-version.ts'
-import { type Change, RevisionGone } from '../store/store.ts'
+import { RevisionGone } from '../store/store.ts'
+import { findObjects } from './find.ts'
 import { type Resource, readMostRecent } from './resource.ts'
+import type { ParsedSelection } from './selection.ts'
 
 export interface WatchQuery {
-  readonly selection: Selection
+  readonly selection: ParsedSelection
   readonly resourceVersion: string
   readonly form: EventForm
-  /** Aborts when the client is gone or the time is over. */
-  readonly signal: AbortSignal
+  /** Who watches: what one user may read of the past at a time is bounded. */
+  readonly user: string
 }
 
 /** A watch under way: first what is old, then the watcher's queue. */
 export interface Watching {
   readonly watcher: Watcher
-  /** Encoded events that come before those of the watcher. */
-  readonly before: Iterable<Buffer>
+  /**
+   * Encoded events that come before those of the watcher, in chunks, each made when it is asked for. The watcher begins
+   * when they have ended; it must be closed by whoever does not read that far.
+   */
+  readonly before: AsyncGenerator<Buffer>
+}
+
+/** Where a watch starts. */
+interface Start {
+  readonly objects: Iterable<readonly CachedObject[]>
+  /** The version whose state the objects are, or the one that the client knows. */
+  readonly revision: number
 }
 
 export async function watch(resource: Resource, query: WatchQuery): Promise<Watching> {
-  if (query.resourceVersion === '' || query.resourceVersion === '0') return await watchFromNow(resource, query)
-  return await watchAfter(resource, query, parseVersion(query.resourceVersion))
+  const { resourceVersion, selection, form } = query
+  const start = await startOf(resource, selection, resourceVersion)
+  // In the same turn, so that the loss of the feed closes it however early that is.
+  const watcher = resource.cache.watch(selection, form)
+  return { watcher, before: replay(resource, { start, watcher, user: query.user }) }
 }
 
 /** Everything up to this revision has been queued for the watcher, or is not for it: what a bookmark may say now. */
@@ -38,47 +57,106 @@ export function toldUpTo({ caches }: Resource, watcher: Watcher): number {
   return Math.max(watcher.revision, caches.revision)
 }
 
-async function watchFromNow(resource: Resource, { selection, form, resourceVersion }: WatchQuery): Promise<Watching> {
-  if (resourceVersion === '') await readMostRecent(resource)
-  const existing = [...existingObjects(resource, selection)]
-  const rest = form.rest ?? form
-  const watcher = resource.cache.watch(selection, existing.length > 0 ? rest : form, resource.caches.revision)
-  return { watcher, before: existing.values().map((object, i) => (i === 0 ? form : rest).encode('ADDED', object)) }
+async function startOf(resource: Resource, selection: ParsedSelection, version: string): Promise<Start> {
+  const { cache, caches } = resource
+  if (version === '') await readMostRecent(resource)
+  if (version === '' || version === '0') return { objects: findObjects(resource, selection), revision: caches.revision }
+  const revision = parseVersion(version)
+  if (revision < cache.floor) await orTooOld(revision, () => caches.lookBack(cache, revision))
+  return { objects: [], revision }
 }
 
-function existingObjects(resource: Resource, { namespace, name, matches }: Selection): Iterable<CachedObject> {
-  const wanted = (object: CachedObject) =>
-    (name === undefined || object.name === name) && (matches === undefined || matches(object))
-  return resource.cache.objects({ namespace, matches: wanted })
+interface Replay {
+  readonly start: Start
+  readonly watcher: Watcher
+  readonly user: string
 }
 
-/** A version that is not there yet is waited for: nothing is sent until it has been reached. */
-async function watchAfter(resource: Resource, query: WatchQuery, revision: number): Promise<Watching> {
-  const { selection, form, signal } = query
-  const older: Buffer[] = []
-  let after = revision
-  // While the log is read the window moves on; each round has less to read.
-  while (after < resource.cache.floor && !signal.aborted) {
-    const until = resource.cache.floor
-    await readLog(resource, query, { after, until }, older)
-    after = until
+async function* replay(resource: Resource, { start, watcher, user }: Replay): AsyncGenerator<Buffer> {
+  const pace = new Pace()
+  const deadline = performance.now() + maxStateMs
+  for (const slice of start.objects) {
+    yield* gather(added(watcher, slice))
+    if (performance.now() > deadline) watcher.close()
+    if (watcher.closed) return
+    if (pace.spent(stepCost)) await pace.rest()
   }
-  const recent = resource.cache.eventsAfter(after).filter((event) => typeFor(selection, event) !== undefined)
-  const next = older.length + recent.length === 0 ? form : (form.rest ?? form)
-  const watcher = resource.cache.watch(selection, next, Math.max(after, resource.cache.changedAt))
-  return { watcher, before: replay(older, recent, query) }
+  yield* catchUp(resource, { after: start.revision, watcher, user })
 }
 
-/** Recent events are encoded as they are sent: a client may be further behind than a watcher may queue. */
-function* replay(older: Iterable<Buffer>, recent: Iterable<CacheEvent>, { form, selection }: WatchQuery) {
-  let next = form
-  for (const bytes of older) {
-    yield bytes
-    next = form.rest ?? form
+/** What it costs to look through a slice of objects, or a piece of the log. */
+const stepCost = 500
+
+/** A state that is read for longer keeps too much in memory that is long gone: its reader starts anew. */
+const maxStateMs = 5 * 60_000
+
+/**
+ * A version that is not there yet is waited for: nothing is sent until it has been reached. The state of a reader that
+ * comes to the present and the watcher's queue meet within one turn.
+ */
+async function* catchUp(
+  resource: Resource,
+  { after, watcher, user }: { after: number; watcher: Watcher; user: string },
+): AsyncGenerator<Buffer> {
+  const { cache } = resource
+  const pace = new Pace()
+  let position = after
+  let leave: (() => void) | undefined
+  try {
+    while (!watcher.closed) {
+      const behind = position < cache.floor
+      if (behind) leave ??= resource.historyReaders.enter(user)
+      const { events, through } = behind ? await readLog(resource, position) : inWindow(resource, position)
+      if (through === undefined) break
+      yield* gather(told(watcher, events))
+      position = through
+      if (pace.spent(stepCost)) await pace.rest()
+    }
+    watcher.begin(Math.max(position, cache.changedAt))
+  } finally {
+    leave?.()
   }
-  for (const event of recent) {
-    yield event.bytes(next, typeFor(selection, event)!)
-    next = form.rest ?? form
+}
+
+/** Some events, and up to where there are no others; undefined: there are none any more. */
+interface Step {
+  readonly events: readonly CacheEvent[]
+  readonly through: number | undefined
+}
+
+const windowStep = 100
+
+function inWindow({ cache }: Resource, after: number): Step {
+  const events = cache.eventsAfter(after, windowStep)
+  return { events, through: events.at(-1)?.revision }
+}
+
+async function readLog({ cache, caches }: Resource, after: number): Promise<Step> {
+  return await orTooOld(after, async () => {
+    const piece = await caches.readLog(cache, after)
+    return { events: piece.events(cache).filter(({ revision }) => revision > after), through: piece.through }
+  })
+}
+
+/** What cannot be read cannot be told as an event either; a list says what is left out. */
+async function orTooOld<T>(revision: number, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof RevisionGone || error instanceof UnreadableValue)) throw error
+    throw expired(`too old resource version: ${revision}. List again and watch from the version of that list.`)
+  }
+}
+
+function* added(watcher: Watcher, objects: readonly CachedObject[]): Generator<Buffer> {
+  for (const object of objects) yield watcher.nextForm().encode('ADDED', object)
+}
+
+/** What the events are to the watcher. */
+function* told(watcher: Watcher, events: readonly CacheEvent[]): Generator<Buffer> {
+  for (const event of events) {
+    const type = typeFor(watcher.selection, event)
+    if (type !== undefined) yield event.bytes(watcher.nextForm(), type)
   }
 }
 
@@ -86,39 +164,19 @@ function typeFor(selection: Selection, event: CacheEvent): EventType | undefined
   return concerns(event, selection) ? event.typeFor(selection.matches) : undefined
 }
 
-async function readLog(
-  resource: Resource,
-  query: WatchQuery,
-  range: { after: number; until: number },
-  into: Buffer[],
-): Promise<void> {
-  const { selection, form, signal } = query
-  let bytes = 0
-  try {
-    for await (const { changes } of resource.store.watch({ prefix: resource.cache.prefix, ...range, signal })) {
-      for (const change of changes) {
-        const event = eventOf(resource, change)
-        const type = event && typeFor(selection, event)
-        if (event === undefined || type === undefined) continue
-        const encoded = event.bytes(into.length === 0 ? form : (form.rest ?? form), type)
-        into.push(encoded)
-        bytes += encoded.length
-        if (into.length > maxReplayed || bytes > maxReplayedBytes) throw tooOld(range.after)
-      }
-    }
-  } catch (error) {
-    throw error instanceof RevisionGone ? tooOld(range.after) : error
+const chunkBytes = 64 * 1024
+
+/** Small buffers as fewer, larger ones. */
+function* gather(buffers: Iterable<Buffer>): Generator<Buffer> {
+  let parts: Buffer[] = []
+  let size = 0
+  for (const buffer of buffers) {
+    parts.push(buffer)
+    size += buffer.length
+    if (size < chunkBytes) continue
+    yield Buffer.concat(parts)
+    parts = []
+    size = 0
   }
-}
-
-const maxReplayed = 100_000
-const maxReplayedBytes = 128 * 1024 * 1024
-
-function eventOf({ cache }: Resource, change: Change): CacheEvent | undefined {
-  const { key, previous } = change
-  return cache.event(change, previous && cache.read(key, previous.revision, previous.value))
-}
-
-function tooOld(revision: number) {
-  return expired(`too old resource version: ${revision}. List again and watch from the version of that list.`)
+  if (parts.length > 0) yield Buffer.concat(parts)
 }

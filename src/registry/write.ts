@@ -1,14 +1,17 @@
 /** What the writing verbs share: who writes and how, and the last step into the store. */
 
 import type { Admission } from '../admission/admission.ts'
+import type { Pieces } from '../base/pieces.ts'
 import { stringifyJson } from '../codec/json.ts'
+import { maxDepth } from '../codec/json-scan.ts'
 import { encodeStored, storedJson } from '../codec/stored.ts'
-import { trackUpdate } from '../merge/track-update.ts'
+import { trackSteps } from '../merge/track-update.ts'
+import { ApiError, timeout } from '../model/api-error.ts'
 import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
 import type { PrepareContext } from '../schema/context.ts'
-import type { Conflict, Guard } from '../store/store.ts'
+import { type Conflict, type Guard, StoreError } from '../store/store.ts'
 import { fromStored, inVersions } from './conversion.ts'
 import { headerOf, keyOf, kindRef, type Resource } from './resource.ts'
 
@@ -33,6 +36,10 @@ export interface WriteContext {
   readonly admission: Admission
   /** Tells the caller of something that is no error. */
   readonly warn: (text: string) => void
+  /** Gives a signal that aborts when the caller no longer waits for the outcome. */
+  readonly left: () => AbortSignal
+  /** Work on large objects is done in these. */
+  readonly pieces: Pieces
 }
 
 /** Tells what the kind has to say about a valid object. */
@@ -61,10 +68,10 @@ export function writtenKind(context: WriteContext): { group: string; kind: strin
 }
 
 /** Records who owns what after this write, in the version that is written through. */
-export function withManagers(context: WriteContext, before: ApiObject, after: ApiObject): ApiObject {
+export async function withManagers(context: WriteContext, before: ApiObject, after: ApiObject): Promise<ApiObject> {
   const version = trackedVersion(context)
   const create = before === context.resource.empty
-  const entries = trackUpdate({
+  const work = trackSteps({
     schema: version.kind.schema,
     before: create ? version.empty : fromStored(version, before),
     after: fromStored(version, after),
@@ -73,6 +80,7 @@ export function withManagers(context: WriteContext, before: ApiObject, after: Ap
     create,
     inVersion: inVersions(version),
   })
+  const entries = await context.pieces.run(work)
   const metadata = copyWithout(after.metadata, 'managedFields')
   if (entries !== undefined && entries.length > 0) metadata.managedFields = entries
   return { ...after, metadata }
@@ -110,18 +118,37 @@ export async function commitObject(
   expected: number,
   guards?: readonly Guard[],
 ): Promise<Stored | Conflict> {
+  assertKind(resource, object)
   const key = keyOf(resource, namespace, object.metadata.name!)
-  const value = encodeStored(object, headerOf(resource, object))
+  const value = encodeStored(key, object, headerOf(resource, object))
   const lifetimeSeconds = resource.kind.expires ? resource.lifetimeSeconds : undefined
-  const result = await resource.store.commit({ key, expected, value, lifetimeSeconds, guards })
+  // A new object has a uid that was drawn for it.
+  const unique = expected === 0
+  const result = await resource.store.commit({ key, expected, value, lifetimeSeconds, guards, unique })
   if (result.outcome === 'conflict') return result
   const { revision } = result
   return { outcome: 'stored', revision, json: storedJson(value, formatVersion(revision), Buffer.allocUnsafe).json }
 }
 
-/** The JSON of an object that is not stored: a dry run, or one that is gone. */
+/**
+ * What to throw when a write of several steps fails after the first: an error that says "try again" would make clients
+ * repeat by themselves what is done already.
+ */
+export function failedHalfway(error: unknown, done: string): unknown {
+  const passing =
+    error instanceof StoreError || (error instanceof ApiError && error.details?.retryAfterSeconds !== undefined)
+  return passing ? timeout(`${done}, then the server failed; look before you try again`, {}, { cause: error }) : error
+}
+
+/** Every way in has seen to it that the object is of its kind; one that is not would spoil every list. */
+function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
+  if (object.apiVersion !== apiVersion || object.kind !== kind.kind)
+    throw new TypeError(`an object of kind ${object.kind} in ${object.apiVersion} is not stored among ${kind.plural}`)
+}
+
+/** The JSON of an object that is not stored: a dry run, or one that is gone. Refuses what would not be stored. */
 export function unstored(object: ApiObject, revision?: number): Buffer {
-  return Buffer.from(stringifyJson(asJson(revision === undefined ? object : withVersion(object, revision))))
+  return Buffer.from(stringifyJson(asJson(revision === undefined ? object : withVersion(object, revision)), maxDepth))
 }
 
 export function withVersion(object: ApiObject, revision: number): ApiObject {

@@ -5,6 +5,7 @@
  * the field says, base64, times and quantities checked and written one way. A value of a wrong type is a 400 that names
  * the place. Fields that the schema does not know are left out and reported; the caller decides what that means.
  */
+import { shorten } from '../base/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, setKey, typeName } from '../model/json.ts'
@@ -108,23 +109,32 @@ function readInteger(schema: IntegerSchema, value: Json, path: FieldPath): Json 
   return value === 0 ? 0 : value
 }
 
-// Node takes anything for base64 and drops what it cannot read; only a text that is its own encoding is base64.
 function readBase64(value: string, path: FieldPath): string {
   const packed = value.includes('\n') || value.includes('\r') ? value.replaceAll(/[\r\n]/g, '') : value
-  if (packed.length % 4 !== 0 || !isBase64(packed))
-    throw badRequest(`${path}: illegal base64 data: use the standard alphabet with padding`)
-  return packed
+  const canonical = canonicalBase64(packed)
+  if (canonical === undefined) throw badRequest(`${path}: illegal base64 data: use the standard alphabet with padding`)
+  return canonical
 }
 
-function isBase64(text: string): boolean {
-  return Buffer.from(text, 'base64').toString('base64') === text
+/** The last letters of a padded text, which may hold bits that belong to no byte: `YR==` and `YQ==` are the same `a`. */
+const paddedEnd = /^[A-Za-z0-9+/]{2}(?:=|[A-Za-z0-9+/])=$/
+
+/**
+ * The one way to write these bytes; undefined when the text is no base64. Node takes anything for base64 and drops what
+ * it cannot read, so a text counts only if it is its own encoding, but for what its last letters hold beyond the bytes.
+ */
+function canonicalBase64(text: string): string | undefined {
+  const canonical = Buffer.from(text, 'base64').toString('base64')
+  if (canonical === text) return canonical
+  const same = canonical.length === text.length && canonical.slice(0, -4) === text.slice(0, -4)
+  return same && paddedEnd.test(text.slice(-4)) ? canonical : undefined
 }
 
 function readTime(value: string, micro: boolean, path: FieldPath): string {
   const normal = normalTime(value, micro)
   if (normal !== undefined) return normal
   const form = `"2006-01-02T15:04:05${micro ? '.000000' : ''}Z"`
-  throw badRequest(`${path}: ${JSON.stringify(value.slice(0, 100))} is not a time: use RFC 3339, as in ${form}`)
+  throw badRequest(`${path}: ${JSON.stringify(shorten(value, 100))} is not a time: use RFC 3339, as in ${form}`)
 }
 
 /** A number is a quantity without a suffix. */
@@ -135,7 +145,7 @@ function readQuantity(value: Json, path: FieldPath): string {
   const canonical = canonicalQuantity(text.trim())
   if (canonical === undefined)
     throw badRequest(
-      `${path}: ${JSON.stringify(text.slice(0, 100))} is not a quantity: use a number with a suffix or an exponent, as in "500m", "1.5Gi" or "1e3"`,
+      `${path}: ${JSON.stringify(shorten(text, 100))} is not a quantity: use a number with a suffix or an exponent, as in "500m", "1.5Gi" or "1e3"`,
     )
   return canonical
 }

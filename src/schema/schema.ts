@@ -117,6 +117,8 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
   readonly open?: boolean
   /** Fields of which exactly one must be there. */
   readonly choice?: Choice
+  /** Where faults of the fields are told, if that is not where the object is. */
+  faultsAt?(path: FieldPath): FieldPath
   /** Defaults that depend on sibling fields. Changes the value, which is freshly decoded. */
   fill?(value: T, context: RuleContext): void
 }

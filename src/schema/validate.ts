@@ -48,8 +48,11 @@ interface Validation {
   readonly errors: FieldError[]
 }
 
+/** A body can hold a million faults; an answer tells the first of them, and nobody reads on. */
+const maxFaults = 1000
+
 function check(schema: Schema, value: Json, path: FieldPath, validation: Validation): void {
-  if (!hasRules(schema)) return
+  if (!hasRules(schema) || validation.errors.length >= maxFaults) return
   if (schema.lenient && !fits(schema, value)) {
     validation.errors.push(invalid(path, typeName(value), `must be of type ${schema.type}, not ${typeName(value)}`))
     return
@@ -62,7 +65,7 @@ function check(schema: Schema, value: Json, path: FieldPath, validation: Validat
 function checkType(schema: Schema, value: Json, path: FieldPath, validation: Validation): void {
   switch (schema.type) {
     case 'object':
-      if (isObject(value)) checkObject(schema, value, path, validation)
+      if (isObject(value)) checkObject(schema, value, schema.faultsAt?.(path) ?? path, validation)
       return
     case 'map':
       if (isObject(value)) checkMap(schema, value, path, validation)

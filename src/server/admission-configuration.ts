@@ -14,6 +14,7 @@ export interface ControlConfiguration {
   readonly source: string
 }
 
+const longestFile = 16 * 1024 * 1024
 const flagName = 'admission-control-config-file'
 
 /** By the name of the control; empty where no file is named. */
@@ -60,7 +61,7 @@ async function readYaml(file: string): Promise<Json> {
   const text = readFlagFile(flagName, file)
   const { parseYaml } = await import('../codec/yaml.ts')
   try {
-    return parseYaml(Buffer.from(text)).value
+    return parseYaml(Buffer.from(text), longestFile).value
   } catch (error) {
     throw fault(file, (error as Error).message)
   }

@@ -1,47 +1,47 @@
 /**
- * The one place where the parts are joined: store, caches, kinds, identity, pipeline, listener. `startApiServer`
- * resolves when requests are answered; `stop` lets those under way finish and releases everything, in reverse order.
+ * The one place where the parts are joined, in the order in which they need one another. `startApiServer` resolves when
+ * requests are answered. Whatever is opened says at once how it is closed: `stop`, and a start that fails half way,
+ * close it all in reverse order.
  */
 import { setImmediate } from 'node:timers/promises'
-import type { Authenticator } from '../authn/authenticator.ts'
-import type { Authorizer } from '../authz/authorizer.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
-import { UsageError } from '../base/flags.ts'
-import { Caches } from '../cache/caches.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
-import { Exchange } from '../http/exchange.ts'
-import { Listener } from '../http/listener.ts'
 import { authenticate } from '../http/steps/authenticate.ts'
 import { allKinds } from '../kinds/all.ts'
 import type { User } from '../model/user.ts'
-import { apiAudience, vendorOf } from '../model/vendor.ts'
-import { Catalogue } from '../registry/catalogue.ts'
-import { ContinueTokens } from '../registry/continue-token.ts'
-import type { Endpoint } from '../registry/endpoint.ts'
-import { lookupIn } from '../registry/lookup.ts'
-import { type ServedType, serveKinds } from '../registry/resource.ts'
-import { allEndpoints } from '../resources/all.ts'
+import { vendorOf } from '../model/vendor.ts'
 import type { Kind } from '../schema/kind.ts'
-import type { Store } from '../store/store.ts'
+import type { StoreError } from '../store/store.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { makeAdmission } from './admission.ts'
-import { claimProfile, continueTokenKey, createSystemNamespaces } from './bootstrap.ts'
+import { makeAuthorizer } from './authorization.ts'
+import { claimProfile, createSystemNamespaces } from './bootstrap.ts'
+import { openCaches } from './caches.ts'
+import { openCatalogue } from './catalogue.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
-import { makeAuthenticator, makeAuthorizer } from './identity.ts'
+import { makeAuthenticator } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
+import { openListener, urlOf } from './listener.ts'
 import { openMetrics } from './metrics.ts'
 import type { ServerOptions } from './options.ts'
+import { readinessOf } from './readiness.ts'
 import { handleRequests } from './request-handling.ts'
-import { servedBy } from './runtime-config.ts'
 import { servedPaths } from './served-paths.ts'
 import { openStore } from './store.ts'
-import { checkStore } from './store-check.ts'
 
 export interface ApiServer {
   /** Where it is: https://127.0.0.1:6443 */
   readonly url: string
+  /** How many watches are under way. */
+  readonly watches: number
   /** A way in for clients in this process, as this user. `stop` ends what is under way. */
   transport(user: User): ClientTransport
+  /**
+   * Resolves with the reason when the store can never be written again. From then on the server is not ready; it
+   * answers until it is stopped, which is for its owner to do.
+   */
+  readonly failed: Promise<StoreError>
+  /** Lets what is under way finish, and releases everything. */
   stop(): Promise<void>
 }
 
@@ -56,142 +56,88 @@ export async function startApiServer(
   options: ServerOptions,
   { log, clock = systemClock, kinds = allKinds }: Environment,
 ): Promise<ApiServer> {
-  const authenticator = makeAuthenticator(options, clock)
-  const authorizer = makeAuthorizer(options.authorizationMode)
-  const store = await openStore(options)
-  try {
-    const certificates = await openCertificates(options, clock)
-    return await serve(options, { store, certificates, authenticator, authorizer, log, clock, kinds })
-  } catch (error) {
-    await store.close()
-    throw error
-  }
+  await using opened = new AsyncDisposableStack()
+  const server = await join(options, { log, clock, kinds, opened })
+  const owned = opened.move()
+  return Object.assign(server, { stop: () => owned.disposeAsync() })
 }
 
-interface Parts {
-  readonly store: Store
-  readonly certificates: Certificates
-  readonly authenticator: Authenticator
-  readonly authorizer: Authorizer
+interface Surroundings {
   readonly log: Log
   readonly clock: Clock
   readonly kinds: readonly Kind[]
+  /** Closes what is opened. */
+  readonly opened: AsyncDisposableStack
 }
 
-async function serve(
+async function join(
   options: ServerOptions,
-  { store, certificates, authenticator, authorizer, log, clock, kinds }: Parts,
-): Promise<ApiServer> {
-  await claimProfile(store, options.profile)
-  const caches = new Caches(store, (error) =>
-    log.error('the feed of the caches broke; it is resumed', errorFields(error)),
-  )
+  { log, clock, kinds, opened }: Surroundings,
+): Promise<Omit<ApiServer, 'stop'>> {
   const vendor = vendorOf(options.profile)
-  const catalogue = new Catalogue(vendor, servedBy(options.runtimeConfig, kinds, vendor))
-  const lookup = lookupIn(catalogue)
-  const endpoints = allEndpoints({ lookup, authenticateToken: authenticator, audiences: [apiAudience(vendor)] })
-  catalogue.add(await openTypes(options, { store, caches, clock, kinds, endpoints }))
+  const authenticator = makeAuthenticator(options, clock)
+  const authorizer = makeAuthorizer(options.authorizationMode)
+
+  const { store, failed } = await openStore(options, log)
+  opened.defer(() => store.close())
+  const certificates = await openCertificates(options, clock)
+  await claimProfile(store, options.profile)
+
+  const caches = openCaches(store, failed, log)
+  const { catalogue, lookup } = await openCatalogue(options, { store, caches, clock, kinds, authenticator })
+  const admission = await makeAdmission(options, { vendor, lookup, authorizer })
+  opened.defer(() => caches.stop())
   await caches.start()
-  const namespaces = catalogue.stored('core', 'namespaces')!
-  await createSystemNamespaces(namespaces)
+  await createSystemNamespaces(catalogue)
 
   const metrics = openMetrics(catalogue, clock)
-  let stopping = false
-  const ready = [
-    { name: 'store', check: () => checkStore(store, caches) },
-    { name: 'shutdown', check: () => (stopping ? 'the server is stopping' : undefined) },
-  ]
-  const routes = {
-    catalogue,
-    paths: servedPaths({ catalogue, ready, exposer: metrics.exposer, address: () => url.slice('https://'.length) }),
-    admission: await makeAdmission(options, { vendor, lookup, authorizer }),
-  }
+  const readiness = readinessOf({ store, caches, failed })
+  const paths = servedPaths({ catalogue, ready: readiness.checks, exposer: metrics.exposer, address: () => url.host })
+  const routes = { catalogue, paths, admission }
   const handling = handleRequests({ vendor, authorizer, routes, metrics: metrics.requests, log, clock })
-  const handle = handling.handleAs(authenticate(authenticator))
-  const inProcess = new InProcess(handling.handleAs, clock)
-  const onFault = (error: unknown) => log.error('a connection failed', errorFields(error))
+  opened.defer(() => handling.close())
+
   const listener = await openListener(options, certificates, {
-    onRequest: (transport) => void handle(new Exchange(transport, clock.monotonic())).catch(onFault),
-    onError: onFault,
-  }).catch(async (error: unknown) => {
-    await caches.stop()
-    throw error
+    handle: handling.handleAs(authenticate(authenticator)),
+    clock,
+    log,
+  })
+  // What is under way still reads from the caches, so they go on until the last answer is sent.
+  opened.defer(() => listener.close(options.shutdownGrace))
+  opened.defer(() => caches.endWatches())
+  const inProcess = new InProcess(handling.handleAs, clock)
+  opened.defer(() => inProcess.close())
+  const url = urlOf(options, listener)
+  await certificates.writeAdminConfig(url.origin)
+  const renewal = keepFresh(certificates, url.origin, { listener, log })
+  opened.defer(() => renewal.abort())
+  opened.defer(async () => {
+    readiness.stopping()
+    // Those who ask for readiness at this moment are still answered.
+    await setImmediate()
   })
 
-  const url = `https://${urlHost(options.advertiseAddress || options.bindAddress)}:${listener.port}`
+  return {
+    url: url.origin,
+    get watches() {
+      return caches.watchers
+    },
+    transport: (user) => inProcess.transport(user),
+    failed,
+  }
+}
+
+/** Certificates of our own making are renewed before they run out, until the signal is aborted. */
+function keepFresh(
+  certificates: Certificates,
+  url: string,
+  { listener, log }: { listener: Awaited<ReturnType<typeof openListener>>; log: Log },
+): AbortController {
   const renewal = new AbortController()
-  await certificates.writeAdminConfig(url)
   certificates.keepFresh(url, {
     onRenewed: (tls) => listener.renew(tls),
     onError: (error) => log.error('a certificate could not be renewed', errorFields(error)),
     signal: renewal.signal,
   })
-
-  return {
-    url,
-    transport: (user) => inProcess.transport(user),
-    stop: async () => {
-      stopping = true
-      renewal.abort()
-      await setImmediate()
-      await inProcess.close()
-      caches.endWatches()
-      // What is under way still reads from the caches.
-      await listener.close(options.shutdownGrace)
-      handling.close()
-      await caches.stop()
-      await store.close()
-    },
-  }
-}
-
-interface TypeParts {
-  readonly store: Store
-  readonly caches: Caches
-  readonly clock: Clock
-  readonly kinds: readonly Kind[]
-  readonly endpoints: readonly Endpoint[]
-}
-
-async function openTypes(
-  options: ServerOptions,
-  { store, caches, clock, kinds, endpoints }: TypeParts,
-): Promise<ServedType[]> {
-  const vendor = vendorOf(options.profile)
-  const continueTokens = new ContinueTokens(await continueTokenKey(store))
-  const lifetimeSeconds = Math.ceil(options.eventTtl / 1000)
-  return serveKinds(
-    kinds,
-    { vendor, store, caches, clock, continueTokens, lifetimeSeconds, gates: options.featureGates },
-    endpoints,
-  )
-}
-
-async function openListener(
-  options: ServerOptions,
-  { tls }: Certificates,
-  handlers: Pick<Parameters<typeof Listener.open>[0], 'onRequest' | 'onError'>,
-): Promise<Listener> {
-  const { bindAddress: host, securePort: port } = options
-  try {
-    return await Listener.open({ host, port, tls, ...handlers })
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE')
-      throw new UsageError(
-        `port ${port} on ${host} is in use: stop what listens there, or choose another with --secure-port`,
-      )
-    if (code === 'EACCES')
-      throw new UsageError(
-        `port ${port} needs more rights than this user has: choose one above 1023 with --secure-port`,
-      )
-    if (code === 'EADDRNOTAVAIL')
-      throw new UsageError(`this machine has no address ${host}: choose another with --bind-address`)
-    throw error
-  }
-}
-
-function urlHost(address: string): string {
-  if (address === '0.0.0.0' || address === '::') return '127.0.0.1'
-  return address.includes(':') ? `[${address}]` : address
+  return renewal
 }

@@ -1,16 +1,16 @@
 /** The certificates that the server shows and trusts: self-made ones, or those that flags name. */
 import { X509Certificate } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
-import { mkdir, rename } from 'node:fs/promises'
+import { lstat, readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { Clock } from '../base/clock.ts'
+import { makeDirectory, replaceFile } from '../base/files.ts'
 import { UsageError } from '../base/flags.ts'
 import { adminKubeconfig } from '../client/node/kubeconfig-write.ts'
 import { type Authority, type CertifiedKey, openAuthority } from '../pki/authority.ts'
-import type { AlternativeNames } from '../pki/names.ts'
+import { type AlternativeNames, canonicalNames } from '../pki/names.ts'
 import { renewWhenDue } from '../pki/renewal.ts'
 import type { ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
@@ -71,14 +71,29 @@ function givenPair({ tlsCertFile, tlsPrivateKeyFile }: ServerOptions): Certified
     certificate: readFlagFile('tls-cert-file', tlsCertFile),
     key: readFlagFile('tls-private-key-file', tlsPrivateKeyFile),
   }
-  try {
-    createSecureContext({ cert: pair.certificate, key: pair.key })
-  } catch (error) {
-    throw new UsageError(
-      `--tls-cert-file and --tls-private-key-file: not a certificate and its key: ${(error as Error).message}`,
-    )
-  }
+  checkPair(pair, { tlsCertFile, tlsPrivateKeyFile })
   return pair
+}
+
+function checkPair(pair: CertifiedKey, files: { tlsCertFile: string; tlsPrivateKeyFile: string }): void {
+  const { tlsCertFile, tlsPrivateKeyFile } = files
+  if (!canUse({ cert: pair.certificate }))
+    throw new UsageError(`--tls-cert-file: ${tlsCertFile} holds no PEM certificate that can be used`)
+  if (!canUse({ key: pair.key }))
+    throw new UsageError(`--tls-private-key-file: ${tlsPrivateKeyFile} holds no PEM key that can be used`)
+  if (!canUse({ cert: pair.certificate, key: pair.key }))
+    throw new UsageError(
+      `--tls-private-key-file: the key in ${tlsPrivateKeyFile} is not that of the certificate in ${tlsCertFile}`,
+    )
+}
+
+function canUse(context: SecureContextOptions): boolean {
+  try {
+    createSecureContext(context)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function readClientCas(file: string): string {
@@ -101,23 +116,52 @@ function isCertificate(pem: string): boolean {
 }
 
 function servingNames({ tlsSan, bindAddress, advertiseAddress }: ServerOptions): AlternativeNames {
+  checkNames(tlsSan)
   const host = hostname().toLowerCase()
   const names = ['localhost', ...(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(host) ? [host] : []), ...tlsSan]
   const addresses = ['127.0.0.1', '::1', advertiseAddress, bindAddress].filter(
     (address) => address !== '' && address !== '0.0.0.0' && address !== '::',
   )
-  const all = [...names, ...addresses]
-  return { dns: unique(all.filter((name) => isIP(name) === 0)), ips: unique(all.filter((name) => isIP(name) !== 0)) }
+  return sorted([...names, ...addresses])
+}
+
+/** A fault is told with its flag, here, while it is known which name came from where. */
+function checkNames(tlsSan: readonly string[]): void {
+  try {
+    canonicalNames(sorted(tlsSan))
+  } catch (error) {
+    throw new UsageError(`--tls-san: ${(error as Error).message}`)
+  }
+}
+
+function sorted(names: readonly string[]): AlternativeNames {
+  return {
+    dns: unique(names.filter((name) => isIP(name) === 0)),
+    ips: unique(names.filter((name) => isIP(name) !== 0)),
+  }
 }
 
 function unique(items: readonly string[]): string[] {
   return [...new Set(items)]
 }
 
+/** What is there already is not written again: that takes no room on a full disk. */
 async function writeConfig(file: string, server: string, authority: string, pair: CertifiedKey): Promise<void> {
-  if (file === '') return
-  await mkdir(dirname(file), { recursive: true })
-  const fresh = `${file}.${process.pid}`
-  writeFileSync(fresh, adminKubeconfig({ server, authority, ...pair }), { mode: 0o600 })
-  await rename(fresh, file)
+  const text = adminKubeconfig({ server, authority, ...pair })
+  if (file === '' || (await isHeldBy(file, text))) return
+  try {
+    await makeDirectory(dirname(file))
+    await replaceFile(file, text, 0o600)
+  } catch (error) {
+    throw new UsageError(
+      `--admin-kubeconfig: cannot write ${file}: ${(error as Error).message}; name a file that can be written, or none with --admin-kubeconfig=`,
+      { cause: error },
+    )
+  }
+}
+
+async function isHeldBy(file: string, text: string): Promise<boolean> {
+  const held = await lstat(file).catch(() => undefined)
+  if (!held?.isFile() || (held.mode & 0o777) !== 0o600 || held.size !== Buffer.byteLength(text)) return false
+  return (await readFile(file, 'utf8')) === text
 }

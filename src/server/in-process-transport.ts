@@ -72,7 +72,7 @@ function actAs(user: User): Step {
 
 /** How much of an answer may wait for its reader. */
 const maxWaitingBytes = 256 * 1024
-const nobody = { address: '', certificate: undefined }
+const nobody = { address: '', certificate: undefined, proved: () => {} }
 
 /** One request and its answer: the server writes into it, the client reads from it. */
 class Conversation implements ServerTransport {
@@ -82,6 +82,8 @@ class Conversation implements ServerTransport {
   readonly peer = nobody
   readonly signal: AbortSignal
   readonly body: Readable
+  /** It is handed over in one piece. */
+  readonly bodyWhole = true
   readonly answer: Promise<TransportResponse>
   readonly #gone = new AbortController()
   #begin!: (response: TransportResponse) => void

@@ -83,6 +83,13 @@ export const serverFlags = {
     readModes,
     `who may do what, beside system:masters, who may do all; in order, separated by commas: ${authorizationModes.join(', ')}`,
   ),
+  anonymousAuth: flag(
+    'anonymous-auth',
+    '',
+    'auto',
+    oneOf(['auto', 'true', 'false']),
+    'whether requests without credentials come in, as system:anonymous: true, false, or auto, which is true unless AlwaysAllow is among the modes',
+  ),
   profile: flag(
     'profile',
     'NAME',

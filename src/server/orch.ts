@@ -1,15 +1,14 @@
 /** The program `orch`: reads the command line, starts what it asks for, and stops it on a signal. */
 
-import { homedir } from 'node:os'
-import { resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { helpText, parseFlags, UsageError } from '../base/flags.ts'
-import { usualFiles } from '../client/node/kubeconfig-files.ts'
 import { version } from '../model/version.ts'
 import { PkiFileError } from '../pki/files.ts'
 import { StoreError } from '../store/store.ts'
-import { errorFields, openLog } from '../telemetry/log.ts'
+import { errorFields, type Log, openLog } from '../telemetry/log.ts'
 import { startApiServer } from './api-server.ts'
 import { startControlLoops } from './control-loops.ts'
+import { greeting } from './greeting.ts'
 import { type ServerOptions, serverFlags } from './options.ts'
 
 const usage = `orch ${version}: a cluster-orchestration API server
@@ -45,32 +44,43 @@ async function run(command: 'up' | 'apiserver', options: ServerOptions): Promise
   process.on('unhandledRejection', (error) =>
     log.error('a promise was rejected and nobody waited for it', errorFields(error)),
   )
+  const starting = start(command, options, log)
+  stopOnSignal(async () => {
+    log.info('stopping')
+    // A start that does not get anywhere, as its store does not answer, holds nothing that would have to be stopped.
+    const stop = await Promise.race([starting, pause(options.shutdownGrace)])
+    await stop?.()
+  })
+  await starting
+}
+
+/** Gives what stops it all again. */
+async function start(command: 'up' | 'apiserver', options: ServerOptions, log: Log): Promise<() => Promise<void>> {
   const server = await startApiServer(options, { log })
   if (command === 'up') process.stdout.write(greeting(server.url, options))
   else log.info('serving', { url: server.url, profile: options.profile })
   const loops = command === 'up' ? startControlLoops(server, options, log) : undefined
-  stopOnSignal(async () => {
-    log.info('stopping')
+  const stop = async () => {
     await loops?.stop()
     await server.stop()
+  }
+  void server.failed.then((error) => {
+    log.error('the store can never be written again, so the server ends: look at the disk, then start it', {
+      error: error.message,
+    })
+    return endAfterFailure(stop, options.shutdownGrace)
   })
+  return stop
 }
 
-function greeting(url: string, { adminKubeconfig, profile }: ServerOptions): string {
-  const config = adminKubeconfig || 'your client config'
-  const tool = profile === 'kubernetes' ? 'kubectl' : './bin/orchctl'
-  const example = `${tool}${isFound(adminKubeconfig, tool) ? '' : ` --kubeconfig=${config}`} get namespaces`
-  return `orch ${version} is serving at ${url} (administrator: ${config})
-Try:  ${example}
-Stop: Ctrl-C; all data stays and is there at the next start
-`
-}
+/** Long enough for whoever asks for readiness to be told why. */
+const noticeMs = 1_000
 
-/** Whether the tool, started from here, uses this client config without being told. */
-function isFound(config: string, tool: string): boolean {
-  if (config === '' || tool === 'kubectl') return false
-  const files = usualFiles({ env: process.env, home: homedir(), directory: process.cwd() })
-  return files.length === 1 && files[0] === resolve(config)
+/** Answers what is under way and ends, in the end by itself: a disk in trouble may hold up the closing of the store. */
+async function endAfterFailure(stop: () => Promise<void>, graceMs: number): Promise<never> {
+  await pause(noticeMs)
+  await Promise.race([stop(), pause(graceMs + noticeMs)]).catch(() => {})
+  process.exit(1)
 }
 
 /** The first signal stops in order, a second one at once. */

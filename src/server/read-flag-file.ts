@@ -1,11 +1,17 @@
-/** Reads a file that a flag names; a fault names the flag. */
-import { readFileSync } from 'node:fs'
+/** Reads a file that a flag names; a fault names the flag. Pipes and devices are refused: they may never end. */
+import { readFileSync, statSync } from 'node:fs'
 import { UsageError } from '../base/flags.ts'
+
+const maxBytes = 16 * 1024 * 1024
 
 export function readFlagFile(flag: string, file: string): string {
   try {
+    const status = statSync(file)
+    if (status.isDirectory()) throw new Error('it is a directory')
+    if (!status.isFile()) throw new Error('it is not a regular file')
+    if (status.size > maxBytes) throw new Error(`it has ${status.size} bytes, more than ${maxBytes}`)
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new UsageError(`--${flag}: cannot read ${file}: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`)
+    throw new UsageError(`--${flag}: cannot read ${file}: ${(error as Error).message}`)
   }
 }

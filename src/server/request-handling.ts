@@ -1,6 +1,8 @@
 /** The pipeline of this server: the steps that every request goes through, in this order. */
+
 import type { Authorizer } from '../authz/authorizer.ts'
 import type { Clock } from '../base/clock.ts'
+import { shorten } from '../base/shorten.ts'
 import { dispatch, type Routes } from '../http/dispatch.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { pipeline, type Step } from '../http/pipeline.ts'
@@ -32,7 +34,7 @@ export interface Handling {
 
 export function handleRequests({ vendor, authorizer, routes, metrics, log, clock }: HandlingParts): Handling {
   const answerError = answerErrors(vendor, (error, { transport: { method, target } }) =>
-    log.error('a request failed', { method, target: target.slice(0, 500), ...errorFields(error) }),
+    log.error('a request failed', { method, target: shorten(target, 500), ...errorFields(error) }),
   )
   const deadline = setDeadline(clock, answerError)
   const [mayThey, handOn] = [authorize(authorizer), dispatch(routes)]

@@ -1,4 +1,5 @@
 /** What a key and a write may be. Keys order by their UTF-8 bytes on every backend: see base/utf8-order. */
+import { shorten } from '../base/shorten.ts'
 import { type Key, maxKeyBytes, maxLifetimeSeconds, type Revision, StoreError, type Write } from './store.ts'
 
 /** Keys come from checked names; one that does not fit is a fault of ours, caught before it can reach a backend. */
@@ -6,7 +7,7 @@ export function assertKey(key: Key): void {
   const fits = key.length > 0 && key.length <= maxKeyBytes && Buffer.byteLength(key) <= maxKeyBytes
   // A lone surrogate has no UTF-8 bytes of its own, so two such keys could be one.
   if (!fits || key.includes('\0') || !key.isWellFormed()) {
-    throw new StoreError(`not a key: ${JSON.stringify(key.slice(0, 100))}`)
+    throw new StoreError(`not a key: ${JSON.stringify(shorten(key, 100))}`)
   }
 }
 

@@ -42,6 +42,8 @@ export interface Write {
   /** The new value; undefined deletes the key (and `expected` must not be 0). */
   readonly value: Bytes | undefined
   readonly guards?: readonly Guard[] | undefined
+  /** No other write, of anybody at any time, has these bytes: should its answer be lost, it can be told by them. */
+  readonly unique?: boolean | undefined
   /**
    * The key goes by itself some time after so many whole seconds (1 to `maxLifetimeSeconds`) from the call; absent: it
    * stays. Each commit decides anew: what an earlier one said of the key counts no more.
@@ -165,15 +167,27 @@ export class StoreError extends Error {
 
 /** History no longer holds what is needed to answer at this revision. */
 export class RevisionGone extends StoreError {
-  override readonly name = 'RevisionGone'
+  override readonly name: string = 'RevisionGone'
   readonly revision: Revision
   readonly oldest: Revision
 
-  constructor(revision: Revision, oldest: Revision) {
-    super(`revision ${revision} is gone, the oldest kept is ${oldest}`)
+  constructor(
+    revision: Revision,
+    oldest: Revision,
+    message = `revision ${revision} is gone, the oldest kept is ${oldest}`,
+  ) {
+    super(message)
     this.revision = revision
     this.oldest = oldest
   }
+}
+
+/**
+ * The store is not the one that it was: it went back in time, as when it is restored from a backup. Everything that was
+ * read from it up to `revision` is void; what is read from now on has higher revisions.
+ */
+export class StoreRestored extends RevisionGone {
+  override readonly name = 'StoreRestored'
 }
 
 /** The store has not reached this revision yet. */

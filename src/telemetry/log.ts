@@ -7,6 +7,8 @@
  */
 export interface Log {
   info(message: string, fields?: LogFields): void
+  /** What works, but should be seen to. */
+  warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
   /** Told from this level on. */
   detail(level: number, message: string, fields?: LogFields): void
@@ -26,7 +28,7 @@ export interface LogOptions {
   readonly now?: () => number
 }
 
-type Severity = 'info' | 'error'
+type Severity = 'info' | 'warning' | 'error'
 
 interface Line {
   readonly time: string
@@ -42,6 +44,7 @@ export function openLog({ level = 0, format = 'text', write = toStandardError, n
   const tells = (wanted: number) => wanted <= level
   return {
     info: (message, fields) => line('info', message, fields),
+    warn: (message, fields) => line('warning', message, fields),
     error: (message, fields) => line('error', message, fields),
     detail: (wanted, message, fields) => {
       if (tells(wanted)) line('info', message, fields)

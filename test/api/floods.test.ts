@@ -1,44 +1,17 @@
 /** Floods of cheap frames in HTTP/2, each bounded in count and time: the server lives, and serves others. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { watchOver } from '../tools/alive.ts'
-import { openSession, openSocket } from '../tools/raw-http.ts'
+import { frame, number, plainHeaders, preface } from '../tools/http2-frames.ts'
+import { closed, listen, ok, open } from '../tools/listener.ts'
+import { ask, openSession, openSocket } from '../tools/raw-http.ts'
 import { startServer } from '../tools/server.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const longestMs = 300
 const maxFrames = 50_000
-
-const types = {
-  data: 0,
-  headers: 1,
-  priority: 2,
-  reset: 3,
-  settings: 4,
-  ping: 6,
-  goaway: 7,
-  window: 8,
-  continuation: 9,
-}
-
-function frame(type: keyof typeof types, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9)
-  head.writeUIntBE(payload.length, 0, 3)
-  head[3] = types[type]
-  head[4] = flags
-  head.writeUInt32BE(stream, 5)
-  return Buffer.concat([head, payload])
-}
-
-const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame('settings', 0, 0)])
-const number = (value: number) => {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(value)
-  return bytes
-}
-// :method GET, :scheme https, :path / from the static table, and an empty authority.
-const plainHeaders = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x00])
 
 const floods: { readonly [name: string]: (i: number) => Buffer } = {
   pings: () => frame('ping', 0, 0, Buffer.alloc(8)),
@@ -116,4 +89,43 @@ test('requests that are taken back as soon as they are sent', { timeout: 30_000 
   }
   t.diagnostic(`${sent} requests taken back`)
   await assertAlive()
+})
+
+test('who takes back what they ask for loses the connection, and nothing of it is begun', {
+  timeout: 30_000,
+}, async (t) => {
+  let begun = 0
+  const port = await listen(t, {
+    onRequest: (transport) => {
+      begun++
+      ok(transport)
+    },
+  })
+  const socket = await open(port, 'h2')
+  socket.write(preface)
+  const pair = floods['requests that are reset at once']!
+  const pairs = Buffer.concat(Array.from({ length: 2000 }, (_, i) => pair(i)))
+  socket.write(pairs)
+  const text = await closed(t, socket)
+  // The last frame is a farewell with the reason: ENHANCE_YOUR_CALM or an internal error, as the session puts it.
+  assert.ok(text.includes('\x07\0\0\0\0\0'), 'no farewell')
+  assert.ok(begun <= 20, `${begun} requests were begun`)
+})
+
+test('a client may leave all its watches at once, again and again', { timeout: 30_000 }, async (t) => {
+  const server = await startServer(t)
+  const session = openSession(server)
+  t.after(() => session.destroy())
+  let gone = false
+  session.on('goaway', () => (gone = true))
+  for (let round = 0; round < 2; round++) {
+    const streams = Array.from({ length: 100 }, () =>
+      session.request({ ':path': `${configMaps}?watch=1`, authorization: 'Bearer admin-token' }),
+    )
+    await Promise.all(streams.map((stream) => once(stream, 'response')))
+    for (const stream of streams) stream.on('error', () => {}).close(8)
+    await Promise.all(streams.map((stream) => once(stream, 'close')))
+  }
+  assert.equal((await ask(session, { ':path': '/livez' })).status, 200)
+  assert.equal(gone, false)
 })

@@ -85,12 +85,40 @@ const wrongTokens = [
   'Bearer admin-toke',
   'Bearer ADMIN-TOKEN',
   'Bearer admin-token,admin',
-  'Bearer admin-token wrong',
+  'Bearer "admin-token"',
   'Bearer wrong admin-token',
   'Bearer __proto__',
   'Bearer constructor',
   'Bearer \u00e9',
+  'Bearer \tadmin-token',
   `Bearer ${'x'.repeat(100_000)}`,
+]
+
+/** The token is the one word after the scheme and one blank; what follows is dropped. */
+const rightTokens = [
+  'Bearer admin-token',
+  'bearer admin-token',
+  'BEARER admin-token',
+  '  Bearer admin-token  ',
+  'Bearer admin-token and-more',
+]
+
+/** What is no bearer token at all counts as no credentials, as kube-apiserver has it. */
+const malformed = [
+  '',
+  'Bearer',
+  'Bearer ',
+  'Bearer  admin-token',
+  'Bearer   ',
+  'Bearer\tadmin-token',
+  'Bearer: admin-token',
+  'Bearer=admin-token',
+  'admin-token',
+  'Basic YWRtaW46YWRtaW4=',
+  'Token admin-token',
+  'Negotiate admin-token',
+  ', Bearer admin-token',
+  `Basic ${'x'.repeat(50_000)}`,
 ]
 
 test('a wrong token is never anonymous', async (t) => {
@@ -104,23 +132,62 @@ test('a wrong token is never anonymous', async (t) => {
     const open = await sendHead(server, ['GET /livez HTTP/1.1', `Authorization: ${authorization}`])
     assert.equal(open.status, 401, authorization.slice(0, 50))
   }
-  for (const authorization of ['Bearer admin-token', 'bearer admin-token'])
+  for (const authorization of rightTokens)
     assert.equal(
       (await sendHead(server, [`GET ${configMaps} HTTP/1.1`, `Authorization: ${authorization}`])).status,
       200,
+      authorization,
     )
+  for (const authorization of malformed) {
+    const asked = async (path: string) =>
+      await sendHead(server, [`GET ${path} HTTP/1.1`, `Authorization: ${authorization}`])
+    const { status, text } = await asked(configMaps)
+    assert.equal(status, 403, `${JSON.stringify(authorization.slice(0, 50))}: ${text.slice(0, 200)}`)
+    assert.match(text, /User \\"system:anonymous\\" cannot list/)
+    assert.equal((await asked('/livez')).status, 200, authorization)
+  }
   await assertAlive()
   assert.ok(!server.output().includes('-token'), 'a token is in the log')
 })
 
-test('anonymous: forbidden by default, unknown where everything is allowed', async (t) => {
-  const denying = await startServer(t)
-  const answer = await denying.client('').get(configMaps)
-  assert.deepEqual([answer.status, answer.body.reason], [403, 'Forbidden'])
-  assert.match(answer.body.message, /system:anonymous/)
-  assert.equal((await denying.client('').get('/livez')).status, 200)
-  const allowing = await startServer(t, ['--authorization-mode=AlwaysAllow'])
-  const refused = await allowing.client('').get(configMaps)
-  assert.deepEqual([refused.status, refused.body.reason], [401, 'Unauthorized'])
-  assert.equal((await allowing.client('bob-token').get(configMaps)).status, 200)
+/** The flags, and what anonymous is then answered for: a list of secrets, a create, /livez. */
+const anonymousTable: readonly (readonly [string, readonly [number, number, number]])[] = [
+  ['', [403, 403, 200]],
+  ['--anonymous-auth=true', [403, 403, 200]],
+  ['--anonymous-auth=false', [401, 401, 401]],
+  ['--authorization-mode=AlwaysAllow', [401, 401, 401]],
+  ['--authorization-mode=AlwaysDeny,AlwaysAllow', [401, 401, 401]],
+  ['--authorization-mode=AlwaysAllow,AlwaysDeny', [401, 401, 401]],
+  ['--authorization-mode=AlwaysDeny,AlwaysAllow --anonymous-auth=auto', [401, 401, 401]],
+  ['--authorization-mode=AlwaysDeny,AlwaysAllow --anonymous-auth=true', [200, 201, 200]],
+  ['--authorization-mode=AlwaysAllow --anonymous-auth', [200, 201, 200]],
+]
+
+for (const [flags, expected] of anonymousTable) {
+  test(`anonymous with ${flags || 'no flags'}`, async (t) => {
+    const server = await startServer(t, flags.split(' ').filter(Boolean))
+    const nobody = server.client('')
+    const answers = [
+      await nobody.get('/api/v1/secrets'),
+      await nobody.post(configMaps, { metadata: { name: 'a' } }),
+      await nobody.get('/livez'),
+    ]
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      expected,
+    )
+    if (expected[0] === 401) assert.equal(answers[0]!.body.reason, 'Unauthorized')
+    if (expected[0] === 403) assert.match(answers[0]!.body.message, /system:anonymous/)
+    const allowing = flags.includes('AlwaysAllow')
+    assert.equal((await server.client('bob-token').get(configMaps)).status, allowing ? 200 : 403)
+    assert.equal((await server.client('wrong').get('/livez')).status, 401)
+  })
+}
+
+test('anonymous may ask for health as a whole, not for single checks', async (t) => {
+  const nobody = (await startServer(t)).client('')
+  for (const path of ['/livez', '/readyz', '/healthz', '/version', '/version/', '/livez?verbose'])
+    assert.equal((await nobody.get(path)).status, 200, path)
+  for (const path of ['/livez/ping', '/readyz/store', '/healthz/ping', '/livez/', '/version/x', '/livezz'])
+    assert.equal((await nobody.get(path)).status, 403, path)
 })

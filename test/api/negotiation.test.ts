@@ -25,3 +25,26 @@ test('a later choice counts where the first is not to be had', async () => {
     assert.deepEqual([status, body.kind], [200, 'APIGroup'], accept)
   }
 })
+
+test('a table is answered in the name it is asked for, so that kubectl has its columns from any profile', async () => {
+  const ask = (group: string) =>
+    client.get('/api/v1/namespaces', { accept: `application/json;as=Table;g=${group};v=v1` })
+  for (const group of ['meta.orch.io', 'meta.k8s.io']) {
+    const { status, body } = await ask(group)
+    assert.deepEqual([status, body.kind, body.apiVersion], [200, 'Table', `${group}/v1`])
+    assert.deepEqual(
+      body.columnDefinitions.map(({ name }: { name: string }) => name),
+      ['Name', 'Status', 'Age'],
+    )
+    assert.equal(body.rows[0].object.apiVersion, `${group}/v1`)
+  }
+  assert.equal((await ask('meta.example.com')).status, 406)
+})
+
+test('kubectl is told why it finds nothing in the description of another profile', async () => {
+  for (const path of ['/openapi/v2', '/openapi/v3']) {
+    const { headers } = await client.get(path, { 'user-agent': 'kubectl/v1.23.17 (linux/amd64) kubernetes/953be89' })
+    assert.match(String(headers.warning), /^299 - ".*--profile=kubernetes"$/, path)
+    assert.equal((await client.get(path, { 'user-agent': 'curl/8' })).headers.warning, undefined, path)
+  }
+})

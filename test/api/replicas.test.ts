@@ -303,10 +303,17 @@ describe('an etcd that is not there', { timeout: 120_000, concurrency: true }, (
     ])
     assert.ok(performance.now() - started < deadlineMs + slackMs)
     assert.equal(nowhere.code, 1, nowhere.said)
-    assert.match(nowhere.said, /^orch: .*no member of etcd can be used: .*ECONNREFUSED/)
+    assert.match(nowhere.said, /^orch: .*no member of etcd can be used: .*ECONNREFUSED.*check that it runs/m)
     assert.equal(stranger.code, 1, stranger.said)
-    assert.match(stranger.said, /^orch: .*certificate is not accepted/)
-    for (const { said } of [nowhere, stranger]) assert.doesNotMatch(said, /\n\s+at /)
+    assert.match(stranger.said, /^orch: .*certificate is not accepted.*check that it runs/m)
+    for (const { said, ended } of [nowhere, stranger]) {
+      assert.doesNotMatch(said, /\n\s+at /)
+      // Long before it gives up it says what it waits for.
+      const [, told] = /^(\S+) warning waiting for etcd: .*(?:ECONNREFUSED|not accepted).*check that it runs/.exec(
+        said,
+      )!
+      assert.ok(Date.parse(told!) < ended - deadlineMs / 2, said)
+    }
   })
 
   it('later on makes reads and writes fail within the deadline, and is used again when it is back', async () => {
@@ -356,7 +363,7 @@ async function ready(client: HttpClient): Promise<void> {
 }
 
 /** A start that fails: its exit code and what it said. */
-async function failedStart(flags: readonly string[]): Promise<{ code: number | null; said: string }> {
+async function failedStart(flags: readonly string[]): Promise<{ code: number | null; said: string; ended: number }> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-replicas-'))
   const own = ['--secure-port=0', `--data-dir=${directory}/data`, '--admin-kubeconfig=']
   const child = spawn(join(root, 'bin/orch'), ['apiserver', ...own, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -366,5 +373,5 @@ async function failedStart(flags: readonly string[]): Promise<{ code: number | n
   const [code] = await once(child, 'close')
   clearTimeout(timer)
   rmSync(directory, { recursive: true, force: true })
-  return { code, said }
+  return { code, said, ended: Date.now() }
 }

@@ -71,3 +71,51 @@ test('keys are sorted by their bytes, few or many, in order or not', () => {
     assert.deepEqual(sortUtf8(wanted.toReversed()), wanted)
   }
 })
+
+test('slices show the state of their beginning, whatever is written while they are read', () => {
+  const random = numbers(7)
+  const map = new SortedMap<number>()
+  const model = new Map<string, number>()
+  let step = 0
+  const write = () => {
+    // Rising keys too: they are appended to the last chunk.
+    const key = `${'ab'[Math.floor(random() * 2)]}/${String(random() < 0.2 ? 90_000 + step : Math.floor(random() * 3000)).padStart(5, '0')}`
+    step++
+    if (random() < 0.65) {
+      map.set(key, step)
+      model.set(key, step)
+    } else {
+      map.delete(key)
+      model.delete(key)
+    }
+  }
+  const expected = (prefix: string, after: string) =>
+    [...model.entries()]
+      .filter(([key]) => key.startsWith(prefix) && key > after)
+      .sort(([a], [b]) => compareUtf8(a, b))
+      .map(([, value]) => value)
+  for (let i = 0; i < 8000; i++) write()
+  const readers: { slices: Generator<number[]>; seen: number[]; wanted: number[] }[] = []
+  let finished = 0
+  while (finished < 200) {
+    for (let i = 0; i < 50; i++) write()
+    const prefix = ['', 'a/', 'b/', 'c/'][Math.floor(random() * 4)]!
+    const after = random() < 0.5 ? '' : `${prefix}01500`
+    readers.push({
+      slices: map.slices(prefix, after === '' ? undefined : after),
+      seen: [],
+      wanted: expected(prefix, after),
+    })
+    for (const reader of [...readers]) {
+      if (random() < 0.5) continue
+      const { value, done } = reader.slices.next()
+      if (!done) reader.seen.push(...value)
+      if (!done) continue
+      assert.deepEqual(reader.seen, reader.wanted)
+      readers.splice(readers.indexOf(reader), 1)
+      finished++
+    }
+  }
+  assert.ok(readers.length > 0, 'many were under way at once')
+  assert.deepEqual([...map.withPrefix('')], expected('', ''))
+})

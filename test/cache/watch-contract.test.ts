@@ -85,6 +85,14 @@ test('watches tell everything once, in order, under load', { timeout: 120_000 },
   })
 })
 
+test('a watch that is given up while it connects is not an error', async (t) => {
+  const client = (await startServer(t)).client()
+  const stop = new AbortController()
+  const first = client.watch(`${all}?watch=1`, stop.signal).next()
+  stop.abort()
+  assert.deepEqual(await first, { value: undefined, done: true })
+})
+
 /** One writer's changes of names of its own, so that every write is done as it is asked for. */
 async function write(client: HttpClient, writer: number, random: Seeded): Promise<Told[]> {
   const made: Told[] = []

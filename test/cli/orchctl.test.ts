@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { type EventEmitter, once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { parse } from 'yaml'
 import { commands } from '../../src/cli/commands/all.ts'
@@ -297,4 +299,29 @@ test('the program: it ends without a word when nobody reads on', async () => {
   await orch.client().post('/api/v1/namespaces', { metadata: { name: 'unread' } })
   assert.deepEqual(await exit, [0, null])
   assert.equal(stderr, '')
+})
+
+test('where a server of this directory could be meant, the one that is asked is told', async (t) => {
+  const place = mkdtempSync(join(tmpdir(), 'orch-cli-'))
+  t.after(() => rmSync(place, { recursive: true, force: true }))
+  const [home, directory] = [join(place, 'home'), join(place, 'checkout')]
+  mkdirSync(join(home, '.kube'), { recursive: true })
+  mkdirSync(join(directory, '.orch'), { recursive: true })
+  copyFileSync(configOf(kube), join(home, '.kube/config'))
+  copyFileSync(configOf(orch), join(directory, '.orch/admin.kubeconfig'))
+  const told = `orchctl: asking ${kube.url}, as ${home}/.kube/config says; the server of this directory: --kubeconfig=.orch/admin.kubeconfig\n`
+  const ask = (args: string[], surroundings: object) =>
+    orchctl([...args, 'get', 'ns', 'default', '-oname'], surroundings)
+  assert.deepEqual(await ask([], { home, directory }), { code: 0, stdout: 'namespace/default\n', stderr: told })
+  // Whoever has chosen, or has no choice, is not told.
+  for (const [args, surroundings] of [
+    [[`--kubeconfig=${configOf(kube)}`], { home, directory }],
+    [[`--server=${kube.url}`], { home, directory }],
+    [[], { home, directory, env: { KUBECONFIG: configOf(kube) } }],
+    [[], { home, directory: place }],
+    [[], { home: place, directory }],
+  ] as const)
+    assert.equal((await ask([...args], surroundings)).stderr, '')
+  copyFileSync(configOf(kube), join(directory, '.orch/admin.kubeconfig'))
+  assert.equal((await ask([], { home, directory })).stderr, '')
 })

@@ -4,10 +4,10 @@ import { type TestContext, test } from 'node:test'
 import { Client } from '../../src/client/client.ts'
 import { Informer } from '../../src/client/informer.ts'
 import { HttpTransport } from '../../src/client/node/http-transport.ts'
-import { isExpired, isNotFound } from '../../src/client/status-error.ts'
+import { isNotFound } from '../../src/client/status-error.ts'
 import { type Transport, TransportError } from '../../src/client/transport.ts'
-import { watch } from '../../src/client/watch.ts'
 import type { ApiObject } from '../../src/model/object.ts'
+import { forgotten } from '../tools/forgotten.ts'
 import { type ConfigMap, configMap, configMaps } from '../tools/resource-types.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 import { startProxy } from '../tools/tcp-proxy.ts'
@@ -175,13 +175,6 @@ function cut(state: { cut: AbortController }): () => void {
   return () => {
     state.cut = new AbortController()
   }
-}
-
-/** Resolves when the server can no longer start a watch at this version. */
-async function forgotten(client: Client, resourceVersion: string): Promise<void> {
-  await assert.rejects(async () => {
-    for (let i = 0; i < 10_000; i++) await watch(client, configMaps, { resourceVersion }).next()
-  }, isExpired)
 }
 
 test('a server that falls silent is noticed, and found again', async (t) => {

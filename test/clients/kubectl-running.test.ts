@@ -132,3 +132,11 @@ test('proxy forwards requests and watches', async (t) => {
   const event = JSON.parse(Buffer.from(value!).toString())
   assert.deepEqual([event.type, event.object.metadata.name], ['ADDED', 'a'])
 })
+
+test('a step that hangs fails after its time, and so do the processes that it started', async () => {
+  const hasty = kubectlFor(server, 'hasty', 500)
+  const started = performance.now()
+  // The shell waits for sleep, which holds the output open; so would a kubectl that never ends.
+  await assert.rejects(hasty.run('echo $$; sleep 60 & sleep 61'), /ended by SIGKILL\n\d+\n$/)
+  assert.ok(performance.now() - started < 30_000)
+})

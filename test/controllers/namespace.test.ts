@@ -1,12 +1,11 @@
 /** The namespace loop, in a real `orch up`: a deleted namespace is emptied and goes, or says what holds it. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { type TestContext, test } from 'node:test'
-import { promisify } from 'node:util'
 import { Client } from '../../src/client/client.ts'
 import { isNotFound, StatusError } from '../../src/client/status-error.ts'
 import { namespaces } from '../../src/controllers/namespace.ts'
 import type { Namespace } from '../../src/kinds/core/namespace.ts'
+import { kubectl } from '../tools/kubectl.ts'
 import { configMap, configMaps, eventOf, secrets } from '../tools/resource-types.ts'
 import { type ServerHandle, startUp } from '../tools/server.ts'
 
@@ -194,14 +193,7 @@ test('kubectl delete namespace waits until it is gone, and says so', async (t) =
   const { client, server } = await begin(t, ['--profile=kubernetes'])
   await createNamespace(client, 'by-kubectl')
   await fill(client, 'by-kubectl', 30)
-  const { stdout } = await promisify(execFile)('kubectl', [
-    `--kubeconfig=${server.directory}/admin.kubeconfig`,
-    `--cache-dir=${server.directory}/kubectl`,
-    'delete',
-    'namespace',
-    'by-kubectl',
-    '--timeout=30s',
-  ])
+  const { stdout } = await kubectl(server, ['delete', 'namespace', 'by-kubectl', '--timeout=25s'])
   assert.equal(stdout, 'namespace "by-kubectl" deleted\n')
   await assert.rejects(client.get(namespaces, { name: 'by-kubectl' }), isNotFound)
 })

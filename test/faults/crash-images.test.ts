@@ -1,7 +1,7 @@
 /**
  * Power loss at any moment: whatever part of the unsynced writes reached the disk, the store opens, holds a prefix of
  * the commits, and that prefix holds every commit acknowledged by then. SIGKILL cannot show this (the page cache
- * survives it), so the disk is recorded and its possible remains are built.
+ * survives it), so the disk is recorded and its possible remains are built. ORCH_LONG=1 builds more of them.
  */
 import assert from 'node:assert/strict'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -9,6 +9,8 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import {
+  heldRevision,
+  isSound,
   type LogRecord,
   openTables,
   readLogRecord,
@@ -23,11 +25,11 @@ import { seeded } from '../store/seeded.ts'
 import type { Acknowledged } from './crash-workload.ts'
 import { compilePreload, crashImage, type DiskEvent, finalImage, recordProgram } from './recording.ts'
 
-const images = 250
+const images = process.env.ORCH_LONG === '1' ? 600 : 250
 const workload = fileURLToPath(new URL('./crash-workload.ts', import.meta.url))
 
 describe('power loss', () => {
-  test(`${images} images of the data file hold every acknowledged commit`, { timeout: 120_000 }, async () => {
+  test(`${images} images of the data file hold every acknowledged commit`, { timeout: 400_000 }, async () => {
     const { directory, removeDirectory } = await temporaryDirectory()
     try {
       await proveImages(directory)
@@ -112,9 +114,10 @@ function proveLog(
 function readWholeLog({ log }: Tables): (LogRecord & { revision: Revision })[] {
   const records: (LogRecord & { revision: Revision })[] = []
   for (const { key, value } of log.getRange({})) {
-    const record = readLogRecord(value)
-    const replaced = Buffer.copyBytesFrom(record.replaced)
-    records.push({ ...record, replaced, revision: readRevision(Buffer.from(key), 0) })
+    const revision = readRevision(Buffer.from(key), 0)
+    const record = readLogRecord(revision, value)
+    assert.ok(record)
+    records.push({ ...record, replaced: Buffer.copyBytesFrom(record.replaced), revision })
   }
   return records
 }
@@ -122,7 +125,8 @@ function readWholeLog({ log }: Tables): (LogRecord & { revision: Revision })[] {
 function readCurrent({ current }: Tables): [string, Revision, string][] {
   const found: [string, Revision, string][] = []
   for (const { key, value } of current.getRange({})) {
-    found.push([Buffer.from(key).toString(), readRevision(value, 0), value.subarray(8).toString()])
+    assert.ok(isSound(key, value))
+    found.push([Buffer.from(key).toString(), heldRevision(value), value.subarray(8).toString()])
   }
   return found
 }

@@ -1,6 +1,6 @@
 /**
  * A server that is killed again and again under load loses nothing that it acknowledged, reuses no revision, and lets
- * watches resume without a gap or a repeat. The clients are outside of it and judge by their own records.
+ * watches resume without a gap or a repeat. The clients are outside of it and judge by their own records. ORCH_LONG=1: more kills, more clients, longer lives.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,15 +11,16 @@ import { checkHistory } from './history.ts'
 import { Follower, outcomes, readLog, report, revisionOf, workload } from './load.ts'
 import { Recorder } from './recorder.ts'
 
-const lives = 22
+const long = process.env.ORCH_LONG === '1'
+const lives = long ? 50 : 22
 /** One start in so many is killed on its way up as well. */
 const brokenStarts = 4
-const writers = 8
-const watchers = 2
-const longestLifeMs = 900
+const writers = long ? 16 : 8
+const watchers = long ? 4 : 2
+const longestLifeMs = long ? 3_000 : 900
 const longestStartMs = 400
 
-test('killed under load: nothing acknowledged is lost, watches resume exactly', { timeout: 120_000 }, async (t) => {
+test('killed under load: nothing acknowledged is lost, watches resume exactly', { timeout: 400_000 }, async (t) => {
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
   const random = seeded(seed)
   const server = await startServer(t)
@@ -27,6 +28,10 @@ test('killed under load: nothing acknowledged is lost, watches resume exactly', 
   const start = await revisionOf(server.client())
   const stop = new AbortController()
   const watching = Array.from({ length: watchers }, () => new Follower(recorder, start))
+  t.after(async () => {
+    stop.abort()
+    for (const follower of watching) follower.stop()
+  })
 
   const writing = Array.from({ length: writers }, (_, i) =>
     workload(recorder, { random: seeded(seed + i + 1), signal: stop.signal }),

@@ -1,5 +1,6 @@
 /*
- * Preloaded into a program under test: makes calls on the file FAIL_FILE fail while the file FAIL_CONTROL says so.
+ * Preloaded into a program under test: makes calls on the file whose path ends in FAIL_FILE fail while the file
+ * FAIL_CONTROL says so.
  * FAIL_CONTROL holds a letter and an error number: w writes of data, m writes of meta pages (O_DSYNC), s syncs.
  */
 #define _GNU_SOURCE
@@ -7,15 +8,19 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 static int is_file(int fd) {
-  const char *path = getenv("FAIL_FILE");
-  struct stat wanted, held;
-  return path && fstat(fd, &held) == 0 && stat(path, &wanted) == 0 && held.st_ino == wanted.st_ino;
+  const char *end = getenv("FAIL_FILE");
+  char link[64], path[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  if (!end || length < (ssize_t)strlen(end)) return 0;
+  path[length] = 0;
+  return strcmp(path + length - strlen(end), end) == 0;
 }
 
 /* The error number that calls of this kind are to fail with, or 0. */

@@ -1,6 +1,6 @@
 /**
  * A disk that refuses: the commits of that moment are rejected as a whole and seen by nobody, the process lives on.
- * Without room the store goes on when there is room again; after an input or output error it writes nothing any more.
+ * Without room the store goes on when there is room again; after a failed write or sync it writes nothing any more.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -24,18 +24,36 @@ describe('a failing disk', () => {
       assert.deepEqual(outcomes.during, new Array(10).fill('StoreFull'))
       assert.deepEqual(outcomes.visibleDuring, ['before'])
       assert.equal(outcomes.after, 'committed')
+      assert.equal(outcomes.failed, undefined)
       assert.deepEqual(outcomes.visibleAfter, ['after', 'before'])
       assert.deepEqual(outcomes.watched, ['before', 'after'])
       assert.deepEqual(reopened, ['after', 'before'])
     }))
 
-  test('with an error in a sync: nothing is written any more, nothing of it is seen', () =>
-    withDisk('s', EIO, async (outcomes, reopened) => {
-      assertFailed(outcomes)
-      assert.deepEqual(outcomes.visibleDuring, ['before'])
-      assert.deepEqual(outcomes.visibleAfter, ['before'])
-      assert.deepEqual(reopened, ['before'])
-    }))
+  for (const size of [400_000, 10])
+    test(`with an error in a write of data, of ${size} bytes each: nothing is written any more`, () =>
+      withDisk(
+        'w',
+        EIO,
+        async (outcomes, reopened) => {
+          assert.deepEqual(outcomes.during, new Array(10).fill('StoreError'))
+          assert.equal(outcomes.after, 'StoreError')
+          assert.deepEqual(outcomes.visibleAfter, ['before'])
+          assert.match(outcomes.failed!, /cannot be written: EIO/)
+          assert.deepEqual(reopened, ['before'])
+        },
+        size,
+      ))
+
+  // The pages of a sync that failed are lost, whatever the reason: the next sync would succeed without them.
+  for (const error of [EIO, ENOSPC])
+    test(`with error ${error} in a sync: nothing is written any more, nothing of it is seen`, () =>
+      withDisk('s', error, async (outcomes, reopened) => {
+        assertFailed(outcomes)
+        assert.deepEqual(outcomes.visibleDuring, ['before'])
+        assert.deepEqual(outcomes.visibleAfter, ['before'])
+        assert.deepEqual(reopened, ['before'])
+      }))
 
   test('with an error in a write of a meta page: nothing is read or written any more until a restart', () =>
     withDisk('m', EIO, async (outcomes, reopened) => {
@@ -49,12 +67,15 @@ function assertFailed(outcomes: Outcomes): void {
   for (const outcome of [...outcomes.during, outcomes.after]) assert.match(outcome, /^StoreError/)
   assert.match(outcomes.during[0]!, /ambiguous/)
   assert.deepEqual(outcomes.watched, ['before'])
+  assert.match(outcomes.failed!, /the data file failed/)
 }
 
 async function withDisk(
   letter: string,
   error: number,
   prove: (outcomes: Outcomes, reopened: string[]) => Promise<void>,
+  // More than the store has taken room for in advance.
+  bytesPerValue = 400_000,
 ): Promise<void> {
   const { directory, removeDirectory } = await temporaryDirectory()
   try {
@@ -63,7 +84,8 @@ async function withDisk(
     const library = join(directory, 'failing-disk.so')
     await compilePreload('failing-disk.c', library)
     const env = { ...process.env, LD_PRELOAD: library, FAIL_FILE: join(data, 'data.mdb'), FAIL_CONTROL: control }
-    const { stdout } = await run(process.execPath, [workload, data, control, letter, String(error)], {
+    const args = [data, control, letter, String(error), String(bytesPerValue)]
+    const { stdout } = await run(process.execPath, [workload, ...args], {
       env,
       timeout: 60_000,
     })

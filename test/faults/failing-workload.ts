@@ -1,6 +1,7 @@
 /**
  * The program whose disk fails: writes one key while the disk is sound, ten while it fails, one when it is sound again,
- * and prints what became of each as JSON. `failing-workload.ts <data directory> <control file> <letter> <error number>`
+ * and prints what became of each as JSON:
+ * `failing-workload.ts <data directory> <control file> <letter> <error number> <bytes per value>`
  */
 import { rmSync, writeFileSync } from 'node:fs'
 import { LmdbStore } from '../../src/store/lmdb/store.ts'
@@ -14,13 +15,18 @@ export interface Outcomes {
   readonly visibleAfter: readonly string[]
   /** Keys of the changes that a watch was told of. */
   readonly watched: readonly string[]
+  /** Why nothing is written any more, if the store said so. */
+  readonly failed: string | undefined
 }
 
-// More than the store has taken room for in advance.
-const bytesPerValue = 400_000
-
 async function run(directory: string, control: string, failure: string): Promise<Outcomes> {
-  const store = await LmdbStore.open({ directory })
+  let failed: string | undefined
+  const store = await LmdbStore.open({
+    directory,
+    onFailed: ({ message }) => {
+      failed = message
+    },
+  })
   const watch = new AbortController()
   const watched = collect(store, watch.signal)
   const before = await commit(store, 'before')
@@ -32,12 +38,12 @@ async function run(directory: string, control: string, failure: string): Promise
   const visibleAfter = await keys(store)
   watch.abort()
   await store.close()
-  return { before, during, visibleDuring, after, visibleAfter, watched: await watched }
+  return { before, during, visibleDuring, after, visibleAfter, watched: await watched, failed }
 }
 
 async function commit(store: LmdbStore, key: string): Promise<string> {
   try {
-    return (await store.commit({ key, expected: 0, value: Buffer.alloc(bytesPerValue, key) })).outcome
+    return (await store.commit({ key, expected: 0, value: Buffer.alloc(Number(bytesPerValue), key) })).outcome
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     return error.ambiguous ? `${error.name} (ambiguous)` : error.name
@@ -60,5 +66,5 @@ async function collect(store: LmdbStore, signal: AbortSignal): Promise<string[]>
   return seen
 }
 
-const [directory, control, letter, number] = process.argv.slice(2)
+const [directory, control, letter, number, bytesPerValue] = process.argv.slice(2)
 if (directory && control) console.log(JSON.stringify(await run(directory, control, `${letter} ${number}`)))

@@ -46,6 +46,11 @@ export class Follower {
     this.#done = this.#follow(recorder.watch(start, this.#stop.signal, clients ? { clients, seconds: 1 } : {}))
   }
 
+  /** Gives up, whatever it has been told. */
+  stop(): void {
+    this.#stop.abort()
+  }
+
   /** Resolves when it has been told of this revision; fails if it never is. */
   async reach(revision: number): Promise<void> {
     this.#until = revision
@@ -69,6 +74,22 @@ export async function readLog(recorder: Recorder, start: number): Promise<Change
   await follower.reach(last)
   assert.equal(follower.told.at(-1)?.revision, last)
   return follower.told
+}
+
+/**
+ * How long it takes until a server acknowledges a write that is begun from now on, in milliseconds. Outside of the
+ * records. Each has a second: one that a member of etcd has handed to a leader that is gone waits there for seven.
+ */
+export async function untilWritable(client: HttpClient, patienceMs = 60_000): Promise<number> {
+  const path = '/api/v1/namespaces/default/secrets?timeout=1s'
+  const started = performance.now()
+  for (;;) {
+    const { status, text } = await client.post(path, { metadata: { generateName: 'p-' } })
+    const passed = performance.now() - started
+    if (status === 201) return passed
+    assert.ok(passed < patienceMs, `nothing is written: ${text}`)
+    await delay(20)
+  }
 }
 
 export async function revisionOf(client: HttpClient): Promise<number> {

@@ -151,9 +151,14 @@ function objectOf(name: string, value: string) {
   return { metadata: { name }, data: { a: value, z: value } }
 }
 
+/** These say that nothing was done and it may be tried again: clients take them at their word. */
+const notDone = [503, 507]
+
 function outcomeOf(answer: Answer | undefined): Pick<Write, 'outcome' | 'revision' | 'uid'> {
+  const refused =
+    answer !== undefined && answer.status >= 400 && (answer.status < 500 || notDone.includes(answer.status))
+  if (refused) return { outcome: 'refused', revision: 0, uid: '' }
   if (answer === undefined || answer.status >= 500) return { outcome: 'ambiguous', revision: 0, uid: '' }
-  if (answer.status >= 400) return { outcome: 'refused', revision: 0, uid: '' }
   const { metadata, details } = answer.body
   return {
     outcome: 'acknowledged',

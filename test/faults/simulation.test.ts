@@ -17,7 +17,8 @@ import { defaultGates } from '../../src/model/feature-gates.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { ContinueTokens } from '../../src/registry/continue-token.ts'
 import { get } from '../../src/registry/get.ts'
-import { type ListPage, type ListQuery, list } from '../../src/registry/list.ts'
+import { HistoryReaders } from '../../src/registry/history-readers.ts'
+import { type ListPage, type ListQuery, list, slicesOf } from '../../src/registry/list.ts'
 import { type Resource, serveKinds } from '../../src/registry/resource.ts'
 import { type ParsedSelection, parseSelection } from '../../src/registry/selection.ts'
 import { toldUpTo, type Watching, watch } from '../../src/registry/watch.ts'
@@ -92,8 +93,11 @@ function makeWorld(seed: number): World {
   const scheduler = new Scheduler(random)
   const store = new FaultyStore(scheduler, random)
   const counts: Counts = { commits: 0, events: 0, pages: 0, gets: 0, bookmarks: 0, reloads: 0, refusals: 0 }
-  const caches = new Caches(store, (error) => {
-    if ((error as Error).name === 'RevisionGone') counts.reloads++
+  const caches = new Caches(store, {
+    onError: (error) => {
+      if ((error as Error).name === 'RevisionGone') counts.reloads++
+    },
+    onUnreadable: ({ key, why }) => assert.fail(`${key}: ${why}`),
   })
   const continueTokens = new ContinueTokens(Buffer.alloc(32))
   const vendor = vendorOf('orch')
@@ -103,6 +107,7 @@ function makeWorld(seed: number): World {
     caches,
     clock: systemClock,
     continueTokens,
+    historyReaders: new HistoryReaders(),
     gates: defaultGates,
     lifetimeSeconds: 3600,
   }
@@ -183,16 +188,17 @@ async function commit({ store, resource, counts }: World, place: string, on: boo
   const result = await store.commit({
     key,
     expected,
-    value: on === undefined ? undefined : encode(place, on, ++counts.commits),
+    value: on === undefined ? undefined : encode(key, on, ++counts.commits),
   })
   return result.outcome === 'committed' ? result.revision : 0
 }
 
-function encode(place: string, on: boolean, serial: number): Buffer {
-  const [namespace, name] = place.split('/') as [string, string]
+function encode(key: string, on: boolean, serial: number): Buffer {
+  const [namespace, name] = key.split('/').slice(-2) as [string, string]
   const labels = { on: on ? 'yes' : 'no' }
   const uid = `uid-${serial}`
   return encodeStored(
+    key,
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name, labels, uid }, data: { value: `${serial}` } },
     { labels },
   )
@@ -225,7 +231,7 @@ class Selected {
 
   constructor(resource: Resource, { namespace, labelSelector }: (typeof selections)[number]) {
     this.parsed = parseSelection(resource, { namespace, name: undefined, labelSelector, fieldSelector: '' })
-    this.#objects = new KindCache(resource.cache.prefix)
+    this.#objects = new KindCache(resource.cache.prefix, ({ key, why }) => assert.fail(`${key}: ${why}`))
   }
 
   /** The objects of a state as they are listed. */
@@ -274,6 +280,7 @@ const nothing: Omit<ListQuery, 'selection'> = {
   continueToken: '',
   resourceVersion: '',
   match: '',
+  user: 'someone',
   scope: 'list',
 }
 
@@ -315,7 +322,7 @@ async function readPages(world: World, query: ListQuery): Promise<ListPage[] | u
   const pages: ListPage[] = []
   let next = query
   for (let count = 0; count < 30; count++) {
-    const page = await refusable(world, () => list(world.resource, next))
+    const page = await refusable(world, async () => await readWhole(world, await list(world.resource, next)))
     if (typeof page === 'number') return undefined
     pages.push(page)
     world.counts.pages++
@@ -324,6 +331,20 @@ async function readPages(world: World, query: ListQuery): Promise<ListPage[] | u
     while (world.random.chance(0.6)) await world.scheduler.turn()
   }
   return assert.fail('a list without an end')
+}
+
+/** A page with all its objects, of which some are read only now, while others write. */
+async function readWhole({ random, scheduler }: World, page: ListPage): Promise<ListPage> {
+  try {
+    const objects = []
+    for await (const slice of slicesOf(page)) {
+      objects.push(...slice)
+      while (random.chance(0.3)) await scheduler.turn()
+    }
+    return { ...page, objects }
+  } finally {
+    page.close?.()
+  }
 }
 
 function assertListed({ store }: World, selected: Selected, pages: readonly ListPage[]): void {
@@ -410,36 +431,36 @@ class Informer {
   /** One watch, until it ends or is broken off. False when the version is too old. */
   async #watch(): Promise<boolean> {
     const { random, scheduler, resource } = this.#world
-    const gone = new AbortController()
     const watching = await refusable(this.#world, () =>
       watch(resource, {
         selection: this.#selected.parsed,
         resourceVersion: String(this.#version),
         form: jsonEvents,
-        signal: gone.signal,
+        user: 'someone',
       }),
     )
     if (typeof watching === 'number') return watching !== 410
-    const { watcher } = watching
-    for await (const bytes of this.#lines(watching)) {
-      this.#take(bytes.toString())
-      if (this.#atEnd() || random.chance(0.05)) break
-      while (random.chance(0.2)) await scheduler.turn()
+    const read = async () => {
+      for await (const bytes of this.#lines(watching)) {
+        this.#take(bytes.toString())
+        if (this.#atEnd() || random.chance(0.05)) break
+        while (random.chance(0.2)) await scheduler.turn()
+      }
     }
-    watcher.close()
-    gone.abort()
-    return true
+    const refused = await refusable(this.#world, read)
+    watching.watcher.close()
+    return refused !== 410
   }
 
   /** As the server sends them, with bookmarks in between. */
   async *#lines({ watcher, before }: Watching): AsyncGenerator<Buffer> {
     const { random, resource } = this.#world
     const mark = () => watcher.bookmark(Buffer.from(`BOOKMARK ${toldUpTo(resource, watcher)}`))
+    for await (const chunk of before) for (const line of chunk.toString().split(/(?<=\n)/)) yield Buffer.from(line)
     if (random.chance(0.3)) mark()
-    yield* before
     while (!watcher.closed) {
       await watcher.ready()
-      yield* watcher.take()
+      yield* watcher.take(Number.POSITIVE_INFINITY)
       if (random.chance(0.3)) mark()
     }
   }

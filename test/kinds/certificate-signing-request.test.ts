@@ -252,6 +252,29 @@ test('in a server', async (t) => {
     }
   })
 
+  await t.test('an apply ignores what its subresource resets, also what would be refused', async () => {
+    const { body: made } = await create('applied')
+    const head = { apiVersion: made.apiVersion, kind: made.kind, metadata: { name: 'applied' } }
+    const applyTo = (subresource: string, fields: object) =>
+      client.send(`${requests}/applied/${subresource}?fieldManager=m`, {
+        method: 'PATCH',
+        headers: { 'content-type': patchTypes.apply },
+        body: { ...head, spec: { request: 'no base64', usages: 5 }, ...fields },
+      })
+    for (const [subresource, status] of [
+      ['status', approved],
+      ['status', { conditions: [{ type: 'Failed', status: 'Nonsense' }] }],
+      ['approval', { certificate: 'no base64' }],
+    ] as const) {
+      const { status: code, body } = await applyTo(subresource, { status })
+      assert.equal(code, 200, body.message)
+      assert.deepEqual([body.spec, body.status, body.metadata.managedFields], [made.spec, {}, undefined])
+    }
+    const whole = await applyTo('approval', { status: { ...approved, certificate } })
+    assert.deepEqual([whole.status, whole.body.status.certificate], [200, undefined])
+    assert.deepEqual(Object.keys(whole.body.metadata.managedFields[0].fieldsV1['f:status']), ['f:conditions'])
+  })
+
   await t.test('a certificate comes through status alone, and stays', async () => {
     await create('issued')
     const through = await put('issued', '/approval', { ...approved, certificate })

@@ -138,6 +138,11 @@ test('capacity, modes, policy and class are checked', () => {
   assert.deepEqual(faultsOf({ capacity: { storage: '-1n' } }), ['Invalid spec.capacity[storage]'])
   assert.deepEqual(faultsOf({ accessModes: [] }), ['Required spec.accessModes'])
   assert.deepEqual(faultsOf({ accessModes: ['ReadWriteOnce', ''] }), ['NotSupported spec.accessModes'])
+  assert.deepEqual(faultsOf({ accessModes: ['ReadWriteOncePod'] }), ['NotSupported spec.accessModes'])
+  assert.deepEqual(faultsOf({ accessModes: ['ReadWriteOncePod', 'ReadWriteOnce'] }), [
+    'Forbidden spec.accessModes',
+    'NotSupported spec.accessModes',
+  ])
   assert.deepEqual(faultsOf({ persistentVolumeReclaimPolicy: 'retain' }), [
     'NotSupported spec.persistentVolumeReclaimPolicy',
   ])

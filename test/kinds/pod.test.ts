@@ -39,6 +39,22 @@ test('zero values that were sent stay where they mean something', () => {
   assert.equal('hostNetwork' in spec || 'stdin' in partOf(spec, 'containers'), false)
 })
 
+test('fields of features that are off are left out, or have their default', () => {
+  const probe = { grpc: { port: 80 }, terminationGracePeriodSeconds: 5 }
+  const sent = { ...main, livenessProbe: probe, securityContext: { procMount: 'Unmasked' } }
+  const kept = createBy(podTemplate, template({ spec: { containers: [sent] } })).object
+  for (const spec of [
+    made({ containers: [sent], os: { name: 'linux' } }).spec,
+    (asJson(kept).template as JsonObject).spec as JsonObject,
+  ]) {
+    const { livenessProbe, securityContext } = partOf(spec, 'containers')
+    const { grpc, terminationGracePeriodSeconds } = livenessProbe as JsonObject
+    assert.deepEqual([grpc, terminationGracePeriodSeconds], [{ port: 80, service: '' }, undefined])
+    assert.deepEqual(securityContext, { procMount: 'Default' })
+    assert.equal(spec.os, undefined)
+  }
+})
+
 test('the older name of the account is kept the same as the newer', () => {
   const accounts = (spec: JsonObject) => {
     const { serviceAccount, serviceAccountName } = made({ containers: [main], ...spec }).spec
@@ -146,7 +162,15 @@ const badContainers: readonly (readonly [sent: JsonObject, ...faults: string[]])
   [{ livenessProbe: { tcpSocket: { port: 'no_port' } } }, 'Invalid livenessProbe.tcpSocket.port'],
   [{ startupProbe: { exec: { command: ['a'] }, successThreshold: 2 } }, 'Invalid startupProbe.successThreshold'],
   [{ readinessProbe: { exec: { command: ['a'] }, successThreshold: 2 } }],
-  [{ readinessProbe: { grpc: { port: 1 } } }, 'Required readinessProbe'],
+  [{ readinessProbe: { grpc: { port: 1 } } }],
+  [{ livenessProbe: { grpc: {} } }, 'Invalid livenessProbe.grpc.port'],
+  [{ startupProbe: { tcpSocket: { port: 1 }, grpc: { port: 1 } } }, 'Forbidden startupProbe.grpc'],
+  [{ lifecycle: { preStop: { grpc: { port: 1 } } } }, 'Required lifecycle.preStop'],
+  [
+    { readinessProbe: { exec: { command: ['a'] }, terminationGracePeriodSeconds: 5 } },
+    'Invalid readinessProbe.terminationGracePeriodSeconds',
+  ],
+  [{ livenessProbe: { exec: { command: ['a'] }, terminationGracePeriodSeconds: 0 } }],
   [
     { lifecycle: { preStop: { httpGet: { port: 1, httpHeaders: [{ name: 'a b' }] } } } },
     'Invalid lifecycle.preStop.httpGet.httpHeaders',
@@ -192,6 +216,10 @@ test('containers: what is wrong is named', () => {
   }
 })
 
+function withHostPorts(...ports: readonly number[]): JsonObject {
+  return { name: `p${ports.join('-')}`, image: 'i', ports: ports.map((hostPort) => ({ containerPort: 1, hostPort })) }
+}
+
 /** What is wrong with a pod, at paths below its spec. */
 const badSpecs: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = [
   [
@@ -201,9 +229,14 @@ const badSpecs: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = 
   ],
   [
     { initContainers: [{ ...main, name: 'i', lifecycle: {}, startupProbe: { exec: { command: ['a'] } } }] },
-    'Forbidden initContainers[0].lifecycle',
-    'Forbidden initContainers[0].startupProbe',
+    'Invalid initContainers[0].lifecycle',
+    'Invalid initContainers[0].startupProbe',
   ],
+  [
+    { initContainers: [{ ...main, name: 'i' }, withHostPorts(80, 80), withHostPorts(80, 81)] },
+    'Duplicate initContainers[0].ports[1].hostPort',
+  ],
+  [{ containers: [withHostPorts(80), withHostPorts(81, 80)] }, 'Duplicate containers[1].ports[1].hostPort'],
   [
     { ephemeralContainers: [{ ...main, name: 'e', targetContainerName: 'x' }] },
     'Forbidden ephemeralContainers',
@@ -240,6 +273,18 @@ const badSpecs: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = 
     'Duplicate topologySpreadConstraints[0].{topologyKey, whenUnsatisfiable}',
   ],
   [
+    {
+      topologySpreadConstraints: [
+        {
+          maxSkew: 1,
+          topologyKey: 'z',
+          whenUnsatisfiable: 'DoNotSchedule',
+          labelSelector: { matchLabels: { 'a b': '?' }, matchExpressions: [{ key: '', operator: 'Near' }] },
+        },
+      ],
+    },
+  ],
+  [
     { securityContext: { fsGroupChangePolicy: 'Sometimes', sysctls: [{ value: '1' }, { name: 'a..b' }] } },
     'Invalid securityContext.sysctls[1].name',
     'NotSupported securityContext.fsGroupChangePolicy',
@@ -270,6 +315,33 @@ test('specs: what is wrong is named', () => {
   for (const [sent, ...faults] of badSpecs) {
     const got = createBy(pod, asPod({ containers: [main], ...sent })).faults
     assert.deepEqual(got, faults.map(below('spec')).sort(), JSON.stringify(sent))
+  }
+})
+
+test('ephemeral containers: what is wrong with a container is told as of a list of its own', () => {
+  const sent = asPod({ containers: [main] })
+  const { object } = createBy(pod, sent)
+  const cases: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = [
+    [{ name: 'e', image: 'i' }],
+    [{ name: 'e' }, 'Required spec.ephemeralContainers[0][0].image'],
+    [{ name: 'main', image: 'i' }, 'Duplicate spec.ephemeralContainers[0].name'],
+    [
+      { name: 'E', image: 'i', env: [{ name: '' }], tty: true, ports: [{}] },
+      'Forbidden spec.ephemeralContainers[0].ports',
+      'Invalid spec.ephemeralContainers[0][0].name',
+      'Required spec.ephemeralContainers[0][0].env[0].name',
+      'Required spec.ephemeralContainers[0][0].ports[0].containerPort',
+    ],
+    [
+      { name: 'e', image: 'i', volumeMounts: [{ name: 'gone', mountPath: '/a', subPath: 'b' }] },
+      'Forbidden spec.ephemeralContainers[0].volumeMounts[0].subPath',
+      'NotFound spec.ephemeralContainers[0][0].volumeMounts[0].name',
+    ],
+  ]
+  for (const [one, ...faults] of cases) {
+    const next = asPod({ containers: [main], ephemeralContainers: [one] })
+    const got = updateBy(pod, object, next, { subresource: 'ephemeralcontainers' }).faults
+    assert.deepEqual(got, faults, JSON.stringify(one))
   }
 })
 
@@ -316,7 +388,19 @@ const volumes: readonly (readonly [sent: JsonObject, added: JsonObject | undefin
   ],
   [{ nfs: { server: 's', path: 'p' }, csi: { driver: '_' } }, undefined, 'Forbidden csi', 'Invalid nfs.path'],
   [{ emptyDir: { sizeLimit: '-1Mi' } }, undefined, 'Forbidden emptyDir.sizeLimit'],
-  [{ csi: { driver: 'Drive.r', nodePublishSecretRef: {} } }, undefined, 'Required csi.name'],
+  [{ csi: { driver: 'Drive.r', nodePublishSecretRef: {} } }, undefined, 'Required csi.nodePublishSecretRef.name'],
+  [{ csi: { driver: 'Drive.r', nodePublishSecretRef: { name: 'A_' } } }, undefined, 'Invalid csi.name'],
+  [{ cinder: { volumeID: 'v', secretRef: {} } }, undefined, 'Required cinder.secretRef.name'],
+  [{ storageos: { volumeName: 'v', secretRef: {} } }, undefined, 'Required storageos.secretRef.name'],
+  [{ cephfs: { monitors: ['m'], secretRef: {} } }, { cephfs: { monitors: ['m'], secretRef: {} } }],
+  [
+    {
+      ephemeral: { volumeClaimTemplate: { spec: { ...claimSpec, accessModes: ['ReadWriteOncePod', 'ReadOnlyMany'] } } },
+    },
+    undefined,
+    'Forbidden ephemeral.volumeClaimTemplate.spec.accessModes',
+    'NotSupported ephemeral.volumeClaimTemplate.spec.accessModes',
+  ],
   [
     { ephemeral: { volumeClaimTemplate: { spec: { ...claimSpec, dataSourceRef: { kind: 'A', name: 'b' } } } } },
     { ephemeral: { volumeClaimTemplate: { metadata: {}, spec: { ...claimSpec, volumeMode: 'Filesystem' } } } },
@@ -407,6 +491,10 @@ test('of a spec that exists next to nothing may change', () => {
     [{ containers: [{ ...main, args: ['a'] }] }, 'Forbidden spec'],
     [{ containers: [{ ...main, name: 'other' }] }, 'Forbidden spec'],
     [{ initContainers: [{ ...main, name: 'i' }] }, 'Forbidden spec.initContainers'],
+    [
+      { containers: [main, { ...main, name: 'b' }], initContainers: [{ ...main, name: 'i' }] },
+      'Forbidden spec.containers',
+    ],
     [{ activeDeadlineSeconds: 9 }],
     [{ activeDeadlineSeconds: 11 }, 'Invalid spec.activeDeadlineSeconds'],
     [{ tolerations: [{ operator: 'Exists' }, ...before.tolerations] }],

@@ -41,8 +41,7 @@ const refusals: readonly (readonly [title: string, config: Json, message: RegExp
   ['a set with an object', { ...head, tags: [{}] }, /^tags\[0\]: .* got object/],
   ['a set with doubles', { ...head, tags: ['a', 'b', 'a'] }, /^tags\[2\]: duplicate entry for \[="a"\]/],
   ['an element that is null', { ...head, items: [null] }, /^items\[0\]: expected object, got null/],
-  ['an element without its key', { ...head, items: [{ port: 1 }] }, /^items\[0\].name: required/],
-  ['an element whose key is null', { ...head, items: [{ name: null }] }, /^items\[0\].name: /],
+  ['elements without their keys', { ...head, items: [{}, { name: null }] }, /^items\[1\]: duplicate .*name=""/],
   ['an element whose key is an object', { ...head, items: [{ name: {} }] }, /^items\[0\].name: .* scalar/],
   ['elements with one key', { ...head, items: [{ name: 'a' }, { name: 'a' }] }, /^items\[1\]: duplicate .*name="a"/],
 ]

@@ -4,7 +4,7 @@
  */
 import { applyObject } from '../../src/merge/apply.ts'
 import type { Conflict } from '../../src/merge/conflicts.ts'
-import { pathsOf } from '../../src/merge/field-set.ts'
+import type { FieldSet } from '../../src/merge/field-set.ts'
 import { readManagers } from '../../src/merge/managed-fields.ts'
 import { pathText } from '../../src/merge/steps.ts'
 import { trackUpdate } from '../../src/merge/track-update.ts'
@@ -138,4 +138,11 @@ export function look({ live, conflicts }: World): Seen {
 function titleOf({ name, operation, subresource }: { name: string; operation: string; subresource: string }): string {
   const verb = operation === 'Apply' ? 'applies' : 'updates'
   return `${name} ${verb}${subresource === '' ? '' : ` ${subresource}`}`
+}
+
+/** Every place of the set as a list of steps. */
+function pathsOf(set: FieldSet, prefix: readonly string[] = []): string[][] {
+  const steps = [...set.children].sort(([a], [b]) => (a < b ? -1 : 1))
+  const here = steps.filter(([, branch]) => branch.member).map(([step]) => [...prefix, step])
+  return [...here, ...steps.flatMap(([step, branch]) => pathsOf(branch, [...prefix, step]))]
 }

@@ -1,7 +1,7 @@
-/** Decoding of quantities and times: read in their forms, written one way, refused with the place named. */
+/** Decoding of quantities, times and bytes: read in their forms, written one way, refused with the place named. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json } from '../../src/model/json.ts'
+import type { Json, JsonObject } from '../../src/model/json.ts'
 import { decode } from '../../src/schema/decode.ts'
 import { field, s } from '../../src/schema/schema.ts'
 
@@ -38,4 +38,35 @@ test('a time to the microsecond is sent with six decimals', () => {
       code: 400,
       message: /^exactly: .*05\.000000Z"$/,
     })
+})
+
+test('base64 is read strictly, but for bits beyond the last byte, and written one way', () => {
+  const bytes = s.object({ b: field(1, s.bytes(), { zero: 'keep' }) })
+  const read = (b: string) => (decode(bytes, { b }).value as JsonObject).b
+  const taken = [
+    ['', ''],
+    ['YQ==', 'YQ=='],
+    ['YR==', 'YQ=='],
+    ['Yf==', 'YQ=='],
+    ['YWJ=', 'YWI='],
+    ['QUJDYWJ=', 'QUJDYWI='],
+    ['+/+/', '+/+/'],
+    ['Y\r\nQ=\n=', 'YQ=='],
+  ] as const
+  for (const [sent, kept] of taken) assert.equal(read(sent), kept, sent)
+  for (const sent of [
+    'Y',
+    'YQ',
+    'YQ=',
+    'Y===',
+    '====',
+    'YQ==YQ==',
+    'YQ=a',
+    'Y=Q=',
+    '-_-_',
+    'Y Q==',
+    'YR=\u00e9',
+    'Y-==',
+  ])
+    assert.throws(() => read(sent), { code: 400 }, sent)
 })

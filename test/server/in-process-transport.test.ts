@@ -82,6 +82,20 @@ test('a watch whose client does not read is cut off, and lets go of what was to 
   await assert.rejects(Array.fromAsync(response.body), /cut off/)
 })
 
+test('a body that is shorter than its length says is not carried out', async (t) => {
+  const { server, client } = await begin(t)
+  const body = Buffer.from(JSON.stringify(configMap('a')))
+  const response = await server.transport(master)({
+    method: 'POST',
+    path: '/api/v1/namespaces/default/configmaps',
+    headers: { 'content-type': 'application/json', 'content-length': String(body.length + 1) },
+    body,
+    signal: new AbortController().signal,
+  })
+  assert.equal(response.status, 400)
+  assert.deepEqual((await client.list(configMaps)).items, [])
+})
+
 test('a list of many chunks is whole, though the server uses their memory again', async (t) => {
   const { client } = await begin(t)
   const text = 'x'.repeat(20_000)

@@ -2,7 +2,19 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +23,7 @@ import { open } from 'lmdb'
 import { parseFlags } from '../../src/base/flags.ts'
 import { serverFlags } from '../../src/server/options.ts'
 import { HttpClient } from '../tools/http-client.ts'
+import { makeIdentity } from '../tools/identities.ts'
 import { caOf } from '../tools/raw-http.ts'
 import { root, startServer } from '../tools/server.ts'
 
@@ -85,6 +98,16 @@ test('files that are missing or no good are named, and never quoted', async (t) 
     writeFileSync(join(directory, name), text)
     return join(directory, name)
   }
+  const one = await makeIdentity({ commonName: 'one', usages: ['server auth'] })
+  const two = await makeIdentity({ commonName: 'two', usages: ['server auth'] })
+  const fifo = join(directory, 'fifo')
+  assert.equal(spawnSync('mkfifo', [fifo]).status, 0)
+  const strange = join(directory, 'strange')
+  mkdirSync(strange, { mode: 0o755 })
+  file('strange/theirs', 'x')
+  const damaged = join(directory, 'damaged')
+  mkdirSync(damaged)
+  file('damaged/data.mdb', 'x'.repeat(10_000))
   const garbage = file('garbage.pem', '-----BEGIN CERTIFICATE-----\nc2VjcmV0\n-----END CERTIFICATE-----\n')
   const table: readonly (readonly [string[], RegExp])[] = [
     [[`--tls-cert-file=${garbage}`], /--tls-cert-file and --tls-private-key-file go together/],
@@ -92,36 +115,66 @@ test('files that are missing or no good are named, and never quoted', async (t) 
       [`--tls-cert-file=${directory}/none`, `--tls-private-key-file=${garbage}`],
       /--tls-cert-file: cannot read .*none: ENOENT/,
     ],
-    [[`--tls-cert-file=${garbage}`, `--tls-private-key-file=${garbage}`], /not a certificate and its key/],
+    [
+      [`--tls-cert-file=${garbage}`, `--tls-private-key-file=${garbage}`],
+      /--tls-cert-file: .* holds no PEM certificate/,
+    ],
+    [
+      [`--tls-cert-file=${file('one.crt', one.certificate)}`, `--tls-private-key-file=${join(directory, 'one.crt')}`],
+      /--tls-private-key-file: .*one\.crt holds no PEM key/,
+    ],
+    [
+      [`--tls-cert-file=${join(directory, 'one.crt')}`, `--tls-private-key-file=${file('two.key', two.key)}`],
+      /the key in .*two\.key is not that of the certificate in .*one\.crt/,
+    ],
+    [['--tls-san=good.example,bad name'], /--tls-san: not a DNS name: "bad name"/],
+    [['--tls-san=010.1.2.3'], /--tls-san: not a DNS name: "010\.1\.2\.3"/],
     [[`--client-ca-file=${directory}/none`], /--client-ca-file: cannot read .*none/],
     [[`--client-ca-file=${file('empty.pem', '')}`], /--client-ca-file: .*holds no PEM certificate/],
     [[`--client-ca-file=${garbage}`], /--client-ca-file/],
     [[`--token-auth-file=${directory}/none`], /--token-auth-file: cannot read .*none/],
-    [[`--token-auth-file=${directory}`], /--token-auth-file: cannot read .*EISDIR/],
+    [[`--token-auth-file=${directory}`], /--token-auth-file: cannot read .*: it is a directory/],
     [[`--token-auth-file=${file('short.csv', 'good-token,a,1\nhidden-token,b\n')}`], /short\.csv: line 2: /],
     [[`--token-auth-file=${file('quote.csv', 'hidden-token,"b,1\n')}`], /quote\.csv: line 1: /],
     [
       [`--token-auth-file=${file('twice.csv', 'hidden-token,a,1\nhidden-token,b,2\n')}`],
       /twice\.csv: line 2: .*more than once/,
     ],
-    [[`--data-dir=${file('plain', 'x')}`], /plain/],
+    // Neither ends by itself: reading it would wait, or fill the memory.
+    [[`--token-auth-file=${fifo}`], /--token-auth-file: cannot read .*fifo: it is not a regular file/],
+    [['--token-auth-file=/dev/zero'], /--token-auth-file: cannot read \/dev\/zero: it is not a regular file/],
+    [
+      [`--data-dir=${file('plain', 'x')}`],
+      /plain cannot be used: .*plain is not a directory; choose another with --data-dir/,
+    ],
+    [[`--data-dir=${join(directory, 'plain', 'x')}`], /cannot be used: ENOTDIR.*--data-dir/],
+    [['--data-dir=/proc/x'], /\/proc\/x cannot be used: ENOENT.*--data-dir/],
+    [['--data-dir=/proc/self/x/y'], /cannot be used: ENOENT.*--data-dir/],
+    [[`--data-dir=${strange}`], /strange cannot be used: other users may get at it, and "theirs" was in it before/],
+    [[`--data-dir=${damaged}`], /damaged.data\.mdb is damaged.*: restore a backup of it, or choose another --data-dir/],
+    [['--admin-kubeconfig=/proc/x/y'], /--admin-kubeconfig: cannot write \/proc\/x\/y: ENOENT.*--admin-kubeconfig=$/m],
+    [[`--admin-kubeconfig=${directory}`], /--admin-kubeconfig: cannot write .*: EISDIR/],
+    [[`--admin-kubeconfig=${directory}/plain/x`], /--admin-kubeconfig: cannot write .*plain is not a directory/],
   ]
-  const results = await Promise.all(
-    table.map(([args], i) =>
-      failedStart([
-        '--secure-port=0',
-        '--admin-kubeconfig=',
-        ...(args[0]!.startsWith('--data-dir') ? [] : [`--data-dir=${directory}/data-${i}`]),
-        ...args,
-      ]),
-    ),
-  )
+  const start = async (i: number) => {
+    const [args] = table[i]!
+    return await failedStart([
+      '--secure-port=0',
+      ...(args[0]!.startsWith('--admin-kubeconfig') ? [] : ['--admin-kubeconfig=']),
+      ...(args[0]!.startsWith('--data-dir') ? [] : [`--data-dir=${directory}/data-${i}`]),
+      ...args,
+    ])
+  }
+  const results: { code: number | null; said: string }[] = []
+  for (let i = 0; i < table.length; i += 4)
+    results.push(...(await Promise.all(table.slice(i, i + 4).map((_, j) => start(i + j)))))
   for (const [i, { code, said }] of results.entries()) {
     assert.match(said, table[i]![1])
     assert.equal(code, 1, said)
     assert.ok(!said.includes('hidden-token') && !said.includes('c2VjcmV0'), said)
     assert.equal(said.trim().split('\n').length, 1, said)
   }
+  assert.equal(statSync(strange).mode & 0o777, 0o755, 'the directory of somebody else was changed')
 })
 
 test('a port or a data directory in use is told, with what to do', async (t) => {
@@ -148,7 +201,7 @@ test('data of a newer format is left alone', async (t) => {
   const meta = file.openDB({ name: 'meta', keyEncoding: 'binary', encoding: 'binary' })
   await meta.put(Buffer.from('format'), Buffer.from([0, 0, 0, 99]))
   await file.close()
-  await assert.rejects(server.restart(), /the data has format 99, this program reads format 1/)
+  await assert.rejects(server.restart(), /the data has format 99, this program reads format 2/)
 })
 
 test('what is kept on disk is its owner alone to read', async (t) => {
@@ -163,6 +216,31 @@ test('what is kept on disk is its owner alone to read', async (t) => {
   for (const name of ['ca.key', 'serving.key', 'admin.key'])
     assert.equal(statSync(join(data, 'pki', name)).mode & 0o777, 0o600, name)
   assert.equal(statSync(join(directory, 'admin.kubeconfig')).mode & 0o777, 0o600)
+})
+
+test("the administrator's key is not written into what somebody has put in its way", async (t) => {
+  const directory = temporaryDirectory(t)
+  const victim = join(directory, 'victim')
+  const config = join(directory, 'admin.kubeconfig')
+  writeFileSync(victim, 'theirs')
+  chmodSync(victim, 0o666)
+  symlinkSync(victim, config)
+  // The shell becomes the server, so that $$ is its process id: once that was part of a temporary name.
+  const script = 'ln -s "$0" "$1.$$"; ln -s "$0" "$1.tmp"; shift; exec "$@"'
+  const args = ['apiserver', '--secure-port=0', `--data-dir=${directory}/data`, `--admin-kubeconfig=${config}`]
+  const child = spawn('sh', ['-c', script, victim, config, join(root, 'bin/orch'), ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let said = ''
+  for await (const chunk of child.stderr) {
+    said += chunk
+    if (said.includes('serving url')) break
+  }
+  assert.match(said, /serving url/)
+  assert.equal(readFileSync(victim, 'utf8'), 'theirs')
+  assert.ok(lstatSync(config).isFile())
+  assert.equal(lstatSync(config).mode & 0o777, 0o600)
 })
 
 test('a full disk is told and is not the end by a signal', async (t) => {
@@ -198,4 +276,21 @@ test('without a file of tokens every token is wrong', async (t) => {
     t.after(() => client.close())
     assert.equal((await client.get('/api/v1/namespaces')).status, status)
   }
+})
+
+test('a checkout that is not installed, or cannot be bundled, says what to do', (t) => {
+  const directory = temporaryDirectory(t)
+  for (const part of ['bin', 'scripts', 'package-lock.json'])
+    cpSync(join(root, part), join(directory, part), { recursive: true })
+  mkdirSync(join(directory, 'src/server'), { recursive: true })
+  writeFileSync(join(directory, 'src/server/orch.ts'), 'const x: =\n')
+  const start = () => {
+    const launch = [join(directory, 'bin/launch.mjs'), 'orch', 'version']
+    const { status, stderr } = spawnSync(process.execPath, launch, { encoding: 'utf8' })
+    assert.equal(status, 1)
+    return stderr
+  }
+  assert.equal(start(), `orch: what it needs is not installed yet: run \`npm ci\` in ${directory}\n`)
+  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
+  assert.match(start(), /^orch: dist\/ is older than src\/ and cannot be made anew: .*\n$/)
 })

@@ -1,6 +1,9 @@
 /** Stopping: requests under way are answered, watches end in order, everything is there at the next start. */
 import assert from 'node:assert/strict'
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { openSession, openSocket, statusesOf, untilClosed } from '../tools/raw-http.ts'
 import { startServer } from '../tools/server.ts'
 
@@ -61,4 +64,75 @@ test('SIGTERM ends in order, with a watch open and requests under way', { timeou
   )
   assert.equal(items[0].metadata.uid, first.metadata.uid)
   assert.deepEqual(items[0].data, { k: 'v' })
+})
+
+test('SIGTERM under load resets nobody: the last answer says that it is', { timeout: 120_000 }, async (t) => {
+  for (let round = 0; round < 3; round++) {
+    const server = await startServer(t)
+    const client = server.client()
+    const counts = { answered: 0, last: 0, refused: 0 }
+    const faults: unknown[] = []
+    const load = async (i: number) => {
+      for (let n = i; ; n++) {
+        const path = n % 4 === 0 ? configMaps : `${configMaps}?limit=5`
+        const sent = n % 4 === 0 ? { method: 'POST', body: { metadata: { generateName: 'load-' } } } : {}
+        const answer = await client.send(path, sent).catch((error: NodeJS.ErrnoException) => error)
+        if (answer instanceof Error) {
+          if (answer.code !== 'ECONNREFUSED') faults.push(answer)
+          else counts.refused++
+          return
+        }
+        counts.answered++
+        if (answer.headers.connection === 'close') counts.last++
+      }
+    }
+    const loads = Array.from({ length: 32 }, (_, i) => load(i))
+    while (counts.answered < 200) await pause(5)
+    const stopped = server.stop()
+    await Promise.all(loads)
+    assert.deepEqual(faults, [])
+    assert.equal(counts.refused, 32)
+    assert.ok(counts.last > 0)
+    assert.equal(await stopped, 0)
+  }
+})
+
+test('a connection without a request gets its end, and answers one that was on its way', {
+  timeout: 60_000,
+}, async (t) => {
+  const server = await startServer(t)
+  const get = `GET ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\n\r\n`
+  const [idle, used] = await Promise.all([openSocket(server, 'http/1.1'), openSocket(server, 'http/1.1')])
+  const faults: unknown[] = []
+  for (const socket of [idle, used]) socket.on('error', (error) => faults.push(error))
+  const [ended, answered] = [untilClosed(idle), untilClosed(used)]
+  const stopped = server.stop()
+  // The port is shut: from here on the server is stopping.
+  while (
+    await openSocket(server, 'http/1.1').then(
+      (socket) => socket.destroy(),
+      () => undefined,
+    )
+  )
+    await pause(1)
+  used.write(get)
+  assert.match(await answered, /^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is)
+  assert.equal(await ended, '')
+  assert.equal(await stopped, 0)
+  assert.deepEqual(faults, [])
+})
+
+test('SIGTERM during the start ends it in order', { timeout: 120_000 }, async (t) => {
+  const server = await startServer(t)
+  await server.stop()
+  const data = join(server.directory, 'data')
+  for (let round = 0; round < 5; round++) {
+    rmSync(data, { recursive: true, force: true })
+    // From the moment on at which it makes its directory, well before it serves.
+    const { code, output } = await server.restartAndStop(() => existsSync(data))
+    assert.equal(code, 0, output)
+    assert.doesNotMatch(output, / error |^\s+at /m)
+  }
+  await server.restart()
+  assert.equal((await server.client().get('/readyz')).status, 200)
 })

@@ -1,10 +1,18 @@
 /** The store over one member of etcd without TLS: its own ways, beside the suite that all backends pass. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Connection } from '../../src/store/etcd/connection.ts'
 import { encodePut, methods } from '../../src/store/etcd/messages.ts'
 import { type EtcdOptions, EtcdStore } from '../../src/store/etcd/store.ts'
-import { RevisionAhead, RevisionGone, StoreError, StoreFull, ValueTooLarge } from '../../src/store/store.ts'
+import {
+  RevisionAhead,
+  RevisionGone,
+  StoreError,
+  StoreFull,
+  StoreRestored,
+  ValueTooLarge,
+} from '../../src/store/store.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import { startProxy } from '../tools/tcp-proxy.ts'
 import { bytes, closing, commit, Follower, won } from './following.ts'
@@ -289,16 +297,16 @@ describe('etcd store, one member', { timeout: 60_000 }, () => {
   it('adds the offset kept in the store, and takes nothing from before it', async () => {
     const prefix = freshPrefix()
     const offset = 1_000_000_000
-    let before: number
+    const told: string[] = []
+    await using store = await open({ prefix, onWarning: (text) => void told.push(text) })
+    const before = await commit(store, 'a', 0, '1')
     {
-      await using store = await open({ prefix })
-      before = await commit(store, 'a', 0, '1')
       await using follower = new Follower(store, before)
       await put(`${prefix}\0offset`, String(offset))
-      assert.match(String(await follower.ended()), /open it again/)
+      assert.ok((await follower.ended()) instanceof StoreRestored)
     }
-    await using store = await open({ prefix })
-    assert.ok((await store.revision()) > offset)
+    assert.match(told.at(-1)!, /went back in time/)
+    await until(async () => (await store.revision()) > offset)
     assert.equal((await store.get('a'))?.revision, before + offset)
     await assert.rejects(store.list({ prefix: '', revision: before }), RevisionGone)
     await using follower = new Follower(store, before)
@@ -336,6 +344,43 @@ describe('etcd store, one member', { timeout: 60_000 }, () => {
     assert.equal(await store.get('unsent'), undefined)
     await commit(store, 'unsent', 0, 'sent')
     assert.equal(await store.revision(), await other.revision())
+  })
+
+  it('finds out after a lost answer whether a commit happened, where that can be told', async () => {
+    await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
+    const prefix = freshPrefix()
+    await using other = await open({ prefix })
+    await using store = await open({ prefix, endpoints: [proxy.endpoint], deadlineMs: 4_000 })
+    await using follower = new Follower(other, await other.revision())
+    const told = (key: string) => follower.changes.find((change) => change.key === key)
+    const mend = () => {
+      proxy.set('cut')
+      proxy.set('pass')
+    }
+    const held = await commit(store, 'held', 0, 'old')
+    const gone = await commit(store, 'gone', 0, 'old')
+
+    proxy.set('mute')
+    const made = store.commit({ key: 'made', expected: 0, value: bytes('drawn'), unique: true })
+    const common = store.commit({ key: 'common', expected: 0, value: bytes('') })
+    const replaced = store.commit({ key: 'held', expected: held, value: bytes('new') })
+    const removed = store.commit({ key: 'gone', expected: gone, value: undefined })
+    const unknown = [common, replaced, removed].map((write) => assert.rejects(write, { ambiguous: true }))
+    await follower.until((changes) => changes.length === 6)
+    mend()
+    assert.deepEqual(await made, { outcome: 'committed', revision: told('made')!.revision })
+    await Promise.all(unknown)
+
+    const now = (await store.get('held'))!.revision
+    proxy.set('deaf')
+    const unheard = store.commit({ key: 'held', expected: now, value: bytes('newer') })
+    const absent = store.commit({ key: 'absent', expected: 0, value: bytes('drawn too'), unique: true })
+    const stays = assert.rejects(absent, { ambiguous: true })
+    await new Promise((resolve) => setImmediate(resolve))
+    mend()
+    const { revision } = won(await unheard)
+    assert.deepEqual(await store.get('held'), { key: 'held', revision, value: bytes('newer') })
+    await stays
   })
 
   it('takes up the watch after a break, and says so when history has moved on meanwhile', async () => {
@@ -380,6 +425,50 @@ describe('etcd store, one member', { timeout: 60_000 }, () => {
   })
 })
 
+describe('etcd store, restored from a backup', { timeout: 120_000 }, () => {
+  for (const overtaken of [false, true])
+    it(`begins anew above all that it has told${overtaken ? ', also when revisions have passed it already' : ''}`, async () => {
+      await using cluster = await startEtcd().then((it) => Object.assign(it, { [Symbol.asyncDispose]: it.stop }))
+      await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
+      const openAt = async (endpoint: string) =>
+        closing(await EtcdStore.open({ endpoints: [endpoint], historyMs: 300_000 }))
+      await using store = await openAt(proxy.endpoint)
+      const kept = await commit(store, 'kept', 0, '')
+      await cluster.save()
+      await until(async () => (await store.revision()) >= kept)
+      let lost = await commit(store, 'lost', 0, '')
+      for (let i = 0; i < 5; i++) lost = await commit(store, 'lost', lost, `${i}`)
+      const removed = await commit(store, 'kept', kept, undefined)
+      await using follower = new Follower(store, kept)
+      await follower.until((changes) => changes.at(-1)?.revision === removed)
+
+      proxy.set('cut')
+      await cluster.restore()
+      if (overtaken) {
+        await using other = await openAt(cluster.endpoints[0]!)
+        let revision = await commit(other, 'other', 0, '')
+        while (revision <= removed + 5) revision = await commit(other, 'other', revision, '')
+      }
+      proxy.set('pass')
+      assert.ok((await follower.ended()) instanceof StoreRestored)
+      await until(async () => (await store.revision()) > removed)
+      const { entries, revision } = await store.list({ prefix: '' })
+      assert.deepEqual(
+        entries.map(({ key }) => key),
+        overtaken ? ['kept', 'other'] : ['kept'],
+      )
+      assert.ok(entries.every((entry) => entry.revision > removed))
+      assert.ok(revision > removed)
+      for (const old of [kept, lost, removed])
+        await assert.rejects(store.list({ prefix: '', revision: old }), RevisionGone)
+      const result = await store.commit({ key: 'kept', expected: kept, value: bytes('stale') })
+      assert.equal(result.outcome, 'conflict')
+      await commit(store, 'kept', entries[0]!.revision, 'new')
+      await using late = await openAt(cluster.endpoints[0]!)
+      assert.equal(await late.revision(), await store.revision())
+    })
+})
+
 describe('etcd store, out of space', { timeout: 60_000 }, () => {
   it('refuses writes with StoreFull, and goes on reading, watching and deleting', async () => {
     await using cluster = await startEtcd({ args: ['--quota-backend-bytes', String(16 * 1024 * 1024)] }).then((it) =>
@@ -407,6 +496,14 @@ describe('etcd store, out of space', { timeout: 60_000 }, () => {
     assert.equal(await store.revision(), deleted)
   })
 })
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 15_000
+  while (!(await holds().catch(() => false))) {
+    assert.ok(performance.now() < deadline, 'it has not come to that in time')
+    await delay(20)
+  }
+}
 
 function disposable<T extends { close(): Promise<void> }>(thing: T): T & AsyncDisposable {
   return Object.assign(thing, { [Symbol.asyncDispose]: () => thing.close() })

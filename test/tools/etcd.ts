@@ -2,15 +2,18 @@
  * Real etcd for tests: one or more members on free ports of 127.0.0.1, with or without TLS made on the spot.
  * Whoever starts a cluster stops it; members that are still there when the process ends are killed with it.
  */
+import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+
+import { type PeerWire, startPeerWire } from './peer-wires.ts'
 
 export interface EtcdTls {
   readonly ca: Buffer
@@ -29,26 +32,40 @@ export interface Cluster {
   /** Starts a killed member on its data again, ready when it resolves. */
   restart(member: number): Promise<void>
   signal(member: number, signal: NodeJS.Signals): void
+  /** Stops the only member, copies its data, and starts it again. */
+  save(): Promise<void>
+  /** Kills the only member and starts it on the data that was saved: what came after is gone. */
+  restore(): Promise<void>
   /** The member that leads now, once there is one. Without TLS only. */
   leader(): Promise<number>
+  /** Cuts a member off from the others; its clients still reach it. Only of a cluster that is `divisible`. */
+  isolate(member: number): Promise<void>
+  /** Joins all members again. */
+  heal(): void
   stop(): Promise<void>
 }
 
 export interface EtcdOptions {
   readonly members?: number
+  /** Whether members can be cut off from each other. */
+  readonly divisible?: boolean
   readonly tls?: boolean
   readonly args?: readonly string[]
 }
 
 const readyMs = 20_000
 
-export async function startEtcd({ members = 1, tls = false, args = [] }: EtcdOptions = {}): Promise<Cluster> {
+export async function startEtcd(options: EtcdOptions = {}): Promise<Cluster> {
+  const { members = 1, divisible = false, tls = false, args = [] } = options
   const directory = await mkdtemp(join(tmpdir(), 'orch-etcd-'))
   const files = tls ? await makeCertificates(directory) : undefined
-  const plans = await planMembers({ directory, members, files, args })
+  const ports = await freePorts(members * 2)
+  const wires = divisible ? await Promise.all(ports.slice(members).map(startPeerWire)) : []
+  const plans = planMembers({ directory, members, files, args, ports, wires })
   const running = plans.map((plan) => launch(plan))
   const stop = async () => {
     await Promise.all(running.map((member) => member.kill()))
+    await Promise.all(wires.map((wire) => wire.close()))
     await rm(directory, { recursive: true, force: true })
   }
   try {
@@ -57,17 +74,35 @@ export async function startEtcd({ members = 1, tls = false, args = [] }: EtcdOpt
     await stop()
     throw error
   }
+  const restart = async (member: number) => {
+    running[member] = launch(plans[member]!)
+    await running[member].ready
+  }
+  const copyData = async (from: string, to: string) => {
+    assert.equal(members, 1, 'a cluster of several members is not restored by copying files')
+    await running[0]!.kill()
+    await rm(join(directory, to), { recursive: true, force: true })
+    await cp(join(directory, from), join(directory, to), { recursive: true })
+    await restart(0)
+  }
   return {
     endpoints: plans.map((plan) => plan.client),
     tls: files && (await readClientFiles(files)),
     pid: (member) => running[member]!.child.pid!,
     kill: (member) => running[member]!.kill(),
-    async restart(member) {
-      running[member] = launch(plans[member]!)
-      await running[member].ready
-    },
+    restart,
     leader: () => findLeader(plans.map((plan) => plan.client)),
     signal: (member, signal) => void running[member]!.child.kill(signal),
+    async isolate(member) {
+      assert.ok(divisible, 'the cluster is not divisible')
+      const id = await idOf(plans[member]!.client)
+      for (const [i, wire] of wires.entries()) wire.refuse(i === member ? 'all' : [id])
+    },
+    heal() {
+      for (const wire of wires) wire.refuse([])
+    },
+    save: () => copyData('m0', 'saved'),
+    restore: () => copyData('saved', 'm0'),
     stop,
   }
 }
@@ -82,10 +117,24 @@ async function findLeader(clients: readonly string[]): Promise<number> {
   throw new Error(`no leader of etcd within ${readyMs} ms`)
 }
 
+interface MemberStatus {
+  readonly header: { readonly member_id: string }
+  readonly leader?: string
+}
+
+async function statusOf(client: string): Promise<MemberStatus> {
+  const answer = await fetch(`${client}/v3/maintenance/status`, { method: 'POST', body: '{}' })
+  return (await answer.json()) as MemberStatus
+}
+
+/** As members name themselves to each other. */
+async function idOf(client: string): Promise<string> {
+  return BigInt((await statusOf(client)).header.member_id).toString(16)
+}
+
 async function isLeader(client: string): Promise<boolean> {
   try {
-    const answer = await fetch(`${client}/v3/maintenance/status`, { method: 'POST', body: '{}' })
-    const { header, leader } = (await answer.json()) as { header: { member_id: string }; leader?: string }
+    const { header, leader } = await statusOf(client)
     return header.member_id === leader
   } catch {
     // A member that is down does not lead.
@@ -103,11 +152,15 @@ interface PlanOptions {
   readonly members: number
   readonly files: CertificateFiles | undefined
   readonly args: readonly string[]
+  /** For clients, then for peers. */
+  readonly ports: readonly number[]
+  /** What peers go through, if anything. */
+  readonly wires: readonly PeerWire[]
 }
 
-async function planMembers({ directory, members, files, args }: PlanOptions): Promise<Plan[]> {
-  const ports = await freePorts(members * 2)
-  const peer = (i: number) => `http://127.0.0.1:${ports[members + i]}`
+function planMembers({ directory, members, files, args, ports, wires }: PlanOptions): Plan[] {
+  const listening = (i: number) => `http://127.0.0.1:${ports[members + i]}`
+  const peer = (i: number) => wires[i]?.url ?? listening(i)
   const cluster = Array.from({ length: members }, (_, i) => `m${i}=${peer(i)}`).join(',')
   return Array.from({ length: members }, (_, i) => {
     const client = `${files ? 'https' : 'http'}://127.0.0.1:${ports[i]}`
@@ -116,7 +169,7 @@ async function planMembers({ directory, members, files, args }: PlanOptions): Pr
       args: [
         ...['--name', `m${i}`, '--data-dir', join(directory, `m${i}`)],
         ...['--listen-client-urls', client, '--advertise-client-urls', client],
-        ...['--listen-peer-urls', peer(i), '--initial-advertise-peer-urls', peer(i)],
+        ...['--listen-peer-urls', listening(i), '--initial-advertise-peer-urls', peer(i)],
         ...['--initial-cluster', cluster, '--heartbeat-interval', '50', '--election-timeout', '500'],
         ...(files ? tlsArgs(files) : []),
         ...args,

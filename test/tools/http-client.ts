@@ -66,8 +66,16 @@ export class HttpClient {
     }
   }
 
-  /** The events of a watch as they come, until the signal aborts or the server ends it. */
+  /** The events of a watch as they come, until the server ends it or the signal aborts, also while it connects. */
   async *watch(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
+    try {
+      yield* this.#events(path, signal)
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
+  }
+
+  async *#events(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
     const response = await this.#open(path, {}, signal)
     if (response.statusCode !== 200) {
       response.destroy()
@@ -75,14 +83,10 @@ export class HttpClient {
       throw Object.assign(new Error(`the watch was answered with ${response.statusCode}`), { code })
     }
     let rest = ''
-    try {
-      for await (const chunk of response) {
-        const lines = (rest + chunk).split('\n')
-        rest = lines.pop()!
-        for (const line of lines) yield JSON.parse(line)
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error
+    for await (const chunk of response) {
+      const lines = (rest + chunk).split('\n')
+      rest = lines.pop()!
+      for (const line of lines) yield JSON.parse(line)
     }
   }
 

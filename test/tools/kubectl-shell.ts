@@ -9,7 +9,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
+import { runCommand } from './run-command.ts'
 import type { ServerHandle } from './server.ts'
 import type { Outcome } from './transcript.ts'
 
@@ -33,7 +33,7 @@ export interface Running {
   end(): Promise<void>
 }
 
-export function kubectlFor(server: ServerHandle, name = 'home'): Kubectl {
+export function kubectlFor(server: ServerHandle, name = 'home', timeoutMs = longestCommand): Kubectl {
   const home = join(server.directory, name)
   mkdirSync(home)
   const admin = join(home, 'admin.kubeconfig')
@@ -47,17 +47,11 @@ export function kubectlFor(server: ServerHandle, name = 'home'): Kubectl {
   return {
     home,
     run: async (command, input = '') => {
-      const child = spawn('sh', ['-c', command], { ...settings, timeout: longestCommand })
-      child.stdin.on('error', ignoreClosedPipe).end(input)
-      const [output, errors, [code, signal]] = await Promise.all([
-        text(child.stdout),
-        text(child.stderr),
-        once(child, 'close') as Promise<[number | null, string | null]>,
-      ])
-      if (code === null) throw new Error(`${command}: ended by ${signal}\n${output}${errors}`)
-      return { output: mask(output), errors: mask(errors), code }
+      const { stdout, stderr, code } = await runCommand('sh', ['-c', command], { ...settings, input, timeoutMs })
+      return { output: mask(stdout), errors: mask(stderr), code }
     },
-    start: (...args) => running(spawn('kubectl', args, { ...settings, timeout: longestCommand }), mask),
+    start: (...args) =>
+      running(spawn('kubectl', args, { ...settings, timeout: timeoutMs, killSignal: 'SIGKILL' }), mask),
   }
 }
 
@@ -76,11 +70,6 @@ function running(child: ChildProcessWithoutNullStreams, mask: Mask): Running {
 
 async function* maskedLines(stream: Readable, mask: Mask): AsyncGenerator<string> {
   for await (const line of createInterface(stream)) yield mask(`${line}\n`).trimEnd()
-}
-
-/** A command that reads no input may end before it is written. */
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
 }
 
 const masks: readonly (readonly [RegExp, string])[] = [

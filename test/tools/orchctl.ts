@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events'
 import { join } from 'node:path'
 import type { Context } from '../../src/cli/command.ts'
 import { main } from '../../src/cli/main.ts'
-import type { Ran } from './kubectl.ts'
+import type { Ran } from './run-command.ts'
 import { root, type ServerHandle } from './server.ts'
 
 export interface Surroundings {

@@ -1,6 +1,7 @@
 /** Requests as bytes: what no well-behaved client would send, over HTTP/1.1 and HTTP/2, and all that comes back. */
 import { readFileSync } from 'node:fs'
 import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import type { ServerHandle } from './server.ts'
@@ -33,7 +34,7 @@ export async function sendBytes(server: ServerHandle, bytes: string | Buffer): P
 }
 
 /** All that a server sends until it closes the connection, in order or by a reset. Fails if it does not. */
-export function untilClosed(socket: TLSSocket): Promise<string> {
+export function untilClosed(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
     const timer = setTimeout(() => {

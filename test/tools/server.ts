@@ -8,11 +8,15 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { HttpTransport, type HttpTransportOptions } from '../../src/client/node/http-transport.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import { HttpClient } from './http-client.ts'
 
 export const root = dirname(dirname(import.meta.dirname))
+/** Loaded into every server, and its exit code: see there. */
+const sentinel = join(root, 'test/tools/prototypes.mjs')
+export const changedPrototypes = 86
 
 export const tokens = `admin-token,admin,admin-uid,"system:masters"
 alice-token,alice,alice-uid,"dev,ops"
@@ -40,6 +44,8 @@ export interface ServerHandle {
   restart(flags?: readonly string[]): Promise<void>
   /** Starts again on the same directory and port, and is killed so many milliseconds later, ready or not. */
   restartAndKill(afterMs: number): Promise<void>
+  /** Starts again on the same directory and port, and is sent SIGTERM as soon as it is time, ready or not. */
+  restartAndStop(isTime: () => boolean): Promise<{ readonly code: number | null; readonly output: string }>
 }
 
 /** Where a test, or a whole file of tests, hands in what is to be done at its end. */
@@ -49,18 +55,28 @@ export interface Ending {
 
 type Command = 'apiserver' | 'up'
 
-export async function startServer(t: Ending, flags: readonly string[] = []): Promise<ServerHandle> {
-  return await start(t, 'apiserver', flags)
+/** `env` is added to the environment. */
+export async function startServer(
+  t: Ending,
+  flags: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<ServerHandle> {
+  return await start(t, { command: 'apiserver', flags, env })
+}
+
+/** A server that may open so many files and connections and no more. */
+export async function startWithFew(t: Ending, openFiles: number): Promise<ServerHandle> {
+  return await start(t, { command: 'apiserver', flags: [], env: {}, openFiles })
 }
 
 export async function startUp(t: Ending, flags: readonly string[] = []): Promise<ServerHandle> {
-  return await start(t, 'up', flags)
+  return await start(t, { command: 'up', flags, env: {} })
 }
 
-async function start(t: Ending, command: Command, flags: readonly string[]): Promise<ServerHandle> {
+async function start(t: Ending, how: Pick<Launch, 'command' | 'flags' | 'env' | 'openFiles'>): Promise<ServerHandle> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
-  let running = await launch({ command, directory, port: 0, flags })
+  let running = await launch({ ...how, directory, port: 0 })
   const port = running.port
   const clients = new Set<HttpClient | HttpTransport>()
   const readAuthority = () => readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
@@ -89,20 +105,28 @@ async function start(t: Ending, command: Command, flags: readonly string[]): Pro
     output: () => running.output(),
     stop: () => end(running.child, 'SIGTERM'),
     kill: async () => void (await end(running.child, 'SIGKILL')),
-    restart: async (again = flags) => {
-      running = await launch({ command, directory, port, flags: again })
+    restart: async (flags = how.flags) => {
+      running = await launch({ ...how, directory, port, flags })
     },
     restartAndKill: async (afterMs) => {
-      const child = spawnServer({ command, directory, port, flags })
+      const child = spawnServer({ ...how, directory, port })
       const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
       await once(child, 'exit')
       clearTimeout(timer)
     },
+    restartAndStop: async (isTime) => {
+      const child = spawnServer({ ...how, directory, port })
+      let output = ''
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+      while (!isTime() && child.exitCode === null) await pause(1)
+      return { code: await end(child, 'SIGTERM'), output }
+    },
   }
   t.after(async () => {
     for (const client of clients) client.close()
-    await end(running.child, 'SIGKILL')
+    const changed = await endWatched(running)
     rmSync(directory, { recursive: true, force: true })
+    if (changed) throw new Error(`an input reached a prototype in the server:\n${running.output()}`)
   })
   return handle
 }
@@ -118,12 +142,17 @@ interface Launch {
   readonly directory: string
   readonly port: number
   readonly flags: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  readonly openFiles?: number
 }
 
-function spawnServer({ command, directory, port, flags }: Launch) {
+function spawnServer({ command, directory, port, flags, env, openFiles }: Launch) {
   return spawn(
-    join(root, 'bin/orch'),
+    'sh',
     [
+      '-c',
+      openFiles === undefined ? 'exec "$0" "$@"' : `ulimit -n ${openFiles}; exec "$0" "$@"`,
+      join(root, 'bin/orch'),
       command,
       `--secure-port=${port}`,
       `--data-dir=${directory}/data`,
@@ -133,6 +162,7 @@ function spawnServer({ command, directory, port, flags }: Launch) {
     ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env, NODE_OPTIONS: `--import=${sentinel}`, ORCH_SENTINEL: 'server' },
     },
   )
 }
@@ -150,6 +180,20 @@ async function launch(how: Launch): Promise<Running> {
     child.on('exit', (code) => reject(new Error(`the server ended with ${code} before it was ready:\n${output}`)))
     child.on('error', reject)
   })
+}
+
+/** How long a server may take to end at the end of its test; one that is stopped or hangs does not. */
+const patienceMs = 2_000
+
+/** Ends a server at the end of its test, and says whether its prototypes were changed: see `prototypes.mjs`. */
+async function endWatched({ child }: Running): Promise<boolean> {
+  const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs)
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGUSR2')
+    await once(child, 'exit')
+  }
+  clearTimeout(timer)
+  return child.exitCode === changedPrototypes
 }
 
 async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {

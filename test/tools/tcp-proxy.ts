@@ -1,12 +1,12 @@
 /**
  * A wire that can be cut: a TCP proxy on 127.0.0.1 in front of a server, for faults between two processes.
  * `pass` carries bytes both ways, `slow` holds answers back for a moment, `mute` carries requests and drops answers,
- * `cut` breaks what is open and refuses more.
+ * `deaf` drops both, `cut` breaks what is open and refuses more.
  */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-export type Mode = 'pass' | 'slow' | 'mute' | 'cut'
+export type Mode = 'pass' | 'slow' | 'mute' | 'deaf' | 'cut'
 
 const slowMs = 40
 
@@ -30,7 +30,9 @@ export async function startProxy(target: string): Promise<Proxy> {
       sockets.add(socket)
       socket.on('close', () => sockets.delete(socket))
     }
-    join(client, upstream, (carry) => carry())
+    join(client, upstream, (carry) => {
+      if (mode !== 'deaf') carry()
+    })
     join(upstream, client, (carry) => {
       if (mode === 'pass') carry()
       else if (mode === 'slow') setTimeout(carry, slowMs)

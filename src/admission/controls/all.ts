@@ -8,6 +8,7 @@ import type { Lookup } from '../../model/lookup.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import type { Control } from '../admission.ts'
 import { alwaysAdmit, alwaysDeny } from './always.ts'
+import { certificateSubjectRestriction } from './certificate-subject-restriction.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
 
 /** What controls may ask. */
@@ -31,5 +32,6 @@ export interface ControlEntry {
 export const allControls: readonly ControlEntry[] = [
   { name: 'AlwaysAdmit', byDefault: false, make: alwaysAdmit },
   { name: 'NamespaceLifecycle', byDefault: true, make: namespaceLifecycle },
+  { name: 'CertificateSubjectRestriction', byDefault: true, make: certificateSubjectRestriction },
   { name: 'AlwaysDeny', byDefault: false, make: alwaysDeny },
 ]

@@ -13,7 +13,7 @@ export async function printDocument(value: Json, format: DocumentFormat): Promis
     const { indentJson } = await import('../../codec/indent-json.ts')
     return escapeJson(indentJson(value, style))
   }
-  const { stringifyYaml } = await import('../../codec/yaml.ts')
+  const { stringifyYaml } = await import('../../codec/write-yaml.ts')
   return stringifyYaml(value)
 }
 

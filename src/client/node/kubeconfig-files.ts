@@ -16,6 +16,12 @@ export interface Surroundings {
 /** What `orch up` writes, seen from where it was started. */
 const localFile = '.orch/admin.kubeconfig'
 
+/** The client config that a server in this directory has written; undefined when there is none. */
+export function localConfig(directory: string): string | undefined {
+  const file = join(directory, localFile)
+  return existsSync(file) ? file : undefined
+}
+
 /** All that $KUBECONFIG lists; else that of the user, if there is one; else that of a server in this directory. */
 export function usualFiles({ env, home, directory }: Surroundings): string[] {
   const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '')

@@ -7,7 +7,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
-import { parseDocument } from 'yaml'
+import { loadAll, YAMLException } from 'js-yaml'
 import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
 import type { HttpTransportOptions } from './http-transport.ts'
 import { ConfigError, textIfThere } from './kubeconfig-files.ts'
@@ -81,11 +81,13 @@ function readSource(file: string): Source | undefined {
 }
 
 function parseText(file: string, text: string): Json {
-  const document = parseDocument(text, { merge: false, logLevel: 'silent' })
-  const [error] = document.errors
-  // The message of the parser goes on with the text itself, which may be a secret.
-  if (error !== undefined) throw new ConfigError(`${file} is not YAML: see line ${error.linePos?.[0].line ?? 1}`)
-  return document.toJS() ?? null
+  try {
+    return (loadAll(text)[0] ?? null) as Json
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error
+    // The message of the parser goes on with the text itself, which may be a secret.
+    throw new ConfigError(`${file} is not YAML: see line ${(error.mark?.line ?? 0) + 1}`)
+  }
 }
 
 function chooseContext(sources: readonly Source[], wanted: string | undefined): Entry {

@@ -1,6 +1,7 @@
 /** Finds out who asks. Credentials that are wrong are a 401; none at all is for the authenticator to judge. */
 import type { Authenticator, Outcome } from '../../authn/authenticator.ts'
 import { badRequest, unauthorized } from '../../model/api-error.ts'
+import { authenticatedUsers } from '../../model/user.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Step } from '../pipeline.ts'
 
@@ -24,4 +25,5 @@ function refuseImpersonation({ headers }: Exchange): void {
 function admit(exchange: Exchange, outcome: Outcome): void {
   if (outcome.result !== 'user') throw unauthorized()
   exchange.user = outcome.user
+  if (outcome.user.groups.includes(authenticatedUsers)) exchange.transport.peer.proved()
 }

@@ -2,8 +2,10 @@
  * Bounds the time of every request but watches, which end by their own rules. When the time is over the client is told
  * so; what is still being worked on finds the exchange answered, and its own answer is dropped.
  */
+
 import type { Clock } from '../../base/clock.ts'
 import { parseDuration } from '../../base/duration.ts'
+import { shorten } from '../../base/shorten.ts'
 import { badRequest, timeout } from '../../model/api-error.ts'
 import { Deadlines } from '../deadlines.ts'
 import type { Exchange } from '../exchange.ts'
@@ -20,7 +22,7 @@ export interface DeadlineStep {
 
 export function setDeadline(clock: Clock, answerError: AnswerError): DeadlineStep {
   const deadlines = new Deadlines<Exchange>(clock, (exchange) => {
-    exchange.late = true
+    exchange.expire()
     void answerError(exchange, tooLate())
   })
   const step: Step = (exchange) => {
@@ -31,10 +33,9 @@ export function setDeadline(clock: Clock, answerError: AnswerError): DeadlineSte
   return { step, close: () => deadlines.close() }
 }
 
+/** Without a time to try again: clients take one as leave to repeat by themselves what may have happened. */
 function tooLate(): Error {
-  return timeout('the request did not complete within its time; what it was to change may or may not have changed', {
-    retryAfterSeconds: 1,
-  })
+  return timeout('the request did not complete within its time; what it was to change may or may not have changed')
 }
 
 function allowedMs({ info }: Exchange): number {
@@ -42,6 +43,6 @@ function allowedMs({ info }: Exchange): number {
   if (text === null || text === '') return longestMs
   const ms = parseDuration(text)
   if (ms === undefined)
-    throw badRequest(`invalid timeout ${JSON.stringify(text.slice(0, 50))}: use a duration such as 30s`)
+    throw badRequest(`invalid timeout ${JSON.stringify(shorten(text, 50))}: use a duration such as 30s`)
   return ms === 0 ? longestMs : Math.min(ms, longestMs)
 }

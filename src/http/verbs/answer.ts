@@ -5,6 +5,7 @@
 import type { Admission, AdmissionRequest } from '../../admission/admission.ts'
 import { invalidObject } from '../../model/api-error.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
+import type { Verb } from '../../model/verb.ts'
 import { admittedType } from '../../registry/admission-request.ts'
 import type { Endpoint } from '../../registry/endpoint.ts'
 import { type Served, serveKind } from '../../registry/served.ts'
@@ -17,6 +18,7 @@ import { sendObject } from '../responses.ts'
 import { readWriteOptions } from '../write-options.ts'
 
 export interface EndpointCall {
+  readonly verb: Verb
   readonly exchange: Exchange
   readonly info: ResourceInfo
   readonly served: Served
@@ -25,14 +27,14 @@ export interface EndpointCall {
 }
 
 export async function handleAnswer(call: EndpointCall): Promise<void> {
-  const { exchange, info, served, endpoint } = call
+  const { verb, exchange, info, served, endpoint } = call
   const { vendor } = served
-  exchange.form = negotiate({ headers: exchange.headers, query: info.query, watch: false, vendor }, false).form
+  exchange.form = negotiate({ headers: exchange.headers, query: info.query, watch: false, vendor }, []).form
   exchange.agreed = true
   const { dryRun } = readWriteOptions(info.query, { kind: 'CreateOptions', vendor, faults: [] })
-  const sent = info.verb === 'create' ? await readSent(call) : undefined
+  const sent = verb === 'create' ? await readSent(call) : undefined
   const object = await admit(call, { object: sent, dryRun })
-  const { verb, namespace, name, query } = info
+  const { namespace, name, query } = info
   const answer = await endpoint.answer({ verb, namespace, name, query, user: exchange.user, dryRun, object })
   if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
   else await sendObject(exchange, verb === 'create' ? 201 : 200, answer)

@@ -1,10 +1,10 @@
 /** PATCH with an apply configuration, in YAML or JSON. */
-import { type ParsedJson, parseJson } from '../../codec/json.ts'
 import { badRequest } from '../../model/api-error.ts'
 import { type FieldError, required } from '../../model/field-error.ts'
 import { apply } from '../../registry/apply.ts'
 import { readBody } from '../body.ts'
-import { duplicateFields, readApplied, reportFields } from '../object-body.ts'
+import { readYaml } from '../content.ts'
+import { assertAppliedKind, duplicateFields, readApplied, reportFields } from '../object-body.ts'
 import { isTrue } from '../request-info.ts'
 import { type Handler, writeContext } from '../resource-request.ts'
 import { sendBytes } from '../responses.ts'
@@ -15,7 +15,8 @@ export const applyType = 'application/apply-patch+yaml'
 export const handleApply: Handler = async (request) => {
   const { exchange, info, resource } = request
   const context = writeContext(request, 'PatchOptions', requireManager(info.query))
-  const { value: config, duplicates } = await parseConfig(await readBody(exchange))
+  const { value: config, duplicates } = await readYaml(exchange, await readBody(exchange))
+  assertAppliedKind(resource, config)
   reportFields(exchange, duplicateFields(duplicates), badRequest)
   const applied = await apply(context, {
     name: info.name,
@@ -32,11 +33,4 @@ export const handleApply: Handler = async (request) => {
 
 function requireManager(query: URLSearchParams): FieldError[] {
   return query.get('fieldManager') ? [] : [required('fieldManager', 'is required for apply patch')]
-}
-
-/** JSON is YAML, and read much faster as what it is. */
-async function parseConfig(bytes: Buffer): Promise<ParsedJson> {
-  if (bytes.toString('latin1', 0, 100).trimStart().startsWith('{')) return parseJson(bytes)
-  const { parseYaml } = await import('../../codec/yaml.ts')
-  return parseYaml(bytes)
 }

@@ -2,11 +2,14 @@
 import { badRequest } from '../../model/api-error.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { create } from '../../registry/create.ts'
+import { assertReadable } from '../content.ts'
 import { readObjectBody } from '../object-body.ts'
 import { type Handler, writeContext } from '../resource-request.ts'
 import { sendBytes } from '../responses.ts'
 
 export const handleCreate: Handler = async (request) => {
+  // A body that cannot be read is told before what is wrong with the options.
+  assertReadable(request.exchange)
   const context = writeContext(request, 'CreateOptions')
   const object = await readObjectBody(request.exchange, request.resource)
   assertNamespace(object, request.info.namespace)

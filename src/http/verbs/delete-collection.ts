@@ -9,7 +9,7 @@ import { sendStatus } from '../responses.ts'
 export const handleDeleteCollection: Handler = async (request) => {
   const { exchange, resource } = request
   const query = readListQuery(request)
-  const options = await readDeleteOptions(exchange, resource.vendor)
+  const options = await readDeleteOptions(exchange, resource)
   const context = { ...writeContext(request, 'DeleteOptions'), dryRun: options.dryRun }
   const page = await deleteCollection(context, query, options)
   const { group, plural } = resource

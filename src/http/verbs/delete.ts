@@ -9,7 +9,7 @@ import { sendObject, sendStatus } from '../responses.ts'
 
 export const handleDelete: Handler = async (request) => {
   const { exchange, info, resource } = request
-  const options = await readDeleteOptions(exchange, resource.vendor)
+  const options = await readDeleteOptions(exchange, resource)
   const context = { ...writeContext(request, 'DeleteOptions'), dryRun: options.dryRun }
   const { object, removed } = await deleteObject(context, info.name, options)
   const code = !removed && options.waits ? 202 : 200

@@ -1,53 +1,85 @@
-/** GET of a collection: the cached bytes of its objects, joined. */
+/**
+ * GET of a collection. As JSON: the cached bytes of its objects, joined. In other forms: object by object. Either way
+ * a list is made while it is sent, and no faster than its reader takes it.
+ */
+import { Pace } from '../../base/pace.ts'
 import type { CachedObject } from '../../cache/cached-object.ts'
+import { stringifyJson } from '../../codec/json.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { type ApiObject, asJson } from '../../model/object.ts'
 import { formatVersion } from '../../model/resource-version.ts'
-import { jsonOf } from '../../registry/conversion.ts'
-import { type ListPage, list } from '../../registry/list.ts'
+import { jsonOf, readVersion } from '../../registry/conversion.ts'
+import { type ListPage, list, slicesOf } from '../../registry/list.ts'
 import type { Resource } from '../../registry/resource.ts'
+import type { Exchange } from '../exchange.ts'
+import type { ListText } from '../forms.ts'
 import { readListQuery } from '../list-options.ts'
 import type { Handler } from '../resource-request.ts'
-import { type ChunkMemory, sendChunks } from '../responses.ts'
+import { type ChunkMemory, sendBytes, sendChunks } from '../responses.ts'
 
 export const handleList: Handler = async (request) => {
   const { exchange, resource } = request
-  const page = await list(resource, readListQuery(request))
-  const start = Buffer.from(head(resource, page))
-  // What is left out of an object is longer than what stands between two.
-  const size = page.objects.reduce(
-    (sum, { json }) => sum + json.length,
-    start.length + openBrace.length + closing.length,
-  )
-  await sendChunks(exchange, (memory) => listJson(resource, { start, objects: page.objects }, memory), size)
+  const query = readListQuery(request)
+  const page = await list(resource, query)
+  warnOfUnreadable(exchange, resource, query.selection.namespace)
+  try {
+    if (exchange.form.encode === undefined) await sendJson(exchange, resource, page)
+    else await sendForm(exchange, resource, page)
+  } finally {
+    page.close?.()
+  }
 }
 
-/** The list as JSON, a chunk for each memory that is given. An object larger than that goes as it is. */
-function* listJson(resource: Resource, { start, objects }: Parts, memory: ChunkMemory): Generator<Buffer> {
-  const typed = typePrefix(resource)
-  let chunk = memory()
-  let used = start.copy(chunk)
-  let brace = openBrace
-  for (const object of objects) {
-    const json = jsonOf(resource, object.json)
-    checkType(object, json, typed)
-    used += brace.copy(chunk, used)
-    brace = commaBrace
-    // There is always room left for a brace, or for the end.
-    const full = chunk.length - closing.length
-    if (used + json.length > full) {
-      yield chunk.subarray(0, used)
-      chunk = memory()
-      used = 0
-    }
-    // Items of a list carry no apiVersion and kind: those stand first in an object and are left out.
-    if (json.length > full) yield json.subarray(typed.length)
-    else used += json.copy(chunk, used, typed.length)
-  }
-  yield chunk.subarray(0, used + closing.copy(chunk, used))
+const toldKeys = 5
+
+/** A list without some of its objects must not pass for a whole one. */
+function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: string | undefined): void {
+  const left = cache.allUnreadable(namespace)
+  for (const { key, why } of left.slice(0, toldKeys)) exchange.warn(`${key} is left out: ${why}`)
+  if (left.length > toldKeys) exchange.warn(`${left.length - toldKeys} more objects are left out: they cannot be read`)
+}
+
+async function sendJson(exchange: Exchange, resource: Resource, page: ListPage): Promise<void> {
+  const start = Buffer.from(JSON.stringify(emptyList(resource, page)).slice(0, -closing.length))
+  await sendChunks(exchange, (memory) => listJson(resource, { start, page }, memory), sizeOf(page, start.length))
+}
+
+/** About how long the list will be: what is left out of an object is longer than what stands between two. */
+function sizeOf({ objects, rest }: ListPage, start: number): number {
+  if (rest !== undefined) return Number.POSITIVE_INFINITY
+  return objects.reduce((sum, { json }) => sum + json.length, start + openBrace.length + closing.length)
 }
 
 interface Parts {
   readonly start: Buffer
-  readonly objects: readonly CachedObject[]
+  readonly page: ListPage
+}
+
+/** The list as JSON, a chunk for each memory that is given. An object larger than that goes as it is. */
+async function* listJson(resource: Resource, { start, page }: Parts, memory: ChunkMemory): AsyncGenerator<Buffer> {
+  const typed = typePrefix(resource)
+  let chunk = memory()
+  let used = start.copy(chunk)
+  let brace = openBrace
+  for await (const slice of slicesOf(page)) {
+    for (const object of slice) {
+      const json = jsonOf(resource, object.json)
+      checkType(object, json, typed)
+      used += brace.copy(chunk, used)
+      brace = commaBrace
+      // There is always room left for a brace, or for the end.
+      const full = chunk.length - closing.length
+      if (used + json.length > full) {
+        yield chunk.subarray(0, used)
+        chunk = memory()
+        used = 0
+      }
+      // Items of a list carry no apiVersion and kind: those stand first in an object and are left out.
+      if (json.length > full) yield json.subarray(typed.length)
+      else used += json.copy(chunk, used, typed.length)
+    }
+  }
+  yield chunk.subarray(0, used + closing.copy(chunk, used))
 }
 
 const openBrace = Buffer.from('{')
@@ -63,11 +95,53 @@ function typePrefix({ apiVersion, kind }: Resource): Buffer {
   return Buffer.from(`{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind.kind)},`)
 }
 
-function head({ apiVersion, kind }: Resource, page: ListPage): string {
+/** The list without its items, which come last. */
+function emptyList({ apiVersion, kind }: Resource, page: ListPage): JsonObject {
   const metadata = {
     ...(page.continueToken === '' ? {} : { continue: page.continueToken }),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
     resourceVersion: formatVersion(page.revision),
   }
-  return `{"apiVersion":${JSON.stringify(apiVersion)},"kind":"${kind.kind}List","metadata":${JSON.stringify(metadata)},"items":[`
+  return { apiVersion, kind: `${kind.kind}List`, metadata, items: [] }
+}
+
+async function sendForm(exchange: Exchange, resource: Resource, page: ListPage): Promise<void> {
+  const { form } = exchange
+  const list = emptyList(resource, page)
+  if (page.objects.length === 0) return await sendBytes(exchange, 200, Buffer.from(stringifyJson(list)))
+  const { shown, member } = form.view?.list(list) ?? { shown: list, member: 'items' }
+  const text = await form.openList(shown, member)
+  const show = form.view?.item ?? withoutType
+  const item = ({ json }: CachedObject) => text.item(show(readVersion(resource, json)))
+  await sendChunks(exchange, () => listText(page, { ...text, item }), sizeOf(page, 0))
+}
+
+/** Items of a list carry no apiVersion and kind. */
+function withoutType(object: ApiObject): JsonObject {
+  const { apiVersion: _, kind: __, ...rest } = asJson(object)
+  return rest
+}
+
+const chunkLength = 64 * 1024
+/** What it costs to write an object in another form, in the units of a Pace. */
+const itemCost = 500
+
+async function* listText(
+  page: ListPage,
+  { before, between, after, item }: Omit<ListText, 'item'> & { item: (object: CachedObject) => string },
+): AsyncGenerator<Buffer> {
+  const pace = new Pace()
+  let text = before
+  let separator = ''
+  for await (const slice of slicesOf(page)) {
+    for (const object of slice) {
+      text += separator + item(object)
+      separator = between
+      if (pace.spent(itemCost)) await pace.rest()
+      if (text.length < chunkLength) continue
+      yield Buffer.from(text)
+      text = ''
+    }
+  }
+  yield Buffer.from(text + after)
 }

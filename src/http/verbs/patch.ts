@@ -66,10 +66,14 @@ export const handlePatch: Handler = async (request) => {
   const context = writeContext(request, 'PatchOptions', refuseForce(info.query))
   const body = await readBody(exchange)
   let patch: Patch | undefined
-  const patched = await updateObject(context, info.name, (previous) => {
+  const { pieces } = context
+  const patched = await updateObject(context, info.name, async (previous) => {
     // Read once there is an object: that it is missing is told before what is wrong with the patch.
     patch ??= form(resource, parseJson(body))
-    const next = readPatched(exchange, resource, patch.apply(asJson(previous)), patch.faults)
+    await pieces.rest()
+    const value = patch.apply(asJson(previous))
+    await pieces.rest()
+    const next = readPatched(exchange, resource, value, patch.faults)
     assertSameObject(next, info.namespace, info.name)
     return { object: withOwnVersion(next, previous), managed: false }
   })

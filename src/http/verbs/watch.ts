@@ -4,107 +4,106 @@
  */
 import type { Watcher } from '../../cache/watcher.ts'
 import { ApiError, failure } from '../../model/api-error.ts'
-import { formatVersion } from '../../model/resource-version.ts'
+import { formatVersion, parseVersion } from '../../model/resource-version.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { toldUpTo, type Watching, watch } from '../../registry/watch.ts'
+import { agreeOnEvents } from '../agree.ts'
 import type { Exchange } from '../exchange.ts'
 import { checkVersionMatch, readSelection } from '../list-options.ts'
 import { text, wholeNumber } from '../query.ts'
 import { isTrue } from '../request-info.ts'
-import type { Handler, ResourceRequest } from '../resource-request.ts'
+import type { Handler } from '../resource-request.ts'
 
 export const handleWatch: Handler = async (request) => {
   const { exchange, info, resource } = request
   checkVersionMatch(info.query, resource.vendor, true)
   const selection = readSelection(request)
   const lifetime = lifetimeMs(info.query)
-  const over = AbortSignal.any([exchange.transport.signal, AbortSignal.timeout(lifetime)])
-  const watching = await begin(request, {
-    selection,
-    resourceVersion: text(info.query, 'resourceVersion'),
-    form: request.events,
-    signal: over,
+  const resourceVersion = text(info.query, 'resourceVersion')
+  if (resourceVersion !== '') parseVersion(resourceVersion)
+  const form = agreeOnEvents(exchange, resource)
+  const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? new Bookmarks(resource, lifetime) : undefined
+  await tellExpired(exchange, async () => {
+    const watching = await watch(resource, { selection, resourceVersion, form, user: exchange.user.name })
+    await stream(exchange, watching, { lifetime, bookmarks })
   })
-  if (watching === undefined) return
-  exchange.open(200, exchange.form.mediaType)
-  const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? bookmarkTimes(lifetime) : undefined
-  await stream(request, watching, { over, bookmarks })
 }
 
-/** A start that is too old is told in the stream, as clients expect: a 200 with one ERROR event. */
-async function begin(
-  { exchange, resource }: ResourceRequest,
-  query: Parameters<typeof watch>[1],
-): Promise<Watching | undefined> {
+/** A start that is too old is told in the stream, as clients expect: a 200 with an ERROR event. */
+async function tellExpired(exchange: Exchange, run: () => Promise<void>): Promise<void> {
   try {
-    return await watch(resource, query)
+    await run()
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 410) throw error
     exchange.open(200, exchange.form.mediaType)
-    await exchange.transport.write(Buffer.from(`${JSON.stringify({ type: 'ERROR', object: failure(error) })}\n`))
+    await write(exchange, Buffer.from(`${JSON.stringify({ type: 'ERROR', object: failure(error) })}\n`))
     exchange.transport.end()
-    return undefined
   }
 }
 
 interface Ending {
-  readonly over: AbortSignal
-  /** Milliseconds from the start at which a bookmark is due. */
-  readonly bookmarks: Iterator<number> | undefined
+  readonly lifetime: number
+  readonly bookmarks: Bookmarks | undefined
 }
 
 async function stream(
-  request: ResourceRequest,
+  exchange: Exchange,
   { watcher, before }: Watching,
-  { over, bookmarks }: Ending,
+  { lifetime, bookmarks }: Ending,
 ): Promise<void> {
-  const { exchange } = request
   const end = () => watcher.close()
   let cutting: NodeJS.Timeout | undefined
   watcher.onEnd = () => {
     cutting = setTimeout(() => exchange.transport.cut(), lastWriteMs)
   }
-  over.addEventListener('abort', end)
-  if (over.aborted) end()
-  const bookmarking = bookmarks && startBookmarks(request, watcher, bookmarks)
+  // Cleared when the watch ends, and not left to itself: lifetimes are long, and watches that were left are many.
+  const over = setTimeout(end, lifetime)
+  const { signal } = exchange.transport
+  signal.addEventListener('abort', end)
+  if (signal.aborted) end()
   try {
-    for (const chunk of gather(before)) await exchange.transport.write(chunk)
+    await replay(exchange, before)
+    bookmarks?.start(watcher)
     await forward(exchange, watcher)
+    exchange.transport.end()
   } finally {
-    bookmarking?.stop()
-    over.removeEventListener('abort', end)
+    bookmarks?.stop()
+    clearTimeout(over)
+    signal.removeEventListener('abort', end)
     watcher.close()
     clearTimeout(cutting)
-    exchange.transport.end()
+    await before.return(undefined)
   }
 }
 
 /** When a watch is over, a client that reads has the last of it by then; one that does not would never let go of it. */
 const lastWriteMs = 2000
 
+/** What goes wrong before there is anything to send is answered with its own code. */
+async function replay(exchange: Exchange, before: AsyncGenerator<Buffer>): Promise<void> {
+  let next = await before.next()
+  exchange.open(200, exchange.form.mediaType)
+  for (; !next.done && !exchange.transport.gone; next = await before.next()) await write(exchange, next.value)
+}
+
+const chunkBytes = 256 * 1024
+
 async function forward(exchange: Exchange, watcher: Watcher): Promise<void> {
   while (!watcher.closed) {
     await watcher.ready()
-    const events = watcher.take()
-    if (events.length > 0) await exchange.transport.write(events.length === 1 ? events[0]! : Buffer.concat(events))
+    const events = watcher.take(chunkBytes)
+    if (events.length > 0) await write(exchange, events.length === 1 ? events[0]! : Buffer.concat(events))
   }
 }
 
-const chunkBytes = 64 * 1024
+/** A client that takes nothing for so long is cut off: what is held for it is others' memory. */
+const stallMs = 25_000
 
-/** Small buffers as fewer, larger ones. */
-function* gather(buffers: Iterable<Buffer>): Generator<Buffer> {
-  let parts: Buffer[] = []
-  let size = 0
-  for (const buffer of buffers) {
-    parts.push(buffer)
-    size += buffer.length
-    if (size < chunkBytes) continue
-    yield Buffer.concat(parts)
-    parts = []
-    size = 0
-  }
-  if (parts.length > 0) yield Buffer.concat(parts)
+function write({ transport }: Exchange, chunk: Buffer): Promise<void> | undefined {
+  const room = transport.write(chunk)
+  if (room === undefined) return undefined
+  const stalled = setTimeout(() => transport.cut(), stallMs)
+  return room.finally(() => clearTimeout(stalled))
 }
 
 const minute = 60_000
@@ -125,19 +124,32 @@ function* bookmarkTimes(lifetime: number): Generator<number> {
   yield Math.max(lifetime - beforeTheEnd, 0)
 }
 
-function startBookmarks({ resource }: ResourceRequest, watcher: Watcher, times: Iterator<number>) {
-  const start = performance.now()
-  let timer: NodeJS.Timeout | undefined
-  const schedule = () => {
-    const next = times.next()
-    if (!next.done) timer = setTimeout(bookmark, Math.max(next.value - (performance.now() - start), 0))
+/** Tells the client from time to time how far it is, so that it can resume from there. */
+class Bookmarks {
+  readonly #resource: Resource
+  readonly #times: Iterator<number>
+  readonly #began = performance.now()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(resource: Resource, lifetime: number) {
+    this.#resource = resource
+    this.#times = bookmarkTimes(lifetime)
   }
-  const bookmark = () => {
-    watcher.bookmark(bookmarkAt(resource, toldUpTo(resource, watcher)))
-    schedule()
+
+  /** From when the watcher has begun: before that it is told nothing, so it is not known how far it is. */
+  start(watcher: Watcher): void {
+    const next = this.#times.next()
+    if (next.done) return
+    const due = Math.max(next.value - (performance.now() - this.#began), 0)
+    this.#timer = setTimeout(() => {
+      watcher.bookmark(bookmarkAt(this.#resource, toldUpTo(this.#resource, watcher)))
+      this.start(watcher)
+    }, due)
   }
-  schedule()
-  return { stop: () => clearTimeout(timer) }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
 }
 
 function bookmarkAt({ apiVersion, kind }: Resource, revision: number): Buffer {

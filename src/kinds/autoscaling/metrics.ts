@@ -14,18 +14,22 @@ import {
 import { parseQuantity } from '../../model/quantity.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { freeLabelSelector } from '../meta/label-selector.ts'
-import { checkSegment, objectReference } from './object-reference.ts'
+import { checkSegment, freeObjectReference, objectReference } from './object-reference.ts'
 
 const identifierFields = {
   name: field(1, s.string(), { zero: 'write', doc: 'The name of the metric.' }),
   selector: field(2, freeLabelSelector, { doc: 'Narrows the metric down; who provides it knows how.' }),
 }
 
+const identifierNames = { name: 'MetricIdentifier', doc: 'A metric by name.' }
+
 const identifier = s.object(identifierFields, {
-  name: 'MetricIdentifier',
-  doc: 'A metric by name.',
+  ...identifierNames,
   check: ({ name = '' }, path) => checkSegment(name, child(path, 'name')),
 })
+
+/** What was seen is not judged. */
+const seenIdentifier = s.object(identifierFields, identifierNames)
 
 const targetFields = {
   type: field(1, s.string(), { zero: 'write', doc: 'What is aimed at: Utilization, Value or AverageValue.' }),
@@ -66,10 +70,12 @@ const current = field(2, metricValue, { ...part, doc: 'The value that was last s
 const name = field(1, s.string(), { zero: 'write', doc: 'The name of the resource, such as cpu.' })
 const container = field(3, s.string(), { zero: 'write', doc: 'The name of the container.' })
 const metric = field(1, identifier, { ...part, doc: 'The metric.' })
-const describedObject = (tag: number) => field(tag, objectReference, { ...part, doc: 'The object it is of.' })
+const describedObject = field(1, objectReference, { ...part, doc: 'The object it is of.' })
+const seenMetric = field(1, seenIdentifier, { ...part, doc: 'The metric.' })
+const seenObject = field(3, freeObjectReference, { ...part, doc: 'The object it is of.' })
 
 const objectSource = s.object(
-  { describedObject: describedObject(1), target, metric: field(3, identifier, { ...part, doc: 'The metric.' }) },
+  { describedObject, target, metric: field(3, identifier, { ...part, doc: 'The metric.' }) },
   {
     name: 'ObjectMetricSource',
     doc: 'A metric of one object, such as the requests to an Ingress.',
@@ -118,10 +124,13 @@ export const metricSpec = s.object(specFields, {
 })
 
 const objectStatus = s.object(
-  { metric, current, describedObject: describedObject(3) },
+  { metric: seenMetric, current, describedObject: seenObject },
   { name: 'ObjectMetricStatus', doc: 'What was seen of one object.' },
 )
-const podsStatus = s.object({ metric, current }, { name: 'PodsMetricStatus', doc: 'What was seen of the Pods.' })
+const podsStatus = s.object(
+  { metric: seenMetric, current },
+  { name: 'PodsMetricStatus', doc: 'What was seen of the Pods.' },
+)
 const resourceStatus = s.object(
   { name, current },
   { name: 'ResourceMetricStatus', doc: 'How much of a resource the Pods were seen to use.' },
@@ -131,7 +140,7 @@ const containerStatus = s.object(
   { name: 'ContainerResourceMetricStatus', doc: 'How much of a resource one container of each Pod was seen to use.' },
 )
 const externalStatus = s.object(
-  { metric, current },
+  { metric: seenMetric, current },
   { name: 'ExternalMetricStatus', doc: 'What was seen of something outside the cluster.' },
 )
 

@@ -15,6 +15,9 @@ export type ObjectReference = InferFields<typeof fields>
 
 export const objectReference = s.object(fields, { ...names, check: checkReference })
 
+/** Not judged. */
+export const freeObjectReference = s.object(fields, names)
+
 /** As v1 has it: owned and replaced as a whole. */
 export const wholeObjectReference = s.object(fields, { ...names, check: checkReference, atomic: true })
 

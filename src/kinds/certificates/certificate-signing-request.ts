@@ -126,7 +126,8 @@ export const certificateSigningRequest = defineKind({
     },
     status: {
       verbs: ['get', 'update', 'patch'],
-      readOnly: ['spec'],
+      // A signer may write conditions, but they belong to the approvers: nobody owns them through here.
+      readOnly: ['spec', 'status.conditions'],
       prepareForUpdate: prepareStatus,
     },
   },

@@ -1,4 +1,5 @@
 /** Names of signers: a domain of at least two labels, a slash, and a path, as in `example.com/signer`. */
+import { shorten } from '../../base/shorten.ts'
 import { type FieldError, type FieldPath, invalid, required, tooLong } from '../../model/field-error.ts'
 import { checkDnsLabel, checkDnsSubdomain, type NameCheck } from '../../model/names.ts'
 
@@ -24,7 +25,7 @@ function checkLabels(path: FieldPath, text: string, check: NameCheck): FieldErro
   for (const label of text.split('.')) {
     const faults = check(label)
     if (faults.length > 0)
-      return faults.map((fault) => invalid(path, text, `label ${JSON.stringify(label.slice(0, 300))}: ${fault}`))
+      return faults.map((fault) => invalid(path, text, `label ${JSON.stringify(shorten(label, 300))}: ${fault}`))
   }
   return []
 }

@@ -3,7 +3,8 @@
  * stays, Terminating, until a control loop has emptied it and taken its finalizer away through `finalize`.
  */
 import { at, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
-import { checkDnsLabel, checkQualifiedName } from '../../model/names.ts'
+import { checkFinalizerDomain, checkFinalizerForm } from '../../model/finalizers.ts'
+import { checkDnsLabel } from '../../model/names.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { verbsWithout } from '../../model/verb.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
@@ -36,7 +37,7 @@ const conditions = s.list(condition, { list: 'map', keys: ['type'], patch: 'merg
 
 const status = s.object(
   {
-    phase: field(1, s.string(), { doc: 'Active, or Terminating once it is being deleted.' }),
+    phase: field(1, s.string(), { default: 'Active', doc: 'Active, or Terminating once it is being deleted.' }),
     conditions: field(2, conditions, { doc: 'How its deletion gets on.' }),
   },
   { name: 'NamespaceStatus', doc: 'Where a namespace is in its life.' },
@@ -109,11 +110,9 @@ function checkFinalizers(object: Namespace, { vendor, subresource }: RuleContext
   return finalizers.flatMap((name, i) => checkFinalizer(name, subresource === 'finalize' ? at(path, i) : path, vendor))
 }
 
-/** A finalizer's name is qualified by a domain, unless it is one of the standard ones. */
 function checkFinalizer(name: string, path: FieldPath, vendor: Vendor): FieldError[] {
-  const errors = checkQualifiedName(name).map((text) => invalid(path, name, text))
-  if (errors.length > 0 || name.includes('/') || name === vendor.namespaceFinalizer) return errors
-  return [invalid(path, name, 'name is neither a standard finalizer name nor is it fully qualified')]
+  const faults = [...checkFinalizerForm(name), ...checkFinalizerDomain(name, vendor)]
+  return faults.map((text) => invalid(path, name, text))
 }
 
 function checkPhase({ metadata, status = {} }: Namespace): FieldError[] {

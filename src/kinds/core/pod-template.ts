@@ -18,6 +18,7 @@ export const podTemplate = defineKind({
   plural: 'podtemplates',
   doc: 'A template for pods that is kept for others to use.',
   scope: 'Namespaced',
+  deleteAnswers: 'object',
   fields,
   columns: [
     nameColumn,

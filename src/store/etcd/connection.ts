@@ -5,7 +5,9 @@
  * try surely had no effect, since a second one could answer for the wrong write. A member is taken on only when it says
  * that it belongs to the same cluster, votes and knows a leader.
  */
+
 import { setTimeout as delay } from 'node:timers/promises'
+import { shorten } from '../../base/shorten.ts'
 import { StoreError } from '../store.ts'
 import { CallError, MessageTooLarge, status } from './grpc.ts'
 import { decodeStatus, encodeStatus, type Method, methods } from './messages.ts'
@@ -16,6 +18,8 @@ export interface ConnectionOptions {
   readonly tls?: Tls | undefined
   /** How long a call may take, with everything it tries. */
   readonly deadlineMs: number
+  /** Told the version of each member that is taken on. */
+  readonly onVersion?: (version: string) => void
 }
 
 export interface CallOptions {
@@ -32,6 +36,7 @@ export class Connection {
   readonly deadlineMs: number
   readonly #endpoints: readonly URL[]
   readonly #tls: Tls | undefined
+  readonly #onVersion: (version: string) => void
   readonly #closing = new AbortController()
   /** Every session that is open; the current one is for new calls, others finish what is under way. */
   readonly #sessions = new Set<Session>()
@@ -40,15 +45,20 @@ export class Connection {
   /** The member to try next. */
   #turn = 0
   #failures = 0
-  /** Why the last round over the members failed. */
   #refusal: string | undefined
   #clusterId: bigint | undefined
 
-  constructor({ endpoints, tls, deadlineMs }: ConnectionOptions) {
+  constructor({ endpoints, tls, deadlineMs, onVersion = () => {} }: ConnectionOptions) {
     if (endpoints.length === 0) throw new StoreError('no etcd endpoints')
     this.#endpoints = endpoints.map((endpoint) => parseEndpoint(endpoint, tls))
     this.#tls = tls
+    this.#onVersion = onVersion
     this.deadlineMs = deadlineMs
+  }
+
+  /** Why the last round over the members came to nothing; undefined: it did not, or none has ended yet. */
+  get refusal(): string | undefined {
+    return this.#refusal
   }
 
   get signal(): AbortSignal {
@@ -170,6 +180,7 @@ export class Connection {
     if (member.clusterId !== this.#clusterId) {
       throw new CallError('the member belongs to another cluster than those before it', { sent: false })
     }
+    this.#onVersion(member.version)
   }
 
   // With one member there is nowhere to go while its session still works.
@@ -209,7 +220,7 @@ function parseEndpoint(endpoint: string, tls: Tls | undefined): URL {
   const text = endpoint.includes('://') ? endpoint : `${tls ? 'https' : 'http'}://${endpoint}`
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '' || url.pathname !== '/') {
-    throw new StoreError(`not an etcd endpoint: ${JSON.stringify(endpoint.slice(0, 200))}`)
+    throw new StoreError(`not an etcd endpoint: ${JSON.stringify(shorten(endpoint, 200))}`)
   }
   return url
 }

@@ -1,17 +1,20 @@
 /**
  * The one watch of this process over the prefix, filling the tail that all watchers read.
  *
- * It takes up again after the last revision it has told when a stream breaks. When etcd has forgotten that revision in
- * the meantime, the readers of the old tail are told RevisionGone and a new tail begins at the present.
+ * It takes up again after the last revision it has told when a stream breaks, once it is sure that etcd has still the
+ * same history (see unbroken.ts); else it ends for good. When etcd has forgotten that revision in the meantime, the
+ * readers of the old tail are told RevisionGone and a new tail begins at the present.
  * The tail never runs ahead of what was told: a reader that sees revision N has been given all changes up to N.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Batch, type Revision, RevisionGone, type StoreError } from '../store.ts'
+import { type Revision, RevisionGone, type StoreError, StoreRestored } from '../store.ts'
 import { Tail } from '../tail.ts'
 import type { Connection } from './connection.ts'
 import { readFailure } from './failure.ts'
 import type { KeySpace } from './key-space.ts'
-import { OffsetChanged, watchFrom } from './watch.ts'
+import type { WatchEvent } from './messages.ts'
+import { assertUnbroken } from './unbroken.ts'
+import { restored, type ToldBatch, watchFrom } from './watch.ts'
 
 export interface FeedOptions {
   readonly connection: Connection
@@ -20,6 +23,10 @@ export interface FeedOptions {
   readonly revision: Revision
   /** A linearizable look-up of etcd's revision, to begin anew from. */
   readonly present: () => Promise<Revision>
+  /** Makes sure that etcd's revision is below one that it has told. */
+  readonly isRolledBack: () => Promise<boolean>
+  /** Told when the feed has ended because etcd went back in time. */
+  readonly onRestored: (error: StoreRestored) => void
 }
 
 const pauses = [20, 50, 100, 200, 500, 1_000] as const
@@ -31,6 +38,7 @@ export class Feed {
   /** True once `tail.revision` is a revision that etcd's watch tells, and not merely the beginning. */
   anchored = false
   #failure: StoreError | undefined
+  #last: WatchEvent | undefined
   #waiting = new Set<() => void>()
   readonly #options: FeedOptions
   readonly #stopping = new AbortController()
@@ -61,15 +69,11 @@ export class Feed {
 
   /** Ends the feed and all readers of its tail. */
   async stop(reason: StoreError): Promise<void> {
-    this.#end(reason)
-    await this.#done
-  }
-
-  #end(reason: StoreError): void {
     this.#failure = reason
     this.#stopping.abort()
     this.tail.end(reason)
     this.#wake()
+    await this.#done
   }
 
   async #run(): Promise<void> {
@@ -81,8 +85,8 @@ export class Feed {
         })
       } catch (error) {
         this.#failure = readFailure(error)
-        if (error instanceof OffsetChanged) this.#end(error)
-        if (error instanceof RevisionGone) await this.#beginAnew(error)
+        if (error instanceof StoreRestored) this.#options.onRestored(error)
+        else if (error instanceof RevisionGone) await this.#beginAnew(error)
       }
       const pause = pauses[Math.min(failures, pauses.length - 1)]
       await delay(pause, undefined, { signal }).catch(() => {})
@@ -90,8 +94,16 @@ export class Feed {
   }
 
   async #follow(onBatch: () => void): Promise<void> {
-    const { connection, space } = this.#options
+    const { connection, space, isRolledBack } = this.#options
     const after = this.tail.revision
+    await assertUnbroken({
+      connection,
+      last: this.#last,
+      etcdRevision: space.etcdRevision(after),
+      anyKey: space.note('tick'),
+      isRolledBack,
+      restored: () => restored(this.tail.revision),
+    })
     for await (const batch of watchFrom(connection, space, { after, signal: this.#stopping.signal })) {
       this.#failure = undefined
       onBatch()
@@ -99,11 +111,12 @@ export class Feed {
     }
   }
 
-  #take({ changes, through }: Batch): void {
-    const last = changes.at(-1)
-    if (last) this.newest = last.revision
+  #take({ changes, through, last }: ToldBatch): void {
+    const change = changes.at(-1)
+    if (change) this.newest = change.revision
+    this.#last = last
     this.anchored = true
-    if (last) this.tail.append(changes)
+    if (change) this.tail.append(changes)
     this.tail.advance(through)
     this.#wake()
   }
@@ -114,6 +127,7 @@ export class Feed {
       this.tail.end(gone)
       this.tail = new Tail(revision)
       this.newest = revision
+      this.#last = undefined
       this.anchored = false
       this.#wake()
     } catch (error) {

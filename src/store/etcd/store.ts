@@ -1,22 +1,12 @@
 /**
- * The store contract over etcd v3: any number of servers on one cluster.
+ * The store over etcd: any number of servers on one cluster. What it does is in era.ts; this is what outlives an era.
  *
- * A commit is a transaction on one key. Watchers are served from the tail that one feed fills. A revision is etcd's
- * plus the offset kept in the store. A lifetime is a lease: see lease.ts.
- *
- * etcd counts every write of the cluster, also those of strangers' keys, which no watcher of ours is told. Someone who
- * takes such a revision for the present and waits for a watch to come to it would wait for ever. So what `revision()`
- * and `list()` tell is *settled*, that is, the feed has told all changes up to it, and if nothing of ours changed there,
- * it is the revision of our last change before it, where the state was the same. Where the feed does not come by itself
- * to a revision that etcd named, a stranger has written, and a tick (a note written under the prefix, behind that
- * revision) makes the feeds of all servers pass it. A server that has just opened knows no last change and names what
- * etcd named; the others pass that when they are asked for their revision.
- *
- *   etcd:  7 ours, 8 stranger's, 9 stranger's      feed: 7        look-up says 9, feed stays at 7
- *          tick written at 10                      feed: 10       nothing of ours in 8 to 10: the present is 7
+ * An era ends when etcd goes back in time, as when it is restored from a backup under running servers: what they have
+ * read from it and told their clients is void then. The first that notices raises the offset of revisions above all that
+ * it has told, which ends the era of all the others; each begins a new one, and readers of the old are told that its
+ * revisions are gone. Until then everything fails with StoreRestored.
  */
-import { SharedLookup } from '../../base/shared-lookup.ts'
-import { assertKey, assertWrite } from '../key.ts'
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Batch,
   type Committed,
@@ -25,40 +15,19 @@ import {
   type Key,
   type ListRange,
   type Revision,
-  RevisionAhead,
-  RevisionGone,
   type Snapshot,
   type Store,
   StoreError,
-  StoreFull,
+  type StoreRestored,
   type WatchOptions,
   type Write,
 } from '../store.ts'
-import { Compactor } from './compactor.ts'
 import { Connection } from './connection.ts'
-import { isCompacted, isFull, isFuture, noteFailure, readFailure, writeFailure } from './failure.ts'
-import { Feed } from './feed.ts'
-import { History } from './history.ts'
-import { KeySpace } from './key-space.ts'
-import { withLease } from './lease.ts'
-import {
-  type Compare,
-  decodeHeaderOnly,
-  decodeRange,
-  decodeSwap,
-  encodeCompact,
-  encodePut,
-  encodeRange,
-  encodeSwap,
-  methods,
-  type RangeRequest,
-  type RangeResponse,
-  type SwapRequest,
-  type SwapResponse,
-} from './messages.ts'
-import { readPages } from './pages.ts'
+import { Era } from './era.ts'
+import { readFailure } from './failure.ts'
+import { knownFaults } from './known-faults.ts'
+import { readOffset } from './offset.ts'
 import type { Tls } from './session.ts'
-import { watchFrom } from './watch.ts'
 
 export interface EtcdOptions {
   /** Members of one cluster, such as `https://10.0.0.1:2379`. The first that serves is used, the others stand by. */
@@ -70,278 +39,123 @@ export interface EtcdOptions {
   readonly historyMs: number
   /** How long any operation may take before it fails. */
   readonly deadlineMs?: number
+  /** Told what an administrator should know: a version of etcd with known faults, an etcd that went back in time. */
+  readonly onWarning?: (text: string) => void
+  /** Told why, once, when opening takes longer than a second. */
+  readonly onWaiting?: (why: string) => void
 }
 
 const defaultDeadlineMs = 10_000
-/** How long the feed is given to come to a revision by itself before a tick is written. */
-const patienceMs = 10
+/** After which people wonder whether anything goes on. */
+const silenceMs = 1_000
+const pauses = [0, 50, 100, 200, 500, 1_000] as const
 
 export class EtcdStore implements Store {
+  #era!: Era
   #closed = false
-  /** The newest of our own commits. */
-  #acknowledged: Revision = 0
-  /** A revision that history no longer reaches behind; others may have forgotten more by now. */
-  #oldest: Revision = 0
+  /** Ends when a new era has begun. */
+  #renewal: Promise<void> = Promise.resolve()
   readonly #connection: Connection
-  readonly #space: KeySpace
-  readonly #feed: Feed
-  readonly #compactor: Compactor
-  readonly #present = new SharedLookup(() => this.#lookUp())
-  readonly #ticks = new SharedLookup(() => this.#tick())
+  readonly #prefix: string
+  readonly #options: EtcdOptions
 
   /** Throws StoreError within the deadline when no member can be used. */
   static async open(options: EtcdOptions): Promise<EtcdStore> {
-    const { endpoints, tls, deadlineMs = defaultDeadlineMs } = options
-    const prefix = withSlash(options.prefix ?? '/orch/')
-    const connection = new Connection({ endpoints, tls, deadlineMs })
+    const store = new EtcdStore(options)
+    const waiting = setTimeout(() => options.onWaiting?.(store.#connection.refusal ?? 'it does not answer'), silenceMs)
     try {
-      const note = encodeRange({ key: new KeySpace(prefix, 0).note('offset') })
-      const { revision, entries } = decodeRange(await connection.call(methods.range, note, { effect: 'read' }))
-      const offset = entries[0] === undefined ? 0 : Number(Buffer.from(entries[0].value).toString())
-      return new EtcdStore(connection, new KeySpace(prefix, offset), revision, options)
+      store.#era = await store.#beginEra(0)
+      return store
     } catch (error) {
-      connection.close()
+      store.#connection.close()
       throw readFailure(error)
+    } finally {
+      clearTimeout(waiting)
     }
   }
 
-  private constructor(connection: Connection, space: KeySpace, etcdRevision: number, options: EtcdOptions) {
-    this.#connection = connection
-    this.#space = space
-    const revision = space.revision(etcdRevision)
-    this.#feed = new Feed({ connection, space, revision, present: () => this.#lookUp() })
-    this.#compactor = new Compactor({
-      connection,
-      space,
-      historyMs: options.historyMs,
-      revision: () => this.revision(),
-      compact: (target) => this.compact(target),
-    })
+  private constructor(options: EtcdOptions) {
+    const { endpoints, tls, deadlineMs = defaultDeadlineMs } = options
+    this.#options = options
+    this.#prefix = withSlash(options.prefix ?? '/orch/')
+    this.#connection = new Connection({ endpoints, tls, deadlineMs, onVersion: warnOfFaults(this.#warn) })
   }
 
   async commit(write: Write): Promise<Committed | Conflict> {
-    this.#assertOpen()
-    assertWrite(write)
-    const { succeeded, revision, current } = await this.#swap(write)
-    if (!succeeded) return { outcome: 'conflict', current: current && this.#space.entry(current) }
-    this.#acknowledged = Math.max(this.#acknowledged, this.#space.revision(revision))
-    return { outcome: 'committed', revision: this.#space.revision(revision) }
+    return await this.#present.commit(write)
   }
 
   async revision(): Promise<Revision> {
-    this.#assertOpen()
-    return this.#settled(await this.#present.ask())
+    return await this.#present.revision()
   }
 
   async get(key: Key): Promise<Entry | undefined> {
-    this.#assertOpen()
-    assertKey(key)
-    const { entries } = await this.#range({ key: this.#space.key(key) })
-    return entries[0] && this.#space.entry(entries[0])
+    return await this.#present.get(key)
   }
 
-  async list({ prefix, after, limit, revision }: ListRange): Promise<Snapshot> {
-    this.#assertOpen()
-    const range = this.#space.range(prefix, after)
-    const at = revision === undefined ? undefined : this.#readableAt(revision)
-    try {
-      const page = await readPages({ ...range, limit, revision: at }, (request) => this.#callRange(request))
-      const entries = page.entries.map((entry) => this.#space.entry(entry))
-      const told = revision ?? (await this.#settled(this.#space.revision(page.revision)))
-      return { revision: told, entries, remaining: page.remaining }
-    } catch (error) {
-      throw await this.#listFailure(error, revision ?? this.#feed.newest)
-    }
+  async list(range: ListRange): Promise<Snapshot> {
+    return await this.#present.list(range)
   }
 
   async *watch(options: WatchOptions): AsyncIterable<Batch> {
-    this.#assertOpen()
-    const { tail } = this.#feed
-    const history = new History(this.#connection, this.#space, options.signal)
-    try {
-      yield* tail.follow(options, async (after) => {
-        if (after < this.#oldest) throw new RevisionGone(after, this.#oldest)
-        return history.read(after, await this.#anchor(tail.revision))
-      })
-    } finally {
-      await history.close()
-    }
+    yield* this.#present.watch(options)
   }
 
   async compact(revision: Revision): Promise<void> {
-    this.#assertOpen()
-    const present = await this.#present.ask()
-    if (revision > present) throw new RevisionAhead(revision, await this.#settled(present))
-    if (this.#space.etcdRevision(revision) < 1) return
-    // Not before our own watch has told it: etcd could no longer add the previous value.
-    await this.#settled(revision)
-    try {
-      // Done twice is done once, so it may be tried again like a read.
-      const request = encodeCompact(this.#space.etcdRevision(revision))
-      await this.#connection.call(methods.compact, request, { effect: 'read' })
-    } catch (error) {
-      if (!isCompacted(error)) throw readFailure(error)
-    }
-    this.#oldest = Math.max(this.#oldest, revision)
-    this.#feed.tail.forget(revision)
+    await this.#present.compact(revision)
   }
 
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    this.#compactor.stop()
-    const stopped = this.#feed.stop(new StoreError('the store is closed'))
+    const ended = this.#era.end(new StoreError('the store is closed'))
     this.#connection.close()
-    await stopped
+    await Promise.all([ended, this.#renewal])
   }
 
-  // A revision from before the offset names nothing that exists; -1 is what no key has.
-  #expectation(expected: Revision): Compare {
-    const equals = expected === 0 ? 0 : Math.max(-1, this.#space.etcdRevision(expected) || -1)
-    return { target: 'modRevision', equals }
-  }
-
-  async #swap(write: Write): Promise<SwapResponse> {
-    const { key, expected, value, lifetimeSeconds } = write
-    const guards = (write.guards ?? []).map((guard) => ({
-      key: this.#space.key(guard.key),
-      compare: this.#expectation(guard.revision),
-    }))
-    const request = { key: this.#space.key(key), compare: this.#expectation(expected), value, guards }
-    try {
-      if (lifetimeSeconds === undefined) return await this.#callSwap(request)
-      return await withLease(this.#connection, lifetimeSeconds, (lease, deadline) =>
-        this.#callSwap({ ...request, lease }, { deadline }),
-      )
-    } catch (error) {
-      if (isFull(error)) throw await this.#fullFailure(write, error)
-      throw writeFailure(error, value?.length ?? 0)
-    }
-  }
-
-  async #callSwap(request: SwapRequest, options: { deadline?: number } = {}): Promise<SwapResponse> {
-    const answer = await this.#connection.call(methods.txn, encodeSwap(request), { effect: 'write', ...options })
-    return decodeSwap(answer)
-  }
-
-  /** etcd answers NOSPACE also to the write that filled it, having done it; so the key is looked at. */
-  async #fullFailure(write: Write, error: unknown): Promise<StoreError> {
-    const ambiguous = await this.get(write.key).then(
-      (entry) => (entry?.revision ?? 0) !== write.expected,
-      () => true,
-    )
-    return new StoreFull('etcd has no space left: writes are refused', { cause: error, ambiguous })
-  }
-
-  /** etcd's revision, linearizable: asked by reading a key that need not exist. */
-  async #lookUp(): Promise<Revision> {
-    const { revision } = await this.#range({ key: this.#space.note('tick'), countOnly: true })
-    return this.#space.revision(revision)
-  }
-
-  /** The revision to tell for `revision`, once the feed has told all up to it. See the top of the file. */
-  async #settled(revision: Revision): Promise<Revision> {
-    const feed = this.#feed
-    let before: Revision = feed.tail.revision
-    while (!(await feed.reached(revision, patienceMs))) {
-      this.#assertOpen()
-      if (feed.tail.revision === before) {
-        await this.#push(revision)
-        break
-      }
-      before = feed.tail.revision
-    }
-    return Math.min(revision, feed.newest)
-  }
-
-  /** Makes a feed that stands still pass `revision`. It may yet come by itself, so a tick that fails is not the end. */
-  async #push(revision: Revision): Promise<void> {
-    let cause: unknown
-    this.#ticks.ask().catch((error: unknown) => {
-      cause = error
-    })
-    if (await this.#feed.reached(revision, this.#connection.deadlineMs)) return
-    this.#assertOpen()
-    cause ??= this.#feed.failure
-    throw new StoreError('etcd: the watch does not come to the revision of the store', { cause })
-  }
-
-  async #tick(): Promise<Revision> {
-    const request = encodePut(this.#space.note('tick'), new Uint8Array(0))
-    try {
-      // Not a read, but one that may be repeated like one: a tick more does no harm.
-      const answer = await this.#connection.call(methods.put, request, { effect: 'read' })
-      return this.#space.revision(decodeHeaderOnly(answer))
-    } catch (error) {
-      throw noteFailure(error)
-    }
-  }
-
-  /** A revision at or behind `revision` that etcd's watch is sure to tell. */
-  async #anchor(revision: Revision): Promise<Revision> {
-    return this.#feed.anchored ? revision : this.#ticks.ask()
-  }
-
-  /**
-   * Where to read the state of a revision. If nothing of ours changed since, at the present of the feed, where the
-   * state is the same: the revision itself may be compacted although it is our newest.
-   */
-  #readableAt(revision: Revision): number {
-    const { newest, tail } = this.#feed
-    const unchanged = newest <= revision && revision <= tail.revision
-    const at = this.#space.etcdRevision(unchanged ? tail.revision : revision)
-    if (at < 1) throw new RevisionGone(revision, this.#space.revision(1))
-    return at
-  }
-
-  async #range(request: RangeRequest): Promise<RangeResponse> {
-    try {
-      return await this.#callRange(request)
-    } catch (error) {
-      throw readFailure(error)
-    }
-  }
-
-  /**
-   * Linearizable. Some versions of etcd give a stale answer after a pause of the member; one that lies behind what was
-   * known before asking is such, and another member is asked.
-   */
-  async #callRange(request: RangeRequest): Promise<RangeResponse> {
-    const known = this.#space.etcdRevision(Math.max(this.#acknowledged, this.#feed.tail.revision))
-    const encoded = encodeRange(request)
-    for (let attempt = 0; attempt < 3; attempt++) {
-      const response = decodeRange(await this.#connection.call(methods.range, encoded, { effect: 'read' }))
-      if (response.revision >= known) return response
-      this.#connection.moveOn()
-    }
-    throw new StoreError('etcd: its revision lies behind one that it has told before')
-  }
-
-  async #listFailure(error: unknown, revision: Revision): Promise<StoreError> {
-    if (isCompacted(error)) return new RevisionGone(revision, await this.#oldestAbove(revision))
-    if (isFuture(error)) return new RevisionAhead(revision, await this.revision())
-    return readFailure(error)
-  }
-
-  /** The oldest revision kept, above one that is gone: as we know it, or as etcd tells it to a watch from below. */
-  async #oldestAbove(revision: Revision): Promise<Revision> {
-    if (revision < this.#oldest) return this.#oldest
-    const signal = AbortSignal.timeout(1_000)
-    const after = Math.max(this.#space.revision(1), revision - 1)
-    const batches = watchFrom(this.#connection, this.#space, { after, signal })
-    try {
-      await batches.next()
-    } catch (error) {
-      if (!(error instanceof RevisionGone)) throw error
-      this.#oldest = Math.max(this.#oldest, error.oldest)
-    } finally {
-      await batches.return(undefined)
-    }
-    return Math.max(this.#oldest, revision + 1)
-  }
-
-  #assertOpen(): void {
+  get #present(): Era {
     if (this.#closed) throw new StoreError('the store is closed')
+    return this.#era
+  }
+
+  /** An era whose revisions are all above `told`. */
+  async #beginEra(told: Revision): Promise<Era> {
+    const { space, etcdRevision } = await readOffset(this.#connection, this.#prefix, told)
+    return new Era({
+      connection: this.#connection,
+      space,
+      etcdRevision,
+      historyMs: this.#options.historyMs,
+      onRestored: (error) => {
+        this.#renewal = this.#renew(error)
+      },
+    })
+  }
+
+  async #renew(ended: StoreRestored): Promise<void> {
+    this.#warn(ended.message)
+    for (let attempt = 0; !this.#closed; attempt++) {
+      const pause = pauses[Math.min(attempt, pauses.length - 1)]
+      await delay(pause, undefined, { signal: this.#connection.signal }).catch(() => {})
+      // A failure is tried again: while there is no new era, everything tells why.
+      const era = await this.#beginEra(ended.revision).catch(() => undefined)
+      if (era === undefined) continue
+      this.#era = era
+      if (this.#closed) await era.end(new StoreError('the store is closed'))
+      return
+    }
+  }
+
+  readonly #warn = (text: string): void => this.#options.onWarning?.(text)
+}
+
+/** Each version that has known faults is told of once. */
+function warnOfFaults(warn: (text: string) => void): (version: string) => void {
+  const seen = new Set<string>()
+  return (version) => {
+    const faults = seen.has(version) ? undefined : knownFaults(version)
+    seen.add(version)
+    if (faults !== undefined) warn(faults)
   }
 }
 

@@ -2,7 +2,7 @@
  * The changes under the prefix as etcd tells them, from a revision onward: whole revisions, in order, with their
  * previous values. Used by the feed, which never ends, and by readers of history, who stop when they have caught up.
  */
-import { type Batch, type Revision, RevisionGone, StoreError } from '../store.ts'
+import { type Batch, type Revision, RevisionGone, StoreError, StoreRestored } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { isCompacted, readFailure } from './failure.ts'
 import type { KeySpace } from './key-space.ts'
@@ -13,6 +13,11 @@ export interface WatchFrom {
   readonly signal: AbortSignal
 }
 
+/** A batch, and the last event that it was made from: of a key, or of a note. */
+export interface ToldBatch extends Batch {
+  readonly last: WatchEvent
+}
+
 /**
  * Throws RevisionGone when etcd no longer holds what comes after `after`, StoreError when the stream breaks.
  * Ends only when the signal aborts.
@@ -21,7 +26,7 @@ export async function* watchFrom(
   connection: Connection,
   space: KeySpace,
   { after, signal }: WatchFrom,
-): AsyncGenerator<Batch> {
+): AsyncGenerator<ToldBatch> {
   if (space.etcdRevision(after) < 1) throw new RevisionGone(after, space.revision(1))
   const request = encodeWatch({ ...space.everything(), start: space.etcdRevision(after) + 1 })
   let first = true
@@ -63,19 +68,22 @@ function wholeRevisions(events: readonly WatchEvent[]): number {
   return events.findIndex((event) => event.entry.modRevision === last)
 }
 
-function toBatch(space: KeySpace, events: readonly WatchEvent[]): Batch {
-  const through = space.revision(events.at(-1)!.entry.modRevision)
+function toBatch(space: KeySpace, events: readonly WatchEvent[]): ToldBatch {
+  const last = events.at(-1)!
+  const through = space.revision(last.entry.modRevision)
   for (const event of events) assertPrevious(space, event, through)
-  for (const event of events) if (space.isOffset(event.entry)) throw new OffsetChanged()
+  for (const event of events) if (space.isOffset(event.entry)) throw restored(through)
   const changes = events.filter((event) => !space.isNote(event.entry)).map((event) => space.change(event))
-  return { changes, through }
+  return { changes, through, last }
 }
 
-/** The offset was raised under us: every revision that this process has told is void. */
-export class OffsetChanged extends StoreError {
-  constructor() {
-    super('the store was restored or migrated while it was open: open it again')
-  }
+/** etcd went back in time, or somebody has raised the offset because it did: what was told up to `told` is void. */
+export function restored(told: Revision): StoreRestored {
+  return new StoreRestored(
+    told,
+    told + 1,
+    'etcd went back in time, as when it is restored from a backup: everything is read from it anew',
+  )
 }
 
 // etcd leaves the previous value out, without a word, when it has been compacted by the time the event is sent.

@@ -2,16 +2,36 @@
  * Commits on their way to the thread. Those of one turn travel as one batch; while the thread is busy with two batches
  * the others gather here, so that the next batch is the larger the slower the disk. Nothing is resolved before
  * `onCommitted` has seen it.
+ *
+ * A delete must find room on a full disk, since it is what makes room: one that finds none among others is tried again
+ * alone, when little is needed, and once more after history was given up for it.
  */
-import type { Change, Committed, Conflict, Entry, Revision, StoreError, Write } from '../store.ts'
+import {
+  type Change,
+  type Committed,
+  type Conflict,
+  type Entry,
+  type Revision,
+  type StoreError,
+  StoreFull,
+  type Write,
+} from '../store.ts'
 import type { Connection } from './connection.ts'
 import { Packer, Unpacker } from './pack.ts'
 
 interface Pending {
+  /** How often it found no room. */
+  refusals: number
   readonly write: Write
   readonly due: number
   resolve(outcome: Committed | Conflict): void
   reject(error: StoreError): void
+}
+
+export interface CommitListeners {
+  onCommitted(changes: readonly Change[]): void
+  /** Frees what can be freed without losing the present state. Never rejects. */
+  forgetHistory(): Promise<void>
 }
 
 const maxBatches = 2
@@ -20,21 +40,23 @@ const maxBytes = 4 * 1024 * 1024
 
 export class Commits {
   readonly #connection: Connection
-  readonly #onCommitted: (changes: readonly Change[]) => void
+  readonly #listeners: CommitListeners
   #queue: Pending[] = []
+  /** Deletes that found no room. While there are any, they go first and one by one. */
+  readonly #cramped: Pending[] = []
   #batches = 0
   #scheduled = false
   #onIdle: (() => void)[] = []
 
-  constructor(connection: Connection, onCommitted: (changes: readonly Change[]) => void) {
+  constructor(connection: Connection, listeners: CommitListeners) {
     this.#connection = connection
-    this.#onCommitted = onCommitted
+    this.#listeners = listeners
   }
 
   /** `due`: the time from which on the key is to go by itself; 0: it stays. */
   add(write: Write, due: number): Promise<Committed | Conflict> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ write, due, resolve, reject })
+      this.#queue.push({ refusals: 0, write, due, resolve, reject })
       this.#schedule()
     })
   }
@@ -57,8 +79,23 @@ export class Commits {
   }
 
   #send(): void {
-    while (this.#queue.length > 0 && this.#batches < maxBatches) this.#sendBatch(this.#takeBatch())
+    if (this.#cramped.length > 0) this.#sendCramped()
+    else while (this.#queue.length > 0 && this.#batches < maxBatches) this.#sendBatch(this.#takeBatch())
     this.#settle()
+  }
+
+  #sendCramped(): void {
+    if (this.#batches > 0) return
+    const next = this.#cramped.shift()!
+    if (next.refusals === 1) {
+      this.#sendBatch([next])
+      return
+    }
+    this.#batches++
+    this.#listeners.forgetHistory().finally(() => {
+      this.#batches--
+      this.#sendBatch([next])
+    })
   }
 
   #takeBatch(): Pending[] {
@@ -75,8 +112,7 @@ export class Commits {
   #sendBatch(batch: Pending[]): void {
     this.#batches++
     const writes = pack(batch)
-    const deletesOnly = batch.every(({ write }) => write.value === undefined)
-    this.#connection.send({ type: 'commit', writes, count: batch.length, deletesOnly }, [writes], {
+    this.#connection.send({ type: 'commit', writes }, [writes], {
       resolve: (reply) => this.#answer(batch, new Unpacker(reply as ArrayBuffer)),
       reject: (error) => this.#refuse(batch, error),
     })
@@ -86,9 +122,19 @@ export class Commits {
     this.#batches--
     const changes: Change[] = []
     const outcomes = batch.map(({ write }) => readOutcome(write, reply, changes))
-    this.#onCommitted(changes)
-    for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i]!)
+    this.#listeners.onCommitted(changes)
+    for (const [i, pending] of batch.entries()) {
+      const outcome = outcomes[i]!
+      if (outcome instanceof StoreFull) this.#findsNoRoom(pending, outcome)
+      else pending.resolve(outcome)
+    }
     this.#send()
+  }
+
+  #findsNoRoom(pending: Pending, error: StoreFull): void {
+    pending.refusals++
+    if (pending.write.value === undefined && pending.refusals <= 2) this.#cramped.push(pending)
+    else pending.reject(error)
   }
 
   #refuse(batch: readonly Pending[], error: StoreError): void {
@@ -98,7 +144,7 @@ export class Commits {
   }
 
   #settle(): void {
-    if (this.#queue.length > 0 || this.#batches > 0) return
+    if (this.#queue.length > 0 || this.#cramped.length > 0 || this.#batches > 0) return
     for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 }
@@ -128,12 +174,13 @@ function sizeOf({ key, value }: Write): number {
   return 40 + headroom + 3 * key.length + (value?.length ?? 0)
 }
 
-function readOutcome(write: Write, reply: Unpacker, changes: Change[]): Committed | Conflict {
+function readOutcome(write: Write, reply: Unpacker, changes: Change[]): Committed | Conflict | StoreFull {
   const revision: Revision = reply.number()
   const held: Revision = reply.number()
   const previous: Entry | undefined =
     held === 0 ? undefined : { key: write.key, revision: held, value: reply.bytes().subarray(headroom) }
   if (revision === 0) return { outcome: 'conflict', current: previous }
+  if (revision < 0) return new StoreFull(`no room for ${write.value?.length ?? 0} bytes of data`)
   changes.push({ key: write.key, revision, value: write.value, previous })
   return { outcome: 'committed', revision }
 }

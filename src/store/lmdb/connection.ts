@@ -1,6 +1,7 @@
 /**
  * The store's side of its thread: sends requests, matches replies, and turns failures into the errors of the contract.
- * When the thread ends, however it ends, every request under way and every later one is rejected.
+ * When the thread ends, however it ends, every request under way and every later one is rejected. That, and a write
+ * that failed for good, is told to `onFailed`: nothing can be written from then on.
  */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { StoreError, StoreFull } from '../store.ts'
@@ -14,6 +15,13 @@ export interface Receiver {
   reject(error: StoreError): void
 }
 
+export interface Listeners {
+  /** The thread is gone. */
+  onEnd(error: StoreError): void
+  /** Nothing can be written any more. Told for every write that fails so. */
+  onFailed(error: StoreError): void
+}
+
 interface Waiting {
   readonly receiver: Receiver
   readonly writes: boolean
@@ -25,14 +33,13 @@ export class Connection {
   readonly #waiting = new Map<number, Waiting>()
   readonly #exited: Promise<void>
   #lastId = 0
+  readonly #onFailed: (error: StoreError) => void
   #ended: StoreError | undefined
+  #closing = false
 
-  /** Starts the thread and waits until it has opened the file. `onEnd` is told when the thread is gone. */
-  static async open(
-    directory: string,
-    onEnd: (error: StoreError) => void,
-  ): Promise<{ connection: Connection; state: OpenReply }> {
-    const connection = new Connection(directory, onEnd)
+  /** Starts the thread and waits until it has opened the file. */
+  static async open(directory: string, listeners: Listeners): Promise<{ connection: Connection; state: OpenReply }> {
+    const connection = new Connection(directory, listeners)
     try {
       const state = await new Promise((resolve, reject) => connection.#expect(0, { resolve, reject }, false))
       return { connection, state: state as OpenReply }
@@ -42,7 +49,8 @@ export class Connection {
     }
   }
 
-  private constructor(directory: string, onEnd: (error: StoreError) => void) {
+  private constructor(directory: string, { onEnd, onFailed }: Listeners) {
+    this.#onFailed = onFailed
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
     this.#worker = new Worker(threadUrl(), {
@@ -57,8 +65,9 @@ export class Connection {
     })
     this.#exited = new Promise((resolve) => {
       this.#worker.on('exit', () => {
-        this.#end(cause)
-        onEnd(this.#ended!)
+        const ended = this.#end(cause)
+        onEnd(ended)
+        if (!this.#closing) onFailed(ended)
         resolve()
       })
     })
@@ -80,6 +89,7 @@ export class Connection {
 
   /** Lets the thread close the file and waits for its end. */
   async close(): Promise<void> {
+    this.#closing = true
     try {
       if (!this.#ended) await this.request({ type: 'close' })
     } finally {
@@ -95,24 +105,31 @@ export class Connection {
   #receive(reply: Reply): void {
     const receiver = this.#waiting.get(reply.id)?.receiver
     this.#waiting.delete(reply.id)
-    if ('failure' in reply) receiver?.reject(toError(reply.failure))
-    else receiver?.resolve(reply.result)
+    if (!('failure' in reply)) {
+      receiver?.resolve(reply.result)
+      return
+    }
+    const error = toError(reply.failure)
+    if (reply.failure.kind === 'failed') this.#onFailed(error)
+    receiver?.reject(error)
   }
 
-  #end(cause: unknown): void {
-    this.#ended = new StoreError('the thread of the store has ended', { cause })
+  #end(cause: unknown): StoreError {
+    const why = cause instanceof Error ? `: ${cause.message}` : ''
+    const ended = new StoreError(`the thread of the store has ended${why}`, { cause })
+    this.#ended = ended
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()
     for (const { receiver, writes } of waiting) {
-      receiver.reject(writes ? new StoreError(this.#ended.message, { cause, ambiguous: true }) : this.#ended)
+      receiver.reject(writes ? new StoreError(ended.message, { cause, ambiguous: true }) : ended)
     }
     this.#port.close()
+    return ended
   }
 }
 
-function toError({ kind, message }: Failure): StoreError {
-  // After a failed sync nobody can say what the disk holds.
-  return kind === 'full' ? new StoreFull(message) : new StoreError(message, { ambiguous: kind === 'failed' })
+function toError({ kind, message, ambiguous }: Failure): StoreError {
+  return kind === 'full' ? new StoreFull(message) : new StoreError(message, { ambiguous })
 }
 
 // The bundle has the thread beside it as a file of its own.

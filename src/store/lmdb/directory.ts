@@ -1,98 +1,85 @@
 /**
- * The data directory before lmdb sees it: made for its owner only, claimed by one process, with room on the device,
- * and with a file at least as long as it says it is. lmdb answers the lack of any of these with a dead process.
+ * The data directory before lmdb sees it: made for its owner only, with room on the device, and with a file at least as
+ * long as it says it is. lmdb answers the lack of any of these with a dead process.
  */
-import { once } from 'node:events'
-import { chmod, type FileHandle, mkdir, open, stat, statfs } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { constants, open, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makePrivateDirectory } from '../../base/files.ts'
 import { StoreError, StoreFull } from '../store.ts'
+import { readMeta } from './page-file.ts'
 
+/** What a data directory holds: lmdb's files, the claim, and the certificates beside them. */
+const ownFiles = ['claim', 'data.mdb', 'lock.mdb', 'pki']
 const neededBytes = 1024 * 1024
 
-export async function prepareDirectory(directory: string): Promise<void> {
+export async function makeDirectory(directory: string): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 })
-    await chmod(directory, 0o700)
+    await makePrivateDirectory(directory, ownFiles)
   } catch (cause) {
-    throw new StoreError(`the data directory ${directory} cannot be used: ${(cause as Error).message}`, { cause })
+    throw new StoreError(
+      `the data directory ${directory} cannot be used: ${(cause as Error).message}; choose another with --data-dir`,
+      {
+        cause,
+      },
+    )
   }
-  const { bavail, bsize } = await statfs(directory)
-  if (bavail * bsize < neededBytes) {
-    throw new StoreFull(`no room in ${directory}: ${bavail * bsize} bytes are free, ${neededBytes} are needed`)
-  }
-  await checkFile(join(directory, 'data.mdb'))
 }
 
 /**
- * Claims the directory for this process until it calls the function returned or ends. The claim is a name that the
- * kernel frees with its process, so nothing stale is left behind. Writes by others are noticed in any case.
+ * For the one who has claimed the directory. Tells what to do where there is hardly any room left for a store that
+ * exists: it can be read, and deleted from.
  */
-export async function claimDirectory(directory: string): Promise<() => Promise<void>> {
-  if (process.platform !== 'linux') return async () => {}
-  const { dev, ino } = await stat(directory)
-  const claim = createServer((socket) => socket.destroy())
-  claim.unref()
-  claim.listen(`\0orch-store-${dev}-${ino}`)
-  try {
-    await once(claim, 'listening')
-  } catch (cause) {
-    throw new StoreError(
-      `the data directory ${directory} is in use by another process: stop that one, or use another directory`,
-      { cause },
-    )
-  }
-  return () => new Promise((resolve) => claim.close(() => resolve()))
+export async function checkDirectory(directory: string): Promise<string | undefined> {
+  const exists = await checkFile(join(directory, 'data.mdb'))
+  const { bavail, bsize } = await statfs(directory)
+  if (bavail * bsize >= neededBytes) return undefined
+  const scarce = `no room in ${directory}: ${bavail * bsize} bytes are free, ${neededBytes} are needed`
+  if (!exists) throw new StoreFull(scarce)
+  await layOutLockFile(join(directory, 'lock.mdb'), scarce)
+  return `${scarce}; until there are, objects can be read and deleted, but hardly be written`
 }
 
-// Where lmdb keeps what in each of its two meta pages, the first pages of the file.
-const magicAt = 24
-const pageSizeAt = 48
-const lastPageAt = 144
-const transactionAt = 152
-const magic = 0xbeefc0de
-const pageSizes = [4096, 8192, 16384, 32768, 65536]
+/**
+ * lmdb maps this file and writes to it without asking: a page that has no room on the device ends the process. One
+ * that lmdb has used before has its room.
+ */
+async function layOutLockFile(path: string, scarce: string): Promise<void> {
+  try {
+    await using file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600)
+    const { blocks } = await file.stat()
+    if (blocks === 0) await file.write(Buffer.alloc(lockFileBytes), 0, lockFileBytes, 0)
+  } catch (cause) {
+    throw new StoreFull(`${scarce}; not even for ${path}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+const lockFileBytes = 8192
 
 /**
  * Refuses a file that is not lmdb's, and makes one that was cut off as long as it says it is: reading past the end of
- * a mapped file ends the process, reading zeros is an error that can be told. A file that is absent or empty is new.
+ * a mapped file ends the process, reading zeros is an error that can be told. A file that is absent or empty is new:
+ * then it gives false.
  */
-async function checkFile(path: string): Promise<void> {
+async function checkFile(path: string): Promise<boolean> {
   const { size } = await stat(path).catch(absent)
-  if (size === 0) return
-  const file = await open(path, 'r+')
-  try {
-    const wanted = sizeByMeta(await readMeta(file))
-    if (wanted === undefined) throw new StoreError(`the data file ${path} is damaged, or not one of this program`)
-    if (wanted > size) await file.truncate(wanted)
-  } finally {
-    await file.close()
-  }
+  if (size === 0) return false
+  await using file = await open(path, 'r+')
+  const meta = readMeta(file.fd)
+  const wanted = meta === undefined ? Number.NaN : (meta.lastPage + 1) * meta.pageSize
+  if (!(wanted <= largestFile))
+    throw new StoreError(
+      `the data file ${path} is damaged, or not one of this program: restore a backup of it, or choose another --data-dir`,
+    )
+  if (wanted > size) await file.truncate(wanted)
+  return true
 }
+
+const largestFile = 2 ** 46
 
 function absent(error: NodeJS.ErrnoException): { size: number } {
   if (error.code === 'ENOENT') return { size: 0 }
-  throw new StoreError(`the data file cannot be read: ${error.message}`, { cause: error })
-}
-
-async function readMeta(file: FileHandle): Promise<readonly Buffer[]> {
-  const first = await readAt(file, 0, 4096)
-  const pageSize = first.readUInt32LE(pageSizeAt)
-  return pageSizes.includes(pageSize) ? [first, await readAt(file, pageSize, 4096)] : [first]
-}
-
-/** The size that the newest sound meta page tells; undefined: there are none. */
-function sizeByMeta(pages: readonly Buffer[]): number | undefined {
-  if (pages.length < 2 || pages.some((page) => page.readUInt32LE(magicAt) !== magic)) return undefined
-  const [older, newer] = pages.toSorted((a, b) =>
-    Number(a.readBigUInt64LE(transactionAt) - b.readBigUInt64LE(transactionAt)),
+  throw new StoreError(
+    `the data file cannot be read: ${error.message}; start as its owner, or choose another --data-dir`,
+    { cause: error },
   )
-  const size = (Number(newer!.readBigUInt64LE(lastPageAt)) + 1) * older!.readUInt32LE(pageSizeAt)
-  return size <= 2 ** 46 ? size : undefined
-}
-
-async function readAt(file: FileHandle, position: number, size: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(size)
-  await file.read(bytes, 0, size, position)
-  return bytes
 }

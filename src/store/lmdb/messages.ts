@@ -5,8 +5,8 @@
  * Packed blocks, record by record:
  *   commit request  expected, deletes (0 or 1), due time (0: it stays), key, value with eight bytes of headroom for the
  *                   revision, the number of guards, and of each its revision and key
- *   commit reply    revision (0: nothing was written), the revision held before (0: none), value held before with its
- *                   headroom
+ *   commit reply    revision (0: nothing was written, -1: nor is there room for it), the revision held before (0:
+ *                   none), value held before with its headroom
  *   slice of a list revision, key, value
  *   slice of a log  revision, deletes (0 or 1), key, previous revision, previous value, value
  *   step of expiry  what was deleted, as a slice of a log; no block at all: nothing was due
@@ -27,9 +27,6 @@ export interface CommitRequest {
   readonly type: 'commit'
   readonly id: number
   readonly writes: ArrayBuffer
-  readonly count: number
-  /** Then it may use the room that is spared. */
-  readonly deletesOnly: boolean
 }
 
 /** The part of a list still to be read: keys with this prefix after `after`, as they were at `revision`. */
@@ -60,9 +57,11 @@ export interface CompactReply {
 }
 
 export interface Failure {
-  /** full: no room, go on. failed: the disk refused a sync, nothing may be written any more. */
+  /** full: no room, go on. failed: the disk refused a write or a sync, nothing may be written any more. */
   readonly kind: 'full' | 'failed' | 'error'
   readonly message: string
+  /** Nobody can say whether what was asked for happened. */
+  readonly ambiguous: boolean
 }
 
 /** `result` is an ArrayBuffer or one of the reply types above, as the request asks. The reply to opening has id 0. */

@@ -10,6 +10,8 @@ import { type Bytes, type Key, type Revision, StoreError } from '../store.ts'
 import type { CountReply, ListReply, SliceRange } from './messages.ts'
 import { Packer } from './pack.ts'
 import {
+  heldRevision,
+  isSound,
   type Lent,
   type LogRecord,
   readLogRecord,
@@ -28,12 +30,18 @@ const maxUndone = 2000
 
 export function getEntry({ current }: Tables, key: Key): ArrayBuffer {
   const packed = new Packer()
-  const held = current.get(Buffer.from(key))
+  const bytes = Buffer.from(key)
+  const held = current.get(bytes)
   if (held !== undefined) {
-    packed.number(readRevision(held, 0))
-    packed.bytes(held.subarray(8))
+    packed.number(heldRevision(held))
+    packed.bytes(soundValue(bytes, held))
   }
   return packed.finish()
+}
+
+/** The value of a record of `current`; none where the record is damaged, which nobody takes for a value. */
+function soundValue(key: Bytes, held: Lent): Buffer {
+  return isSound(key, held) ? held.subarray(8) : held.subarray(0, 0)
 }
 
 export function listEntries(tables: Tables, newest: Revision, range: SliceRange, limit: number): ListReply {
@@ -69,9 +77,9 @@ function listNewest({ current }: Tables, range: SliceRange, limit: number): List
       return { entries: packed.finish(), resume: last.toString() }
     looked++
     last = asBuffer(key)
-    packed.number(readRevision(value, 0))
+    packed.number(heldRevision(value))
     packed.bytes(last)
-    packed.bytes(value.subarray(8))
+    packed.bytes(soundValue(last, value))
   }
   return { entries: packed.finish(), resume: undefined }
 }
@@ -86,8 +94,8 @@ export function countEntries(tables: Tables, newest: Revision, range: SliceRange
 function countNewest({ current, log }: Tables, range: SliceRange): number {
   const { start, end } = keyRange(range)
   const changed = new Map<string, { readonly before: number; now: number }>()
-  for (const { value } of log.getRange({ start: revisionKey(range.revision + 1) })) {
-    const { key, previous, deletes } = readLogRecord(value)
+  for (const { key: at, value } of log.getRange({ start: revisionKey(range.revision + 1) })) {
+    const { key, previous, deletes } = soundRecord(readRevision(asBuffer(at), 0), value)
     if (Buffer.compare(key, start) < 0 || (end && Buffer.compare(key, end) >= 0)) continue
     const now = deletes ? 0 : 1
     const known = changed.get(key.toString())
@@ -151,9 +159,10 @@ function readCurrent(
     if (last && (looked >= bounds.keys || bytes >= bounds.bytes)) return { found, bytes, resume: last }
     looked++
     last = asBuffer(key)
-    const revision = readRevision(value, 0)
-    if (revision > at) continue
-    found.push({ key: last, revision, value: values ? copyValue(value) : undefined })
+    const revision = heldRevision(value)
+    const sound = isSound(last, value)
+    if (revision > at && sound) continue
+    found.push({ key: last, revision, value: values ? Buffer.copyBytesFrom(soundValue(last, value)) : undefined })
     bytes += value.length
   }
   return { found, bytes, resume: undefined }
@@ -200,7 +209,8 @@ function versionAt(tables: Tables, key: Buffer, at: Revision, values: boolean): 
     const replacedAt = readRevision(value, 0)
     if (replacedAt <= at) return undefined
     const revision = readRevision(asBuffer(version), key.length + 1)
-    return { key, revision, value: values ? Buffer.copyBytesFrom(replacedBy(tables, replacedAt)) : undefined }
+    const replaced = values ? Buffer.copyBytesFrom(replacedBy(tables, replacedAt, { key, revision })) : undefined
+    return { key, revision, value: replaced }
   }
   return undefined
 }
@@ -264,26 +274,32 @@ function logRevisions({ log }: Tables, after: Revision, limit: number): Revision
 
 function writtenAt(tables: Tables, key: Buffer, revision: Revision): Buffer {
   const held = tables.current.get(key)
-  if (held !== undefined && readRevision(held, 0) === revision) return held.subarray(8)
+  if (held !== undefined && heldRevision(held) === revision) return soundValue(key, held)
   const replacedAt = tables.history.get(versionKey(key, revision))
   if (replacedAt === undefined)
     throw new StoreError(`the data file is damaged: version ${revision} of a key is missing`)
-  return replacedBy(tables, readRevision(replacedAt, 0))
+  return replacedBy(tables, readRevision(replacedAt, 0), { key, revision })
 }
 
-/** The value that a change replaced. */
-function replacedBy(tables: Tables, revision: Revision): Lent {
-  return logRecordAt(tables, revision).replaced
+/** The value that a change replaced: that of this version of this key. */
+function replacedBy(tables: Tables, at: Revision, { key, revision }: { key: Buffer; revision: Revision }): Lent {
+  const { replaced, ...record } = logRecordAt(tables, at)
+  if (!record.key.equals(key) || record.previous !== revision)
+    throw new StoreError(`the data file is damaged: change ${at} is that of another key`)
+  return replaced
 }
 
 function logRecordAt({ log }: Tables, revision: Revision): LogRecord {
   const record = log.get(revisionKey(revision))
   if (record === undefined) throw new StoreError(`the data file is damaged: change ${revision} is missing`)
-  return readLogRecord(record)
+  return soundRecord(revision, record)
 }
 
-function copyValue(lent: Buffer): Buffer {
-  return Buffer.copyBytesFrom(lent, 8, lent.length - 8)
+function soundRecord(revision: Revision, bytes: Lent): LogRecord {
+  const record = readLogRecord(revision, bytes)
+  if (record === undefined)
+    throw new StoreError(`the data file is damaged: change ${revision} is not as it was written`)
+  return record
 }
 
 function asBuffer(bytes: Bytes): Buffer {

@@ -28,9 +28,10 @@ import {
   type Write,
 } from '../store.ts'
 import { Tail } from '../tail.ts'
+import { claimDirectory } from './claim.ts'
 import { Commits } from './commits.ts'
 import { Connection } from './connection.ts'
-import { claimDirectory, prepareDirectory } from './directory.ts'
+import { checkDirectory, makeDirectory } from './directory.ts'
 import { TimeMarks } from './marks.ts'
 import type { CompactReply, CountReply, ListReply, OpenReply, SliceRange } from './messages.ts'
 import { Unpacker } from './pack.ts'
@@ -47,6 +48,13 @@ export interface LmdbOptions {
   readonly clock?: StoreClock
   /** Told when compaction or expiry fails; they are tried again. A warning of the process if absent. */
   readonly onUpkeepError?: (error: Error) => void
+  /** Told what its owner should see to while the store works on: a disk that is full. */
+  readonly onWarning?: (message: string) => void
+  /**
+   * Told once when nothing can be written any more: the disk refused a write or a sync, or the thread is gone. Reads may
+   * go on. Only opening it anew, after a look at the disk, can tell what is there.
+   */
+  readonly onFailed?: (error: StoreError) => void
 }
 
 /** The largest value: lmdb takes any, but a batch in memory is bounded by it. */
@@ -59,7 +67,7 @@ const expiryTickMs = 1000
 
 export class LmdbStore implements Store {
   readonly #connection: Connection
-  readonly #release: () => Promise<void>
+  readonly #release: () => void
   readonly #tail: Tail
   readonly #commits: Commits
   readonly #options: LmdbOptions
@@ -71,32 +79,43 @@ export class LmdbStore implements Store {
   #expiryFailure: string | undefined
   #stopTimers: (() => void)[] = []
   #closing: Promise<void> | undefined
+  #failed = false
 
   static async open(options: LmdbOptions): Promise<LmdbStore> {
-    await prepareDirectory(options.directory)
+    await makeDirectory(options.directory)
     const release = await claimDirectory(options.directory)
     let store: LmdbStore | undefined
     try {
-      const { connection, state } = await Connection.open(options.directory, (error) => {
-        if (store) store.#end(error)
+      const warning = await checkDirectory(options.directory)
+      if (warning !== undefined) options.onWarning?.(warning)
+      const { connection, state } = await Connection.open(options.directory, {
+        onEnd: (error) => {
+          if (store) store.#end(error)
+        },
+        onFailed: (error) => {
+          if (store) store.#fail(error)
+        },
       })
       store = new LmdbStore(connection, state, options, release)
       store.#startTimers()
       return store
     } catch (error) {
-      await release()
+      release()
       throw error
     }
   }
 
-  private constructor(connection: Connection, state: OpenReply, options: LmdbOptions, release: () => Promise<void>) {
+  private constructor(connection: Connection, state: OpenReply, options: LmdbOptions, release: () => void) {
     this.#connection = connection
     this.#release = release
     this.#options = options
     this.#clock = options.clock ?? storeClock
     this.#oldest = state.oldest
     this.#tail = new Tail(state.revision)
-    this.#commits = new Commits(connection, (changes) => this.#tail.append(changes))
+    this.#commits = new Commits(connection, {
+      onCommitted: (changes) => this.#tail.append(changes),
+      forgetHistory: () => this.#forgetHistory(),
+    })
   }
 
   async commit(write: Write): Promise<Committed | Conflict> {
@@ -168,6 +187,13 @@ export class LmdbStore implements Store {
     this.#tail.end(error)
   }
 
+  #fail(error: StoreError): void {
+    if (this.#failed) return
+    this.#failed = true
+    for (const stop of this.#stopTimers.splice(0)) stop()
+    this.#options.onFailed?.(error)
+  }
+
   async #close(): Promise<void> {
     this.#end(new StoreError('the store is closed'))
     try {
@@ -175,7 +201,7 @@ export class LmdbStore implements Store {
       await this.#sweep
       await this.#connection.close()
     } finally {
-      await this.#release()
+      this.#release()
     }
   }
 
@@ -254,7 +280,7 @@ export class LmdbStore implements Store {
   }
 
   #report(error: Error): void {
-    if (this.#closing) return
+    if (this.#closing || this.#failed) return
     const report = this.#options.onUpkeepError ?? ((failure) => process.emitWarning(failure))
     report(error)
   }
@@ -266,6 +292,11 @@ export class LmdbStore implements Store {
       const reply = await this.#connection.request({ type: 'compact', oldest: this.#oldest, upTo })
       more = (reply as CompactReply).more
     }
+  }
+
+  /** On a full disk: what is deleted is more than what could be read back of the past. */
+  async #forgetHistory(): Promise<void> {
+    if (!this.#closing) await this.compact(this.#tail.revision).catch((error: Error) => this.#report(error))
   }
 
   #pin(revision: Revision): void {

@@ -1,24 +1,27 @@
 /**
  * The tables of the LMDB file and how their keys and values are laid out.
  *
- *   current  key                     -> revision, value
- *   log      revision                -> previous revision, 1 if the key was deleted, key, previous value
+ *   current  key                     -> check, revision, value
+ *   log      revision                -> check, previous revision, 1 if the key was deleted, key, previous value
  *   history  key, NUL, revision      -> the revision that replaced it, whose log record holds the value
  *   expiry   due time, revision      -> key
- *   meta     'format'                -> format version;  'state' -> revision, oldest kept revision
+ *   meta     'format'                -> format version;  'state' -> revision, oldest kept revision, checksum
  *
  * Revisions are eight bytes, big-endian, so that they order as bytes. Keys hold no NUL, so the versions of a key lie
  * together in `history` and in the order of `current`. Replaced values lie in the log, where they are written one after
- * the other: in the order of keys each would cost a page of its own. Values are raw; what they mean is for others to know and check.
+ * the other: in the order of keys each would cost a page of its own. Values are raw; what they mean is for others to
+ * know and check. What this store adds to them it checks itself: a check is two bytes that the revision beside it, of
+ * six, leaves free; 0 is that of records written before there were checks (format 1, which is still read).
  *
  * A record of `expiry` counts only while its key is still at its revision, so a commit that replaces a lifetime, or
  * takes it away, need not look for it. A directory without that table is given an empty one; a program that does not
  * know it leaves it alone, and nothing expires meanwhile.
  */
+import { crc32 } from 'node:zlib'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { type Bytes, type Revision, StoreError } from '../store.ts'
 
-export const formatVersion = 1
+export const formatVersion = 2
 
 /** Bytes as lmdb lends them: inside a buffer that the next read overwrites. Copy or use them up before. */
 export type Lent = Buffer
@@ -33,6 +36,8 @@ export interface Tables {
 }
 
 export interface State {
+  /** The format that the file is marked with; the first commit marks it with the present one. */
+  readonly format: number
   readonly revision: Revision
   /** The oldest revision that can be listed and watched from. */
   readonly oldest: Revision
@@ -53,6 +58,8 @@ const rawValues = {
 export function openTables(directory: string): Tables {
   const root = open<Buffer, Bytes>({
     path: directory,
+    // Else a directory with a dot in its name is taken for the file.
+    noSubdir: false,
     // Else a commit can be seen before it is durable, and can be seen although its sync failed.
     overlappingSync: false,
     keyEncoding: 'binary',
@@ -69,31 +76,45 @@ export function openTables(directory: string): Tables {
 }
 
 function checkFormat({ root, meta }: Tables): void {
-  const format = meta.get(formatKey)?.readUInt32BE(0)
-  if (format === formatVersion) return
+  const format = readFormat(meta)
+  if (format === 1 || format === formatVersion) return
   if (format !== undefined) {
     throw new StoreError(
       `the data has format ${format}, this program reads format ${formatVersion}: use the newer program`,
     )
   }
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(formatVersion)
   root.transactionSync(() => {
-    write(meta, formatKey, bytes)
-    writeState(meta, { revision: 1, oldest: 1 })
+    writeFormat(meta)
+    writeState(meta, { format: formatVersion, revision: 1, oldest: 1 })
   })
 }
 
+function readFormat(meta: Tables['meta']): number | undefined {
+  const bytes = meta.get(formatKey)
+  if (bytes !== undefined && bytes.length !== 4) throw new StoreError('the data file is damaged: its format is missing')
+  return bytes?.readUInt32BE(0)
+}
+
+/** From now on the file is not for programs that do not know checks. */
+export function writeFormat(meta: Tables['meta']): void {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(formatVersion)
+  write(meta, formatKey, bytes)
+}
+
 export function readState(meta: Tables['meta']): State {
+  const format = readFormat(meta) ?? formatVersion
   const bytes = meta.get(stateKey)
-  if (bytes?.length !== 16) throw new StoreError('the data file is damaged: its state is missing')
-  return { revision: readRevision(bytes, 0), oldest: readRevision(bytes, 8) }
+  const sound = bytes?.length === 20 ? crc32(bytes.subarray(0, 16)) === bytes.readUInt32BE(16) : bytes?.length === 16
+  if (bytes === undefined || !sound) throw new StoreError('the data file is damaged: its state is missing')
+  return { format, revision: readRevision(bytes, 0), oldest: readRevision(bytes, 8) }
 }
 
 export function writeState(meta: Tables['meta'], state: State): void {
-  const bytes = Buffer.alloc(16)
+  const bytes = Buffer.alloc(20)
   writeRevision(bytes, state.revision, 0)
   writeRevision(bytes, state.oldest, 8)
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, 16)), 16)
   write(meta, stateKey, bytes)
 }
 
@@ -123,6 +144,31 @@ export function writeRevision(bytes: Buffer, revision: Revision, offset: number)
   bytes.writeUInt32BE(revision >>> 0, offset + 4)
 }
 
+/** The revision of a record of `current`, right or not: what a commit must name to replace it. */
+export function heldRevision(held: Lent): Revision {
+  // Only damage makes it that short.
+  if (held.length < 8) return 1
+  return held.readUInt16BE(2) * 2 ** 32 + held.readUInt32BE(4)
+}
+
+/** Puts revision and check into the eight bytes before a value. */
+export function writeHeld(held: Buffer, key: Bytes, revision: Revision): void {
+  writeRevision(held, revision, 0)
+  held.writeUInt16BE(checkOf(key, revision), 0)
+}
+
+/** Whether a record of `current` lies under its key with its revision. */
+export function isSound(key: Bytes, held: Lent): boolean {
+  const check = held.length < 8 ? -1 : held.readUInt16BE(0)
+  return check === 0 || check === checkOf(key, heldRevision(held))
+}
+
+/** Of a key and a number that belongs to it; never 0. */
+function checkOf(key: Bytes, belonging: number): number {
+  const sum = crc32(key, ((belonging % 2 ** 32) ^ Math.floor(belonging / 2 ** 32)) >>> 0)
+  return ((sum >>> 16) ^ sum) & 0xffff || 1
+}
+
 export function revisionKey(revision: Revision): Buffer {
   const bytes = Buffer.allocUnsafe(8)
   writeRevision(bytes, revision, 0)
@@ -146,7 +192,15 @@ export function dueKey(due: number, revision: Revision): Buffer {
   return bytes
 }
 
-export interface LogRecord {
+/** What a record of the log is made of. */
+export interface LoggedChange {
+  readonly previous: Revision
+  readonly deletes: boolean
+  readonly key: Bytes
+  readonly replaced: Bytes
+}
+
+export interface LogRecord extends LoggedChange {
   readonly previous: Revision
   readonly deletes: boolean
   readonly key: Buffer
@@ -156,22 +210,32 @@ export interface LogRecord {
 
 const keyAt = 11
 
-export function logRecord(previous: Revision, deletes: boolean, key: Bytes, replaced: Bytes): Buffer {
+/** `revision` is that of the change. */
+export function logRecord(revision: Revision, { previous, deletes, key, replaced }: LoggedChange): Buffer {
   const bytes = Buffer.allocUnsafe(keyAt + key.length + replaced.length)
   writeRevision(bytes, previous, 0)
   bytes[8] = deletes ? 1 : 0
   bytes.writeUInt16BE(key.length, 9)
   bytes.set(key, keyAt)
   bytes.set(replaced, keyAt + key.length)
+  bytes.writeUInt16BE(logCheck(revision, bytes), 0)
   return bytes
 }
 
-export function readLogRecord(bytes: Lent): LogRecord {
+/** Undefined where it is not what was written. */
+export function readLogRecord(revision: Revision, bytes: Lent): LogRecord | undefined {
+  const check = bytes.length < keyAt ? -1 : bytes.readUInt16BE(0)
+  if (check !== 0 && (check < 0 || check !== logCheck(revision, bytes))) return undefined
   const size = bytes.readUInt16BE(9)
   return {
-    previous: readRevision(bytes, 0),
+    previous: heldRevision(bytes),
     deletes: bytes[8] === 1,
     key: Buffer.copyBytesFrom(bytes, keyAt, size),
     replaced: bytes.subarray(keyAt + size),
   }
+}
+
+/** Of all but the value, which has its own. */
+function logCheck(revision: Revision, bytes: Buffer): number {
+  return checkOf(bytes.subarray(2, keyAt + bytes.readUInt16BE(9)), revision)
 }

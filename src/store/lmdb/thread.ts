@@ -7,10 +7,11 @@ import { join } from 'node:path'
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { StoreError, StoreFull } from '../store.ts'
 import type { CommitRequest, Failure, Reply, Request } from './messages.ts'
+import { checkPages } from './page-check.ts'
 import { countEntries, getEntry, listEntries, readLog } from './read.ts'
-import { bytesNeeded, Room } from './room.ts'
+import { bytesNeeded, pageSize, Room } from './room.ts'
 import { openTables, readState, type State, type Tables } from './tables.ts'
-import { commitGroup, compactStep, expireStep, readDue } from './write.ts'
+import { checkSoleWriter, commitGroup, compactStep, expireStep, readDue } from './write.ts'
 
 type OtherRequest = Exclude<Request, CommitRequest>
 
@@ -30,6 +31,7 @@ class StoreThread {
 
   constructor(port: MessagePort, directory: string) {
     this.#port = port
+    checkPages(join(directory, 'data.mdb'))
     this.#tables = openTables(directory)
     this.#state = readState(this.#tables.meta)
     this.#room = new Room(this.#tables, join(directory, 'data.mdb'))
@@ -66,12 +68,12 @@ class StoreThread {
     try {
       this.#assertSound()
       const batches = group.map(({ writes }) => writes)
-      this.#room.ensure(roomFor(group), { frees: group.every(({ deletesOnly }) => deletesOnly) })
-      const { state, replies } = commitGroup(this.#tables, this.#state, batches)
+      this.#room.begin()
+      const { state, replies } = commitGroup(this.#tables, this.#state, { batches, room: this.#room })
       this.#state = state
       for (const [i, reply] of replies.entries()) this.#answerBlock(group[i]!.id, reply)
     } catch (error) {
-      const failure = this.#failure(error)
+      const failure = this.#failure(error, true)
       for (const { id } of group) this.#refuse(id, failure)
     }
   }
@@ -80,7 +82,7 @@ class StoreThread {
     try {
       this.#run(request)
     } catch (error) {
-      this.#refuse(request.id, this.#failure(error))
+      this.#refuse(request.id, this.#failure(error, request.type === 'compact' || request.type === 'expire'))
     } finally {
       // A read transaction that stays open keeps old pages from being used again.
       if (request.type !== 'close') this.#tables.root.resetReadTxn()
@@ -119,30 +121,37 @@ class StoreThread {
 
   #compact({ id, oldest, upTo }: Extract<Request, { type: 'compact' }>): void {
     this.#assertSound()
-    this.#room.ensure(bytesNeeded(compactionPages, 0), { frees: true })
+    this.#makeRoom(bytesNeeded(compactionPages * pageSize, 0))
     const { state, more } = compactStep(this.#tables, this.#state, { oldest, upTo, budgetMs: compactionBudgetMs })
     this.#state = state
     this.#answer(id, { more })
   }
 
   #expire({ id, now }: Extract<Request, { type: 'expire' }>): void {
+    checkSoleWriter(this.#tables, this.#state)
     const { due, bytes } = readDue(this.#tables, now)
     if (due.length === 0) {
       this.#answer(id, undefined)
       return
     }
     this.#assertSound()
-    this.#room.ensure(bytesNeeded(due.length, bytes), { frees: true })
+    this.#makeRoom(due.length * bytesNeeded(0, 0) + bytes)
     const { state, changes } = expireStep(this.#tables, this.#state, due)
     this.#state = state
     this.#answerBlock(id, changes)
+  }
+
+  /** For a transaction that frees room. */
+  #makeRoom(bytes: number): void {
+    this.#room.begin()
+    if (!this.#room.take(bytes, { frees: true })) throw new StoreFull(`no room for ${bytes} bytes, to free others`)
   }
 
   #close(id: number): void {
     this.#room.close()
     this.#tables.root.close().then(
       () => this.#answer(id, undefined),
-      (error: unknown) => this.#refuse(id, this.#failure(error)),
+      (error: unknown) => this.#refuse(id, this.#failure(error, false)),
     )
   }
 
@@ -158,8 +167,8 @@ class StoreThread {
     this.#port.postMessage({ id, failure } satisfies Reply)
   }
 
-  #failure(error: unknown): Failure {
-    const failure = toFailure(error)
+  #failure(error: unknown, writing: boolean): Failure {
+    const failure = toFailure(error, writing)
     if (failure.kind === 'failed') this.#failed ??= failure
     return failure
   }
@@ -169,32 +178,28 @@ class StoreThread {
   }
 }
 
-function roomFor(group: readonly CommitRequest[]): number {
-  const writes = group.reduce((sum, { count }) => sum + count, 0)
-  const bytes = group.reduce((sum, request) => sum + request.writes.byteLength, 0)
-  return bytesNeeded(writes, bytes)
-}
-
-// Of the operating system and of lmdb: out of space, over quota, map full.
-const fullCodes = [28, 122, -30792]
-// lmdb lost what it needs to go on: input or output error, fatal error of the environment.
+/** lmdb lost what it needs to go on: input or output error, fatal error of the environment. */
 const failedCodes = [5, -30795]
 
-function toFailure(error: unknown): Failure {
+/**
+ * What lmdb itself could not write is the end, whatever the reason it gives. A sync that failed for want of space has
+ * lost pages like any other failed sync: the next one would succeed, and the pages would still be missing.
+ */
+function toFailure(error: unknown, writing: boolean): Failure {
   const message = error instanceof Error ? error.message : String(error)
   const code = error instanceof Error && 'code' in error ? Number(error.code) : Number.NaN
-  if (error instanceof StoreFull) return { kind: 'full', message }
-  if (error instanceof StoreError) return { kind: 'error', message }
-  if (message.includes('MDB_PANIC')) return { kind: 'failed', message: `the data file failed: ${message}` }
-  if (fullCodes.includes(code)) return { kind: 'full', message: `no room for the data: ${message}` }
-  if (failedCodes.includes(code)) return { kind: 'failed', message: `the data file failed: ${message}` }
-  return { kind: 'error', message: `the data file: ${message}` }
+  if (error instanceof StoreFull) return { kind: 'full', message, ambiguous: false }
+  // Nothing of the transaction was written; but nothing will be, with a file that is damaged or not ours alone.
+  if (error instanceof StoreError) return { kind: writing ? 'failed' : 'error', message, ambiguous: false }
+  if (writing || failedCodes.includes(code) || message.includes('MDB_PANIC'))
+    return { kind: 'failed', message: `the data file failed: ${message}`, ambiguous: writing }
+  return { kind: 'error', message: `the data file: ${message}`, ambiguous: false }
 }
 
 const { port, directory } = workerData as { port: MessagePort; directory: string }
 try {
   new StoreThread(port, directory).start()
 } catch (error) {
-  port.postMessage({ id: 0, failure: toFailure(error) } satisfies Reply)
+  port.postMessage({ id: 0, failure: toFailure(error, false) } satisfies Reply)
   port.close()
 }

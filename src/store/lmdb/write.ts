@@ -6,9 +6,12 @@
 import type { Bytes, Revision } from '../store.ts'
 import { StoreError } from '../store.ts'
 import { Packer, Unpacker } from './pack.ts'
+import { bytesNeeded, type Room } from './room.ts'
 import {
   append,
   dueKey,
+  formatVersion,
+  heldRevision,
   type LogRecord,
   logRecord,
   readLogRecord,
@@ -20,7 +23,8 @@ import {
   type Tables,
   versionKey,
   write,
-  writeRevision,
+  writeFormat,
+  writeHeld,
   writeState,
 } from './tables.ts'
 
@@ -28,7 +32,7 @@ import {
 export function commitGroup(
   tables: Tables,
   state: State,
-  batches: readonly ArrayBuffer[],
+  { batches, room }: { batches: readonly ArrayBuffer[]; room: Room },
 ): { state: State; replies: ArrayBuffer[] } {
   const result = tables.root.transactionSync(() => {
     checkSoleWriter(tables, state)
@@ -36,24 +40,31 @@ export function commitGroup(
     const replies = batches.map((batch) => {
       const reply = new Packer(Math.max(4096, batch.byteLength))
       const writes = new Unpacker(batch)
-      while (!writes.done) revision = commitOne(tables, revision, writes, reply)
+      while (!writes.done) revision = commitOne({ tables, room }, revision, writes, reply)
       return reply.finish()
     })
-    const next = { revision, oldest: state.oldest }
-    if (revision > state.revision) writeState(tables.meta, next)
+    const next = { format: formatVersion, revision, oldest: state.oldest }
+    if (revision === state.revision) return { state, replies }
+    if (state.format !== formatVersion) writeFormat(tables.meta)
+    writeState(tables.meta, next)
     return { state: next, replies }
   })
   return result
 }
 
-// Another process on the same file would number its commits like ours.
-function checkSoleWriter({ meta }: Tables, state: State): void {
+/** Another process on the same file would number its commits like ours, and what we know of it would be old. */
+export function checkSoleWriter({ meta }: Tables, state: State): void {
   if (readState(meta).revision !== state.revision)
     throw new StoreError('another process has written to this data directory')
 }
 
+interface Place {
+  readonly tables: Tables
+  readonly room: Room
+}
+
 /** Returns the revision that the store is at then: the next one, or the same when nothing was written. */
-function commitOne(tables: Tables, revision: Revision, writes: Unpacker, reply: Packer): Revision {
+function commitOne({ tables, room }: Place, revision: Revision, writes: Unpacker, reply: Packer): Revision {
   const expected = writes.number()
   const deletes = writes.number() === 1
   const due = writes.number()
@@ -61,15 +72,20 @@ function commitOne(tables: Tables, revision: Revision, writes: Unpacker, reply: 
   const value = writes.bytes()
   const guarded = readGuards(tables, writes)
   const held = tables.current.get(key)
-  const previous = held === undefined ? 0 : readRevision(held, 0)
-  const next = previous === expected && guarded ? revision + 1 : revision
-  reply.number(next === revision ? 0 : next)
+  const previous = held === undefined ? 0 : heldRevision(held)
+  const wins = previous === expected && guarded
+  const fits = wins && room.take(bytesNeeded(value.length, held?.length ?? 0), { frees: deletes })
+  const next = revision + 1
+  reply.number(fits ? next : wins ? noRoom : 0)
   reply.number(previous)
   const replaced = held && reply.bytes(held).subarray(8)
-  if (next !== revision) apply(tables, { revision: next, previous, replaced, key, value: deletes ? undefined : value })
-  if (next !== revision && due > 0) write(tables.expiry, dueKey(due, next), key)
+  if (!fits) return revision
+  apply(tables, { revision: next, previous, replaced, key, value: deletes ? undefined : value })
+  if (due > 0) write(tables.expiry, dueKey(due, next), key)
   return next
 }
+
+const noRoom = -1
 
 /** Whether every guard is at its revision. */
 function readGuards({ current }: Tables, writes: Unpacker): boolean {
@@ -77,7 +93,7 @@ function readGuards({ current }: Tables, writes: Unpacker): boolean {
   for (let left = writes.number(); left > 0; left--) {
     const revision = writes.number()
     const held = current.get(writes.bytes())
-    if ((held === undefined ? 0 : readRevision(held, 0)) !== revision) hold = false
+    if ((held === undefined ? 0 : heldRevision(held)) !== revision) hold = false
   }
   return hold
 }
@@ -93,13 +109,13 @@ interface Applied {
 }
 
 function apply(tables: Tables, { revision, previous, replaced, key, value }: Applied): void {
-  const record = logRecord(previous, value === undefined, key, replaced ?? nothing)
+  const record = logRecord(revision, { previous, deletes: value === undefined, key, replaced: replaced ?? nothing })
   append(tables.log, revisionKey(revision), record)
   if (replaced) write(tables.history, versionKey(key, previous), revisionKey(revision))
   if (value === undefined) {
     remove(tables.current, key)
   } else {
-    writeRevision(value, revision, 0)
+    writeHeld(value, key, revision)
     write(tables.current, key, value)
   }
 }
@@ -139,11 +155,11 @@ export function expireStep(tables: Tables, state: State, due: readonly Due[]): {
       remove(tables.expiry, record)
       const held = tables.current.get(key)
       const previous = readRevision(record, 8)
-      if (held === undefined || readRevision(held, 0) !== previous) continue
+      if (held === undefined || heldRevision(held) !== previous) continue
       const replaced = packDeletion(changes, { revision: ++revision, previous, key, replaced: held.subarray(8) })
       apply(tables, { revision, previous, replaced, key, value: undefined })
     }
-    const next = { revision, oldest: state.oldest }
+    const next = { ...state, revision }
     if (revision > state.revision) writeState(tables.meta, next)
     return { state: next, changes: changes.finish() }
   })
@@ -175,7 +191,7 @@ export function compactStep(
   const end = performance.now() + budgetMs
   return tables.root.transactionSync(() => {
     checkSoleWriter(tables, state)
-    const next = { revision: state.revision, oldest: Math.max(state.oldest, oldest) }
+    const next = { ...state, oldest: Math.max(state.oldest, oldest) }
     if (next.oldest !== state.oldest) writeState(tables.meta, next)
     let records = oldestRecords(tables, upTo)
     while (records.length > 0) {
@@ -187,15 +203,16 @@ export function compactStep(
   })
 }
 
-function oldestRecords({ log }: Tables, upTo: Revision): [Bytes, LogRecord][] {
-  const found: [Bytes, LogRecord][] = []
+function oldestRecords({ log }: Tables, upTo: Revision): [Bytes, LogRecord | undefined][] {
+  const found: [Bytes, LogRecord | undefined][] = []
   for (const { key, value } of log.getRange({ end: revisionKey(upTo + 1), limit: recordsAtATime })) {
-    found.push([key, readLogRecord(value)])
+    found.push([key, readLogRecord(readRevision(key as Buffer, 0), value)])
   }
   return found
 }
 
-function forget({ log, history }: Tables, key: Bytes, record: LogRecord): void {
+/** Of a damaged record nobody knows which version it replaced: that one's place in `history` is left behind. */
+function forget({ log, history }: Tables, key: Bytes, record: LogRecord | undefined): void {
   remove(log, key)
-  if (record.previous !== 0) remove(history, versionKey(record.key, record.previous))
+  if (record !== undefined && record.previous !== 0) remove(history, versionKey(record.key, record.previous))
 }

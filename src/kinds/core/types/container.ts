@@ -18,7 +18,7 @@ import type { RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
 import { checkEnvFrom, envFromSource, envVar } from './environment.ts'
 import { checkDescendingPath } from './file-paths.ts'
-import { checkOneSuccess, checkPortNumber, lifecycle, probe } from './handlers.ts'
+import { checkNoGracePeriod, checkOneSuccess, checkPortNumber, lifecycle, probe } from './handlers.ts'
 import { tagOf } from './image.ts'
 import { repeatedAt } from './repeated.ts'
 import { checkContainerResources, resourceRequirements } from './resources.ts'
@@ -156,8 +156,17 @@ export const ephemeralContainer = s.object(ephemeralFields, {
   name: 'EphemeralContainer',
   doc: 'A container that is put into a running pod to look into it. It is never started again.',
   fill: fillPullPolicy,
-  check: (value, path, context) => [...checkContainer(value, path, context), ...checkEphemeral(value, path)],
+  faultsAt: listedAlone,
+  check: (value, path, context) => [
+    ...checkContainer(value, listedAlone(path), context),
+    ...checkEphemeral(value, path),
+  ],
 })
+
+/** As a container an ephemeral one is judged in a list of its own, and its faults are told so: clients are used to it. */
+export function listedAlone(path: FieldPath): FieldPath {
+  return at(path, 0)
+}
 
 /** An image that may change under its name is asked for each time. */
 function fillPullPolicy(value: Container): void {
@@ -165,7 +174,7 @@ function fillPullPolicy(value: Container): void {
 }
 
 function checkContainer(value: Container, path: FieldPath, { vendor }: RuleContext): FieldError[] {
-  const { name = '', livenessProbe, startupProbe } = value
+  const { name = '', livenessProbe, readinessProbe, startupProbe } = value
   return [
     ...(name === '' ? [] : checkDnsLabel(name).map((text) => invalid(child(path, 'name'), name, text))),
     ...(value.image ? [] : [required(child(path, 'image'))]),
@@ -175,6 +184,7 @@ function checkContainer(value: Container, path: FieldPath, { vendor }: RuleConte
     ...checkMounts(value, child(path, 'volumeMounts')),
     ...checkContainerResources(value.resources ?? {}, child(path, 'resources'), vendor),
     ...(livenessProbe ? checkOneSuccess(livenessProbe, child(path, 'livenessProbe')) : []),
+    ...(readinessProbe ? checkNoGracePeriod(readinessProbe, child(path, 'readinessProbe')) : []),
     ...(startupProbe ? checkOneSuccess(startupProbe, child(path, 'startupProbe')) : []),
   ]
 }

@@ -54,7 +54,11 @@ const grpcAction = s.object(
     port: field(1, s.int32(), { zero: 'write', doc: 'The port.' }),
     service: field(2, s.string(), { zero: 'keep', default: '', doc: 'The service to ask about.' }),
   },
-  { name: 'GRPCAction', doc: 'Asks the health service of a gRPC server.' },
+  {
+    name: 'GRPCAction',
+    doc: 'Asks the health service of a gRPC server.',
+    check: ({ port = 0 }, path) => checkPortNumber(port, child(path, 'port')),
+  },
 )
 
 const handlerFields = {
@@ -63,7 +67,8 @@ const handlerFields = {
   tcpSocket: field(3, tcpSocketAction, { doc: 'Opens a connection.' }),
 }
 
-const handlerChoice = { among: ['exec', 'httpGet', 'tcpSocket'], noun: 'handler type' }
+const handlerNames = ['exec', 'httpGet', 'tcpSocket']
+const noun = 'handler type'
 
 const probeFields = {
   ...inlined(1, { ...handlerFields, grpc: field(4, grpcAction, { doc: 'Asks a gRPC server.' }) }),
@@ -86,14 +91,14 @@ export type Probe = InferFields<typeof probeFields>
 export const probe = s.object(probeFields, {
   name: 'Probe',
   doc: 'A question that is put to a container again and again.',
-  choice: handlerChoice,
+  choice: { among: [...handlerNames, 'grpc'], noun },
   check: checkTimes,
 })
 
 const lifecycleHandler = s.object(handlerFields, {
   name: 'LifecycleHandler',
   doc: 'What is done at one point of the life of a container.',
-  choice: handlerChoice,
+  choice: { among: handlerNames, noun },
 })
 
 export const lifecycle = s.object(
@@ -115,9 +120,19 @@ const times = [
 ] as const
 
 function checkTimes(value: Probe, path: FieldPath): FieldError[] {
-  return times
-    .filter((name) => (value[name] ?? 0) < 0)
-    .map((name) => invalid(child(path, name), value[name], 'must be greater than or equal to 0'))
+  const { terminationGracePeriodSeconds: grace = 1 } = value
+  return [
+    ...times
+      .filter((name) => (value[name] ?? 0) < 0)
+      .map((name) => invalid(child(path, name), value[name], 'must be greater than or equal to 0')),
+    ...(grace > 0 ? [] : [invalid(child(path, 'terminationGracePeriodSeconds'), grace, 'must be greater than 0')]),
+  ]
+}
+
+/** A container is not ended because it is not ready. */
+export function checkNoGracePeriod({ terminationGracePeriodSeconds: grace }: Probe, path: FieldPath): FieldError[] {
+  const place = child(path, 'terminationGracePeriodSeconds')
+  return grace === undefined ? [] : [invalid(place, grace, 'must not be set for readinessProbes')]
 }
 
 /** What is asked to find out whether a container lives or has started must be answered well only once. */

@@ -1,16 +1,22 @@
 /** Ways to name another object from within the same namespace. */
 import { field, inlined, s } from '../../../schema/schema.ts'
 
-const named = { name: field(1, s.string(), { doc: 'The name of the object.' }) }
+const name = field(1, s.string(), { doc: 'The name of the object.' })
 
-export const localObjectReference = s.object(named, {
+const names = {
   name: 'core.v1.LocalObjectReference',
   doc: 'An object in the same namespace, by name.',
   atomic: true,
-})
+}
+
+/** Nobody checks that there is a name in it. */
+export const localObjectReference = s.object({ name }, names)
+
+/** The same where a name is demanded. */
+export const namedReference = s.object({ name: { ...name, required: true, published: 'optional' as const } }, names)
 
 /** The fields of a LocalObjectReference in a type that has them beside its own. */
-export const inlinedReference = inlined(1, named)
+export const inlinedReference = inlined(1, { name })
 
 export const typedLocalObjectReference = s.object(
   {

@@ -5,7 +5,6 @@ import {
   duplicate,
   type FieldError,
   type FieldPath,
-  forbidden,
   invalid,
   notFound,
   required,
@@ -13,7 +12,7 @@ import {
 import type { Json } from '../../../model/json.ts'
 import type { RuleContext } from '../../../schema/context.ts'
 import { validate } from '../../../schema/validate.ts'
-import type { Container, EphemeralContainer } from './container.ts'
+import { type Container, type EphemeralContainer, listedAlone } from './container.ts'
 import { repeatedAt } from './repeated.ts'
 import type { PodSecurityContext } from './security-context.ts'
 import { type Volume, volume } from './volume.ts'
@@ -29,14 +28,19 @@ export interface Containers {
 }
 
 export function checkContainersTogether(spec: Containers, path: FieldPath, context: RuleContext): FieldError[] {
-  const { containers = [], volumes = [] } = spec
+  const { containers = [], ephemeralContainers = [], volumes = [] } = spec
   const place = child(path, 'containers')
   const sound = soundVolumes(volumes, context)
   return [
     ...(containers.length === 0 ? [required(place)] : []),
     ...checkVolumeNames(volumes, sound, child(path, 'volumes')),
     ...checkContainerNames(spec, path),
-    ...allContainers(spec, path).flatMap(([one, where]) => checkVolumeUse(one, sound, where)),
+    ...allContainers({ ...spec, ephemeralContainers: [] }, path).flatMap(([one, where]) =>
+      checkVolumeUse(one, sound, where),
+    ),
+    ...allContainers({ ephemeralContainers }, path).flatMap(([one, where]) =>
+      checkVolumeUse(one, sound, listedAlone(where)),
+    ),
     ...checkInitContainers(spec, child(path, 'initContainers')),
     ...checkHostPorts(containers, place),
     ...(spec.hostNetwork ? checkHostNetwork(containers, place) : []),
@@ -91,13 +95,16 @@ function checkContainerNames(spec: Containers, path: FieldPath): FieldError[] {
 
 const notForInit = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const
 
-/** They run one after the other, so only each by itself can use a host port twice. */
+/**
+ * They run one after the other, so only each by itself can use a host port twice; whichever it is, the fault names it as
+ * the first, as clients are used to.
+ */
 function checkInitContainers({ initContainers = [] }: Containers, path: FieldPath): FieldError[] {
   return initContainers.flatMap((one, i) => [
     ...notForInit
       .filter((name) => one[name] !== undefined)
-      .map((name) => forbidden(child(at(path, i), name), 'must not be set for init containers')),
-    ...checkHostPorts([one], at(path, i)),
+      .map((name) => invalid(child(at(path, i), name), one[name] as Json, 'must not be set for init containers')),
+    ...checkHostPorts([one], path),
   ])
 }
 

@@ -174,20 +174,17 @@ function openHostPorts({ containers = [], initContainers = [] }: PodSpec): void 
     for (const port of ports) if (port.containerPort) port.hostPort ??= port.containerPort
 }
 
-/** Leaves out what is not served yet: fields of features that are off. Changes the spec. */
+/** Leaves out what is not served yet, or makes it the default: fields of features that are off. Changes the spec. */
 export function dropUnserved(spec: PodSpec): void {
   delete spec.os
   const { containers = [], initContainers = [], ephemeralContainers = [], volumes = [] } = spec
-  for (const { securityContext, livenessProbe, readinessProbe, startupProbe } of [
+  for (const { securityContext, livenessProbe, startupProbe } of [
     ...containers,
     ...initContainers,
     ...ephemeralContainers,
   ]) {
-    delete securityContext?.procMount
-    for (const probe of [livenessProbe, readinessProbe, startupProbe]) {
-      delete probe?.grpc
-      delete probe?.terminationGracePeriodSeconds
-    }
+    if (securityContext?.procMount !== undefined) securityContext.procMount = 'Default'
+    for (const probe of [livenessProbe, startupProbe]) delete probe?.terminationGracePeriodSeconds
   }
   for (const { ephemeral } of volumes) delete ephemeral?.volumeClaimTemplate?.spec?.dataSourceRef
 }

@@ -19,10 +19,11 @@ import type { Toleration } from './scheduling.ts'
 
 /** Images may change, the deadline may come sooner, tolerations may be added or last longer. */
 export function checkSpecUpdate(next: PodSpec, previous: PodSpec): FieldError[] {
-  const counts = (['containers', 'initContainers'] as const)
-    .filter((list) => next[list]?.length !== previous[list]?.length)
-    .map((list) => forbidden(`spec.${list}`, 'pod updates may not add or remove containers'))
-  if (counts.length > 0) return counts
+  const resized = (['containers', 'initContainers'] as const).find(
+    (list) => next[list]?.length !== previous[list]?.length,
+  )
+  // What else has changed is no use to tell: containers can only be compared one by one.
+  if (resized) return [forbidden(`spec.${resized}`, 'pod updates may not add or remove containers')]
   return [
     ...checkDeadlineUpdate(next, previous),
     ...checkTolerationUpdate(next.tolerations ?? [], previous.tolerations ?? []),

@@ -12,7 +12,7 @@ import {
 import { checkLabelKey } from '../../../model/label-rules.ts'
 import { checkDnsLabel, checkLabelValue } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
-import { labelSelector } from '../../meta/label-selector.ts'
+import { freeLabelSelector, labelSelector } from '../../meta/label-selector.ts'
 import { nodeSelector, nodeSelectorTerm } from './node-selector.ts'
 import { repeatedAt } from './repeated.ts'
 
@@ -132,7 +132,7 @@ const spreadFields = {
     zero: 'write',
     doc: 'What is done where it cannot be met: DoNotSchedule or ScheduleAnyway.',
   }),
-  labelSelector: field(4, labelSelector, { doc: 'The pods that are counted.' }),
+  labelSelector: field(4, freeLabelSelector, { doc: 'The pods that are counted.' }),
 }
 
 type SpreadConstraint = InferFields<typeof spreadFields>

@@ -7,7 +7,7 @@ import { objectMeta } from '../../../schema/object-meta.ts'
 import { field, type Infer, type InferFields, inlined, type Schema, s } from '../../../schema/schema.ts'
 import { persistentVolumeClaimSpec } from './claim-spec.ts'
 import { checkDescendingPath } from './file-paths.ts'
-import { localObjectReference } from './local-references.ts'
+import { localObjectReference, namedReference } from './local-references.ts'
 import { configMapVolume, downwardVolume, projectedVolume, secretVolume } from './projected-files.ts'
 import { fc, iscsiWith, rbdWith } from './volumes/block-devices.ts'
 import * as disks from './volumes/cloud-disks.ts'
@@ -66,7 +66,7 @@ const csi = s.object(
     doc: 'A volume that a driver makes for the pod alone.',
     check: ({ driver = '', nodePublishSecretRef: secret }, path) => [
       ...systems.checkDriverName(driver, child(path, 'driver')),
-      ...(secret ? checkSecretName(secret.name ?? '', child(path, 'name')) : []),
+      ...(secret ? checkSecretName(secret.name, path) : []),
     ],
   },
 )
@@ -113,7 +113,7 @@ const sources = {
   flocker: field(15, systems.flocker, { doc: 'A dataset of Flocker.' }),
   persistentVolumeClaim: field(10, claim, { doc: 'The volume of a claim.' }),
   rbd: field(11, inNamespace(rbdWith, 'RBDVolumeSource'), { doc: 'An image of Ceph.' }),
-  cinder: field(13, inNamespace(disks.cinderWith, 'CinderVolumeSource'), { doc: 'A disk of Cinder.' }),
+  cinder: field(13, disks.cinderWith('CinderVolumeSource', namedReference), { doc: 'A disk of Cinder.' }),
   cephfs: field(14, inNamespace(shares.cephfsWith, 'CephFSVolumeSource'), { doc: 'A directory of CephFS.' }),
   quobyte: field(21, shares.quobyte, { doc: 'A volume of Quobyte.' }),
   downwardAPI: field(16, downwardVolume, { doc: 'Fields of the pod as files.' }),
@@ -127,7 +127,9 @@ const sources = {
   photonPersistentDisk: field(23, disks.photonPersistentDisk, { doc: 'A disk of the Photon controller.' }),
   portworxVolume: field(24, systems.portworxVolume, { doc: 'A volume of Portworx.' }),
   azureDisk: field(22, disks.azureDisk, { doc: 'A disk of Azure.' }),
-  storageos: field(27, inNamespace(systems.storageOsWith, 'StorageOSVolumeSource'), { doc: 'A volume of StorageOS.' }),
+  storageos: field(27, systems.storageOsWith('StorageOSVolumeSource', namedReference), {
+    doc: 'A volume of StorageOS.',
+  }),
   projected: field(26, projectedVolume, { doc: 'Files from several sources together.' }),
   scaleIO: field(25, inNamespace(systems.scaleIoWith, 'ScaleIOVolumeSource'), { doc: 'A volume of ScaleIO.' }),
   csi: field(28, csi, { doc: 'A volume that a driver makes for the pod alone.' }),
@@ -154,9 +156,10 @@ export const volume = s.object(fields, {
     name === '' ? [] : checkDnsLabel(name).map((text) => invalid(child(path, 'name'), name, text)),
 })
 
-function checkSecretName(name: string, path: FieldPath): FieldError[] {
-  if (name === '') return [required(path)]
-  return checkDnsSubdomain(name).map((text) => invalid(path, name, text))
+/** A name that is missing is told at its own place, one that is wrong at the volume's, as clients are used to. */
+function checkSecretName(name = '', path: FieldPath): FieldError[] {
+  if (name === '') return [required(child(path, 'nodePublishSecretRef.name'))]
+  return checkDnsSubdomain(name).map((text) => invalid(child(path, 'name'), name, text))
 }
 
 /** The claim gets its name and its owner from the pod; labels and annotations are all that a template can add. */

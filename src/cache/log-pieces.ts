@@ -1,0 +1,149 @@
+/**
+ * The store's log for those who are behind the caches' windows, in pieces that they share.
+ *
+ * A reader asks for the piece after the revision it has come to, and holds no other. The latest pieces are kept for a
+ * while, with the events made of them, since those who resume from old versions come in crowds: the log is read, and
+ * its objects decoded, once for all of them. Kept pieces are bounded in bytes; a reader that comes late reads anew.
+ */
+import type { Change, Revision, Store } from '../store/store.ts'
+import { StoreError } from '../store/store.ts'
+import type { CachedObject } from './cached-object.ts'
+import type { CacheEvent } from './event.ts'
+import type { KindCache } from './kind-cache.ts'
+
+/** A piece ends with the change that brings it here. */
+const pieceBytes = 256 * 1024
+const maxKeptBytes = 8 * 1024 * 1024
+const keptMs = 10_000
+
+/** All changes after one revision, up to another. */
+export class LogPiece {
+  readonly after: Revision
+  readonly through: Revision
+  readonly bytes: number
+  readonly #changes: readonly Change[]
+  readonly #events = new Map<KindCache, readonly CacheEvent[]>()
+
+  constructor(after: Revision, through: Revision, changes: readonly Change[]) {
+    this.after = after
+    this.through = through
+    this.#changes = changes
+    this.bytes = changes.reduce((sum, change) => sum + weight(change), 0)
+  }
+
+  /** What these changes are to the watchers of a kind. Throws UnreadableValue. */
+  events(cache: KindCache): readonly CacheEvent[] {
+    const known = this.#events.get(cache) ?? [...this.#read(cache)]
+    this.#events.set(cache, known)
+    return known
+  }
+
+  *#read(cache: KindCache): Generator<CacheEvent> {
+    const latest = new Map<string, CachedObject>()
+    for (const change of this.#changes) {
+      if (!change.key.startsWith(cache.prefix)) continue
+      const event = cache.event(change, previousOf(cache, change, latest.get(change.key)))
+      if (event === undefined) continue
+      latest.set(change.key, event.object)
+      yield event
+    }
+  }
+}
+
+/** The object before a change, which mostly is the one after the change before. */
+function previousOf(cache: KindCache, { key, previous }: Change, known: CachedObject | undefined) {
+  if (previous === undefined || known?.revision === previous.revision) return previous && known
+  return cache.readIfSound(key, previous.revision, previous.value)
+}
+
+export class LogPieces {
+  readonly #store: Store
+  readonly #prefix: string
+  /** The one used last comes last. */
+  readonly #kept = new Set<LogPiece>()
+  readonly #reading = new Map<Revision, Promise<LogPiece>>()
+  readonly #stop = new AbortController()
+  #bytes = 0
+  #timer: NodeJS.Timeout | undefined
+
+  /** Reads changes of the keys that start with `prefix`. */
+  constructor(store: Store, prefix: string) {
+    this.#store = store
+    this.#prefix = prefix
+  }
+
+  /** The changes after a revision, as far as one piece goes. `until` lies behind it, and is known to be reached. */
+  async read(after: Revision, until: Revision): Promise<LogPiece> {
+    const known = this.#find(after)
+    if (known !== undefined) return known
+    const reading = this.#reading.get(after) ?? this.#fetch(after, until).finally(() => this.#reading.delete(after))
+    this.#reading.set(after, reading)
+    return await reading
+  }
+
+  /** Ends what is being read. */
+  close(): void {
+    this.#stop.abort()
+    this.#forget()
+  }
+
+  #find(after: Revision): LogPiece | undefined {
+    for (const piece of this.#kept) {
+      if (piece.after > after || piece.through <= after) continue
+      this.#kept.delete(piece)
+      this.#kept.add(piece)
+      return piece
+    }
+    return undefined
+  }
+
+  async #fetch(after: Revision, until: Revision): Promise<LogPiece> {
+    const { signal } = this.#stop
+    for await (const { changes, through } of this.#store.watch({ prefix: this.#prefix, after, until, signal })) {
+      const pieces = [...inPieces(after, through, changes)]
+      // The first is used first, so it is the last to be dropped.
+      for (const piece of pieces.toReversed()) this.#keep(piece)
+      return pieces[0]!
+    }
+    throw new StoreError('the log of the store was not read to its end')
+  }
+
+  #keep(piece: LogPiece): void {
+    this.#kept.add(piece)
+    this.#bytes += piece.bytes
+    for (const oldest of this.#kept) {
+      if (this.#bytes <= maxKeptBytes || oldest === piece) break
+      this.#kept.delete(oldest)
+      this.#bytes -= oldest.bytes
+    }
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#forget(), keptMs).unref()
+  }
+
+  #forget(): void {
+    clearTimeout(this.#timer)
+    this.#kept.clear()
+    this.#bytes = 0
+  }
+}
+
+/** At least one piece. Changes of one revision are never parted. */
+function* inPieces(after: Revision, through: Revision, changes: readonly Change[]): Generator<LogPiece> {
+  let start = 0
+  let from = after
+  let bytes = 0
+  for (let i = 0; i < changes.length - 1; i++) {
+    const { revision } = changes[i]!
+    bytes += weight(changes[i]!)
+    if (bytes < pieceBytes || changes[i + 1]!.revision === revision) continue
+    yield new LogPiece(from, revision, changes.slice(start, i + 1))
+    start = i + 1
+    from = revision
+    bytes = 0
+  }
+  yield new LogPiece(from, through, changes.slice(start))
+}
+
+function weight({ key, value, previous }: Change): number {
+  return key.length + (value?.length ?? 0) + (previous?.value.length ?? 0)
+}

@@ -1,0 +1,103 @@
+/**
+ * Converts documents that are too large for the event loop in a thread of its own: YAML into JSON, JSON into YAML or
+ * indented JSON. The thread takes one after the other, so that many large ones at once take no more memory than one;
+ * it starts with the first and ends when there was nothing to do for a while, which gives its memory back.
+ */
+import { Worker } from 'node:worker_threads'
+import { ApiError } from '../model/api-error.ts'
+import type { Json } from '../model/json.ts'
+import type { Work, WorkReply, WorkRequest } from './aside-messages.ts'
+import { type ParsedJson, parseOwnJson } from './json.ts'
+
+/** What is smaller takes a few milliseconds, less than the way to the thread and back is worth. */
+export const largeDocument = 32 * 1024
+const idleMs = 5000
+const maxHeapMb = 1024
+
+interface Waiting {
+  readonly resolve: (reply: Converted) => void
+  readonly reject: (error: Error) => void
+}
+
+interface Converted {
+  readonly bytes: Buffer
+  readonly duplicates: readonly string[]
+}
+
+export class Aside {
+  #worker: Worker | undefined
+  readonly #waiting = new Map<number, Waiting>()
+  #lastId = 0
+  #idle: NodeJS.Timeout | undefined
+
+  /** YAML of a client, of at most `limit` bytes with all that it refers to. */
+  async readYaml(bytes: Buffer, limit: number): Promise<ParsedJson> {
+    const { bytes: json, duplicates } = await this.#convert('read YAML', bytes, limit)
+    return { value: parseOwnJson(json) as Json, duplicates }
+  }
+
+  /** JSON of our own in another form. */
+  async write(work: Exclude<Work, 'read YAML'>, json: Buffer): Promise<Buffer> {
+    return (await this.#convert(work, json, 0)).bytes
+  }
+
+  #convert(work: Work, bytes: Buffer, limit: number): Promise<Converted> {
+    const id = ++this.#lastId
+    clearTimeout(this.#idle)
+    this.#worker ??= this.#start()
+    this.#worker.ref()
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+      this.#worker!.postMessage({ id, work, bytes, limit } satisfies WorkRequest)
+    })
+  }
+
+  #start(): Worker {
+    const worker = new Worker(threadUrl(), { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } })
+    let cause: unknown
+    worker.on('message', (reply: WorkReply) => this.#receive(reply))
+    worker.on('error', (error: unknown) => {
+      cause = error
+    })
+    worker.on('exit', () => this.#end(worker, cause))
+    return worker
+  }
+
+  #receive(reply: WorkReply): void {
+    const waiting = this.#waiting.get(reply.id)
+    this.#waiting.delete(reply.id)
+    if ('bytes' in reply) {
+      const { buffer, byteOffset, byteLength } = reply.bytes
+      waiting?.resolve({ bytes: Buffer.from(buffer, byteOffset, byteLength), duplicates: reply.duplicates })
+    } else if ('refused' in reply) {
+      const { code, reason, message } = reply.refused
+      waiting?.reject(new ApiError(code, reason, message))
+    } else {
+      waiting?.reject(new Error(reply.fault))
+    }
+    if (this.#waiting.size === 0) this.#rest()
+  }
+
+  /** Nothing to do: the process may end meanwhile, and the thread does after a while. */
+  #rest(): void {
+    const worker = this.#worker!
+    worker.unref()
+    this.#idle = setTimeout(() => {
+      this.#worker = undefined
+      void worker.terminate()
+    }, idleMs).unref()
+  }
+
+  /** However the thread ended: what it had not answered has failed, and the next document starts another one. */
+  #end(worker: Worker, cause: unknown): void {
+    if (this.#worker !== worker) return
+    this.#worker = undefined
+    const failed = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (const { reject } of failed) reject(new Error('the thread that converts documents ended', { cause }))
+  }
+}
+
+function threadUrl(): URL {
+  return new URL(import.meta.url.endsWith('.ts') ? './aside-thread.ts' : './aside-thread.js', import.meta.url)
+}

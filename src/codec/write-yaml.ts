@@ -1,0 +1,114 @@
+/**
+ * YAML out: keys in byte order, lists not indented, texts of several lines as blocks. Every text is quoted that another
+ * reader could take for something else (`yes`, `1e3`, a date), or that holds what drives a terminal.
+ */
+import { sortUtf8 } from '../base/utf8-order.ts'
+import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { plainScalar } from './yaml-scalar.ts'
+
+export function stringifyYaml(value: Json): string {
+  const lines: string[] = []
+  writeNode(lines, value, { lead: '', margin: '' })
+  return `${lines.join('\n')}\n`
+}
+
+/** Where a value begins: what stands before it on its line, and what before each line below. */
+interface Place {
+  readonly lead: string
+  readonly margin: string
+}
+
+function writeNode(lines: string[], value: Json, place: Place): void {
+  if (Array.isArray(value) && value.length > 0) writeList(lines, value, place)
+  else if (isObject(value) && hasMembers(value)) writeMap(lines, value, place)
+  else lines.push(`${place.lead}${inline(value, place.margin)}`)
+}
+
+function hasMembers(object: JsonObject): boolean {
+  for (const key in object) if (object[key] !== undefined) return true
+  return false
+}
+
+function writeList(lines: string[], list: readonly Json[], { lead, margin }: Place): void {
+  const inner = `${margin}  `
+  for (const [i, item] of list.entries())
+    writeNode(lines, item, { lead: `${i === 0 ? lead : margin}- `, margin: inner })
+}
+
+function writeMap(lines: string[], map: JsonObject, { lead, margin }: Place): void {
+  let start = lead
+  for (const key of sortUtf8(Object.keys(map))) {
+    const value = map[key]
+    if (value === undefined) continue
+    const name = `${start}${keyText(key, margin)}:`
+    start = margin
+    if (Array.isArray(value) && value.length > 0) {
+      lines.push(name)
+      writeList(lines, value, { lead: margin, margin })
+    } else if (isObject(value) && hasMembers(value)) {
+      lines.push(name)
+      const inner = `${margin}  `
+      writeMap(lines, value, { lead: inner, margin: inner })
+    } else {
+      lines.push(`${name} ${inline(value, `${margin}  `)}`)
+    }
+  }
+}
+
+/** YAML finds the end of a key on its own only within 1,024 characters. */
+const longestKey = 1000
+
+function keyText(key: string, margin: string): string {
+  const text = isPlain(key) ? key : quoted(key)
+  return text.length <= longestKey ? text : `? ${text}\n${margin}`
+}
+
+/** A value that begins on the line of its key; `margin` is that of further lines. */
+function inline(value: Json, margin: string): string {
+  if (typeof value === 'string') return textOf(value, margin)
+  if (Array.isArray(value)) return '[]'
+  return isObject(value) ? '{}' : String(value)
+}
+
+function textOf(text: string, margin: string): string {
+  if (isPlain(text)) return text
+  return text.includes('\n') && isBlock(text) ? block(text, margin) : quoted(text)
+}
+
+const plainText = /^(?:[A-Za-z_/]|\d[\d.]*(?=[A-Za-z.]))[\w./@:+=,;'"~()-]*(?: [\w./@+=,;'"~()-][\w./@:+=,;'"~()-]*)*$/
+const endsWithColon = /:(?: |$)/
+const mayBeDate = /^\d{4}-/
+
+/** Whether a text stands for itself without quotes, for any reader of YAML. */
+function isPlain(text: string): boolean {
+  return (
+    text.length < 1000 &&
+    plainText.test(text) &&
+    !endsWithColon.test(text) &&
+    !mayBeDate.test(text) &&
+    plainScalar(text) === text
+  )
+}
+
+/** What drives a terminal, turns the direction of writing, or ends a line for some readers of YAML and not for others. */
+const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u
+const everyUnprintable = new RegExp(unprintable, 'gu')
+
+/** Texts that a block gives back as they are: printable, and no space where a reader could drop it. */
+function isBlock(text: string): boolean {
+  return !/^[\s#]|[ \t](?:\n|$)/.test(text) && !unprintable.test(text.replaceAll(/[\n\t]/g, ''))
+}
+
+function block(text: string, margin: string): string {
+  const mark = !text.endsWith('\n') ? '|-' : text.endsWith('\n\n') ? '|+' : '|'
+  const lines = text.replace(/\n$/, '').split('\n')
+  return `${mark}\n${lines.map((line) => (line === '' ? '' : `${margin}${line}`)).join('\n')}`
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.toWellFormed()).replaceAll(everyUnprintable, escaped)
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}

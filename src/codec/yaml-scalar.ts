@@ -1,0 +1,56 @@
+/**
+ * What a plain scalar of YAML means: the types of YAML 1.1 (`yes` is a boolean, `0755` an integer), as users of this
+ * field expect, without its dates and numbers to the base of 60, which stay the text they are (`80:80`). Integers keep
+ * every digit: beyond 2^53 they are bigint.
+ */
+import { badRequest } from '../model/api-error.ts'
+
+export type Scalar = string | number | bigint | boolean | null
+
+const words: ReadonlyMap<string, Scalar> = new Map<string, Scalar>([
+  ...['', '~', 'null', 'Null', 'NULL'].map((word) => [word, null] as const),
+  ...['y', 'yes', 'true', 'on'].flatMap((word) => spellings(word).map((text) => [text, true] as const)),
+  ...['n', 'no', 'false', 'off'].flatMap((word) => spellings(word).map((text) => [text, false] as const)),
+])
+
+function spellings(word: string): string[] {
+  return [word, word.toUpperCase(), `${word[0]!.toUpperCase()}${word.slice(1)}`]
+}
+
+const longestWord = 5
+const mayBeNumber = /^[-+.\d]/
+const integer = /^[-+]?(?:0[xX][\da-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9]\d*)$/
+const float = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/
+const noNumber = /^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/
+/** Longer texts that look like numbers are text: no number that is kept has as many digits. */
+const longestNumber = 400
+
+export function plainScalar(text: string): Scalar {
+  if (text.length <= longestWord) {
+    const word = words.get(text)
+    if (word !== undefined) return word
+  }
+  if (text.length > longestNumber || !mayBeNumber.test(text)) return text
+  const digits = text.replaceAll('_', '')
+  if (integer.test(digits)) return integerOf(digits)
+  if (float.test(digits)) return finite(Number(digits), text)
+  if (noNumber.test(text)) throw badRequest(`${text} is not a number that can be stored`)
+  return text
+}
+
+const longestInteger = 40
+
+function integerOf(text: string): number | bigint {
+  const negative = text.startsWith('-')
+  const digits = text.replace(/^[-+]/, '')
+  if (digits.length > longestInteger) return finite(Number(text), text)
+  // JavaScript spells octal 0o17 alone; with a bare leading zero it would be read as decimal.
+  const size = BigInt(/^0[0-7]+$/.test(digits) ? `0o${digits}` : digits.toLowerCase())
+  const value = negative ? -size : size
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value
+}
+
+function finite(value: number, text: string): number {
+  if (!Number.isFinite(value)) throw badRequest(`the number ${text.slice(0, 40)} is out of range`)
+  return value
+}

@@ -1,0 +1,35 @@
+/**
+ * Agrees with the client on the form of the answer, and writes down on the exchange what was agreed on. The events of a
+ * watch have fewer forms than objects have; that is settled later, when the request is known to be sound otherwise.
+ */
+import type { EventForm } from '../cache/event.ts'
+import { eventsOf } from '../registry/conversion.ts'
+import type { Resource } from '../registry/resource.ts'
+import type { Exchange } from './exchange.ts'
+import { negotiate } from './negotiate.ts'
+import { openView, projectedEvents, projectedForm, type View, viewNames } from './projections.ts'
+
+/** The form of objects, lists and errors. Throws 406 when the client accepts none that there is. */
+export function agreeOnForm(exchange: Exchange, resource: Resource): void {
+  agree(exchange, resource, false)
+}
+
+/** The form of the events of a watch. Throws 406 when the client accepts none that can be streamed. */
+export function agreeOnEvents(exchange: Exchange, resource: Resource): EventForm {
+  const view = agree(exchange, resource, true)
+  return view === undefined ? eventsOf(resource) : projectedEvents(view)
+}
+
+/** What is read and written through a subresource has no columns. */
+const viewsOfSubresource = viewNames.filter((name) => name !== 'Table')
+
+function agree(exchange: Exchange, resource: Resource, watch: boolean): View | undefined {
+  const { headers, info } = exchange
+  const { query } = info
+  const views = info.resource && info.subresource !== '' ? viewsOfSubresource : viewNames
+  const { form, projection } = negotiate({ headers, query, watch, vendor: resource.vendor }, views)
+  const view = projection && openView(resource, projection, query)
+  exchange.form = view === undefined ? form : projectedForm(form, view)
+  exchange.agreed = true
+  return view
+}

@@ -1,0 +1,85 @@
+/**
+ * The connections on which nobody has proved yet who they are: strangers. They are bounded, in all and per address, so
+ * that some room is always left for others; who has proved it is a stranger no more, and not bounded.
+ *
+ * Where there is no room a stranger who has had time enough makes room for a new one. If all are new themselves, as
+ * when hundreds of clients come back at once, the newest is turned away and comes again.
+ */
+import type { Socket } from 'node:net'
+
+export interface StrangerLimits {
+  readonly total: number
+  readonly perAddress: number
+  /** How long a stranger may stay in any case, in milliseconds. */
+  readonly leastTime: number
+}
+
+interface Stranger {
+  readonly address: string
+  readonly since: number
+  socket: Socket
+}
+
+export class Strangers {
+  readonly #limits: StrangerLimits
+  /** By connection and the oldest first, in all and by address. */
+  readonly #all = new Map<string, Stranger>()
+  readonly #byAddress = new Map<string, Map<string, Stranger>>()
+
+  constructor(limits: StrangerLimits) {
+    this.#limits = limits
+  }
+
+  /** False where there is no room for it. */
+  admit(socket: Socket): boolean {
+    const { remoteAddress: address = '' } = socket
+    const near = this.#byAddress.get(address) ?? new Map<string, Stranger>()
+    if (!this.#makeRoom(near, this.#limits.perAddress) || !this.#makeRoom(this.#all, this.#limits.total)) return false
+    const key = connectionKey(socket)
+    const stranger = { address, since: performance.now(), socket }
+    this.#all.set(key, stranger)
+    this.#byAddress.set(address, near.set(key, stranger))
+    socket.on('close', () => this.#forget(key, stranger))
+    return true
+  }
+
+  /** The connection goes on as this socket: what is inside TLS. */
+  becomes(socket: Socket): void {
+    const stranger = this.#all.get(connectionKey(socket))
+    if (stranger !== undefined) stranger.socket = socket
+  }
+
+  /** The socket of the same connection as it was admitted. */
+  find(socket: Socket): Socket | undefined {
+    return this.#all.get(connectionKey(socket))?.socket
+  }
+
+  /** Somebody has proved who they are. */
+  knows(key: string): void {
+    const stranger = this.#all.get(key)
+    if (stranger !== undefined) this.#forget(key, stranger)
+  }
+
+  /** Cuts off the oldest if there are too many; false if it has not had its time yet. */
+  #makeRoom(among: ReadonlyMap<string, Stranger>, limit: number): boolean {
+    if (among.size < limit) return true
+    const [key, oldest] = among.entries().next().value!
+    if (performance.now() - oldest.since < this.#limits.leastTime) return false
+    this.#forget(key, oldest)
+    oldest.socket.destroy()
+    return true
+  }
+
+  #forget(key: string, stranger: Stranger): void {
+    if (this.#all.get(key) !== stranger) return
+    this.#all.delete(key)
+    const near = this.#byAddress.get(stranger.address)
+    near?.delete(key)
+    if (near?.size === 0) this.#byAddress.delete(stranger.address)
+  }
+}
+
+/** Two sockets of one connection, the plain one and that inside TLS, have the same. */
+export function connectionKey({ remoteAddress = '', remotePort = 0 }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
+}

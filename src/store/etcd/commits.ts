@@ -1,0 +1,131 @@
+/**
+ * Commits on etcd: each is one transaction on one key, and when its answer is lost, as much of the truth as can be
+ * found out.
+ *
+ * After a lost answer nobody knows whether the write happened, and a copy that is still on its way may yet happen:
+ *  - A write of a key that exists is sent again. Both copies name the revision that they replace, so at most one of
+ *    them can happen: if it is the second, that is the answer. If it is not, the first may have happened, or another
+ *    writer was faster, perhaps with the same bytes, and it stays open.
+ *  - A new key is looked up. If it began with bytes that only this write has, the write happened. It is not sent again:
+ *    were the key deleted between the two copies, the second would bring it back.
+ *  - A member without space says so also to the write that filled it, having done it.
+ * What stays open is thrown as an ambiguous StoreError.
+ */
+import { type Bytes, type Committed, type Conflict, type Revision, StoreFull, type Write } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { isFull, writeFailure } from './failure.ts'
+import type { KeySpace } from './key-space.ts'
+import { withLease } from './lease.ts'
+import {
+  type Compare,
+  decodeRange,
+  decodeSwap,
+  encodeRange,
+  encodeSwap,
+  type KeyValue,
+  methods,
+  type RangeRequest,
+  type SwapRequest,
+} from './messages.ts'
+
+export class Commits {
+  readonly #connection: Connection
+  readonly #space: KeySpace
+
+  constructor(connection: Connection, space: KeySpace) {
+    this.#connection = connection
+    this.#space = space
+  }
+
+  async commit(write: Write): Promise<Committed | Conflict> {
+    try {
+      return await this.#send(write)
+    } catch (error) {
+      const failure = writeFailure(error, write.value?.length ?? 0)
+      if (!failure.ambiguous) throw failure
+      if (isFull(error)) return await this.#settleFull(write, error)
+      const found = await this.#findOut(write).catch(() => undefined)
+      if (found === undefined) throw failure
+      return found
+    }
+  }
+
+  async #send(write: Write, deadline?: number): Promise<Committed | Conflict> {
+    const request = this.#requestOf(write)
+    if (write.lifetimeSeconds === undefined) return await this.#swap(request, deadline)
+    return await withLease(this.#connection, write.lifetimeSeconds, (lease, until) =>
+      this.#swap({ ...request, lease }, Math.min(until, deadline ?? until)),
+    )
+  }
+
+  async #swap(request: SwapRequest, deadline: number | undefined): Promise<Committed | Conflict> {
+    const options = { effect: 'write', ...(deadline === undefined ? {} : { deadline }) } as const
+    const answer = await this.#connection.call(methods.txn, encodeSwap(request), options)
+    const { succeeded, revision, current } = decodeSwap(answer)
+    return succeeded
+      ? this.#committed(revision)
+      : { outcome: 'conflict', current: current && this.#space.entry(current) }
+  }
+
+  #requestOf({ key, expected, value, guards = [] }: Write): SwapRequest {
+    return {
+      key: this.#space.key(key),
+      compare: this.#expectation(expected),
+      value,
+      guards: guards.map((guard) => ({
+        key: this.#space.key(guard.key),
+        compare: this.#expectation(guard.revision),
+      })),
+    }
+  }
+
+  // A revision from before the offset names nothing that exists; -1 is what no key has.
+  #expectation(expected: Revision): Compare {
+    const equals = expected === 0 ? 0 : Math.max(-1, this.#space.etcdRevision(expected) || -1)
+    return { target: 'modRevision', equals }
+  }
+
+  /** The true outcome after a lost answer; undefined: it cannot be found out. */
+  async #findOut(write: Write): Promise<Committed | undefined> {
+    const deadline = performance.now() + this.#connection.deadlineMs / 2
+    if (write.expected === 0) return await this.#findMade(write, deadline)
+    const again = await this.#send(write, deadline)
+    return again.outcome === 'committed' ? again : undefined
+  }
+
+  /** Whether a key that is there now began with the bytes of this write, which no other has. */
+  async #findMade({ key, value, unique }: Write, deadline: number): Promise<Committed | undefined> {
+    if (!unique) return undefined
+    const now = await this.#look({ key: this.#space.key(key) }, deadline)
+    if (now === undefined) return undefined
+    const { createRevision } = now
+    const first =
+      now.version === 1 ? now : await this.#look({ key: this.#space.key(key), revision: createRevision }, deadline)
+    return first && sameBytes(first.value, value!) ? this.#committed(createRevision) : undefined
+  }
+
+  async #settleFull(write: Write, cause: unknown): Promise<Committed> {
+    const deadline = performance.now() + this.#connection.deadlineMs / 2
+    const made = write.expected === 0 ? await this.#findMade(write, deadline).catch(() => undefined) : undefined
+    if (made !== undefined) return made
+    const now = this.#look({ key: this.#space.key(write.key) }, deadline)
+    const ambiguous = await now.then(
+      (entry) => (entry === undefined ? 0 : this.#space.revision(entry.modRevision)) !== write.expected,
+      () => true,
+    )
+    throw new StoreFull('etcd has no space left: writes are refused', { cause, ambiguous })
+  }
+
+  async #look(request: RangeRequest, deadline: number): Promise<KeyValue | undefined> {
+    const answer = await this.#connection.call(methods.range, encodeRange(request), { effect: 'read', deadline })
+    return decodeRange(answer).entries[0]
+  }
+
+  #committed(etcdRevision: number): Committed {
+    return { outcome: 'committed', revision: this.#space.revision(etcdRevision) }
+  }
+}
+
+function sameBytes(a: Bytes, b: Bytes): boolean {
+  return Buffer.compare(a, b) === 0
+}

@@ -1,0 +1,318 @@
+/**
+ * The store contract over etcd v3, for as long as etcd does not go back in time.
+ *
+ * A commit is a transaction on one key: see commits.ts. Watchers are served from the tail that one feed fills. A revision is etcd's
+ * plus the offset kept in the store. A lifetime is a lease: see lease.ts.
+ *
+ * etcd counts every write of the cluster, also those of strangers' keys, which no watcher of ours is told. Someone who
+ * takes such a revision for the present and waits for a watch to come to it would wait for ever. So what `revision()`
+ * and `list()` tell is *settled*, that is, the feed has told all changes up to it, and if nothing of ours changed there,
+ * it is the revision of our last change before it, where the state was the same. Where the feed does not come by itself
+ * to a revision that etcd named, a stranger has written, and a tick (a note written under the prefix, behind that
+ * revision) makes the feeds of all servers pass it. A server that has just opened knows no last change and names what
+ * etcd named; the others pass that when they are asked for their revision.
+ *
+ *   etcd:  7 ours, 8 stranger's, 9 stranger's      feed: 7        look-up says 9, feed stays at 7
+ *          tick written at 10                      feed: 10       nothing of ours in 8 to 10: the present is 7
+ */
+import { randomBytes } from 'node:crypto'
+import { SharedLookup } from '../../base/shared-lookup.ts'
+import { assertKey, assertWrite } from '../key.ts'
+import {
+  type Batch,
+  type Committed,
+  type Conflict,
+  type Entry,
+  type Key,
+  type ListRange,
+  type Revision,
+  RevisionAhead,
+  RevisionGone,
+  type Snapshot,
+  StoreError,
+  type StoreRestored,
+  type WatchOptions,
+  type Write,
+} from '../store.ts'
+import { Commits } from './commits.ts'
+import { Compactor } from './compactor.ts'
+import type { Connection } from './connection.ts'
+import { isCompacted, isFuture, noteFailure, readFailure } from './failure.ts'
+import { Feed } from './feed.ts'
+import { History } from './history.ts'
+import type { KeySpace } from './key-space.ts'
+import {
+  decodeHeaderOnly,
+  decodeRange,
+  encodeCompact,
+  encodePut,
+  encodeRange,
+  methods,
+  type RangeRequest,
+  type RangeResponse,
+} from './messages.ts'
+import { readPages } from './pages.ts'
+import { restored, watchFrom } from './watch.ts'
+
+export interface EraOptions {
+  readonly connection: Connection
+  readonly space: KeySpace
+  /** The present, as etcd counts. */
+  readonly etcdRevision: number
+  /** How long history is kept. */
+  readonly historyMs: number
+  /** Told once, when etcd has gone back in time: the era is over. */
+  readonly onRestored: (error: StoreRestored) => void
+}
+
+/** How long the feed is given to come to a revision by itself before a tick is written. */
+const patienceMs = 10
+
+export class Era {
+  /** Why nothing is done any more. */
+  #over: StoreError | undefined
+  /** The newest of our own commits. */
+  #acknowledged: Revision = 0
+  /** A revision that history no longer reaches behind; others may have forgotten more by now. */
+  #oldest: Revision = 0
+  readonly #connection: Connection
+  readonly #space: KeySpace
+  readonly #commits: Commits
+  readonly #feed: Feed
+  readonly #compactor: Compactor
+  readonly #onRestored: EraOptions['onRestored']
+  readonly #present = new SharedLookup(() => this.#lookUp())
+  readonly #ticks = new SharedLookup(() => this.#tick())
+
+  constructor({ connection, space, etcdRevision, historyMs, onRestored }: EraOptions) {
+    this.#connection = connection
+    this.#space = space
+    this.#onRestored = onRestored
+    this.#commits = new Commits(connection, space)
+    this.#feed = new Feed({
+      connection,
+      space,
+      revision: space.revision(etcdRevision),
+      present: () => this.#lookUp(),
+      isRolledBack: () => this.#isRolledBack(),
+      onRestored: () => this.#restored(),
+    })
+    this.#compactor = new Compactor({
+      connection,
+      space,
+      historyMs,
+      revision: () => this.revision(),
+      compact: (target) => this.compact(target),
+    })
+  }
+
+  async commit(write: Write): Promise<Committed | Conflict> {
+    this.#assertOpen()
+    assertWrite(write)
+    const told = this.#told
+    const result = await this.#commits.commit(write)
+    if (result.outcome === 'conflict') return result
+    // It happened in another history than the one that this process knows; under which revision, the next era will say.
+    if (result.revision <= told) throw new StoreError(this.#restored().message, { ambiguous: true })
+    this.#acknowledged = Math.max(this.#acknowledged, result.revision)
+    return result
+  }
+
+  async revision(): Promise<Revision> {
+    this.#assertOpen()
+    return this.#settled(await this.#present.ask())
+  }
+
+  async get(key: Key): Promise<Entry | undefined> {
+    this.#assertOpen()
+    assertKey(key)
+    const { entries } = await this.#range({ key: this.#space.key(key) })
+    return entries[0] && this.#space.entry(entries[0])
+  }
+
+  async list({ prefix, after, limit, revision }: ListRange): Promise<Snapshot> {
+    this.#assertOpen()
+    const range = this.#space.range(prefix, after)
+    const at = revision === undefined ? undefined : this.#readableAt(revision)
+    try {
+      const page = await readPages({ ...range, limit, revision: at }, (request) => this.#callRange(request))
+      const entries = page.entries.map((entry) => this.#space.entry(entry))
+      const told = revision ?? (await this.#settled(this.#space.revision(page.revision)))
+      return { revision: told, entries, remaining: page.remaining }
+    } catch (error) {
+      throw await this.#listFailure(error, revision ?? this.#feed.newest)
+    }
+  }
+
+  async *watch(options: WatchOptions): AsyncIterable<Batch> {
+    this.#assertOpen()
+    const { tail } = this.#feed
+    const history = new History(this.#connection, this.#space, options.signal)
+    try {
+      yield* tail.follow(options, async (after) => {
+        if (after < this.#oldest) throw new RevisionGone(after, this.#oldest)
+        return history.read(after, await this.#anchor(tail.revision))
+      })
+    } finally {
+      await history.close()
+    }
+  }
+
+  async compact(revision: Revision): Promise<void> {
+    this.#assertOpen()
+    const present = await this.#present.ask()
+    if (revision > present) throw new RevisionAhead(revision, await this.#settled(present))
+    if (this.#space.etcdRevision(revision) < 1) return
+    // Not before our own watch has told it: etcd could no longer add the previous value.
+    await this.#settled(revision)
+    try {
+      // Done twice is done once, so it may be tried again like a read.
+      const request = encodeCompact(this.#space.etcdRevision(revision))
+      await this.#connection.call(methods.compact, request, { effect: 'read' })
+    } catch (error) {
+      if (!isCompacted(error)) throw readFailure(error)
+    }
+    this.#oldest = Math.max(this.#oldest, revision)
+    this.#feed.tail.forget(revision)
+  }
+
+  /** Ends all watches and whatever else goes on. */
+  async end(reason: StoreError): Promise<void> {
+    this.#over ??= reason
+    this.#compactor.stop()
+    await this.#feed.stop(this.#over)
+  }
+
+  /** The highest revision that etcd has told. */
+  get #told(): Revision {
+    return Math.max(this.#acknowledged, this.#feed.tail.revision)
+  }
+
+  #restored(): StoreError {
+    if (this.#over !== undefined) return this.#over
+    const error = restored(this.#told)
+    this.#over = error
+    void this.end(error)
+    this.#onRestored(error)
+    return error
+  }
+
+  /** A write cannot be stale: where it comes below what was told before, etcd has gone back in time. */
+  async #isRolledBack(): Promise<boolean> {
+    const told = this.#told
+    return (await this.#ticks.ask()) <= told
+  }
+
+  /** etcd's revision, linearizable: asked by reading a key that need not exist. */
+  async #lookUp(): Promise<Revision> {
+    const { revision } = await this.#range({ key: this.#space.note('tick'), countOnly: true })
+    return this.#space.revision(revision)
+  }
+
+  /** The revision to tell for `revision`, once the feed has told all up to it. See the top of the file. */
+  async #settled(revision: Revision): Promise<Revision> {
+    const feed = this.#feed
+    let before: Revision = feed.tail.revision
+    while (!(await feed.reached(revision, patienceMs))) {
+      this.#assertOpen()
+      if (feed.tail.revision === before) {
+        await this.#push(revision)
+        break
+      }
+      before = feed.tail.revision
+    }
+    return Math.min(revision, feed.newest)
+  }
+
+  /** Makes a feed that stands still pass `revision`. It may yet come by itself, so a tick that fails is not the end. */
+  async #push(revision: Revision): Promise<void> {
+    let cause: unknown
+    this.#ticks.ask().catch((error: unknown) => {
+      cause = error
+    })
+    if (await this.#feed.reached(revision, this.#connection.deadlineMs)) return
+    this.#assertOpen()
+    cause ??= this.#feed.failure
+    throw new StoreError('etcd: the watch does not come to the revision of the store', { cause })
+  }
+
+  async #tick(): Promise<Revision> {
+    // No two ticks are the same, so that one can be told from another at the same revision: see unbroken.ts.
+    const request = encodePut(this.#space.note('tick'), randomBytes(8))
+    try {
+      // Not a read, but one that may be repeated like one: a tick more does no harm.
+      const answer = await this.#connection.call(methods.put, request, { effect: 'read' })
+      return this.#space.revision(decodeHeaderOnly(answer))
+    } catch (error) {
+      throw noteFailure(error)
+    }
+  }
+
+  /** A revision at or behind `revision` that etcd's watch is sure to tell. */
+  async #anchor(revision: Revision): Promise<Revision> {
+    return this.#feed.anchored ? revision : this.#ticks.ask()
+  }
+
+  /**
+   * Where to read the state of a revision. If nothing of ours changed since, at the present of the feed, where the
+   * state is the same: the revision itself may be compacted although it is our newest.
+   */
+  #readableAt(revision: Revision): number {
+    const { newest, tail } = this.#feed
+    const unchanged = newest <= revision && revision <= tail.revision
+    const at = this.#space.etcdRevision(unchanged ? tail.revision : revision)
+    if (at < 1) throw new RevisionGone(revision, this.#space.revision(1))
+    return at
+  }
+
+  async #range(request: RangeRequest): Promise<RangeResponse> {
+    try {
+      return await this.#callRange(request)
+    } catch (error) {
+      throw readFailure(error)
+    }
+  }
+
+  /**
+   * Linearizable. Some versions of etcd give a stale answer after a pause of the member; one that lies behind what was
+   * known before asking is such, and another member is asked.
+   */
+  async #callRange(request: RangeRequest): Promise<RangeResponse> {
+    const known = this.#space.etcdRevision(this.#told)
+    const encoded = encodeRange(request)
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const response = decodeRange(await this.#connection.call(methods.range, encoded, { effect: 'read' }))
+      if (response.revision >= known) return response
+      this.#connection.moveOn()
+    }
+    if (await this.#isRolledBack()) throw this.#restored()
+    throw new StoreError('etcd: its revision lies behind one that it has told before')
+  }
+
+  async #listFailure(error: unknown, revision: Revision): Promise<StoreError> {
+    if (isCompacted(error)) return new RevisionGone(revision, await this.#oldestAbove(revision))
+    if (isFuture(error)) return new RevisionAhead(revision, await this.revision())
+    return readFailure(error)
+  }
+
+  /** The oldest revision kept, above one that is gone: as we know it, or as etcd tells it to a watch from below. */
+  async #oldestAbove(revision: Revision): Promise<Revision> {
+    if (revision < this.#oldest) return this.#oldest
+    const signal = AbortSignal.timeout(1_000)
+    const after = Math.max(this.#space.revision(1), revision - 1)
+    const batches = watchFrom(this.#connection, this.#space, { after, signal })
+    try {
+      await batches.next()
+    } catch (error) {
+      if (!(error instanceof RevisionGone)) throw error
+      this.#oldest = Math.max(this.#oldest, error.oldest)
+    } finally {
+      await batches.return(undefined)
+    }
+    return Math.max(this.#oldest, revision + 1)
+  }
+
+  #assertOpen(): void {
+    if (this.#over !== undefined) throw this.#over
+  }
+}

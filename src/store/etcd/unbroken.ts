@@ -1,0 +1,54 @@
+/**
+ * Whether etcd still has the history that this process has read from it. A watch that is taken up again after a break
+ * would not tell: on an etcd that was restored from a backup meanwhile it would wait until revisions are past those of
+ * before, and go on as if nothing had happened. So the last event that was told is looked up at its revision.
+ */
+import type { StoreRestored } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { isCompacted, isFuture } from './failure.ts'
+import { decodeRange, encodeRange, type KeyValue, methods, type WatchEvent } from './messages.ts'
+
+export interface Known {
+  readonly connection: Connection
+  /** The last event that etcd told; undefined: none yet. */
+  readonly last: WatchEvent | undefined
+  /** The highest revision that etcd has told, by its own count. */
+  readonly etcdRevision: number
+  /** A key to ask for where no event is known. */
+  readonly anyKey: Uint8Array
+  /** Makes sure that etcd's revision is below one that it told: a read may be stale, so this writes. */
+  readonly isRolledBack: () => Promise<boolean>
+  readonly restored: () => StoreRestored
+}
+
+/** Throws StoreRestored when it has not. What has been compacted cannot be compared: the watch says that it is gone. */
+export async function assertUnbroken(known: Known): Promise<void> {
+  try {
+    if (!(await isAsTold(known))) throw known.restored()
+  } catch (error) {
+    if (isCompacted(error)) return
+    if (isFuture(error) && (await known.isRolledBack())) throw known.restored()
+    throw error
+  }
+}
+
+async function isAsTold({ connection, last, etcdRevision, anyKey }: Known): Promise<boolean> {
+  const look = (key: Uint8Array, revision: number) => lookAt(connection, key, revision)
+  // A stranger's key that is not UTF-8 cannot be asked for.
+  if (last === undefined || last.entry.key.includes('\ufffd')) {
+    await look(anyKey, etcdRevision)
+    return true
+  }
+  const { deleted, entry } = last
+  const key = Buffer.from(entry.key)
+  const found = await look(key, entry.modRevision)
+  if (deleted) return found === undefined && (await look(key, entry.modRevision - 1)) !== undefined
+  return (
+    found !== undefined && found.modRevision === entry.modRevision && Buffer.compare(found.value, entry.value) === 0
+  )
+}
+
+async function lookAt(connection: Connection, key: Uint8Array, revision: number): Promise<KeyValue | undefined> {
+  const answer = await connection.call(methods.range, encodeRange({ key, revision }), { effect: 'read' })
+  return decodeRange(answer).entries[0]
+}

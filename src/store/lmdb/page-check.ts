@@ -1,0 +1,194 @@
+/**
+ * A look at every page of the data file that is in use, before lmdb sees it. lmdb trusts its pages: what a damaged one
+ * makes of it is a dead process, or the wrong data. Here it becomes a sentence.
+ *
+ * Checked is what lmdb relies on: each tree from its root (page numbers, kinds of pages, places of the records, order
+ * of the keys, and the counts that the tree keeps of itself), that no page is used twice, and that none in use is listed
+ * as free, to be overwritten. Values are not looked into: those carry checksums of their own.
+ */
+import { closeSync, openSync, statSync } from 'node:fs'
+import { StoreError } from '../store.ts'
+import { type Meta, PageReader, pageHeader, readMeta, readTree, type Tree, treeBytes, wide } from './page-file.ts'
+
+/** Throws StoreError where the file is damaged. One that is absent or empty is new. */
+export function checkPages(path: string): void {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return
+  const descriptor = openSync(path, 'r')
+  try {
+    const meta = readMeta(descriptor)
+    if (meta === undefined) throw new Damage('its first two pages are not sound')
+    new PageCheck(meta, new PageReader(descriptor, meta.pageSize)).run()
+  } catch (error) {
+    if (!(error instanceof Damage)) throw error
+    throw new StoreError(`the data file ${path} is damaged (${error.message}): restore it from a backup`)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+class Damage extends Error {}
+
+function assert(sound: boolean, what: () => string): void {
+  if (!sound) throw new Damage(what())
+}
+
+/** Flags of pages, and of records. */
+const branchPage = 1
+const leafPage = 2
+const overflowPage = 4
+const longRecord = 1
+const treeRecord = 2
+
+interface Leaf {
+  readonly flags: number
+  readonly key: Buffer
+  /** The value, or for a long record the reference to its pages. */
+  readonly data: Buffer
+  /** How long the value is. */
+  readonly size: number
+}
+
+/** A way through a tree: what it says of itself, what was found so far, and who looks at its records. */
+interface Walk {
+  readonly name: string
+  readonly tree: Tree
+  readonly found: { branches: number; leaves: number; overflows: number; entries: number }
+  lastKey: Buffer | undefined
+  readonly onLeaf: (leaf: Leaf) => void
+}
+
+/** What each page is for. */
+const unknown = 0
+const inUse = 1
+const isFree = 2
+
+class PageCheck {
+  readonly #meta: Meta
+  readonly #file: PageReader
+  readonly #pages: Uint8Array
+  readonly #free: { readonly page: number; readonly count: number }[] = []
+
+  constructor(meta: Meta, file: PageReader) {
+    assert(meta.lastPage >= 1 && meta.lastPage < 2 ** 34, () => `it has ${meta.lastPage} pages`)
+    this.#meta = meta
+    this.#file = file
+    this.#pages = new Uint8Array(meta.lastPage + 1)
+    this.#pages.fill(inUse, 0, 2)
+  }
+
+  run(): void {
+    this.#walk('of tables', this.#meta.main, (leaf) => this.#walkTable(leaf))
+    this.#walk('of free pages', this.#meta.free, (leaf) => this.#takeFree(leaf))
+    for (const { page, count } of this.#free) this.#mark(page, count, isFree)
+  }
+
+  #walkTable({ flags, key, data }: Leaf): void {
+    assert(flags === treeRecord && data.length === treeBytes, () => 'its list of tables')
+    const tree = readTree(data, 0)
+    assert(tree.flags === 0, () => `table ${key} is of another kind`)
+    this.#walk(key.toString('latin1'), tree, () => {})
+  }
+
+  #walk(name: string, tree: Tree, onLeaf: (leaf: Leaf) => void): void {
+    const found = { branches: 0, leaves: 0, overflows: 0, entries: 0 }
+    if (tree.root !== undefined) this.#walkPage({ name, tree, found, lastKey: undefined, onLeaf }, tree.root, 1)
+    for (const what of ['branches', 'leaves', 'overflows', 'entries'] as const)
+      assert(found[what] === tree[what], () => `table ${name} has ${found[what]} ${what} and should have ${tree[what]}`)
+  }
+
+  #walkPage(walk: Walk, page: number, depth: number): void {
+    this.#mark(page, 1, inUse)
+    const bytes = this.#pageAt(page)
+    const last = depth >= walk.tree.depth
+    assert(bytes.readUInt16LE(18) === (last ? leafPage : branchPage), () => `page ${page} is of another kind`)
+    const records = this.#recordsOf(page, bytes)
+    walk.found[last ? 'leaves' : 'branches']++
+    if (last) walk.found.entries += records.length
+    for (const at of records) {
+      if (last) this.#walkLeaf(walk, bytes, at)
+      else this.#walkPage(walk, childOf(bytes, at), depth + 1)
+    }
+  }
+
+  /** Where the records of a page are: within it, behind the list of them. */
+  #recordsOf(page: number, bytes: Buffer): number[] {
+    const listEnd = pageHeader + bytes.readUInt16LE(20)
+    const recordsAt = pageHeader + bytes.readUInt16LE(22)
+    const sound = listEnd > pageHeader && listEnd % 2 === 0 && listEnd <= recordsAt && recordsAt <= bytes.length
+    assert(sound, () => `page ${page} is not laid out well`)
+    const records: number[] = []
+    for (let i = pageHeader; i < listEnd; i += 2) {
+      const at = pageHeader + bytes.readUInt16LE(i)
+      assert(at >= recordsAt && at + 8 <= bytes.length, () => `page ${page} has a record outside of it`)
+      records.push(at)
+    }
+    return records
+  }
+
+  #walkLeaf(walk: Walk, bytes: Buffer, at: number): void {
+    const size = bytes.readUInt32LE(at)
+    const flags = bytes.readUInt16LE(at + 4)
+    const keyEnd = at + 8 + bytes.readUInt16LE(at + 6)
+    const dataEnd = keyEnd + (flags === longRecord ? 24 : size)
+    assert(flags <= treeRecord && dataEnd <= bytes.length, () => `table ${walk.name} has a record beyond its page`)
+    const key = bytes.subarray(at + 8, keyEnd)
+    // The numbers of transactions that freed pages are kept as numbers, not as bytes.
+    const ordered = walk.lastKey === undefined || walk.tree === this.#meta.free || walk.lastKey.compare(key) < 0
+    assert(ordered, () => `the keys of table ${walk.name} are not in order`)
+    walk.lastKey = key
+    const data = bytes.subarray(keyEnd, dataEnd)
+    if (flags === longRecord) walk.found.overflows += this.#takeLong(data, size)
+    walk.onLeaf({ flags, key, data, size })
+  }
+
+  /** A record with pages of its own. Gives how many. */
+  #takeLong(reference: Buffer, size: number): number {
+    const [page, count] = [wide(reference, 0), wide(reference, 16)]
+    assert(count === Math.ceil((pageHeader + size) / this.#file.pageSize), () => `a long record at page ${page}`)
+    this.#mark(page, count, inUse)
+    const bytes = this.#pageAt(page)
+    const sound = bytes.readUInt16LE(18) === overflowPage && bytes.readUInt32LE(20) === count
+    assert(sound, () => `page ${page} is of another kind`)
+    return count
+  }
+
+  /** How many numbers there are, and then a page each, or how many lie together (below zero) and the first of them. */
+  #takeFree({ flags, data, size }: Leaf): void {
+    const value = flags === longRecord ? this.#longValue(data, size) : data
+    const end = 8 * (1 + wide(value, 0))
+    assert(end <= value.length, () => 'its list of free pages')
+    for (let at = 8; at < end; at += 8) {
+      const entry = Number(value.readBigInt64LE(at))
+      if (entry > 0) this.#free.push({ page: entry, count: 1 })
+      if (entry >= 0) continue
+      at += 8
+      assert(at < end, () => 'its list of free pages')
+      this.#free.push({ page: wide(value, at), count: -entry })
+    }
+  }
+
+  #longValue(reference: Buffer, size: number): Buffer {
+    return this.#file.pages(wide(reference, 0), wide(reference, 16)).subarray(pageHeader, pageHeader + size)
+  }
+
+  /** Each page has one use. */
+  #mark(page: number, count: number, use: number): void {
+    assert(page >= 2 && page + count <= this.#pages.length, () => `it refers to page ${page}, which it does not have`)
+    for (let i = page; i < page + count; i++) {
+      assert(this.#pages[i] === unknown, () => `page ${i} is used twice`)
+      this.#pages[i] = use
+    }
+  }
+
+  #pageAt(page: number): Buffer {
+    const bytes = this.#file.page(page)
+    assert(wide(bytes, 0) === page, () => `page ${page} holds something else`)
+    assert(wide(bytes, 8) <= this.#meta.transaction, () => `page ${page} is newer than the last transaction`)
+    return bytes
+  }
+}
+
+/** The page that a record of a branch refers to: six bytes, in the place of size and flags. */
+function childOf(bytes: Buffer, at: number): number {
+  return bytes.readUInt16LE(at + 4) * 2 ** 32 + bytes.readUInt32LE(at)
+}

@@ -1,0 +1,139 @@
+/**
+ * The data file as pages, read without lmdb: its two meta pages, the records of its trees, and pages by number. The
+ * layout is that of the lmdb that is pinned in package.json (data version 2), little-endian.
+ */
+import { readSync } from 'node:fs'
+
+/** Where a page's own data begins. */
+export const pageHeader = 24
+
+const magicAt = 24
+const versionAt = 28
+const freeTreeAt = 48
+const mainTreeAt = 96
+const lastPageAt = 144
+const transactionAt = 152
+const metaBytes = 160
+
+const magic = 0xbeefc0de
+const version = 2
+const pageSizes = [4096, 8192, 16384, 32768, 65536]
+
+export interface Meta {
+  readonly pageSize: number
+  readonly lastPage: number
+  readonly transaction: number
+  readonly free: Tree
+  readonly main: Tree
+}
+
+/** The record of a tree: where it is, and what it says of itself. */
+export interface Tree {
+  readonly flags: number
+  readonly depth: number
+  readonly branches: number
+  readonly leaves: number
+  readonly overflows: number
+  readonly entries: number
+  /** Undefined: it holds nothing. */
+  readonly root: number | undefined
+}
+
+export const treeBytes = 48
+const noPage = 0xffff_ffff_ffff_ffffn
+
+export function readTree(bytes: Buffer, at: number): Tree {
+  return {
+    flags: bytes.readUInt16LE(at + 4),
+    depth: bytes.readUInt16LE(at + 6),
+    branches: wide(bytes, at + 8),
+    leaves: wide(bytes, at + 16),
+    overflows: wide(bytes, at + 24),
+    entries: wide(bytes, at + 32),
+    root: bytes.readBigUInt64LE(at + 40) === noPage ? undefined : wide(bytes, at + 40),
+  }
+}
+
+/** A number of eight bytes; those beyond 2^53 are not exact, nor are they ever right. */
+export function wide(bytes: Buffer, at: number): number {
+  return bytes.readUInt32LE(at + 4) * 2 ** 32 + bytes.readUInt32LE(at)
+}
+
+/**
+ * The newest meta page; undefined where the two are not what lmdb leaves. Transactions write them in turns, the even
+ * ones the first: so one of them is always exactly one transaction older. Else the newest was lost to damage, and the
+ * older one would be taken for the truth.
+ */
+export function readMeta(descriptor: number): Meta | undefined {
+  const first = readAt(descriptor, 0, metaBytes)
+  const pageSize = first.readUInt32LE(freeTreeAt)
+  if (!pageSizes.includes(pageSize)) return undefined
+  const pages = [first, readAt(descriptor, pageSize, metaBytes)]
+  if (!pages.every((page, i) => isMeta(page, i, pageSize))) return undefined
+  const [even, odd] = pages.map((page) => wide(page, transactionAt)) as [number, number]
+  const fresh = even === 0 && odd === 0
+  if (!fresh && (even % 2 !== 0 || odd % 2 !== 1 || Math.abs(even - odd) !== 1)) return undefined
+  const newest = pages[even > odd ? 0 : 1]!
+  return {
+    pageSize,
+    lastPage: wide(newest, lastPageAt),
+    transaction: Math.max(even, odd),
+    free: readTree(newest, freeTreeAt),
+    main: readTree(newest, mainTreeAt),
+  }
+}
+
+function isMeta(page: Buffer, index: number, pageSize: number): boolean {
+  return (
+    wide(page, 0) === index &&
+    page.readUInt32LE(magicAt) === magic &&
+    (page.readUInt32LE(versionAt) & 0xffff) === version &&
+    page.readUInt32LE(freeTreeAt) === pageSize
+  )
+}
+
+const chunkBytes = 256 * 1024
+const maxChunks = 64
+
+/** Pages by number. Neighbours are read together and kept for a while, since a tree lies together for the most part. */
+export class PageReader {
+  readonly pageSize: number
+  readonly #descriptor: number
+  readonly #chunks = new Map<number, Buffer>()
+
+  constructor(descriptor: number, pageSize: number) {
+    this.#descriptor = descriptor
+    this.pageSize = pageSize
+  }
+
+  page(page: number): Buffer {
+    const at = page * this.pageSize
+    const offset = at % chunkBytes
+    return this.#chunk((at - offset) / chunkBytes).subarray(offset, offset + this.pageSize)
+  }
+
+  /** Several pages that lie together. */
+  pages(page: number, count: number): Buffer {
+    return readAt(this.#descriptor, page * this.pageSize, count * this.pageSize)
+  }
+
+  #chunk(index: number): Buffer {
+    const known = this.#chunks.get(index)
+    if (known !== undefined) return known
+    const chunk = readAt(this.#descriptor, index * chunkBytes, chunkBytes)
+    if (this.#chunks.size >= maxChunks) this.#chunks.delete(this.#chunks.keys().next().value!)
+    this.#chunks.set(index, chunk)
+    return chunk
+  }
+}
+
+/** Zeros where the file ends before. */
+function readAt(descriptor: number, position: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(size)
+  for (let done = 0; done < size; ) {
+    const read = readSync(descriptor, bytes, done, size - done, position + done)
+    if (read === 0) return bytes.fill(0, done)
+    done += read
+  }
+  return bytes
+}

@@ -1,0 +1,98 @@
+/** Lists at an older version, which come from the store's history: of any length, and with few questions to the store. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { encodeStored } from '../../src/codec/stored.ts'
+import { LmdbStore } from '../../src/store/lmdb/store.ts'
+import { type Cluster, startEtcd } from '../tools/etcd.ts'
+import type { HttpClient } from '../tools/http-client.ts'
+import { startServer } from '../tools/server.ts'
+
+const path = '/api/v1/namespaces/default/configmaps'
+
+const exactly = (version: number, rest: string) =>
+  `${path}?resourceVersion=${version}&resourceVersionMatch=Exact&${rest}`
+
+// biome-ignore lint/suspicious/noExplicitAny: lists as they came
+async function list(client: HttpClient, target: string): Promise<any> {
+  const { status, body, text } = await client.get(target)
+  assert.equal(status, 200, text.slice(0, 1000))
+  return body
+}
+
+test('with a selector and a small limit etcd is not asked once per object', { timeout: 60_000 }, async (t) => {
+  const cluster = await startEtcd()
+  t.after(() => cluster.stop())
+  const client = (await startServer(t, [`--etcd-servers=${cluster.endpoints}`])).client()
+  const nameOf = (i: number) => `m-${String(i).padStart(4, '0')}`
+  const labelsOf = (i: number) => (i % 300 === 299 ? { labels: { rare: 'yes' } } : {})
+  const count = 1200
+  const make = (i: number) => client.post(path, { metadata: { name: nameOf(i), ...labelsOf(i) } })
+  const made = await Promise.all(Array.from({ length: count }, (_, i) => make(i)))
+  assert.ok(made.every(({ status }) => status === 201))
+  const version = Number((await list(client, `${path}?limit=1`)).metadata.resourceVersion)
+  assert.equal((await client.delete(`${path}/${nameOf(299)}`)).status, 200)
+
+  const before = await rangesOf(cluster)
+  const names: string[] = []
+  let target = exactly(version, 'labelSelector=rare&limit=1')
+  for (let page = 0; target !== ''; page++) {
+    assert.ok(page < 10, 'there is no end')
+    const { items, metadata } = await list(client, target)
+    assert.equal(metadata.resourceVersion, String(version))
+    assert.ok(items.length <= 1)
+    names.push(...items.map((item: { metadata: { name: string } }) => item.metadata.name))
+    const token = encodeURIComponent(metadata.continue ?? '')
+    target = token === '' ? '' : `${path}?labelSelector=rare&limit=1&continue=${token}`
+  }
+  assert.deepEqual(names, [299, 599, 899, 1199].map(nameOf))
+  const asked = (await rangesOf(cluster)) - before
+  assert.ok(asked < 60, `etcd was asked ${asked} times`)
+})
+
+/** How often etcd has been asked for a range, as it counts itself. */
+async function rangesOf({ endpoints }: Cluster): Promise<number> {
+  const text = await (await fetch(`${endpoints[0]}/metrics`)).text()
+  return Number(/^grpc_server_started_total\{grpc_method="Range",.*\} (\S+)$/m.exec(text)![1])
+}
+
+test('a list of 140,000 objects is told whole, by pages and at once', { timeout: 120_000 }, async (t) => {
+  const server = await startServer(t)
+  await server.stop()
+  const count = 140_000
+  await fill(join(server.directory, 'data'), count)
+  await server.restart()
+  const client = server.client()
+  const version = Number((await list(client, `${path}?limit=1`)).metadata.resourceVersion)
+  assert.equal((await client.post(path, { metadata: { name: 'a-new-one' } })).status, 201)
+  const first = await list(client, exactly(version, `limit=${count - 3}`))
+  assert.ok(first.items.length > 1000)
+  assert.equal(first.items.length + first.metadata.remainingItemCount, count)
+  // A page may end before it is full: what it holds is bounded.
+  let told = first.items.length
+  for (let token = first.metadata.continue; token !== undefined; ) {
+    const page = await list(client, `${path}?limit=${count}&continue=${token}`)
+    told += page.items.length
+    token = page.metadata.continue
+  }
+  assert.equal(told, count)
+  const all = await list(client, exactly(version, ''))
+  assert.equal(all.items.length, count)
+  assert.equal(all.metadata.continue, undefined)
+})
+
+/** Many small objects, put where the server finds them at its start. */
+async function fill(directory: string, count: number): Promise<void> {
+  const store = await LmdbStore.open({ directory })
+  const object = (i: number) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: `m-${i}`, namespace: 'default', uid: `uid-${i}` },
+  })
+  const commits = Array.from({ length: count }, (_, i) => {
+    const key = `objects/core/configmaps/default/m-${i}`
+    return store.commit({ key, expected: 0, value: encodeStored(key, object(i), {}) })
+  })
+  await Promise.all(commits)
+  await store.close()
+}

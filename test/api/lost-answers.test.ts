@@ -1,0 +1,195 @@
+/**
+ * Writes whose answer from the store is lost: what can be found out is answered, and what cannot is a 504 without a
+ * time to try again, since clients (client-go: every verb, up to ten times) repeat by themselves what is answered with
+ * one. Each test has a server of its own, with a wire to etcd that loses answers.
+ */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { after, before, describe, it } from 'node:test'
+import type { Worker } from 'node:worker_threads'
+import { allKinds } from '../../src/kinds/all.ts'
+import { type Cluster, startEtcd } from '../tools/etcd.ts'
+import type { Answer, HttpClient, WatchEvent } from '../tools/http-client.ts'
+import { startInProcess } from '../tools/in-process.ts'
+import { kubectl } from '../tools/kubectl.ts'
+import { type Ending, type ServerHandle, startServer } from '../tools/server.ts'
+import { startProxy, type Proxy as Wire } from '../tools/tcp-proxy.ts'
+
+const ending: (() => Promise<void>)[] = []
+const path = '/api/v1/namespaces/default/configmaps'
+
+let cluster: Cluster
+/** A server whose answers are never lost. */
+let witness: HttpClient
+
+before(async () => {
+  cluster = await startEtcd()
+  ending.unshift(() => cluster.stop())
+  const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
+  witness = (await startServer(owner, [`--etcd-servers=${cluster.endpoints}`])).client()
+})
+
+after(async () => {
+  for (const end of ending) await end()
+})
+
+interface Wired {
+  readonly server: ServerHandle
+  readonly client: HttpClient
+  readonly wire: Wire
+}
+
+async function startWired(t: Ending): Promise<Wired> {
+  const wire = await startProxy(cluster.endpoints[0]!)
+  t.after(() => wire.close())
+  const server = await startServer(t, [`--etcd-servers=${wire.endpoint}`])
+  return { server, client: server.client(), wire }
+}
+
+/** Everything that happens to objects with this label, as the witness tells it, until the test ends. */
+async function follow(t: Ending, label: string): Promise<{ seen: WatchEvent[]; until(count: number): Promise<void> }> {
+  const { body } = await witness.get(path)
+  const stop = new AbortController()
+  t.after(async () => stop.abort())
+  const query = `watch=1&labelSelector=${label}&resourceVersion=${body.metadata.resourceVersion}`
+  const seen: WatchEvent[] = []
+  const waiting = new Set<() => void>()
+  const reading = (async () => {
+    for await (const event of witness.watch(`${path}?${query}`, stop.signal)) {
+      seen.push(event)
+      for (const wake of waiting) wake()
+    }
+  })()
+  return {
+    seen,
+    async until(count) {
+      while (seen.length < count) await Promise.race([new Promise<void>((wake) => void waiting.add(wake)), reading])
+    },
+  }
+}
+
+/** Lets what is under way reach etcd, loses the answer, and mends the wire. */
+async function loseAnswer({ wire }: Wired, happened: Promise<void>): Promise<void> {
+  await happened
+  wire.set('cut')
+  wire.set('pass')
+}
+
+function assertUnknown({ status, headers, text, body }: Answer): void {
+  assert.equal(status, 504, text)
+  assert.equal(body.reason, 'Timeout')
+  assert.equal(headers['retry-after'], undefined)
+  assert.equal(body.details?.retryAfterSeconds, undefined)
+}
+
+describe('a write whose answer is lost', { timeout: 120_000, concurrency: true }, () => {
+  it('is found again where kubectl creates with a generated name: it is told, and there is one object', async (t) => {
+    const wired = await startWired(t)
+    const { seen, until } = await follow(t, 'lost=create')
+    const manifest = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { generateName: 'g-', labels: { lost: 'create' } },
+    }
+    wired.wire.set('mute')
+    const creating = kubectl(wired.server, ['create', '--validate=false', '-f', '-'], JSON.stringify(manifest))
+    await loseAnswer(wired, until(1))
+    const { code, stdout, stderr } = await creating
+    assert.equal(code, 0, stderr)
+    assert.equal(stdout, `configmap/${seen[0]!.object.metadata.name} created\n`)
+    const { body } = await witness.get(`${path}?labelSelector=lost=create`)
+    assert.equal(body.items.length, 1)
+  })
+
+  it('is found again also where the new object has been changed by then', async (t) => {
+    const wired = await startWired(t)
+    const { until } = await follow(t, 'lost=changed')
+    wired.wire.set('mute')
+    const labels = { lost: 'changed' }
+    const creating = wired.client.post(path, { metadata: { name: 'changed', labels } })
+    await until(1)
+    const changed = await witness.put(`${path}/changed`, { metadata: { name: 'changed', labels }, data: { a: '1' } })
+    assert.equal(changed.status, 200)
+    await loseAnswer(wired, until(2))
+    const { status, body } = await creating
+    assert.equal(status, 201)
+    assert.equal(body.metadata.uid, changed.body.metadata.uid)
+    assert.ok(Number(body.metadata.resourceVersion) < Number(changed.body.metadata.resourceVersion))
+  })
+
+  it('is a 504 that kubectl does not repeat where an update may have been that of another', async (t) => {
+    const wired = await startWired(t)
+    const labels = { lost: 'update' }
+    await witness.post(path, { metadata: { name: 'update', labels } })
+    const { seen, until } = await follow(t, 'lost=update')
+    wired.wire.set('mute')
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'update', labels }, data: { a: '1' } }
+    // With --raw it is this one request; else kubectl would read first.
+    const replacing = kubectl(wired.server, ['replace', `--raw=${path}/update`, '-f', '-'], JSON.stringify(body))
+    await loseAnswer(wired, until(1))
+    const { code, stderr } = await replacing
+    assert.equal(code, 1)
+    assert.match(stderr, /may or may not have happened/)
+    assert.equal(seen.length, 1)
+  })
+
+  it('is done after all where it had not reached etcd', async (t) => {
+    const wired = await startWired(t)
+    await witness.post(path, { metadata: { name: 'unheard' } })
+    const { status } = await wired.client.get(`${path}/unheard`)
+    assert.equal(status, 200)
+    wired.wire.set('deaf')
+    const putting = wired.client.put(`${path}/unheard`, { metadata: { name: 'unheard' }, data: { a: '1' } })
+    const creating = wired.client.post(path, { metadata: { name: 'unheard-new' } })
+    // Answered from memory, on another connection but after the two above: they have been sent.
+    await wired.client.get(`${path}/unheard?resourceVersion=0`)
+    await wired.client.get(`${path}/unheard?resourceVersion=0`)
+    wired.wire.set('cut')
+    wired.wire.set('pass')
+    assert.equal((await putting).status, 200)
+    // A copy of this one might still be on its way.
+    const created = await creating
+    if (created.status !== 201) assertUnknown(created)
+    assert.deepEqual((await witness.get(`${path}/unheard`)).body.data, { a: '1' })
+  })
+
+  it('is a 504 without a time to try again when its deadline passes', async (t) => {
+    const wired = await startWired(t)
+    const { until } = await follow(t, 'lost=late')
+    wired.wire.set('mute')
+    const creating = wired.client.post(`${path}?timeout=1s`, {
+      metadata: { generateName: 'l-', labels: { lost: 'late' } },
+    })
+    await until(1)
+    assertUnknown(await creating)
+  })
+
+  it('is a 504 for a collection that is half deleted', async (t) => {
+    const wired = await startWired(t)
+    const labels = { lost: 'half' }
+    const names = Array.from({ length: 100 }, (_, i) => `half-${i}`)
+    await Promise.all(names.map((name) => witness.post(path, { metadata: { name, labels } })))
+    const { until } = await follow(t, 'lost=half')
+    const deleting = wired.client.delete(`${path}?labelSelector=lost=half`)
+    await until(1)
+    wired.wire.set('cut')
+    assertUnknown(await deleting)
+    const left = (await witness.get(`${path}?labelSelector=lost=half`)).body.items.length
+    assert.ok(left > 0 && left < names.length, `${left} are left`)
+  })
+
+  it('is a 504 on the embedded store when its thread dies on the way', async (t) => {
+    const started = once(process, 'worker') as Promise<[Worker]>
+    const { client, stop } = await startInProcess(allKinds)
+    t.after(stop)
+    const [worker] = await started
+    const answers = Array.from({ length: 400 }, (_, i) => client.post(path, { metadata: { name: `dying-${i}` } }))
+    await Promise.race(answers)
+    await worker.terminate()
+    const all = await Promise.all(answers)
+    // Those that came later were never sent to the thread.
+    const open = all.filter(({ status }) => status !== 201 && status !== 503)
+    assert.ok(open.length > 0, 'nothing was on its way')
+    for (const answer of open) assertUnknown(answer)
+  })
+})

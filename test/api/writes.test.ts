@@ -1,0 +1,258 @@
+/**
+ * Rules of writing that hold for every kind: applies through several versions, amid deletions and to subresources;
+ * elements without their keys; generated names; and what the metadata of a write may say.
+ */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { type ClientHttp2Session, connect } from 'node:http2'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, test } from 'node:test'
+import { parseFlags } from '../../src/base/flags.ts'
+import { Client } from '../../src/client/client.ts'
+import type { JsonObject } from '../../src/model/json.ts'
+import { superusers } from '../../src/model/user.ts'
+import { startApiServer } from '../../src/server/api-server.ts'
+import { serverFlags } from '../../src/server/options.ts'
+import { openLog } from '../../src/telemetry/log.ts'
+import type { Answer, HttpClient } from '../tools/http-client.ts'
+import { configMap, configMaps } from '../tools/resource-types.ts'
+import { type ServerHandle, startServer } from '../tools/server.ts'
+
+const ending: (() => Promise<void>)[] = []
+let server: ServerHandle
+let client: HttpClient
+
+before(async () => {
+  server = await startServer({ after: (run) => void ending.push(run) })
+  client = server.client()
+})
+
+after(async () => {
+  for (const end of ending) await end()
+})
+
+const maps = '/api/v1/namespaces/default/configmaps'
+const pods = '/api/v1/namespaces/default/pods'
+const scalers = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`
+
+function patch(path: string, type: string, body: JsonObject): Promise<Answer> {
+  return client.send(path, { method: 'PATCH', headers: { 'content-type': `application/${type}` }, body })
+}
+
+function apply(path: string, manager: string, body: JsonObject): Promise<Answer> {
+  return patch(`${path}?fieldManager=${manager}`, 'apply-patch+yaml', body)
+}
+
+function mapOf(name: string, metadata: JsonObject = {}, data: JsonObject = {}): JsonObject {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...metadata }, data }
+}
+
+function causes({ body }: Answer): string[] {
+  return body.details.causes.map(({ field, reason }: { field: string; reason: string }) => `${field} ${reason}`)
+}
+
+describe('one manager applies through two versions', () => {
+  const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' }
+  const scaler = (version: string, name: string, spec: JsonObject) => ({
+    apiVersion: `autoscaling/${version}`,
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name },
+    spec: { scaleTargetRef, maxReplicas: 5, ...spec },
+  })
+  const applyIn = (version: string, name: string, spec: JsonObject) =>
+    apply(`${scalers(version)}/${name}`, 'm', scaler(version, name, spec))
+  const cpu = (averageUtilization: number) => [
+    { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } },
+  ]
+
+  for (const [first, second] of [
+    ['v1', 'v2'],
+    ['v2', 'v1'],
+  ] as const)
+    test(`the same, in ${first} and then in ${second}`, async () => {
+      const name = `same-${first}`
+      assert.equal((await applyIn(first, name, { minReplicas: 2 })).status, 201)
+      const { status, body } = await applyIn(second, name, { minReplicas: 2 })
+      assert.equal(status, 200, body.message)
+      const { minReplicas, maxReplicas, scaleTargetRef: target } = body.spec
+      assert.deepEqual({ minReplicas, maxReplicas, target }, { minReplicas: 2, maxReplicas: 5, target: scaleTargetRef })
+      const entries = body.metadata.managedFields.map(({ apiVersion }: JsonObject) => apiVersion)
+      assert.deepEqual(entries, [`autoscaling/${second}`])
+    })
+
+  test('what it states otherwise changes, what it states no more goes', async () => {
+    await applyIn('v1', 'less', { minReplicas: 2, targetCPUUtilizationPercentage: 50 })
+    const other = await applyIn('v2', 'less', { maxReplicas: 7, metrics: cpu(60) })
+    assert.equal(other.status, 200, other.body.message)
+    const { minReplicas, maxReplicas, metrics } = other.body.spec
+    assert.deepEqual({ minReplicas, maxReplicas, metrics }, { minReplicas: 1, maxReplicas: 7, metrics: cpu(60) })
+    const back = await applyIn('v1', 'less', {})
+    assert.deepEqual([back.status, back.body.spec.targetCPUUtilizationPercentage], [200, 80])
+  })
+})
+
+describe('an apply that meets a deletion', () => {
+  /** A deletion and an apply, sent at once on one connection: the apply still finds the object, and then does not. */
+  async function race(session: ClientHttp2Session, name: string, metadata: JsonObject): Promise<[number, string]> {
+    const headers = { ':path': `${maps}/${name}`, authorization: 'Bearer admin-token' }
+    const deletion = session.request({ ...headers, ':method': 'DELETE' }, { endStream: true })
+    const applied = session.request({
+      ...headers,
+      ':path': `${maps}/${name}?fieldManager=m`,
+      ':method': 'PATCH',
+      'content-type': 'application/apply-patch+yaml',
+    })
+    applied.end(JSON.stringify(mapOf(name, metadata, { k: 'v' })))
+    const status = new Promise<number>((resolve) => applied.on('response', (sent) => resolve(sent[':status']!)))
+    const [body] = await Promise.all([text(applied), text(deletion)])
+    return [await status, body]
+  }
+
+  test('creates the object; unless it says by uid or version which one it means', async () => {
+    const { server: url, authority } = server.credentials()
+    const session = connect(url, { ca: authority as string })
+    let created = 0
+    let refused = 0
+    for (let i = 0; i < 30; i++) {
+      const name = `race-${i}`
+      const { body } = await client.post(maps, mapOf(name))
+      const { uid, resourceVersion } = body.metadata
+      const metadata = [{}, { uid }, { resourceVersion }][i % 3]!
+      const [status, answer] = await race(session, name, metadata)
+      // Where the apply came first it changes the object, which is deleted after that.
+      if (status === 201) created++
+      else if (status === 409) refused++
+      else assert.equal(status, 200, answer)
+      assert.ok(status !== (i % 3 === 0 ? 409 : 201), answer)
+    }
+    session.close()
+    assert.ok(created > 0 && refused > 0, `${created} created, ${refused} refused`)
+  })
+})
+
+test('an element without its key has an empty one, and validation speaks', async () => {
+  const pod = (containers: JsonObject[]) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'keyless' },
+    spec: { containers },
+  })
+  const container = 'spec.containers[0]'
+  for (const [containers, expected] of [
+    [[{}], [`${container}.name FieldValueRequired`, `${container}.image FieldValueRequired`]],
+    [[{ name: null, image: 'i' }], [`${container}.name FieldValueRequired`]],
+    [[{ name: 'a', image: 'i', ports: [{}] }], [`${container}.ports[0].containerPort FieldValueRequired`]],
+  ] as const) {
+    const refused = await apply(`${pods}/keyless`, 'm', pod(containers as unknown as JsonObject[]))
+    assert.deepEqual([refused.status, causes(refused)], [422, expected])
+  }
+  const owner = await apply(`${maps}/keyless`, 'm', mapOf('keyless', { ownerReferences: [{}] }))
+  assert.deepEqual([owner.status, owner.body.reason], [422, 'Invalid'])
+})
+
+test('where an empty key may be, it is owned like any other', async () => {
+  const path = `${scalers('v2')}/empty-key`
+  const spec = { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 5 }
+  const head = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata: { name: 'empty-key' } }
+  assert.equal((await client.post(scalers('v2'), { ...head, spec })).status, 201)
+  const applied = await apply(`${path}/status`, 's', { ...head, status: { conditions: [{}] } })
+  assert.deepEqual([applied.status, applied.body.status.conditions.length], [200, 1])
+  const other = await apply(`${path}/status`, 't', { ...head, status: { conditions: [{ type: '', status: 'True' }] } })
+  assert.deepEqual([other.status, other.body.status.conditions.length], [200, 1])
+  const gone = await apply(`${path}/status`, 't', { ...head, status: {} })
+  assert.deepEqual(gone.body.status.conditions, [{ lastTransitionTime: null, status: '', type: '' }])
+})
+
+test('what a subresource resets is ignored in an apply, whatever its value, and owned by nobody', async () => {
+  const path = `${pods}/reset`
+  const head = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'reset' } }
+  const spec = { containers: [{ name: 'a', image: 'i' }] }
+  const { body: made } = await client.post(pods, { ...head, spec })
+  const bad = { containers: [{ name: 'A B', ports: [{ containerPort: 'x' }], resources: { limits: { cpu: 'y' } } }] }
+  const status = { message: 'told' }
+  const applied = await apply(`${path}/status`, 's', { ...head, spec: bad, status })
+  assert.equal(applied.status, 200, applied.body.message)
+  assert.deepEqual([applied.body.spec, applied.body.status.message], [made.spec, 'told'])
+  const mine = applied.body.metadata.managedFields.find(({ manager }: JsonObject) => manager === 's')
+  assert.deepEqual(mine.fieldsV1, { 'f:status': { 'f:message': {} } })
+  const main = await apply(path, 'p', { ...head, status: { startTime: 'never' } })
+  assert.deepEqual([main.status, main.body.status], [200, applied.body.status])
+})
+
+test('a reset of the managers resets, whatever else the write changes', async () => {
+  for (const [name, write] of Object.entries({
+    put: (body: JsonObject) => client.put(`${maps}/reset-put?fieldManager=u1`, body),
+    merge: (body: JsonObject) => patch(`${maps}/reset-merge?fieldManager=u1`, 'merge-patch+json', body),
+  })) {
+    await apply(`${maps}/reset-${name}`, 'm1', mapOf(`reset-${name}`, {}, { a: '1' }))
+    const reset = await write(mapOf(`reset-${name}`, { managedFields: [{}] }, { a: '1', b: '2' }))
+    assert.deepEqual(
+      [reset.status, reset.body.data, reset.body.metadata.managedFields],
+      [200, { a: '1', b: '2' }, undefined],
+    )
+    const next = await apply(`${maps}/reset-${name}`, 'm2', mapOf(`reset-${name}`, {}, { a: '9' }))
+    assert.equal(next.status, 409)
+    assert.match(next.body.message, /"before-first-apply"/)
+  }
+})
+
+test('the name of a cluster is not kept, and no generation is negative', async () => {
+  const made = await client.post(maps, mapOf('cluster', { clusterName: 'c' }))
+  assert.deepEqual([made.status, made.body.metadata.clusterName], [201, undefined])
+  const put = await client.put(`${maps}/cluster`, mapOf('cluster', { clusterName: 'c', generation: -1 }))
+  assert.deepEqual([put.status, put.body.metadata.clusterName], [200, undefined])
+  const applied = await apply(`${maps}/cluster`, 'm', mapOf('cluster', { clusterName: 'c' }))
+  assert.deepEqual([applied.status, applied.body.metadata.clusterName], [200, undefined])
+  for (const answer of [
+    await client.post(maps, mapOf('negative', { generation: -1 })),
+    await apply(`${maps}/negative`, 'm', mapOf('negative', { generation: -1 })),
+  ])
+    assert.deepEqual([answer.status, causes(answer)], [422, ['metadata.generation FieldValueInvalid']])
+})
+
+test('a generation that no number can hold does not keep an object from being deleted', async () => {
+  const raw = '{"metadata":{"name":"many","generation":9223372036854775807,"finalizers":["example.com/f"]}}'
+  assert.equal((await client.send(maps, { method: 'POST', raw })).status, 201)
+  const marked = await client.delete(`${maps}/many`)
+  assert.equal(marked.status, 200)
+  assert.match(marked.text, /"deletionTimestamp"/)
+  assert.equal((await patch(`${maps}/many`, 'merge-patch+json', { metadata: { finalizers: null } })).status, 200)
+})
+
+test('version 0 counts as none; a PUT for a version of what is not there does not create', async () => {
+  const events = '/api/v1/namespaces/default/events'
+  const event = (name: string, metadata: JsonObject) => ({
+    metadata: { name, namespace: 'default', ...metadata },
+    involvedObject: { namespace: 'default', kind: 'Pod', name: 'p' },
+  })
+  assert.equal((await client.post(maps, mapOf('zero', { resourceVersion: '0' }))).status, 201)
+  assert.equal((await client.post(maps, mapOf('one', { resourceVersion: '1' }))).status, 400)
+  const late = await client.put(`${events}/late`, event('late', { resourceVersion: '1' }))
+  assert.deepEqual([late.status, late.body.reason], [409, 'Conflict'])
+  assert.equal((await client.get(`${events}/late`)).status, 404)
+  assert.equal((await client.put(`${events}/new`, event('new', { resourceVersion: '0' }))).status, 201)
+})
+
+// There are 27 to the power of 5 names: of so many draws about fourteen meet one that is taken, and hardly ever none.
+test('20,000 objects get names from one prefix', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
+  const flags = ['--secure-port=0', `--data-dir=${directory}/data`, '--admin-kubeconfig=']
+  const inside = await startApiServer(parseFlags(serverFlags, flags), { log: openLog() })
+  t.after(async () => {
+    await inside.stop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  const master = { name: 'm', uid: '', groups: [superusers], extra: new Map() }
+  const own = new Client(inside.transport(master))
+  const { name: _, ...metadata } = { ...configMap('').metadata, generateName: 'job-' }
+  const names = new Set<string>()
+  for (let i = 0; i < 20; i++) {
+    const made = await Promise.all(
+      Array.from({ length: 1000 }, () => own.create(configMaps, { ...configMap(''), metadata })),
+    )
+    for (const object of made) names.add(object.metadata.name!)
+  }
+  assert.equal(names.size, 20_000)
+})

@@ -1,0 +1,15 @@
+/** Texts that are cut off are still texts. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { shorten } from '../../src/base/shorten.ts'
+
+test('a text is cut off before a character that does not fit as a whole', () => {
+  assert.equal(shorten('abc', 3), 'abc')
+  assert.equal(shorten('abc', 2), 'ab')
+  assert.equal(shorten('a😀', 3), 'a😀')
+  assert.equal(shorten('a😀', 2), 'a')
+  assert.equal(shorten('a😀b', 3), 'a😀')
+  assert.equal(shorten('😀', 1), '')
+  assert.equal(shorten('é'.repeat(5), 3), 'ééé')
+  for (let length = 0; length < 40; length++) assert.ok(shorten('x😀😀y'.repeat(9), length).isWellFormed())
+})

@@ -1,0 +1,216 @@
+/**
+ * What the conformance tests of Kubernetes ask of any API server, for the part that is built: the behaviours of their
+ * sections on API machinery, config maps, secrets, events, pod templates, certificates and namespaces, told and tried in
+ * our own words, in the names of that profile.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { requestPem } from '../pki/encode.ts'
+import type { WatchEvent } from '../tools/http-client.ts'
+import { startUp } from '../tools/server.ts'
+
+const server = await startUp({ after }, ['--profile=kubernetes'])
+const client = server.client()
+
+/** A namespace of its own for a test. */
+async function newNamespace(name: string): Promise<string> {
+  assert.equal((await client.post('/api/v1/namespaces', { metadata: { name } })).status, 201)
+  return `/api/v1/namespaces/${name}`
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: objects as they came
+async function done(method: string, path: string, body?: unknown, type?: string): Promise<any> {
+  const headers = type === undefined ? {} : { 'content-type': `application/${type}` }
+  const { status, text } = await client.send(path, { method, headers, ...(body === undefined ? {} : { body }) })
+  assert.ok(status < 300, `${method} ${path}: ${status} ${text.slice(0, 300)}`)
+  return JSON.parse(text)
+}
+
+/** The first so many events of a watch, as `TYPE name`. */
+async function told(path: string, count: number): Promise<string[]> {
+  const events: WatchEvent[] = []
+  const enough = new AbortController()
+  const patience = AbortSignal.any([enough.signal, AbortSignal.timeout(20_000)])
+  for await (const event of client.watch(path, patience)) if (events.push(event) === count) break
+  enough.abort()
+  return events.map(({ type, object }) => `${type} ${object.metadata.name}`)
+}
+
+const merge = 'merge-patch+json'
+
+test('watchers by label are told what comes into their view, changes in it and leaves it', async () => {
+  const maps = `${await newNamespace('labels')}/configmaps`
+  const { metadata } = await done('GET', maps)
+  const from = (selector: string, count: number) =>
+    told(
+      `${maps}?watch=1&resourceVersion=${metadata.resourceVersion}&labelSelector=${encodeURIComponent(selector)}`,
+      count,
+    )
+  const views = Promise.all([from('view=a', 4), from('view=b', 2), from('view in (a,b)', 4)])
+  await done('POST', maps, { metadata: { name: 'm', labels: { view: 'a' } } })
+  await done('PATCH', `${maps}/m`, { data: { k: '1' } }, merge)
+  await done('PATCH', `${maps}/m`, { metadata: { labels: { view: 'b' } } }, merge)
+  await done('DELETE', `${maps}/m`)
+  await done('POST', maps, { metadata: { name: 'm', labels: { view: 'a' } } })
+  assert.deepEqual(await views, [
+    ['ADDED m', 'MODIFIED m', 'DELETED m', 'ADDED m'],
+    ['ADDED m', 'DELETED m'],
+    ['ADDED m', 'MODIFIED m', 'MODIFIED m', 'DELETED m'],
+  ])
+})
+
+test('a watch from a version is told what came after it, also after a break', async () => {
+  const maps = `${await newNamespace('resumed')}/configmaps`
+  await done('POST', maps, { metadata: { name: 'm' } })
+  const first = await done('PATCH', `${maps}/m`, { data: { k: '1' } }, merge)
+  await done('PATCH', `${maps}/m`, { data: { k: '2' } }, merge)
+  await done('DELETE', `${maps}/m`)
+  const path = `${maps}?watch=1&resourceVersion=${first.metadata.resourceVersion}`
+  assert.deepEqual(await told(path, 1), ['MODIFIED m'])
+  assert.deepEqual(await told(path, 2), ['MODIFIED m', 'DELETED m'])
+})
+
+test('watches from every version are told the rest in one order', async () => {
+  const maps = `${await newNamespace('order')}/configmaps`
+  const versions = [(await done('GET', maps)).metadata.resourceVersion]
+  for (let i = 0; i < 10; i++) {
+    const { metadata } = await done('POST', maps, { metadata: { name: `m-${i}` } })
+    versions.push(metadata.resourceVersion)
+  }
+  const all = versions.slice(0, -1).map((_, i) => `ADDED m-${i}`)
+  const rests = versions.slice(0, -1).map((version, i) => told(`${maps}?watch=1&resourceVersion=${version}`, 10 - i))
+  assert.deepEqual(
+    await Promise.all(rests),
+    all.map((_, i) => all.slice(i)),
+  )
+})
+
+test('a list in parts is one list', async () => {
+  const templates = `${await newNamespace('parts')}/podtemplates`
+  const names = Array.from({ length: 40 }, (_, i) => `template-${String(i).padStart(4, '0')}`)
+  const spec = { containers: [{ name: 'c', image: 'example.com/c:1' }] }
+  await Promise.all(names.map((name) => done('POST', templates, { metadata: { name }, template: { spec } })))
+  const found: string[] = []
+  const versions = new Set<string>()
+  let left = names.length
+  for (let token = ''; found.length === 0 || token !== ''; ) {
+    const { metadata, items } = await done('GET', `${templates}?limit=17&continue=${token}`)
+    found.push(...items.map((item: { metadata: { name: string } }) => item.metadata.name))
+    left -= items.length
+    versions.add(metadata.resourceVersion)
+    assert.equal(metadata.remainingItemCount ?? 0, left)
+    token = encodeURIComponent(metadata.continue ?? '')
+  }
+  assert.deepEqual(found, names)
+  assert.equal(versions.size, 1)
+})
+
+for (const plural of ['configmaps', 'secrets']) {
+  test(`${plural}: made, patched, found by label in all namespaces, deleted as a collection`, async () => {
+    const home = `${await newNamespace(`life-of-${plural}`)}/${plural}`
+    const labels = { life: plural }
+    const made = await done('POST', home, { metadata: { name: 'one', labels }, data: { k: 'dmFsdWU=' } })
+    const patched = await done(
+      'PATCH',
+      `${home}/one`,
+      { metadata: { labels: { patched: 'yes' } }, data: { k: 'bmV3' } },
+      merge,
+    )
+    assert.deepEqual([patched.metadata.uid, patched.data], [made.metadata.uid, { k: 'bmV3' }])
+    assert.deepEqual(patched.metadata.labels, { ...labels, patched: 'yes' })
+    const everywhere = `/api/v1/${plural}?labelSelector=${encodeURIComponent(`life=${plural},patched`)}`
+    assert.equal((await done('GET', everywhere)).items.length, 1)
+    await done('DELETE', `${home}?labelSelector=life%3D${plural}`)
+    assert.equal((await done('GET', everywhere)).items.length, 0)
+  })
+
+  test(`${plural}: immutable is for good, until the object is deleted`, async () => {
+    const home = `${await newNamespace(`fixed-${plural}`)}/${plural}`
+    await done('POST', home, { metadata: { name: 'fixed' }, data: { k: 'dg==' } })
+    await done('PATCH', `${home}/fixed`, { data: { k: 'dw==' }, immutable: true }, merge)
+    for (const change of [{ data: { k: 'eA==' } }, { immutable: false }, { data: { more: 'eA==' } }]) {
+      const { status, body } = await client.send(`${home}/fixed`, {
+        method: 'PATCH',
+        headers: { 'content-type': `application/${merge}` },
+        body: change,
+      })
+      assert.deepEqual([status, body.reason], [422, 'Invalid'], JSON.stringify(change))
+    }
+    await done('PATCH', `${home}/fixed`, { metadata: { labels: { still: 'so' } } }, merge)
+    await done('DELETE', `${home}/fixed`)
+  })
+}
+
+test('events: made, changed, found by their fields, deleted as a collection', async () => {
+  const name = 'happenings'
+  const events = `${await newNamespace(name)}/events`
+  const involvedObject = { kind: 'ConfigMap', name: 'm', namespace: name }
+  for (const [i, reason] of ['Seen', 'Seen', 'Gone'].entries())
+    await done('POST', events, {
+      metadata: { name: `e-${i}`, labels: { of: 'm' } },
+      involvedObject,
+      reason,
+      message: 'x',
+    })
+  await done('PATCH', `${events}/e-0`, { message: 'changed' }, merge)
+  assert.equal((await done('GET', `${events}/e-0`)).message, 'changed')
+  const seen = await done('GET', `${events}?fieldSelector=${encodeURIComponent('reason=Seen,involvedObject.name=m')}`)
+  assert.equal(seen.items.length, 2)
+  await done('DELETE', `${events}?labelSelector=of%3Dm`)
+  assert.equal((await done('GET', events)).items.length, 0)
+})
+
+test('certificate requests: made, watched, annotated, their status and approval by their own paths, deleted', async () => {
+  const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
+  const spec = {
+    request: Buffer.from(requestPem()).toString('base64'),
+    signerName: 'example.com/signer',
+    usages: ['digital signature', 'client auth'],
+  }
+  const made = await done('POST', requests, { metadata: { name: 'r', labels: { of: 'conformance' } }, spec })
+  const path = `${requests}?watch=1&resourceVersion=${made.metadata.resourceVersion}`
+  const watched = told(path, 4)
+  await done('PATCH', `${requests}/r`, { metadata: { annotations: { patched: 'yes' } } }, merge)
+  const condition = (type: string) => ({ type, status: 'True', reason: 'Tried', message: 'by a test' })
+  const approved = await done(
+    'PATCH',
+    `${requests}/r/approval`,
+    { status: { conditions: [condition('Approved')] } },
+    merge,
+  )
+  assert.equal(approved.status.conditions[0].type, 'Approved')
+  const failed = await done('GET', `${requests}/r/status`)
+  failed.status.conditions.push(condition('StatusUpdate'))
+  await done('PUT', `${requests}/r/status`, failed)
+  await done('DELETE', `${requests}?labelSelector=of%3Dconformance`)
+  assert.deepEqual(await watched, ['MODIFIED r', 'MODIFIED r', 'MODIFIED r', 'DELETED r'])
+})
+
+test('a namespace takes all that is in it along', async () => {
+  const home = await newNamespace('goes')
+  await done('PATCH', home, { metadata: { labels: { patched: 'yes' } } }, merge)
+  for (const plural of ['configmaps', 'secrets'])
+    await done('POST', `${home}/${plural}`, { metadata: { name: 'inside' } })
+  const gone = told(`/api/v1/namespaces?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dgoes`, 4)
+  await done('DELETE', home)
+  assert.equal((await gone).at(-1), 'DELETED goes')
+  for (const plural of ['configmaps', 'secrets'])
+    assert.equal((await client.get(`${home}/${plural}/inside`)).status, 404, plural)
+})
+
+test('every group prefers a version that it has, and names its resources', async () => {
+  const { groups } = await done('GET', '/apis')
+  for (const { name, versions, preferredVersion } of groups) {
+    const served = versions.map(({ groupVersion }: { groupVersion: string }) => groupVersion)
+    assert.ok(served.includes(preferredVersion.groupVersion), name)
+    for (const groupVersion of served) assert.ok((await done('GET', `/apis/${groupVersion}`)).resources.length > 0)
+  }
+})
+
+test('a table is given of what has columns; what is no table of ours is refused', async () => {
+  const accept = (as: string) => ({ accept: `application/json;as=${as};v=v1;g=meta.k8s.io` })
+  const { body } = await client.get('/api/v1/namespaces/default/pods', accept('Table'))
+  assert.deepEqual([body.kind, body.apiVersion], ['Table', 'meta.k8s.io/v1'])
+  assert.ok(body.columnDefinitions.length > 2)
+  assert.equal((await client.get('/api/v1/namespaces/default/pods', accept('Nonsense'))).status, 406)
+})

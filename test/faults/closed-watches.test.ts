@@ -1,0 +1,66 @@
+/**
+ * What is left of watches that are over: nothing, however many they were and wherever they began. The server runs in
+ * this process, so that what it holds can be counted after a collection. With `ORCH_LONG=1` there are ten thousand.
+ */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { connect, type TLSSocket } from 'node:tls'
+import { queryObjects } from 'node:v8'
+import { LogPiece } from '../../src/cache/log-pieces.ts'
+import { Watcher } from '../../src/cache/watcher.ts'
+import { Exchange } from '../../src/http/exchange.ts'
+import { Http1Transport } from '../../src/http/http1.ts'
+import { configMap } from '../../src/kinds/core/config-map.ts'
+import { namespace } from '../../src/kinds/core/namespace.ts'
+import { heapInUse } from '../tools/heap.ts'
+import { type InProcess, startInProcess } from '../tools/in-process.ts'
+
+const configMaps = '/api/v1/namespaces/default/configmaps'
+const rounds = process.env.ORCH_LONG === '1' ? 200 : 6
+const perRound = 50
+
+/** Watches from now and from an old version. */
+async function openWatches({ port }: InProcess, versions: readonly string[]): Promise<TLSSocket[]> {
+  const open = async (i: number) => {
+    const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+    await once(socket, 'secureConnect')
+    const query = `watch=1&allowWatchBookmarks=true&resourceVersion=${versions[i % versions.length]}`
+    socket.write(`GET ${configMaps}?${query} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer admin-token\r\n\r\n`)
+    await once(socket, 'data')
+    return socket
+  }
+  return await Promise.all(Array.from({ length: perRound }, (_, i) => open(i)))
+}
+
+function held(): { [name: string]: number } {
+  const kinds = [Watcher, Exchange, Http1Transport, LogPiece, AbortController]
+  return Object.fromEntries(kinds.map((kind) => [kind.name, Number(queryObjects(kind, { format: 'count' }))]))
+}
+
+test('closed watches leave nothing behind', { timeout: 600_000 }, async (t) => {
+  const server = await startInProcess([namespace, configMap])
+  t.after(async () => await server.stop())
+  const { client } = server
+  const made = await client.post(configMaps, { metadata: { name: 'a' }, data: { text: 'x'.repeat(1000) } })
+  const versions = ['', '0', made.body.metadata.resourceVersion]
+  const round = async (i: number) => {
+    const sockets = await openWatches(server, versions)
+    const told = sockets.map((socket) => once(socket, 'data'))
+    await client.put(`${configMaps}/a`, { metadata: { name: 'a' }, data: { text: `${i}` } })
+    await Promise.all(told)
+    const closed = sockets.map((socket) => once(socket, 'close'))
+    for (const socket of sockets) socket.destroy()
+    await Promise.all(closed)
+  }
+  for (let i = 0; i < 2; i++) await round(-i)
+  const heap = await heapInUse()
+  const before = held()
+  for (let i = 0; i < rounds; i++) await round(i)
+  await client.get('/livez')
+  const now = await heapInUse()
+  const left = held()
+  t.diagnostic(`${rounds * perRound} watches: ${JSON.stringify(left)}, heap ${heap >> 10} kB, then ${now >> 10} kB`)
+  for (const [name, number] of Object.entries(left)) assert.ok(number <= before[name]!, `${number} of ${name} are left`)
+  assert.ok(now < heap * 1.15, `the heap grew from ${heap >> 10} kB to ${now >> 10} kB`)
+})

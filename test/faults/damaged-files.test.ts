@@ -1,0 +1,146 @@
+/**
+ * Damaged data files, each opened in a process of its own: bits flipped, pages zeroed or put in the place of others, the
+ * end cut off. Whatever was hit, what is served is what was written, or it is named as unreadable, or a sentence says that
+ * the file is damaged; never another object, never one less in silence, never a dead process.
+ */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { encodeStored } from '../../src/codec/stored.ts'
+import { LmdbStore } from '../../src/store/lmdb/store.ts'
+import { temporaryDirectory } from '../store/directory.ts'
+import { type Seeded, seeded } from '../store/seeded.ts'
+import type { Read, Report } from './damaged-reader.ts'
+
+const reader = fileURLToPath(new URL('./damaged-reader.ts', import.meta.url))
+const filesPerKind = 12
+const pageSize = 4096
+
+/** Objects of several sizes, some changed and some deleted since a revision, which it gives. */
+async function makeData(directory: string): Promise<number> {
+  const store = await LmdbStore.open({ directory })
+  const written = new Map<string, number>()
+  const write = async (i: number, serial: number) => {
+    const name = `c${String(i).padStart(4, '0')}`
+    const key = `objects/core/configmaps/default/${name}`
+    const text = `${serial} `.repeat(i % 10 === 0 ? 1500 : 40)
+    const metadata = { name, namespace: 'default', labels: { n: `${i % 7}` }, uid: `uid-${i}-${serial}` }
+    const value = encodeStored(
+      key,
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text } },
+      { labels: metadata.labels },
+    )
+    const result = await store.commit({ key, expected: written.get(key) ?? 0, value })
+    assert.ok(result.outcome === 'committed')
+    written.set(key, result.revision)
+  }
+  await Promise.all(Array.from({ length: 300 }, (_, i) => write(i, 0)))
+  const revision = store.revision()
+  for (let i = 0; i < 300; i += 4) await write(i, 1)
+  for (const [key, expected] of [...written].filter((_, i) => i % 9 === 1))
+    await store.commit({ key, expected, value: undefined })
+  await store.close()
+  return revision
+}
+
+type Spoil = (file: Buffer, random: Seeded) => Buffer
+
+const damages: { readonly [kind: string]: Spoil } = {
+  'a bit flipped': (file, random) => {
+    file[random.below(file.length)]! ^= 1 << random.below(8)
+    return file
+  },
+  'a bit flipped in what pages say of themselves': (file, random) => {
+    file[random.below(file.length / pageSize) * pageSize + random.below(64)]! ^= 1 << random.below(8)
+    return file
+  },
+  'a page zeroed': (file, random) => {
+    const at = random.below(file.length / pageSize) * pageSize
+    return file.fill(0, at, at + pageSize)
+  },
+  'a page in the place of another': (file, random) => {
+    const [from, to] = [random.below(file.length / pageSize), random.below(file.length / pageSize)]
+    file.copy(file, to * pageSize, from * pageSize, (from + 1) * pageSize)
+    return file
+  },
+  'the end cut off': (file, random) => file.subarray(0, random.below(file.length)),
+}
+
+interface Outcome {
+  readonly signal: string | null
+  readonly code: number | null
+  readonly report: Report | undefined
+  readonly stderr: string
+}
+
+function readDamaged(directory: string, revision: number): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [reader, directory, String(revision)],
+      { timeout: 60_000 },
+      (_, stdout, stderr) => {
+        const report: Report | undefined = stdout.startsWith('{') ? JSON.parse(stdout) : undefined
+        resolve({ signal: child.signalCode, code: child.exitCode, report, stderr })
+      },
+    )
+  })
+}
+
+function assertTrue(truth: Read, { signal, code, report, stderr }: Outcome): 'sentence' | 'named' | 'all there' {
+  assert.equal(signal, null, stderr)
+  assert.equal(code, 0, stderr)
+  assert.ok(report)
+  const { objects, unreadable = [], exact, log } = report.read ?? {}
+  if (objects !== undefined) {
+    for (const [key, shown] of Object.entries(objects)) assert.equal(shown, truth.objects[key], key)
+    const missing = Object.keys(truth.objects).filter((key) => objects[key] === undefined)
+    assert.ok(missing.length <= unreadable.length, `${missing} are missing, and of these are told ${unreadable}`)
+  }
+  for (const [key, shown] of Object.entries(exact ?? {}))
+    if (shown !== 'unreadable') assert.equal(shown, truth.exact[key], `${key} at an older revision`)
+  if (exact !== undefined) assert.equal(Object.keys(exact).length, Object.keys(truth.exact).length)
+  for (const [i, line] of (log ?? []).entries()) if (!line.includes('unreadable')) assert.equal(line, truth.log[i])
+  return 'sentence' in report ? 'sentence' : unreadable.length > 0 ? 'named' : 'all there'
+}
+
+/** The pages in use; what lies behind them is room taken in advance. */
+function usedPart(file: Buffer): Buffer {
+  const [even, odd] = [0, pageSize].map((meta) => file.readBigUInt64LE(meta + 152)) as [bigint, bigint]
+  const lastPage = Number(file.readBigUInt64LE((even > odd ? 0 : pageSize) + 144))
+  return file.subarray(0, (lastPage + 1) * pageSize)
+}
+
+test('damage ends in a sentence or in objects that are named, never in wrong data or a dead process', async (t) => {
+  const { directory, removeDirectory } = await temporaryDirectory()
+  t.after(removeDirectory)
+  const revision = await makeData(join(directory, 'sound'))
+  const used = usedPart(await readFile(join(directory, 'sound/data.mdb')))
+  const sound = await readDamaged(join(directory, 'sound'), revision)
+  assert.ok(sound.report?.read !== undefined && !('sentence' in sound.report), sound.stderr)
+  const truth = sound.report.read as Read
+  const counts = { sentence: 0, named: 0, 'all there': 0 }
+  const tries = Object.entries(damages).flatMap(([kind, damage]) =>
+    Array.from({ length: filesPerKind }, (_, seed) => ({ kind, damage, seed })),
+  )
+  const tryNext = async (): Promise<void> => {
+    for (let next = tries.shift(); next !== undefined; next = tries.shift()) {
+      const { kind, damage, seed } = next
+      const place = join(directory, `${kind}-${seed}`)
+      await mkdir(place)
+      await writeFile(join(place, 'data.mdb'), damage(Buffer.from(used), seeded(seed)))
+      const outcome = await readDamaged(place, revision)
+      try {
+        counts[assertTrue(truth, outcome)]++
+      } catch (cause) {
+        throw new Error(`${kind}, seed ${seed}: ${(cause as Error).message}`, { cause })
+      }
+    }
+  }
+  await Promise.all([tryNext(), tryNext(), tryNext()])
+  t.diagnostic(JSON.stringify(counts))
+  assert.ok(counts.sentence > filesPerKind && counts.named > 0, JSON.stringify(counts))
+})

@@ -1,0 +1,90 @@
+/**
+ * Opens a data directory that may be damaged, reads everything in it as a server does (the caches, an exact list, the
+ * log), writes, deletes and compacts, and prints what it read as JSON: `damaged-reader.ts <data directory> <revision>`.
+ * What the store itself tells as an error is printed as a sentence; anything else is the end, as it would be a server's.
+ */
+import { createHash } from 'node:crypto'
+import { Caches } from '../../src/cache/caches.ts'
+import { LmdbStore } from '../../src/store/lmdb/store.ts'
+import { type Change, type Entry, StoreError } from '../../src/store/store.ts'
+
+export interface Read {
+  /** Objects by key, as `<revision> <hash of what a client is sent>`. */
+  readonly objects: { readonly [key: string]: string }
+  /** Keys of objects that cannot be read. */
+  readonly unreadable: readonly string[]
+  /** The exact list at the revision asked for. */
+  readonly exact: { readonly [key: string]: string }
+  /** The log from there on. */
+  readonly log: readonly string[]
+}
+
+export type Report = { readonly read: Read } | { readonly sentence: string; readonly read?: Partial<Read> }
+
+export function hash(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, 16)
+}
+
+async function report(directory: string, revision: number): Promise<Report> {
+  const read: { -readonly [K in keyof Read]?: Read[K] } = {}
+  try {
+    const store = await LmdbStore.open({ directory })
+    try {
+      await readAll(store, revision, read)
+      await work(store)
+    } finally {
+      await store.close()
+    }
+    return { read: read as Read }
+  } catch (error) {
+    if (error instanceof StoreError) return { sentence: error.message, read }
+    throw error
+  }
+}
+
+async function readAll(store: LmdbStore, revision: number, read: { -readonly [K in keyof Read]?: Read[K] }) {
+  const caches = new Caches(store, { onError: () => {}, onUnreadable: () => {} })
+  const cache = caches.add('core', 'configmaps')
+  await caches.start()
+  await caches.stop()
+  read.unreadable = cache.allUnreadable().map(({ key }) => key)
+  read.objects = Object.fromEntries(
+    cache
+      .page(undefined, undefined, Number.POSITIVE_INFINITY)
+      .map(({ key, revision, json }) => [key, `${revision} ${hash(json)}`]),
+  )
+  const shown = ({ key, revision, value }: Entry) => {
+    const object = cache.readIfSound(key, revision, value)
+    return object === undefined ? 'unreadable' : `${revision} ${hash(object.json)}`
+  }
+  const { entries } = await store.list({ prefix: cache.prefix, revision })
+  read.exact = Object.fromEntries(entries.map((entry) => [entry.key, shown(entry)]))
+  read.log = await readLog(store, revision, (change) => {
+    const { key, revision, value, previous } = change
+    const after = value === undefined ? 'deleted' : shown({ key, revision, value })
+    return `${key} ${after} after ${previous === undefined ? 'nothing' : shown(previous)}`
+  })
+}
+
+async function readLog(store: LmdbStore, after: number, show: (change: Change) => string): Promise<string[]> {
+  const lines: string[] = []
+  const { signal } = new AbortController()
+  for await (const { changes } of store.watch({ prefix: '', after, until: store.revision(), signal }))
+    lines.push(...changes.map(show))
+  return lines
+}
+
+/** Touches many pages. */
+async function work(store: LmdbStore): Promise<void> {
+  const { entries } = await store.list({ prefix: '' })
+  const changes = entries.map(({ key, revision, value }, i) =>
+    i % 3 === 2
+      ? undefined
+      : store.commit({ key, expected: revision, value: i % 3 === 0 ? undefined : Buffer.concat([value, value]) }),
+  )
+  await Promise.all(changes)
+  await store.compact(store.revision())
+}
+
+const [directory, revision] = process.argv.slice(2)
+if (directory) console.log(JSON.stringify(await report(directory, Number(revision))))

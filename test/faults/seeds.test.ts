@@ -1,0 +1,19 @@
+/** The table of seeded bugs still fits the sources and the tests. That each is told is tried by `npm run test:seeds`. */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { root } from '../tools/server.ts'
+import { seeds } from './seeds.ts'
+
+test('every seeded bug has its one place in the sources, and its test', () => {
+  assert.ok(seeds.length >= 12)
+  for (const { bug, file, changes, test: told } of seeds) {
+    assert.ok(existsSync(join(root, told)), `${bug}: there is no ${told}`)
+    const text = readFileSync(join(root, file), 'utf8')
+    for (const { find, replace } of changes) {
+      assert.equal(text.split(find).length - 1, 1, `${bug}: ${JSON.stringify(find)} is not once in ${file}`)
+      assert.notEqual(find, replace, bug)
+    }
+  }
+})

@@ -1,0 +1,196 @@
+/**
+ * Bugs to be put into a copy of the sources on purpose, each with the test that must tell: tests that cannot fail prove
+ * nothing. `find` stands in the file once; when the code moves on, so must its row here (`seeds.test.ts` says which).
+ * `run-seeds.ts` puts them in, one at a time, and runs the tests.
+ */
+export interface Seed {
+  readonly bug: string
+  readonly file: string
+  readonly changes: readonly { readonly find: string; readonly replace: string }[]
+  /** The test file, and a part of the name of the test in it that goes red. */
+  readonly test: string
+  readonly told: string
+}
+
+const simulation = { test: 'test/faults/simulation.test.ts', told: 'seeded courses' }
+const images = { test: 'test/faults/crash-images.test.ts', told: 'hold every acknowledged commit' }
+const identity = { test: 'test/api/identity.test.ts' }
+
+function seed(bug: string, where: { file: string; find: string; replace: string }, by: { test: string; told: string }) {
+  return { bug, file: where.file, changes: [{ find: where.find, replace: where.replace }], ...by }
+}
+
+export const seeds: readonly Seed[] = [
+  seed(
+    'a write is acknowledged before it is synced',
+    {
+      file: 'src/store/lmdb/tables.ts',
+      find: 'overlappingSync: false,',
+      replace: 'overlappingSync: false,\n    noMetaSync: true,',
+    },
+    images,
+  ),
+  {
+    bug: 'a commit is several transactions',
+    file: 'src/store/lmdb/write.ts',
+    changes: [
+      {
+        find: 'const result = tables.root.transactionSync(() => {',
+        replace: 'const result = ((run: () => { state: State; replies: ArrayBuffer[] }) => run())(() => {',
+      },
+    ],
+    ...images,
+  },
+  seed(
+    'an event is not told',
+    {
+      file: 'src/cache/kind-cache.ts',
+      find: '    this.#tell(event)\n',
+      replace: '    if (change.revision % 5 !== 0) this.#tell(event)\n',
+    },
+    simulation,
+  ),
+  seed(
+    'an event is told twice',
+    {
+      file: 'src/cache/kind-cache.ts',
+      find: 'if (this.#events[middle]!.revision <= revision) low',
+      replace: 'if (this.#events[middle]!.revision < revision) low',
+    },
+    simulation,
+  ),
+  seed(
+    'a bookmark comes early',
+    {
+      file: 'src/registry/watch.ts',
+      find: 'return Math.max(watcher.revision, caches.revision)',
+      replace: 'return Math.max(watcher.revision, caches.revision) + 1',
+    },
+    simulation,
+  ),
+  seed(
+    'a revision is used twice',
+    {
+      file: 'src/store/memory.ts',
+      find: 'const revision = this.#tail.revision + 1',
+      replace: 'const revision = this.#tail.revision + (value === undefined && this.#tail.revision > 3 ? 0 : 1)',
+    },
+    simulation,
+  ),
+  seed(
+    'a most recent read is stale',
+    {
+      file: 'src/registry/resource.ts',
+      find: 'return revision.then((later) => catchUp(caches, later))',
+      replace: 'return revision.then(() => {})',
+    },
+    simulation,
+  ),
+  seed(
+    'a page leaves out an object',
+    {
+      file: 'src/registry/list.ts',
+      find: 'const objects = found.slice(0, limit)',
+      replace: 'const objects = found.slice(0, limit).filter((_, i) => i !== 1 || limit !== 3)',
+    },
+    simulation,
+  ),
+  seed(
+    'a deleted object stays in the cache',
+    {
+      file: 'src/cache/kind-cache.ts',
+      find: 'if (next === undefined) this.#objects.delete(key)',
+      replace:
+        'if (next === undefined && key.length === 0) this.#objects.delete(key)\n    else if (next === undefined) return',
+    },
+    simulation,
+  ),
+  seed(
+    'a delete is undone by the next start',
+    {
+      file: 'src/store/lmdb/write.ts',
+      find: '    remove(tables.current, key)\n  } else {',
+      replace: '    if (key.length === 0) remove(tables.current, key)\n  } else {',
+    },
+    { test: 'test/store/lmdb.test.ts', told: 'delet' },
+  ),
+  seed(
+    'the store does not look at what a commit rests on',
+    { file: 'src/store/lmdb/write.ts', find: '!== revision) hold = false', replace: '!== revision) hold = true' },
+    { test: 'test/store/lmdb.test.ts', told: 'rest' },
+  ),
+  seed(
+    'an update does not look at the version that it names',
+    {
+      file: 'src/registry/update.ts',
+      find: 'if (resourceVersion === undefined || !namesVersion(next)) return',
+      replace: 'if (resourceVersion !== undefined || !namesVersion(next)) return',
+    },
+    { test: 'test/faults/linearizability.test.ts', told: 'the embedded store' },
+  ),
+  seed(
+    '__proto__ is lost',
+    { file: 'src/model/json.ts', find: "if (key === '__proto__') {", replace: "if (key === '__proto__ ') {" },
+    { test: 'test/api/first-light.test.ts', told: '__proto__ and its like' },
+  ),
+  {
+    bug: 'a merge patch reaches the prototype of all objects',
+    file: 'src/merge/merge-patch.ts',
+    changes: [
+      { find: 'isObject(document) ? { ...document } : {}', replace: 'isObject(document) ? document : {}' },
+      { find: 'applyMergePatch(own(result, key), value)', replace: 'applyMergePatch(result[key], value)' },
+    ],
+    test: 'test/tools/prototypes.test.ts',
+    told: 'a server is watched',
+  },
+  seed(
+    'a wrong token is anonymous',
+    {
+      file: 'src/authn/static-tokens.ts',
+      find: 'if (user === undefined) return refused',
+      replace: 'if (user === undefined) return none',
+    },
+    { ...identity, told: 'a wrong token is never anonymous' },
+  ),
+  seed(
+    'anonymous comes in where everything is allowed',
+    {
+      file: 'src/server/identity.ts',
+      find: "!authorizationMode.includes('AlwaysAllow')",
+      replace: "authorizationMode[0] !== 'AlwaysAllow'",
+    },
+    { ...identity, told: 'anonymous with --authorization-mode=AlwaysDeny,AlwaysAllow' },
+  ),
+  seed(
+    'base64 is taken as Node takes it',
+    {
+      file: 'src/schema/decode.ts',
+      find: "return Buffer.from(text, 'base64').toString('base64') === text",
+      replace: "return Buffer.from(text, 'base64').length >= 0",
+    },
+    { test: 'test/api/hostile-bodies.test.ts', told: 'base64' },
+  ),
+  seed(
+    'a signature need not be whole',
+    {
+      file: 'src/registry/continue-token.ts',
+      find: 'signature.length !== expected.length || !timingSafeEqual(signature, expected)',
+      replace: 'signature.length !== 0 && !timingSafeEqual(signature, expected.subarray(0, signature.length))',
+    },
+    { test: 'test/api/hostile-queries.test.ts', told: 'continue' },
+  ),
+  seed(
+    'keys are ordered as the language orders them',
+    {
+      file: 'src/base/utf8-order.ts',
+      find: 'return isSurrogate(x) === isSurrogate(y) ? x - y : isSurrogate(x) ? 1 : -1',
+      replace: 'return isSurrogate(x) === isSurrogate(y) ? x - y : x - y',
+    },
+    { test: 'test/base/sorted-map.test.ts', told: 'sorted by their bytes' },
+  ),
+  seed(
+    "a file has whatever mode the user's mask leaves",
+    { file: 'src/base/files.ts', find: '  await handle.chmod(mode)\n', replace: '' },
+    { test: 'test/base/files.test.ts', told: 'keeps its own mode' },
+  ),
+]

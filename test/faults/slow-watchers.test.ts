@@ -1,0 +1,79 @@
+/**
+ * Watches of which half stop reading while much is written: the others are told everything, the slow ones are closed,
+ * and memory stays what it was but for a bounded backlog. With `ORCH_LONG=1`: two hundred watches, five hundred writes
+ * of 2 kB a second.
+ */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { TLSSocket } from 'node:tls'
+import type { HttpClient } from '../tools/http-client.ts'
+import { ownMemory } from '../tools/memory.ts'
+import { openSocket } from '../tools/raw-http.ts'
+import { type ServerHandle, startServer } from '../tools/server.ts'
+
+const configMaps = '/api/v1/namespaces/default/configmaps'
+const long = process.env.ORCH_LONG === '1'
+const each = long ? 100 : 10
+const writes = long ? 20_000 : 250
+const size = long ? 2000 : 100_000
+/** A short run leaves much that has not been collected yet. Copies for each slow reader would be twice as much. */
+const allowed = (long ? 64 : 110) * 1024 ** 2
+
+async function openStalled(t: TestContext, server: ServerHandle, path: string): Promise<TLSSocket> {
+  const socket = await openSocket(server, 'http/1.1')
+  t.after(() => socket.destroy())
+  socket.on('error', () => {})
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer admin-token\r\n\r\n`)
+  await once(socket, 'readable')
+  return socket
+}
+
+async function countTold(client: HttpClient, path: string): Promise<number> {
+  let last = 0
+  for await (const { object } of client.watch(path, AbortSignal.timeout(500_000))) {
+    assert.equal(Number(object.data.i), ++last)
+    if (last === writes) return last
+  }
+  return last
+}
+
+async function writeAll(client: HttpClient, fill: string): Promise<string> {
+  const text = fill.repeat(size)
+  let version = ''
+  const start = performance.now()
+  for (let i = 1; i <= writes; i++) {
+    const data = { i: `${i}`, text }
+    const { status, body } = await client.put(`${configMaps}/hot`, { metadata: { name: 'hot' }, data })
+    assert.equal(status, 200)
+    version = body.metadata.resourceVersion
+    if (long) await delay(Math.max(0, start + i * 2 - performance.now()))
+  }
+  return version
+}
+
+test('half of the watches stop reading', { timeout: 560_000 }, async (t) => {
+  const server = await startServer(t)
+  const client = server.client()
+  await client.post(configMaps, { metadata: { name: 'hot' } })
+  // Fills what the server keeps of the latest changes, whoever watches.
+  const version = await writeAll(client, 'y')
+  const path = `${configMaps}?watch=1&resourceVersion=${version}`
+  const stalled = await Promise.all(Array.from({ length: each }, () => openStalled(t, server, path)))
+  const reading = Promise.all(Array.from({ length: each }, () => countTold(server.client(), path)))
+  await client.get(configMaps)
+  const before = ownMemory(server.process.pid!)
+  await writeAll(client, 'x')
+  assert.deepEqual(await reading, Array(each).fill(writes))
+  const rise = ownMemory(server.process.pid!) - before
+  t.diagnostic(`memory rose by ${Math.round(rise / 1024 ** 2)} MB`)
+  assert.ok(rise < allowed, `memory rose by ${Math.round(rise / 1024 ** 2)} MB`)
+  // They were closed long before all was written: what they can still read ends, and is a part only.
+  for (const socket of stalled) {
+    let bytes = 0
+    socket.on('data', (chunk) => (bytes += chunk.length))
+    if (!socket.closed) await once(socket, 'close', { signal: AbortSignal.timeout(60_000) })
+    assert.ok(bytes < (writes * size) / 2, `${bytes} bytes were kept for a client that did not read`)
+  }
+})

@@ -1,0 +1,143 @@
+/**
+ * No comparison of a secret tells by its time how much of a guess was right: of a static token, and of the signature of
+ * a continue token. The long form (ORCH_LONG=1) measures: guesses that are wrong from the first character on and ones
+ * that are wrong in the last alone, in turns, are told apart by Welch's t-test in none of three runs. The short form
+ * looks at how it is made, and tries the measure itself on a comparison that does tell.
+ */
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { readTokens, staticTokens } from '../../src/authn/static-tokens.ts'
+import { ContinueTokens } from '../../src/registry/continue-token.ts'
+import { root } from '../tools/server.ts'
+
+const long = process.env.ORCH_LONG === '1'
+const samples = 20_000
+const runs = 3
+const bound = 4.5
+/** A call is too short for the clock: so many are one sample. */
+const callsPerSample = 10
+
+const token = 'S'.repeat(200)
+/** Many of each: that one guess takes longer than another, by the luck of its hash, is no fault. */
+const guesses = {
+  early: Array.from({ length: 256 }, (_, i) => flat(`${name(i)}${token.slice(4)}`)),
+  late: Array.from({ length: 256 }, (_, i) => flat(`${token.slice(0, -4)}${name(i)}`)),
+}
+
+/** A string in one piece, as it comes from a socket: how it was put together would show in the time. */
+function flat(text: string): string {
+  return Buffer.from(text).toString('latin1')
+}
+
+function name(i: number): string {
+  return i.toString().padStart(4, 'x')
+}
+
+test('static tokens are kept as hashes, and looked up by hash', () => {
+  const users = readTokens(`${token},a,1\nother-token,b,2\n`)
+  const hashes = [token, 'other-token'].map((text) => createHash('sha256').update(text).digest('base64'))
+  assert.deepEqual([...users.keys()].sort(), hashes.sort())
+})
+
+test('signatures are compared in constant time, and whole', () => {
+  const source = readFileSync(join(root, 'src/registry/continue-token.ts'), 'utf8')
+  assert.match(source, /!timingSafeEqual\(signature, expected\)/)
+  const tokens = new ContinueTokens(Buffer.alloc(32, 1))
+  const good = tokens.write({ revision: 1, after: 'a' }, 'scope')
+  assert.deepEqual(tokens.read(good, 'scope'), { revision: 1, after: 'a' })
+  for (const wrong of wrongSignatures(good)) assert.throws(() => tokens.read(wrong, 'scope'), /invalid continue/)
+})
+
+test('the measure tells a comparison that stops at the first difference', () => {
+  // Slow enough for a busy machine to show it, and an eighth of the samples are plenty.
+  const naive = (guess: string) => {
+    let same = 0
+    for (let i = 0; i < guess.length && guess[i] === token[i]; i++) same += guess.charCodeAt(i)
+    return same
+  }
+  const t = distinguish({ ...guesses, ask: naive }, samples / 8)
+  assert.ok(Math.abs(t) > bound, `t = ${t.toFixed(2)}`)
+})
+
+if (long) {
+  test('a static token', { timeout: 600_000 }, (t) => {
+    const authenticate = staticTokens(`${token},a,1\n`)
+    const ask = (authorization: string) => authenticate({ certificate: undefined, authorization, connection: {} })
+    const headers = (tokens: readonly string[]) => tokens.map((text) => flat(`Bearer ${text}`))
+    measure(t, { early: headers(guesses.early), late: headers(guesses.late), ask })
+  })
+
+  test('the signature of a continue token', { timeout: 600_000 }, (t) => {
+    const tokens = new ContinueTokens(randomBytes(32))
+    const pairs = guesses.early.map((after) => wrongSignatures(tokens.write({ revision: 1, after }, 'scope')))
+    const ask = (guess: string) => {
+      try {
+        return tokens.read(guess, 'scope')
+      } catch {
+        return undefined
+      }
+    }
+    measure(t, { early: pairs.map(([early]) => early!), late: pairs.map(([, late]) => late!), ask })
+  })
+}
+
+/** The token with the first and with the last byte of its signature changed. */
+function wrongSignatures(good: string): string[] {
+  const [payload, text] = good.split('.')
+  const signature = Buffer.from(text!, 'base64url')
+  return [0, signature.length - 1].map((place) => {
+    const changed = Buffer.from(signature)
+    changed[place]! ^= 1
+    return `${payload}.${changed.toString('base64url')}`
+  })
+}
+
+interface Classes {
+  readonly early: readonly string[]
+  readonly late: readonly string[]
+  readonly ask: (guess: string) => unknown
+}
+
+function measure(t: { diagnostic(text: string): void }, classes: Classes): void {
+  distinguish(classes, samples / 4)
+  const found = Array.from({ length: runs }, () => distinguish(classes, samples))
+  t.diagnostic(`t = ${found.map((value) => value.toFixed(2)).join(', ')} over ${samples} samples each`)
+  assert.ok(
+    found.every((value) => Math.abs(value) < bound),
+    found.join(', '),
+  )
+}
+
+/** Welch's t of the times of the two, taken in turns in a random order. The slowest tenth, when others ran, is left out. */
+function distinguish({ early, late, ask }: Classes, count: number): number {
+  const times: { early: number[]; late: number[] } = { early: [], late: [] }
+  for (const [i, coin] of randomBytes(count).entries()) {
+    const order = coin & 1 ? (['early', 'late'] as const) : (['late', 'early'] as const)
+    for (const name of order) times[name].push(timeOf(name === 'early' ? early : late, i, ask))
+  }
+  const limit = [...times.early, ...times.late].sort((a, b) => a - b)[Math.floor(count * 2 * 0.9)]!
+  return welch(
+    times.early.filter((time) => time <= limit),
+    times.late.filter((time) => time <= limit),
+  )
+}
+
+function timeOf(guesses: readonly string[], from: number, ask: (guess: string) => unknown): number {
+  const start = process.hrtime.bigint()
+  for (let i = 0; i < callsPerSample; i++) ask(guesses[(from + i) % guesses.length]!)
+  return Number(process.hrtime.bigint() - start)
+}
+
+function welch(a: readonly number[], b: readonly number[]): number {
+  const [one, other] = [moments(a), moments(b)]
+  return (one.mean - other.mean) / Math.sqrt(one.variance / a.length + other.variance / b.length)
+}
+
+function moments(values: readonly number[]): { mean: number; variance: number } {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1)
+  return { mean, variance }
+}

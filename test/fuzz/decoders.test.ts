@@ -1,0 +1,129 @@
+/**
+ * Random and damaged documents through the decoders: what is accepted is read again as it was, whatever its form, and
+ * nothing else than a refusal comes of the rest. Patches and selectors are compared with models of them.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseJson, stringifyJson } from '../../src/codec/json.ts'
+import { stringifyYaml } from '../../src/codec/write-yaml.ts'
+import { parseYaml } from '../../src/codec/yaml.ts'
+import { applyMergePatch } from '../../src/merge/merge-patch.ts'
+import { isObject, type Json, setKey } from '../../src/model/json.ts'
+import { LabelMatcher, parseLabelSelector } from '../../src/model/label-selector.ts'
+import { type Seeded, seeded } from '../store/seeded.ts'
+import { damaged, randomJson, spellJson } from './documents.ts'
+import { rounds, Slowest, seed, tell, unlessRefused } from './scale.ts'
+
+const limit = 3 * 1024 * 1024
+const generous = 1000
+const fromJson = (text: string | Buffer) => parseJson(Buffer.from(text)).value
+const fromYaml = (text: string | Buffer) => parseYaml(Buffer.from(text), limit).value
+
+test('one value in every form is one value', () => {
+  const random = seeded(seed)
+  const count = rounds(3000, 50_000)
+  for (let i = 0; i < count; i++) {
+    const value = randomJson(random)
+    const text = spellJson(random, value)
+    assert.deepEqual(fromJson(text), value, text)
+    assert.deepEqual(fromYaml(text), value, text)
+    const written = stringifyJson(value)
+    assert.deepEqual(fromJson(written), value, written)
+    const yaml = stringifyYaml(value)
+    assert.deepEqual(fromYaml(yaml), value, yaml)
+    // What is written is written one way, whatever came in.
+    assert.equal(stringifyJson(fromYaml(yaml)), written)
+  }
+  tell('forms', { values: count, differences: 0 })
+})
+
+for (const [name, write, parse] of [
+  ['JSON', (random: Seeded, value: Json) => spellJson(random, value), fromJson],
+  ['YAML', (_: Seeded, value: Json) => stringifyYaml(value), fromYaml],
+] as const)
+  test(`damaged ${name} is refused, or read as what is written again`, () => {
+    const random = seeded(seed + 1)
+    const slowest = new Slowest()
+    const counts = { documents: rounds(5000, 200_000), accepted: 0 }
+    for (let i = 0; i < counts.documents; i++) {
+      const bytes = damaged(random, write(random, randomJson(random)))
+      const value = slowest.run(() => unlessRefused(() => parse(bytes)))
+      if (value === undefined) continue
+      counts.accepted++
+      assert.deepEqual(fromJson(stringifyJson(value, 512)), value, bytes.toString())
+      assert.deepEqual(fromYaml(stringifyYaml(value)), value, bytes.toString())
+    }
+    assert.ok(counts.accepted > counts.documents / 100)
+    assert.ok(slowest.ms < generous, `${slowest.ms} ms`)
+    tell(`damaged ${name}`, { ...counts, 'ms for the slowest': Math.round(slowest.ms) })
+  })
+
+/** RFC 7386, as it is written there. */
+function mergeModel(target: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch
+  const members = isObject(target) ? Object.entries(target) : []
+  const result = new Map(members as [string, Json][])
+  for (const [key, value] of Object.entries(patch) as [string, Json][])
+    if (value === null) result.delete(key)
+    else result.set(key, mergeModel(result.get(key), value))
+  const object = {}
+  for (const [key, value] of result) setKey(object, key, value)
+  return object
+}
+
+test('merge patches do what the RFC says', () => {
+  const random = seeded(seed + 2)
+  const count = rounds(3000, 50_000)
+  for (let i = 0; i < count; i++) {
+    const [document, patch] = [randomJson(random), randomJson(random)]
+    const sent = isObject(patch) ? patch : { a: patch }
+    assert.deepEqual(applyMergePatch(document, sent), mergeModel(document, sent), stringifyJson([document, sent]))
+  }
+  tell('merge patches', { patches: count, differences: 0 })
+})
+
+const keys = ['a', 'b', 'x.io/c', 'constructor']
+const values = ['', '1', 'x', 'y-z']
+type Labels = { readonly [key: string]: string }
+/** A requirement as text, and what it means. */
+type Term = readonly [text: string, meaning: (labels: Labels) => boolean]
+
+function randomTerm(random: Seeded): Term {
+  const [key, value] = [random.pick(keys), random.pick(values)]
+  const some = Array.from({ length: 1 + random.below(3) }, () => random.pick(values))
+  const get = (labels: Labels) => (Object.hasOwn(labels, key) ? labels[key]! : undefined)
+  const isIn = (labels: Labels) => get(labels) !== undefined && some.includes(get(labels)!)
+  const space = () => random.pick(['', ' '])
+  return random.pick<Term>([
+    [key, (labels) => get(labels) !== undefined],
+    [`!${key}`, (labels) => get(labels) === undefined],
+    [`${key}${space()}=${space()}${value}`, (labels) => get(labels) === value],
+    [`${key}==${value}`, (labels) => get(labels) === value],
+    [`${key}${space()}!=${value}`, (labels) => get(labels) !== value],
+    [`${key} in (${some.join(`,${space()}`)})`, isIn],
+    [`${key} notin (${some.join()})`, (labels) => !isIn(labels)],
+  ])
+}
+
+test('label selectors choose what they say, and damaged ones are refused or choose', () => {
+  const random = seeded(seed + 3)
+  const slowest = new Slowest()
+  const count = rounds(5000, 50_000)
+  for (let i = 0; i < count; i++) {
+    const terms = Array.from({ length: 1 + random.below(4) }, () => randomTerm(random))
+    const chosen = keys.filter(() => random.chance(0.5)).map((key) => [key, random.pick(values)] as const)
+    const labels: Labels = Object.fromEntries(chosen)
+    const text = terms.map(([term]) => term).join()
+    const expected = terms.every(([, meaning]) => meaning(labels))
+    assert.equal(
+      new LabelMatcher(parseLabelSelector(text)).matches(labels),
+      expected,
+      `${text} on ${JSON.stringify(labels)}`,
+    )
+    const broken = damaged(random, text).toString()
+    const parsed = slowest.run(() => unlessRefused(() => parseLabelSelector(broken)))
+    if (parsed !== undefined) new LabelMatcher(parsed).matches(labels)
+  }
+  assert.ok(slowest.ms < generous, `${slowest.ms} ms`)
+  tell('label selectors', { selectors: 2 * count, differences: 0 })
+})

@@ -1,0 +1,41 @@
+/**
+ * How much is tried: a little in every run of the tests, much by `npm run test:fuzz`. The seed is told, and
+ * `ORCH_FUZZ_SEED` repeats it.
+ */
+import { ApiError } from '../../src/model/api-error.ts'
+
+const long = process.env.ORCH_FUZZ === 'long'
+
+export const seed = Number(process.env.ORCH_FUZZ_SEED ?? 1)
+
+export function rounds(short: number, many: number): number {
+  return long ? many : short
+}
+
+export function tell(what: string, counts: { readonly [name: string]: number }): void {
+  const told = Object.entries(counts).map(([name, count]) => `${count} ${name}`)
+  console.error(`fuzz, ${what}: ${told.join(', ')} (seed ${seed})`)
+}
+
+/** The outcome, or undefined when it was refused as a client's fault. Anything else is a fault of ours. */
+export function unlessRefused<T>(run: () => T): T | undefined {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof ApiError && error.code >= 400 && error.code < 500) return undefined
+    throw error
+  }
+}
+
+/** Processor time of the slowest of many runs, in milliseconds: what others do on the machine does not count. */
+export class Slowest {
+  ms = 0
+
+  run<T>(work: () => T): T {
+    const start = process.cpuUsage()
+    const result = work()
+    const { user, system } = process.cpuUsage(start)
+    this.ms = Math.max(this.ms, (user + system) / 1000)
+    return result
+  }
+}

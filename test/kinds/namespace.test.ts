@@ -1,0 +1,51 @@
+/** Namespace: its state is what the server says unless it is said well, and its finalizers have names. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startServer } from '../tools/server.ts'
+
+const client = (await startServer({ after })).client()
+const namespaces = '/api/v1/namespaces'
+
+test('a namespace without a state is active', async () => {
+  await client.post(namespaces, { metadata: { name: 'a' } })
+  for (const status of [{}, null, undefined, { phase: '' }]) {
+    const { status: code, body } = await client.put(`${namespaces}/a/status`, { metadata: { name: 'a' }, status })
+    assert.deepEqual([code, body.status], [200, { phase: 'Active' }], JSON.stringify(status))
+  }
+  const wrong = { metadata: { name: 'a' }, status: { phase: 'Gone' } }
+  assert.equal((await client.put(`${namespaces}/a/status`, wrong)).status, 422)
+  await client.delete(`${namespaces}/a`)
+  assert.equal((await client.put(`${namespaces}/a/status`, { metadata: { name: 'a' } })).status, 422)
+})
+
+test('a finalizer has a domain, or is one that everybody knows', async () => {
+  const cases: readonly (readonly [finalizer: string | null, ...fields: string[]])[] = [
+    ['orch'],
+    ['orphan'],
+    ['foregroundDeletion'],
+    ['example.com/mine'],
+    ['kubernetes', '[0]'],
+    ['a/b/c', ''],
+    ['', '', '', '[0]'],
+    [null, '', '', '[0]'],
+    ['a b', '', '[0]'],
+  ]
+  for (const [i, [finalizer, ...fields]] of cases.entries()) {
+    const ofObject = { metadata: { name: `m${i}`, finalizers: [finalizer] } }
+    const told = fields.map((field) => `metadata.finalizers${field}`)
+    assert.deepEqual(await faultsOf(ofObject), told, `${finalizer}`)
+    const ofContent = { metadata: { name: `s${i}` }, spec: { finalizers: [finalizer] } }
+    assert.deepEqual(
+      await faultsOf(ofContent),
+      told.map(() => 'spec.finalizers'),
+      `${finalizer}`,
+    )
+  }
+})
+
+async function faultsOf(object: object): Promise<string[]> {
+  const { status, body } = await client.post(namespaces, object)
+  if (status === 201) return []
+  assert.equal(status, 422)
+  return body.details.causes.map(({ field }: { field: string }) => field).sort()
+}

@@ -1,0 +1,143 @@
+/**
+ * Random valid objects of every kind, through every version that is served: each is accepted, stored as it was sent but
+ * for defaults, read back the same by all versions, and unchanged by writing back what was read. So is its status.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { allKinds } from '../../src/kinds/all.ts'
+import { type JsonObject, sameJson } from '../../src/model/json.ts'
+import { apiVersionOf, vendorOf } from '../../src/model/vendor.ts'
+import type { Kind } from '../../src/schema/kind.ts'
+import type { ObjectSchema } from '../../src/schema/schema.ts'
+import type { Answer } from '../tools/http-client.ts'
+import { startServer } from '../tools/server.ts'
+import { differences } from './differences.ts'
+import { fieldsIn, fieldsOf } from './fields-of.ts'
+import { type Making, makeObject, makingFrom } from './random-object.ts'
+import { metadataOf, validValues } from './valid-values.ts'
+
+const client = (await startServer({ after })).client()
+const vendor = vendorOf('orch')
+const seed = 20_260_101
+/** `Type.field` of all that was sent. */
+const sentFields = new Set<string>()
+
+/** How many of a kind: more of those that have more to say. */
+const most: { readonly [kind: string]: number } = {
+  Pod: 100,
+  PersistentVolume: 250,
+  PodTemplate: 30,
+  HorizontalPodAutoscaler: 40,
+}
+const fewest = 20
+/** How many are under way together. */
+const atOnce = 10
+
+for (const kind of allKinds) {
+  const name = `${kind.kind} ${kind.version}`
+  test(`${name}: what is valid is accepted, kept and read back`, async () => {
+    const faults: string[] = []
+    const times = most[kind.kind] ?? fewest
+    for (let i = 0; i < times; i += atOnce) faults.push(...(await faultsOfSome(kind, seed + i)))
+    console.error(`random objects: ${times} of ${name}, ${faults.length} faults`)
+    assert.deepEqual(faults.slice(0, 10), [], `${faults.length} faults`)
+  })
+}
+
+async function faultsOfSome(kind: Kind, first: number): Promise<string[]> {
+  const seeds = Array.from({ length: atOnce }, (_, i) => first + i)
+  const all = await Promise.all(seeds.map((from) => faultsOfOne(kind, from)))
+  return all.flatMap((faults, i) => faults.map((fault) => `seed ${seeds[i]}: ${fault}`))
+}
+
+/** What no client sends, or what is refused or left out wherever it is sent. */
+const neverSent = [
+  /^(?:ObjectMeta|ManagedFieldsEntry|OwnerReference|PersistentVolumeClaimTemplate)\./,
+  /^(?:EphemeralContainer|PodOS)\./,
+  /^CertificateSigningRequestSpec\.(?:username|uid|groups|extra)$/,
+  /^CertificateSigningRequestStatus\.certificate$/,
+  /^(?:MetricSpec|MetricStatus)\.containerResource$/,
+  /^ContainerResourceMetric(?:Source|Status)\./,
+  /^PodSpec\.(?:ephemeralContainers|os)$/,
+  /^PersistentVolumeClaimSpec\.dataSourceRef$/,
+  /^Probe\.terminationGracePeriodSeconds$/,
+  /^PodStatus\.(?:podIP|ephemeralContainerStatuses)$/,
+  /^WindowsSecurityContextOptions\.hostProcess$/,
+  /^Secret\.stringData$/,
+]
+
+test('every field that can be sent was sent', () => {
+  const all = new Set(allKinds.flatMap(({ schema }) => [...fieldsOf(schema)]))
+  const wanted = [...all].filter((name) => !isStatus(name) && !neverSent.some((form) => form.test(name)))
+  console.error(
+    `random objects: ${wanted.filter((name) => sentFields.has(name)).length} of ${wanted.length} fields sent`,
+  )
+  assert.deepEqual(wanted.filter((name) => !sentFields.has(name)).sort(), [])
+})
+
+/** The status is sent through a way of its own. */
+function isStatus(name: string): boolean {
+  return allKinds.some(({ kind }) => name === `${kind}.status`)
+}
+
+async function faultsOfOne(kind: Kind, from: number): Promise<string[]> {
+  const making = makingFrom(from)
+  const sent = newObject(kind, making, `x${from}-${kind.version}`)
+  fieldsIn(kind.schema, sent, sentFields)
+  const created = await client.post(collection(kind), sent)
+  if (created.status !== 201)
+    return [`refused: ${created.text.slice(0, 700)} for ${JSON.stringify(sent).slice(0, 1500)}`]
+  const at = `${collection(kind)}/${created.body.metadata.name}`
+  return [
+    ...differences(kind.schema, sent, withoutStatus(created.body)),
+    ...(await faultsOfReading(kind, at, created)),
+    ...(kind.subresources?.status ? await faultsOfStatus(kind, at, making) : []),
+  ]
+}
+
+/** The server sets the status of a new object. */
+function withoutStatus({ status: _, ...rest }: JsonObject): JsonObject {
+  return rest
+}
+
+function newObject(kind: Kind, making: Making, name: string): JsonObject {
+  const made = withoutStatus(makeObject(kind.schema, making, validValues))
+  return {
+    ...made,
+    apiVersion: apiVersionOf(vendor, kind.group, kind.version),
+    kind: kind.kind,
+    metadata: metadataOf(making, name),
+  }
+}
+
+function collection({ group, version, plural, scope }: Kind): string {
+  const root = group === 'core' ? '/api' : '/apis'
+  return `${root}/${apiVersionOf(vendor, group, version)}${scope === 'Cluster' ? '' : '/namespaces/default'}/${plural}`
+}
+
+/** Every version that is served shows it, and what each shows can be written back without a change. */
+async function faultsOfReading(kind: Kind, at: string, stored: Answer): Promise<string[]> {
+  const faults: string[] = []
+  for (const other of allKinds.filter(({ plural, group }) => plural === kind.plural && group === kind.group)) {
+    const path = at.replace(collection(kind), collection(other))
+    const seen = await client.get(path)
+    const written = await client.put(path, seen.body)
+    if (!sameJson(written.body, seen.body))
+      faults.push(`${other.version} written back: ${written.text.slice(0, 1500)} was ${seen.text.slice(0, 1500)}`)
+  }
+  const read = await client.get(at)
+  if (!sameJson(read.body, stored.body))
+    faults.push(`read ${read.text.slice(0, 1500)}, stored ${stored.text.slice(0, 1500)}`)
+  return faults
+}
+
+async function faultsOfStatus(kind: Kind, at: string, making: Making): Promise<string[]> {
+  const schema = kind.schema.fields.status!.schema as ObjectSchema
+  const status = makeObject(schema, making, validValues)
+  fieldsIn(schema, status, sentFields)
+  const { body } = await client.get(at)
+  const written = await client.put(`${at}/status`, { ...body, status })
+  if (written.status !== 200)
+    return [`status refused: ${written.text.slice(0, 700)} for ${JSON.stringify(status).slice(0, 1500)}`]
+  return [...differences(schema, status, written.body.status), ...(await faultsOfReading(kind, at, written))]
+}

@@ -1,0 +1,462 @@
+/** What is valid where a schema cannot say it, for random objects: names, numbers with bounds, parts that must agree. */
+import type { Json, JsonObject } from '../../src/model/json.ts'
+import { requestPem } from '../pki/encode.ts'
+import { freeText, type MakeField, type Making, type ValidValues } from './random-object.ts'
+
+const none: MakeField = () => undefined
+const word: MakeField = ({ pick, count }) => `${pick(['a', 'b-c', '1x', 'main'])}-${count()}`
+const subdomain: MakeField = (making) => `${word(making)}${making.pick(['', '.example.com', '.x-1'])}`
+const qualified: MakeField = (making) =>
+  `${making.pick(['', 'example.com/', 'a.b-c/'])}${making.pick(['Name', 'a_b.c', '0'])}${making.count()}`
+const labelValue: MakeField = ({ pick }) => pick(['', 'a', 'A_b.c', '1', 'true'])
+const variable: MakeField = ({ pick, count }) => `${pick(['A', 'my.var', '_X', '-y'])}${count()}`
+const dataKey: MakeField = ({ pick, count }) => `${pick(['key', '.dot', 'a_B-c', '..'.slice(1)])}${count()}`
+const fileName: MakeField = ({ pick, count }) => `${pick(['f', 'dir/sub/f', '.hidden', 'a..b'])}${count()}`
+const port: MakeField = ({ count }) => 1 + (count() % 65535)
+const portName: MakeField = ({ pick, count }) => `${pick(['web', 'a-b', 'x1'])}${count() % 10000}`
+const address: MakeField = ({ pick, below }) => pick([`10.0.${below(256)}.${below(256)}`, `fd00::${below(9999)}`])
+const small: MakeField = ({ below }) => below(256)
+const mode: MakeField = ({ pick }) => pick([0, 0o400, 0o644, 0o777])
+const id: MakeField = ({ pick }) => pick([0, 1, 1000, 2 ** 31 - 1])
+const maybe =
+  (make: MakeField, probability = 0.4): MakeField =>
+  (making) =>
+    making.chance(probability) ? make(making) : undefined
+const some =
+  (make: MakeField, most = 2): MakeField =>
+  (making) =>
+    Array.from({ length: 1 + making.below(most) }, () => make(making) ?? null)
+const table =
+  (key: MakeField, value: MakeField): MakeField =>
+  (making) =>
+    Object.fromEntries(Array.from({ length: 1 + making.below(2) }, () => [key(making), value(making) ?? null]))
+const oneOf =
+  (...values: readonly Json[]): MakeField =>
+  ({ pick }) =>
+    pick(values)
+
+const labels = maybe(table(qualified, labelValue))
+const annotations = maybe(table(qualified, freeText))
+const modes: MakeField = ({ pick }) =>
+  pick([['ReadWriteOnce'], ['ReadOnlyMany', 'ReadWriteMany'], ['ReadWriteOnce', 'ReadWriteOnce']])
+const fullSecret = maybe((making) => ({ name: subdomain(making)!, namespace: word(making)! }))
+const namedSecret = maybe((making) => ({ name: subdomain(making)! }))
+
+/** Leaves one of these fields of those that are there. */
+function keepOne(object: JsonObject, names: readonly string[], { pick }: Making): void {
+  const there = names.filter((name) => object[name] !== undefined)
+  if (there.length < 2) return
+  const kept = pick(there)
+  for (const name of there) if (name !== kept) delete object[name]
+}
+
+const resourceAmounts: MakeField = (making) => {
+  const limits: JsonObject = { cpu: making.pick(['1', '500m']), memory: making.pick(['1Gi', '1k']) }
+  if (making.chance(0.3)) limits['example.com/gpu'] = '2'
+  if (making.chance(0.2)) limits['hugepages-2Mi'] = '4Mi'
+  const requests: JsonObject = { cpu: making.pick(['0', '100m', '500m']), 'ephemeral-storage': '1Mi' }
+  return making.pick([{}, { limits }, { requests }, { limits, requests }])
+}
+
+const fieldsOfPods = ['metadata.name', 'metadata.namespace', 'metadata.uid', "metadata.labels['a.b/c']"]
+const resourceRef: MakeField = (making) => ({
+  containerName: word(making)!,
+  resource: making.pick(['limits.cpu', 'requests.memory', 'limits.ephemeral-storage', 'requests.hugepages-2Mi']),
+  divisor: making.pick(['0', '1']),
+})
+const fieldRef = (...more: readonly string[]): MakeField => {
+  return ({ pick }) => ({ apiVersion: 'v1', fieldPath: pick([...fieldsOfPods, ...more]) })
+}
+
+const containers: ValidValues['fields'] = {
+  'Container.name': word,
+  'Container.image': oneOf(
+    'app',
+    'app:v1',
+    'reg.example:5000/team/app:latest',
+    `app@sha256:${'0'.repeat(64)}`,
+    'ODD//image',
+  ),
+  'Container.resources': resourceAmounts,
+  'Container.volumeMounts': none,
+  'Container.volumeDevices': none,
+  'Container.terminationMessagePolicy': maybe(oneOf('File', 'FallbackToLogsOnError')),
+  'ContainerPort.name': maybe(portName),
+  'ContainerPort.containerPort': port,
+  'ContainerPort.hostPort': maybe(port),
+  'EnvVar.name': variable,
+  'ObjectFieldSelector.apiVersion': oneOf('v1'),
+  'EnvVarSource.fieldRef': maybe(
+    fieldRef('spec.nodeName', 'spec.serviceAccountName', 'status.hostIP', 'status.podIPs'),
+  ),
+  'EnvVarSource.resourceFieldRef': maybe(resourceRef),
+  'ConfigMapKeySelector.name': subdomain,
+  'ConfigMapKeySelector.key': dataKey,
+  'SecretKeySelector.name': subdomain,
+  'SecretKeySelector.key': dataKey,
+  'ConfigMapEnvSource.name': subdomain,
+  'SecretEnvSource.name': subdomain,
+  'EnvFromSource.prefix': maybe(variable),
+  'ExecAction.command': some(freeText),
+  'HTTPGetAction.port': (making) => making.pick([port(making)!, portName(making)!]),
+  'HTTPHeader.name': oneOf('X-Header', 'a', '0'),
+  'TCPSocketAction.port': (making) => making.pick([port(making)!, portName(making)!]),
+  'GRPCAction.port': port,
+  'Probe.terminationGracePeriodSeconds': none,
+  'Probe.successThreshold': maybe(oneOf(1)),
+  'SecurityContext.runAsUser': maybe(id),
+  'SecurityContext.runAsGroup': maybe(id),
+  'SecurityContext.procMount': maybe(oneOf('Default')),
+  'PodSecurityContext.runAsUser': maybe(id),
+  'PodSecurityContext.runAsGroup': maybe(id),
+  'PodSecurityContext.fsGroup': maybe(id),
+  'PodSecurityContext.supplementalGroups': maybe(some(id)),
+  'Sysctl.name': ({ count }) => `kernel.shm_rmid-forced.x${count()}`,
+  'WindowsSecurityContextOptions.gmsaCredentialSpecName': maybe(subdomain),
+  'WindowsSecurityContextOptions.runAsUserName': maybe(oneOf('ContainerUser', 'DOMAIN\\user name')),
+  'WindowsSecurityContextOptions.gmsaCredentialSpec': maybe(freeText),
+  'WindowsSecurityContextOptions.hostProcess': none,
+}
+
+const toleration: MakeField = (making) => {
+  const exists = making.chance(0.5)
+  const effect = making.pick(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])
+  return {
+    ...(exists ? { operator: 'Exists' } : { key: qualified(making)!, value: labelValue(making)! }),
+    effect,
+    ...(effect === 'NoExecute' ? { tolerationSeconds: making.pick([0, -1, 300]) } : {}),
+  }
+}
+
+const requirement: MakeField = (making) =>
+  making.pick<JsonObject>([
+    { key: qualified(making)!, operator: 'In', values: ['a', 'b c'] },
+    { key: qualified(making)!, operator: 'Exists' },
+    { key: qualified(making)!, operator: 'Gt', values: ['5'] },
+  ])
+const labelRequirement: MakeField = (making) =>
+  making.pick<JsonObject>([
+    { key: qualified(making)!, operator: 'NotIn', values: ['a'] },
+    { key: qualified(making)!, operator: 'DoesNotExist' },
+  ])
+
+const scheduling: ValidValues['fields'] = {
+  'NodeSelector.nodeSelectorTerms': some((making) => ({
+    matchExpressions: some(requirement)(making)!,
+    matchFields: [{ key: 'metadata.name', operator: making.pick(['In', 'NotIn']), values: [subdomain(making)!] }],
+  })),
+  'NodeSelectorTerm.matchExpressions': maybe(some(requirement)),
+  'NodeSelectorTerm.matchFields': none,
+  'PreferredSchedulingTerm.weight': oneOf(1, 100),
+  'WeightedPodAffinityTerm.weight': oneOf(1, 100),
+  'WeightedPodAffinityTerm.podAffinityTerm': (making) => ({
+    topologyKey: qualified(making)!,
+    namespaces: [word(making)!],
+  }),
+  'PodAffinityTerm.topologyKey': qualified,
+  'PodAffinityTerm.namespaces': maybe(some(word)),
+  'LabelSelector.matchLabels': labels,
+  'LabelSelector.matchExpressions': maybe(some(labelRequirement)),
+  'TopologySpreadConstraint.maxSkew': oneOf(1, 5),
+  'TopologySpreadConstraint.topologyKey': qualified,
+  'TopologySpreadConstraint.whenUnsatisfiable': oneOf('DoNotSchedule', 'ScheduleAnyway'),
+  'TopologySpreadConstraint.labelSelector': maybe(oneOf({}, { matchLabels: { 'not a key': '?' } })),
+  'PodSpec.tolerations': maybe(some(toleration, 3)),
+}
+
+const pods: ValidValues['fields'] = {
+  'PodSpec.ephemeralContainers': none,
+  'PodSpec.os': none,
+  'PodSpec.activeDeadlineSeconds': maybe(oneOf(1, 2 ** 31 - 1)),
+  'PodSpec.terminationGracePeriodSeconds': maybe(oneOf(0, 5, 2 ** 31)),
+  'PodSpec.nodeSelector': labels,
+  'PodSpec.nodeName': maybe(subdomain),
+  'PodSpec.hostname': maybe(word),
+  'PodSpec.subdomain': maybe(word),
+  'PodSpec.serviceAccountName': maybe(subdomain),
+  'PodSpec.priorityClassName': maybe(subdomain),
+  'PodSpec.runtimeClassName': maybe(subdomain),
+  'PodSpec.overhead': maybe(oneOf({ cpu: '250m' }, { memory: '1Mi', cpu: '0' })),
+  'HostAlias.ip': address,
+  'HostAlias.hostnames': maybe(some(subdomain)),
+  'PodDNSConfig.nameservers': some(address, 3),
+  'PodDNSConfig.searches': maybe(some((making) => `${subdomain(making)}${making.pick(['', '.'])}`)),
+  'PodDNSConfigOption.name': oneOf('ndots', 'a b'),
+  'PodReadinessGate.conditionType': qualified,
+  'PodStatus.podIP': none,
+  'PodStatus.podIPs': maybe(oneOf([{ ip: '10.0.0.1' }], [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }])),
+  'PodStatus.nominatedNodeName': maybe(subdomain),
+  'PodCondition.type': qualified,
+  'PodTemplateSpec.metadata': (making) => ({
+    labels: labels(making) ?? null,
+    annotations: annotations(making) ?? null,
+    name: freeText(making),
+    finalizers: [freeText(making)],
+  }),
+  'Volume.name': word,
+}
+
+const claimSpec: MakeField = (making) => ({
+  accessModes: modes(making)!,
+  resources: { requests: { storage: making.pick(['1Gi', '1500m']) } },
+  volumeName: freeText(making),
+  storageClassName: making.pick(['', 'fast.example.com']),
+  volumeMode: making.pick(['Block', 'Filesystem']),
+  selector: { matchLabels: { a: 'b' } },
+  ...making.pick<JsonObject>([
+    {},
+    { dataSource: { kind: 'PersistentVolumeClaim', name: 'x' } },
+    { dataSource: { apiGroup: 'a', kind: 'B', name: 'c' } },
+  ]),
+})
+
+const volumes: ValidValues['fields'] = {
+  'HostPathVolumeSource.path': oneOf('/', '/var/lib', 'relative', '/a..b'),
+  'HostPathVolumeSource.type': maybe(oneOf('', 'Directory', 'FileOrCreate', 'BlockDevice')),
+  'GitRepoVolumeSource.directory': maybe(fileName),
+  'GCEPersistentDiskVolumeSource.partition': maybe(small),
+  'AWSElasticBlockStoreVolumeSource.partition': maybe(small),
+  'KeyToPath.path': fileName,
+  'KeyToPath.mode': maybe(mode),
+  'SecretVolumeSource.defaultMode': maybe(mode),
+  'ConfigMapVolumeSource.defaultMode': maybe(mode),
+  'DownwardAPIVolumeSource.defaultMode': maybe(mode),
+  'ProjectedVolumeSource.defaultMode': maybe(mode),
+  'DownwardAPIVolumeFile.path': fileName,
+  'DownwardAPIVolumeFile.mode': maybe(mode),
+  'DownwardAPIVolumeFile.fieldRef': fieldRef('metadata.annotations', 'metadata.labels'),
+  'DownwardAPIVolumeFile.resourceFieldRef': resourceRef,
+  'ServiceAccountTokenProjection.path': fileName,
+  'ServiceAccountTokenProjection.expirationSeconds': maybe(oneOf(600, 2 ** 32), 0.8),
+  'ConfigMapProjection.optional': maybe(oneOf(true, false), 0.8),
+  'NFSVolumeSource.path': oneOf('/', '/a/../b'),
+  'QuobyteVolumeSource.registry': oneOf('a:1', 'a:1,[::1]:2'),
+  'ISCSIVolumeSource.lun': small,
+  'ISCSIVolumeSource.iqn': oneOf('iqn.2001-04.com.example:storage', 'eui.0123456789abcdef'),
+  'ISCSIVolumeSource.initiatorName': maybe(oneOf('iqn.2001-04.com.example:me')),
+  'ISCSIVolumeSource.secretRef': (making) => ({ name: word(making)! }),
+  'ISCSIPersistentVolumeSource.lun': small,
+  'ISCSIPersistentVolumeSource.targetPortal': oneOf('10.0.0.1:3260'),
+  'ISCSIPersistentVolumeSource.iqn': oneOf(`naa.${'0'.repeat(32)}`),
+  'ISCSIPersistentVolumeSource.initiatorName': maybe(oneOf('iqn.2001-04.com.example:me')),
+  'ISCSIPersistentVolumeSource.secretRef': (making) => ({ name: word(making)! }),
+  'FCVolumeSource.lun': small,
+  'FlexVolumeSource.options': maybe(table(qualified, freeText)),
+  'FlexPersistentVolumeSource.options': maybe(table(qualified, freeText)),
+  'CinderVolumeSource.secretRef': namedSecret,
+  'StorageOSVolumeSource.secretRef': namedSecret,
+  'StorageOSVolumeSource.volumeName': word,
+  'StorageOSVolumeSource.volumeNamespace': maybe(word),
+  'CinderPersistentVolumeSource.secretRef': fullSecret,
+  'StorageOSPersistentVolumeSource.secretRef': fullSecret,
+  'StorageOSPersistentVolumeSource.volumeName': word,
+  'StorageOSPersistentVolumeSource.volumeNamespace': maybe(word),
+  'CSIVolumeSource.driver': oneOf('csi.example.com', 'Upper.Case'),
+  'CSIVolumeSource.nodePublishSecretRef': namedSecret,
+  'CSIPersistentVolumeSource.driver': oneOf('csi.example.com', 'Upper.Case'),
+  ...Object.fromEntries(
+    ['controllerPublish', 'nodeStage', 'nodePublish', 'controllerExpand'].map((use) => [
+      `CSIPersistentVolumeSource.${use}SecretRef`,
+      maybe((making) => ({ name: word(making)!, namespace: word(making)! })),
+    ]),
+  ),
+  'AzureFilePersistentVolumeSource.secretNamespace': maybe(word),
+  'GlusterfsPersistentVolumeSource.endpointsNamespace': maybe(word),
+  'EphemeralVolumeSource.volumeClaimTemplate': (making) => ({
+    metadata: { labels: labels(making) ?? null },
+    spec: claimSpec(making)!,
+  }),
+  'LocalVolumeSource.path': oneOf('/mnt/a', 'b'),
+  'PersistentVolumeSpec.capacity': oneOf({ storage: '1Gi' }, { storage: '1500m' }),
+  'PersistentVolumeSpec.accessModes': modes,
+  'PersistentVolumeSpec.storageClassName': maybe(subdomain),
+  'PersistentVolumeSpec.persistentVolumeReclaimPolicy': maybe(oneOf('Retain', 'Delete')),
+  'VolumeNodeAffinity.required': (making) => ({ nodeSelectorTerms: [{ matchExpressions: [requirement(making)!] }] }),
+}
+
+const target: MakeField = (making) =>
+  making.pick([
+    { type: 'AverageValue', averageValue: '1k' },
+    { type: 'AverageValue', averageValue: '100m' },
+  ])
+const scaled: MakeField = (making) => ({ kind: 'Deployment', name: word(making)!, apiVersion: 'apps/v1' })
+const metric: MakeField = (making) => {
+  const named = {
+    name: word(making)!,
+    ...making.pick<JsonObject>([{}, { selector: {} }, { selector: { matchLabels: { a: 'b' } } }]),
+  }
+  const byUse = { type: 'Utilization', averageUtilization: 1 + making.below(150) }
+  return making.pick<JsonObject>([
+    {
+      type: 'Resource',
+      resource: { name: making.pick(['cpu', 'memory', 'odd']), target: making.pick([byUse, target(making)!]) },
+    },
+    { type: 'Pods', pods: { metric: named, target: target(making)! } },
+    {
+      type: 'Object',
+      object: {
+        metric: named,
+        describedObject: scaled(making)!,
+        target: making.pick([target(making)!, { type: 'Value', value: '10' }]),
+      },
+    },
+    {
+      type: 'External',
+      external: { metric: named, target: making.pick([target(making)!, { type: 'Value', value: '3' }]) },
+    },
+  ])
+}
+const rules = maybe((making) => ({
+  selectPolicy: making.pick(['Max', 'Min', 'Disabled']),
+  stabilizationWindowSeconds: making.pick([0, 300, 3600]),
+  policies: [
+    { type: making.pick(['Pods', 'Percent']), value: 1 + making.below(9), periodSeconds: making.pick([1, 1800]) },
+  ],
+}))
+
+const others: ValidValues['fields'] = {
+  'ConfigMap.data': maybe(table(dataKey, freeText)),
+  'ConfigMap.binaryData': maybe(table(dataKey, oneOf('', 'AA==', '/+8='))),
+  'Secret.data': maybe(table(dataKey, oneOf('', 'AA==', '/+8='))),
+  'Secret.stringData': none,
+  'Secret.type': maybe(oneOf('Opaque', 'example.com/mine', '{}')),
+  'NamespaceSpec.finalizers': maybe(oneOf(['example.com/a'], ['orch', 'example.com/b'])),
+  'NamespaceStatus.phase': oneOf('Active'),
+  'Event.involvedObject': (making) => ({
+    kind: freeText(making),
+    namespace: 'default',
+    name: freeText(making),
+    fieldPath: freeText(making),
+  }),
+  'Event.reportingComponent': (making) => qualified(making),
+  'CertificateSigningRequestSpec.request': oneOf(Buffer.from(requestPem()).toString('base64')),
+  'CertificateSigningRequestSpec.username': none,
+  'CertificateSigningRequestSpec.uid': none,
+  'CertificateSigningRequestSpec.groups': none,
+  'CertificateSigningRequestSpec.extra': none,
+  'CertificateSigningRequestSpec.usages': oneOf(['client auth'], ['digital signature', 'any', 's/mime']),
+  'CertificateSigningRequestSpec.signerName': oneOf('example.com/signer', 'a.b/c.d-e'),
+  'CertificateSigningRequestSpec.expirationSeconds': maybe(oneOf(600, 2 ** 31 - 1)),
+  'CertificateSigningRequestStatus.certificate': none,
+  'CertificateSigningRequestCondition.type': ({ count }) => `Odd ${count()}`,
+  'CertificateSigningRequestCondition.status': oneOf('True', 'False', 'Unknown'),
+  'HorizontalPodAutoscalerSpec.scaleTargetRef': scaled,
+  'HorizontalPodAutoscalerSpec.minReplicas': maybe(oneOf(1, 2)),
+  'HorizontalPodAutoscalerSpec.targetCPUUtilizationPercentage': maybe(oneOf(1, 80)),
+  'HorizontalPodAutoscalerSpec.maxReplicas': oneOf(2, 9),
+  'HorizontalPodAutoscalerSpec.metrics': maybe(some(metric, 4)),
+  'HorizontalPodAutoscalerBehavior.scaleUp': rules,
+  'HorizontalPodAutoscalerBehavior.scaleDown': rules,
+  'HorizontalPodAutoscalerCondition.type': ({ count }) => `Odd ${count()}`,
+  'MetricStatus.type': oneOf('Resource', 'Pods', 'Object', 'External', 'Other'),
+  'MetricStatus.containerResource': none,
+}
+
+/** Sources of volumes that can be devices. */
+const claims = ['persistentVolumeClaim', 'ephemeral']
+
+function useVolumes(spec: JsonObject, making: Making): void {
+  const all = (spec.volumes ?? []) as JsonObject[]
+  for (const one of [...(spec.containers as JsonObject[]), ...((spec.initContainers ?? []) as JsonObject[])]) {
+    const used = all.filter(() => making.chance(0.5))
+    const isDevice = (volume: JsonObject) => claims.some((name) => volume[name] !== undefined)
+    const mounts = used.filter((volume) => !isDevice(volume)).map(({ name }) => mountOf(name!, making))
+    const devices = used.filter(isDevice).map(({ name }) => ({ name: name!, devicePath: `/dev/x${making.count()}` }))
+    if (mounts.length > 0) one.volumeMounts = mounts
+    if (devices.length > 0) one.volumeDevices = devices
+  }
+}
+
+function mountOf(name: Json, making: Making): JsonObject {
+  const parts = [
+    {},
+    { subPath: 'a/b' },
+    { subPathExpr: '$(A)' },
+    { readOnly: true, mountPropagation: 'HostToContainer' },
+  ]
+  return { name, mountPath: `/m${making.count()}`, ...making.pick<JsonObject>(parts) }
+}
+
+const notForInit = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe']
+
+function agreeInPod(spec: JsonObject, making: Making): void {
+  spec.containers ??= [{ name: 'only', image: 'i' }]
+  const first = (spec.initContainers ?? []) as JsonObject[]
+  for (const one of first) for (const name of notForInit) delete one[name]
+  const ports = [...(spec.containers as JsonObject[]), ...first].flatMap((one) => (one.ports ?? []) as JsonObject[])
+  if (spec.hostNetwork) for (const each of ports) delete each.hostPort
+  if (spec.hostPID) delete spec.shareProcessNamespace
+  delete spec.serviceAccount
+  if (spec.serviceAccountName) spec.serviceAccount = spec.serviceAccountName
+  if (spec.dnsPolicy === 'None') spec.dnsConfig = { nameservers: ['10.0.0.1'] }
+  useVolumes(spec, making)
+}
+
+const agree: ValidValues['agree'] = {
+  EnvVar: (object, making) => keepOne(object, ['value', 'valueFrom'], making),
+  EnvVarSource: (object, making) => {
+    keepOne(object, ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef'], making)
+    if (Object.keys(object).length === 0) object.fieldRef = { apiVersion: 'v1', fieldPath: 'metadata.name' }
+  },
+  EnvFromSource: (object, making) => {
+    keepOne(object, ['configMapRef', 'secretRef'], making)
+    if (!object.configMapRef && !object.secretRef) object.secretRef = { name: 's' }
+  },
+  DownwardAPIVolumeFile: (object, making) => keepOne(object, ['fieldRef', 'resourceFieldRef'], making),
+  VolumeProjection: (object, making) => keepOne(object, Object.keys(object), making),
+  SecurityContext: (object) => {
+    if (object.allowPrivilegeEscalation === false) delete object.privileged
+  },
+  SeccompProfile: (object) => {
+    if (object.type === 'Localhost') object.localhostProfile = 'a/b.json'
+    else delete object.localhostProfile
+  },
+  FCVolumeSource: (object, making) => {
+    keepOne(object, ['targetWWNs', 'wwids'], making)
+    if (!object.targetWWNs && !object.wwids) object.wwids = ['w']
+  },
+  FlockerVolumeSource: (object, making) => {
+    keepOne(object, ['datasetName', 'datasetUUID'], making)
+    if (!object.datasetName && !object.datasetUUID) object.datasetUUID = 'u'
+  },
+  AzureDiskVolumeSource: (object) => {
+    object.diskURI = object.kind === 'Managed' ? '/subscriptions/a' : 'https://a.example/b.vhd'
+  },
+  PodSpec: agreeInPod,
+  PersistentVolumeSpec: (spec, making) => {
+    if (spec.local)
+      spec.nodeAffinity ??= { required: { nodeSelectorTerms: [{ matchExpressions: [requirement(making)!] }] } }
+  },
+  Event: (event, making) => {
+    if (event.eventTime === undefined) return
+    Object.assign(event, { reportingInstance: 'i', action: freeText(making), reason: freeText(making) })
+  },
+}
+
+export const validValues: ValidValues = {
+  fields: { ...containers, ...scheduling, ...pods, ...volumes, ...others },
+  needed: ['PodTemplateSpec.spec', 'PodSpec.containers'],
+  longest: { 'PodSpec.volumes': 8, 'ProjectedVolumeSource.sources': 6 },
+  agree,
+}
+
+/** The metadata of a new object. */
+export function metadataOf(making: Making, name: string): JsonObject {
+  const owner = {
+    apiVersion: 'v1',
+    kind: 'Any',
+    name: freeText(making),
+    uid: `u${making.count()}`,
+    controller: making.chance(0.5),
+  }
+  return {
+    name,
+    ...definedOf({ labels: labels(making), annotations: annotations(making) }),
+    ...(making.chance(0.2) ? { ownerReferences: [owner] } : {}),
+    ...(making.chance(0.2) ? { finalizers: ['example.com/keep', 'orphan'] } : {}),
+  }
+}
+
+function definedOf(object: { [name: string]: Json | undefined }): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as JsonObject
+}

@@ -1,0 +1,82 @@
+/**
+ * A store that can never be written again: the server says so where readiness is asked for, answers what it is asked
+ * meanwhile, says why in one line, and ends by itself with a code that is not zero. What was acknowledged is there at
+ * the next start.
+ */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { compilePreload } from '../faults/recording.ts'
+import { root, type ServerHandle, startServer } from '../tools/server.ts'
+
+const configMaps = '/api/v1/namespaces/default/configmaps'
+const named = (name: string) => ({ metadata: { name } })
+
+/** Waits for the end that the server comes to by itself. */
+async function ended({ process: child }: ServerHandle): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null)
+    await once(child, 'exit', { signal: AbortSignal.timeout(20_000) })
+  assert.equal(child.signalCode, null)
+  return child.exitCode
+}
+
+async function assertEnds(server: ServerHandle, why: RegExp): Promise<void> {
+  const client = server.client()
+  const ready = await client.get('/readyz')
+  assert.equal(ready.status, 503)
+  assert.match(ready.text, /\[-\]store failed: nothing can be written any more/)
+  assert.match(ready.text, why)
+  assert.equal((await client.get('/livez')).status, 200)
+  assert.equal((await client.get(`${configMaps}/before`)).status, 200)
+  assert.equal(await ended(server), 1)
+  const lines = server
+    .output()
+    .split('\n')
+    .filter((line) => why.test(line) && !line.includes('a request failed'))
+  assert.equal(lines.length, 1, server.output())
+}
+
+async function failingDisk(t: TestContext) {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-failing-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const library = join(directory, 'failing-disk.so')
+  await compilePreload('failing-disk.c', library)
+  const control = join(directory, 'control')
+  return { library, control }
+}
+
+for (const [what, failure, why] of [
+  ['a sync', 's 5', /Input\/output error/],
+  ['a sync for want of space', 's 28', /No space left/],
+  ['a write of data', 'w 5', /cannot be written: EIO/],
+] as const)
+  test(`after ${what} that failed the server is not ready, says why, and ends`, async (t) => {
+    const { library, control } = await failingDisk(t)
+    const server = await startServer(t, [], { LD_PRELOAD: library, FAIL_FILE: '/data/data.mdb', FAIL_CONTROL: control })
+    const client = server.client()
+    assert.equal((await client.post(configMaps, named('before'))).status, 201)
+    writeFileSync(control, failure)
+    assert.ok((await client.post(configMaps, named('during'))).status >= 500)
+    await assertEnds(server, why)
+    rmSync(control)
+    await server.restart()
+    assert.equal((await server.client().get(`${configMaps}/before`)).status, 200)
+    assert.equal((await server.client().get(`${configMaps}/during`)).status, 404)
+  })
+
+test('a server whose store thread is gone is not ready, says why, and ends', async (t) => {
+  const hook = pathToFileURL(join(root, 'test/tools/end-store-thread.mjs')).href
+  const server = await startServer(t, [], { NODE_OPTIONS: `--import=${hook}` })
+  const client = server.client()
+  assert.equal((await client.post(configMaps, named('before'))).status, 201)
+  server.process.kill('SIGUSR2')
+  let ready = await client.get('/readyz')
+  for (const end = Date.now() + 10_000; ready.status === 200 && Date.now() < end; ) ready = await client.get('/readyz')
+  await assertEnds(server, /the thread of the store has ended/)
+  await server.restart()
+  assert.equal((await server.client().get(`${configMaps}/before`)).status, 200)
+})

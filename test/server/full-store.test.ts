@@ -1,0 +1,93 @@
+/** A server whose disk is full: it refuses what adds data, serves the rest, and is started again with the disk still full. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type ServerHandle, startServer } from '../tools/server.ts'
+
+const configMaps = '/api/v1/namespaces/default/configmaps'
+
+/** A small device, on which a server keeps its data. */
+async function startOnSmallDevice(
+  t: TestContext,
+  megabytes: number,
+): Promise<{ server: ServerHandle; device: string }> {
+  const usual = process.env.TMPDIR
+  const device = mkdtempSync(join(tmpdir(), 'orch-full-'))
+  const args = ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'orch-test', device]
+  const mounted = spawnSync('mount', args, { encoding: 'utf8' })
+  assert.equal(mounted.status, 0, `this test needs to mount a small tmpfs (root): ${mounted.stderr}`)
+  const unmount = () => {
+    spawnSync('umount', [device])
+    rmSync(device, { recursive: true, force: true })
+  }
+  process.env.TMPDIR = device
+  try {
+    const server = await startServer({
+      after: (run) => t.after(() => run().finally(unmount)),
+    })
+    return { server, device }
+  } finally {
+    if (usual === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = usual
+  }
+}
+
+/** Takes the last byte. */
+function fillDevice(directory: string): void {
+  const file = openSync(join(directory, 'filler'), 'w')
+  try {
+    for (;;) writeSync(file, Buffer.alloc(4096))
+  } catch (error) {
+    assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC')
+  } finally {
+    closeSync(file)
+  }
+  assert.equal(statfsSync(directory).bavail, 0)
+}
+
+const data = { text: 'x'.repeat(100_000) }
+
+for (const end of ['stop', 'kill'] as const)
+  test(`a full store starts again after a ${end}, serves reads and deletes, and says what to do`, async (t) => {
+    const { server, device } = await startOnSmallDevice(t, 20)
+    const client = server.client()
+    const create = (name: string) => server.client().post(configMaps, { metadata: { name }, data })
+    writeFileSync(join(device, 'other'), Buffer.alloc(4 * 1024 * 1024))
+    let count = 0
+    while ((await create(`c${count}`)).status === 201) count++
+    fillDevice(device)
+    assert.equal((await create('more')).status, 507)
+    await server[end]()
+    await server.restart()
+    assert.match(server.output(), /no room in .*data: \d+ bytes are free, \d+ are needed; until there are, /)
+    assert.equal((await client.get('/readyz')).status, 200)
+    assert.equal((await client.get(configMaps)).body.items.length, count)
+    assert.equal((await create('more')).status, 507)
+    for (let i = 0; i < count; i++) assert.equal((await client.delete(`${configMaps}/c${i}`)).status, 200, `c${i}`)
+    rmSync(join(device, 'other'))
+    assert.equal((await create('more')).status, 201)
+  })
+
+test('a full store starts again without its lock file if there is room for that one, else it says so', async (t) => {
+  const { server, device } = await startOnSmallDevice(t, 24)
+  await server.stop()
+  rmSync(join(server.directory, 'data/lock.mdb'))
+  fillDevice(device)
+  await assert.rejects(server.restart(), /ended with 1 .*\n.*no room in .*; not even for .*lock.mdb/s)
+  truncateSync(join(device, 'filler'), statSync(join(device, 'filler')).size - 2 * 8192)
+  await server.restart()
+  assert.equal((await server.client().get('/readyz')).status, 200)
+})

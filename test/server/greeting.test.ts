@@ -1,0 +1,38 @@
+/** The first command that `orch up` suggests: it can be run as it stands, however the program was installed. */
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { orchctlCommand } from '../../src/server/greeting.ts'
+
+test('orchctl is called as it was installed', (t) => {
+  const place = realpathSync(mkdtempSync(join(tmpdir(), 'orch-greeting-')))
+  t.after(() => rmSync(place, { recursive: true, force: true }))
+  const installed = (at: string) => {
+    const bin = join(place, at, 'bin')
+    mkdirSync(bin, { recursive: true })
+    writeFileSync(join(bin, 'orchctl'), '')
+    return join(bin, 'launch.mjs')
+  }
+  const link = (directory: string, target: string) => {
+    mkdirSync(join(place, directory), { recursive: true })
+    symlinkSync(join(place, target), join(place, directory, 'orchctl'))
+  }
+  const checkout = installed('checkout')
+  const global = installed('global/lib/node_modules/orch')
+  link('global/bin', 'global/lib/node_modules/orch/bin/orchctl')
+  const dependency = installed('project/node_modules/orch')
+  link('project/node_modules/.bin', 'project/node_modules/orch/bin/orchctl')
+  const path = ['/usr/bin', join(place, 'global/bin'), join(place, 'project/node_modules/.bin'), ''].join(':')
+
+  const told = (program: string, directory: string) => orchctlCommand(program, join(place, directory), path)
+  assert.equal(told(checkout, 'checkout'), './bin/orchctl')
+  assert.equal(told(checkout, 'checkout/bin'), './orchctl')
+  assert.equal(told(checkout, '.'), './checkout/bin/orchctl')
+  assert.equal(told(checkout, 'project'), join(place, 'checkout/bin/orchctl'))
+  assert.equal(told(global, 'project'), 'orchctl')
+  assert.equal(orchctlCommand(global, place, '/usr/bin'), './global/lib/node_modules/orch/bin/orchctl')
+  assert.equal(told(dependency, 'project'), 'npx orchctl')
+  assert.equal(told(dependency, 'checkout'), join(place, 'project/node_modules/orch/bin/orchctl'))
+})

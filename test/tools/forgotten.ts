@@ -1,0 +1,13 @@
+/** Waiting until a server has forgotten an old version of the ConfigMaps, which have changed since. */
+import assert from 'node:assert/strict'
+import type { Client } from '../../src/client/client.ts'
+import { isExpired } from '../../src/client/status-error.ts'
+import { configMaps } from './resource-types.ts'
+
+/** Asked by lists: a watch would make the server remember what its store has not forgotten yet. */
+export async function forgotten(client: Client, resourceVersion: string): Promise<void> {
+  const exactly = { resourceVersion, resourceVersionMatch: 'Exact', limit: 0 } as const
+  await assert.rejects(async () => {
+    for (let i = 0; i < 20_000; i++) await client.list(configMaps, exactly)
+  }, isExpired)
+}

@@ -1,0 +1,76 @@
+/**
+ * HTTP/2 as single frames, for what a client library would never send: streams that break off, headers that do not
+ * end, windows that stay shut. `openFrames` gives a connection that is ready for them.
+ */
+import type { TLSSocket } from 'node:tls'
+import { openSocket } from './raw-http.ts'
+import type { ServerHandle } from './server.ts'
+
+const types = {
+  data: 0,
+  headers: 1,
+  priority: 2,
+  reset: 3,
+  settings: 4,
+  ping: 6,
+  goaway: 7,
+  window: 8,
+  continuation: 9,
+}
+
+/** A frame as bytes. */
+export function frame(
+  type: keyof typeof types,
+  flags: number,
+  stream: number,
+  payload: Buffer = Buffer.alloc(0),
+): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head[3] = types[type]
+  head[4] = flags
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+const magic = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+/** What a client sends first: the preface and its settings. */
+export const preface = Buffer.concat([magic, frame('settings', 0, 0)])
+/** A number of 32 bits. */
+export const number = (value: number) => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+// :method GET, :scheme https, :path / from the static table, and an authority, as without one it is no request.
+export const plainHeaders = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x78])
+
+export const endStream = 1
+export const endHeaders = 4
+
+/** A block of headers, none of them compressed or remembered. */
+export function headerBlock(headers: { readonly [name: string]: string }): Buffer {
+  return Buffer.concat(Object.entries(headers).flatMap(([name, value]) => [Buffer.of(0), text(name), text(value)]))
+}
+
+/** A string with its length before it; lengths from 127 on go on in a second and third byte. */
+function text(value: string): Buffer {
+  const bytes = Buffer.from(value)
+  if (bytes.length < 127) return Buffer.concat([Buffer.of(bytes.length), bytes])
+  const rest = bytes.length - 127
+  const length = rest < 128 ? Buffer.of(127, rest) : Buffer.of(127, (rest & 127) | 128, rest >> 7)
+  return Buffer.concat([length, bytes])
+}
+
+/** The headers of a request on this stream, which goes on unless the flags say that it ends. */
+export function requestFrame(stream: number, headers: { readonly [name: string]: string }, flags = endHeaders): Buffer {
+  const all = { ':method': 'GET', ':scheme': 'https', ':authority': 'x', ...headers }
+  return frame('headers', flags, stream, headerBlock(all))
+}
+
+export async function openFrames(server: ServerHandle, settings: Buffer = frame('settings', 0, 0)): Promise<TLSSocket> {
+  const socket = await openSocket(server, 'h2')
+  socket.on('error', () => socket.destroy())
+  socket.write(Buffer.concat([magic, settings]))
+  return socket
+}

@@ -1,0 +1,59 @@
+/**
+ * A command run to its end. It leads a process group of its own: when its time is over all of the group is killed, so
+ * that nothing it has started holds its output open and the test waits for ever.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+
+export interface CommandOptions {
+  /** What it reads as its standard input. */
+  readonly input?: string
+  /** How long it may take; 30 seconds if absent. */
+  readonly timeoutMs?: number
+  readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
+}
+
+export interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Throws when it has not ended in time, or was ended by a signal. */
+export async function runCommand(
+  command: string,
+  args: readonly string[],
+  { input = '', timeoutMs = 30_000, ...settings }: CommandOptions = {},
+): Promise<Ran> {
+  const child = spawn(command, args, { ...settings, detached: true })
+  const kill = () => killGroup(child.pid)
+  const timer = setTimeout(kill, timeoutMs)
+  process.once('exit', kill)
+  child.stdin.on('error', ignoreClosedPipe).end(input)
+  const [stdout, stderr, [code, signal]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null, string | null]>,
+  ]).finally(() => {
+    clearTimeout(timer)
+    process.off('exit', kill)
+  })
+  if (code === null) throw new Error(`${[command, ...args].join(' ')}: ended by ${signal}\n${stdout}${stderr}`)
+  return { code, stdout, stderr }
+}
+
+function killGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    // It has ended in the meantime.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+/** A command that reads no input may end before it is written. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+}
