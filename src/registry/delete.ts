@@ -140,7 +140,7 @@ function mark(context: WriteContext, object: ApiObject, options: DeleteOptions):
   const finalizers = withPropagation(object.metadata.finalizers ?? [], propagationOf(resource, options))
   const { finalizers: _, ...rest } = object.metadata
   const metadata = { ...rest, ...(finalizers.length > 0 ? { finalizers } : {}) }
-  const requested = notNegative(options.gracePeriodSeconds)
+  const requested = options.gracePeriodSeconds
   if (metadata.deletionTimestamp !== undefined) return { ...object, metadata: shorten(metadata, requested) }
   const grace = resource.kind.gracePeriod?.(object, requested) ?? 0
   const marked: ApiObject = {
@@ -164,11 +164,6 @@ function propagationOf({ kind }: Resource, { propagation }: DeleteOptions): Prop
 /** Generations are counted where there are any. One beyond what a number can hold, which a client made up, stays. */
 function nextGeneration({ generation = 0 }: ObjectMeta): Pick<ObjectMeta, 'generation'> {
   return Number.isSafeInteger(generation) && generation > 0 ? { generation: generation + 1 } : {}
-}
-
-/** A negative time is as short as one can be that is not none. */
-function notNegative(seconds: number | undefined): number | undefined {
-  return seconds !== undefined && seconds < 0 ? 1 : seconds
 }
 
 /** A grace period that runs can end sooner, never later. */
