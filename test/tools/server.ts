@@ -162,7 +162,12 @@ function spawnServer({ command, directory, port, flags, env, openFiles }: Launch
     ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...env, NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --import=${sentinel}`, ORCH_SENTINEL: 'server' },
+      env: {
+        ...process.env,
+        ...env,
+        NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --import=${sentinel}`,
+        ORCH_SENTINEL: 'server',
+      },
     },
   )
 }
