@@ -10,7 +10,7 @@ const root = join(dirname(import.meta.dirname), 'src')
 /** From the bottom up; rooms of one line do not know each other. */
 const layers: readonly (readonly string[])[] = [
   ['base'],
-  ['store', 'model'],
+  ['store', 'model', 'telemetry'],
   ['schema', 'pki'],
   ['kinds', 'codec'],
   ['merge'],
@@ -26,38 +26,57 @@ const layers: readonly (readonly string[])[] = [
 const only: { readonly [room: string]: readonly string[] } = {
   store: ['base'],
   client: ['base', 'model'],
-  controllers: ['base', 'model', 'client'],
+  controllers: ['base', 'telemetry', 'model', 'client'],
 }
+
+/** Rooms whose types these may name besides, in type-only imports, which leave nothing in a bundle. */
+const onlyTypes: { readonly [room: string]: readonly string[] } = { client: ['kinds'], controllers: ['kinds'] }
+
+/** What runs in a browser as well: nothing of Node, no library, and nothing of the folder that is for Node. */
+const anywhere = { folder: 'client/', but: 'client/node/' }
 
 /** Who may import the store: it hands out bytes, which only these rooms understand. */
 const storeReaders = ['store', 'cache', 'registry', 'http', 'server', 'testing']
 
-const drivers: { readonly [name: string]: string } = { lmdb: 'store/lmdb' }
+const drivers: { readonly [name: string]: string } = { lmdb: 'store/lmdb', 'prom-client': 'telemetry' }
 
 const faults: string[] = []
 const done = new Set<string>()
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
 
-for (const [file, targets] of imports) for (const target of targets) checkImport(file, target)
+for (const [file, targets] of imports) {
+  for (const found of targets) checkImport(file, found)
+  if (runsAnywhere(file)) for (const { target } of targets) checkAnywhere(file, target)
+}
 for (const file of files) findCircle(file, [])
 for (const fault of new Set(faults)) console.error(fault)
 console.log(`${files.length} files checked, ${new Set(faults).size} faults in their layers`)
 process.exitCode = faults.length > 0 ? 1 : 0
 
-function importsOf(file: string): string[] {
+interface Import {
+  /** A file, from the root of the sources, or the name of a module. */
+  readonly target: string
+  readonly typeOnly: boolean
+}
+
+function importsOf(file: string): Import[] {
   const text = readFileSync(join(root, file), 'utf8')
   const found = [
     ...text.matchAll(
-      /^\s*(?:import|export)\b[^'"]*?from\s+'([^']+)'|\bimport\(\s*'([^']+)'\s*\)|^\s*import\s+'([^']+)'/gm,
+      /^\s*(?:import|export)(\s+type)?\b[^'"]*?from\s+'([^']+)'|\bimport\(\s*'([^']+)'\s*\)|^\s*import\s+'([^']+)'/gm,
     ),
   ]
-  return found
-    .map((match) => match[1] ?? match[2] ?? match[3]!)
-    .map((name) => (name.startsWith('.') ? normalize(join(dirname(file), name)) : name))
+  return found.map((match) => {
+    const name = match[2] ?? match[3] ?? match[4]!
+    return {
+      target: name.startsWith('.') ? normalize(join(dirname(file), name)) : name,
+      typeOnly: match[1] !== undefined,
+    }
+  })
 }
 
-function checkImport(file: string, target: string): void {
+function checkImport(file: string, { target, typeOnly }: Import): void {
   const room = roomOf(file)
   if (!target.endsWith('.ts')) {
     const home = drivers[target]
@@ -69,10 +88,19 @@ function checkImport(file: string, target: string): void {
   if (room === other) return
   if (levelOf(other, target) >= levelOf(room, file))
     faults.push(`${file} imports ${target}: ${other} is not below ${room}`)
-  if (only[room] && !only[room].includes(other))
-    faults.push(`${file} imports ${target}: ${room} imports only ${only[room].join(', ')}`)
+  const allowed = [...(only[room] ?? [other]), ...(typeOnly ? (onlyTypes[room] ?? []) : [])]
+  if (!allowed.includes(other)) faults.push(`${file} imports ${target}: ${room} imports only ${allowed.join(', ')}`)
   if (other === 'store' && !storeReaders.includes(room))
     faults.push(`${file} imports ${target}: ${room} has no business with the store`)
+}
+
+function runsAnywhere(file: string): boolean {
+  return file.startsWith(anywhere.folder) && !file.startsWith(anywhere.but)
+}
+
+function checkAnywhere(file: string, target: string): void {
+  if (!target.endsWith('.ts') || target.startsWith(anywhere.but))
+    faults.push(`${file} imports ${target}: what is not in ${anywhere.but} must run in a browser`)
 }
 
 function roomOf(file: string): string {
@@ -91,6 +119,6 @@ function findCircle(file: string, path: readonly string[]): void {
     return
   }
   if (done.has(file)) return
-  for (const target of imports.get(file) ?? []) if (imports.has(target)) findCircle(target, [...path, file])
+  for (const { target } of imports.get(file) ?? []) if (imports.has(target)) findCircle(target, [...path, file])
   done.add(file)
 }

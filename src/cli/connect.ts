@@ -2,9 +2,9 @@
 import { relative, resolve } from 'node:path'
 import type { OptionsOf } from '../base/flags.ts'
 import { Client } from '../client/client.ts'
-import { HttpTransport } from '../client/http-transport.ts'
-import { readClientConfig } from '../client/kubeconfig.ts'
-import { localConfig, textIfThere, usualFiles } from '../client/kubeconfig-files.ts'
+import { HttpTransport } from '../client/node/http-transport.ts'
+import { readClientConfig } from '../client/node/kubeconfig.ts'
+import { localConfig, textIfThere, usualFiles } from '../client/node/kubeconfig-files.ts'
 import { version } from '../model/version.ts'
 import type { Context } from './command.ts'
 import type { connectionFlags } from './connection-flags.ts'
@@ -21,7 +21,7 @@ export async function withConnection<T>(
   options: OptionsOf<typeof connectionFlags>,
   use: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const files = options.kubeconfig === '' ? usualFiles(context) : [resolve(context.directory, options.kubeconfig)]
+  const files = configFiles(context, options.kubeconfig)
   const config = readClientConfig({
     files,
     context: options.context || undefined,
@@ -35,6 +35,11 @@ export async function withConnection<T>(
   } finally {
     transport.close()
   }
+}
+
+/** The files of the client config: the one that is named, or else those that are usual. */
+export function configFiles(context: Context, named: string): string[] {
+  return named === '' ? usualFiles(context) : [resolve(context.directory, named)]
 }
 
 /** Whether nothing but what happens to lie in the user's home says which server is asked. */

@@ -1,6 +1,6 @@
 /** What went wrong, in the words of a user: one line for each thing, ready to be printed. */
 import { UsageError } from '../base/flags.ts'
-import { ConfigError } from '../client/kubeconfig-files.ts'
+import { ConfigError } from '../client/node/kubeconfig-files.ts'
 import { NameError } from '../client/resource-type.ts'
 import { StatusError } from '../client/status-error.ts'
 import { TransportError } from '../client/transport.ts'

@@ -5,7 +5,7 @@
 import { helpText, nearest, splitCommand, UsageError } from '../base/flags.ts'
 import { version } from '../model/version.ts'
 import type { Context } from './command.ts'
-import { type CommandEntry, commands } from './commands.ts'
+import { type CommandEntry, type CommandGroup, commands } from './commands/all.ts'
 import { connectionFlags } from './connection-flags.ts'
 
 export async function main(context: Context, args: readonly string[]): Promise<number> {
@@ -30,34 +30,73 @@ async function run(context: Context, args: readonly string[]): Promise<void> {
   if (plain[0] === '--version') return await run(context, ['version', '--client'])
   const { command, rest } = splitCommand(connectionFlags, plain)
   if (command === undefined || command === 'help') return await help(context, command === undefined ? [] : rest)
-  const found = await findCommand(command).load()
-  if (asksHelp) context.out(found.help)
-  else await found.run(context, rest)
+  const found = findCommand(commands, command, 'orchctl')
+  if ('load' in found) return await call(context, found, { rest, asksHelp })
+  await runGroup(context, found, { rest, asksHelp })
 }
 
-async function help(context: Context, [name]: readonly string[]): Promise<void> {
-  context.out(name === undefined ? usage() : (await findCommand(name).load()).help)
+interface Call {
+  /** What stands after the name of the command. */
+  readonly rest: readonly string[]
+  readonly asksHelp: boolean
 }
 
-function findCommand(name: string): CommandEntry {
-  const known = commands.find((command) => command.name === name)
-  if (known !== undefined) return known
-  const names = commands.map((command) => command.name)
+async function call(context: Context, entry: CommandEntry, { rest, asksHelp }: Call): Promise<void> {
+  const command = await entry.load()
+  if (asksHelp) context.out(command.help)
+  else await command.run(context, rest)
+}
+
+async function runGroup(context: Context, group: CommandGroup, { rest, asksHelp }: Call): Promise<void> {
+  const { command, rest: words } = splitCommand(connectionFlags, rest)
+  if (command === undefined) context.out(groupUsage(group))
+  else await call(context, inGroup(group, command), { rest: words, asksHelp })
+}
+
+function inGroup({ name, commands }: CommandGroup, command: string): CommandEntry {
+  return findCommand(commands, command, `orchctl ${name}`)
+}
+
+async function help(context: Context, [name, nested]: readonly string[]): Promise<void> {
+  const found = name === undefined ? undefined : findCommand(commands, name, 'orchctl')
+  if (found === undefined) context.out(usage())
+  else if ('load' in found) context.out((await found.load()).help)
+  else context.out(nested === undefined ? groupUsage(found) : (await inGroup(found, nested).load()).help)
+}
+
+function findCommand<C extends { readonly name: string }>(known: readonly C[], name: string, before: string): C {
+  const found = known.find((command) => command.name === name)
+  if (found !== undefined) return found
+  const names = known.map((command) => command.name)
   const hint = nearest(name, names)
   const advice = hint === undefined ? `known are ${names.join(', ')}` : `did you mean ${hint}?`
-  throw new UsageError(`unknown command ${JSON.stringify(name)}; ${advice} (orchctl help)`)
+  throw new UsageError(`unknown command ${JSON.stringify(name)}; ${advice} (${before} help)`)
+}
+
+function listed(entries: readonly { readonly name: string; readonly summary: string }[]): string {
+  const width = Math.max(...entries.map(({ name }) => name.length)) + 2
+  return entries.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`).join('\n')
+}
+
+function groupUsage({ name, summary, commands }: CommandGroup): string {
+  return `orchctl ${name}: ${summary}
+
+Usage:
+  orchctl ${name} COMMAND [arguments] [flags]
+
+Commands:
+${listed(commands)}
+`
 }
 
 function usage(): string {
-  const width = Math.max(...commands.map(({ name }) => name.length), 'help COMMAND'.length) + 2
-  const lines = [...commands, { name: 'help COMMAND', summary: 'show what a command does and its flags' }]
   return `orchctl ${version}: the command-line client of orch
 
 Usage:
   orchctl COMMAND [arguments] [flags]
 
 Commands:
-${lines.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`).join('\n')}
+${listed([...commands, { name: 'help COMMAND', summary: 'show what a command does and its flags' }])}
 
 Flags of all commands:
 ${helpText(connectionFlags)}

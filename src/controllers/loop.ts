@@ -5,9 +5,9 @@
  * says whether to look again. `startLoops` runs informers and queues and is their one owner: `stop` waits for all.
  */
 import type { Backoff } from '../base/backoff.ts'
-import { errorFields, type Log } from '../base/log.ts'
 import type { Informer, ObjectChange } from '../client/informer.ts'
 import type { ApiObject } from '../model/object.ts'
+import { errorFields, type Log } from '../telemetry/log.ts'
 import { type Outcome, WorkQueue } from './work-queue.ts'
 
 export interface Loop {

@@ -1,9 +1,10 @@
 /** What holds a namespace that is being deleted, as the conditions in its status. Types and reasons are part of the API. */
+import type { Namespace } from '../kinds/core/namespace.ts'
 import { timestamp } from '../model/object.ts'
 
 /** What one pass over a namespace's content came to. */
 export interface Sweep {
-  /** Which types could not be found out about. */
+  /** Which types discovery failed for. */
   readonly undiscovered: readonly string[]
   /** Which types could not be deleted, and why. */
   readonly failures: string[]
@@ -13,13 +14,7 @@ export interface Sweep {
   readonly finalizers: Map<string, number>
 }
 
-export interface Condition {
-  type: string
-  status: string
-  lastTransitionTime: string
-  reason?: string
-  message?: string
-}
+export type Condition = NonNullable<NonNullable<Namespace['status']>['conditions']>[number]
 
 export function newSweep(undiscovered: readonly string[]): Sweep {
   return { undiscovered, failures: [], remaining: new Map(), finalizers: new Map() }
@@ -29,13 +24,18 @@ export function isEmpty({ undiscovered, failures, remaining }: Sweep): boolean {
   return undiscovered.length === 0 && failures.length === 0 && remaining.size === 0
 }
 
-type Finding = Omit<Condition, 'lastTransitionTime'>
+interface Finding {
+  readonly type: string
+  readonly status: string
+  readonly reason: string
+  readonly message: string
+}
 
 export function conditionsOf({ undiscovered, failures, remaining, finalizers }: Sweep): Finding[] {
   return [
     finding('NamespaceDeletionDiscoveryFailure', undiscovered, {
-      ok: ['ResourcesDiscovered', 'All resource types were found out'],
-      bad: ['DiscoveryFailed', 'Some resource types could not be found out'],
+      ok: ['ResourcesDiscovered', 'All resource types were discovered'],
+      bad: ['DiscoveryFailed', 'Some resource types could not be discovered'],
     }),
     finding('NamespaceDeletionGroupVersionParsingFailure', [], {
       ok: ['ParsedGroupVersions', 'All group versions were understood'],
@@ -89,12 +89,12 @@ export function withConditions(
   }
   if (findings.every(same)) return undefined
   return [
-    ...conditions.filter(({ type }) => !types.has(type)),
+    ...conditions.filter(({ type = '' }) => !types.has(type)),
     ...findings.map((found) => ({ ...found, lastTransitionTime: since(known.get(found.type), found, now) })),
   ]
 }
 
 /** A condition that goes on being what it was keeps its time. */
 function since(before: Condition | undefined, { status }: Finding, now: number): string {
-  return before?.status === status ? before.lastTransitionTime : timestamp(now)
+  return (before?.status === status && before.lastTransitionTime) || timestamp(now)
 }

@@ -12,15 +12,10 @@ import { discover, type ServedType } from '../client/discovery.ts'
 import type { Informer } from '../client/informer.ts'
 import { type ResourceType, typeName } from '../client/resource-type.ts'
 import { isExpired, isNotFound } from '../client/status-error.ts'
-import type { ApiObject } from '../model/object.ts'
+import type { Namespace } from '../kinds/core/namespace.ts'
 import { follow, type Loop } from './loop.ts'
-import { type Condition, conditionsOf, isEmpty, newSweep, type Sweep, withConditions } from './namespace-conditions.ts'
+import { conditionsOf, isEmpty, newSweep, type Sweep, withConditions } from './namespace-conditions.ts'
 import type { Outcome } from './work-queue.ts'
-
-export interface Namespace extends ApiObject {
-  spec?: { finalizers?: string[] }
-  status?: { phase?: string; conditions?: Condition[] }
-}
 
 export const namespaces: ResourceType<Namespace> = {
   group: '',

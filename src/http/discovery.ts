@@ -1,12 +1,15 @@
 /**
- * Discovery: what the server has, told under `/api`, `/apis` and below. Every document is made once, on first use, and
- * kept as bytes with its ETag.
+ * Discovery: what the server has, told under `/api`, `/apis` and below. Every document is made on first use, and kept
+ * as bytes with its ETag until the catalogue changes.
  */
 import { createHash } from 'node:crypto'
 import { stringifyJson } from '../codec/json.ts'
 import { noSuchPath } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
-import type { Resource } from '../registry/resource.ts'
+import { apiVersionOf, groupName, type Vendor } from '../model/vendor.ts'
+import { type Catalogue, whileUnchanged } from '../registry/catalogue.ts'
+import type { Served } from '../registry/served.ts'
+import type { Kind } from '../schema/kind.ts'
 import type { PathHandler } from './dispatch.ts'
 import { notAllowed } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
@@ -20,29 +23,49 @@ interface Document {
 }
 
 export interface DiscoveryOptions {
-  readonly resources: readonly Resource[]
+  readonly catalogue: Catalogue
   /** Where clients reach the server: `127.0.0.1:6443`. */
   readonly address: () => string
 }
 
-export function discoveryPaths({ resources, address }: DiscoveryOptions): PathHandler {
-  const makers = documents(resources, address)
-  const made = new Map<string, Document>()
+export function discoveryPaths({ catalogue, address }: DiscoveryOptions): PathHandler {
+  const current = whileUnchanged(catalogue, () => new Documents(catalogue.all(), address))
   return (exchange, info) => {
     const path = info.path.length > 1 ? info.path.replace(/\/$/, '') : info.path
     if (path !== '/api' && path !== '/apis' && !path.startsWith('/api/') && !path.startsWith('/apis/')) return false
-    const maker = makers.get(path)
-    if (maker === undefined) return unknownDocument(exchange, path, makers)
-    const document = made.get(path) ?? encode(maker())
-    made.set(path, document)
-    return sendDocument(exchange, info, document, resources[0]!)
+    const documents = current()
+    const document = documents.find(path)
+    if (document === undefined) return unknownDocument(exchange, path, documents)
+    return sendDocument(exchange, info, document, catalogue.vendor)
   }
 }
 
-async function unknownDocument(exchange: Exchange, path: string, makers: ReadonlyMap<string, unknown>): Promise<void> {
+/** All documents of one generation of the catalogue. */
+class Documents {
+  readonly #makers: ReadonlyMap<string, Maker>
+  readonly #made = new Map<string, Document>()
+
+  constructor(served: readonly Served[], address: () => string) {
+    this.#makers = documents(served, address)
+  }
+
+  has(path: string): boolean {
+    return this.#makers.has(path)
+  }
+
+  find(path: string): Document | undefined {
+    const maker = this.#makers.get(path)
+    if (maker === undefined) return undefined
+    const document = this.#made.get(path) ?? encode(maker())
+    this.#made.set(path, document)
+    return document
+  }
+}
+
+async function unknownDocument(exchange: Exchange, path: string, documents: Documents): Promise<void> {
   const group = path.split('/').slice(0, 3).join('/')
   // Below a group that is served, or the core group, it is the version that is unknown.
-  if (path.startsWith('/api/') || makers.has(group)) throw noSuchPath()
+  if (path.startsWith('/api/') || documents.has(group)) throw noSuchPath()
   sendPageNotFound(exchange)
 }
 
@@ -50,7 +73,7 @@ async function sendDocument(
   exchange: Exchange,
   info: PathInfo,
   { json, etag }: Document,
-  { vendor }: Resource,
+  vendor: Vendor,
 ): Promise<void> {
   if (info.verb !== 'get') throw notAllowed()
   exchange.form = negotiate({ headers: exchange.headers, query: info.query, watch: false, vendor }, []).form
@@ -67,7 +90,7 @@ function encode(value: JsonObject): Document {
 type Maker = () => JsonObject
 
 /** Every document by its path. */
-function documents(resources: readonly Resource[], address: () => string): Map<string, Maker> {
+function documents(resources: readonly Served[], address: () => string): Map<string, Maker> {
   const byGroup = Map.groupBy(resources, (resource) => resource.group)
   const named = [...byGroup].filter(([group]) => group !== '')
   const makers = new Map<string, Maker>([
@@ -91,7 +114,7 @@ function documents(resources: readonly Resource[], address: () => string): Map<s
   return makers
 }
 
-function coreVersions(served: readonly Resource[], serverAddress: string): JsonObject {
+function coreVersions(served: readonly Served[], serverAddress: string): JsonObject {
   return {
     kind: 'APIVersions',
     versions: versionsOf(served),
@@ -99,17 +122,17 @@ function coreVersions(served: readonly Resource[], serverAddress: string): JsonO
   }
 }
 
-function groupEntry(name: string, served: readonly Resource[]): JsonObject {
+function groupEntry(name: string, served: readonly Served[]): JsonObject {
   const versions = versionsOf(served).map((version) => ({ groupVersion: `${name}/${version}`, version }))
   return { name, versions, preferredVersion: versions[0]! }
 }
 
 /** The versions of a group in the order of its kinds: the preferred one first. */
-function versionsOf(served: readonly Resource[]): string[] {
+function versionsOf(served: readonly Served[]): string[] {
   return [...new Set(served.map(({ kind }) => kind.version))]
 }
 
-function resourceList(apiVersion: string, served: readonly Resource[]): JsonObject {
+function resourceList(apiVersion: string, served: readonly Served[]): JsonObject {
   const entries = served.flatMap((resource) => [mainEntry(resource), ...subresourceEntries(resource)])
   const sorted = entries.toSorted((a, b) => (String(a.name) < String(b.name) ? -1 : 1))
   return {
@@ -120,36 +143,41 @@ function resourceList(apiVersion: string, served: readonly Resource[]): JsonObje
   }
 }
 
-function mainEntry({ kind, apiVersion, stored }: Resource): JsonObject {
+function mainEntry(served: Served): JsonObject {
+  const { kind, verbs, endpoint } = served
   return {
-    ...entryOf(kind.plural, kind),
-    verbs: [
-      'create',
-      'delete',
-      ...(kind.deleteCollection === false ? [] : ['deletecollection']),
-      'get',
-      'list',
-      'patch',
-      'update',
-      'watch',
-    ],
+    ...entryOf(kind.plural, served),
+    kind: kind.kind,
+    verbs: [...verbs],
     ...(kind.shortNames ? { shortNames: [...kind.shortNames] } : {}),
     ...(kind.categories ? { categories: [...kind.categories] } : {}),
-    storageVersionHash: createHash('sha256')
-      .update(`${stored?.apiVersion ?? apiVersion}/${kind.kind}`)
-      .digest()
-      .subarray(0, 8)
-      .toString('base64'),
+    ...(endpoint === undefined ? { storageVersionHash: storageHash(served) } : {}),
   }
 }
 
-function subresourceEntries({ kind }: Resource): JsonObject[] {
-  return Object.entries(kind.subresources ?? {}).map(([name, { verbs }]) => ({
-    ...entryOf(`${kind.plural}/${name}`, kind),
+/** Tells by change that objects are stored in another version. */
+function storageHash({ kind, vendor }: Served): string {
+  const { group, version } = kind.conversion?.stored ?? kind
+  const hash = createHash('sha256')
+    .update(`${apiVersionOf(vendor, group, version)}/${kind.kind}`)
+    .digest()
+  return hash.subarray(0, 8).toString('base64')
+}
+
+function subresourceEntries(served: Served): JsonObject[] {
+  return [...served.subresources].map(([name, { verbs, type }]) => ({
+    ...entryOf(`${served.plural}/${name}`, served),
+    ...(type === undefined ? { kind: served.kind.kind } : typeEntry(type, served)),
     verbs: verbs.toSorted(),
   }))
 }
 
-function entryOf(name: string, kind: Resource['kind']): JsonObject {
-  return { name, singularName: '', namespaced: kind.scope === 'Namespaced', kind: kind.kind }
+/** The kind of a sub-resource, with its group and version where they are not those of the list. */
+function typeEntry({ group, version, kind }: Kind, served: Served): JsonObject {
+  if (apiVersionOf(served.vendor, group, version) === served.apiVersion) return { kind }
+  return { group: groupName(served.vendor, group), version, kind }
+}
+
+function entryOf(name: string, { kind }: Served): JsonObject {
+  return { name, singularName: '', namespaced: kind.scope === 'Namespaced' }
 }

@@ -1,15 +1,20 @@
 /** The last step: hands a request to the verb of its resource, or to the handler of its path. */
 
 import type { Admission } from '../admission/admission.ts'
+import { shorten } from '../base/shorten.ts'
 import { Aside } from '../codec/aside.ts'
 import { ApiError, badRequest, noSuchPath } from '../model/api-error.ts'
 import { checkPathSegment } from '../model/names.ts'
-import type { Resource } from '../registry/resource.ts'
+import { apiVersionOf } from '../model/vendor.ts'
+import type { Verb } from '../model/verb.ts'
+import type { Catalogue } from '../registry/catalogue.ts'
+import type { Resource, ServedType } from '../registry/resource.ts'
 import { agreeOnForm } from './agree.ts'
 import type { Exchange } from './exchange.ts'
 import type { Step } from './pipeline.ts'
-import type { PathInfo, ResourceInfo, Verb } from './request-info.ts'
+import type { PathInfo, ResourceInfo } from './request-info.ts'
 import type { Handler } from './resource-request.ts'
+import { handleAnswer } from './verbs/answer.ts'
 import { handleCreate } from './verbs/create.ts'
 import { handleDelete } from './verbs/delete.ts'
 import { handleDeleteCollection } from './verbs/delete-collection.ts'
@@ -23,12 +28,13 @@ import { handleWatch } from './verbs/watch.ts'
 export type PathHandler = (exchange: Exchange, info: PathInfo) => false | void | Promise<void>
 
 export interface Routes {
-  readonly resources: readonly Resource[]
+  readonly catalogue: Catalogue
   readonly paths: readonly PathHandler[]
   readonly admission: Admission
 }
 
-const handlers: { readonly [V in Verb]?: Handler } = {
+/** What is done with stored objects. */
+const handlers: { readonly [V in Verb]: Handler } = {
   get: handleGet,
   list: handleList,
   watch: handleWatch,
@@ -39,19 +45,22 @@ const handlers: { readonly [V in Verb]?: Handler } = {
   deletecollection: handleDeleteCollection,
 }
 
-export function dispatch({ resources, paths, admission }: Routes): Step {
-  const byPath = new Map(
-    resources.map((resource) => [`${resource.group}/${resource.kind.version}/${resource.plural}`, resource]),
-  )
+export function dispatch({ catalogue, paths, admission }: Routes): Step {
   const aside = new Aside()
   return (exchange) => {
     const { info } = exchange
     exchange.aside = aside
     if (!info.resource) return handlePath(paths, exchange, info)
-    const resource = byPath.get(`${info.group}/${info.version}/${info.plural}`)
-    if (resource === undefined || !isPlaced(resource, info)) throw noSuchPath()
+    const served = catalogue.find(info.group, info.version, info.plural)
+    if (served === undefined || !isPlaced(served, info)) throw noSuchPath()
+    const verb = verbOf(served, info, exchange.transport.method)
+    exchange.served = served
+    warnOfDeprecation(exchange, served)
+    const endpoint = info.subresource === '' ? served.endpoint : served.subresources.get(info.subresource)?.endpoint
+    if (endpoint !== undefined) return handleAnswer({ verb, exchange, info, served, endpoint, admission })
+    const resource = resourceOf(served, info)
     agreeOnForm(exchange, resource)
-    return handlerOf(resource, info, exchange.transport.method)({ exchange, info, resource, admission })
+    return handlers[verb]({ exchange, info, resource, admission })
   }
 }
 
@@ -64,41 +73,51 @@ function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: Pat
 }
 
 /** Objects of a namespaced kind are in a namespace, their lists anywhere; one without namespaces is never in one. */
-function isPlaced({ kind }: Resource, { namespace, name }: ResourceInfo): boolean {
+function isPlaced({ kind }: ServedType, { namespace, name }: ResourceInfo): boolean {
   return kind.scope === 'Cluster' ? namespace === '' : namespace !== '' || name === ''
 }
 
-const reading: ReadonlySet<Verb> = new Set(['get', 'list', 'watch'])
-
-function handlerOf(resource: Resource, info: ResourceInfo, method: string): Handler {
-  if (info.subresource !== '') assertSubresource(resource, info)
-  // HEAD may ask for the same, but is not served; what is below `/watch` is a watch and nothing else.
-  if (reading.has(info.verb) && method !== 'GET') throw notAllowed()
-  const everywhere = resource.kind.scope === 'Namespaced' && info.namespace === ''
-  if (everywhere && !reading.has(info.verb)) throw notAllowed()
-  if (named.includes(info.verb)) assertName(info.name)
-  if (info.verb === 'create' && info.name !== '') throw notAllowed()
-  if (info.verb === 'deletecollection' && resource.kind.deleteCollection === false) throw notAllowed()
-  const handler = handlers[info.verb]
-  if (handler === undefined) throw notAllowed()
-  return handler
+function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: ServedType): void {
+  if (kind.deprecated === undefined) return
+  const { since, until, instead } = kind.deprecated
+  const use = instead && `; use ${apiVersionOf(vendor, instead.group, instead.version)} ${instead.kind}`
+  exchange.warn(`${apiVersion} ${kind.kind} is deprecated in ${since}+, unavailable in ${until}+${use ?? ''}`)
 }
 
+const reading: ReadonlySet<string> = new Set<Verb>(['get', 'list', 'watch'])
 /** Verbs that mean one object. */
-const named: readonly Verb[] = ['get', 'update', 'patch', 'delete']
+const ofOne: ReadonlySet<string> = new Set<Verb>(['get', 'update', 'patch', 'delete'])
+
+/** The verb, if it is served here: 404 where nothing is, 405 where only others are. */
+function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
+  const { name, subresource } = info
+  const at = subresource === '' ? served : served.subresources.get(subresource)
+  const here = subresource === '' ? at?.verbs.filter((verb) => isAddressed(verb, name)) : at?.verbs
+  if (here === undefined || here.length === 0) throw noSuchPath()
+  // HEAD may ask for the same, but is not served; what is below `/watch` is a watch and nothing else.
+  if (reading.has(info.verb) && method !== 'GET') throw notAllowed()
+  const everywhere = served.kind.scope === 'Namespaced' && info.namespace === ''
+  const verb = here.find((each) => each === info.verb)
+  if (verb === undefined || (everywhere && !reading.has(verb))) throw notAllowed()
+  if (ofOne.has(verb)) assertName(name)
+  return verb
+}
+
+/** A new object is sent to its collection, and what is done to one object names it. */
+function isAddressed(verb: Verb, name: string): boolean {
+  return verb === 'watch' || ofOne.has(verb) === (name !== '')
+}
 
 /** No object can have a name that is no segment of a path, so there is none to look for. */
 function assertName(name: string): void {
-  if (name === '') throw notAllowed()
   const [fault] = checkPathSegment(name)
-  if (fault !== undefined) throw badRequest(`the name ${JSON.stringify(name.slice(0, 100))} is invalid: ${fault}`)
+  if (fault !== undefined) throw badRequest(`the name ${JSON.stringify(shorten(name, 100))} is invalid: ${fault}`)
 }
 
-function assertSubresource(resource: Resource, info: ResourceInfo): void {
-  const subresources = resource.kind.subresources ?? {}
-  if (!Object.hasOwn(subresources, info.subresource)) throw noSuchPath()
-  const verbs: readonly string[] = subresources[info.subresource]!.verbs
-  if (!verbs.includes(info.verb)) throw notAllowed()
+/** What the verb is done to: the resource itself, or the view of it that the sub-resource is. */
+function resourceOf(served: ServedType, { subresource }: ResourceInfo): Resource {
+  if (served.endpoint !== undefined) throw noSuchPath()
+  return subresource === '' ? served : (served.views.get(subresource) ?? served)
 }
 
 export function notAllowed(): ApiError {

@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream'
 import { Pieces } from '../base/pieces.ts'
 import type { Aside } from '../codec/aside.ts'
 import type { User } from '../model/user.ts'
+import type { Served } from '../registry/served.ts'
 import { type Form, jsonForm } from './forms.ts'
 import type { RequestHeaders } from './headers.ts'
 import type { RequestInfo } from './request-info.ts'
@@ -73,6 +74,12 @@ export class Exchange {
   /** Whether the time for it is over. */
   late = false
   bodyRead = false
+  /** What is asked for, once that is known to be served. */
+  served: Served | undefined
+  /** The code of the answer; 0 before there is one. */
+  status = 0
+  /** How much of an answer was sent. */
+  sentBytes = 0
   readonly #headers: ResponseHeaders = []
   #warnings: string[] | undefined
   #onFinish: (() => void) | undefined
@@ -141,6 +148,8 @@ export class Exchange {
     if (this.answered) return
     this.answered = true
     this.complete = true
+    this.status = status
+    this.sentBytes = body.length
     const headers = this.#complete(contentType)
     headers.push('content-length', String(body.length))
     this.transport.send(status, headers, body, !this.bodyRead && hasBody(this))
@@ -149,6 +158,7 @@ export class Exchange {
   open(status: number, contentType: string): void {
     if (this.answered) return
     this.answered = true
+    this.status = status
     this.transport.open(status, this.#complete(contentType))
   }
 

@@ -23,7 +23,7 @@ export function readListQuery(request: ResourceRequest): ListQuery {
   wholeNumber(query, 'timeoutSeconds')
   return {
     selection: readSelection(request),
-    limit: Math.max(wholeNumber(query, 'limit') ?? 0, 0),
+    limit: resource.gates.has('APIListChunking') ? Math.max(wholeNumber(query, 'limit') ?? 0, 0) : 0,
     continueToken: text(query, 'continue'),
     resourceVersion: text(query, 'resourceVersion'),
     match: text(query, 'resourceVersionMatch') as ListQuery['match'],

@@ -10,14 +10,14 @@ import { maxTold } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, typeName } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { uniqueOwners } from '../registry/metadata.ts'
-import type { Resource } from '../registry/resource.ts'
+import type { Served } from '../registry/served.ts'
 import { type Decoded, decode } from '../schema/decode.ts'
 import { fillDefaults } from '../schema/defaults.ts'
 import { readContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { fieldValidation } from './write-options.ts'
 
-export async function readObjectBody(exchange: Exchange, resource: Resource): Promise<ApiObject> {
+export async function readObjectBody(exchange: Exchange, resource: Served): Promise<ApiObject> {
   const { value, duplicates } = await readContent(exchange)
   await exchange.pieces.rest()
   const decoded = decode(resource.kind.schema, withType(resource, value ?? {}))
@@ -27,7 +27,7 @@ export async function readObjectBody(exchange: Exchange, resource: Resource): Pr
 }
 
 /** What a patch made. `faults` are what the patch itself holds that nobody knows. */
-export function readPatched(exchange: Exchange, resource: Resource, value: Json, faults: readonly string[]): ApiObject {
+export function readPatched(exchange: Exchange, resource: Served, value: Json, faults: readonly string[]): ApiObject {
   if (!isOfKind(resource, value))
     throw invalidPatch(
       `a patch cannot change the kind or version: this is a ${resource.kind.kind} in ${resource.apiVersion}`,
@@ -38,7 +38,7 @@ export function readPatched(exchange: Exchange, resource: Resource, value: Json,
 }
 
 /** What an apply made. A field that nobody knows is an error: what is applied is meant. */
-export function readApplied(exchange: Exchange, resource: Resource, value: JsonObject): ApiObject {
+export function readApplied(exchange: Exchange, resource: Served, value: JsonObject): ApiObject {
   if (!isOfKind(resource, value)) throw otherKind(resource, value)
   const decoded = decode(resource.kind.schema, value)
   const faults = unknownFields(decoded)
@@ -46,7 +46,7 @@ export function readApplied(exchange: Exchange, resource: Resource, value: JsonO
   return complete(exchange, resource, decoded)
 }
 
-function complete(exchange: Exchange, resource: Resource, { value }: Decoded): ApiObject {
+function complete(exchange: Exchange, resource: Served, { value }: Decoded): ApiObject {
   const object = withUniqueOwners(exchange, asObject(value))
   fillDefaults(resource.kind.schema, asJson(object), resource.context)
   resource.kind.fillDefaults?.(object, resource.context)
@@ -54,7 +54,7 @@ function complete(exchange: Exchange, resource: Resource, { value }: Decoded): A
 }
 
 /** The body must be of the kind that the path names; where it does not say, the path decides. */
-function withType(resource: Resource, value: Json): JsonObject {
+function withType(resource: Served, value: Json): JsonObject {
   if (!isObject(value)) throw badRequest('the body must be a JSON object')
   const wanted = { apiVersion: resource.apiVersion, kind: resource.kind.kind }
   const said = {
@@ -66,15 +66,15 @@ function withType(resource: Resource, value: Json): JsonObject {
 }
 
 /** What is applied must say its kind itself; its version is looked at where it is merged. */
-export function assertAppliedKind(resource: Resource, config: Json): void {
+export function assertAppliedKind(resource: Served, config: Json): void {
   if (!isObject(config) || own(config, 'kind') === resource.kind.kind) return
   throw otherKind(resource, { apiVersion: resource.apiVersion, kind: typeText(config, 'kind') })
 }
 
-function otherKind({ apiVersion, kind }: Resource, said: JsonObject): Error {
+function otherKind({ apiVersion, kind }: Served, said: JsonObject): Error {
   const [sentKind, sentVersion] = [typeText(said, 'kind'), typeText(said, 'apiVersion')]
   return badRequest(
-    `the object provided is of kind ${JSON.stringify(sentKind.slice(0, 100))} in ${JSON.stringify(sentVersion.slice(0, 100))}, this path takes ${kind.kind} in ${apiVersion}`,
+    `the object provided is of kind ${JSON.stringify(shorten(sentKind, 100))} in ${JSON.stringify(shorten(sentVersion, 100))}, this path takes ${kind.kind} in ${apiVersion}`,
   )
 }
 
@@ -84,7 +84,7 @@ function typeText(value: JsonObject, name: 'kind' | 'apiVersion'): string {
   return text
 }
 
-function isOfKind(resource: Resource, value: Json): boolean {
+function isOfKind(resource: Served, value: Json): boolean {
   return isObject(value) && value.apiVersion === resource.apiVersion && value.kind === resource.kind.kind
 }
 

@@ -6,10 +6,16 @@ import type { Exchange } from './exchange.ts'
 
 export type Step = (exchange: Exchange) => void | Promise<void>
 
-/** `answerError` turns whatever a step throws into an answer. */
+export interface PipelineEnds {
+  /** Turns whatever a step throws into an answer. */
+  readonly answerError: (exchange: Exchange, error: unknown) => Promise<void>
+  /** Hears of every request that has been handled, however that ended. */
+  readonly onHandled: (exchange: Exchange) => void
+}
+
 export function pipeline(
   steps: readonly Step[],
-  answerError: (exchange: Exchange, error: unknown) => Promise<void>,
+  { answerError, onHandled }: PipelineEnds,
 ): (exchange: Exchange) => Promise<void> {
   return async (exchange) => {
     try {
@@ -21,6 +27,7 @@ export function pipeline(
       await answerError(exchange, error)
     } finally {
       exchange.finish()
+      onHandled(exchange)
     }
   }
 }

@@ -6,13 +6,12 @@
  *   /livez                                   a path that is no resource
  */
 import { badRequest, noSuchPath } from '../model/api-error.ts'
-
-/** '' is what a method asks for that no resource has. */
-export type Verb = '' | 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+import type { Verb } from '../model/verb.ts'
 
 export interface ResourceInfo {
   readonly resource: true
-  readonly verb: Verb
+  /** '' for a method that no resource has. */
+  readonly verb: Verb | ''
   readonly path: string
   /** As on the wire; '' is the core group. */
   readonly group: string
@@ -139,7 +138,7 @@ function isNamespaced(segments: readonly string[], at: number): boolean {
 }
 
 /** What is below `/watch` is a watch by any method. */
-function exactVerb(verb: Verb, place: Place, query: URLSearchParams): Verb {
+function exactVerb(verb: Verb | '', place: Place, query: URLSearchParams): Verb | '' {
   if (place.watchPrefix) return 'watch'
   if (verb === 'get') {
     // Who may list and who may watch is asked apart, so it must be plain which of them this is.

@@ -31,6 +31,7 @@ export function writeContext(
     subresource: info.subresource,
     user: exchange.user,
     dryRun,
+    optionsKind,
     fieldManager: managerName(fieldManager, exchange.headers.first('user-agent')),
     admission,
     warn: (text) => exchange.warn(text),

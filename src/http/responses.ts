@@ -76,6 +76,7 @@ export async function sendChunks(
   exchange.open(200, exchange.form.mediaType)
   for await (const chunk of compressed ? gzipped(chunksIn(ownMemory(size))) : chunksIn(sharedMemory())) {
     if (exchange.gone) return
+    exchange.sentBytes += chunk.length
     await exchange.transport.pass(chunk)
   }
   exchange.transport.end()

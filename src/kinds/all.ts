@@ -1,5 +1,6 @@
 /** The only list of kinds: adding one is its file, its test and a line here. Of a group's versions the first is preferred. */
 import type { Kind } from '../schema/kind.ts'
+import { tokenReview } from './authentication/token-review.ts'
 import { horizontalPodAutoscaler } from './autoscaling/horizontal-pod-autoscaler.ts'
 import { horizontalPodAutoscalerV1 } from './autoscaling/horizontal-pod-autoscaler-v1.ts'
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts'
@@ -9,7 +10,9 @@ import { namespace } from './core/namespace.ts'
 import { persistentVolume } from './core/persistent-volume.ts'
 import { pod } from './core/pod.ts'
 import { podTemplate } from './core/pod-template.ts'
+import { replicationController } from './core/replication-controller.ts'
 import { secret } from './core/secret.ts'
+import { eventV1, eventV1beta1 } from './events/event.ts'
 
 export const allKinds: readonly Kind[] = [
   namespace,
@@ -19,6 +22,10 @@ export const allKinds: readonly Kind[] = [
   pod,
   podTemplate,
   event,
+  replicationController,
+  eventV1,
+  eventV1beta1,
+  tokenReview,
   horizontalPodAutoscaler,
   horizontalPodAutoscalerV1,
   certificateSigningRequest,

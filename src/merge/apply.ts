@@ -95,7 +95,9 @@ function* makePlan(request: ApplyRequest): Generator<void, Plan> {
   yield
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))
   const others = managers.filter((manager) => manager !== self)
-  const laid = mergeConfig(schema, current, withoutReadOnly(config, readOnly)) as JsonObject
+  // What a later write cannot set may still be set when the object is made.
+  const merging = live === undefined ? config : withoutReadOnly(config, readOnly)
+  const laid = mergeConfig(schema, current, merging) as JsonObject
   yield
   const before = self && withFields(self, writable(self.fields, readOnly))
   const merged = dropUnstated({ ...request, merged: laid, stated, self: before, others })

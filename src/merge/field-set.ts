@@ -10,9 +10,11 @@
  * Sets are values: no function here changes its arguments, and one that changes nothing gives its argument back, so
  * that `===` tells what stayed the same.
  */
+
 import { sortUtf8 } from '../base/utf8-order.ts'
 import { stringifyMembers } from '../codec/json.ts'
 import { isObject, type Json, type JsonObject, setKey } from '../model/json.ts'
+import { parseNative } from '../model/native-json.ts'
 
 export interface FieldSet {
   /** Whether the place itself belongs to the set. */
@@ -189,7 +191,7 @@ function normalStep(text: string): string | undefined {
 
 function parsed(text: string): Json | undefined {
   try {
-    return JSON.parse(text)
+    return parseNative(text)
   } catch {
     return undefined // not a step: what that means is for the reader of the whole to say
   }

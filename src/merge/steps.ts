@@ -1,7 +1,9 @@
 /** How places are named: steps to members by name, to elements of lists by their keys or their value. */
+
 import { compareUtf8 } from '../base/utf8-order.ts'
 import { stringifyJson } from '../codec/json.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
+import { parseNative } from '../model/native-json.ts'
 import type { ListSchema } from '../schema/schema.ts'
 
 export function fieldStep(name: string): string {
@@ -53,7 +55,11 @@ export function pathText(path: readonly string[]): string {
 function stepText(step: string): string {
   const rest = step.slice(2)
   if (step.startsWith('f:')) return `.${rest}`
-  return step.startsWith('k:') ? `[${keyText(JSON.parse(rest))}]` : step.startsWith('v:') ? `[=${rest}]` : `[${rest}]`
+  return step.startsWith('k:')
+    ? `[${keyText(parseNative(rest) as JsonObject)}]`
+    : step.startsWith('v:')
+      ? `[=${rest}]`
+      : `[${rest}]`
 }
 
 function keyText(keys: JsonObject): string {

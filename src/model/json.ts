@@ -5,6 +5,8 @@
  * `own` or `Object.entries`, and written with `setKey`, spread or `Object.fromEntries`, which all treat `__proto__`
  * as a key like any other; never with `object[key] = value`.
  */
+import { noteKey } from './backslash-keys.ts'
+
 export type Json = null | boolean | number | bigint | string | Json[] | JsonObject
 export interface JsonObject {
   [key: string]: Json | undefined
@@ -17,6 +19,7 @@ export function own(object: JsonObject, key: string): Json | undefined {
 
 /** Sets a key of the object itself, whatever its name. */
 export function setKey(object: JsonObject, key: string, value: Json): void {
+  noteKey(key)
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
   } else {

@@ -14,13 +14,30 @@ export interface Vendor {
   readonly keyDomain: string
   /** The finalizer in `spec.finalizers` of a Namespace. */
   readonly namespaceFinalizer: string
-  /** The signer of certificates that clients show to this server: `<keyDomain>/<clientSigner>`. */
-  readonly clientSigner: string
   readonly protobufMediaType: string
+  /** The name of the Service that this server is: of the namespace `default`. */
+  readonly apiService: string
+  /** The signers of certificates that are built in. */
+  readonly signers: Signers
+  /** What an agent on a node is called in names: `nodeagent`, `kubelet`. */
+  readonly nodeAgent: string
+  /** The environment variable through which a client tells a credential plugin what it needs. */
+  readonly execInfoVariable: string
   /** Begins the vendor's own words in OpenAPI: `<extensionPrefix>list-type`. */
   readonly extensionPrefix: string
   /** Begin the names of published definitions: those of kinds, and by their first word those of shared types. */
   readonly definitionPrefixes: { readonly kinds: string; readonly [firstWord: string]: string }
+}
+
+export interface Signers {
+  /** Certificates of clients of this server. */
+  readonly client: string
+  /** Those of the agents on nodes. */
+  readonly nodeClient: string
+  /** What agents on nodes serve with. */
+  readonly nodeServing: string
+  /** Of requests from before signers had names. */
+  readonly legacyUnknown: string
 }
 
 const profiles: Record<ProfileName, Vendor> = {
@@ -29,8 +46,16 @@ const profiles: Record<ProfileName, Vendor> = {
     groupDomain: 'orch.io',
     keyDomain: 'orch.io',
     namespaceFinalizer: 'orch',
-    clientSigner: 'apiserver-client',
     protobufMediaType: 'application/vnd.orch.protobuf',
+    apiService: 'orch',
+    signers: {
+      client: 'orch.io/apiserver-client',
+      nodeClient: 'orch.io/apiserver-client-nodeagent',
+      nodeServing: 'orch.io/nodeagent-serving',
+      legacyUnknown: 'orch.io/legacy-unknown',
+    },
+    nodeAgent: 'nodeagent',
+    execInfoVariable: 'ORCH_EXEC_INFO',
     extensionPrefix: 'x-orch-',
     definitionPrefixes: {
       kinds: 'io.orch.api.',
@@ -46,8 +71,16 @@ const profiles: Record<ProfileName, Vendor> = {
     groupDomain: 'k8s.io',
     keyDomain: 'kubernetes.io',
     namespaceFinalizer: 'kubernetes',
-    clientSigner: 'kube-apiserver-client',
     protobufMediaType: 'application/vnd.kubernetes.protobuf',
+    apiService: 'kubernetes',
+    signers: {
+      client: 'kubernetes.io/kube-apiserver-client',
+      nodeClient: 'kubernetes.io/kube-apiserver-client-kubelet',
+      nodeServing: 'kubernetes.io/kubelet-serving',
+      legacyUnknown: 'kubernetes.io/legacy-unknown',
+    },
+    nodeAgent: 'kubelet',
+    execInfoVariable: 'KUBERNETES_EXEC_INFO',
     extensionPrefix: 'x-kubernetes-',
     definitionPrefixes: {
       kinds: 'io.k8s.api.',
@@ -96,6 +129,11 @@ export function vendorKey(vendor: Vendor, key: string, subdomain = ''): string {
 export function isVendorKey(vendor: Vendor, key: string): boolean {
   const domain = `.${key.split('/', 1)[0]!.toLowerCase()}`
   return domain.endsWith(`.${vendor.keyDomain}`) || domain.endsWith(`.${vendor.groupDomain}`)
+}
+
+/** Whom a token is meant for that says nothing else: this server. */
+export function apiAudience({ apiService }: Vendor): string {
+  return `https://${apiService}.default.svc`
 }
 
 /** The published name of a definition: `core.v1.ConfigMap` is `io.orch.api.core.v1.ConfigMap`. */

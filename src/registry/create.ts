@@ -1,6 +1,5 @@
 /** create: a new object from a client's, or 409 when the name is taken. */
 
-import type { AdmissionRequest } from '../admission/admission.ts'
 import {
   type ApiError,
   alreadyExists,
@@ -12,6 +11,7 @@ import {
 import { type ApiObject, asJson } from '../model/object.ts'
 import { validate } from '../schema/validate.ts'
 import type { Guard } from '../store/store.ts'
+import { admissionRequest } from './admission-request.ts'
 import { jsonOf, toStored } from './conversion.ts'
 import { generateName, namesVersion, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
@@ -102,12 +102,14 @@ function prepare(write: WriteContext, object: ApiObject): ApiObject {
   return prepared
 }
 
-function throwIfInvalid({ resource }: WriteContext, object: ApiObject): void {
+function throwIfInvalid(write: WriteContext, object: ApiObject): void {
+  const { resource } = write
+  const { context } = versionOf(write)
   const errors = [
     ...validateMetadata(resource.kind, object.metadata, resource.vendor),
-    ...validate(resource.kind.schema, asJson(object), resource.context),
-    ...(resource.kind.validate?.(object, resource.context) ?? []),
-    ...(resource.kind.validateCreate?.(object, resource.context) ?? []),
+    ...validate(resource.kind.schema, asJson(object), context),
+    ...(resource.kind.validate?.(object, context) ?? []),
+    ...(resource.kind.validateCreate?.(object, context) ?? []),
   ]
   if (errors.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', errors)
 }
@@ -130,24 +132,7 @@ function taken({ resource }: WriteContext, { metadata }: ApiObject): ApiError {
   return metadata.generateName ? generateNameTaken(resource, metadata.name!) : alreadyExists(resource, metadata.name!)
 }
 
-function requestOf(
-  { resource, namespace, subresource, user, dryRun }: WriteContext,
-  object: ApiObject,
-  guards: Guard[],
-): AdmissionRequest {
-  const { group, plural } = resource
-  return {
-    operation: 'CREATE',
-    // A dry run stores nothing, so nothing would be found out.
-    restOn: dryRun ? undefined : (guard) => void guards.push(guard),
-    group,
-    plural,
-    subresource,
-    namespace,
-    name: object.metadata.name ?? '',
-    user,
-    dryRun,
-    object,
-    oldObject: undefined,
-  }
+function requestOf(context: WriteContext, object: ApiObject, guards: Guard[]) {
+  const name = object.metadata.name ?? ''
+  return admissionRequest(context, { operation: 'CREATE', name, object, oldObject: undefined, guards })
 }

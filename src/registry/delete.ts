@@ -3,14 +3,22 @@
  * with a deletionTimestamp and stays until the last of them is gone; any other is removed at once.
  */
 
-import type { AdmissionRequest } from '../admission/admission.ts'
 import { conflict, serviceUnavailable } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/object.ts'
+import { admissionRequest } from './admission-request.ts'
 import { fromStored } from './conversion.ts'
 import { readObject } from './read-stored.ts'
 import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
-import { commitObject, failedHalfway, maxAttempts, versionOf, type WriteContext, withVersion } from './write.ts'
+import {
+  commitObject,
+  failedHalfway,
+  maxAttempts,
+  prepareContext,
+  versionOf,
+  type WriteContext,
+  withVersion,
+} from './write.ts'
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 
@@ -29,7 +37,6 @@ export interface Deleted {
 
 export async function deleteObject(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace, dryRun, left } = context
-  await context.admission.mutate(requestOf(context, name, undefined))
   if (dryRun) return await deleteAtOnce(context, name, options)
   const key = keyOf(resource, namespace, name)
   return await resource.turns.take({ key, left }, () => deleteAtOnce(context, name, options))
@@ -59,7 +66,7 @@ async function deleteUnreadable(context: WriteContext, name: string, options: De
   const { apiVersion, kind } = versionOf(context)
   const metadata = { name, ...(namespace === '' ? {} : { namespace }), uid: '' }
   const object: ApiObject = { apiVersion, kind: kind.kind, metadata }
-  await context.admission.validate(requestOf(context, name, object))
+  await admitDeletion(context, object)
   assertPreconditions(resource, withVersion(object, held.revision), options)
   const removed = await removeObject(context, object, held.revision)
   if (removed === undefined) throw conflict(resource, name, 'it was changed meanwhile; try again')
@@ -72,9 +79,9 @@ async function attemptDelete(
   revision: number,
   options: DeleteOptions,
 ): Promise<Deleted | 'lost'> {
-  await context.admission.validate(requestOf(context, previous.metadata.name!, previous))
+  await admitDeletion(context, previous)
   assertPreconditions(context.resource, previous, options)
-  const marked = mark(context.resource, previous, options)
+  const marked = mark(context, previous, options)
   const waits = mustWait(context.resource, marked)
   if (!waits && !context.resource.kind.gracePeriod) return await remove(context, previous, revision)
   // Whoever runs an object is told that it goes, even if there is nothing to wait for.
@@ -127,13 +134,13 @@ function assertPreconditions(
 }
 
 /** The object with its deletion begun. While its kind holds one that has begun, nothing more is asked of it. */
-function mark(resource: Resource, object: ApiObject, options: DeleteOptions): ApiObject {
+function mark(context: WriteContext, object: ApiObject, options: DeleteOptions): ApiObject {
+  const { resource } = context
   if (object.metadata.deletionTimestamp !== undefined && resource.kind.holdsDeletion?.(object)) return object
-  const propagation = resource.kind.ownsNothing ? 'Background' : options.propagation
-  const finalizers = withPropagation(object.metadata.finalizers ?? [], propagation)
+  const finalizers = withPropagation(object.metadata.finalizers ?? [], propagationOf(resource, options))
   const { finalizers: _, ...rest } = object.metadata
   const metadata = { ...rest, ...(finalizers.length > 0 ? { finalizers } : {}) }
-  const requested = notNegative(options.gracePeriodSeconds)
+  const requested = options.gracePeriodSeconds
   if (metadata.deletionTimestamp !== undefined) return { ...object, metadata: shorten(metadata, requested) }
   const grace = resource.kind.gracePeriod?.(object, requested) ?? 0
   const marked: ApiObject = {
@@ -145,18 +152,18 @@ function mark(resource: Resource, object: ApiObject, options: DeleteOptions): Ap
       ...nextGeneration(metadata),
     },
   }
-  resource.kind.beginDeletion?.(marked)
+  resource.kind.beginDeletion?.(marked, object, prepareContext(context))
   return marked
+}
+
+function propagationOf({ kind }: Resource, { propagation }: DeleteOptions): Propagation | undefined {
+  if (kind.ownsNothing) return 'Background'
+  return propagation ?? (kind.orphansByDefault ? 'Orphan' : undefined)
 }
 
 /** Generations are counted where there are any. One beyond what a number can hold, which a client made up, stays. */
 function nextGeneration({ generation = 0 }: ObjectMeta): Pick<ObjectMeta, 'generation'> {
   return Number.isSafeInteger(generation) && generation > 0 ? { generation: generation + 1 } : {}
-}
-
-/** A negative time is as short as one can be that is not none. */
-function notNegative(seconds: number | undefined): number | undefined {
-  return seconds !== undefined && seconds < 0 ? 1 : seconds
 }
 
 /** A grace period that runs can end sooner, never later. */
@@ -196,19 +203,9 @@ export async function removeObject(
   return result.outcome === 'conflict' ? undefined : withVersion(object, revision)
 }
 
-function requestOf(context: WriteContext, name: string, oldObject: ApiObject | undefined): AdmissionRequest {
-  const { resource, namespace, subresource, user, dryRun } = context
-  const { group, plural } = resource
-  return {
-    operation: 'DELETE',
-    group,
-    plural,
-    subresource,
-    namespace,
-    name,
-    user,
-    dryRun,
-    object: undefined,
-    oldObject,
-  }
+async function admitDeletion(context: WriteContext, oldObject: ApiObject): Promise<void> {
+  const name = oldObject.metadata.name!
+  const request = admissionRequest(context, { operation: 'DELETE', name, object: undefined, oldObject })
+  await context.admission.mutate(request)
+  await context.admission.validate(request)
 }

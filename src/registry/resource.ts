@@ -1,5 +1,5 @@
 /**
- * A kind as it is served: the definition joined with its names on the wire and the parts that its verbs work on.
+ * A stored kind as it is served: the definition joined with its names on the wire and the parts that its verbs work on.
  * The verbs in this room are functions on a Resource; none of them names a kind.
  */
 import type { Clock } from '../base/clock.ts'
@@ -7,14 +7,15 @@ import type { Caches } from '../cache/caches.ts'
 import type { KindCache } from '../cache/kind-cache.ts'
 import type { Selectable } from '../codec/stored.ts'
 import { type ApiError, notFound, serviceUnavailable, unreadable } from '../model/api-error.ts'
-import { type ApiObject, asObject, timestamp } from '../model/object.ts'
-import { apiVersionOf, groupName, type Vendor } from '../model/vendor.ts'
-import type { RuleContext } from '../schema/context.ts'
-import { decode } from '../schema/decode.ts'
-import type { Kind } from '../schema/kind.ts'
+import type { Gates } from '../model/feature-gates.ts'
+import { type ApiObject, timestamp } from '../model/object.ts'
+import { groupName, type Vendor } from '../model/vendor.ts'
+import type { Kind, ShownAs } from '../schema/kind.ts'
 import type { Store } from '../store/store.ts'
 import type { ContinueTokens } from './continue-token.ts'
+import type { Endpoint } from './endpoint.ts'
 import type { HistoryReaders } from './history-readers.ts'
+import { type Served, serveKind, type Virtual } from './served.ts'
 import { Turns } from './turns.ts'
 
 /** What all resources share. */
@@ -25,60 +26,93 @@ export interface RegistryParts {
   readonly clock: Clock
   readonly continueTokens: ContinueTokens
   readonly historyReaders: HistoryReaders
+  /** The features that are on. */
+  readonly gates: Gates
   /** How long objects of a kind that expires stay after they were last written. */
   readonly lifetimeSeconds: number
 }
 
-export interface Resource extends RegistryParts {
-  readonly kind: Kind
-  /** The group on the wire: '' for the core group. */
-  readonly group: string
-  readonly plural: string
-  readonly apiVersion: string
+export interface Resource extends Served, RegistryParts {
+  readonly endpoint: undefined
   readonly cache: KindCache
   /** Who may write to an object now. */
   readonly turns: Turns
   /** The present time as objects carry it. */
   readonly time: () => string
-  readonly context: RuleContext
-  /** The object before it exists: what a create is compared with. */
-  readonly empty: ApiObject
   /** The version that is stored, where this is another one of the same kind. They share cache and keys. */
   readonly stored: Resource | undefined
-  /** All versions of the kind that are served. */
+  /** All versions of the kind that are served, in whichever group. */
   readonly versions: readonly Resource[]
+  /**
+   * Sub-resources that show the object as one of another kind, such as `scale`: to the verbs each is one more version
+   * of the stored object.
+   */
+  readonly views: ReadonlyMap<string, Resource>
 }
 
+/** What is served: every request is for one of these. */
+export type ServedType = Resource | Virtual
+
 /** Serves kinds in the order given; a version that is not stored needs the stored one among them. */
-export function serveKinds(kinds: readonly Kind[], parts: RegistryParts): Resource[] {
-  const stored = kinds.filter((kind) => kind.conversion === undefined)
-  const served = stored.flatMap((kind) => serveVersions(kind, kinds, parts))
+export function serveKinds(
+  kinds: readonly Kind[],
+  parts: RegistryParts,
+  endpoints: readonly Endpoint[] = [],
+): ServedType[] {
+  const stored = kinds.filter((kind) => kind.conversion === undefined && !kind.virtual)
+  const resources = stored.flatMap((kind) => serveVersions(kind, kinds, { parts, endpoints }))
   return kinds.map((kind) => {
-    const resource = served.find((candidate) => candidate.kind === kind)
-    if (resource === undefined) throw new TypeError(`the stored version of ${kind.plural} is not served`)
+    const resource = kind.virtual ? serveVirtual(kind, parts, endpoints) : resources.find((each) => each.kind === kind)
+    if (resource === undefined) throw new TypeError(`nothing stores or answers ${kind.plural}`)
     return resource
   })
 }
 
+function serveVirtual(kind: Kind, parts: RegistryParts, endpoints: readonly Endpoint[]): Virtual | undefined {
+  const served = serveKind(kind, parts, endpoints)
+  return served.endpoint && { ...served, verbs: served.endpoint.verbs, endpoint: served.endpoint }
+}
+
+interface Serving {
+  readonly parts: RegistryParts
+  readonly endpoints: readonly Endpoint[]
+}
+
 /** The stored version of a kind, and all others of it that are among `kinds`. */
-function serveVersions(kind: Kind, kinds: readonly Kind[], parts: RegistryParts): Resource[] {
+function serveVersions(kind: Kind, kinds: readonly Kind[], { parts, endpoints }: Serving): Resource[] {
   const versions: Resource[] = []
-  const stored: Resource = {
+  const shared = {
     ...parts,
-    kind,
-    group: groupName(parts.vendor, kind.group),
-    plural: kind.plural,
-    ...typeOf(kind, parts.vendor),
     cache: parts.caches.add(kind.group, kind.plural),
     turns: new Turns(),
     time: timeOf(parts.clock),
-    context: { vendor: parts.vendor, subresource: '' },
-    stored: undefined,
     versions,
   }
+  const serve = (version: Kind, stored: Resource | undefined): Resource => {
+    const views = new Map<string, Resource>()
+    const own = { ...serveKind(version, parts, endpoints), ...shared, endpoint: undefined, stored, views }
+    for (const [name, { as }] of Object.entries(version.subresources ?? {}))
+      if (as !== undefined) views.set(name, showAs(as, stored ?? own))
+    return own
+  }
+  const stored = serve(kind, undefined)
   const others = kinds.filter(({ conversion }) => conversion?.stored === kind)
-  versions.push(stored, ...others.map((other) => ({ ...stored, kind: other, ...typeOf(other, parts.vendor), stored })))
+  versions.push(stored, ...others.map((other) => serve(other, stored)))
   return versions
+}
+
+function showAs({ kind, read, write }: ShownAs<ApiObject>, stored: Resource): Resource {
+  const conversion = {
+    stored: stored.kind,
+    fromStored: (object: ApiObject) => read(object),
+    toStored: (sent: ApiObject, _: Vendor, previous = stored.empty) => {
+      const object = structuredClone(previous)
+      write(sent, object)
+      return object
+    },
+  }
+  const shown = serveKind({ ...kind, conversion }, stored, [])
+  return { ...stored, ...shown, plural: stored.plural, group: stored.group, endpoint: undefined, stored }
 }
 
 /** A second has many writes, and is put into words once. */
@@ -91,11 +125,6 @@ function timeOf(clock: Clock): () => string {
     second = now
     return text
   }
-}
-
-function typeOf(kind: Kind, vendor: Vendor): Pick<Resource, 'apiVersion' | 'empty'> {
-  const apiVersion = apiVersionOf(vendor, kind.group, kind.version)
-  return { apiVersion, empty: asObject(decode(kind.schema, { apiVersion, kind: kind.kind }).value) }
 }
 
 /** The store key of an object. Names are checked before they get here; a slash in one would be a fault of ours. */
@@ -111,8 +140,9 @@ export function absent(resource: Resource, namespace: string, name: string): Api
   return unreadable(resource, name, `${held.why}; ${remedy}`)
 }
 
-export function kindRef(resource: Resource): { group: string; kind: string } {
-  return { group: resource.group, kind: resource.kind.kind }
+/** The kind as errors name it: that of a view, such as Scale, where one is written through. */
+export function kindRef({ kind, vendor }: Resource): { group: string; kind: string } {
+  return { group: groupName(vendor, kind.group), kind: kind.kind }
 }
 
 /** How long a read waits for a cache that lags behind the store. */

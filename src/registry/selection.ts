@@ -30,8 +30,8 @@ export function isSelective({ name, matches }: Selection): boolean {
 export function parseSelection(resource: Resource, query: SelectionQuery): ParsedSelection {
   const requirements = parseLabelSelector(query.labelSelector)
   const labels = new LabelMatcher(requirements)
-  const fields = parseFieldSelector(query.fieldSelector)
-  for (const path of new Set(fields.map((field) => field.path))) assertSelectable(resource, path)
+  const names = selectorNames(resource)
+  const fields = parseFieldSelector(query.fieldSelector).map((field) => storedField(names, field))
   const byName = query.name ?? exactName(fields)
   return {
     namespace: query.namespace,
@@ -56,15 +56,24 @@ function exactName(fields: readonly FieldRequirement[]): string | undefined {
   return fields.find(({ path, equal, value }) => path === 'metadata.name' && equal && value !== '')?.value
 }
 
-function assertSelectable(resource: Resource, path: string): void {
+/** A selector as it is looked up: by the path of the stored version, if this version knows the one that it names. */
+function storedField(names: ReadonlyMap<string, string>, field: FieldRequirement): FieldRequirement {
+  const path = names.get(field.path)
+  if (path !== undefined) return path === field.path ? field : { ...field, path }
+  const known = [...names.keys()].map((name) => `"${name}"`).join(', ')
+  throw badRequest(`${JSON.stringify(shorten(field.path, 100))} is not a known field selector: only ${known}`)
+}
+
+/** What selectors may name, and what the stored version calls that. */
+function selectorNames(resource: Resource): Map<string, string> {
   const { kind, empty } = resource.stored ?? resource
-  const own = Object.keys(kind.selectable?.(empty) ?? {})
   // Kinds that name no fields of their own can be asked for a namespace even where they have none: it is empty.
   const placed = kind.scope === 'Namespaced' || kind.selectable === undefined
-  const known = ['metadata.name', ...(placed ? ['metadata.namespace'] : []), ...own]
-  if (!known.includes(path)) {
-    throw badRequest(
-      `${JSON.stringify(shorten(path, 100))} is not a known field selector: only ${known.map((name) => `"${name}"`).join(', ')}`,
-    )
-  }
+  const common = ['metadata.name', ...(placed ? ['metadata.namespace'] : [])]
+  const own = resource.kind.selectorNames ?? sameNames(Object.keys(kind.selectable?.(empty) ?? {}))
+  return new Map([...Object.entries(sameNames(common)), ...Object.entries(own)])
+}
+
+function sameNames(paths: readonly string[]): { [path: string]: string } {
+  return Object.fromEntries(paths.map((path) => [path, path]))
 }

@@ -7,7 +7,6 @@
  * servers: a commit would tell, and before anything else is answered the cache is brought up.
  */
 
-import type { AdmissionRequest } from '../admission/admission.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import { ApiError, conflict, invalidObject, serviceUnavailable } from '../model/api-error.ts'
 import { invalid } from '../model/field-error.ts'
@@ -15,12 +14,13 @@ import { type JsonObject, own, sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
 import { validate } from '../schema/validate.ts'
+import { admissionRequest } from './admission-request.ts'
 import { fromStored, jsonOf, toStored } from './conversion.ts'
 import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
 import { keptMetadata, namesVersion, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import { readObject } from './read-stored.ts'
-import { absent, keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
+import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
 import {
   commitObject,
   maxAttempts,
@@ -30,6 +30,7 @@ import {
   type WriteContext,
   warn,
   withManagers,
+  writtenKind,
 } from './write.ts'
 
 /** Makes the next object from the present one, both in the version written through. May be called again with a newer. */
@@ -216,8 +217,9 @@ function prepare(write: WriteContext, next: ApiObject, previous: ApiObject): Api
   return prepared
 }
 
-function throwIfInvalid({ resource, subresource }: WriteContext, next: ApiObject, previous: ApiObject): void {
-  const context = { ...resource.context, subresource }
+function throwIfInvalid(write: WriteContext, next: ApiObject, previous: ApiObject): void {
+  const { resource, subresource } = write
+  const context = { ...versionOf(write).context, subresource }
   const errors = [
     ...validateMetadata(resource.kind, next.metadata, resource.vendor),
     ...validateMetadataUpdate(next.metadata, previous.metadata),
@@ -225,7 +227,7 @@ function throwIfInvalid({ resource, subresource }: WriteContext, next: ApiObject
     ...(resource.kind.validate?.(next, context) ?? []),
     ...(resource.kind.validateUpdate?.(next, previous, context) ?? []),
   ]
-  if (errors.length > 0) throw invalidObject(kindRef(resource), next.metadata.name ?? '', errors)
+  if (errors.length > 0) throw invalidObject(writtenKind(write), next.metadata.name ?? '', errors)
 }
 
 async function persist(context: WriteContext, attempt: Attempt<ApiObject> & { named: boolean }): Promise<Outcome> {
@@ -261,19 +263,7 @@ function sameMembers(a: JsonObject, b: JsonObject, ignored: string): boolean {
   return Object.keys(b).every((key) => key === ignored || Object.hasOwn(a, key))
 }
 
-function requestOf(context: WriteContext, object: ApiObject, oldObject: ApiObject): AdmissionRequest {
-  const { resource, namespace, subresource, user, dryRun } = context
-  const { group, plural } = resource
-  return {
-    operation: 'UPDATE',
-    group,
-    plural,
-    subresource,
-    namespace,
-    name: oldObject.metadata.name ?? '',
-    user,
-    dryRun,
-    object,
-    oldObject,
-  }
+function requestOf(context: WriteContext, object: ApiObject, oldObject: ApiObject) {
+  const name = oldObject.metadata.name ?? ''
+  return admissionRequest(context, { operation: 'UPDATE', name, object, oldObject })
 }

@@ -13,7 +13,7 @@ import type { User } from '../model/user.ts'
 import type { PrepareContext } from '../schema/context.ts'
 import { type Conflict, type Guard, StoreError } from '../store/store.ts'
 import { fromStored, inVersions } from './conversion.ts'
-import { headerOf, keyOf, type Resource } from './resource.ts'
+import { headerOf, keyOf, kindRef, type Resource } from './resource.ts'
 
 /** How often a write is tried that others keep beating to it. */
 export const maxAttempts = 100
@@ -29,6 +29,8 @@ export interface WriteContext {
   readonly subresource: string
   readonly user: User
   readonly dryRun: boolean
+  /** The kind of its options, as admission is told: CreateOptions, ... */
+  readonly optionsKind: string
   /** The name under which changes are owned. */
   readonly fieldManager: string
   readonly admission: Admission
@@ -50,9 +52,24 @@ export function versionOf({ resource, through }: WriteContext): Resource {
   return through ?? resource
 }
 
+/** Whether it is written through a view of another kind, such as Scale. */
+function isView({ resource, through = resource }: WriteContext): boolean {
+  return through.kind.kind !== resource.kind.kind
+}
+
+/** The version in whose fields ownership is recorded: a view has no record of its own. */
+function trackedVersion(context: WriteContext): Resource {
+  return isView(context) ? context.resource : versionOf(context)
+}
+
+/** What errors about the object call it: a kind goes by the group that it is stored in. */
+export function writtenKind(context: WriteContext): { group: string; kind: string } {
+  return kindRef(isView(context) ? versionOf(context) : context.resource)
+}
+
 /** Records who owns what after this write, in the version that is written through. */
 export async function withManagers(context: WriteContext, before: ApiObject, after: ApiObject): Promise<ApiObject> {
-  const version = versionOf(context)
+  const version = trackedVersion(context)
   const create = before === context.resource.empty
   const work = trackSteps({
     schema: version.kind.schema,
@@ -72,12 +89,13 @@ export async function withManagers(context: WriteContext, before: ApiObject, aft
 /** The writer as managedFields know it. */
 export function writerOf(context: WriteContext) {
   const { resource, subresource, fieldManager } = context
-  return { name: fieldManager, apiVersion: versionOf(context).apiVersion, subresource, time: resource.time() }
+  return { name: fieldManager, apiVersion: trackedVersion(context).apiVersion, subresource, time: resource.time() }
 }
 
 /** What the kind's own rules are told of this write. */
-export function prepareContext({ resource, subresource, user }: WriteContext): PrepareContext {
-  return { ...resource.context, subresource, user, now: resource.clock.now() }
+export function prepareContext(write: WriteContext): PrepareContext {
+  const { resource, subresource, user } = write
+  return { ...versionOf(write).context, subresource, user, now: resource.clock.now() }
 }
 
 /** Fields, by path, that this way of writing cannot set. */

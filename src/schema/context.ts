@@ -1,4 +1,5 @@
 /** What the rules of a kind or type may need to know besides the value. */
+import type { Gates } from '../model/feature-gates.ts'
 import type { User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
 
@@ -6,6 +7,10 @@ export interface RuleContext {
   readonly vendor: Vendor
   /** The subresource that is written through; '' for the object itself. */
   readonly subresource: string
+  /** The version that is written through, with the short id of its group: `core/v1`, `events/v1`. */
+  readonly through?: string
+  /** The features that are on. */
+  readonly gates?: Gates
 }
 
 /** What rules that prepare an object for the store may need besides: who writes it, and when. */

@@ -7,6 +7,7 @@ import { defined } from '../model/json.ts'
 import { checkDnsSubdomain, type NameCheck } from '../model/names.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
+import type { Verb } from '../model/verb.ts'
 import type { Column } from './columns.ts'
 import type { PrepareContext, RuleContext } from './context.ts'
 import { objectMeta } from './object-meta.ts'
@@ -37,6 +38,8 @@ export interface KindDefinition<T> {
   readonly deleteAnswers?: 'object' | 'status'
   /** Its objects tell of a moment: each goes by itself some time after it was last written (`--event-ttl`). */
   readonly expires?: boolean
+  /** What becomes of the objects it owns where a deletion does not say: they are kept, not deleted after it. */
+  readonly orphansByDefault?: boolean
   /** Its objects never own others: however a deletion is asked for, there is nobody to orphan or to wait for. */
   readonly ownsNothing?: boolean
   /** A PUT to a name that does not exist creates it. */
@@ -45,8 +48,12 @@ export interface KindDefinition<T> {
   readonly needsVersion?: boolean
   /** Whether patches may be strategic merges; true unless said otherwise. */
   readonly strategicPatch?: boolean
-  /** Collections of this kind can be deleted at once; true unless said otherwise. */
-  readonly deleteCollection?: boolean
+  /** Its users are warned, and told what to use instead. */
+  readonly deprecated?: Deprecation
+  /** What can be asked of it; everything unless said otherwise. */
+  readonly verbs?: readonly Verb[]
+  /** Its objects are not stored: an endpoint in `resources/` answers. */
+  readonly virtual?: boolean
   /** Subresources that are views of the object itself, each with the fields it may change. */
   readonly subresources?: { readonly [name: string]: Subresource<T> }
   /** Fields, by path, that writes to the main resource cannot set: they are neither changed nor owned. */
@@ -74,8 +81,17 @@ export interface KindDefinition<T> {
   readonly gracePeriod?: (object: T, requested: number | undefined) => number
   /** Whether deletion must wait although no finalizer is left in the metadata. */
   readonly holdsDeletion?: (object: T) => boolean
-  /** What else changes when a deletion that must wait begins. Changes the object. */
-  readonly beginDeletion?: (object: T) => void
+  /** What else changes when a deletion begins. Changes `next`, which is marked as being deleted. */
+  readonly beginDeletion?: (next: T, previous: T, context: PrepareContext) => void
+}
+
+export interface Deprecation {
+  /** The API level since which it is deprecated: `v1.22`. */
+  readonly since: string
+  /** The API level from which it may be gone. */
+  readonly until: string
+  /** What to use instead: the short id of the group, the version and the kind. */
+  readonly instead?: { readonly group: string; readonly version: string; readonly kind: string }
 }
 
 export interface Subresource<T> {
@@ -84,6 +100,16 @@ export interface Subresource<T> {
   readonly prepareForUpdate: (next: T, previous: T, context: PrepareContext) => void
   /** Fields, by path, that writes through this subresource cannot set. */
   readonly readOnly: readonly string[]
+  /** Where it shows the object as one of another kind, such as Scale. */
+  readonly as?: ShownAs<T>
+}
+
+/** How an object is shown as one of another kind, as ReplicationController is as Scale. */
+export interface ShownAs<T> {
+  readonly kind: Kind
+  readonly read: (object: T) => ApiObject
+  /** Writes what was sent into the object. Changes `object`. */
+  readonly write: (sent: ApiObject, object: T) => void
 }
 
 /** A kind as the rest of the server sees it: rules on any object, every choice made. */
@@ -91,6 +117,8 @@ export interface Kind
   extends Required<Pick<KindDefinition<ApiObject>, 'group' | 'version' | 'kind' | 'plural' | 'scope' | 'name'>>,
     Omit<KindDefinition<ApiObject>, 'group' | 'version' | 'kind' | 'plural' | 'scope' | 'name'> {
   readonly schema: ObjectSchema
+  /** What field selectors call the fields of this version, and what the stored version calls them. */
+  readonly selectorNames?: { readonly [path: FieldPath]: FieldPath }
   /** Of a version that is not the stored one. */
   readonly conversion?: Conversion & { readonly stored: Kind }
 }
@@ -115,8 +143,13 @@ export function defineKind<F extends Fields>(definition: KindDefinition<ObjectOf
 }
 
 export interface VersionDefinition<F extends Fields, S> extends Conversion<ObjectOf<F>, S> {
+  /** The short id of its group, where that is another one than that of the stored version. */
+  readonly group?: string
   readonly version: string
   readonly fields: F
+  readonly deprecated?: Deprecation
+  /** Values that field selectors may ask for, where they have other paths than in the stored version: its path of each. */
+  readonly selectable?: { readonly [path: FieldPath]: FieldPath }
   /** Defaults of this version, beside those of the stored one. */
   readonly fillDefaults?: (object: ObjectOf<F>, context: RuleContext) => void
 }
@@ -126,17 +159,25 @@ export interface VersionDefinition<F extends Fields, S> extends Conversion<Objec
  * are those of the stored version, which sees every object before it is judged, stored or shown in a table.
  */
 export function defineVersion<F extends Fields, S>(stored: Kind, definition: VersionDefinition<F, S>): Kind {
-  const { group, kind, plural, doc, shortNames, categories, scope, name, confidential } = stored
+  const { kind, plural, doc, shortNames, categories, scope, name, confidential } = stored
   const { deleteAnswers, createOnUpdate, needsVersion, strategicPatch } = stored
-  const { deleteCollection, subresources, readOnly } = stored
+  const { verbs, subresources, readOnly, expires, ownsNothing, orphansByDefault } = stored
+  const { group = stored.group } = definition
   const names = { group, kind, plural, doc, scope, name, ...defined({ shortNames, categories }) }
   const ways = {
     ...defined({ confidential, deleteAnswers, createOnUpdate, needsVersion, strategicPatch }),
-    ...defined({ deleteCollection, subresources, readOnly }),
+    ...defined({ verbs, subresources, readOnly, expires, ownsNothing, orphansByDefault }),
   }
-  const { version, fields, fillDefaults, fromStored, toStored } = definition
+  const { version, fields, fillDefaults, fromStored, toStored, deprecated, selectable: selectorNames } = definition
   const { schema } = defineKind({ ...names, version, fields })
   const conversion = { stored, fromStored, toStored }
   // The registry hands a version's functions only objects that were decoded by its schema or the stored one's.
-  return { ...names, ...ways, version, schema, conversion, ...defined({ fillDefaults }) } as unknown as Kind
+  return {
+    ...names,
+    ...ways,
+    version,
+    schema,
+    conversion,
+    ...defined({ fillDefaults, deprecated, selectorNames }),
+  } as unknown as Kind
 }

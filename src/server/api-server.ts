@@ -1,40 +1,33 @@
 /**
- * The one place where the parts are joined: store, caches, kinds, identity, pipeline, listener. `startApiServer`
- * resolves when requests are answered; `stop` lets those under way finish and releases everything, in reverse order.
+ * The one place where the parts are joined, in the order in which they need one another. `startApiServer` resolves when
+ * requests are answered. Whatever is opened says at once how it is closed: `stop`, and a start that fails half way,
+ * close it all in reverse order.
  */
 import { setImmediate } from 'node:timers/promises'
-import { chain } from '../admission/admission.ts'
-import { certificateSubjectRestriction } from '../admission/controls/certificate-subject-restriction.ts'
-import { namespaceLifecycle } from '../admission/controls/namespace-lifecycle.ts'
-import type { Authenticator } from '../authn/authenticator.ts'
-import type { Authorizer } from '../authz/authorizer.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
-import { UsageError } from '../base/flags.ts'
-import { errorFields, type Log } from '../base/log.ts'
-import { openFileLimit } from '../base/open-files.ts'
-import { Caches } from '../cache/caches.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
-import { Exchange } from '../http/exchange.ts'
-import { Listener } from '../http/listener.ts'
 import { authenticate } from '../http/steps/authenticate.ts'
 import { allKinds } from '../kinds/all.ts'
 import type { User } from '../model/user.ts'
 import { vendorOf } from '../model/vendor.ts'
-import { ContinueTokens } from '../registry/continue-token.ts'
-import { HistoryReaders } from '../registry/history-readers.ts'
-import { type Resource, serveKinds } from '../registry/resource.ts'
 import type { Kind } from '../schema/kind.ts'
-import type { Store, StoreError } from '../store/store.ts'
-import { claimProfile, continueTokenKey, createSystemNamespaces } from './bootstrap.ts'
+import type { StoreError } from '../store/store.ts'
+import { errorFields, type Log } from '../telemetry/log.ts'
+import { makeAdmission } from './admission.ts'
+import { makeAuthorizer } from './authorization.ts'
+import { claimProfile, createSystemNamespaces } from './bootstrap.ts'
+import { openCaches } from './caches.ts'
+import { openCatalogue } from './catalogue.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
-import { makeAuthenticator, makeAuthorizer } from './identity.ts'
+import { makeAuthenticator } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
-import { knownNamespaces } from './known-namespaces.ts'
+import { openListener, urlOf } from './listener.ts'
+import { openMetrics } from './metrics.ts'
 import type { ServerOptions } from './options.ts'
+import { readinessOf } from './readiness.ts'
 import { handleRequests } from './request-handling.ts'
 import { servedPaths } from './served-paths.ts'
 import { openStore } from './store.ts'
-import { checkStore, leftOut, tellUnreadable } from './store-check.ts'
 
 export interface ApiServer {
   /** Where it is: https://127.0.0.1:6443 */
@@ -48,6 +41,7 @@ export interface ApiServer {
    * answers until it is stopped, which is for its owner to do.
    */
   readonly failed: Promise<StoreError>
+  /** Lets what is under way finish, and releases everything. */
   stop(): Promise<void>
 }
 
@@ -62,147 +56,88 @@ export async function startApiServer(
   options: ServerOptions,
   { log, clock = systemClock, kinds = allKinds }: Environment,
 ): Promise<ApiServer> {
-  const authenticator = makeAuthenticator(options, clock)
-  const authorizer = makeAuthorizer(options.authorizationMode)
-  const { promise: failed, resolve: onFailed } = Promise.withResolvers<StoreError>()
-  const store = await openStore(options, { onFailed, log })
-  try {
-    const certificates = await openCertificates(options, clock)
-    return await serve(options, { store, failed, certificates, authenticator, authorizer, log, clock, kinds })
-  } catch (error) {
-    await store.close()
-    throw error
-  }
+  await using opened = new AsyncDisposableStack()
+  const server = await join(options, { log, clock, kinds, opened })
+  const owned = opened.move()
+  return Object.assign(server, { stop: () => owned.disposeAsync() })
 }
 
-interface Parts {
-  readonly store: Store
-  readonly failed: Promise<StoreError>
-  readonly certificates: Certificates
-  readonly authenticator: Authenticator
-  readonly authorizer: Authorizer
+interface Surroundings {
   readonly log: Log
   readonly clock: Clock
   readonly kinds: readonly Kind[]
+  /** Closes what is opened. */
+  readonly opened: AsyncDisposableStack
 }
 
-async function serve(
+async function join(
   options: ServerOptions,
-  { store, failed, certificates, authenticator, authorizer, log, clock, kinds }: Parts,
-): Promise<ApiServer> {
-  let failure: StoreError | undefined
-  void failed.then((error) => {
-    failure = error
-  })
-  await claimProfile(store, options.profile)
-  const caches = new Caches(store, {
-    onError: (error) => {
-      if (failure === undefined) log.error('the feed of the caches broke; it is resumed', errorFields(error))
-    },
-    onUnreadable: tellUnreadable(log),
-  })
-  const resources = await openResources(options, { store, caches, clock, kinds })
-  await caches.start()
-  const namespaces = resources.find(({ kind }) => kind.kind === 'Namespace')!
-  await createSystemNamespaces(namespaces)
-
+  { log, clock, kinds, opened }: Surroundings,
+): Promise<Omit<ApiServer, 'stop'>> {
   const vendor = vendorOf(options.profile)
-  let stopping = false
-  const ready = [
-    { name: 'store', check: () => checkStore(store, caches, failure) },
-    { name: 'objects', check: () => undefined, note: () => leftOut(caches) },
-    { name: 'shutdown', check: () => (stopping ? 'the server is stopping' : undefined) },
-  ]
-  const routes = {
-    resources,
-    paths: servedPaths({ resources, ready, address: () => url.slice('https://'.length) }),
-    admission: chain([namespaceLifecycle(knownNamespaces(namespaces)), certificateSubjectRestriction(vendor)]),
-  }
-  const handling = handleRequests({ vendor, authorizer, routes, log, clock })
-  const handle = handling.handleAs(authenticate(authenticator))
-  const inProcess = new InProcess(handling.handleAs, clock)
-  const onFault = (error: unknown) => log.error('a connection failed', errorFields(error))
-  const giveUp = async (error: unknown): Promise<never> => {
-    handling.close()
-    await caches.stop()
-    throw error
-  }
-  const listener = await openListener(options, certificates, {
-    onRequest: (transport) => void handle(new Exchange(transport, clock.monotonic())).catch(onFault),
-    onError: onFault,
-  }).catch(giveUp)
+  const authenticator = makeAuthenticator(options, clock)
+  const authorizer = makeAuthorizer(options.authorizationMode)
 
-  const url = `https://${urlHost(options.advertiseAddress || options.bindAddress)}:${listener.port}`
-  const renewal = new AbortController()
-  await certificates.writeAdminConfig(url).catch(async (error: unknown) => {
-    await listener.close(0)
-    return await giveUp(error)
+  const { store, failed } = await openStore(options, log)
+  opened.defer(() => store.close())
+  const certificates = await openCertificates(options, clock)
+  await claimProfile(store, options.profile)
+
+  const caches = openCaches(store, failed, log)
+  const { catalogue, lookup } = await openCatalogue(options, { store, caches, clock, kinds, authenticator })
+  const admission = await makeAdmission(options, { vendor, lookup, authorizer })
+  opened.defer(() => caches.stop())
+  await caches.start()
+  await createSystemNamespaces(catalogue)
+
+  const metrics = openMetrics(catalogue, clock)
+  const readiness = readinessOf({ store, caches, failed })
+  const paths = servedPaths({ catalogue, ready: readiness.checks, exposer: metrics.exposer, address: () => url.host })
+  const routes = { catalogue, paths, admission }
+  const handling = handleRequests({ vendor, authorizer, routes, metrics: metrics.requests, log, clock })
+  opened.defer(() => handling.close())
+
+  const listener = await openListener(options, certificates, {
+    handle: handling.handleAs(authenticate(authenticator)),
+    clock,
+    log,
   })
-  certificates.keepFresh(url, {
-    onRenewed: (tls) => listener.renew(tls),
-    onError: (error) => log.error('a certificate could not be renewed', errorFields(error)),
-    signal: renewal.signal,
+  // What is under way still reads from the caches, so they go on until the last answer is sent.
+  opened.defer(() => listener.close(options.shutdownGrace))
+  opened.defer(() => caches.endWatches())
+  const inProcess = new InProcess(handling.handleAs, clock)
+  opened.defer(() => inProcess.close())
+  const url = urlOf(options, listener)
+  await certificates.writeAdminConfig(url.origin)
+  const renewal = keepFresh(certificates, url.origin, { listener, log })
+  opened.defer(() => renewal.abort())
+  opened.defer(async () => {
+    readiness.stopping()
+    // Those who ask for readiness at this moment are still answered.
+    await setImmediate()
   })
 
   return {
-    url,
+    url: url.origin,
     get watches() {
       return caches.watchers
     },
     transport: (user) => inProcess.transport(user),
     failed,
-    stop: async () => {
-      stopping = true
-      renewal.abort()
-      await setImmediate()
-      await inProcess.close()
-      caches.endWatches()
-      // What is under way still reads from the caches.
-      await listener.close(options.shutdownGrace)
-      handling.close()
-      await caches.stop()
-      await store.close()
-    },
   }
 }
 
-async function openResources(
-  options: ServerOptions,
-  { store, caches, clock, kinds }: { store: Store; caches: Caches; clock: Clock; kinds: readonly Kind[] },
-): Promise<Resource[]> {
-  const vendor = vendorOf(options.profile)
-  const continueTokens = new ContinueTokens(await continueTokenKey(store))
-  const lifetimeSeconds = Math.ceil(options.eventTtl / 1000)
-  const historyReaders = new HistoryReaders()
-  return serveKinds(kinds, { vendor, store, caches, clock, continueTokens, historyReaders, lifetimeSeconds })
-}
-
-async function openListener(
-  options: ServerOptions,
-  { tls }: Certificates,
-  handlers: Pick<Parameters<typeof Listener.open>[0], 'onRequest' | 'onError'>,
-): Promise<Listener> {
-  const { bindAddress: host, securePort: port } = options
-  try {
-    const openFiles = openFileLimit()
-    return await Listener.open({ host, port, tls, ...handlers, ...(openFiles === undefined ? {} : { openFiles }) })
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE')
-      throw new UsageError(
-        `port ${port} on ${host} is in use: stop what listens there, or choose another with --secure-port`,
-      )
-    if (code === 'EACCES')
-      throw new UsageError(
-        `port ${port} needs more rights than this user has: choose one above 1023 with --secure-port`,
-      )
-    if (code === 'EADDRNOTAVAIL')
-      throw new UsageError(`this machine has no address ${host}: choose another with --bind-address`)
-    throw error
-  }
-}
-
-function urlHost(address: string): string {
-  if (address === '0.0.0.0' || address === '::') return '127.0.0.1'
-  return address.includes(':') ? `[${address}]` : address
+/** Certificates of our own making are renewed before they run out, until the signal is aborted. */
+function keepFresh(
+  certificates: Certificates,
+  url: string,
+  { listener, log }: { listener: Awaited<ReturnType<typeof openListener>>; log: Log },
+): AbortController {
+  const renewal = new AbortController()
+  certificates.keepFresh(url, {
+    onRenewed: (tls) => listener.renew(tls),
+    onError: (error) => log.error('a certificate could not be renewed', errorFields(error)),
+    signal: renewal.signal,
+  })
+  return renewal
 }

@@ -3,13 +3,13 @@
  * account that is its identity. Here they are joined with what they need; what they do is in `controllers/`.
  */
 import { systemClock } from '../base/clock.ts'
-import { errorFields, type Log } from '../base/log.ts'
 import { Client } from '../client/client.ts'
 import { Informer } from '../client/informer.ts'
 import { type RunningLoops, startLoops } from '../controllers/loop.ts'
 import { namespaceLoop, namespaces } from '../controllers/namespace.ts'
 import { superusers, type User } from '../model/user.ts'
 import { vendorOf } from '../model/vendor.ts'
+import { errorFields, type Log } from '../telemetry/log.ts'
 import type { ApiServer } from './api-server.ts'
 import type { ServerOptions } from './options.ts'
 

@@ -6,7 +6,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, dirname, join, relative, resolve, sep } from 'node:path'
-import { usualFiles } from '../client/kubeconfig-files.ts'
+import { usualFiles } from '../client/node/kubeconfig-files.ts'
 import { version } from '../model/version.ts'
 import type { ServerOptions } from './options.ts'
 

@@ -1,11 +1,10 @@
-/** Who may come in, and what they may do, as the flags say: the authenticator and the authorizer of this server. */
+/** Who may come in, as the flags say: the authenticator of this server. */
 import { type Authenticator, anonymousUser, firstOf } from '../authn/authenticator.ts'
 import { clientCertificates } from '../authn/client-certificate.ts'
 import { staticTokens } from '../authn/static-tokens.ts'
-import { type Authorizer, alwaysAllow, alwaysDeny, openPaths, privilegedGroup, union } from '../authz/authorizer.ts'
 import type { Clock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
-import type { AuthorizationMode, ServerOptions } from './options.ts'
+import type { ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 
 export function makeAuthenticator(options: ServerOptions, clock: Clock): Authenticator {
@@ -27,14 +26,4 @@ function tokensOf(file: string): Authenticator {
   } catch (error) {
     throw new UsageError(`--token-auth-file: ${file}: ${(error as Error).message}`)
   }
-}
-
-const modes: { readonly [M in AuthorizationMode]: Authorizer } = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny }
-
-export function makeAuthorizer(names: readonly AuthorizationMode[]): Authorizer {
-  return union([
-    privilegedGroup,
-    openPaths(['/livez', '/readyz', '/healthz', '/version', '/version/']),
-    ...names.map((name) => modes[name]),
-  ])
 }

@@ -3,6 +3,10 @@ import { isIP } from 'node:net'
 import { parseDuration } from '../base/duration.ts'
 import { flag, type OptionsOf, oneOf, text, UsageError } from '../base/flags.ts'
 import { type ProfileName, profileNames } from '../model/vendor.ts'
+import { logFormats } from '../telemetry/log.ts'
+import { controlNames, defaultControls, readControls } from './admission-controls.ts'
+import { featureGateHelp, readFeatureGates } from './feature-gates.ts'
+import { readPairs } from './pairs.ts'
 
 export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny'] as const
 export type AuthorizationMode = (typeof authorizationModes)[number]
@@ -114,6 +118,49 @@ export const serverFlags = {
     readTime,
     'how long requests under way may take to finish when the server stops',
   ),
+  enableAdmissionPlugins: flag(
+    'enable-admission-plugins',
+    'NAMES',
+    '',
+    readControls,
+    `admission controls to run beside those that run by default (${defaultControls.join(', ')}), separated by commas; there are ${controlNames.join(', ')}; their order is the server's`,
+  ),
+  disableAdmissionPlugins: flag(
+    'disable-admission-plugins',
+    'NAMES',
+    '',
+    readControls,
+    'admission controls not to run, although they would by default',
+  ),
+  admissionControlConfigFile: flag(
+    'admission-control-config-file',
+    'FILE',
+    '',
+    text,
+    'an AdmissionConfiguration: what controls are told that need telling',
+  ),
+  featureGates: flag(
+    'feature-gates',
+    'PAIRS',
+    '',
+    readFeatureGates,
+    `features to turn on or off, as NAME=true or NAME=false, separated by commas. ${featureGateHelp}`,
+  ),
+  runtimeConfig: flag(
+    'runtime-config',
+    'PAIRS',
+    '',
+    readPairs,
+    'what is served, as GROUP/VERSION=false or GROUP/VERSION/TYPE=false, separated by commas; api/all, api/ga, api/beta and api/alpha stand for all such versions',
+  ),
+  verbosity: flag('v,v', 'N', '0', readVerbosity, 'how much is logged: 3 tells of every request'),
+  loggingFormat: flag(
+    'logging-format',
+    'FORMAT',
+    'text',
+    oneOf(logFormats),
+    `how lines are logged: ${logFormats.join(' or ')}`,
+  ),
 }
 
 export type ServerOptions = OptionsOf<typeof serverFlags>
@@ -183,6 +230,11 @@ function readTime(value: string): number {
   const ms = parseDuration(value)
   if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use one such as 30s or 5m`)
   return ms
+}
+
+function readVerbosity(value: string): number {
+  if (!/^\d{1,2}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a level: use 0 to 99`)
+  return Number(value)
 }
 
 function readTtl(value: string): number {

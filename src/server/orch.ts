@@ -2,10 +2,10 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { helpText, parseFlags, UsageError } from '../base/flags.ts'
-import { errorFields, type Log, openLog } from '../base/log.ts'
 import { version } from '../model/version.ts'
 import { PkiFileError } from '../pki/files.ts'
 import { StoreError } from '../store/store.ts'
+import { errorFields, type Log, openLog } from '../telemetry/log.ts'
 import { startApiServer } from './api-server.ts'
 import { startControlLoops } from './control-loops.ts'
 import { greeting } from './greeting.ts'
@@ -40,7 +40,7 @@ async function main(args: readonly string[]): Promise<void> {
 }
 
 async function run(command: 'up' | 'apiserver', options: ServerOptions): Promise<void> {
-  const log = openLog()
+  const log = openLog({ level: options.verbosity, format: options.loggingFormat })
   process.on('unhandledRejection', (error) =>
     log.error('a promise was rejected and nobody waited for it', errorFields(error)),
   )

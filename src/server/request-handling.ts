@@ -2,22 +2,25 @@
 
 import type { Authorizer } from '../authz/authorizer.ts'
 import type { Clock } from '../base/clock.ts'
-import { errorFields, type Log } from '../base/log.ts'
 import { shorten } from '../base/shorten.ts'
 import { dispatch, type Routes } from '../http/dispatch.ts'
-import { pipeline } from '../http/pipeline.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { pipeline, type Step } from '../http/pipeline.ts'
+import type { RequestMetrics } from '../http/request-metrics.ts'
 import { answerErrors } from '../http/steps/answer-errors.ts'
 import { authorize } from '../http/steps/authorize.ts'
 import { resolveRequest } from '../http/steps/resolve-request.ts'
 import { setDeadline } from '../http/steps/set-deadline.ts'
 import { stamp } from '../http/steps/stamp.ts'
 import type { Vendor } from '../model/vendor.ts'
+import { errorFields, type Log, type LogFields } from '../telemetry/log.ts'
 import type { HandleAs } from './in-process-transport.ts'
 
 export interface HandlingParts {
   readonly vendor: Vendor
   readonly authorizer: Authorizer
   readonly routes: Routes
+  readonly metrics: RequestMetrics
   readonly log: Log
   readonly clock: Clock
 }
@@ -29,14 +32,27 @@ export interface Handling {
   close(): void
 }
 
-export function handleRequests({ vendor, authorizer, routes, log, clock }: HandlingParts): Handling {
+export function handleRequests({ vendor, authorizer, routes, metrics, log, clock }: HandlingParts): Handling {
   const answerError = answerErrors(vendor, (error, { transport: { method, target } }) =>
     log.error('a request failed', { method, target: shorten(target, 500), ...errorFields(error) }),
   )
   const deadline = setDeadline(clock, answerError)
   const [mayThey, handOn] = [authorize(authorizer), dispatch(routes)]
+  const count: Step = (exchange) => metrics.begin(exchange)
+  const onHandled = (exchange: Exchange) => {
+    metrics.end(exchange)
+    if (log.tells(3)) log.detail(3, 'request', requestFields(exchange, clock))
+  }
+  const ends = { answerError, onHandled }
   return {
-    handleAs: (identify) => pipeline([stamp, resolveRequest, deadline.step, identify, mayThey, handOn], answerError),
+    handleAs: (identify) => pipeline([stamp, resolveRequest, count, deadline.step, identify, mayThey, handOn], ends),
     close: deadline.close,
   }
+}
+
+/** One request as a line of the log. The query is left out: it may hold what is nobody's business. */
+function requestFields({ transport, user, status, sentBytes, arrived }: Exchange, clock: Clock): LogFields {
+  const path = transport.target.split('?', 1)[0]!.slice(0, 500)
+  const ms = Math.round(10 * (clock.monotonic() - arrived)) / 10
+  return { method: transport.method, path, user: user?.name ?? '', code: status, bytes: sentBytes, ms }
 }

@@ -2,30 +2,40 @@
 import { discoveryPaths } from '../http/discovery.ts'
 import type { PathHandler } from '../http/dispatch.ts'
 import { type HealthCheck, healthPaths } from '../http/health.ts'
+import { metricsPath } from '../http/metrics-path.ts'
 import { openApiPaths } from '../http/openapi/openapi-paths.ts'
 import { rootPaths, unknownPath } from '../http/root.ts'
 import { apiLevel, version } from '../model/version.ts'
-import type { Resource } from '../registry/resource.ts'
+import { type Catalogue, whileUnchanged } from '../registry/catalogue.ts'
+import type { Exposer } from '../telemetry/exposition.ts'
 
 export interface PathParts {
-  readonly resources: readonly Resource[]
+  readonly catalogue: Catalogue
   readonly ready: readonly HealthCheck[]
   readonly address: () => string
+  readonly exposer: Exposer
 }
 
 /** The first that knows a path answers. */
-export function servedPaths({ resources, ready, address }: PathParts): PathHandler[] {
-  const discovery = discoveryPaths({ resources, address })
-  const groups = resources.flatMap(({ group, apiVersion }) =>
-    group === '' ? [`/api/${apiVersion}`] : [`/apis/${group}`, `/apis/${apiVersion}`],
-  )
-  const always = ['/api', '/apis', '/openapi/v2', '/openapi/v3', '/healthz', '/livez', '/readyz', '/version']
-  const listed = [...new Set([...always, ...groups])].sort()
+export function servedPaths({ catalogue, ready, address, exposer }: PathParts): PathHandler[] {
+  const listed = whileUnchanged(catalogue, () => listPaths(catalogue))
   return [
     healthPaths([], ready),
-    discovery,
-    openApiPaths({ resources, vendor: resources[0]!.vendor, version }),
-    rootPaths({ version, api: apiLevel }, () => listed),
+    metricsPath(exposer),
+    discoveryPaths({ catalogue, address }),
+    openApiPaths(catalogue, version),
+    rootPaths({ version, api: apiLevel }, listed),
     unknownPath,
   ]
+}
+
+const always = ['/api', '/apis', '/openapi/v2', '/openapi/v3', '/healthz', '/livez', '/metrics', '/readyz', '/version']
+
+function listPaths(catalogue: Catalogue): string[] {
+  const groups = catalogue
+    .all()
+    .flatMap(({ group, apiVersion }) =>
+      group === '' ? [`/api/${apiVersion}`] : [`/apis/${group}`, `/apis/${apiVersion}`],
+    )
+  return [...new Set([...always, ...groups])].sort()
 }

@@ -1,8 +1,9 @@
 /** The readiness check of the store: it must answer, and the caches must follow it. A server without it serves nothing. */
-import type { Log } from '../base/log.ts'
+
 import type { Caches } from '../cache/caches.ts'
 import type { Unreadable } from '../cache/unreadable.ts'
 import type { Store } from '../store/store.ts'
+import type { Log } from '../telemetry/log.ts'
 
 /** Whoever asks for readiness seldom waits longer. */
 const patienceMs = 1_000

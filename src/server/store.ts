@@ -1,26 +1,32 @@
 /** Opens the store that the options name: the embedded one, or etcd. Each is loaded only where it is used. */
 
 import { UsageError } from '../base/flags.ts'
-import type { Log } from '../base/log.ts'
 import { type Store, StoreError } from '../store/store.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 
-export interface StoreListeners {
-  /** Told when the store can never be written again; etcd always may come back. */
-  onFailed(error: StoreError): void
-  readonly log: Log
+export interface OpenStore {
+  readonly store: Store
+  /** Resolves with the reason when the store can never be written again; etcd always may come back. */
+  readonly failed: Promise<StoreError>
 }
 
-export async function openStore(options: ServerOptions, listeners: StoreListeners): Promise<Store> {
-  return options.etcdServers.length > 0
-    ? await openEtcd(options, listeners.log)
-    : await openEmbedded(options, listeners)
+export async function openStore(options: ServerOptions, log: Log): Promise<OpenStore> {
+  const { promise: failed, resolve: onFailed } = Promise.withResolvers<StoreError>()
+  const store =
+    options.etcdServers.length > 0 ? await openEtcd(options, log) : await openEmbedded(options, { onFailed, log })
+  return { store, failed }
+}
+
+interface Listeners {
+  readonly onFailed: (error: StoreError) => void
+  readonly log: Log
 }
 
 async function openEmbedded(
   { dataDir, historyDuration, ...options }: ServerOptions,
-  { onFailed, log }: StoreListeners,
+  { onFailed, log }: Listeners,
 ): Promise<Store> {
   const idle = (['etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const).find((name) => options[name] !== '')
   if (idle !== undefined)

@@ -78,7 +78,7 @@ async function read(client: HttpClient, path: string): Promise<State> {
 /** So many events of a watch from a version. */
 async function events(client: HttpClient, path: string, version: number, count: number): Promise<WatchEvent[]> {
   const seen: WatchEvent[] = []
-  const signal = AbortSignal.timeout(15_000)
+  const signal = AbortSignal.timeout(deadlineMs + 2 * slackMs)
   for await (const event of client.watch(`${path}?watch=1&resourceVersion=${version}`, signal)) {
     seen.push(event)
     if (seen.length === count) return seen

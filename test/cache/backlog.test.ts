@@ -11,6 +11,7 @@ import { encodeStored } from '../../src/codec/stored.ts'
 import { configMap } from '../../src/kinds/core/config-map.ts'
 import { podTemplate } from '../../src/kinds/core/pod-template.ts'
 import { secret } from '../../src/kinds/core/secret.ts'
+import { defaultGates } from '../../src/model/feature-gates.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { ContinueTokens } from '../../src/registry/continue-token.ts'
@@ -67,6 +68,7 @@ async function start(t: TestContext, store: MemoryStore): Promise<Resource[]> {
     clock: systemClock,
     continueTokens: new ContinueTokens(Buffer.alloc(32)),
     historyReaders: new HistoryReaders(),
+    gates: defaultGates,
     lifetimeSeconds: 3600,
   })
   await caches.start()
@@ -74,7 +76,7 @@ async function start(t: TestContext, store: MemoryStore): Promise<Resource[]> {
     await caches.stop()
     await store.close()
   })
-  return resources
+  return resources as Resource[]
 }
 
 /** What a watch after this revision is told before it comes to the present. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { parse } from 'yaml'
-import { commands } from '../../src/cli/commands.ts'
+import { commands } from '../../src/cli/commands/all.ts'
 import { kubectl } from '../tools/kubectl.ts'
 import { configOf, orchctl, spawnOrchctl, startOrchctl } from '../tools/orchctl.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
@@ -183,17 +183,24 @@ test('a token that is wrong, and one that may not', async () => {
   assert.equal((await run('wrong', 'get', 'cm')).stderr, 'error: You must be logged in to the server (Unauthorized)\n')
 })
 
+/** Every command that can be run, nested ones under the words that lead to them. */
+const allCommands = commands.flatMap((entry) =>
+  'load' in entry
+    ? [{ words: [entry.name], load: entry.load }]
+    : entry.commands.map(({ name, load }) => ({ words: [entry.name, name], load })),
+)
+
 test('help is complete, for the program and for each command', async () => {
   const { stdout, code } = await orchctl(['--help'])
   assert.equal(code, 0)
-  for (const { name, summary, load } of commands) {
-    assert.match(stdout, new RegExp(`^  ${name} +${summary}$`, 'm'))
+  for (const { name, summary } of commands) assert.match(stdout, new RegExp(`^  ${name} +${summary}$`, 'm'))
+  for (const { words, load } of allCommands) {
     const { help } = await load()
-    assert.match(help, new RegExp(`^  orchctl ${name}\\b`, 'm'))
+    assert.match(help, new RegExp(`^  orchctl ${words.join(' ')}\\b`, 'm'))
     for (const args of [
-      ['help', name],
-      [name, '--help'],
-      [name, '-h'],
+      ['help', ...words],
+      [...words, '--help'],
+      [...words, '-h'],
     ])
       assert.equal((await orchctl(args)).stdout, help)
   }

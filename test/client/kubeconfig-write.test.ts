@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { adminKubeconfig } from '../../src/client/kubeconfig-write.ts'
+import { adminKubeconfig } from '../../src/client/node/kubeconfig-write.ts'
 
 const pems = { authority: 'authority\n', certificate: 'certificate\n', key: 'key\n' }
 const base64 = (text: string) => Buffer.from(text).toString('base64')

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { readClientConfig } from '../../src/client/kubeconfig.ts'
-import { usualFiles } from '../../src/client/kubeconfig-files.ts'
-import { adminKubeconfig } from '../../src/client/kubeconfig-write.ts'
+import { readClientConfig } from '../../src/client/node/kubeconfig.ts'
+import { usualFiles } from '../../src/client/node/kubeconfig-files.ts'
+import { adminKubeconfig } from '../../src/client/node/kubeconfig-write.ts'
 import { makeIdentity } from '../tools/identities.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'orch-config-'))

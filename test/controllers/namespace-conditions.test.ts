@@ -15,7 +15,9 @@ test('a condition keeps its time while its status stays, others are kept, and no
   sweep.remaining.set('configmaps', 1)
   sweep.finalizers.set('example.com/f', 1)
   const second = withConditions(first, conditionsOf(sweep), later)!
-  const times = Object.fromEntries(second.map(({ type, lastTransitionTime }) => [type, lastTransitionTime.slice(0, 4)]))
+  const times = Object.fromEntries(
+    second.map(({ type, lastTransitionTime }) => [type, lastTransitionTime?.slice(0, 4)]),
+  )
   assert.deepEqual(times, {
     'example.com/Other': '2020',
     NamespaceDeletionDiscoveryFailure: '2025',

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Client } from '../../src/client/client.ts'
 import { isNotFound, StatusError } from '../../src/client/status-error.ts'
-import { type Namespace, namespaces } from '../../src/controllers/namespace.ts'
+import { namespaces } from '../../src/controllers/namespace.ts'
+import type { Namespace } from '../../src/kinds/core/namespace.ts'
 import { kubectl } from '../tools/kubectl.ts'
 import { configMap, configMaps, eventOf, secrets } from '../tools/resource-types.ts'
 import { type ServerHandle, startUp } from '../tools/server.ts'
@@ -50,7 +51,9 @@ async function heldConditions(client: Client, name: string): Promise<Map<string,
   })
   assert.ok(event.type !== 'BOOKMARK')
   assert.equal(event.object.status?.phase, 'Terminating')
-  return new Map(event.object.status?.conditions?.map(({ type, status, reason }) => [type, `${status} ${reason}`]))
+  return new Map(
+    event.object.status?.conditions?.map(({ type, status, reason }) => [type ?? '', `${status} ${reason}`]),
+  )
 }
 
 async function hold(client: Client, namespace: string): Promise<void> {

@@ -13,6 +13,7 @@ import { KindCache } from '../../src/cache/kind-cache.ts'
 import { encodeStored } from '../../src/codec/stored.ts'
 import { configMap } from '../../src/kinds/core/config-map.ts'
 import { ApiError } from '../../src/model/api-error.ts'
+import { defaultGates } from '../../src/model/feature-gates.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { ContinueTokens } from '../../src/registry/continue-token.ts'
 import { get } from '../../src/registry/get.ts'
@@ -100,9 +101,17 @@ function makeWorld(seed: number): World {
   })
   const continueTokens = new ContinueTokens(Buffer.alloc(32))
   const vendor = vendorOf('orch')
-  const historyReaders = new HistoryReaders()
-  const parts = { vendor, store, caches, clock: systemClock, continueTokens, historyReaders, lifetimeSeconds: 3600 }
-  const resource = serveKinds([configMap], parts)[0]!
+  const parts = {
+    vendor,
+    store,
+    caches,
+    clock: systemClock,
+    continueTokens,
+    historyReaders: new HistoryReaders(),
+    gates: defaultGates,
+    lifetimeSeconds: 3600,
+  }
+  const resource = serveKinds([configMap], parts)[0] as Resource
   return { random, scheduler, store, resource, counts, last: Number.POSITIVE_INFINITY }
 }
 

@@ -73,7 +73,7 @@ test('a server whose store thread is gone is not ready, says why, and ends', asy
   const server = await startServer(t, [], { NODE_OPTIONS: `--import=${hook}` })
   const client = server.client()
   assert.equal((await client.post(configMaps, named('before'))).status, 201)
-  server.process.kill('SIGUSR2')
+  server.process.kill('SIGWINCH')
   let ready = await client.get('/readyz')
   for (const end = Date.now() + 10_000; ready.status === 200 && Date.now() < end; ) ready = await client.get('/readyz')
   await assertEnds(server, /the thread of the store has ended/)

@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { HttpTransport, type HttpTransportOptions } from '../../src/client/http-transport.ts'
+import { HttpTransport, type HttpTransportOptions } from '../../src/client/node/http-transport.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import { HttpClient } from './http-client.ts'
 
@@ -162,7 +162,12 @@ function spawnServer({ command, directory, port, flags, env, openFiles }: Launch
     ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...env, NODE_OPTIONS: `--import=${sentinel}`, ORCH_SENTINEL: 'server' },
+      env: {
+        ...process.env,
+        ...env,
+        NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --import=${sentinel}`,
+        ORCH_SENTINEL: 'server',
+      },
     },
   )
 }

@@ -4,25 +4,26 @@
  */
 import { forbiddenError } from '../../model/api-error.ts'
 import { superusers } from '../../model/user.ts'
-import { groupName, type Vendor, vendorKey } from '../../model/vendor.ts'
+import type { Vendor } from '../../model/vendor.ts'
 import { readCertificateRequest } from '../../pki/certificate-request.ts'
-import type { AdmissionRequest, Control } from '../admission.ts'
+import type { Control } from '../admission.ts'
 
-const plural = 'certificatesigningrequests'
-
-export function certificateSubjectRestriction(vendor: Vendor): Control {
-  const group = groupName(vendor, 'certificates')
-  const signer = vendorKey(vendor, vendor.clientSigner)
+export function certificateSubjectRestriction({ vendor }: { readonly vendor: Vendor }): Control {
+  const signer = vendor.signers.client
   return {
     name: 'CertificateSubjectRestriction',
+    handles: {
+      operations: ['CREATE'],
+      types: [{ group: 'certificates', plural: 'certificatesigningrequests' }],
+      subresources: [''],
+    },
     // The object is valid by now, so its request can be read.
-    validate: (request) => {
-      if (request.group !== group || request.plural !== plural || !isNew(request)) return
-      const { spec, metadata } = request.object as { spec?: Spec; metadata: { name?: string } }
+    validate: ({ type, object }) => {
+      const { spec, metadata } = object as { spec?: Spec; metadata: { name?: string } }
       if (spec?.signerName !== signer || !asksForSuperuser(spec)) return
       const why = `use of ${signer} signer with ${superusers} group is not allowed`
       const name = metadata.name ?? ''
-      throw forbiddenError({ group, plural }, name, `${plural}.${group} "${name}" is forbidden: ${why}`)
+      throw forbiddenError(type, name, `${type.plural}.${type.group} "${name}" is forbidden: ${why}`)
     },
   }
 }
@@ -30,10 +31,6 @@ export function certificateSubjectRestriction(vendor: Vendor): Control {
 interface Spec {
   readonly signerName?: string
   readonly request?: string
-}
-
-function isNew({ operation, subresource }: AdmissionRequest): boolean {
-  return operation === 'CREATE' && subresource === ''
 }
 
 function asksForSuperuser({ request = '' }: Spec): boolean {

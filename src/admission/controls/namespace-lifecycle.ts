@@ -3,33 +3,22 @@
  * that the system needs cannot be deleted.
  */
 import { ApiError, forbiddenError, notFound } from '../../model/api-error.ts'
-import type { ApiObject } from '../../model/object.ts'
+import type { Found, Lookup } from '../../model/lookup.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 
-export interface Namespaces {
-  /** As far as this server has heard; undefined when it knows none of that name. */
-  known(name: string): Namespace | undefined
-  /** In its most recent state; undefined when there is none. */
-  recent(name: string): Namespace | undefined | Promise<Namespace | undefined>
-}
-
-export interface Namespace {
-  /** Where it is stored, and the revision of this state. */
-  readonly key: string
-  readonly revision: number
-  readonly object: ApiObject
-}
-
-const namespaces = { group: '', plural: 'namespaces' }
+const namespaces = { group: 'core', plural: 'namespaces' }
+/** As Statuses name them. */
+const namespacesRef = { group: '', plural: 'namespaces' }
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 
-export function namespaceLifecycle(all: Namespaces): Control {
+export function namespaceLifecycle({ lookup }: { readonly lookup: Lookup }): Control {
   return {
     name: 'NamespaceLifecycle',
+    handles: { operations: ['CREATE', 'UPDATE', 'DELETE'] },
     mutate: (request) => {
       if (isNamespace(request)) refuseImmortal(request)
-      if (isNamespace(request) || request.namespace === '' || request.operation === 'DELETE') return request.object
-      const found = find(all, request)
+      if (isNamespace(request) || request.namespace === '' || request.operation === 'DELETE') return undefined
+      const found = find(lookup, request)
       return found instanceof Promise ? found.then((later) => assertPlace(request, later)) : assertPlace(request, found)
     },
   }
@@ -39,33 +28,34 @@ export function namespaceLifecycle(all: Namespaces): Control {
  * What exists keeps its namespace from going, so for changes of it the latest news are not needed; nor for what is only
  * stored if there are none.
  */
-function find(all: Namespaces, { operation, namespace, restOn }: AdmissionRequest) {
-  const known = operation === 'UPDATE' || restOn !== undefined ? all.known(namespace) : undefined
-  return known === undefined || (operation === 'CREATE' && isGoing(known)) ? all.recent(namespace) : known
+function find(lookup: Lookup, { operation, namespace, restOn }: AdmissionRequest) {
+  const name = { namespace: '', name: namespace }
+  const known = operation === 'UPDATE' || restOn !== undefined ? lookup.known(namespaces, name) : undefined
+  return known === undefined || (operation === 'CREATE' && isGoing(known)) ? lookup.recent(namespaces, name) : known
 }
 
-function isGoing({ object }: Namespace): boolean {
+function isGoing({ object }: Found): boolean {
   return object.metadata.deletionTimestamp !== undefined
 }
 
-function isNamespace({ group, plural }: AdmissionRequest): boolean {
-  return group === '' && plural === 'namespaces'
+function isNamespace({ type }: AdmissionRequest): boolean {
+  return type.group === '' && type.plural === 'namespaces'
 }
 
 function refuseImmortal({ operation, name }: AdmissionRequest): void {
   if (operation === 'DELETE' && immortal.has(name)) {
-    throw forbiddenError(namespaces, name, `namespaces "${name}" is forbidden: this namespace may not be deleted`)
+    throw forbiddenError(namespacesRef, name, `namespaces "${name}" is forbidden: this namespace may not be deleted`)
   }
 }
 
-function assertPlace(request: AdmissionRequest, namespace: Namespace | undefined): ApiObject | undefined {
-  if (namespace === undefined) throw notFound(namespaces, request.namespace)
+function assertPlace(request: AdmissionRequest, namespace: Found | undefined): undefined {
+  if (namespace === undefined) throw notFound(namespacesRef, request.namespace)
   if (request.operation === 'CREATE' && isGoing(namespace)) throw terminating(request)
   request.restOn?.(namespace)
-  return request.object
 }
 
-function terminating({ group, plural, name, namespace }: AdmissionRequest): ApiError {
+function terminating({ type, name, namespace }: AdmissionRequest): ApiError {
+  const { group, plural } = type
   const full = group === '' ? plural : `${plural}.${group}`
   const message = `${full} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`
   const cause = {

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { groupVersions, type Served } from './group-version.ts'
+import { type Described, groupVersions } from './group-version.ts'
 
 export interface Document {
   /** Changes with the content: the name of exactly these bytes. */
@@ -16,27 +16,27 @@ export interface Document {
 const compress = promisify(gzip)
 
 export class Documents {
-  readonly #served: Served
+  readonly #described: Described
   /** By name; as many as there are versions of groups, and three more. */
   readonly #made = new Map<string, Promise<Document>>()
 
-  constructor(served: Served) {
-    this.#served = served
+  constructor(described: Described) {
+    this.#described = described
   }
 
   v2Json(): Promise<Document> {
-    return this.#once('v2', async () => (await import('./make.ts')).makeV2Json(this.#served))
+    return this.#once('v2', async () => (await import('./make.ts')).makeV2Json(this.#described))
   }
 
   v2Protobuf(): Promise<Document> {
-    return this.#once('v2 protobuf', async () => (await import('./make.ts')).makeV2Protobuf(this.#served))
+    return this.#once('v2 protobuf', async () => (await import('./make.ts')).makeV2Protobuf(this.#described))
   }
 
   /** Where the document of each version of a group is to be had, under an address that changes with its content. */
   v3Index(): Promise<Document> {
     return this.#once('v3', async () => {
       const paths: { [place: string]: { serverRelativeURL: string } } = {}
-      for (const { path } of groupVersions(this.#served)) {
+      for (const { path } of groupVersions(this.#described)) {
         const document = await this.v3(path.slice(1))
         paths[path.slice(1)] = { serverRelativeURL: addressV3(path.slice(1), document!.hash) }
       }
@@ -46,9 +46,9 @@ export class Documents {
 
   /** The document of one version of a group, by its place: `api/v1`, `apis/storage.orch.io/v1`. */
   async v3(place: string): Promise<Document | undefined> {
-    const version = groupVersions(this.#served).find(({ path }) => path === `/${place}`)
+    const version = groupVersions(this.#described).find(({ path }) => path === `/${place}`)
     if (version === undefined) return undefined
-    return await this.#once(`v3 ${place}`, async () => (await import('./make.ts')).makeV3Json(this.#served, version))
+    return await this.#once(`v3 ${place}`, async () => (await import('./make.ts')).makeV3Json(this.#described, version))
   }
 
   /** Those who ask while it is being made share it; when making it fails, the next one tries again. */

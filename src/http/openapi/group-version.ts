@@ -1,6 +1,7 @@
 /** The versions of groups that are served: each is described by a document of its own, and all by one together. */
 import type { Vendor } from '../../model/vendor.ts'
-import type { Resource } from '../../registry/resource.ts'
+import type { Served } from '../../registry/served.ts'
+import type { Kind } from '../../schema/kind.ts'
 
 export interface GroupVersion {
   /** The group as on the wire; '' for the core group. */
@@ -14,19 +15,19 @@ export interface GroupVersion {
   readonly name: string
   /** As it groups operations: `core_v1`. */
   readonly tag: string
-  readonly resources: readonly Resource[]
+  readonly types: readonly Served[]
 }
 
-/** What is described. */
-export interface Served {
+/** What is described: the types of one generation of the catalogue. */
+export interface Described {
   readonly vendor: Vendor
   /** The version of the server. */
   readonly version: string
-  readonly resources: readonly Resource[]
+  readonly types: readonly Served[]
 }
 
-export function groupVersions({ resources }: Served): GroupVersion[] {
-  const byPath = Map.groupBy(resources, ({ group, kind }) => pathOf(group, kind.version))
+export function groupVersions({ types }: Described): GroupVersion[] {
+  const byPath = Map.groupBy(types, ({ group, kind }) => pathOf(group, kind.version))
   return [...byPath].map(([path, members]) => {
     const { group, kind } = members[0]!
     const words = kind.group.split('.')
@@ -35,12 +36,17 @@ export function groupVersions({ resources }: Served): GroupVersion[] {
       group,
       version: kind.version,
       path,
-      home: `${words[0]}.${kind.version}`,
+      home: homeOf(kind),
       name: `${name}${capital(kind.version)}`,
       tag: `${name.charAt(0).toLowerCase()}${name.slice(1)}_${kind.version}`,
-      resources: members,
+      types: members,
     }
   })
+}
+
+/** The package of the types of a kind: `core.v1`. */
+export function homeOf({ group, version }: Kind): string {
+  return `${group.split('.')[0]}.${version}`
 }
 
 function pathOf(group: string, version: string): string {

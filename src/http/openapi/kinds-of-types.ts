@@ -15,8 +15,8 @@ import type { GroupVersion } from './group-version.ts'
 
 /** To be called when everything else is written: only what a document defines already is marked. */
 export function markKinds(definitions: Definitions, groupVersions: readonly GroupVersion[]): void {
-  for (const { group, version, home, resources } of groupVersions) {
-    for (const { kind } of resources) {
+  for (const { group, version, home, types } of groupVersions) {
+    for (const { kind } of types) {
       definitions.mark(kind.schema, home, [{ group, kind: kind.kind, version }])
       definitions.mark(listOf(kind), home, [{ group, kind: `${kind.kind}List`, version }])
     }

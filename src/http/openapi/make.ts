@@ -5,29 +5,29 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import type { JsonObject } from '../../model/json.ts'
-import type { GroupVersion, Served } from './group-version.ts'
+import type { Described, GroupVersion } from './group-version.ts'
 import { bearerToken, type Entry } from './parts.ts'
 import { encodeV2 } from './protobuf-v2.ts'
 import { partsV2 } from './v2.ts'
 import { partsV3 } from './v3.ts'
 
-export async function makeV2Json(served: Served): Promise<Buffer> {
-  const { head, paths, types } = partsV2(served)
+export async function makeV2Json(described: Described): Promise<Buffer> {
+  const { head, paths, types } = partsV2(described)
   const pathsText = await membersOf(paths)
   const typesText = await membersOf(types)
   return Buffer.from(`${opened(head)},"paths":{${pathsText}},"definitions":{${typesText}}}`)
 }
 
-export async function makeV3Json(served: Served, version: GroupVersion): Promise<Buffer> {
-  const { head, paths, types } = partsV3(served, version)
+export async function makeV3Json(described: Described, version: GroupVersion): Promise<Buffer> {
+  const { head, paths, types } = partsV3(described, version)
   const pathsText = await membersOf(paths)
   const typesText = await membersOf(types)
   const components = opened({ securitySchemes: { BearerToken: bearerToken } })
   return Buffer.from(`${opened(head)},"paths":{${pathsText}},"components":${components},"schemas":{${typesText}}}}`)
 }
 
-export async function makeV2Protobuf(served: Served): Promise<Buffer> {
-  const { head, paths, types } = partsV2(served)
+export async function makeV2Protobuf(described: Described): Promise<Buffer> {
+  const { head, paths, types } = partsV2(described)
   const encodedPaths = await inSlices(paths, ([name, value]) => encodeV2({ paths: { [name]: value } }))
   const encodedTypes = await inSlices(types, ([name, value]) => encodeV2({ definitions: { [name]: value } }))
   return Buffer.concat([encodeV2(head), ...encodedPaths, ...encodedTypes])

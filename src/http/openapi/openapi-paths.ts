@@ -3,18 +3,18 @@
  *
  * Version 2 is one document, in JSON or in Protobuf; a client that has it asks with its ETag and gets a 304. Version 3
  * is an index of documents, one for each version of a group; their addresses hold a hash of the content and may be kept
- * for good.
+ * for good. All are made anew when the catalogue has changed.
  */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { noSuchPath } from '../../model/api-error.ts'
 import type { Vendor } from '../../model/vendor.ts'
+import { type Catalogue, whileUnchanged } from '../../registry/catalogue.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
 import type { Exchange } from '../exchange.ts'
 import { chooseType } from '../negotiate.ts'
 import { acceptsGzip, sendText } from '../responses.ts'
 import { addressV3, type Document, Documents } from './documents.ts'
-import type { Served } from './group-version.ts'
 
 const json = 'application/json'
 const protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
@@ -22,13 +22,16 @@ const protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 const oldProtobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 const oneYear = 31_536_000
 
-export function openApiPaths(served: Served): PathHandler {
-  const documents = new Documents(served)
+/** `version` is that of the server. */
+export function openApiPaths(catalogue: Catalogue, version: string): PathHandler {
+  const { vendor } = catalogue
+  const current = whileUnchanged(catalogue, () => new Documents({ vendor, version, types: catalogue.all() }))
   return (exchange, info) => {
     const path = info.path.replace(/\/$/, '')
     if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) return false
     if (info.verb !== 'get' && info.verb !== 'head') throw notAllowed()
-    hintToKubectl(exchange, served.vendor)
+    hintToKubectl(exchange, vendor)
+    const documents = current()
     if (path === '/openapi/v2') return sendV2(exchange, documents)
     if (path === '/openapi/v3') return sendIndex(exchange, documents)
     return sendV3(exchange, documents, path.slice('/openapi/v3/'.length), info.query.get('hash'))

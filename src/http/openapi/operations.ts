@@ -2,14 +2,16 @@
  * Everything that can be done with the served resources, path by path, in a form that belongs to no version of OpenAPI:
  * what is sent, what may be in the query, what is answered. `v2.ts` and `v3.ts` write it down.
  */
-import type { Resource } from '../../registry/resource.ts'
+import { groupName } from '../../model/vendor.ts'
+import type { Verb } from '../../model/verb.ts'
+import type { Served, ServedSubresource } from '../../registry/served.ts'
 import type { Kind } from '../../schema/kind.ts'
 import { deleteOptions, listOf, patch, status, watchEvent } from '../../schema/meta-types.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { accepted } from '../content.ts'
 import { offered } from '../negotiate.ts'
 import { patchTypes } from '../verbs/patch.ts'
-import type { GroupVersion } from './group-version.ts'
+import { type GroupVersion, homeOf } from './group-version.ts'
 import { type PathName, type QueryName, queryOf } from './parameters.ts'
 
 export type Method = 'get' | 'put' | 'post' | 'delete' | 'patch'
@@ -40,55 +42,81 @@ export interface Path {
 
 /** All paths of one version of a group. */
 export function* versionPaths(groupVersion: GroupVersion): Generator<Path> {
-  for (const resource of groupVersion.resources) yield* resourcePaths(groupVersion, resource)
+  for (const served of groupVersion.types) yield* typePaths(groupVersion, served)
 }
 
 const streams = ['application/json;stream=watch']
 
-/** The paths of one resource: its collections, its objects, their subresources, and the older paths of watches. */
-function resourcePaths(groupVersion: GroupVersion, resource: Resource): Path[] {
-  const { kind } = resource
-  const operation = operationsOf(groupVersion, resource)
-  const { path: base, name, tag, home } = groupVersion
-  const one = `${name}${kind.scope === 'Namespaced' ? 'Namespaced' : ''}${kind.kind}`
-  const place = kind.scope === 'Namespaced' ? `/namespaces/{namespace}/${kind.plural}` : `/${kind.plural}`
-  const parameters: PathName[] = kind.scope === 'Namespaced' ? ['namespace'] : []
-  const ofOne: PathName[] = ['name', ...parameters]
-  const inPlace = [
-    { path: `${base}${place}`, tag, home, parameters, operations: collection(operation, kind, groupVersion) },
-    {
-      path: `${base}${place}/{name}`,
-      tag,
-      home,
-      parameters: ofOne,
-      operations: [
-        operation.read(`read${one}`),
-        operation.replace(`replace${one}`),
-        operation.patch(`patch${one}`),
-        operation.remove(`delete${one}`),
-      ],
-    },
-    ...Object.entries(kind.subresources ?? {}).map(([sub, { verbs }]) => ({
-      path: `${base}${place}/{name}/${sub}`,
-      tag,
-      home,
-      parameters: ofOne,
-      operations: [
-        ...(verbs.includes('get') ? [operation.read(`read${one}${capital(sub)}`)] : []),
-        ...(verbs.includes('update') ? [operation.replace(`replace${one}${capital(sub)}`)] : []),
-        ...(verbs.includes('patch') ? [operation.patch(`patch${one}${capital(sub)}`)] : []),
-      ],
-    })),
-    { path: `${base}/watch${place}`, tag, home, parameters, operations: [operation.watchAll(`watch${one}List`)] },
-    {
-      path: `${base}/watch${place}/{name}`,
-      tag,
-      home,
-      parameters: ofOne,
-      operations: [operation.watchOne(`watch${one}`)],
-    },
+/** The paths of one type: its collections, its objects, their sub-resources, and the older paths of watches. */
+function typePaths(groupVersion: GroupVersion, served: Served): Path[] {
+  const { kind } = served
+  const place = placeOf(groupVersion, kind)
+  const operation = operationsOf(served)
+  const { one, parameters } = place
+  const name = groupVersion.name
+  const noun = `${parameters.length > 0 ? 'Namespaced' : ''}${kind.kind}`
+  const paths = [
+    place.path('', parameters, [
+      operation.list(`list${name}${noun}`),
+      operation.create(`create${name}${noun}`),
+      operation.removeAll(`delete${name}Collection${noun}`),
+    ]),
+    place.path('/{name}', place.ofOne, [
+      operation.read(`read${one}`),
+      operation.replace(`replace${one}`),
+      operation.patch(`patch${one}`),
+      operation.remove(`delete${one}`),
+    ]),
+    ...[...served.subresources].map(([sub, subresource]) =>
+      subresourcePath(groupVersion, served, { sub, subresource }),
+    ),
+    place.watchPath('', parameters, [operation.watchAll(`watch${one}List`)]),
+    place.watchPath('/{name}', place.ofOne, [operation.watchOne(`watch${one}`)]),
+    ...(kind.scope === 'Cluster' ? [] : acrossNamespaces(operation, kind, groupVersion)),
   ]
-  return kind.scope === 'Cluster' ? inPlace : [...inPlace, ...acrossNamespaces(operation, kind, groupVersion)]
+  return paths.filter(({ operations }) => operations.length > 0)
+}
+
+/** What is not among the verbs is not described. */
+type Offered = Operation | undefined
+
+function placeOf({ path: base, name, tag, home }: GroupVersion, kind: Kind) {
+  const namespaced = kind.scope === 'Namespaced'
+  const place = namespaced ? `/namespaces/{namespace}/${kind.plural}` : `/${kind.plural}`
+  const parameters: PathName[] = namespaced ? ['namespace'] : []
+  const make = (prefix: string) => (rest: string, named: readonly PathName[], operations: readonly Offered[]) => ({
+    path: `${prefix}${place}${rest}`,
+    tag,
+    home,
+    parameters: named,
+    operations: operations.filter((operation) => operation !== undefined),
+  })
+  return {
+    one: `${name}${namespaced ? 'Namespaced' : ''}${kind.kind}`,
+    parameters,
+    ofOne: ['name', ...parameters] as PathName[],
+    path: make(base),
+    watchPath: make(`${base}/watch`),
+  }
+}
+
+interface NamedSubresource {
+  readonly sub: string
+  readonly subresource: ServedSubresource
+}
+
+function subresourcePath(groupVersion: GroupVersion, served: Served, { sub, subresource }: NamedSubresource): Path {
+  const place = placeOf(groupVersion, served.kind)
+  const type = subresource.type ?? served.kind
+  const operation = operationsOf({ ...served, kind: type, verbs: subresource.verbs })
+  const id = `${place.one}${sub.split('/').map(capital).join('')}`
+  const path = place.path(`/{name}/${sub}`, place.ofOne, [
+    operation.create(`create${id}`),
+    operation.read(`read${id}`),
+    operation.replace(`replace${id}`),
+    operation.patch(`patch${id}`),
+  ])
+  return subresource.type === undefined ? path : { ...path, home: homeOf(type) }
 }
 
 function acrossNamespaces(
@@ -99,44 +127,44 @@ function acrossNamespaces(
   const all = operation.list(`list${name}${kind}ForAllNamespaces`)
   const changes = operation.watchAll(`watch${name}${kind}ListForAllNamespaces`)
   return [
-    { path: `${path}/${plural}`, tag, home, parameters: [], operations: [all] },
-    { path: `${path}/watch/${plural}`, tag, home, parameters: [], operations: [changes] },
-  ]
-}
-
-function collection(operation: Operations, kind: Kind, { name }: GroupVersion): Operation[] {
-  const noun = `${kind.scope === 'Namespaced' ? 'Namespaced' : ''}${kind.kind}`
-  return [
-    operation.list(`list${name}${noun}`),
-    operation.create(`create${name}${noun}`),
-    ...(kind.deleteCollection === false ? [] : [operation.removeAll(`delete${name}Collection${noun}`)]),
+    { path: `${path}/${plural}`, tag, home, parameters: [], operations: all ? [all] : [] },
+    { path: `${path}/watch/${plural}`, tag, home, parameters: [], operations: changes ? [changes] : [] },
   ]
 }
 
 type Operations = ReturnType<typeof operationsOf>
 
-/** What can be done with the objects of a resource; each under the id that its path gives it. */
-function operationsOf({ version }: GroupVersion, { group, kind }: Resource) {
+/** What can be done with the objects of a type; each under the id that its path gives it, if its verb is served. */
+function operationsOf(served: Served) {
+  const { vendor, kind, verbs } = served
+  const group = groupName(vendor, kind.group)
+  const shared = { kind: { group, version: kind.version, kind: kind.kind }, produces: offered }
+  const make = (verb: Verb, operation: Draft) => (id: string) =>
+    verbs.includes(verb) ? { ...shared, ...operation, id } : undefined
   const noun = `${/^[AEIOU]/.test(kind.kind) ? 'an' : 'a'} ${kind.kind}`
-  const all = `objects of kind ${kind.kind}`
-  const object = { schema: kind.schema, required: true, types: accepted }
-  const options = { schema: deleteOptions, required: false, types: accepted }
-  const shared = { kind: { group, version, kind: kind.kind }, produces: offered }
-  const deleted = kind.deleteAnswers === 'object' ? kind.schema : status
-  const make = (operation: Omit<Operation, 'id' | 'kind' | 'produces'> & Partial<Operation>) => (id: string) => ({
-    ...shared,
-    ...operation,
-    id,
-  })
+  const words = { noun, all: `objects of kind ${kind.kind}` }
+  return { ...readings(kind, words, make), ...writings(kind, words, make), ...deletions(kind, words, make) }
+}
+
+type Draft = Omit<Operation, 'id' | 'kind' | 'produces'> & Partial<Operation>
+type Make = (verb: Verb, operation: Draft) => (id: string) => Operation | undefined
+
+/** What the descriptions call one object, and all of them. */
+interface Words {
+  readonly noun: string
+  readonly all: string
+}
+
+function readings(kind: Kind, { noun, all }: Words, make: Make) {
   return {
-    read: make({
+    read: make('get', {
       method: 'get',
       action: 'get',
       doc: `Reads ${noun}.`,
       query: queryOf.get,
       answers: answers(kind.schema, [200]),
     }),
-    list: make({
+    list: make('list', {
       method: 'get',
       action: 'list',
       doc: `Lists or watches ${all}.`,
@@ -144,47 +172,7 @@ function operationsOf({ version }: GroupVersion, { group, kind }: Resource) {
       answers: answers(listOf(kind), [200]),
       produces: [...offered, ...streams],
     }),
-    create: make({
-      method: 'post',
-      action: 'post',
-      doc: `Creates ${noun}.`,
-      query: queryOf.create,
-      body: object,
-      answers: answers(kind.schema, [200, 201, 202]),
-    }),
-    replace: make({
-      method: 'put',
-      action: 'put',
-      doc: `Replaces ${noun}.`,
-      query: queryOf.update,
-      body: object,
-      answers: answers(kind.schema, [200, 201]),
-    }),
-    patch: make({
-      method: 'patch',
-      action: 'patch',
-      doc: `Changes ${noun} in part.`,
-      query: queryOf.patch,
-      body: { schema: patch, required: true, types: patchTypes },
-      answers: answers(kind.schema, [200, 201]),
-    }),
-    remove: make({
-      method: 'delete',
-      action: 'delete',
-      doc: `Deletes ${noun}.`,
-      query: queryOf.delete,
-      body: options,
-      answers: answers(deleted, [200, 202]),
-    }),
-    removeAll: make({
-      method: 'delete',
-      action: 'deletecollection',
-      doc: `Deletes all ${all} that are selected.`,
-      query: queryOf.deletecollection,
-      body: options,
-      answers: answers(status, [200]),
-    }),
-    watchOne: make({
+    watchOne: make('watch', {
       method: 'get',
       action: 'watch',
       doc: `Watches ${noun}. Better: list with watch and a field selector on the name.`,
@@ -192,13 +180,65 @@ function operationsOf({ version }: GroupVersion, { group, kind }: Resource) {
       answers: answers(watchEvent, [200]),
       produces: streams,
     }),
-    watchAll: make({
+    watchAll: make('watch', {
       method: 'get',
       action: 'watchlist',
       doc: `Watches ${all}. Better: list with watch.`,
       query: queryOf.watch,
       answers: answers(watchEvent, [200]),
       produces: streams,
+    }),
+  }
+}
+
+function writings({ schema }: Kind, { noun }: Words, make: Make) {
+  const object = { schema, required: true, types: accepted }
+  return {
+    create: make('create', {
+      method: 'post',
+      action: 'post',
+      doc: `Creates ${noun}.`,
+      query: queryOf.create,
+      body: object,
+      answers: answers(schema, [200, 201, 202]),
+    }),
+    replace: make('update', {
+      method: 'put',
+      action: 'put',
+      doc: `Replaces ${noun}.`,
+      query: queryOf.update,
+      body: object,
+      answers: answers(schema, [200, 201]),
+    }),
+    patch: make('patch', {
+      method: 'patch',
+      action: 'patch',
+      doc: `Changes ${noun} in part.`,
+      query: queryOf.patch,
+      body: { schema: patch, required: true, types: patchTypes },
+      answers: answers(schema, [200, 201]),
+    }),
+  }
+}
+
+function deletions({ schema, deleteAnswers }: Kind, { noun, all }: Words, make: Make) {
+  const options = { schema: deleteOptions, required: false, types: accepted }
+  return {
+    remove: make('delete', {
+      method: 'delete',
+      action: 'delete',
+      doc: `Deletes ${noun}.`,
+      query: queryOf.delete,
+      body: options,
+      answers: answers(deleteAnswers === 'object' ? schema : status, [200, 202]),
+    }),
+    removeAll: make('deletecollection', {
+      method: 'delete',
+      action: 'deletecollection',
+      doc: `Deletes all ${all} that are selected.`,
+      query: queryOf.deletecollection,
+      body: options,
+      answers: answers(status, [200]),
     }),
   }
 }

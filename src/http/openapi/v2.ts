@@ -2,18 +2,18 @@
 import type { JsonObject } from '../../model/json.ts'
 import { Definitions } from '../../schema/openapi.ts'
 import { discoveryPaths, versionPath } from './discovery-operations.ts'
-import { type GroupVersion, groupVersions, type Served } from './group-version.ts'
+import { type Described, type GroupVersion, groupVersions } from './group-version.ts'
 import { type Operation, type Path, versionPaths } from './operations.ts'
 import { type PathName, pathParameters, type QueryName, queryParameters } from './parameters.ts'
 import { bearerToken, type Parts, type Writing, writePaths, writeTypes } from './parts.ts'
 
-export function partsV2(served: Served): Parts {
-  const versions = groupVersions(served)
-  const definitions = new Definitions(served.vendor, 2)
+export function partsV2(described: Described): Parts {
+  const versions = groupVersions(described)
+  const definitions = new Definitions(described.vendor, 2)
   return {
     head: {
       swagger: '2.0',
-      info: { title: 'orch', version: served.version },
+      info: { title: 'orch', version: described.version },
       securityDefinitions: { BearerToken: bearerToken },
       security: [{ BearerToken: [] }],
     },

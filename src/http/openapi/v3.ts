@@ -2,21 +2,21 @@
 import type { JsonObject } from '../../model/json.ts'
 import { Definitions } from '../../schema/openapi.ts'
 import { versionPath } from './discovery-operations.ts'
-import { type GroupVersion, groupVersions, type Served } from './group-version.ts'
+import { type Described, type GroupVersion, groupVersions } from './group-version.ts'
 import { type Operation, type Path, versionPaths } from './operations.ts'
 import { type PathName, pathParameters, type QueryName, queryParameters } from './parameters.ts'
 import { type Parts, type Writing, writePaths, writeTypes } from './parts.ts'
 
-export function partsV3(served: Served, version: GroupVersion): Parts {
-  const definitions = new Definitions(served.vendor, 3)
+export function partsV3(described: Described, version: GroupVersion): Parts {
+  const definitions = new Definitions(described.vendor, 3)
   return {
     head: {
       openapi: '3.0.0',
-      info: { title: 'orch', version: served.version },
+      info: { title: 'orch', version: described.version },
       security: [{ BearerToken: [] }],
     },
     paths: writePaths(allPaths(version), { definitions, writeOperation, pathParameter }),
-    types: writeTypes(definitions, groupVersions(served)),
+    types: writeTypes(definitions, groupVersions(described)),
   }
 }
 

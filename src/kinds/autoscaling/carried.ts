@@ -2,8 +2,10 @@
  * What v1 of HorizontalPodAutoscaler has no fields for, carried in annotations instead, in the forms that clients of
  * that version know: metrics and conditions in the words of v1, the behavior with capital letters.
  */
+
 import { ApiError } from '../../model/api-error.ts'
 import { isObject, type Json } from '../../model/json.ts'
+import { parseNative } from '../../model/native-json.ts'
 import type { ObjectMeta } from '../../model/object.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { decode } from '../../schema/decode.ts'
@@ -50,7 +52,7 @@ export function readCarried<S extends Schema>(
   const text = annotations[annotationOf(vendor, part)]
   if (text === undefined) return undefined
   try {
-    return decode(schema, part === 'behavior' ? lowerKeys(JSON.parse(text)) : JSON.parse(text)).value as Infer<S>
+    return decode(schema, part === 'behavior' ? lowerKeys(parseNative(text)) : parseNative(text)).value as Infer<S>
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof ApiError) return undefined
     throw error

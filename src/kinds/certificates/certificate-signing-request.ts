@@ -16,7 +16,7 @@ import {
   required,
 } from '../../model/field-error.ts'
 import { timestamp } from '../../model/object.ts'
-import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import type { Vendor } from '../../model/vendor.ts'
 import { checkCertificateChain } from '../../pki/certificate-chain.ts'
 import { readCertificateRequest } from '../../pki/certificate-request.ts'
 import { UnsoundInput } from '../../pki/unsound.ts'
@@ -242,7 +242,7 @@ function checkUsages(usages: readonly string[], path: FieldPath): FieldError[] {
 /** The signer of requests from before signers had names is for those alone. */
 function checkSigner(name: string, vendor: Vendor): FieldError[] {
   const path = 'spec.signerName'
-  if (name === vendorKey(vendor, 'legacy-unknown')) return [invalid(path, name, 'this signer takes no new requests')]
+  if (name === vendor.signers.legacyUnknown) return [invalid(path, name, 'this signer takes no new requests')]
   return checkSignerName(path, name)
 }
 

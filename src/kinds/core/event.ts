@@ -11,7 +11,7 @@ import { objectMeta } from '../../schema/object-meta.ts'
 import { field, s } from '../../schema/schema.ts'
 import { objectReference } from './types/references.ts'
 
-const source = s.object(
+export const eventSource = s.object(
   {
     component: field(1, s.string(), { doc: 'The component that tells.' }),
     host: field(2, s.string(), { doc: 'The node that it runs on.' }),
@@ -40,7 +40,7 @@ const fields = {
   }),
   reason: field(3, s.string(), { doc: 'Why it happened, in one word for programs.' }),
   message: field(4, s.string(), { doc: 'What happened, for people.' }),
-  source: field(5, source, { zero: 'write', doc: 'Who tells of it. Newer tellers set reportingComponent.' }),
+  source: field(5, eventSource, { zero: 'write', doc: 'Who tells of it. Newer tellers set reportingComponent.' }),
   firstTimestamp: field(6, s.time(), { zero: 'write', doc: 'When it first happened. Newer tellers set eventTime.' }),
   lastTimestamp: field(7, s.time(), { zero: 'write', doc: 'When it last happened. Newer tellers keep a series.' }),
   count: field(8, s.int32(), { doc: 'How often it happened. Newer tellers keep a series.' }),
@@ -97,6 +97,7 @@ export const event = defineKind({
     { ...nameColumn, priority: 1 },
   ],
   validate: (object) => (object.eventTime ? checkNewer(object) : checkOlder(object)),
+  validateCreate: (object, { through }) => (through === 'events/v1' ? checkStrictly(object) : []),
   selectable: ({ involvedObject: about = {}, reason, type, source, reportingComponent }) => ({
     'involvedObject.kind': about.kind ?? '',
     'involvedObject.namespace': about.namespace ?? '',
@@ -156,6 +157,26 @@ function checkNewer(object: Event): FieldError[] {
     ...checkWord('action', action),
     ...checkWord('reason', reason),
     ...checkLength('message', object.message ?? '', longestMessage),
+  ]
+}
+
+/** What the newest version of the API asks of a new event: the ways of older tellers are not taken there. */
+function checkStrictly({ eventTime, series, type = '', ...older }: Event): FieldError[] {
+  const { firstTimestamp, lastTimestamp, count, source } = older
+  const unset = { firstTimestamp, lastTimestamp, count, source: source?.component || source?.host }
+  const left = Object.entries(unset).filter(([, value]) => value)
+  return [
+    ...(eventTime ? [] : [required('eventTime')]),
+    ...(series === undefined ? [] : checkSeries(series)),
+    ...(type === 'Normal' || type === 'Warning' ? [] : [invalid('type', '', `has invalid value: ${type}`)]),
+    ...left.map(([path]) => invalid(path, '', 'needs to be unset')),
+  ]
+}
+
+function checkSeries({ count = 0, lastObservedTime }: NonNullable<Event['series']>): FieldError[] {
+  return [
+    ...(count < 2 ? [invalid('series.count', '', 'should be at least 2')] : []),
+    ...(lastObservedTime ? [] : [required('series.lastObservedTime')]),
   ]
 }
 

@@ -6,6 +6,7 @@ import { at, type FieldError, type FieldPath, invalid } from '../../model/field-
 import { checkFinalizerDomain, checkFinalizerForm } from '../../model/finalizers.ts'
 import { checkDnsLabel } from '../../model/names.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { verbsWithout } from '../../model/verb.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -58,7 +59,7 @@ export const namespace = defineKind({
   shortNames: ['ns'],
   scope: 'Cluster',
   name: checkDnsLabel,
-  deleteCollection: false,
+  verbs: verbsWithout('deletecollection'),
   fields,
   columns: [
     nameColumn,

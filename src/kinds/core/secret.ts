@@ -1,7 +1,9 @@
 /** Secret: data that is nobody else's business, as bytes. Known types demand certain keys. */
+
 import { at, type FieldError, invalid, required, tooLong } from '../../model/field-error.ts'
 import { isObject, own, setKey } from '../../model/json.ts'
 import { checkConfigKey } from '../../model/names.ts'
+import { parseNative } from '../../model/native-json.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -106,7 +108,7 @@ function checkJsonKey(object: Secret, key: string): FieldError[] {
 
 function isJsonObject(text: string): boolean {
   try {
-    return isObject(JSON.parse(text))
+    return isObject(parseNative(text))
   } catch {
     return false
   }

@@ -5,8 +5,8 @@
  * is replaced by the next request that needs it, one that answers no ping is cut. `close` ends them all.
  */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2'
-import { orAborted } from '../base/abort.ts'
-import { type Transport, TransportError, type TransportRequest, type TransportResponse } from './transport.ts'
+import { orAborted } from '../../base/abort.ts'
+import { type Transport, TransportError, type TransportRequest, type TransportResponse } from '../transport.ts'
 
 export interface HttpTransportOptions {
   /** Such as https://127.0.0.1:6443; a path in it comes before all others. */

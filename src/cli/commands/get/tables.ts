@@ -1,11 +1,11 @@
 /** `orchctl get` as tables: one for each run of objects of the same type, with an empty line in between. */
-import type { ServedType } from '../../client/discovery.ts'
-import { getTable, listTable, type Table } from '../../client/table.ts'
-import { SeveralErrors } from '../explain-error.ts'
-import { singularName } from '../find-type.ts'
-import { Columns } from '../printers/columns.ts'
-import { headings, type TableStyle, tableRows } from '../printers/table.ts'
-import type { Target } from '../targets.ts'
+import type { ServedType } from '../../../client/discovery.ts'
+import { getTable, listTable, type Table } from '../../../client/table.ts'
+import { SeveralErrors } from '../../explain-error.ts'
+import { singularName } from '../../find-type.ts'
+import { Columns } from '../../printers/columns.ts'
+import { headings, type TableStyle, tableRows } from '../../printers/table.ts'
+import type { Target } from '../../targets.ts'
 import type { Getting } from './getting.ts'
 import { placeOf, selectionOf } from './getting.ts'
 

@@ -2,15 +2,15 @@
  * `orchctl get`: what is asked for is read from the words, fetched in that order, and printed as tables or documents.
  * One that cannot be had does not keep the others; what went wrong is told at the end.
  */
-import { UsageError } from '../base/flags.ts'
-import { discover } from '../client/discovery.ts'
-import { defineCommand } from './command.ts'
-import { withConnection } from './connect.ts'
-import { type GetOptions, type Getting, getFlags } from './get/getting.ts'
-import { getObjects } from './get/objects.ts'
-import { getTables } from './get/tables.ts'
-import { watchTarget } from './get/watch.ts'
-import { findTargets, readWanted, type Target, type Wanted } from './targets.ts'
+import { UsageError } from '../../../base/flags.ts'
+import { discover } from '../../../client/discovery.ts'
+import { defineCommand } from '../../command.ts'
+import { withConnection } from '../../connect.ts'
+import { findTargets, readWanted, type Target, type Wanted } from '../../targets.ts'
+import { type GetOptions, type Getting, getFlags } from './getting.ts'
+import { getObjects } from './objects.ts'
+import { getTables } from './tables.ts'
+import { watchTarget } from './watch.ts'
 
 export const getCommand = defineCommand({
   name: 'get',

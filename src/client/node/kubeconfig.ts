@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { loadAll, YAMLException } from 'js-yaml'
-import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
+import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
 import type { HttpTransportOptions } from './http-transport.ts'
 import { ConfigError, textIfThere } from './kubeconfig-files.ts'
 
@@ -36,6 +36,30 @@ export function readClientConfig({ files, context, server }: ConfigChoice): Clie
   const name = optionalText(chosen, 'user')
   const user = name === undefined ? { ...chosen, content: {} } : findEntry(sources, 'user', name)
   return { transport: transportOf(cluster, user, server), namespace: optionalText(chosen, 'namespace') }
+}
+
+export interface ConfigContexts {
+  /** The one that is chosen, or else in use. */
+  readonly current: string | undefined
+  readonly contexts: readonly {
+    readonly name: string
+    readonly cluster: string
+    readonly user: string
+    readonly namespace: string
+  }[]
+}
+
+/** What the files say of contexts, in the order of their names; of two with one name the first counts. */
+export function readContexts({ files, context }: ConfigChoice): ConfigContexts {
+  const sources = files.map(readSource).filter((source) => source !== undefined)
+  if (sources.length === 0) throw new ConfigError(`there is no client config: ${files.join(', ')} is not there`)
+  const names = new Set(sources.flatMap((source) => entryNames(source, 'context')))
+  const contexts = [...names].sort().map((name) => {
+    const entry = findEntry(sources, 'context', name)
+    const text = (field: string) => optionalText(entry, field) ?? ''
+    return { name, cluster: text('cluster'), user: text('user'), namespace: text('namespace') }
+  })
+  return { current: context ?? currentName(sources), contexts }
 }
 
 interface Source {
@@ -67,11 +91,23 @@ function parseText(file: string, text: string): Json {
 }
 
 function chooseContext(sources: readonly Source[], wanted: string | undefined): Entry {
-  const current = sources.map(({ file, content }) => optionalText({ file, content, title: '' }, 'current-context'))
-  const name = wanted ?? current.find((value) => value !== undefined)
+  const name = wanted ?? currentName(sources)
   if (name === undefined)
     throw new ConfigError(`${filesOf(sources)}: no current-context is set; name one with --context`)
   return findEntry(sources, 'context', name)
+}
+
+/** The context in use: that of the first file that names one. */
+function currentName(sources: readonly Source[]): string | undefined {
+  return sources
+    .map((source) => optionalText({ ...source, title: 'the client config' }, 'current-context'))
+    .find((name) => name !== undefined && name !== '')
+}
+
+function entryNames({ file, content }: Source, sort: 'context'): string[] {
+  return entriesOf(file, content, `${sort}s`)
+    .map((entry) => own(entry, 'name'))
+    .filter((name) => typeof name === 'string')
 }
 
 function findEntry(sources: readonly Source[], sort: 'cluster' | 'user' | 'context', name: string): Entry {

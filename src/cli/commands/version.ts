@@ -1,11 +1,11 @@
 /** `orchctl version` */
-import { flag, type OptionsOf, oneOf, toggle } from '../base/flags.ts'
-import type { Client } from '../client/client.ts'
-import type { Json, JsonObject } from '../model/json.ts'
-import { version } from '../model/version.ts'
-import { defineCommand, refuseWords } from './command.ts'
-import { connectionFlags } from './connection-flags.ts'
-import { escapeLine } from './printers/escape.ts'
+import { flag, type OptionsOf, oneOf, toggle } from '../../base/flags.ts'
+import type { Client } from '../../client/client.ts'
+import type { Json, JsonObject } from '../../model/json.ts'
+import { version } from '../../model/version.ts'
+import { defineCommand, refuseWords } from '../command.ts'
+import { connectionFlags } from '../connection-flags.ts'
+import { escapeLine } from '../printers/escape.ts'
 
 const flags = {
   client: toggle('client', 'only that of this program; no server is asked'),
@@ -48,14 +48,14 @@ async function serverVersion(
   context: Parameters<typeof versionCommand.run>[0],
   options: OptionsOf<typeof flags>,
 ): Promise<JsonObject> {
-  const { withConnection } = await import('./connect.ts')
+  const { withConnection } = await import('../connect.ts')
   const ask = ({ client }: { client: Client }) => client.read<JsonObject>('/version', { signal: context.signal })
   return await withConnection(context, options, ask)
 }
 
 async function print(versions: Versions, output: '' | 'json' | 'yaml'): Promise<string> {
   if (output !== '') {
-    const { printDocument } = await import('./printers/objects.ts')
+    const { printDocument } = await import('../printers/objects.ts')
     return await printDocument(versions as Json, output)
   }
   const lines = [`Client Version: ${versions.clientVersion.gitVersion}\n`]

@@ -1,9 +1,9 @@
 /** The flags of `orchctl get`, and what they mean for one type: where to look, and for which objects. */
-import { flag, type OptionsOf, oneOf, text, toggle, UsageError } from '../../base/flags.ts'
-import type { CallOptions, Client } from '../../client/client.ts'
-import type { ObjectName, ResourceType, Selection } from '../../client/resource-type.ts'
-import type { Context } from '../command.ts'
-import { connectionFlags } from '../connection-flags.ts'
+import { flag, type OptionsOf, oneOf, text, toggle, UsageError } from '../../../base/flags.ts'
+import type { CallOptions, Client } from '../../../client/client.ts'
+import type { ObjectName, ResourceType, Selection } from '../../../client/resource-type.ts'
+import type { Context } from '../../command.ts'
+import { connectionFlags } from '../../connection-flags.ts'
 
 export const getFlags = {
   allNamespaces: toggle('A,all-namespaces', 'in all namespaces'),

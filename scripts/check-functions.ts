@@ -1,0 +1,124 @@
+/**
+ * Checks that functions in src/ stay short and are easy to call: none longer than 60 lines, and no more functions with
+ * many parameters or positional booleans than there are today. The two counts may only fall: when they do, so must the
+ * limits below. `--list` names every function that counts.
+ *
+ * It reads the text, not a syntax tree: strings, comments and regular expressions are blanked out first, and a function
+ * is what looks like the head of one. That is enough to count by.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const longestFunction = 60
+const mostParameters = 3
+/** How many functions take more than `mostParameters`. */
+const manyParameters = 70
+/** How many parameters are booleans that a caller passes by position. */
+const positionalBooleans = 40
+
+const root = join(dirname(import.meta.dirname), 'src')
+
+/** Declared functions, methods, and arrow functions with a name. */
+const heads =
+  /\bfunction\*?\s+([\w$]+)\s*(?:<[^()]*>)?\(|^ {2}(?:static |async |override |private |get |set |\*)*(#?[\w$]+)(?:<[^()]*>)?\(|\b(?:const|let)\s+([\w$]+)(?:\s*:[^=]*)?\s*=\s*(?:async\s*)?(?:<[^()]*>)?\(/gm
+
+const pairs: { readonly [open: string]: string } = { '(': ')', '{': '}', '[': ']' }
+
+interface Found {
+  readonly place: string
+  readonly parameters: readonly string[]
+  readonly lines: number
+}
+
+const functions = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .flatMap((file) => functionsOf(file, blanked(readFileSync(join(root, file), 'utf8'))))
+
+const long = functions.filter(({ lines }) => lines > longestFunction)
+const many = functions.filter(({ parameters }) => parameters.length > mostParameters)
+const booleans = functions.flatMap(({ place, parameters }) =>
+  parameters
+    .filter((text) => /^[\w$]+\??\s*(?::\s*boolean\b|=\s*(?:true|false)$)/.test(text))
+    .map((text) => `${place}: ${text}`),
+)
+
+const faults = [
+  ...long.map(({ place, lines }) => `${place} has ${lines} lines: ${longestFunction} are enough for one function`),
+  ...overLimit(many.length, manyParameters, `functions with more than ${mostParameters} parameters`),
+  ...overLimit(booleans.length, positionalBooleans, 'positional booleans'),
+]
+if (process.argv.includes('--list'))
+  for (const text of [...many.map(({ place }) => place), ...booleans]) console.log(text)
+for (const fault of faults) console.error(fault)
+console.log(
+  `${functions.length} functions checked: the longest has ${Math.max(...functions.map(({ lines }) => lines))} lines, ${many.length} take more than ${mostParameters} parameters, ${booleans.length} booleans are positional`,
+)
+process.exitCode = faults.length > 0 ? 1 : 0
+
+function overLimit(count: number, limit: number, what: string): string[] {
+  if (count > limit) return [`${count} ${what}, ${limit} are allowed: use an options object (--list names them)`]
+  return []
+}
+
+/** The text with everything blank in which a bracket or comma would mean nothing. */
+function blanked(text: string): string {
+  const noise =
+    /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|(?<=[=(,:!&|?[{;]\s*|return\s)\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g
+  return text.replaceAll(noise, (match) => match.replaceAll(/[^\n]/g, ' '))
+}
+
+function functionsOf(file: string, text: string): Found[] {
+  return [...text.matchAll(heads)].flatMap((head) => {
+    const open = head.index + head[0].length - 1
+    const close = matching(text, open)
+    if (close < 0 || !isFunction(text.slice(close + 1), head[3] !== undefined)) return []
+    const name = head[1] ?? head[2] ?? head[3]!
+    if (['if', 'for', 'while', 'switch', 'catch', 'return'].includes(name)) return []
+    const line = text.slice(0, head.index).split('\n').length + (head[0].startsWith('\n') ? 1 : 0)
+    const lines = text.slice(head.index, endOf(text, close)).trim().split('\n').length
+    return [{ place: `${file}:${line} ${name}`, parameters: split(text.slice(open + 1, close)), lines }]
+  })
+}
+
+/** Whether what follows the parameters is a body. */
+function isFunction(rest: string, arrow: boolean): boolean {
+  return arrow ? /^\s*(?::[^=;\n]*)?\s*=>/.test(rest) : /^\s*(?::[^;{]*(?:\{[^{}]*\}[^;{]*)*)?\{/.test(rest)
+}
+
+/** Where the function ends: its body, if that is a block, else its line. */
+function endOf(text: string, close: number): number {
+  const body = /^[^\n]*?\{\s*(?:\n|$)/m.exec(text.slice(close + 1))
+  if (body === null || body.index > 0) return text.indexOf('\n', close)
+  const open = close + 1 + body[0].lastIndexOf('{')
+  const end = matching(text, open)
+  return end < 0 ? text.length : end + 1
+}
+
+function matching(text: string, open: number): number {
+  const stack: string[] = []
+  for (let i = open; i < text.length; i++) {
+    const letter = text[i]!
+    if (pairs[letter]) stack.push(pairs[letter])
+    else if (letter === stack.at(-1)) {
+      stack.pop()
+      if (stack.length === 0) return i
+    }
+  }
+  return -1
+}
+
+/** The parameters: what stands between the outermost commas. */
+function split(text: string): string[] {
+  const parts: string[] = []
+  let depth = 0
+  let from = 0
+  for (const [i, letter] of [...text].entries()) {
+    if ('({[<'.includes(letter)) depth++
+    else if (')}]'.includes(letter) || (letter === '>' && text[i - 1] !== '=')) depth--
+    else if (letter === ',' && depth === 0) {
+      parts.push(text.slice(from, i))
+      from = i + 1
+    }
+  }
+  return [...parts, text.slice(from)].map((part) => part.trim()).filter((part) => part !== '')
+}

@@ -1,0 +1,37 @@
+/**
+ * The only list of admission controls, in the order in which they run, whatever the order of flags. Adding one is its
+ * file, its test and a line here.
+ */
+import type { Authorizer } from '../../authz/authorizer.ts'
+import type { Json } from '../../model/json.ts'
+import type { Lookup } from '../../model/lookup.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import type { Control } from '../admission.ts'
+import { alwaysAdmit, alwaysDeny } from './always.ts'
+import { certificateSubjectRestriction } from './certificate-subject-restriction.ts'
+import { namespaceLifecycle } from './namespace-lifecycle.ts'
+
+/** What controls may ask. */
+export interface ControlParts {
+  readonly vendor: Vendor
+  /** Other objects, with the revision to rest on. */
+  readonly lookup: Lookup
+  /** Whether somebody may do something. */
+  readonly authorizer: Authorizer
+}
+
+export interface ControlEntry {
+  readonly name: string
+  /** Whether it runs unless it is disabled. */
+  readonly byDefault: boolean
+  readonly make: (parts: ControlParts) => Control
+  /** Makes it with what the configuration file says of it; controls without this take no configuration. */
+  readonly configure?: (parts: ControlParts, configuration: Json) => Control
+}
+
+export const allControls: readonly ControlEntry[] = [
+  { name: 'AlwaysAdmit', byDefault: false, make: alwaysAdmit },
+  { name: 'NamespaceLifecycle', byDefault: true, make: namespaceLifecycle },
+  { name: 'CertificateSubjectRestriction', byDefault: true, make: certificateSubjectRestriction },
+  { name: 'AlwaysDeny', byDefault: false, make: alwaysDeny },
+]

@@ -1,0 +1,38 @@
+/** `orchctl config get-contexts` */
+import { flag, oneOf, toggle } from '../../../base/flags.ts'
+import type { ConfigContexts } from '../../../client/node/kubeconfig.ts'
+import { defineCommand, refuseWords } from '../../command.ts'
+import { Columns } from '../../printers/columns.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import { configFlags, readConfig } from './config-files.ts'
+
+const flags = {
+  output: flag('o,output', 'FORMAT', '', oneOf(['', 'name']), 'name: the names alone'),
+  noHeaders: toggle('no-headers', 'without the line of headings'),
+  ...configFlags,
+}
+
+export const getContextsCommand = defineCommand({
+  name: 'config get-contexts',
+  forms: ['[flags]'],
+  about:
+    'Shows the contexts of the client config: which server, which user, which namespace. The one in use has a star.',
+  examples: ['orchctl config get-contexts', 'orchctl config get-contexts -o name'],
+  flags,
+  run: async (context, { options, words }) => {
+    refuseWords(words)
+    const config = readConfig(context, options)
+    const names = config.contexts.map(({ name }) => `${escapeLine(name)}\n`).join('')
+    context.out(options.output === 'name' ? names : table(config, options.noHeaders))
+  },
+})
+
+const headings = ['CURRENT', 'NAME', 'CLUSTER', 'AUTHINFO', 'NAMESPACE']
+
+function table({ current, contexts }: ConfigContexts, noHeaders: boolean): string {
+  const rows = contexts.map(({ name, cluster, user, namespace }) => [
+    name === current ? '*' : '',
+    ...[name, cluster, user, namespace].map(escapeLine),
+  ])
+  return new Columns().lines([...(noHeaders ? [] : [headings]), ...rows])
+}

@@ -1,0 +1,11 @@
+/** `/metrics`: the numbers of this server as text for Prometheus. */
+import type { Exposer } from '../telemetry/exposition.ts'
+import { notAllowed, type PathHandler } from './dispatch.ts'
+
+export function metricsPath(exposer: Exposer): PathHandler {
+  return (exchange, { path, verb }) => {
+    if (path !== '/metrics') return false
+    if (verb !== 'get' && verb !== 'head') throw notAllowed()
+    return exposer.expose().then(({ mediaType, text }) => exchange.send(200, mediaType, Buffer.from(text)))
+  }
+}

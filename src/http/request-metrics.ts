@@ -1,0 +1,144 @@
+/**
+ * What is counted of requests: how many, how long they took, how large the answers were, how many are under way.
+ * Requests for what nobody serves are counted together: a path that a client made up is no label.
+ */
+import type { Clock } from '../base/clock.ts'
+import type { Served } from '../registry/served.ts'
+import { type Count, Counter, type Distribution, Gauge, Histogram, type Metric } from '../telemetry/metrics.ts'
+import type { Exchange } from './exchange.ts'
+
+const place = ['group', 'version', 'resource', 'subresource', 'scope', 'verb']
+const durations = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const sizes = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
+
+/** The series of one kind of request that is answered with one code. */
+interface Series {
+  readonly total: Count
+  readonly duration: Distribution | undefined
+  readonly size: Distribution | undefined
+}
+
+export class RequestMetrics {
+  readonly #clock: Clock
+  readonly #total = new Counter({
+    name: 'apiserver_request_total',
+    help: 'How many requests were answered, by what they asked for and the code of the answer.',
+    labels: [...place, 'dry_run', 'code'],
+  })
+  readonly #durations = new Histogram(
+    {
+      name: 'apiserver_request_duration_seconds',
+      help: 'How long requests took, from their arrival to the end of the answer; watches are not counted.',
+      labels: place,
+    },
+    durations,
+  )
+  readonly #sizes = new Histogram(
+    { name: 'apiserver_response_sizes', help: 'How large answers were, in bytes.', labels: place },
+    sizes,
+  )
+  readonly #deprecated = new Counter({
+    name: 'apiserver_requested_deprecated_apis',
+    help: 'Versions that were asked for although they are deprecated, and when they may be gone.',
+    labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
+  })
+  readonly #underWay = { readOnly: 0, mutating: 0, longRunning: 0 }
+  readonly #known = new WeakMap<Served, Map<string, Series>>()
+  readonly #unknown = new Map<string, Series>()
+  readonly metrics: readonly Metric[] = [
+    this.#total,
+    this.#durations,
+    this.#sizes,
+    this.#deprecated,
+    new Gauge(
+      {
+        name: 'apiserver_current_inflight_requests',
+        help: 'How many requests are under way, but for watches.',
+        labels: ['request_kind'],
+      },
+      () => [
+        [['readOnly'], this.#underWay.readOnly],
+        [['mutating'], this.#underWay.mutating],
+      ],
+    ),
+    new Gauge(
+      { name: 'apiserver_longrunning_requests', help: 'How many watches are under way.', labels: ['verb'] },
+      () => [[['WATCH'], this.#underWay.longRunning]],
+    ),
+  ]
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** A request begins that is understood. `end` must follow. */
+  begin(exchange: Exchange): void {
+    this.#underWay[classOf(exchange)]++
+  }
+
+  end(exchange: Exchange): void {
+    // What could not be understood was never begun.
+    if (exchange.info !== undefined) this.#underWay[classOf(exchange)]--
+    const series = this.#seriesOf(exchange)
+    series.total.value++
+    series.duration?.observe((this.#clock.monotonic() - exchange.arrived) / 1000)
+    series.size?.observe(exchange.sentBytes)
+  }
+
+  #seriesOf(exchange: Exchange): Series {
+    const { served, info, status } = exchange
+    const known = served === undefined ? this.#unknown : this.#seriesOfType(served)
+    const dryRun = info?.query.has('dryRun') ? 'All' : ''
+    // The sub-resource is one that is served: its name is no invention of the client's.
+    const key = `${info?.verb ?? ''}/${served === undefined || !info?.resource ? '' : info.subresource}/${dryRun}/${status}`
+    const series = known.get(key) ?? this.#open(exchange, dryRun)
+    known.set(key, series)
+    return series
+  }
+
+  #seriesOfType(served: Served): Map<string, Series> {
+    const series = this.#known.get(served) ?? new Map<string, Series>()
+    this.#known.set(served, series)
+    return series
+  }
+
+  #open(exchange: Exchange, dryRun: string): Series {
+    const labels = labelsOf(exchange)
+    const isWatch = exchange.info?.verb === 'watch'
+    this.#countDeprecated(exchange)
+    return {
+      total: this.#total.at(...labels, dryRun, String(exchange.status)),
+      duration: isWatch ? undefined : this.#durations.at(...labels),
+      size: isWatch ? undefined : this.#sizes.at(...labels),
+    }
+  }
+
+  /** Set once: it tells that it happens, not how often. */
+  #countDeprecated({ served, info }: Exchange): void {
+    if (served?.kind.deprecated === undefined || !info?.resource) return
+    const { group, plural, kind } = served
+    const release = served.kind.deprecated.until.replace(/^v/, '')
+    this.#deprecated.at(group, kind.version, plural, info.subresource, release).value = 1
+  }
+}
+
+function classOf({ info }: Exchange): 'readOnly' | 'mutating' | 'longRunning' {
+  if (info.verb === 'watch') return 'longRunning'
+  return info.verb === 'get' || info.verb === 'list' || info.verb === 'head' ? 'readOnly' : 'mutating'
+}
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+/** The verbs as these metrics have always named them. */
+const verbs: { readonly [verb: string]: string } = {
+  create: 'POST',
+  update: 'PUT',
+  deletecollection: 'DELETECOLLECTION',
+}
+
+function labelsOf({ served, info, transport }: Exchange): string[] {
+  if (served === undefined || !info?.resource)
+    return ['', '', '', '', '', methods.has(transport.method) ? transport.method : 'other']
+  const { group, plural, kind } = served
+  const scope = info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster'
+  return [group, kind.version, plural, info.subresource, scope, verbs[info.verb] ?? info.verb.toUpperCase()]
+}

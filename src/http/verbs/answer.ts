@@ -1,0 +1,84 @@
+/**
+ * Whatever is answered without being stored (`resources/`): the body is read, judged and admitted as that of a create
+ * is; then the endpoint answers.
+ */
+import type { Admission, AdmissionRequest } from '../../admission/admission.ts'
+import { invalidObject } from '../../model/api-error.ts'
+import { type ApiObject, asJson } from '../../model/object.ts'
+import type { Verb } from '../../model/verb.ts'
+import { admittedType } from '../../registry/admission-request.ts'
+import type { Endpoint } from '../../registry/endpoint.ts'
+import { type Served, serveKind } from '../../registry/served.ts'
+import { validate } from '../../schema/validate.ts'
+import type { Exchange } from '../exchange.ts'
+import { negotiate } from '../negotiate.ts'
+import { readObjectBody } from '../object-body.ts'
+import type { ResourceInfo } from '../request-info.ts'
+import { sendObject } from '../responses.ts'
+import { readWriteOptions } from '../write-options.ts'
+
+export interface EndpointCall {
+  readonly verb: Verb
+  readonly exchange: Exchange
+  readonly info: ResourceInfo
+  readonly served: Served
+  readonly endpoint: Endpoint
+  readonly admission: Admission
+}
+
+export async function handleAnswer(call: EndpointCall): Promise<void> {
+  const { verb, exchange, info, served, endpoint } = call
+  const { vendor } = served
+  exchange.form = negotiate({ headers: exchange.headers, query: info.query, watch: false, vendor }, []).form
+  exchange.agreed = true
+  const { dryRun } = readWriteOptions(info.query, { kind: 'CreateOptions', vendor, faults: [] })
+  const sent = verb === 'create' ? await readSent(call) : undefined
+  const object = await admit(call, { object: sent, dryRun })
+  const { namespace, name, query } = info
+  const answer = await endpoint.answer({ verb, namespace, name, query, user: exchange.user, dryRun, object })
+  if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
+  else await sendObject(exchange, verb === 'create' ? 201 : 200, answer)
+}
+
+/** What was sent, of the type that the endpoint takes, and valid. */
+async function readSent({ exchange, served, endpoint }: EndpointCall): Promise<ApiObject> {
+  const type = endpoint.type === undefined ? served : serveKind(endpoint.type, served.context, [])
+  const object = await readObjectBody(exchange, type)
+  const { kind, context } = type
+  const errors = [...validate(kind.schema, asJson(object), context), ...(kind.validate?.(object, context) ?? [])]
+  if (errors.length > 0) throw invalidObject({ group: type.group, kind: kind.kind }, object.metadata.name ?? '', errors)
+  return object
+}
+
+interface Sent {
+  readonly object: ApiObject | undefined
+  readonly dryRun: boolean
+}
+
+async function admit(call: EndpointCall, sent: Sent): Promise<ApiObject | undefined> {
+  const { admission, endpoint } = call
+  if (endpoint.admits === undefined) return sent.object
+  const object = await admission.mutate(requestOf(call, sent))
+  await admission.validate(requestOf(call, { ...sent, object }))
+  return object
+}
+
+function requestOf({ exchange, info, served, endpoint }: EndpointCall, { object, dryRun }: Sent): AdmissionRequest {
+  const { subresource, namespace, name } = info
+  const type = admittedType(served)
+  return {
+    operation: endpoint.admits ?? 'CREATE',
+    vendor: served.vendor,
+    type,
+    requested: type,
+    subresource,
+    namespace,
+    name,
+    user: exchange.user,
+    dryRun,
+    options: { kind: 'CreateOptions', fieldManager: '', dryRun },
+    warn: (text) => exchange.warn(text),
+    object,
+    oldObject: undefined,
+  }
+}

@@ -1,0 +1,51 @@
+/** TokenReview: a question, whose token is this. It is answered (`resources/token-review.ts`) and never stored. */
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field, s } from '../../schema/schema.ts'
+
+const userInfo = s.object(
+  {
+    username: field(1, s.string(), { doc: 'The name that the user is known by.' }),
+    uid: field(2, s.string(), { doc: 'Tells the user from another one that bears the name at another time.' }),
+    groups: field(3, s.list(s.string()), { doc: 'The groups that the user is in.' }),
+    extra: field(4, s.map(s.list(s.string())), { doc: 'What else the authenticator knows of the user.' }),
+  },
+  { name: 'UserInfo', doc: 'Who somebody is, as authorization sees it.' },
+)
+
+const spec = s.object(
+  {
+    token: field(1, s.string(), { doc: 'The token in question.' }),
+    audiences: field(2, s.list(s.string()), {
+      doc: 'Whom the token must be meant for, at least one of them; the API server itself where none is named.',
+    }),
+  },
+  { name: 'TokenReviewSpec', doc: 'Which token is in question.' },
+)
+
+const status = s.object(
+  {
+    authenticated: field(1, s.boolean(), { doc: 'Whether the token belongs to somebody.' }),
+    user: field(2, userInfo, { zero: 'write', doc: 'Whose it is.' }),
+    error: field(3, s.string(), { doc: 'Why it could not be told, or is nobody’s.' }),
+    audiences: field(4, s.list(s.string()), { doc: 'Those of the audiences in question that it is meant for.' }),
+  },
+  { name: 'TokenReviewStatus', doc: 'Whose the token is.' },
+)
+
+const fields = {
+  spec: field(2, spec, { required: true, zero: 'write', doc: 'The question.' }),
+  status: field(3, status, { zero: 'write', doc: 'The answer. Filled in by the server.' }),
+}
+
+export type TokenReview = ObjectOf<typeof fields>
+
+export const tokenReview = defineKind({
+  group: 'authentication',
+  version: 'v1',
+  kind: 'TokenReview',
+  plural: 'tokenreviews',
+  doc: 'A question: whose token is this? The answer comes at once, and nothing is stored.',
+  scope: 'Cluster',
+  virtual: true,
+  fields,
+})

@@ -1,0 +1,47 @@
+/** What kinds share that run a number of replicas: the sub-resource `scale`, through which autoscalers change it. */
+import { defined } from '../model/json.ts'
+import type { ApiObject, ObjectMeta } from '../model/object.ts'
+import type { Subresource } from '../schema/kind.ts'
+import { type Scale, scale } from './autoscaling/scale.ts'
+
+interface Scalable {
+  metadata: ObjectMeta
+  spec?: { replicas?: number } | undefined
+  status?: { replicas?: number } | undefined
+}
+
+/** `selectorOf` writes which pods count as a query does; `prepareForUpdate` is that of the kind itself. */
+export function scaleOf<T extends Scalable>(
+  selectorOf: (object: T) => string,
+  prepareForUpdate: Subresource<T>['prepareForUpdate'],
+): Subresource<T> {
+  return {
+    verbs: ['get', 'update', 'patch'],
+    readOnly: ['status'],
+    prepareForUpdate,
+    as: {
+      kind: scale,
+      read: (object) => showScale(object, selectorOf(object)),
+      write: (sent, object) => {
+        const { spec, metadata } = sent as Scale & ApiObject
+        object.spec = { ...object.spec, replicas: spec?.replicas ?? 0 }
+        // Of the metadata only what says which object is meant counts.
+        const { uid, resourceVersion } = metadata
+        object.metadata = { ...object.metadata, ...defined({ uid }) }
+        if (resourceVersion === undefined) delete object.metadata.resourceVersion
+        else object.metadata.resourceVersion = resourceVersion
+      },
+    },
+  }
+}
+
+function showScale({ metadata, spec, status }: Scalable, selector: string): ApiObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
+  return {
+    apiVersion: '',
+    kind: scale.kind,
+    metadata: defined({ name, namespace, uid, resourceVersion, creationTimestamp }),
+    spec: { ...(spec?.replicas ? { replicas: spec.replicas } : {}) },
+    status: { replicas: status?.replicas ?? 0, ...(selector === '' ? {} : { selector }) },
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * Whether this process has ever made an object with a backslash in a key. It is the one thing about a process that the
+ * native JSON parser must be guarded by (`native-json.ts`); it never becomes false again, as V8 does not forget either.
+ */
+let made = false
+
+/** To be told of every key that a user chose. */
+export function noteKey(key: string): void {
+  if (!made && key.includes('\\')) made = true
+}
+
+export function backslashKeysWereMade(): boolean {
+  return made
+}

@@ -1,0 +1,23 @@
+/**
+ * Feature gates: what `--feature-gates` can turn on or off, under the names of Kubernetes. A gate is listed here when
+ * something asks for it, and not before; rules find those that are on in their context.
+ */
+export interface FeatureGateFacts {
+  readonly on: boolean
+  readonly stage: 'alpha' | 'beta'
+  /** What is different when it is on. */
+  readonly doc: string
+}
+
+export const featureGates = {
+  APIListChunking: { on: true, stage: 'beta', doc: 'lists may be asked for in parts, with limit and continue' },
+} as const satisfies { readonly [name: string]: FeatureGateFacts }
+
+export type FeatureGate = keyof typeof featureGates
+
+/** The gates that are on. */
+export type Gates = ReadonlySet<FeatureGate>
+
+export const featureGateNames = Object.keys(featureGates) as FeatureGate[]
+
+export const defaultGates: Gates = new Set(featureGateNames.filter((name) => featureGates[name].on))

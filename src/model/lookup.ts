@@ -1,0 +1,42 @@
+/**
+ * How the parts of the server look at stored objects other than the one at hand: admission controls at namespaces,
+ * endpoints at pods, authorizers at roles. What they find comes with the revision it was found at, so that a write may
+ * rest on it (docs/decisions/0008).
+ *
+ * Objects come from this server's memory and are shared: nobody changes them.
+ */
+import type { ApiObject } from './object.ts'
+
+/** A stored kind, by the short id of its group: `{ group: 'core', plural: 'namespaces' }`. */
+export interface StoredType {
+  readonly group: string
+  readonly plural: string
+}
+
+/** Which object; the namespace is '' for kinds without. */
+export interface ObjectName {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** An object as it is stored. */
+export interface Found {
+  readonly key: string
+  readonly revision: number
+  readonly object: ApiObject
+}
+
+export interface Lookup {
+  /** As far as this server has heard, which on several servers may be a moment behind. */
+  known(type: StoredType, name: ObjectName): Found | undefined
+  /** In the most recent state. A promise only where the store must be asked first. */
+  recent(type: StoredType, name: ObjectName): Found | undefined | Promise<Found | undefined>
+  /** All of a namespace, or of all with `undefined`, as far as this server has heard. */
+  list(type: StoredType, query: ListQuery): Found[]
+}
+
+export interface ListQuery {
+  readonly namespace: string | undefined
+  /** Only those with this label, found by an index. */
+  readonly label?: { readonly key: string; readonly value: string }
+}

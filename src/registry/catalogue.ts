@@ -1,0 +1,90 @@
+/**
+ * What is served at this moment: every type of object, found by its place on the wire.
+ *
+ * Types come and go while the server runs, as custom resources do. Dispatch asks for one per request; discovery and
+ * OpenAPI keep documents made from all of them, and make them anew when the generation has moved on
+ * (`whileUnchanged`). Nobody holds a list of types of their own.
+ */
+import type { Vendor } from '../model/vendor.ts'
+import type { Kind } from '../schema/kind.ts'
+import type { Resource, ServedType } from './resource.ts'
+
+export class Catalogue {
+  readonly vendor: Vendor
+  readonly #isServed: (kind: Kind) => boolean
+  #generation = 0
+  #types: readonly ServedType[] = []
+  #all: readonly ServedType[] = []
+  #byPlace: ReadonlyMap<string, ServedType> = new Map()
+  #stored: ReadonlyMap<string, Resource> = new Map()
+
+  /** Types that `isServed` says no to are stored and looked up, and nobody outside is told of them. */
+  constructor(vendor: Vendor, isServed: (kind: Kind) => boolean = () => true) {
+    this.vendor = vendor
+    this.#isServed = isServed
+  }
+
+  /** Moves on with every change. */
+  get generation(): number {
+    return this.#generation
+  }
+
+  /** In the order of serving: of a group's versions the preferred one comes first. */
+  all(): readonly ServedType[] {
+    return this.#all
+  }
+
+  /** By the group's name on the wire ('' for the core group), the version and the plural. */
+  find(group: string, version: string, plural: string): ServedType | undefined {
+    return this.#byPlace.get(placeOf(group, version, plural))
+  }
+
+  /** The stored version of a kind, by the short id of its group, whether or not that version is the preferred one. */
+  stored(group: string, plural: string): Resource | undefined {
+    return this.#stored.get(`${group}/${plural}`)
+  }
+
+  /** Serves these from now on. A type that is served already at the same place gives way to the new one. */
+  add(types: readonly ServedType[]): void {
+    const places = new Set(types.map(ownPlace))
+    this.#set([...this.#types.filter((served) => !places.has(ownPlace(served))), ...types])
+  }
+
+  /** Serves these no longer. */
+  remove(types: readonly ServedType[]): void {
+    const gone = new Set(types)
+    this.#set(this.#types.filter((served) => !gone.has(served)))
+  }
+
+  #set(types: readonly ServedType[]): void {
+    const all = types.filter(({ kind }) => this.#isServed(kind))
+    this.#types = types
+    this.#all = all
+    this.#byPlace = new Map(all.map((served) => [ownPlace(served), served]))
+    const resources = types.filter((served) => served.endpoint === undefined).map((served) => served.stored ?? served)
+    this.#stored = new Map(resources.map((resource) => [`${resource.kind.group}/${resource.plural}`, resource]))
+    this.#generation++
+  }
+}
+
+function placeOf(group: string, version: string, plural: string): string {
+  return `${group}/${version}/${plural}`
+}
+
+function ownPlace({ group, kind, plural }: ServedType): string {
+  return placeOf(group, kind.version, plural)
+}
+
+/** What `make` gives, made once for each generation of the catalogue. */
+export function whileUnchanged<T>(catalogue: Catalogue, make: () => T): () => T {
+  let generation = -1
+  let made: T
+  return () => {
+    if (generation !== catalogue.generation) {
+      // Taken before: should the catalogue change while it is made, it is made again.
+      generation = catalogue.generation
+      made = make()
+    }
+    return made
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * What is answered without being stored: a review (`tokenreviews`), an action on an object (`/token`, `/eviction`), a
+ * way through to a node (`/log`, `/exec`). Each is one file in `resources/`; what it is served as (`served.ts`),
+ * discovery, OpenAPI, authorization and admission need no further word from it.
+ */
+import type { ApiObject } from '../model/object.ts'
+import type { User } from '../model/user.ts'
+import type { Verb } from '../model/verb.ts'
+import type { Kind } from '../schema/kind.ts'
+
+export interface Endpoint {
+  /** The kind that it answers for, or whose sub-resource it is. */
+  readonly kind: Kind
+  /** The name of the sub-resource; '' where it answers for the kind itself. */
+  readonly subresource: string
+  readonly verbs: readonly Verb[]
+  /** The kind that is sent and answered, where it is another one. */
+  readonly type: Kind | undefined
+  /** What admission is asked about: the object that is sent, or the connection that is wanted; a reading is not. */
+  readonly admits: 'CREATE' | 'CONNECT' | undefined
+  /** What it is for, in a sentence. */
+  readonly doc: string
+  /** Gives the answer, or undefined where there is nothing to tell; throws ApiError to refuse. */
+  readonly answer: (request: EndpointRequest) => ApiObject | undefined | Promise<ApiObject | undefined>
+}
+
+export interface EndpointRequest {
+  readonly verb: Verb
+  readonly user: User
+  /** '' for kinds without namespaces. */
+  readonly namespace: string
+  /** Of the object whose sub-resource it is; '' for the kind itself. */
+  readonly name: string
+  readonly query: URLSearchParams
+  readonly dryRun: boolean
+  /** What was sent: decoded, defaulted, valid and admitted. Undefined where nothing is sent. */
+  readonly object: ApiObject | undefined
+}

@@ -1,0 +1,79 @@
+/**
+ * A type of object as clients find it: its place on the wire, its verbs and its sub-resources. Discovery, OpenAPI,
+ * authorization and dispatch read this alone, so what is stored (`Resource`) and what is only answered (`Virtual`) look
+ * the same to them.
+ */
+import type { Gates } from '../model/feature-gates.ts'
+import { type ApiObject, asObject } from '../model/object.ts'
+import { apiVersionOf, groupName, type Vendor } from '../model/vendor.ts'
+import { allVerbs, type Verb } from '../model/verb.ts'
+import type { RuleContext } from '../schema/context.ts'
+import { decode } from '../schema/decode.ts'
+import type { Kind } from '../schema/kind.ts'
+import type { Endpoint } from './endpoint.ts'
+
+export interface Served {
+  readonly vendor: Vendor
+  readonly kind: Kind
+  /** The group on the wire: '' for the core group. */
+  readonly group: string
+  readonly plural: string
+  readonly apiVersion: string
+  readonly verbs: readonly Verb[]
+  readonly subresources: ReadonlyMap<string, ServedSubresource>
+  readonly context: RuleContext
+  /** The object before it exists: what a create is compared with. */
+  readonly empty: ApiObject
+  /** Answers for a type that is not stored. */
+  readonly endpoint: Endpoint | undefined
+}
+
+/** A type that is not stored: its objects are questions, and the answer is all there is. */
+export interface Virtual extends Served {
+  readonly endpoint: Endpoint
+}
+
+export interface ServedSubresource {
+  readonly verbs: readonly Verb[]
+  /** What is sent and answered, where that is not the kind itself. */
+  readonly type: Kind | undefined
+  /** Who answers, where it is no view of the stored object. */
+  readonly endpoint: Endpoint | undefined
+}
+
+/** Whom it is served for. */
+export interface ServingFor {
+  readonly vendor: Vendor
+  readonly gates?: Gates | undefined
+}
+
+/** What the definition of a kind says of its serving; `endpoints` are all that answer for it or its sub-resources. */
+export function serveKind(kind: Kind, { vendor, gates }: ServingFor, endpoints: readonly Endpoint[]): Served {
+  const apiVersion = apiVersionOf(vendor, kind.group, kind.version)
+  const own = endpoints.filter((endpoint) => endpoint.kind === kind)
+  return {
+    vendor,
+    kind,
+    group: groupName(vendor, kind.group),
+    plural: kind.plural,
+    apiVersion,
+    verbs: kind.verbs ?? allVerbs,
+    subresources: new Map([...viewsOf(kind), ...actionsOf(own)]),
+    context: { vendor, subresource: '', ...(gates && { gates }), through: `${kind.group}/${kind.version}` },
+    empty: asObject(decode(kind.schema, { apiVersion, kind: kind.kind }).value),
+    endpoint: own.find(({ subresource }) => subresource === ''),
+  }
+}
+
+function viewsOf({ subresources = {} }: Kind): [string, ServedSubresource][] {
+  return Object.entries(subresources).map(([name, { verbs, as }]) => [
+    name,
+    { verbs, type: as?.kind, endpoint: undefined },
+  ])
+}
+
+function actionsOf(endpoints: readonly Endpoint[]): [string, ServedSubresource][] {
+  return endpoints
+    .filter(({ subresource }) => subresource !== '')
+    .map((endpoint) => [endpoint.subresource, { verbs: endpoint.verbs, type: endpoint.type, endpoint }])
+}

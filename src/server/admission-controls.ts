@@ -1,0 +1,25 @@
+/** The names of admission controls, as flags and files give them. */
+import { allControls, type ControlEntry } from '../admission/controls/all.ts'
+import { nearest, UsageError } from '../base/flags.ts'
+
+/** Reads a list of controls; one that there is not stops the start. */
+export function readControls(text: string): string[] {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  return names.map((name) => findControl(name).name)
+}
+
+export function findControl(name: string): ControlEntry {
+  const found = allControls.find((control) => control.name === name)
+  if (found !== undefined) return found
+  const names = allControls.map((control) => control.name)
+  const hint = nearest(name, names)
+  throw new UsageError(
+    `there is no admission control ${JSON.stringify(name)}${hint === undefined ? '' : `; did you mean ${hint}?`} Known are ${names.join(', ')}`,
+  )
+}
+
+export const defaultControls = allControls.filter(({ byDefault }) => byDefault).map(({ name }) => name)
+export const controlNames = allControls.map(({ name }) => name)

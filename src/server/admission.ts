@@ -1,0 +1,47 @@
+/**
+ * The admission chain as the flags and the configuration file want it. A name that no control has, a configuration for
+ * a control that takes none, and fields that nobody reads stop the start: nothing that was asked for is passed over.
+ */
+import { type Admission, type Control, chain } from '../admission/admission.ts'
+import { allControls, type ControlEntry, type ControlParts } from '../admission/controls/all.ts'
+import { UsageError } from '../base/flags.ts'
+import { type ControlConfiguration, readAdmissionConfiguration } from './admission-configuration.ts'
+import { findControl } from './admission-controls.ts'
+import type { ServerOptions } from './options.ts'
+
+type AdmissionOptions = Pick<
+  ServerOptions,
+  'enableAdmissionPlugins' | 'disableAdmissionPlugins' | 'admissionControlConfigFile'
+>
+
+export async function makeAdmission(options: AdmissionOptions, parts: ControlParts): Promise<Admission> {
+  const { enableAdmissionPlugins: enabled, disableAdmissionPlugins: disabled } = options
+  const both = enabled.find((name) => disabled.includes(name))
+  if (both !== undefined)
+    throw new UsageError(`${both} is in --enable-admission-plugins and in --disable-admission-plugins: choose one`)
+  const configurations = await readAdmissionConfiguration(options.admissionControlConfigFile, parts.vendor)
+  for (const name of configurations.keys()) findControl(name)
+  const running = allControls.filter(
+    ({ name, byDefault }) => enabled.includes(name) || (byDefault && !disabled.includes(name)),
+  )
+  return chain(
+    running.map((entry) => makeControl(entry, parts, configurations)),
+    parts.vendor,
+  )
+}
+
+function makeControl(
+  { name, make, configure }: ControlEntry,
+  parts: ControlParts,
+  configurations: ReadonlyMap<string, ControlConfiguration>,
+): Control {
+  const configuration = configurations.get(name)
+  if (configuration === undefined) return make(parts)
+  if (configure === undefined)
+    throw new UsageError(`${configuration.source}: ${name} takes no configuration: leave its entry out`)
+  try {
+    return configure(parts, configuration.value)
+  } catch (error) {
+    throw new UsageError(`${configuration.source}: ${name}: ${(error as Error).message}`, { cause: error })
+  }
+}

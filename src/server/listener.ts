@@ -1,0 +1,59 @@
+/** The listener as the flags want it; what the system refuses is told with what to do about it. */
+import type { Clock } from '../base/clock.ts'
+import { UsageError } from '../base/flags.ts'
+import { openFileLimit } from '../base/open-files.ts'
+import { Exchange } from '../http/exchange.ts'
+import { Listener } from '../http/listener.ts'
+import { errorFields, type Log } from '../telemetry/log.ts'
+import type { Certificates } from './certificates.ts'
+import type { ServerOptions } from './options.ts'
+
+export interface ListenerParts {
+  readonly handle: (exchange: Exchange) => Promise<void>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+type Address = Pick<ServerOptions, 'bindAddress' | 'securePort'>
+
+export async function openListener(
+  options: Address,
+  { tls }: Certificates,
+  { handle, clock, log }: ListenerParts,
+): Promise<Listener> {
+  const { bindAddress: host, securePort: port } = options
+  const onError = (error: unknown) => log.error('a connection failed', errorFields(error))
+  const openFiles = openFileLimit()
+  try {
+    return await Listener.open({
+      host,
+      port,
+      tls,
+      onRequest: (transport) => void handle(new Exchange(transport, clock.monotonic())).catch(onError),
+      onError,
+      ...(openFiles === undefined ? {} : { openFiles }),
+    })
+  } catch (error) {
+    throw explained(error as NodeJS.ErrnoException, options)
+  }
+}
+
+function explained(error: NodeJS.ErrnoException, { bindAddress: host, securePort: port }: Address): Error {
+  const remedies: { readonly [code: string]: string } = {
+    EADDRINUSE: `port ${port} on ${host} is in use: stop what listens there, or choose another with --secure-port`,
+    EACCES: `port ${port} needs more rights than this user has: choose one above 1023 with --secure-port`,
+    EADDRNOTAVAIL: `this machine has no address ${host}: choose another with --bind-address`,
+  }
+  const remedy = remedies[error.code ?? '']
+  return remedy === undefined ? error : new UsageError(remedy)
+}
+
+/** Where clients reach the server. */
+export function urlOf(options: Pick<ServerOptions, 'advertiseAddress' | 'bindAddress'>, { port }: Listener): URL {
+  return new URL(`https://${hostOf(options.advertiseAddress || options.bindAddress)}:${port}`)
+}
+
+function hostOf(address: string): string {
+  if (address === '0.0.0.0' || address === '::') return '127.0.0.1'
+  return address.includes(':') ? `[${address}]` : address
+}

@@ -1,0 +1,35 @@
+/** Whether this server should be sent requests: its store answers and can be written, and it is not about to stop. */
+import type { Caches } from '../cache/caches.ts'
+import type { HealthCheck } from '../http/health.ts'
+import type { Store, StoreError } from '../store/store.ts'
+import { checkStore, leftOut } from './store-check.ts'
+
+export interface Readiness {
+  readonly checks: readonly HealthCheck[]
+  /** From now on the answer is no. */
+  stopping(): void
+}
+
+export interface ReadinessParts {
+  readonly store: Store
+  readonly caches: Caches
+  readonly failed: Promise<StoreError>
+}
+
+export function readinessOf({ store, caches, failed }: ReadinessParts): Readiness {
+  let failure: StoreError | undefined
+  void failed.then((error) => {
+    failure = error
+  })
+  let isStopping = false
+  return {
+    checks: [
+      { name: 'store', check: () => checkStore(store, caches, failure) },
+      { name: 'objects', check: () => undefined, note: () => leftOut(caches) },
+      { name: 'shutdown', check: () => (isStopping ? 'the server is stopping' : undefined) },
+    ],
+    stopping: () => {
+      isStopping = true
+    },
+  }
+}

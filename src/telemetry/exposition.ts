@@ -1,0 +1,41 @@
+/**
+ * Metrics as text that Prometheus reads, written by the library made for it, which also tells of the process: memory,
+ * CPU, open files, the event loop. It is loaded at the first scrape, so a server that nobody scrapes does not pay.
+ */
+import type { Metric as LibraryMetric, Registry } from 'prom-client'
+import type { Metric } from './metrics.ts'
+
+export interface Exposition {
+  readonly mediaType: string
+  readonly text: string
+}
+
+export class Exposer {
+  readonly #metrics: readonly Metric[]
+  #registry: Promise<Registry> | undefined
+
+  constructor(metrics: readonly Metric[]) {
+    this.#metrics = metrics
+  }
+
+  async expose(): Promise<Exposition> {
+    this.#registry ??= openRegistry(this.#metrics)
+    const registry = await this.#registry
+    return { mediaType: registry.contentType, text: await registry.metrics() }
+  }
+}
+
+async function openRegistry(metrics: readonly Metric[]): Promise<Registry> {
+  const { default: library } = await import('prom-client')
+  const registry = new library.Registry()
+  library.collectDefaultMetrics({ register: registry })
+  for (const metric of metrics) registry.registerMetric(adapted(metric))
+  return registry
+}
+
+/** The library asks a metric for nothing but its values at the time of the scrape. */
+function adapted(metric: Metric): LibraryMetric {
+  const { name, help, type } = metric
+  const get = async () => ({ name, help, type, values: metric.samples(), aggregator: 'sum' })
+  return { name, help, get } as unknown as LibraryMetric
+}

@@ -1,0 +1,75 @@
+/**
+ * The log: one line per event on standard error, as `key=value` pairs or as JSON, for people and programs.
+ * Nothing that a client sent is logged without being quoted, and credentials are never handed to it.
+ *
+ * How much is told is a number, as `-v` sets it: 0 is what an operator must know, and every line of `detail` has the
+ * level from which on it is told. 3: each request and its answer.
+ */
+export interface Log {
+  info(message: string, fields?: LogFields): void
+  /** What works, but should be seen to. */
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
+  /** Told from this level on. */
+  detail(level: number, message: string, fields?: LogFields): void
+  /** Whether lines of this level are told: to be asked before fields are gathered that cost something. */
+  tells(level: number): boolean
+}
+
+export type LogFields = { readonly [key: string]: string | number | boolean }
+
+export const logFormats = ['text', 'json'] as const
+export type LogFormat = (typeof logFormats)[number]
+
+export interface LogOptions {
+  readonly level?: number
+  readonly format?: LogFormat
+  readonly write?: (line: string) => void
+  readonly now?: () => number
+}
+
+type Severity = 'info' | 'warning' | 'error'
+
+interface Line {
+  readonly time: string
+  readonly severity: Severity
+  readonly message: string
+  readonly fields: LogFields
+}
+
+export function openLog({ level = 0, format = 'text', write = toStandardError, now = Date.now }: LogOptions = {}): Log {
+  const encode = encoders[format]
+  const line = (severity: Severity, message: string, fields: LogFields = {}) =>
+    write(encode({ time: new Date(now()).toISOString(), severity, message, fields }))
+  const tells = (wanted: number) => wanted <= level
+  return {
+    info: (message, fields) => line('info', message, fields),
+    warn: (message, fields) => line('warning', message, fields),
+    error: (message, fields) => line('error', message, fields),
+    detail: (wanted, message, fields) => {
+      if (tells(wanted)) line('info', message, fields)
+    },
+    tells,
+  }
+}
+
+function toStandardError(line: string): void {
+  process.stderr.write(line)
+}
+
+const encoders: { readonly [F in LogFormat]: (line: Line) => string } = {
+  text: ({ time, severity, message, fields }) => {
+    const pairs = Object.entries(fields).map(
+      ([key, value]) => ` ${key}=${typeof value === 'string' ? JSON.stringify(value) : value}`,
+    )
+    return `${time} ${severity} ${message}${pairs.join('')}\n`
+  },
+  json: ({ time, severity, message, fields }) =>
+    `${JSON.stringify({ ts: time, level: severity, msg: message, ...fields })}\n`,
+}
+
+/** An error as fields of a line: what it says, and where it came from. */
+export function errorFields(error: unknown): LogFields {
+  if (!(error instanceof Error)) return { error: String(error) }
+  return { error: error.message, ...(error.stack === undefined ? {} : { stack: error.stack }) }
+}

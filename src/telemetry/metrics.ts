@@ -1,0 +1,171 @@
+/**
+ * Numbers about the running server, under the names that operators of kube-apiserver know.
+ *
+ * Recording is on the way of every request, so it costs next to nothing: a series is a plain object that its recorder
+ * looks up once, keeps, and adds to. Whoever scrapes pays for the text (`exposition.ts`).
+ *
+ * Label values come from fixed sets, never from what a client sent, and no metric has more than `maxSeries` series:
+ * further ones are counted together, so that no client can fill the memory with names of its own invention.
+ */
+export interface Sample {
+  /** Differs from the metric's name in histograms: `..._bucket`, `..._sum`, `..._count`. */
+  readonly metricName?: string
+  readonly labels: { readonly [label: string]: string | number }
+  readonly value: number
+}
+
+export interface Metric {
+  readonly name: string
+  /** What is counted, in a sentence. */
+  readonly help: string
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  samples(): Sample[]
+}
+
+export interface Description {
+  readonly name: string
+  readonly help: string
+  readonly labels: readonly string[]
+}
+
+const maxSeries = 5000
+/** What stands for all values of a label in the series that counts what came after `maxSeries`. */
+const other = 'other'
+
+/** The series of one metric, by their label values in the order of its labels. */
+class SeriesMap<S> {
+  readonly #labels: readonly string[]
+  readonly #make: () => S
+  readonly #series = new Map<string, { readonly values: readonly string[]; readonly series: S }>()
+
+  constructor(labels: readonly string[], make: () => S) {
+    this.#labels = labels
+    this.#make = make
+  }
+
+  at(values: readonly string[]): S {
+    const key = values.join('\0')
+    const known = this.#series.get(key)
+    if (known !== undefined) return known.series
+    const others = this.#labels.map(() => other)
+    if (this.#series.size >= maxSeries && key !== others.join('\0')) return this.at(others)
+    const series = this.#make()
+    this.#series.set(key, { values, series })
+    return series
+  }
+
+  *entries(): Generator<[labels: { [label: string]: string }, series: S]> {
+    for (const { values, series } of this.#series.values())
+      yield [Object.fromEntries(this.#labels.map((label, i) => [label, values[i]!])), series]
+  }
+}
+
+/** One number of a counter: whoever counts keeps it and adds to it. */
+export interface Count {
+  value: number
+}
+
+export class Counter implements Metric {
+  readonly name: string
+  readonly help: string
+  readonly type = 'counter'
+  readonly #series: SeriesMap<Count>
+
+  constructor({ name, help, labels }: Description) {
+    this.name = name
+    this.help = help
+    this.#series = new SeriesMap(labels, () => ({ value: 0 }))
+  }
+
+  /** The number with these label values, in the order of the labels. */
+  at(...values: readonly string[]): Count {
+    return this.#series.at(values)
+  }
+
+  samples(): Sample[] {
+    return [...this.#series.entries()].map(([labels, { value }]) => ({ labels, value }))
+  }
+}
+
+/** A number that is looked up when somebody asks. */
+export class Gauge implements Metric {
+  readonly name: string
+  readonly help: string
+  readonly type = 'gauge'
+  readonly #read: () => Iterable<readonly [values: readonly string[], value: number]>
+  readonly #labels: readonly string[]
+
+  constructor({ name, help, labels }: Description, read: () => Iterable<readonly [readonly string[], number]>) {
+    this.name = name
+    this.help = help
+    this.#labels = labels
+    this.#read = read
+  }
+
+  samples(): Sample[] {
+    return [...this.#read()].map(([values, value]) => ({
+      labels: Object.fromEntries(this.#labels.map((label, i) => [label, values[i]!])),
+      value,
+    }))
+  }
+}
+
+/** How often a value fell below each bound; whoever observes keeps it. */
+export class Distribution {
+  readonly #bounds: readonly number[]
+  /** By bound, each for itself; the last is for what is above all. */
+  readonly counts: number[]
+  sum = 0
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds
+    this.counts = new Array<number>(bounds.length + 1).fill(0)
+  }
+
+  observe(value: number): void {
+    let low = 0
+    let high = this.#bounds.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (value <= this.#bounds[middle]!) high = middle
+      else low = middle + 1
+    }
+    this.counts[low]!++
+    this.sum += value
+  }
+}
+
+export class Histogram implements Metric {
+  readonly name: string
+  readonly help: string
+  readonly type = 'histogram'
+  readonly #bounds: readonly number[]
+  readonly #series: SeriesMap<Distribution>
+
+  constructor({ name, help, labels }: Description, bounds: readonly number[]) {
+    this.name = name
+    this.help = help
+    this.#bounds = bounds
+    this.#series = new SeriesMap(labels, () => new Distribution(bounds))
+  }
+
+  at(...values: readonly string[]): Distribution {
+    return this.#series.at(values)
+  }
+
+  samples(): Sample[] {
+    return [...this.#series.entries()].flatMap(([labels, { counts, sum }]) => {
+      let below = 0
+      const buckets = counts.map((count, i) => {
+        below += count
+        const le = this.#bounds[i] ?? '+Inf'
+        return { metricName: `${this.name}_bucket`, labels: { ...labels, le }, value: below }
+      })
+      return [
+        ...buckets,
+        { metricName: `${this.name}_sum`, labels, value: sum },
+        { metricName: `${this.name}_count`, labels, value: below },
+      ]
+    })
+  }
+}

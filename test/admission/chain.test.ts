@@ -1,0 +1,136 @@
+/** The chain of admission controls: who is asked about what, in which order, and how flags and files choose them. */
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { type AdmissionOperation, type AdmissionRequest, type Control, chain } from '../../src/admission/admission.ts'
+import type { ApiObject } from '../../src/model/object.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { startServer } from '../tools/server.ts'
+import { startFailing } from '../tools/start-failing.ts'
+
+const vendor = vendorOf('orch')
+const pods = { group: '', version: 'v1', kind: 'Pod', plural: 'pods' }
+
+function request(operation: AdmissionOperation, subresource = '', type = pods): AdmissionRequest {
+  const object: ApiObject = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } }
+  return {
+    operation,
+    vendor,
+    type,
+    requested: type,
+    subresource,
+    namespace: 'n',
+    name: 'p',
+    user: { name: 'u', uid: '', groups: [], extra: new Map() },
+    dryRun: false,
+    options: { kind: 'CreateOptions', fieldManager: '', dryRun: false },
+    warn: () => {},
+    object,
+    oldObject: undefined,
+  }
+}
+
+/** A control that notes when it is asked. */
+function noting(name: string, handles: Control['handles'], asked: string[]): Control {
+  const note = (phase: string) => {
+    asked.push(`${name} ${phase}`)
+  }
+  return {
+    name,
+    handles,
+    mutate: ({ object }) => {
+      note('mutates')
+      return (
+        object && { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, [name]: 'x' } } }
+      )
+    },
+    validate: () => note('judges'),
+  }
+}
+
+test('a control is asked about what it handles, all changes before all judgements, in the order of the list', async () => {
+  const asked: string[] = []
+  const everything = noting('a', { operations: ['CREATE', 'UPDATE'] }, asked)
+  const onlyPods = noting(
+    'b',
+    { operations: ['CREATE'], types: [{ group: 'core', plural: 'pods' }], subresources: [''] },
+    asked,
+  )
+  const admission = chain([everything, onlyPods], vendor)
+  const run = async (wanted: AdmissionRequest) => {
+    asked.length = 0
+    const object = await admission.mutate(wanted)
+    await admission.validate({ ...wanted, object })
+    return [[...asked], object?.metadata.labels]
+  }
+  const both = ['a mutates', 'b mutates', 'a judges', 'b judges']
+  assert.deepEqual(await run(request('CREATE')), [both, { a: 'x', b: 'x' }])
+  assert.deepEqual(await run(request('CREATE', 'status')), [['a mutates', 'a judges'], { a: 'x' }])
+  assert.deepEqual(await run(request('UPDATE')), [['a mutates', 'a judges'], { a: 'x' }])
+  assert.deepEqual(await run(request('DELETE')), [[], undefined])
+})
+
+test('undefined leaves the object as it is, and the first refusal ends it', async () => {
+  const silent: Control = { name: 's', handles: { operations: ['CREATE'] }, mutate: () => undefined }
+  const wanted = request('CREATE')
+  assert.equal(await chain([silent], vendor).mutate(wanted), wanted.object)
+  const refusing: Control = { ...silent, mutate: () => Promise.reject(new Error('no')) }
+  const never: Control = { ...silent, mutate: () => assert.fail('asked after a refusal') }
+  await assert.rejects(chain([refusing, never], vendor).mutate(wanted), /no/)
+})
+
+describe('on the command line', () => {
+  test('a control that is enabled runs, for every kind of write', async () => {
+    const server = await startServer({ after }, ['--enable-admission-plugins=AlwaysDeny'])
+    const client = server.client('admin-token')
+    const path = '/api/v1/namespaces/default/configmaps'
+    const refused = await client.post(path, { metadata: { name: 'a' } })
+    assert.deepEqual([refused.status, refused.body.reason], [403, 'Forbidden'])
+    assert.equal((await client.delete('/api/v1/namespaces/kube-node-lease')).status, 403)
+    const patch = { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' }, body: {} }
+    assert.equal((await client.send('/api/v1/namespaces/default', patch)).status, 403)
+    const review = { spec: { token: 'bob-token' } }
+    assert.equal((await client.post('/apis/authentication.orch.io/v1/tokenreviews', review)).status, 403)
+    assert.equal((await client.get(path)).body.items.length, 0)
+  })
+
+  test('a control that is disabled does not', async () => {
+    const server = await startServer({ after }, ['--disable-admission-plugins=NamespaceLifecycle'])
+    const created = await server
+      .client('admin-token')
+      .post('/api/v1/namespaces/nowhere/configmaps', { metadata: { name: 'a' } })
+    assert.equal(created.status, 201)
+  })
+
+  const file = (text: string) => (directory: string) => {
+    writeFileSync(join(directory, 'admission.yaml'), text)
+    return [`--admission-control-config-file=${join(directory, 'admission.yaml')}`]
+  }
+  const head = 'apiVersion: apiserver.config.orch.io/v1\nkind: AdmissionConfiguration\n'
+  for (const [what, flags, told] of [
+    ['an unknown name', ['--enable-admission-plugins=NamespaceLifecycl'], /did you mean NamespaceLifecycle\?/],
+    [
+      'one both ways',
+      ['--enable-admission-plugins=AlwaysDeny', '--disable-admission-plugins=AlwaysDeny'],
+      /choose one/,
+    ],
+    ['a file that is not there', ['--admission-control-config-file=/nowhere'], /cannot read \/nowhere/],
+    ['a file of another kind', file('kind: Pod\n'), /AdmissionConfiguration in apiserver\.config\.orch\.io\/v1/],
+    ['an unknown field', file(`${head}plugin: []\n`), /unknown field "plugin"/],
+    ['an unknown control', file(`${head}plugins: [{name: Nothing}]\n`), /there is no admission control "Nothing"/],
+    [
+      'what takes none',
+      file(`${head}plugins: [{name: NamespaceLifecycle}]\n`),
+      /NamespaceLifecycle takes no configuration/,
+    ],
+    ['two of one', file(`${head}plugins: [{name: AlwaysDeny}, {name: AlwaysDeny}]\n`), /configured more than once/],
+    ['no YAML', file('{'), /admission\.yaml: /],
+  ] as const)
+    test(`${what} stops the start and says so`, async () => {
+      const { code, errors } = await startFailing({ after }, flags)
+      assert.equal(code, 1)
+      assert.match(errors, told)
+      assert.doesNotMatch(errors, /\n {4}at /)
+    })
+})

@@ -1,0 +1,53 @@
+/** The catalogue: what is found, what is hidden, and that whoever keeps something made from it notices a change. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { configMap } from '../../src/kinds/core/config-map.ts'
+import { secret } from '../../src/kinds/core/secret.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { Catalogue, whileUnchanged } from '../../src/registry/catalogue.ts'
+import type { ServedType } from '../../src/registry/resource.ts'
+import { serveKind } from '../../src/registry/served.ts'
+import type { Kind } from '../../src/schema/kind.ts'
+
+const vendor = vendorOf('orch')
+const served = (kind: Kind) => serveKind(kind, { vendor }, []) as ServedType
+
+test('types come, give way to newer ones at their place, and go; each time the generation moves on', () => {
+  const catalogue = new Catalogue(vendor)
+  const [first, second] = [served(configMap), served(configMap)]
+  const generations = [catalogue.generation]
+  catalogue.add([first])
+  generations.push(catalogue.generation)
+  assert.equal(catalogue.find('', 'v1', 'configmaps'), first)
+  catalogue.add([second, served(secret)])
+  generations.push(catalogue.generation)
+  assert.equal(catalogue.find('', 'v1', 'configmaps'), second)
+  assert.equal(catalogue.all().length, 2)
+  catalogue.remove([second])
+  generations.push(catalogue.generation)
+  assert.equal(catalogue.find('', 'v1', 'configmaps'), undefined)
+  assert.equal(new Set(generations).size, 4)
+})
+
+test('a type that is not served is still stored', () => {
+  const catalogue = new Catalogue(vendor, (kind) => kind !== secret)
+  catalogue.add([served(configMap), served(secret)])
+  assert.equal(catalogue.find('', 'v1', 'secrets'), undefined)
+  assert.deepEqual(
+    catalogue.all().map(({ plural }) => plural),
+    ['configmaps'],
+  )
+  assert.equal(catalogue.stored('core', 'secrets')?.plural, 'secrets')
+})
+
+test('what is made from it is made once for each generation', () => {
+  const catalogue = new Catalogue(vendor)
+  let made = 0
+  const count = whileUnchanged(catalogue, () => {
+    made++
+    return catalogue.all().length
+  })
+  assert.deepEqual([count(), count(), made], [0, 0, 1])
+  catalogue.add([served(configMap)])
+  assert.deepEqual([count(), count(), made], [1, 1, 2])
+})

@@ -1,0 +1,104 @@
+/** What is served and which features are on, as --runtime-config and --feature-gates say; how much is logged. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { allKinds } from '../../src/kinds/all.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { readFeatureGates } from '../../src/server/feature-gates.ts'
+import { readPairs } from '../../src/server/pairs.ts'
+import { servedBy } from '../../src/server/runtime-config.ts'
+import { openLog } from '../../src/telemetry/log.ts'
+import { startServer } from '../tools/server.ts'
+import { startFailing } from '../tools/start-failing.ts'
+
+const vendor = vendorOf('orch')
+
+/** Which of all types are left out, as `group/version/plural`. */
+function leftOut(config: string): string[] {
+  const isServed = servedBy(readPairs(config), allKinds, vendor)
+  return allKinds.filter((kind) => !isServed(kind)).map(({ group, version, plural }) => `${group}/${version}/${plural}`)
+}
+
+test('what is more exact counts more, in whichever order', () => {
+  assert.deepEqual(leftOut(''), [])
+  assert.deepEqual(leftOut('events.orch.io/v1beta1=false'), ['events/v1beta1/events'])
+  assert.deepEqual(leftOut('api/beta=false'), ['events/v1beta1/events'])
+  assert.deepEqual(leftOut('events.orch.io/v1beta1,api/beta=false'), [])
+  assert.deepEqual(leftOut('v1/podtemplates=false'), ['core/v1/podtemplates'])
+  assert.deepEqual(leftOut('api/v1/podtemplates=false'), ['core/v1/podtemplates'])
+  assert.equal(leftOut('api/all=false').length, allKinds.length)
+  assert.ok(!leftOut('api/all=false,v1=true').some((type) => type.startsWith('core/')))
+  assert.deepEqual(leftOut('v1=false,v1/secrets=true,api/ga').includes('core/v1/secrets'), false)
+})
+
+test('a version that is off is not found, not discovered, and its objects stay', async () => {
+  const server = await startServer({ after }, [
+    '--runtime-config=autoscaling/v2=false,v1/secrets=false,v1/namespaces=false',
+  ])
+  const client = server.client('admin-token')
+  const scalers = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`
+  assert.equal((await client.get(scalers('v2'))).status, 404)
+  assert.equal((await client.get('/api/v1/secrets')).status, 404)
+  const sent = { metadata: { name: 'h' }, spec: { maxReplicas: 2, scaleTargetRef: { kind: 'X', name: 'y' } } }
+  assert.equal((await client.post(scalers('v1'), sent)).status, 201)
+  const { body } = await client.get('/apis/autoscaling')
+  assert.deepEqual(
+    body.versions.map(({ version }: { version: string }) => version),
+    ['v1'],
+  )
+  await server.stop()
+  await server.restart(['--runtime-config='])
+  assert.equal((await client.get(`${scalers('v2')}/h`)).body.spec.maxReplicas, 2)
+})
+
+test('without chunking a limit is not heeded', async () => {
+  const server = await startServer({ after }, ['--feature-gates=APIListChunking=false'])
+  const { body } = await server.client('admin-token').get('/api/v1/namespaces?limit=1')
+  assert.equal(body.items.length, 4)
+  assert.equal(body.metadata.continue, undefined)
+})
+
+test('gates: a name counts before its stage', () => {
+  assert.ok(readFeatureGates('').has('APIListChunking'))
+  assert.ok(!readFeatureGates('AllBeta=false').has('APIListChunking'))
+  assert.ok(readFeatureGates('APIListChunking=true,AllBeta=false').has('APIListChunking'))
+})
+
+for (const [flag, told] of [
+  ['--runtime-config=event.orch.io/v1=false', /did you mean events\.orch\.io\/v1\?/],
+  ['--runtime-config=autoscaling/v9=true', /nothing is served as "autoscaling\/v9"/],
+  ['--runtime-config=v1/pods=maybe', /"maybe" is not true or false/],
+  ['--runtime-config==true', /is not a pair/],
+  ['--feature-gates=ApiListChunking=true', /did you mean APIListChunking\?/],
+  ['--feature-gates=APIListChunking=1', /"1" is not true or false/],
+  ['--logging-format=xml', /"xml" is not one of text, json/],
+  ['-v=loud', /"loud" is not a level/],
+] as const)
+  test(`${flag} stops the start`, async () => {
+    const { code, errors } = await startFailing({ after }, [flag])
+    assert.equal(code, 1)
+    assert.match(errors, told)
+  })
+
+test('at level 3 every request is a line, without its query', async () => {
+  const server = await startServer({ after }, ['-v=3'])
+  await server.client('admin-token').get('/api/v1/namespaces/default?canary=secret')
+  await server.stop()
+  assert.match(server.output(), /info request method="GET" path="\/api\/v1\/namespaces\/default" user="admin" code=200/)
+  assert.doesNotMatch(server.output(), /canary|admin-token/)
+})
+
+test('the log as JSON is one object a line, whatever is in it', () => {
+  const lines: string[] = []
+  const log = openLog({ level: 1, format: 'json', write: (line) => lines.push(line), now: () => 0 })
+  log.info('a "quoted"\nmessage', { key: 'value\n', count: 1 })
+  log.detail(1, 'told')
+  log.detail(2, 'not told')
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line)),
+    [
+      { ts: '1970-01-01T00:00:00.000Z', level: 'info', msg: 'a "quoted"\nmessage', key: 'value\n', count: 1 },
+      { ts: '1970-01-01T00:00:00.000Z', level: 'info', msg: 'told' },
+    ],
+  )
+  assert.ok(lines.every((line) => line.indexOf('\n') === line.length - 1))
+})

@@ -1,0 +1,63 @@
+/** The metrics: what they count, and that nothing a client sends becomes a label. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { Counter, Histogram } from '../../src/telemetry/metrics.ts'
+import { startServer } from '../tools/server.ts'
+
+test('a histogram counts each value in every bucket that it fits in', () => {
+  const histogram = new Histogram({ name: 'h', help: '', labels: ['a'] }, [1, 2])
+  for (const value of [0.5, 1, 1.5, 7]) histogram.at('x').observe(value)
+  const told = histogram.samples().map(({ metricName, labels, value }) => [metricName, labels.le ?? '', value])
+  assert.deepEqual(told, [
+    ['h_bucket', 1, 2],
+    ['h_bucket', 2, 3],
+    ['h_bucket', '+Inf', 4],
+    ['h_sum', '', 10],
+    ['h_count', '', 4],
+  ])
+})
+
+test('a metric has a bounded number of series, and what comes after counts together', () => {
+  const counter = new Counter({ name: 'c', help: '', labels: ['a'] })
+  for (let i = 0; i < 20_000; i++) counter.at(`value ${i}`).value++
+  const samples = counter.samples()
+  assert.ok(samples.length <= 5001)
+  assert.equal(
+    samples.reduce((sum, { value }) => sum + value, 0),
+    20_000,
+  )
+  assert.ok(samples.some(({ labels }) => labels.a === 'other'))
+})
+
+test('requests are counted by what is served, and what clients make up is no label', async () => {
+  const server = await startServer({ after })
+  const client = server.client('admin-token')
+  const scrape = async () => (await client.get('/metrics')).text
+  await client.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'a' } })
+  await client.get('/api/v1/namespaces/default/configmaps/a')
+  await client.get('/api/v1/namespaces/default/configmaps/missing')
+  const text = await scrape()
+  const count = (name: string, labels: string) =>
+    Number(new RegExp(`^${name}\\{${labels}\\} (\\S+)$`, 'm').exec(text)?.[1])
+  const place = (subresource: string, scope: string, verb: string) =>
+    `group="",version="v1",resource="configmaps",subresource="${subresource}",scope="${scope}",verb="${verb}"`
+  assert.equal(count('apiserver_request_total', `${place('', 'namespace', 'POST')},dry_run="",code="201"`), 1)
+  assert.equal(count('apiserver_request_total', `${place('', 'resource', 'GET')},dry_run="",code="404"`), 1)
+  assert.equal(count('apiserver_request_duration_seconds_count', place('', 'resource', 'GET')), 2)
+  assert.equal(count('apiserver_storage_objects', 'resource="configmaps"'), 1)
+  assert.match(text, /^process_resident_memory_bytes \d+$/m)
+
+  const inventLabels = async (round: string) => {
+    for (let i = 0; i < 100; i++) {
+      await client.get(`/apis/made.up/v${i}/things-${round}${i}`, { 'user-agent': `agent-${round}${i}` })
+      await client.get(`/api/v1/namespaces/n${i}/configmaps/c${i}/part-${round}${i}`)
+      await client.send(`/x${round}${i}`, { method: i % 2 === 0 ? 'PROPFIND' : 'PATCH' })
+    }
+    return await scrape()
+  }
+  const first = await inventLabels('a')
+  const second = await inventLabels('b')
+  assert.doesNotMatch(second, /made\.up|things-|part-|agent-|PROPFIND/)
+  assert.equal(second.split('\n').length, first.split('\n').length)
+  assert.equal((await server.client('bob-token').get('/metrics')).status, 403)
+})
