@@ -1,4 +1,4 @@
-/** Formatter, linter, types and layers: everything that can be said of the code without running it. */
+/** Formatter, linter, types, layers and functions: everything that can be said of the code without running it. */
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 
@@ -8,6 +8,7 @@ const checks: readonly (readonly [string, readonly string[]])[] = [
   ['format and lint', [join(root, 'node_modules/.bin/biome'), 'check', '--error-on-warnings', '.']],
   ['types', [join(root, 'node_modules/.bin/tsc'), '-p', '.']],
   ['layers', [process.execPath, 'scripts/check-layers.ts']],
+  ['functions', [process.execPath, 'scripts/check-functions.ts']],
 ]
 
 export function runChecks(): { name: string; passed: boolean; output: string }[] {

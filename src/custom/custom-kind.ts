@@ -61,7 +61,7 @@ function makeKind(
     },
     prepareForUpdate: (next, previous) => {
       if (status) restore(next, previous, (name) => name === 'status')
-      countGeneration(next, previous, status)
+      countGeneration(next, previous, { status })
     },
     ...(status ? { readOnly: ['status'], subresources: { status: statusOf(schema) } } : {}),
   }
@@ -89,14 +89,19 @@ function restore(next: ApiObject, previous: ApiObject, isMeant: (name: string) =
   for (const [name, value] of Object.entries(asJson(previous))) if (isMeant(name)) setKey(asJson(next), name, value!)
 }
 
+/** Whether the status has a sub-resource of its own. */
+interface StatusOption {
+  readonly status: boolean
+}
+
 /** The generation counts the changes of what is asked for: of everything but the metadata and a status of its own. */
-function countGeneration(next: ApiObject, previous: ApiObject, status: boolean): void {
+function countGeneration(next: ApiObject, previous: ApiObject, { status }: StatusOption): void {
   const { generation = 1 } = previous.metadata
-  const changed = !sameJson(askedFor(next, status), askedFor(previous, status))
+  const changed = !sameJson(askedFor(next, { status }), askedFor(previous, { status }))
   next.metadata.generation = changed ? generation + 1 : generation
 }
 
-function askedFor(object: ApiObject, status: boolean): JsonObject {
+function askedFor(object: ApiObject, { status }: StatusOption): JsonObject {
   const isAsked = (name: string) => !common.includes(name) && !(status && name === 'status')
   return Object.fromEntries(Object.entries(asJson(object)).filter(([name]) => isAsked(name)))
 }

@@ -13,13 +13,13 @@ export type Reviver = (key: string, value: unknown, context?: { source?: string 
 export function parseNative(text: string, reviver?: Reviver): Json {
   if (!text.includes('\\')) return JSON.parse(text, reviver)
   if (mayHoldBackslash.test(text) && holdsKey(text, mayHoldBackslash)) noteKey('\\')
-  const guarded = backslashKeysWereMade() && holdsKey(text, escape)
+  const guarded = backslashKeysWereMade() && holdsKey(text, anyEscape)
   return guarded ? parseRenamed(text, reviver) : JSON.parse(text, reviver)
 }
 
 /** An escape that stands for a backslash; in values there are many, in keys hardly ever. */
 const mayHoldBackslash = /\\(?:\\|u005c)/i
-const escape = /\\/
+const anyEscape = /\\/
 /** Begins the plain names; a key that begins like one gets one too. */
 const mark = '~'
 

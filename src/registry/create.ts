@@ -26,15 +26,19 @@ import {
   withManagers,
 } from './write.ts'
 
-/**
- * `object` has been decoded and defaulted; it is the caller's no more. With `managed` its managedFields say already who
- * owns what; else the creator owns all that it sent. Gives the JSON of what is stored, in the version written through.
- */
-export async function create(context: WriteContext, object: ApiObject, managed = false): Promise<Buffer> {
+export interface NewObject {
+  /** Decoded and defaulted; it is the caller's no more. */
+  readonly object: ApiObject
+  /** Whether its managedFields say already who owns what; else the creator owns all that it sent. */
+  readonly managed: boolean
+}
+
+/** Gives the JSON of what is stored, in the version written through. */
+export async function create(context: WriteContext, { object, managed }: NewObject): Promise<Buffer> {
   refuseVersion(object)
   const version = versionOf(context)
   await context.pieces.rest()
-  return jsonOf(version, await createStored(context, toStored(version, object), managed))
+  return jsonOf(version, await createStored(context, { object: toStored(version, object), managed }))
 }
 
 /** How many names are drawn for an object before it is told that they are taken. */
@@ -44,10 +48,10 @@ const maxDraws = 8
  * Whoever decides on it may rest on another object, such as its namespace; when that has changed it is decided anew. So
  * it is where the name was drawn and is taken: each attempt draws another.
  */
-async function createStored(context: WriteContext, object: ApiObject, managed: boolean): Promise<Buffer> {
-  let draws = drawsName(object) ? maxDraws : 1
+async function createStored(context: WriteContext, wanted: NewObject): Promise<Buffer> {
+  let draws = drawsName(wanted.object) ? maxDraws : 1
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const outcome = await createOnce(context, object, managed)
+    const outcome = await createOnce(context, wanted)
     if (outcome instanceof Buffer) return outcome
     if (outcome === 'unguarded') await readMostRecent(context.resource)
     else if (--draws === 0) throw outcome
@@ -58,7 +62,7 @@ async function createStored(context: WriteContext, object: ApiObject, managed: b
 /** The JSON of what is stored; or why it is not: what it rests on has changed, or its name is taken. */
 type Outcome = Buffer | 'unguarded' | ApiError
 
-async function createOnce(context: WriteContext, object: ApiObject, managed: boolean): Promise<Outcome> {
+async function createOnce(context: WriteContext, { object, managed }: NewObject): Promise<Outcome> {
   const guards: Guard[] = []
   const named = nameObject(context, object)
   const owned = managed ? named : await withManagers(context, context.resource.empty, named)

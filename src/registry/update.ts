@@ -79,7 +79,7 @@ async function createInstead(context: WriteContext, object: ApiObject): Promise<
   if (uid) throw conflict(resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
   // A late update of an object that is gone does not bring it back.
   if (namesVersion(object)) throw conflict(resource, name, 'the object of that version has been deleted')
-  return { json: await create(context, { ...object, metadata }), created: true }
+  return { json: await create(context, { object: { ...object, metadata }, managed: false }), created: true }
 }
 
 /** Gives the JSON of what is stored, in the version written through. */

@@ -70,7 +70,7 @@ async function createNamespace(resource: Resource, name: string): Promise<void> 
     pieces: new Pieces(),
     admission: admitAll,
   }
-  await create(context, object).catch((error: unknown) => {
+  await create(context, { object, managed: false }).catch((error: unknown) => {
     // Another server on the same store was faster.
     if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error
   })

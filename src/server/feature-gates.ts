@@ -7,11 +7,22 @@ const stages: { readonly [name: string]: 'alpha' | 'beta' } = { AllAlpha: 'alpha
 
 /** A gate that is named counts before its stage, in whichever order they are given. */
 export function readFeatureGates(text: string): Gates {
-  const pairs = readPairs(text)
-  const gates = new Set(defaultGates)
-  for (const [name, on] of pairs) if (Object.hasOwn(stages, name)) setAll(gates, stages[name]!, on)
-  for (const [name, on] of pairs) if (!Object.hasOwn(stages, name)) set(gates, findGate(name), on)
-  return gates
+  const pairs = [...readPairs(text)]
+  const [named, staged] = [pairs.filter(([name]) => !isStage(name)), pairs.filter(([name]) => isStage(name))]
+  const states = new Map<FeatureGate, boolean>([
+    ...featureGateNames.map((gate) => [gate, defaultGates.has(gate)] as const),
+    ...staged.flatMap(([name, on]) => gatesOf(stages[name]!).map((gate) => [gate, on] as const)),
+    ...named.map(([name, on]) => [findGate(name), on] as const),
+  ])
+  return new Set([...states].filter(([, on]) => on).map(([gate]) => gate))
+}
+
+function isStage(name: string): boolean {
+  return Object.hasOwn(stages, name)
+}
+
+function gatesOf(stage: 'alpha' | 'beta'): FeatureGate[] {
+  return featureGateNames.filter((name) => featureGates[name].stage === stage)
 }
 
 function findGate(name: string): FeatureGate {
@@ -21,15 +32,6 @@ function findGate(name: string): FeatureGate {
   throw new UsageError(
     `unknown feature gate ${JSON.stringify(name)}${hint === undefined ? '' : `; did you mean ${hint}?`} Known are ${[...featureGateNames, ...Object.keys(stages)].join(', ')}`,
   )
-}
-
-function setAll(gates: Set<FeatureGate>, stage: 'alpha' | 'beta', on: boolean): void {
-  for (const name of featureGateNames) if (featureGates[name].stage === stage) set(gates, name, on)
-}
-
-function set(gates: Set<FeatureGate>, name: FeatureGate, on: boolean): void {
-  if (on) gates.add(name)
-  else gates.delete(name)
 }
 
 /** The gates as the help lists them. */

@@ -13,7 +13,7 @@ export const handleCreate: Handler = async (request) => {
   const context = writeContext(request, 'CreateOptions')
   const object = await readObjectBody(request.exchange, request.resource)
   assertNamespace(object, request.info.namespace)
-  await sendBytes(request.exchange, 201, await create(context, object))
+  await sendBytes(request.exchange, 201, await create(context, { object, managed: false }))
 }
 
 function assertNamespace({ metadata }: ApiObject, namespace: string): void {

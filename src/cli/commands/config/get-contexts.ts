@@ -1,5 +1,5 @@
 /** `orchctl config get-contexts` */
-import { flag, oneOf, toggle } from '../../../base/flags.ts'
+import { flag, type OptionsOf, oneOf, toggle } from '../../../base/flags.ts'
 import type { ConfigContexts } from '../../../client/node/kubeconfig.ts'
 import { defineCommand, refuseWords } from '../../command.ts'
 import { Columns } from '../../printers/columns.ts'
@@ -23,13 +23,13 @@ export const getContextsCommand = defineCommand({
     refuseWords(words)
     const config = readConfig(context, options)
     const names = config.contexts.map(({ name }) => `${escapeLine(name)}\n`).join('')
-    context.out(options.output === 'name' ? names : table(config, options.noHeaders))
+    context.out(options.output === 'name' ? names : table(config, options))
   },
 })
 
 const headings = ['CURRENT', 'NAME', 'CLUSTER', 'AUTHINFO', 'NAMESPACE']
 
-function table({ current, contexts }: ConfigContexts, noHeaders: boolean): string {
+function table({ current, contexts }: ConfigContexts, { noHeaders }: OptionsOf<typeof flags>): string {
   const rows = contexts.map(({ name, cluster, user, namespace }) => [
     name === current ? '*' : '',
     ...[name, cluster, user, namespace].map(escapeLine),
