@@ -51,8 +51,19 @@ async function runFiles(): Promise<void> {
     report(name, file, cause instanceof Error ? (cause.stack ?? cause.message) : String(cause ?? details.error.message))
   })
   stream.on('test:stderr', ({ message }) => process.stderr.write(message))
+  const spent = new Map<string, number>()
+  stream.on('test:complete', ({ file = '', nesting, details }) => {
+    if (nesting === 0) spent.set(file, (spent.get(file) ?? 0) + details.duration_ms)
+  })
   for await (const _ of stream);
+  console.log(`the slowest: ${slowest(spent)}`)
   console.log(`${files.length} test files in ${((performance.now() - started) / 1000).toFixed(1)} s`)
+}
+
+/** A slow suite is a defect: these are where to look first. */
+function slowest(spent: ReadonlyMap<string, number>): string {
+  const files = [...spent].toSorted(([, a], [, b]) => b - a).slice(0, 8)
+  return files.map(([file, ms]) => `${relative(root, file)} ${(ms / 1000).toFixed(0)} s`).join(', ')
 }
 
 function report(name: string, file: string | undefined, why: string): void {
