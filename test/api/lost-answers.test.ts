@@ -179,17 +179,25 @@ describe('a write whose answer is lost', { timeout: 120_000, concurrency: true }
   })
 
   it('is a 504 on the embedded store when its thread dies on the way', async (t) => {
-    const started = once(process, 'worker') as Promise<[Worker]>
-    const { client, stop } = await startInProcess(allKinds)
-    t.after(stop)
-    const [worker] = await started
-    const answers = Array.from({ length: 400 }, (_, i) => client.post(path, { metadata: { name: `dying-${i}` } }))
-    await Promise.race(answers)
-    await worker.terminate()
-    const all = await Promise.all(answers)
-    // Those that came later were never sent to the thread.
-    const open = all.filter(({ status }) => status !== 201 && status !== 503)
-    assert.ok(open.length > 0, 'nothing was on its way')
+    // Whether something is on its way at the moment of death is chance, so there are some deaths.
+    let open: Answer[] = []
+    for (let death = 0; open.length === 0; death++) {
+      assert.ok(death < 8, 'nothing was on its way')
+      open = await dieUnderLoad(t)
+    }
     for (const answer of open) assertUnknown(answer)
   })
 })
+
+/** Ends the thread of an embedded store under writes; gives the answers of those that were on their way to it. */
+async function dieUnderLoad(t: Ending): Promise<Answer[]> {
+  const started = once(process, 'worker') as Promise<[Worker]>
+  const { client, stop } = await startInProcess(allKinds)
+  t.after(stop)
+  const [worker] = await started
+  const answers = Array.from({ length: 200 }, (_, i) => client.post(path, { metadata: { name: `dying-${i}` } }))
+  await Promise.race(answers)
+  await worker.terminate()
+  // Those that came later were never sent to the thread.
+  return (await Promise.all(answers)).filter(({ status }) => status !== 201 && status !== 503)
+}

@@ -38,13 +38,17 @@ export class Commits {
   }
 
   async commit(write: Write): Promise<Committed | Conflict> {
+    const { deadlineMs } = this.#connection
+    const usual = performance.now() + deadlineMs
     try {
       return await this.#send(write)
     } catch (error) {
       const failure = writeFailure(error, write.value?.length ?? 0)
       if (!failure.ambiguous) throw failure
-      if (isFull(error)) return await this.#settleFull(write, error)
-      const found = await this.#findOut(write).catch(() => undefined)
+      // What was lost late has some time beyond the usual.
+      const deadline = Math.max(usual, performance.now() + deadlineMs / 2)
+      if (isFull(error)) return await this.#settleFull(write, error, deadline)
+      const found = await this.#findOut(write, deadline).catch(() => undefined)
       if (found === undefined) throw failure
       return found
     }
@@ -86,8 +90,7 @@ export class Commits {
   }
 
   /** The true outcome after a lost answer; undefined: it cannot be found out. */
-  async #findOut(write: Write): Promise<Committed | undefined> {
-    const deadline = performance.now() + this.#connection.deadlineMs / 2
+  async #findOut(write: Write, deadline: number): Promise<Committed | undefined> {
     if (write.expected === 0) return await this.#findMade(write, deadline)
     const again = await this.#send(write, deadline)
     return again.outcome === 'committed' ? again : undefined
@@ -104,8 +107,7 @@ export class Commits {
     return first && sameBytes(first.value, value!) ? this.#committed(createRevision) : undefined
   }
 
-  async #settleFull(write: Write, cause: unknown): Promise<Committed> {
-    const deadline = performance.now() + this.#connection.deadlineMs / 2
+  async #settleFull(write: Write, cause: unknown, deadline: number): Promise<Committed> {
     const made = write.expected === 0 ? await this.#findMade(write, deadline).catch(() => undefined) : undefined
     if (made !== undefined) return made
     const now = this.#look({ key: this.#space.key(write.key) }, deadline)
