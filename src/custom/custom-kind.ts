@@ -4,7 +4,8 @@
  * What all custom resources share is here: the generation counts changes of what is asked for, an update must name the
  * version it is based on, there is no strategic merge, and with a status subresource the status is its alone.
  */
-import { defined, type Json, type JsonObject, sameJson, setKey } from '../model/json.ts'
+import { beginGeneration, countGeneration } from '../kinds/generation.ts'
+import { defined, type Json, type JsonObject, setKey } from '../model/json.ts'
 import { checkDnsSubdomain } from '../model/names.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
@@ -56,12 +57,12 @@ function makeKind(
     // None beside the name, and the namespace where it has one.
     selectable: () => ({}),
     prepareForCreate: (object) => {
-      object.metadata.generation = 1
+      beginGeneration(object)
       if (status) delete object.status
     },
     prepareForUpdate: (next, previous) => {
       if (status) restore(next, previous, (name) => name === 'status')
-      countGeneration(next, previous, { status })
+      countGeneration(next, previous, (object) => askedFor(object, { status }))
     },
     ...(status ? { readOnly: ['status'], subresources: { status: statusOf(schema) } } : {}),
   }
@@ -94,13 +95,7 @@ interface StatusOption {
   readonly status: boolean
 }
 
-/** The generation counts the changes of what is asked for: of everything but the metadata and a status of its own. */
-function countGeneration(next: ApiObject, previous: ApiObject, { status }: StatusOption): void {
-  const { generation = 1 } = previous.metadata
-  const changed = !sameJson(askedFor(next, { status }), askedFor(previous, { status }))
-  next.metadata.generation = changed ? generation + 1 : generation
-}
-
+/** Everything but the metadata and a status of its own. */
 function askedFor(object: ApiObject, { status }: StatusOption): JsonObject {
   const isAsked = (name: string) => !common.includes(name) && !(status && name === 'status')
   return Object.fromEntries(Object.entries(asJson(object)).filter(([name]) => isAsked(name)))

@@ -3,6 +3,7 @@ import { type Json, sameJson } from '../../model/json.ts'
 import { column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'
+import { beginGeneration, countGeneration } from '../generation.ts'
 import { dropUnserved } from './types/pod-spec.ts'
 import { podTemplateSpec } from './types/pod-template-spec.ts'
 import { podWarnings } from './types/pod-warnings.ts'
@@ -27,13 +28,12 @@ export const podTemplate = defineKind({
     column('Pod Labels', 'The labels of the pods that are made from it.', (object: PodTemplate) => podLabels(object)),
   ],
   prepareForCreate: (object) => {
-    object.metadata.generation = 1
+    beginGeneration(object)
     dropUnserved(object.template?.spec ?? {})
   },
   prepareForUpdate: (next, previous) => {
     dropUnserved(next.template?.spec ?? {})
-    const { generation = 1 } = previous.metadata
-    next.metadata.generation = sameJson(next.template as Json, previous.template as Json) ? generation : generation + 1
+    countGeneration(next, previous, ({ template }) => template)
   },
   warnings: ({ template = {} }, previous, { vendor }) =>
     previous && sameJson(template as Json, previous.template as Json)

@@ -4,6 +4,7 @@ import { type Json, sameJson } from '../../model/json.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
+import { beginGeneration, countGeneration } from '../generation.ts'
 import { scaleOf } from '../scalable.ts'
 import { keep, plainStatus } from '../spec-and-status.ts'
 import { dropUnserved } from './types/pod-spec.ts'
@@ -87,7 +88,7 @@ export const replicationController = defineKind({
   subresources: { status: plainStatus, scale: scaleOf(selectorOf, prepareForUpdate) },
   fillDefaults: fillFromTemplate,
   prepareForCreate: (object) => {
-    object.metadata.generation = 1
+    beginGeneration(object)
     object.status = { replicas: 0 }
     dropUnserved(object.spec?.template?.spec ?? {})
   },
@@ -112,8 +113,7 @@ function fillFromTemplate({ metadata, spec }: ReplicationController): void {
 function prepareForUpdate(next: ReplicationController, previous: ReplicationController): void {
   keep(next, previous, 'status')
   dropUnserved(next.spec?.template?.spec ?? {})
-  const { generation = 1 } = previous.metadata
-  next.metadata.generation = sameJson(next.spec as Json, previous.spec as Json) ? generation : generation + 1
+  countGeneration(next, previous, ({ spec }) => spec)
 }
 
 function checkSpec({ spec = {} }: ReplicationController): FieldError[] {
