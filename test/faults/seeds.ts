@@ -180,6 +180,33 @@ export const seeds: readonly Seed[] = [
     { test: 'test/api/hostile-queries.test.ts', told: 'continue' },
   ),
   seed(
+    'of two values that a field selector asks for either will do',
+    {
+      file: 'src/model/field-selector.ts',
+      find: ' || equal.size > 1 || (equal.size === 1 &&',
+      replace: ' || (equal.size > 0 &&',
+    },
+    { test: 'test/fuzz/queries.test.ts', told: 'as the model says' },
+  ),
+  seed(
+    'a patch of an element that is to go leaves it',
+    {
+      file: 'src/merge/strategic-merge-patch.ts',
+      find: 'const kept = without(present, identify, identitiesOf(deleted, identify))',
+      replace: 'const kept = without(present, identify, identitiesOf(deleted, identify).slice(1))',
+    },
+    { test: 'test/fuzz/patches.test.ts', told: 'strategic merge patches' },
+  ),
+  seed(
+    'the options of a delete are passed over when they are short',
+    {
+      file: 'src/http/content.ts',
+      find: '  if (bytes.length === 0) return undefined\n',
+      replace: '  if (bytes.length < 40) return undefined\n',
+    },
+    { test: 'test/fuzz/bodies.test.ts', told: 'or kept' },
+  ),
+  seed(
     'keys are ordered as the language orders them',
     {
       file: 'src/base/utf8-order.ts',

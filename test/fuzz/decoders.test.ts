@@ -49,8 +49,10 @@ for (const [name, write, parse] of [
       const value = slowest.run(() => unlessRefused(() => parse(bytes)))
       if (value === undefined) continue
       counts.accepted++
-      assert.deepEqual(fromJson(stringifyJson(value, 512)), value, bytes.toString())
-      assert.deepEqual(fromYaml(stringifyYaml(value)), value, bytes.toString())
+      // By what is written: -0 is read as such, and is 0 in writing.
+      const written = stringifyJson(value, 512)
+      assert.equal(stringifyJson(fromJson(written), 512), written, bytes.toString())
+      assert.equal(stringifyJson(fromYaml(stringifyYaml(value)), 512), written, bytes.toString())
     }
     assert.ok(counts.accepted > counts.documents / 100)
     assert.ok(slowest.ms < generous, `${slowest.ms} ms`)

@@ -52,9 +52,9 @@ export function judge(world: World, place: Place, query: URLSearchParams, tokens
   const faults = [...faultsOf(world, place, query, watch), ...(watch ? [] : tokenFaults(place, query, tokens))]
   const limit = Math.max(0, Number(query.get('limit') ?? 0))
   if (faults.length > 0) return { codes: new Set(faults), watch, limit }
-  if (!watch && isOtherSpelling(query.get('continue') ?? '', tokens))
-    return { codes: new Set([200, 400]), watch, limit }
   const late = isShort(query.get('timeout')) && !watch ? [504] : []
+  if (!watch && place.name === '' && isOtherSpelling(query.get('continue') ?? '', tokens))
+    return { codes: new Set([200, 400, ...late]), watch, limit }
   const version = Number(query.get('resourceVersion') ?? '')
   const token = watch || place.name !== '' ? undefined : tokens.get(query.get('continue') ?? '')
   if (version > world.newest && token === undefined && !watch) return { codes: new Set([504, ...late]), watch, limit }
@@ -127,7 +127,7 @@ function isTimeout(value: string | null): boolean {
 
 /** Whether a request may well take longer than this. */
 function isShort(value: string | null): boolean {
-  return value !== null && /\d/.test(value) && !/^\d+[smh]$/.test(value.replace(/^0+s?$/, '0s')) && value !== '0'
+  return value !== null && value !== '' && value !== '0' && !/^(?:\d{2,}s|[1-9]\d*[mh])$/.test(value)
 }
 
 function isMatchMisused(query: URLSearchParams, watch: boolean): boolean {
