@@ -26,7 +26,7 @@ export class Counts {
   }
 }
 
-/** Runs so many in all, so many at once; the order in which they begin is always the same. */
+/** Runs so many in all, in so many lanes at once; which lane takes the next is a matter of time. */
 export async function everyOne(total: number, atOnce: number, run: (lane: number) => Promise<void>): Promise<void> {
   let begun = 0
   const lane = async (number: number) => {

@@ -5,7 +5,6 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { stringify } from 'yaml'
 import { type ModelOperation, modelJsonPatch, modelMergePatch, randomOperations, type Value } from '../merge/models.ts'
 import { type Seeded, seeded } from '../store/seeded.ts'
 import { watchOver } from '../tools/alive.ts'
@@ -15,118 +14,7 @@ import { Counts, everyOne, faultOfStatus } from './answers.ts'
 import { damaged } from './documents.ts'
 import { isSame, mutated } from './mutations.ts'
 import { rounds, seed, tell } from './scale.ts'
-
-type Members = { [name: string]: Value }
-
-interface Kind {
-  readonly path: string
-  readonly valid: (name: string) => Members
-  /** Patches that are taken. */
-  readonly patches: readonly Members[]
-}
-
-const labels = { 'app.io/name': 'a', tier: '' }
-const metadataOf = (name: string) => ({ name, labels, annotations: { note: 'é\n', '10': 'x', '9': 'y' } })
-const resource = (type: string, value: string) => ({
-  type: 'Resource',
-  resource: { name: 'cpu', target: { type, [type === 'Utilization' ? 'averageUtilization' : 'averageValue']: value } },
-})
-
-const kinds: readonly Kind[] = [
-  {
-    path: '/api/v1/namespaces/default/configmaps',
-    valid: (name) => ({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: metadataOf(name),
-      data: { a: '1', 'b.c': 'two\nlines', constructor: '' },
-      binaryData: { z: 'AAECAw==' },
-    }),
-    patches: [{ data: { a: 'p', new: 'x' } }, { metadata: { labels: { tier: null } } }, { data: null }, {}],
-  },
-  {
-    path: '/api/v1/namespaces/default/pods',
-    valid: (name) => ({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: metadataOf(name),
-      spec: {
-        terminationGracePeriodSeconds: 5,
-        containers: [
-          {
-            name: 'main',
-            image: 'registry.local/app:1',
-            ports: [{ containerPort: 80, protocol: 'TCP' }],
-            env: [{ name: 'A', value: 'b' }],
-            resources: { limits: { cpu: '500m', memory: '1Gi' } },
-            volumeMounts: [{ name: 'v', mountPath: '/v' }],
-          },
-        ],
-        volumes: [{ name: 'v', configMap: { name: 'c', items: [{ key: 'k', path: 'a/b', mode: 256 }] } }],
-        tolerations: [{ key: 'k', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 }],
-      },
-    }),
-    patches: [
-      { spec: { containers: [{ name: 'main', image: 'registry.local/app:2' }] } },
-      { metadata: { annotations: { note: 'p' } } },
-      { spec: { activeDeadlineSeconds: 60 } },
-    ],
-  },
-  ...(['v1', 'v2'] as const).map(
-    (version): Kind => ({
-      path: `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`,
-      valid: (name) => ({
-        apiVersion: `autoscaling/${version}`,
-        kind: 'HorizontalPodAutoscaler',
-        metadata: metadataOf(name),
-        spec: {
-          scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
-          minReplicas: 1,
-          maxReplicas: 10,
-          ...(version === 'v1'
-            ? { targetCPUUtilizationPercentage: 80 }
-            : {
-                metrics: [resource('AverageValue', '100m')],
-                behavior: { scaleDown: { stabilizationWindowSeconds: 60 } },
-              }),
-        },
-      }),
-      patches: [{ spec: { minReplicas: 2 } }, { spec: { maxReplicas: 20 } }, { metadata: { labels: null } }],
-    }),
-  ),
-]
-
-/** A text to send, and what it says where that is known: undefined when it was damaged. */
-interface Body {
-  readonly text: Buffer
-  readonly value: Value | undefined
-}
-
-const json = 'application/json'
-const yaml = 'application/yaml'
-
-function bodyOf(random: Seeded, value: Value, type: string): Body {
-  const said = random.chance(0.85) ? mutated(random, value) : value
-  const written = type === yaml && random.chance(0.5) ? asYaml(said) : JSON.stringify(said)
-  return random.chance(0.3)
-    ? { text: damaged(random, written), value: undefined }
-    : { text: Buffer.from(written), value: said }
-}
-
-/** Without anchors, and with every key as it stands. */
-function asYaml(value: Value): string {
-  return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 })
-}
-
-/** What a JSON text says; undefined when it says nothing. */
-function said({ text, value }: Body): Value | undefined {
-  if (value !== undefined) return value
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(text))
-  } catch {
-    return undefined
-  }
-}
+import { type Body, bodyOf, deleteOptions, json, type Kind, kinds, type Members, said, yaml } from './sent-bodies.ts'
 
 // One object, and what is tried on it
 
@@ -352,20 +240,11 @@ function mergeChange({ kind, random }: Target, before: Members, form: string): C
   }
 }
 
-const options: readonly Members[] = [
-  { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 },
-  { propagationPolicy: 'Background', dryRun: ['All'] },
-  { propagationPolicy: 'Foreground' },
-  { preconditions: { uid: 'other' } },
-  { preconditions: { resourceVersion: '1' }, gracePeriodSeconds: 30 },
-  { orphanDependents: false },
-]
-
 async function tryDelete(target: Target): Promise<Tried> {
   const { client, random } = target
   const before = await client.get(pathOf(target))
   const type = random.pick([json, yaml])
-  const body = bodyOf(random, random.pick(options), type)
+  const body = bodyOf(random, random.pick(deleteOptions), type)
   const path = pathOf(target)
   const answer = await client.send(path, { method: 'DELETE', headers: { 'content-type': type }, raw: body.text })
   const after = await client.get(path)
