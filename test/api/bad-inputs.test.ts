@@ -107,6 +107,8 @@ const javascript: readonly Row[] = [
     201,
     /"__proto__":"1","constructor":"2"/,
   ],
+  [post('{"metadata":{"name":"texts"},"data":{"a":"1e999","b":"0x1f","c":"yes"}}'), 201],
+  [get(`${configMaps}/texts`, { accept: yaml }), 200, /a: "1e999"\n {2}b: "0x1f"\n {2}c: "yes"/],
   [patch(mergePatch, '{"data":{"__proto__":"m"}}'), 200, /"__proto__":"m"/],
   [patch(strategicPatch, '{"data":{"__proto__":"s"}}'), 200, /"__proto__":"s"/],
   [patch(jsonPatch, '[{"op":"add","path":"/data/__proto__","value":"j"}]'), 200, /"__proto__":"j"/],
