@@ -4,7 +4,7 @@
  */
 import { sortUtf8 } from '../base/utf8-order.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
-import { plainScalar } from './yaml-scalar.ts'
+import { isPlainText } from './yaml-scalar.ts'
 
 export function stringifyYaml(value: Json): string {
   const lines: string[] = []
@@ -86,7 +86,7 @@ function isPlain(text: string): boolean {
     plainText.test(text) &&
     !endsWithColon.test(text) &&
     !mayBeDate.test(text) &&
-    plainScalar(text) === text
+    isPlainText(text)
   )
 }
 

@@ -38,6 +38,17 @@ export function plainScalar(text: string): Scalar {
   return text
 }
 
+/**
+ * Whether any reader takes this for the text that it is and not for a word or number: `1e999` is a number, though one
+ * that `plainScalar` refuses and nobody can hold.
+ */
+export function isPlainText(text: string): boolean {
+  if (text.length <= longestWord && words.has(text)) return false
+  if (!mayBeNumber.test(text)) return true
+  const digits = text.replaceAll('_', '')
+  return !integer.test(digits) && !float.test(digits) && !noNumber.test(text)
+}
+
 const longestInteger = 40
 
 function integerOf(text: string): number | bigint {

@@ -1,14 +1,13 @@
 /**
  * Random and damaged documents through the decoders: what is accepted is read again as it was, whatever its form, and
- * nothing else than a refusal comes of the rest. Patches and selectors are compared with models of them.
+ * nothing else than a refusal comes of the rest. Label selectors are compared with what they mean.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseJson, stringifyJson } from '../../src/codec/json.ts'
 import { stringifyYaml } from '../../src/codec/write-yaml.ts'
 import { parseYaml } from '../../src/codec/yaml.ts'
-import { applyMergePatch } from '../../src/merge/merge-patch.ts'
-import { isObject, type Json, setKey } from '../../src/model/json.ts'
+import type { Json } from '../../src/model/json.ts'
 import { LabelMatcher, parseLabelSelector } from '../../src/model/label-selector.ts'
 import { type Seeded, seeded } from '../store/seeded.ts'
 import { damaged, randomJson, spellJson } from './documents.ts'
@@ -50,37 +49,15 @@ for (const [name, write, parse] of [
       const value = slowest.run(() => unlessRefused(() => parse(bytes)))
       if (value === undefined) continue
       counts.accepted++
-      assert.deepEqual(fromJson(stringifyJson(value, 512)), value, bytes.toString())
-      assert.deepEqual(fromYaml(stringifyYaml(value)), value, bytes.toString())
+      // By what is written: -0 is read as such, and is 0 in writing.
+      const written = stringifyJson(value, 512)
+      assert.equal(stringifyJson(fromJson(written), 512), written, bytes.toString())
+      assert.equal(stringifyJson(fromYaml(stringifyYaml(value)), 512), written, bytes.toString())
     }
     assert.ok(counts.accepted > counts.documents / 100)
     assert.ok(slowest.ms < generous, `${slowest.ms} ms`)
     tell(`damaged ${name}`, { ...counts, 'ms for the slowest': Math.round(slowest.ms) })
   })
-
-/** RFC 7386, as it is written there. */
-function mergeModel(target: Json | undefined, patch: Json): Json {
-  if (!isObject(patch)) return patch
-  const members = isObject(target) ? Object.entries(target) : []
-  const result = new Map(members as [string, Json][])
-  for (const [key, value] of Object.entries(patch) as [string, Json][])
-    if (value === null) result.delete(key)
-    else result.set(key, mergeModel(result.get(key), value))
-  const object = {}
-  for (const [key, value] of result) setKey(object, key, value)
-  return object
-}
-
-test('merge patches do what the RFC says', () => {
-  const random = seeded(seed + 2)
-  const count = rounds(3000, 50_000)
-  for (let i = 0; i < count; i++) {
-    const [document, patch] = [randomJson(random), randomJson(random)]
-    const sent = isObject(patch) ? patch : { a: patch }
-    assert.deepEqual(applyMergePatch(document, sent), mergeModel(document, sent), stringifyJson([document, sent]))
-  }
-  tell('merge patches', { patches: count, differences: 0 })
-})
 
 const keys = ['a', 'b', 'x.io/c', 'constructor']
 const values = ['', '1', 'x', 'y-z']

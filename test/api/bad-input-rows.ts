@@ -1,0 +1,316 @@
+/**
+ * Every sort of bad input that servers of this kind are known to have stumbled over, and where it is tried: in the table
+ * of `bad-inputs.test.ts` (`here`, by its sorts), in another test (`held`, by file and a part of its name; checked to be
+ * there), with a feature that is not built yet (`waits`), or not at all (`open`, with what is missing). A row may have
+ * several of these: part of it can be tried today. Numbers are those of public advisories.
+ */
+export interface BadInput {
+  readonly here?: readonly string[]
+  /** Files below `test/`. */
+  readonly held?: readonly (readonly [file: string, test: string])[]
+  readonly waits?: string
+  readonly open?: string
+}
+
+type Rows = { readonly [row: string]: BadInput }
+
+/** What API servers were found to do wrong. */
+export const apiServers: Rows = {
+  'CVE-2019-11253: aliases that expand without end, huge or malformed bodies': {
+    here: ['expansion'],
+    held: [
+      ['codec/yaml.test.ts', ' is refused'],
+      ['api/hostile-bodies.test.ts', 'hostile bodies'],
+    ],
+  },
+  'CVE-2019-11254: YAML that is read in quadratic time': {
+    held: [['codec/yaml.test.ts', 'time is linear: ']],
+  },
+  'CVE-2019-1002100: JSON patches that grow by copying': {
+    here: ['expansion'],
+    held: [
+      ['merge/json-patch.test.ts', '10,000 operations pass, one more does not'],
+      ['merge/json-patch.test.ts', 'copies that double come to an end'],
+    ],
+  },
+  'CVE-2018-1002105, CVE-2020-8559: upgrades and tunnels': {
+    held: [['api/connections.test.ts', 'upgrades are not taken']],
+  },
+  'CVE-2019-11247: an object by a path of another scope': {
+    here: ['scope'],
+    held: [['api/access-matrix.test.ts', 'combinations with']],
+    waits: 'RBAC: a role in one namespace only',
+  },
+  'CVE-2022-3162: dots in a namespace or name that reach the store': {
+    here: ['scope'],
+    held: [['api/hostile-paths.test.ts', 'spellings of a path']],
+  },
+  'CVE-2015-5305: dots in a group or resource': { here: ['scope'] },
+  'CVE-2016-1905: a patch that passes by the admission of an update': {
+    held: [['admission/certificate-subject-restriction.test.ts', 'cannot be asked for']],
+    waits: 'admission webhooks: one that sees every way in',
+  },
+  'CVE-2021-25735: an old object that is already changed when webhooks see it': { waits: 'admission webhooks' },
+  'CVE-2020-8561: a webhook that redirects': { waits: 'admission webhooks' },
+  'CVE-2020-8562, CVE-2020-8555, CVE-2025-13281: addresses in objects that the server calls': {
+    waits: 'admission webhooks and OIDC: nothing else calls out',
+  },
+  'CVE-2022-3172, CVE-2018-1002102: another server that redirects the client': {
+    waits: 'aggregation, which is not planned: nothing is proxied',
+  },
+  'CVE-2020-8552: metrics with a label for everything': { waits: 'metrics' },
+  'CVE-2023-44487, CVE-2023-39325, CVE-2019-9512, CVE-2019-9514: resets and pings in floods': {
+    held: [
+      ['api/floods.test.ts', 'floods of frames'],
+      ['api/floods.test.ts', 'who takes back what they ask for loses the connection'],
+    ],
+  },
+  'CVE-2023-45288: headers that go on and on': {
+    held: [
+      ['api/floods.test.ts', 'floods of frames'],
+      ['api/slow-clients.test.ts', 'HTTP/2 with headers that go on and on'],
+    ],
+  },
+  'CVE-2023-2727: an image that is not allowed, in an ephemeral container': { waits: 'image policy' },
+  'CVE-2023-2728, CVE-2024-3177: a secret that may not be mounted': { waits: 'admission of service accounts' },
+  'CVE-2025-5187: a node that has its own Node collected': { waits: 'NodeRestriction' },
+  'CVE-2025-4563: a mirror Pod with claims of others': { waits: 'NodeRestriction' },
+  'CVE-2021-3121, CVE-2024-24786: malformed Protobuf': {
+    here: ['objects'],
+    held: [['base/protobuf-wire.test.ts', 'refuses what is not well-formed']],
+    waits: 'Protobuf bodies: a 415 until then',
+  },
+  'CVE-2019-11250, CVE-2020-8565: tokens in the log': {
+    held: [['api/identity.test.ts', 'a wrong token is never anonymous']],
+    open: 'canaries through all tests',
+  },
+  'CVE-2024-7598: objects that come while their namespace goes': {
+    held: [['controllers/namespace.test.ts', 'nothing that is created while its namespace is deleted is left behind']],
+  },
+  'CVE-2021-29923: addresses with leading zeros': {
+    held: [['pki/certificate.test.ts', 'the address ']],
+  },
+  'CVE-2018-16875, CVE-2022-0778: certificates that burn time': {
+    held: [['pki/certificate-chain.test.ts', 'mutated certificates are taken or refused']],
+    open: 'long chains in a handshake, with the time that it takes',
+  },
+  'CVE-2021-25743: escape sequences in any text': {
+    here: ['javascript'],
+    held: [['cli/printers.test.ts', 'a cell is one line of printable characters']],
+  },
+  'CVE-2020-8554, CVE-2021-25740: Service and Endpoints': { here: ['scope'] },
+  'CVE-2019-11249, CVE-2019-11246, CVE-2019-1002101, CVE-2019-11248: debug paths': { here: ['scope'] },
+  'CVE-2026-2270, CVE-2026-76654: announced without detail': { open: 'there is nothing to try yet' },
+}
+
+/** Who somebody is. */
+export const identity: Rows = {
+  'identity in headers without a proxy certificate': {
+    held: [['api/access-matrix.test.ts', 'combinations with']],
+    waits: 'identity from a proxy: its headers mean nothing today',
+  },
+  'impersonation without the right': {
+    held: [['api/access-matrix.test.ts', 'combinations with']],
+    waits: 'impersonation: refused with 400 until then',
+  },
+  'impersonation without a user': { here: ['scope'], waits: 'impersonation' },
+  'credentials twice': { held: [['api/hostile-headers.test.ts', 'credentials are sent once']] },
+  'a wrong token where anonymous may come in': {
+    held: [['api/identity.test.ts', 'a wrong token is never anonymous']],
+  },
+  'shapes of bearer tokens': { held: [['api/identity.test.ts', 'a wrong token is never anonymous']] },
+  'bootstrap tokens': { waits: 'bootstrap tokens' },
+  'the signature of cluster-info': { waits: 'bootstrap tokens' },
+  'JWT: other algorithms': { waits: 'service account tokens and OIDC' },
+  'JWT: claims': { waits: 'service account tokens and OIDC' },
+  'OIDC providers': { waits: 'OIDC' },
+  'the token of a service account that is gone': { waits: 'service account tokens' },
+  'reviews of tokens': { waits: 'TokenReview' },
+  'a certificate request for system:masters': {
+    held: [['admission/certificate-subject-restriction.test.ts', 'cannot be asked for']],
+  },
+  'a certificate request for another node': { waits: 'the signer' },
+  'approving, signing and changing certificate requests': {
+    held: [
+      ['kinds/certificate-signing-request.test.ts', 'conditions through '],
+      ['kinds/certificate-signing-request.test.ts', 'the main path changes neither spec nor status'],
+      ['kinds/certificate-signing-request.test.ts', 'a certificate comes through status alone, and stays'],
+    ],
+    waits: 'RBAC: the rights to approve and to sign',
+  },
+  'bytes of certificate requests': {
+    held: [
+      ['kinds/certificate-signing-request.test.ts', 'a new one: '],
+      ['pki/certificate-request.test.ts', 'mutated requests are refused, and nothing else happens: '],
+    ],
+  },
+  'CVE-2021-44531, CVE-2021-44532, CVE-2021-44533: subjects that read as others': {
+    held: [
+      ['pki/identity.test.ts', 'reads '],
+      ['pki/identity.test.ts', 'refuses '],
+    ],
+  },
+  'certificates that are expired, early, of others, or for something else': {
+    held: [
+      ['api/identity.test.ts', 'client certificates'],
+      ['pki/tls.test.ts', 'the server does not trust a client of another authority'],
+    ],
+  },
+  'CVE-2025-59464: memory of handshakes with certificates': { open: 'a soak of 100,000 handshakes' },
+  'the node authorizer': { waits: 'the node authorizer' },
+  'labels and taints of nodes': { waits: 'NodeRestriction' },
+  'owners whose deletion is to wait': { waits: 'OwnerReferencesPermissionEnforcement' },
+}
+
+/** What the language and its runtime make easy to do wrong. */
+export const runtime: Rows = {
+  '__proto__ and its like in data': {
+    here: ['javascript'],
+    held: [['api/first-light.test.ts', '__proto__ and its like are keys like any other']],
+  },
+  '__proto__ and its like in labels and names': { here: ['javascript', 'objects'] },
+  'CVE-2021-4279, CVE-2025-64718: paths of patches that reach a prototype': {
+    here: ['javascript'],
+    held: [['tools/prototypes.test.ts', 'a server is watched, and what would reach its prototypes does not']],
+  },
+  'CVE-2026-21710: names of parameters and headers': {
+    here: ['javascript'],
+    held: [['api/hostile-headers.test.ts', 'headers named as inherited members are headers like any other']],
+  },
+  'CVE-2026-53550, CVE-2026-84375, GHSA-48c2-rrv3-qjmp: readers of YAML': {
+    here: ['expansion'],
+    held: [
+      ['codec/yaml.test.ts', ' is refused'],
+      ['codec/yaml.test.ts', 'time is linear: '],
+    ],
+  },
+  'CVE-2026-44288, 44289, 44291, 44293: readers of Protobuf': { waits: 'Protobuf bodies' },
+  'CVE-2025-59466: deep nesting': {
+    here: ['expansion'],
+    held: [
+      ['api/hostile-bodies.test.ts', 'hostile bodies'],
+      ['api/ways-in.test.ts', 'patches cannot nest an object deeper than a body may be'],
+    ],
+  },
+  'numbers that cannot be held': {
+    here: ['javascript'],
+    held: [['codec/json.test.ts', 'numbers keep their digits, in any number of them']],
+  },
+  'keys that occur twice': { here: ['duplicates'] },
+  'base64 that is not quite': { here: ['javascript'], held: [['api/hostile-bodies.test.ts', 'hostile bodies']] },
+  'bytes that are no UTF-8': { here: ['javascript'], held: [['api/hostile-bodies.test.ts', 'hostile bodies']] },
+  'half a character': {
+    here: ['javascript'],
+    held: [['api/ways-in.test.ts', 'whatever the way in, text is well-formed']],
+  },
+  'characters that look alike': { here: ['javascript'], held: [['api/hostile-bodies.test.ts', 'hostile bodies']] },
+  'keys that look like numbers, and their order': { here: ['javascript'] },
+  'CVE-2026-21717, CVE-2025-27209: keys that collide': { open: 'keys made to collide, with the time that they take' },
+  'patterns that take long': {
+    here: ['javascript'],
+    held: [['api/hostile-queries.test.ts', 'queries`']],
+  },
+  'a line feed after what a pattern matches': { here: ['javascript'] },
+  'CVE-2026-111497: compressed bodies': { here: ['javascript'], waits: 'admission webhooks: compressed answers' },
+  'CVE-2026-21637, CVE-2025-59465, CVE-2026-21714, CVE-2025-23085: throws below HTTP': {
+    held: [
+      ['api/connections.test.ts', 'TLS from 1.2 on, HTTP/2 or HTTP/1.1 as the client asks'],
+      ['api/floods.test.ts', 'floods of frames'],
+    ],
+    open: 'odd server names in a handshake',
+  },
+}
+
+/** Requests and objects. */
+export const requests: Rows = {
+  'one request that could be two': { held: [['api/connections.test.ts', 'requests that could be two']] },
+  'CVE-2026-58044: so many headers that the last are lost': {
+    held: [['api/hostile-headers.test.ts', 'too many headers are refused, wherever the credentials stand among them']],
+  },
+  'headers that are too large': {
+    held: [
+      ['api/hostile-headers.test.ts', 'too many headers are refused, wherever the credentials stand among them'],
+      ['api/hostile-queries.test.ts', 'a target longer than all headers may be'],
+    ],
+  },
+  'CVE-2019-5737: clients that are slow': {
+    held: [
+      ['api/slow-clients.test.ts', 'headers that come letter by letter'],
+      ['api/slow-clients.test.ts', 'a handshake that does not come'],
+      ['api/slow-clients.test.ts', 'a body that does not end'],
+    ],
+  },
+  'bodies that are too large': {
+    held: [['api/hostile-headers.test.ts', 'a body of more than 3 MiB is a 413, however it is sent']],
+  },
+  'objects that are too large': { here: ['objects'] },
+  'objects that are too large for the store': {
+    held: [
+      ['store/etcd.test.ts', 'answers ValueTooLarge above the limit'],
+      ['store/lmdb-directory.test.ts', 'refuses a value over the limit and takes the next one'],
+    ],
+  },
+  'spellings of paths': {
+    here: ['scope'],
+    held: [
+      ['api/hostile-paths.test.ts', 'spellings of a path'],
+      ['api/hostile-paths.test.ts', 'writes through odd spellings are refused or done as the plain path would'],
+    ],
+  },
+  'odd methods': {
+    here: ['objects'],
+    held: [
+      ['api/hostile-paths.test.ts', 'odd methods'],
+      ['api/methods.test.ts', 'methods'],
+    ],
+  },
+  'a watch that could be a list': {
+    here: ['queries'],
+    held: [['fuzz/queries.test.ts', 'queries are answered as the model says']],
+  },
+  selectors: {
+    here: ['queries'],
+    held: [
+      ['api/hostile-queries.test.ts', 'queries`'],
+      ['fuzz/queries.test.ts', 'queries are answered as the model says'],
+    ],
+  },
+  'limits and times': { here: ['queries'], held: [['api/hostile-queries.test.ts', 'queries`']] },
+  versions: {
+    here: ['queries'],
+    held: [
+      ['api/hostile-queries.test.ts', 'a version that is not reached in time is told with a time to try again'],
+      ['fuzz/queries.test.ts', 'queries are answered as the model says'],
+    ],
+  },
+  'continue tokens': {
+    here: ['queries'],
+    held: [['api/hostile-queries.test.ts', 'a continue token is good for its own list and user only']],
+  },
+  'namespaces and names that begin like others': {
+    held: [['fuzz/queries.test.ts', 'queries are answered as the model says']],
+  },
+  names: { here: ['objects'], held: [['api/writes.test.ts', '20,000 objects get names from one prefix']] },
+  'metadata that is not for clients to set': {
+    here: ['objects'],
+    held: [['api/writes.test.ts', 'the name of a cluster is not kept, and no generation is negative']],
+  },
+  'options of deletes': {
+    here: ['objects'],
+    held: [['fuzz/bodies.test.ts', 'bodies are refused as the model says, or kept']],
+  },
+  apply: { here: ['objects'], held: [['merge/linear.test.ts', 'linear: ']] },
+  'types of content': { here: ['objects'], waits: 'Protobuf bodies: a wrong prefix, an unknown kind' },
+  'what may never change': {
+    here: ['unchangeable'],
+    held: [
+      ['clients/conformance.test.ts', 'immutable is for good, until the object is deleted'],
+      ['kinds/certificate-signing-request.test.ts', 'the main path changes neither spec nor status'],
+    ],
+    waits: 'StorageClass and IngressClass',
+  },
+  'paths in volumes': { here: ['volumes'] },
+  'CVE-2026-33413, 33343, 73499, CVE-2023-32082, CVE-2021-28235: the access control of etcd': {
+    held: [['api/restored.test.ts', 'two servers over the restore of their etcd']],
+  },
+}

@@ -1,0 +1,64 @@
+/** What the fuzz tests of a server share: counts by code, many requests at once, and the shape of a refusal. */
+import type { Answer } from '../tools/http-client.ts'
+
+const mostTold = 10
+
+export class Counts {
+  readonly #byCode = new Map<number, number>()
+  #tried = 0
+  #wrong = 0
+  /** The first of them. */
+  readonly faults: string[] = []
+
+  add(code: number): void {
+    this.#tried++
+    this.#byCode.set(code, (this.#byCode.get(code) ?? 0) + 1)
+  }
+
+  wrong(fault: string): void {
+    this.#wrong++
+    if (this.faults.length < mostTold) this.faults.push(fault)
+  }
+
+  told(): { readonly [name: string]: number } {
+    const codes = [...this.#byCode].sort(([a], [b]) => a - b).map(([code, count]) => [`answered ${code}`, count])
+    return { tried: this.#tried, ...Object.fromEntries(codes), wrong: this.#wrong }
+  }
+}
+
+/** Runs so many in all, in so many lanes at once; which lane takes the next is a matter of time. */
+export async function everyOne(total: number, atOnce: number, run: (lane: number) => Promise<void>): Promise<void> {
+  let begun = 0
+  const lane = async (number: number) => {
+    while (begun++ < total) await run(number)
+  }
+  await Promise.all(Array.from({ length: atOnce }, (_, number) => lane(number)))
+}
+
+/** The word that goes with each code. */
+const reasons: { readonly [code: number]: readonly string[] } = {
+  400: ['BadRequest'],
+  404: ['NotFound'],
+  409: ['Conflict', 'AlreadyExists'],
+  410: ['Expired', 'Gone'],
+  413: ['RequestEntityTooLarge'],
+  415: ['UnsupportedMediaType'],
+  422: ['Invalid'],
+  504: ['Timeout'],
+}
+
+/** What is wrong with a refusal, if anything: it is a Status that says its own code, why, and what in words. */
+export function faultOfStatus({ status, text, headers }: Answer): string | undefined {
+  if (!headers['content-type']?.startsWith('application/json')) return `a refusal as ${headers['content-type']}`
+  const body = JSON.parse(text)
+  const right =
+    body.kind === 'Status' &&
+    body.apiVersion === 'v1' &&
+    body.status === 'Failure' &&
+    body.code === status &&
+    typeof body.metadata === 'object' &&
+    typeof body.message === 'string' &&
+    body.message !== '' &&
+    reasons[status]?.includes(body.reason)
+  return right ? undefined : `not the Status of a ${status}: ${text.slice(0, 300)}`
+}

@@ -1,0 +1,248 @@
+/**
+ * Random and damaged queries to a real server: lists, watches and gets of a known world. What comes back is what the
+ * model says (`query-model.ts`): the right code, a Status that says so, the right names, and at the end the same server.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Seeded, seeded } from '../store/seeded.ts'
+import { watchOver } from '../tools/alive.ts'
+import type { Answer, HttpClient } from '../tools/http-client.ts'
+import { startServer } from '../tools/server.ts'
+import { Counts, everyOne, faultOfStatus } from './answers.ts'
+import { damaged } from './documents.ts'
+import { judge, type Life, type Place, scopeOf, type Token, type Verdict, type World } from './query-model.ts'
+import { rounds, seed, tell } from './scale.ts'
+
+interface Kind {
+  readonly plural: string
+  readonly body: (random: Seeded) => object
+  /** What objects of the kind can be selected by, beside their metadata. */
+  readonly fields: readonly string[]
+}
+
+const image = 'registry.local/a:1'
+const kinds: readonly Kind[] = [
+  { plural: 'configmaps', body: () => ({ data: { a: '1' } }), fields: [] },
+  {
+    plural: 'secrets',
+    body: (random) => ({ type: random.pick(['Opaque', 'orch.io/x', 'a,b=c\\d']) }),
+    fields: ['type'],
+  },
+  {
+    plural: 'pods',
+    body: (random) => ({
+      spec: {
+        nodeName: random.pick(['n1', 'n2', '']),
+        restartPolicy: random.pick(['Always', 'Never']),
+        containers: [{ name: 'a', image }],
+      },
+    }),
+    fields: ['spec.nodeName', 'spec.restartPolicy', 'spec.schedulerName', 'status.phase'],
+  },
+]
+// Of two namespaces one is the beginning of the other, and so are some of the names.
+const namespaces = ['q', 'q-r', 'q.r']
+const names = ['a', 'a-b', 'a.b', 'ab', 'b', 'constructor', 'x0']
+const labelKeys = ['a', 'b', 'x.io/c', 'constructor']
+const labelValues = ['', '1', '22', 'x', 'y-z']
+
+async function makeNamespaces(client: HttpClient): Promise<void> {
+  for (const name of namespaces.filter((one) => !one.includes('.')))
+    assert.equal((await client.post('/api/v1/namespaces', { metadata: { name } })).status, 201)
+}
+
+/** A world of one kind: objects that came one after another, every third of which went again. */
+async function makeWorld(client: HttpClient, kind: Kind, random: Seeded): Promise<World> {
+  const lives: Life[] = []
+  for (const namespace of namespaces.filter((one) => !one.includes('.')))
+    for (const name of names) {
+      const path = `/api/v1/namespaces/${namespace}/${kind.plural}`
+      const labels = Object.fromEntries(
+        labelKeys.filter(() => random.chance(0.5)).map((key) => [key, random.pick(labelValues)]),
+      )
+      const made = await client.post(path, { metadata: { name, labels }, ...kind.body(random) })
+      assert.equal(made.status, 201, made.text)
+      const { metadata } = made.body
+      const fields = Object.fromEntries(kind.fields.map((field) => [field, valueAt(made.body, field)]))
+      const life = { name, namespace, labels, fields, born: Number(metadata.resourceVersion) }
+      if (!random.chance(0.3)) lives.push(life)
+      else lives.push({ ...life, gone: await removed(client, `${path}/${name}`, kind.plural) })
+    }
+  const { metadata } = (await client.get(`/api/v1/${kind.plural}`)).body
+  const newest = Number(metadata.resourceVersion)
+  return { lives, newest, selectable: ['metadata.name', 'metadata.namespace', ...kind.fields] }
+}
+
+/** The version of a deletion: that of the collection right after it, as nobody else writes. */
+async function removed(client: HttpClient, path: string, plural: string): Promise<number> {
+  assert.equal((await client.delete(path, { gracePeriodSeconds: 0 })).status, 200)
+  return Number((await client.get(`/api/v1/${plural}`)).body.metadata.resourceVersion)
+}
+
+function valueAt(object: unknown, path: string): string {
+  let value = object
+  for (const name of path.split('.')) value = (value as { [name: string]: unknown } | undefined)?.[name]
+  return value === undefined ? '' : String(value)
+}
+
+// Queries
+
+function randomQuery(random: Seeded, world: World, tokens: ReadonlyMap<string, Token>): URLSearchParams {
+  const query = new URLSearchParams()
+  const wholes = ['0', '1', '2', '3', '500', '-1', '9223372036854775807', '9223372036854775808', '1e3', '', ' 1', '0x1']
+  const version = () => String(random.chance(0.02) ? world.newest + 1_000_000 : random.below(world.newest + 1))
+  const some: readonly (readonly [name: string, share: number, value: () => string])[] = [
+    ['labelSelector', 0.4, () => list(random, () => labelTerm(random))],
+    ['fieldSelector', 0.3, () => list(random, () => fieldTerm(random, world))],
+    ['limit', 0.4, () => random.pick(random.chance(0.8) ? wholes.slice(0, 5) : wholes)],
+    [
+      'resourceVersion',
+      0.3,
+      () => (random.chance(0.9) ? version() : random.pick(['abc', '-1', '1.5', '01', ' 1', '٣'])),
+    ],
+    ['resourceVersionMatch', 0.15, () => random.pick(['Exact', 'NotOlderThan', 'NotOlderThan', 'exact', ''])],
+    ['continue', 0.1, () => random.pick([...tokens.keys(), 'garbage', 'e30.e30', ''])],
+    ['timeoutSeconds', 0.1, () => random.pick(wholes)],
+    ['timeout', 0.05, () => random.pick(['30s', '1m', '0', '', 'abc', '-1s', '1h1m', '1e9s'])],
+    ['watch', 0.03, () => random.pick(['1', 'true', '', 'yes', 'false', '0', 'FALSE'])],
+    ['watch', 0.005, () => 'false'],
+    ['allowWatchBookmarks', 0.02, () => 'x'],
+    ['fieldValidation', 0.03, () => random.pick(['Strict', 'Bogus'])],
+    ['dryRun', 0.03, () => random.pick(['All', 'None'])],
+    ['__proto__', 0.02, () => '1'],
+  ]
+  for (const [name, share, value] of some) if (random.chance(share)) query.append(name, value())
+  return query
+}
+
+const list = (random: Seeded, one: () => string) => Array.from({ length: 1 + random.below(3) }, one).join()
+
+function labelTerm(random: Seeded): string {
+  const [key, value, other] = [random.pick(labelKeys), random.pick(labelValues), random.pick(labelValues)]
+  const gap = () => random.pick(['', '', ' ', '\t'])
+  return random.pick([
+    key,
+    `!${gap()}${key}`,
+    `${key}${gap()}=${gap()}${value}`,
+    `${key}==${value}`,
+    `${key}${gap()}!=${value}`,
+    `${key}${gap()}>${gap()}1`,
+    `${key}<22`,
+    `${key} in ${gap()}(${value}${gap()},${other})`,
+    `${key} notin (${gap()}${value})`,
+  ])
+}
+
+function fieldTerm(random: Seeded, { selectable, lives }: World): string {
+  const path = random.chance(0.95) ? random.pick(selectable) : random.pick(['spec.x', 'metadata', '__proto__', ''])
+  const { name, namespace, fields } = random.pick(lives)
+  const values = new Map([...Object.entries(fields), ['metadata.name', name], ['metadata.namespace', namespace]])
+  const value = values.get(path) ?? 'x'
+  const escaped = random.chance(0.9) ? value.replaceAll(/[\\,=]/g, '\\$&') : value
+  return `${path}${random.pick(['=', '==', '!='])}${escaped}`
+}
+
+/** The text of a query as it is sent; sometimes damaged, before or after its values are escaped. */
+function sentText(random: Seeded, query: URLSearchParams): string {
+  if (query.size > 0 && random.chance(0.25)) {
+    const name = random.pick([...query.keys()])
+    query.set(name, damaged(random, query.get(name)!).toString())
+  }
+  const text = query.toString()
+  if (!random.chance(0.1)) return text
+  // What cannot stand in a target at all is for other tests: here it is escaped.
+  return damaged(random, text)
+    .toString('latin1')
+    .replaceAll(/[^!-"$-~]/g, (unit) => encodeURIComponent(unit))
+}
+
+/** A watch that would go on for long is asked for a second. */
+function shortened(text: string): string {
+  const query = new URLSearchParams(text)
+  const watch = query.get('watch')
+  if (watch === null || /^(?:0|false)$/i.test(watch)) return text
+  if (!/^-?\d{1,19}$/.test(query.get('timeoutSeconds') ?? '1')) return text
+  query.set('timeoutSeconds', '1')
+  return query.toString()
+}
+
+// Answers
+
+function faultOf(answer: Answer, verdict: Verdict): string | undefined {
+  const { status, text } = answer
+  if (!verdict.codes.has(status))
+    return `${status} instead of ${[...verdict.codes].join(' or ')}: ${text.slice(0, 300)}`
+  if (status !== 200) return faultOfStatus(answer)
+  if (verdict.told === undefined) return undefined
+  return verdict.watch ? faultOfEvents(text, verdict.told) : faultOfList(answer, verdict.told, verdict.limit)
+}
+
+function faultOfEvents(text: string, expected: readonly string[]): string | undefined {
+  const events = text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+    // Of a pod that is deleted watchers are told first that it is about to go.
+    .filter(({ type, object }) => type !== 'BOOKMARK' && !(type === 'MODIFIED' && object.metadata.deletionTimestamp))
+    .map(({ type, object }) => `${type} ${object.metadata?.name}`)
+  return same(events, expected)
+}
+
+function faultOfList({ body }: Answer, expected: readonly string[], limit: number): string | undefined {
+  const found = body.items.map((item: { metadata: { name: string } }) => item.metadata.name)
+  const page = limit > 0 ? expected.slice(0, limit) : expected
+  const more = page.length < expected.length
+  return same(found, page) ?? (more === (body.metadata.continue !== undefined) ? undefined : 'a wrong continue token')
+}
+
+function same(found: readonly string[], expected: readonly string[]): string | undefined {
+  return found.join() === expected.join() ? undefined : `told ${found.join()} instead of ${expected.join()}`
+}
+
+test('queries are answered as the model says', { timeout: 9 * 60_000 }, async (t) => {
+  const server = await startServer(t, ['--history-duration=1h'])
+  const client = server.client()
+  const assertAlive = watchOver(server)
+  const random = seeded(seed + 10)
+  await makeNamespaces(client)
+  const worlds = new Map<Kind, World>()
+  for (const kind of kinds) worlds.set(kind, await makeWorld(client, kind, random))
+  const newest = Math.max(...[...worlds.values()].map((world) => world.newest))
+  const tokens = new Map<Kind, Map<string, Token>>(kinds.map((kind) => [kind, new Map()]))
+  const counts = new Counts()
+  await everyOne(rounds(4000, 120_000), 48, async () => {
+    const kind = random.pick(kinds)
+    const world = { ...worlds.get(kind)!, newest }
+    const known = tokens.get(kind)!
+    const place: Place = {
+      namespace: random.pick([...namespaces, '']),
+      name: random.chance(0.1) ? random.pick([...names, 'nobody']) : '',
+    }
+    const at = place.namespace === '' ? { ...place, name: '' } : place
+    const text = shortened(sentText(random, randomQuery(random, world, known)))
+    const query = new URLSearchParams(text)
+    const verdict = judge(world, at, query, known)
+    const scope = at.namespace === '' ? '' : `namespaces/${at.namespace}/`
+    const path = `/api/v1/${scope}${kind.plural}${at.name === '' ? '' : `/${at.name}`}?${text}`
+    const answer = await client.send(path)
+    counts.add(answer.status)
+    const fault = faultOf(answer, verdict)
+    if (fault !== undefined) counts.wrong(`GET ${path}: ${fault}`)
+    else if (answer.status === 200 && !verdict.watch && at.name === '') remember(known, at, query, { answer, verdict })
+  })
+  tell('queries to a server', counts.told())
+  assert.deepEqual(counts.faults, [])
+  await assertAlive()
+})
+
+/** Tokens that the server gave are sent again, to the list they are for and to others. */
+function remember(
+  tokens: Map<string, Token>,
+  place: Place,
+  query: URLSearchParams,
+  { answer, verdict }: { answer: Answer; verdict: Verdict },
+): void {
+  const token = answer.body.metadata.continue
+  if (token === undefined || verdict.told === undefined || tokens.size >= 50) return
+  tokens.set(token, { scope: scopeOf(place, query), rest: verdict.told.slice(verdict.limit) })
+}

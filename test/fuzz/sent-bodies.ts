@@ -1,0 +1,131 @@
+/**
+ * Bodies to send: valid objects, patches and options, written in JSON or YAML, of which most are mutated and some
+ * damaged; and what a text says, where that is known.
+ */
+import { stringify } from 'yaml'
+import type { Value } from '../merge/models.ts'
+import type { Seeded } from '../store/seeded.ts'
+import { damaged } from './documents.ts'
+import { mutated } from './mutations.ts'
+
+export type Members = { [name: string]: Value }
+
+export interface Kind {
+  readonly path: string
+  readonly valid: (name: string) => Members
+  /** Patches that are taken. */
+  readonly patches: readonly Members[]
+}
+
+const labels = { 'app.io/name': 'a', tier: '' }
+const metadataOf = (name: string) => ({ name, labels, annotations: { note: 'é\n', '10': 'x', '9': 'y' } })
+const resource = (type: string, value: string) => ({
+  type: 'Resource',
+  resource: { name: 'cpu', target: { type, [type === 'Utilization' ? 'averageUtilization' : 'averageValue']: value } },
+})
+
+export const kinds: readonly Kind[] = [
+  {
+    path: '/api/v1/namespaces/default/configmaps',
+    valid: (name) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: metadataOf(name),
+      data: { a: '1', 'b.c': 'two\nlines', constructor: '' },
+      binaryData: { z: 'AAECAw==' },
+    }),
+    patches: [{ data: { a: 'p', new: 'x' } }, { metadata: { labels: { tier: null } } }, { data: null }, {}],
+  },
+  {
+    path: '/api/v1/namespaces/default/pods',
+    valid: (name) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: metadataOf(name),
+      spec: {
+        terminationGracePeriodSeconds: 5,
+        containers: [
+          {
+            name: 'main',
+            image: 'registry.local/app:1',
+            ports: [{ containerPort: 80, protocol: 'TCP' }],
+            env: [{ name: 'A', value: 'b' }],
+            resources: { limits: { cpu: '500m', memory: '1Gi' } },
+            volumeMounts: [{ name: 'v', mountPath: '/v' }],
+          },
+        ],
+        volumes: [{ name: 'v', configMap: { name: 'c', items: [{ key: 'k', path: 'a/b', mode: 256 }] } }],
+        tolerations: [{ key: 'k', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 }],
+      },
+    }),
+    patches: [
+      { spec: { containers: [{ name: 'main', image: 'registry.local/app:2' }] } },
+      { metadata: { annotations: { note: 'p' } } },
+      { spec: { activeDeadlineSeconds: 60 } },
+    ],
+  },
+  ...(['v1', 'v2'] as const).map(
+    (version): Kind => ({
+      path: `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`,
+      valid: (name) => ({
+        apiVersion: `autoscaling/${version}`,
+        kind: 'HorizontalPodAutoscaler',
+        metadata: metadataOf(name),
+        spec: {
+          scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
+          minReplicas: 1,
+          maxReplicas: 10,
+          ...(version === 'v1'
+            ? { targetCPUUtilizationPercentage: 80 }
+            : {
+                metrics: [resource('AverageValue', '100m')],
+                behavior: { scaleDown: { stabilizationWindowSeconds: 60 } },
+              }),
+        },
+      }),
+      patches: [{ spec: { minReplicas: 2 } }, { spec: { maxReplicas: 20 } }, { metadata: { labels: null } }],
+    }),
+  ),
+]
+
+/** A text to send, and what it says where that is known: undefined when it was damaged. */
+export interface Body {
+  readonly text: Buffer
+  readonly value: Value | undefined
+}
+
+export const json = 'application/json'
+export const yaml = 'application/yaml'
+
+export function bodyOf(random: Seeded, value: Value, type: string): Body {
+  const said = random.chance(0.85) ? mutated(random, value) : value
+  const written = type === yaml && random.chance(0.5) ? asYaml(said) : JSON.stringify(said)
+  return random.chance(0.3)
+    ? { text: damaged(random, written), value: undefined }
+    : { text: Buffer.from(written), value: said }
+}
+
+/** Without anchors, and with every key as it stands. */
+function asYaml(value: Value): string {
+  return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 })
+}
+
+/** What a JSON text says; undefined when it says nothing. */
+export function said({ text, value }: Body): Value | undefined {
+  if (value !== undefined) return value
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(text))
+  } catch {
+    return undefined
+  }
+}
+
+/** Options of deletes. */
+export const deleteOptions: readonly Members[] = [
+  { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0 },
+  { propagationPolicy: 'Background', dryRun: ['All'] },
+  { propagationPolicy: 'Foreground' },
+  { preconditions: { uid: 'other' } },
+  { preconditions: { resourceVersion: '1' }, gracePeriodSeconds: 30 },
+  { orphanDependents: false },
+]

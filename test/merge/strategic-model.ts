@@ -1,0 +1,144 @@
+/**
+ * What a strategic merge patch means for the types of its fields, written as plainly as its description: whole copies,
+ * elements found by looking through the list. Lists are compared without regard to order (`sorted`): the order has tests
+ * of its own. Imports nothing from src.
+ */
+import { canonical, pick, type Random, type Value } from './models.ts'
+
+type Members = { [name: string]: Value }
+
+/** What a place holds: a text, members that have types, members that are all alike, or one of three sorts of list. */
+export type Type =
+  | { readonly is: 'text' }
+  | { readonly is: 'object'; readonly fields: { readonly [name: string]: Type } }
+  | { readonly is: 'map'; readonly values: Type }
+  | { readonly is: 'replaced' }
+  | { readonly is: 'set' }
+  | { readonly is: 'keyed'; readonly key: string; readonly items: Type }
+
+export function modelStrategic(type: Type, before: Value | undefined, patch: Members): Members {
+  if (patch.$patch === 'delete') return {}
+  const merges = patch.$patch !== 'replace' && isMap(before)
+  const start = merges ? structuredClone(before) : {}
+  const retained = patch.$retainKeys as string[] | undefined
+  const result = new Map(Object.entries(start).filter(([name]) => retained === undefined || retained.includes(name)))
+  for (const [name, value] of Object.entries(patch)) {
+    if (name.startsWith('$')) continue
+    const merged = value === null ? undefined : modelValue(memberType(type, name), result.get(name), value)
+    if (merged === undefined) result.delete(name)
+    else result.set(name, merged)
+  }
+  // What is new has nothing to delete from.
+  for (const [name, value] of merges ? Object.entries(patch) : []) {
+    const list = result.get(name.slice(name.indexOf('/') + 1))
+    if (!name.startsWith('$deleteFromPrimitiveList/') || !Array.isArray(list)) continue
+    const gone = (value as Value[]).map(canonical)
+    const kept = list.filter((one) => !gone.includes(canonical(one)))
+    result.set(name.slice(name.indexOf('/') + 1), kept)
+  }
+  return Object.fromEntries(result)
+}
+
+function memberType(type: Type, name: string): Type {
+  if (type.is === 'map') return type.values
+  return (type.is === 'object' ? type.fields[name] : undefined) ?? { is: 'text' }
+}
+
+/** Undefined: there is nothing left. */
+function modelValue(type: Type, before: Value | undefined, value: Value): Value | undefined {
+  if (isMap(value)) return isMap(before) || value.$patch !== 'delete' ? modelStrategic(type, before, value) : undefined
+  if (!Array.isArray(value)) return value
+  if (type.is === 'set') return union(Array.isArray(before) ? before : [], value)
+  if (type.is !== 'keyed') return value
+  return modelList(type, Array.isArray(before) ? before : [], value as Members[])
+}
+
+function union(before: readonly Value[], more: readonly Value[]): Value[] {
+  const texts = new Set(before.map(canonical))
+  return [...before, ...more.filter((one) => !texts.has(canonical(one)))]
+}
+
+function modelList(type: Extract<Type, { is: 'keyed' }>, before: readonly Value[], patch: readonly Members[]): Value[] {
+  const elements = patch.filter(({ $patch = 'merge' }) => $patch === 'merge')
+  if (patch.some(({ $patch }) => $patch === 'replace'))
+    return elements.map((one) => modelStrategic(type.items, undefined, one))
+  const isSame = (a: Value, b: Value) => (a as Members)[type.key] === (b as Members)[type.key]
+  const gone = patch.filter(({ $patch }) => $patch === 'delete')
+  const result = before.filter((one) => !gone.some((other) => isSame(one, other)))
+  for (const element of elements) {
+    const at = result.findIndex((one) => isSame(one, element))
+    if (at < 0) result.push(modelStrategic(type.items, undefined, element))
+    else result[at] = modelStrategic(type.items, result[at], element)
+  }
+  return result
+}
+
+function isMap(value: Value | undefined): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The same with every list that merges in one order. */
+export function sorted(type: Type, value: Value): Value {
+  if (isMap(value))
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, sorted(memberType(type, name), one)]))
+  if (!Array.isArray(value) || (type.is !== 'set' && type.is !== 'keyed')) return value
+  const items = type.is === 'keyed' ? value.map((one) => sorted(type.items, one)) : value
+  return [...items].sort((a, b) => (canonical(a) < canonical(b) ? -1 : 1))
+}
+
+const keys = ['a', 'b', 'c', 'constructor', '__proto__']
+
+const some = <T>(random: Random, items: readonly T[]) => items.filter(() => random() < 0.5)
+
+/** An object of the type; as a patch it also holds nulls and directives. */
+export function randomOf(random: Random, type: Type, patch: boolean): Value {
+  switch (type.is) {
+    case 'object':
+      return randomMembers(random, type, { names: some(random, Object.keys(type.fields)), patch })
+    case 'map':
+      return randomMembers(random, type, { names: some(random, keys), patch })
+    case 'replaced':
+      return some(random, keys)
+    case 'set':
+      return some(random, keys)
+    case 'keyed':
+      return some(random, keys).map((key) => randomElement(random, type, { key, patch }))
+    case 'text':
+      return pick(random, ['x', 'y'])
+  }
+}
+
+interface Making {
+  readonly names: readonly string[]
+  readonly patch: boolean
+}
+
+function randomMembers(random: Random, type: Type, { names, patch }: Making): Members {
+  const members = names.map((name): [string, Value] => [
+    name,
+    patch && random() < 0.15 ? null : randomOf(random, memberType(type, name), patch),
+  ])
+  const sets = names.filter((name) => patch && memberType(type, name).is === 'set' && random() < 0.3)
+  return Object.fromEntries([
+    ...members,
+    ...sets.map((name): [string, Value] => [`$deleteFromPrimitiveList/${name}`, some(random, keys)]),
+    ...(patch && random() < 0.1 ? directive(random, names) : []),
+  ])
+}
+
+function directive(random: Random, names: readonly string[]): [string, Value][] {
+  if (random() < 0.5) return [['$retainKeys', [...names, ...some(random, keys)]]]
+  return [['$patch', pick(random, ['replace', 'delete', 'merge'])]]
+}
+
+function randomElement(
+  random: Random,
+  { key: keyName, items }: Extract<Type, { is: 'keyed' }>,
+  { key, patch }: { readonly key: string; readonly patch: boolean },
+): Members {
+  const { $patch: _, ...members } = randomOf(random, items, patch) as Members
+  const mode = patch && random() < 0.2 ? { $patch: pick(random, ['delete', 'delete', 'replace', 'merge']) } : {}
+  const retained =
+    members.$retainKeys === undefined ? {} : { $retainKeys: [...(members.$retainKeys as Value[]), keyName] }
+  return { ...members, ...retained, [keyName]: key, ...mode }
+}
