@@ -25,7 +25,8 @@ export class Pieces {
     for (;;) {
       const step = work.next()
       if (step.done) return step.value
-      await this.rest()
+      const pause = this.rest()
+      if (pause !== undefined) await pause
     }
   }
 

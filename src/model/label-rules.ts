@@ -11,17 +11,22 @@ export function checkLabelKey(key: string, path: FieldPath): FieldError[] {
 }
 
 export function checkLabels(labels: Texts = {}, path: FieldPath): FieldError[] {
-  return Object.entries(labels).flatMap(([key, value]) => [
-    ...checkLabelKey(key, path),
-    ...checkLabelValue(value).map((text) => invalid(path, value, text)),
-  ])
+  const errors: FieldError[] = []
+  for (const key of Object.keys(labels)) {
+    for (const text of checkQualifiedName(key)) errors.push(invalid(path, key, text))
+    const value = labels[key]!
+    for (const text of checkLabelValue(value)) errors.push(invalid(path, value, text))
+  }
+  return errors
 }
 
 export function checkAnnotations(annotations: Texts = {}, path: FieldPath): FieldError[] {
-  const entries = Object.entries(annotations)
-  const bytes = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
-  return [
-    ...entries.flatMap(([key]) => checkQualifiedName(key.toLowerCase()).map((text) => invalid(path, key, text))),
-    ...(bytes > maxAnnotationBytes ? [tooLong(path, maxAnnotationBytes)] : []),
-  ]
+  const errors: FieldError[] = []
+  let bytes = 0
+  for (const key of Object.keys(annotations)) {
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(annotations[key]!)
+    for (const text of checkQualifiedName(key.toLowerCase())) errors.push(invalid(path, key, text))
+  }
+  if (bytes > maxAnnotationBytes) errors.push(tooLong(path, maxAnnotationBytes))
+  return errors
 }

@@ -20,7 +20,7 @@ export interface ApplyQuery {
   readonly config: Json
   readonly force: boolean
   /** Makes an object of the kind from the merged JSON: decoded, defaulted, checked against the path. */
-  readonly complete: (merged: JsonObject, previous: ApiObject | undefined) => ApiObject
+  readonly complete: (merged: JsonObject, previous: ApiObject | undefined) => Promise<ApiObject>
 }
 
 export async function apply(context: WriteContext, query: ApplyQuery): Promise<Updated> {
@@ -94,7 +94,7 @@ async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject |
   const applied = await pieces.run(work)
   if (applied.outcome === 'conflict') throw applyConflict(applied.conflicts, { hideValues: confidential })
   await pieces.rest()
-  return withManagers(complete(applied.object, live), applied)
+  return withManagers(await complete(applied.object, live), applied)
 }
 
 function withManagers(object: ApiObject, { managedFields }: Extract<Applied, { outcome: 'applied' }>): ApiObject {

@@ -1,6 +1,7 @@
 /** create: a new object from a client's, or 409 when the name is taken. */
 
 import type { AdmissionRequest } from '../admission/admission.ts'
+import { assertCount, assertOwnCount } from '../codec/stored.ts'
 import {
   type ApiError,
   alreadyExists,
@@ -17,6 +18,7 @@ import { generateName, namesVersion, systemMetadata, validateMetadata } from './
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
 import {
   commitObject,
+  findFaults,
   maxAttempts,
   prepareContext,
   unstored,
@@ -32,6 +34,7 @@ import {
  */
 export async function create(context: WriteContext, object: ApiObject, managed = false): Promise<Buffer> {
   refuseVersion(object)
+  assertOwnCount(object)
   const version = versionOf(context)
   await context.pieces.rest()
   return jsonOf(version, await createStored(context, toStored(version, object), managed))
@@ -65,7 +68,9 @@ async function createOnce(context: WriteContext, object: ApiObject, managed: boo
   await context.pieces.rest()
   const admitted = (await context.admission.mutate(requestOf(context, owned, guards))) ?? owned
   const prepared = prepare(context, admitted)
-  throwIfInvalid(context, prepared)
+  await context.pieces.rest()
+  await throwIfInvalid(context, prepared)
+  assertCount(prepared)
   warn(context, prepared, undefined)
   await context.pieces.rest()
   await context.admission.validate(requestOf(context, prepared, guards))
@@ -102,13 +107,14 @@ function prepare(write: WriteContext, object: ApiObject): ApiObject {
   return prepared
 }
 
-function throwIfInvalid({ resource }: WriteContext, object: ApiObject): void {
-  const errors = [
-    ...validateMetadata(resource.kind, object.metadata, resource.vendor),
-    ...validate(resource.kind.schema, asJson(object), resource.context),
-    ...(resource.kind.validate?.(object, resource.context) ?? []),
-    ...(resource.kind.validateCreate?.(object, resource.context) ?? []),
-  ]
+async function throwIfInvalid({ resource, pieces }: WriteContext, object: ApiObject): Promise<void> {
+  const { kind, context, vendor } = resource
+  const errors = await findFaults(pieces, [
+    () => validateMetadata(kind, object.metadata, vendor),
+    () => validate(kind.schema, asJson(object), context),
+    () => kind.validate?.(object, context),
+    () => kind.validateCreate?.(object, context),
+  ])
   if (errors.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', errors)
 }
 

@@ -9,6 +9,7 @@
 
 import type { AdmissionRequest } from '../admission/admission.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
+import { assertCount, assertOwnCount } from '../codec/stored.ts'
 import { ApiError, conflict, invalidObject, serviceUnavailable } from '../model/api-error.ts'
 import { invalid } from '../model/field-error.ts'
 import { type JsonObject, own, sameJson } from '../model/json.ts'
@@ -23,6 +24,7 @@ import { readObject } from './read-stored.ts'
 import { absent, keyOf, kindRef, type Resource, readMostRecent } from './resource.ts'
 import {
   commitObject,
+  findFaults,
   maxAttempts,
   prepareContext,
   unstored,
@@ -145,6 +147,7 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
   const previous = readObject(stored.json)
   await context.pieces.rest()
   const { object, managed } = await transform(fromStored(version, previous))
+  assertOwnCount(object)
   const next = { object: toStored(version, object, previous), managed }
   return await attemptUpdate(context, { previous, next, stored })
 }
@@ -163,7 +166,9 @@ async function attemptUpdate(context: WriteContext, { previous, next, stored }: 
   await context.pieces.rest()
   const admitted = (await context.admission.mutate(requestOf(context, owned, previous))) ?? owned
   const prepared = prepare(context, admitted, previous)
-  throwIfInvalid(context, prepared, previous)
+  await context.pieces.rest()
+  await throwIfInvalid(context, prepared, previous)
+  assertCount(prepared)
   warn(context, prepared, previous)
   await context.pieces.rest()
   await context.admission.validate(requestOf(context, prepared, previous))
@@ -216,21 +221,24 @@ function prepare(write: WriteContext, next: ApiObject, previous: ApiObject): Api
   return prepared
 }
 
-function throwIfInvalid({ resource, subresource }: WriteContext, next: ApiObject, previous: ApiObject): void {
+async function throwIfInvalid(write: WriteContext, next: ApiObject, previous: ApiObject): Promise<void> {
+  const { resource, subresource, pieces } = write
+  const { kind, vendor } = resource
   const context = { ...resource.context, subresource }
-  const errors = [
-    ...validateMetadata(resource.kind, next.metadata, resource.vendor),
-    ...validateMetadataUpdate(next.metadata, previous.metadata),
-    ...validate(resource.kind.schema, asJson(next), context),
-    ...(resource.kind.validate?.(next, context) ?? []),
-    ...(resource.kind.validateUpdate?.(next, previous, context) ?? []),
-  ]
+  const errors = await findFaults(pieces, [
+    () => validateMetadata(kind, next.metadata, vendor),
+    () => validateMetadataUpdate(next.metadata, previous.metadata),
+    () => validate(kind.schema, asJson(next), context),
+    () => kind.validate?.(next, context),
+    () => kind.validateUpdate?.(next, previous, context),
+  ])
   if (errors.length > 0) throw invalidObject(kindRef(resource), next.metadata.name ?? '', errors)
 }
 
 async function persist(context: WriteContext, attempt: Attempt<ApiObject> & { named: boolean }): Promise<Outcome> {
   const { previous, next, stored, named } = attempt
   if (isUnchanged(next, previous)) return { result: 'judged', json: stored.json }
+  await context.pieces.rest()
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, next, stored)
   if (context.dryRun) return { result: 'judged', json: unstored(next, stored.revision) }

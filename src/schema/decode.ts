@@ -83,9 +83,10 @@ function readObject(schema: ObjectSchema, value: Json, path: FieldPath, unknown:
 function readMap(schema: MapSchema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
   if (!isObject(value)) return wrongType(path, value, 'object')
   const result: JsonObject = {}
-  for (const [key, item] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const item = value[key]!
     if (item === null && schema.values.lenient && !fits(schema.values, null)) continue
-    setKey(result, key, readItem(schema.values, item!, at(path, key), unknown))
+    setKey(result, key, readItem(schema.values, item, at(path, key), unknown))
   }
   return result
 }
@@ -181,7 +182,13 @@ function zeroOf(schema: Schema, unknown: FieldPath[]): Json {
 function isZero(value: Json): boolean {
   if (value === null || value === '' || value === 0 || value === false) return true
   if (typeof value !== 'object') return false
-  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
+  return Array.isArray(value) ? value.length === 0 : !hasKeys(value)
+}
+
+/** Without a list of all the keys: there may be very many. */
+function hasKeys(object: JsonObject): boolean {
+  for (const _ in object) return true
+  return false
 }
 
 function wrongType(path: FieldPath, value: Json, wanted: string): never {

@@ -22,8 +22,8 @@ export const handleApply: Handler = async (request) => {
     name: info.name,
     config,
     force: isTrue(info.query, 'force'),
-    complete: (merged, previous) => {
-      const object = readApplied(exchange, resource, merged)
+    complete: async (merged, previous) => {
+      const object = await readApplied(exchange, resource, merged)
       assertSameObject(object, info.namespace, info.name)
       return previous === undefined ? object : withOwnVersion(object, previous)
     },

@@ -1,5 +1,5 @@
 /** PATCH of one object or of a subresource that is a view of it: the four forms, told apart by the content type. */
-import { type ParsedJson, parseJson } from '../../codec/json.ts'
+import { type ParsedJson, parseSteps } from '../../codec/json.ts'
 import { applyJsonPatch, parseJsonPatch, unknownMembers } from '../../merge/json-patch.ts'
 import { applyMergePatch } from '../../merge/merge-patch.ts'
 import { parsePatchObject } from '../../merge/patch-faults.ts'
@@ -69,11 +69,11 @@ export const handlePatch: Handler = async (request) => {
   const { pieces } = context
   const patched = await updateObject(context, info.name, async (previous) => {
     // Read once there is an object: that it is missing is told before what is wrong with the patch.
-    patch ??= form(resource, parseJson(body))
+    patch ??= form(resource, await pieces.run(parseSteps(body)))
     await pieces.rest()
     const value = patch.apply(asJson(previous))
     await pieces.rest()
-    const next = readPatched(exchange, resource, value, patch.faults)
+    const next = await readPatched(exchange, resource, value, patch.faults)
     assertSameObject(next, info.namespace, info.name)
     return { object: withOwnVersion(next, previous), managed: false }
   })
