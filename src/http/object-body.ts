@@ -54,6 +54,7 @@ async function complete(exchange: Exchange, resource: Resource, { value }: Decod
   await exchange.pieces.rest()
   const object = withUniqueOwners(exchange, asObject(value))
   fillDefaults(resource.kind.schema, asJson(object), resource.context)
+  await exchange.pieces.rest()
   resource.kind.fillDefaults?.(object, resource.context)
   return object
 }

@@ -71,6 +71,7 @@ async function createOnce(context: WriteContext, object: ApiObject, managed: boo
   await context.pieces.rest()
   await throwIfInvalid(context, prepared)
   assertCount(prepared)
+  await context.pieces.rest()
   warn(context, prepared, undefined)
   await context.pieces.rest()
   await context.admission.validate(requestOf(context, prepared, guards))

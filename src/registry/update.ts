@@ -169,6 +169,7 @@ async function attemptUpdate(context: WriteContext, { previous, next, stored }: 
   await context.pieces.rest()
   await throwIfInvalid(context, prepared, previous)
   assertCount(prepared)
+  await context.pieces.rest()
   warn(context, prepared, previous)
   await context.pieces.rest()
   await context.admission.validate(requestOf(context, prepared, previous))

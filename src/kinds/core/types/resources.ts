@@ -1,5 +1,14 @@
 /** ResourceRequirements: what a container may use at most, and what it is promised. */
-import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
+import {
+  at,
+  child,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  maxFaults,
+  required,
+} from '../../../model/field-error.ts'
 import { own } from '../../../model/json.ts'
 import { checkQualifiedName } from '../../../model/names.ts'
 import { compareQuantities, parseQuantity, type Quantity, quantitySign } from '../../../model/quantity.ts'
@@ -57,6 +66,7 @@ export function checkContainerResources(
 function checkResourceList(list: ResourceList, path: FieldPath, vendor: Vendor): FieldError[] {
   const errors: FieldError[] = []
   for (const name of Object.keys(list)) {
+    if (errors.length >= maxFaults) break
     const place = at(path, name)
     for (const error of checkContainerResourceName(name, place, vendor)) errors.push(error)
     for (const error of checkAmount(name, list[name]!, place, vendor)) errors.push(error)
