@@ -34,8 +34,9 @@ import {
  */
 export async function create(context: WriteContext, object: ApiObject, managed = false): Promise<Buffer> {
   refuseVersion(object)
-  assertOwnCount(object)
   const version = versionOf(context)
+  await context.pieces.rest()
+  assertOwnCount(object)
   await context.pieces.rest()
   return jsonOf(version, await createStored(context, toStored(version, object), managed))
 }

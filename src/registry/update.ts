@@ -147,7 +147,9 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
   const previous = readObject(stored.json)
   await context.pieces.rest()
   const { object, managed } = await transform(fromStored(version, previous))
+  await context.pieces.rest()
   assertOwnCount(object)
+  await context.pieces.rest()
   const next = { object: toStored(version, object, previous), managed }
   return await attemptUpdate(context, { previous, next, stored })
 }

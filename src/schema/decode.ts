@@ -117,6 +117,10 @@ function readBase64(value: string, path: FieldPath): string {
   return canonical
 }
 
+/** Where a pattern tells sooner than the bytes do. */
+const short = 64
+const canonicalForm = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/
+
 /** The last letters of a padded text, which may hold bits that belong to no byte: `YR==` and `YQ==` are the same `a`. */
 const paddedEnd = /^[A-Za-z0-9+/]{2}(?:=|[A-Za-z0-9+/])=$/
 
@@ -125,6 +129,7 @@ const paddedEnd = /^[A-Za-z0-9+/]{2}(?:=|[A-Za-z0-9+/])=$/
  * it cannot read, so a text counts only if it is its own encoding, but for what its last letters hold beyond the bytes.
  */
 function canonicalBase64(text: string): string | undefined {
+  if (text.length <= short && canonicalForm.test(text)) return text
   const canonical = Buffer.from(text, 'base64').toString('base64')
   if (canonical === text) return canonical
   const same = canonical.length === text.length && canonical.slice(0, -4) === text.slice(0, -4)

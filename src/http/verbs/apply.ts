@@ -15,7 +15,9 @@ export const applyType = 'application/apply-patch+yaml'
 export const handleApply: Handler = async (request) => {
   const { exchange, info, resource } = request
   const context = writeContext(request, 'PatchOptions', requireManager(info.query))
-  const { value: config, duplicates } = await readYaml(exchange, await readBody(exchange))
+  const body = await readBody(exchange)
+  exchange.pieces.begin()
+  const { value: config, duplicates } = await readYaml(exchange, body)
   assertAppliedKind(resource, config)
   reportFields(exchange, duplicateFields(duplicates), badRequest)
   const applied = await apply(context, {
