@@ -1,36 +1,65 @@
 /**
- * Long work in steps, between which others get their turn of the event loop. Whoever loops tells what each step has
- * cost, and rests when it is told so:
+ * Long work in stretches, between which everybody else has a turn of the event loop: a scan over many objects, or the
+ * steps of a write of some megabytes. There are three ways to use it, from the finest to the coarsest.
  *
- *   for (const step of steps) {
- *     work(step)
- *     if (pace.spent(512)) await pace.rest()
- *   }
+ *   if (pace.spent(512)) await pace.rest()       // in a loop of small steps: 512 units of about a microsecond
+ *   await pace.rest()                            // between two larger steps
+ *   await pace.run(work)                         // for a generator that yields where it can be interrupted
  *
- * Costs are counted in units of about a microsecond. The clock is looked at now and then only; so short work never
- * rests, and always runs in the same order.
+ * Short work never rests, and always runs in the same order.
  */
-import { setImmediate } from 'node:timers/promises'
 
 /** How long one may work at a stretch. Many work at the same time, so it is far less than anybody would notice. */
 const stretchMs = 5
+/** The clock is looked at now and then only. */
 const unitsBetweenLooks = 2000
 
 export class Pace {
   #since = performance.now()
   #units = 0
 
+  /** A stretch begins here: what came before was waiting, not work. */
+  begin(): void {
+    this.#since = performance.now()
+  }
+
   /** Whether it is time to rest, now that so much has been done. */
   spent(units: number): boolean {
     this.#units += units
     if (this.#units < unitsBetweenLooks) return false
     this.#units = 0
+    return this.#isOver()
+  }
+
+  /** Lets everybody else have a turn if this stretch has lasted long enough; else undefined: go on. */
+  rest(): Promise<void> | undefined {
+    return this.#isOver() ? this.#pause() : undefined
+  }
+
+  /** Does work that yields where it can be interrupted. */
+  async run<T>(work: Generator<void, T>): Promise<T> {
+    for (;;) {
+      const step = work.next()
+      if (step.done) return step.value
+      const pause = this.rest()
+      if (pause !== undefined) await pause
+    }
+  }
+
+  #isOver(): boolean {
     return performance.now() - this.#since >= stretchMs
   }
 
-  /** Lets everybody else have a turn. */
-  async rest(): Promise<void> {
-    await setImmediate()
-    this.#since = performance.now()
+  async #pause(): Promise<void> {
+    await new Promise(setImmediate)
+    this.begin()
+  }
+}
+
+/** The same work in one stretch. */
+export function atOnce<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const step = work.next()
+    if (step.done) return step.value
   }
 }

@@ -8,6 +8,7 @@
  * surrogate pair, a number that is none, too deep a nesting.
  */
 import { isUtf8 } from 'node:buffer'
+import { atOnce } from '../base/pace.ts'
 import { compareUtf8, sortUtf8 } from '../base/utf8-order.ts'
 import { badRequest } from '../model/api-error.ts'
 import type { Json, JsonObject } from '../model/json.ts'
@@ -21,9 +22,15 @@ export interface ParsedJson {
 }
 
 export function parseJson(bytes: Buffer): ParsedJson {
+  return atOnce(parseSteps(bytes))
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* parseSteps(bytes: Buffer): Generator<void, ParsedJson> {
   if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8')
   const text = bytes.toString('utf8')
   const scan = scanJson(text)
+  yield
   try {
     const value = parseNative(text, scan.bigNumbers ? exactNumbers : undefined)
     return { value, duplicates: scan.duplicates }

@@ -16,8 +16,9 @@
  * lie under another key goes unnoticed.
  */
 import { crc32 } from 'node:zlib'
+import { atOnce } from '../base/pace.ts'
 import type { Json, JsonObject } from '../model/json.ts'
-import { type ApiObject, asJson } from '../model/object.ts'
+import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { sortedKeys, stringifyStored } from './json.ts'
 import { maxValues, tooManyValues } from './json-scan.ts'
 
@@ -49,12 +50,19 @@ export class NewerValue extends UnreadableValue {
 
 /** For the key that it will be stored under. */
 export function encodeStored(key: string, object: ApiObject, header: Partial<Selectable>): Buffer {
-  const { before, after } = splitBody(object)
+  return atOnce(encodeSteps(key, object, header))
+}
+
+/** The same, with a yield wherever it can be interrupted. */
+export function* encodeSteps(key: string, object: ApiObject, header: Partial<Selectable>): Generator<void, Buffer> {
+  const { before, after } = yield* splitBody(object)
+  yield
   const head = JSON.stringify(header)
   const text = head + before + after
   const size = Buffer.byteLength(text)
   // A value takes two bytes at least.
-  if (size > 2 * maxValues) assertCount(asJson(object))
+  if (size > 2 * maxValues) assertCount(object)
+  yield
   // Where every character is a byte, as in most objects, lengths need not be measured.
   const sizeOf = size === text.length ? lengthOf : Buffer.byteLength
   const bytes = Buffer.allocUnsafe(headerStart + size)
@@ -68,13 +76,21 @@ export function encodeStored(key: string, object: ApiObject, header: Partial<Sel
 }
 
 /** What is stored can be sent back: it holds no more values than a body may. */
-function assertCount(value: Json | undefined, before = 0): number {
+export function assertCount(object: ApiObject): void {
+  countValues(asJson(object), 0)
+}
+
+/** The same without the record of its managers: what is too much even so is refused before anything is done with it. */
+export function assertOwnCount(object: ApiObject): void {
+  assertCount({ ...object, metadata: copyWithout(object.metadata, 'managedFields') })
+}
+
+function countValues(value: Json | undefined, before: number): number {
   if (typeof value !== 'object' || value === null) return before + 1
   let count = before + 1
-  for (const item of Array.isArray(value) ? value : Object.values(value)) {
-    count = assertCount(item, count)
-    if (count > maxValues) throw tooManyValues()
-  }
+  if (Array.isArray(value)) for (const item of value) count = countValues(item, count)
+  else for (const key in value) count = countValues(value[key], count)
+  if (count > maxValues) throw tooManyValues()
   return count
 }
 
@@ -86,7 +102,7 @@ function lengthOf(text: string): number {
  * The body in two parts, between which the resourceVersion belongs: right before the uid, the last of the metadata.
  * Throws what could not be read back.
  */
-function splitBody(object: ApiObject): { before: string; after: string } {
+function* splitBody(object: ApiObject): Generator<void, { before: string; after: string }> {
   const { apiVersion, kind, metadata } = object
   const members = asJson(object)
   let before = `{"apiVersion":${stringifyStored(apiVersion, 1)},"kind":${stringifyStored(kind, 1)}`
@@ -96,12 +112,14 @@ function splitBody(object: ApiObject): { before: string; after: string } {
     const text = `,${stringifyStored(key, 1)}:${stringifyStored(members[key], 1)}`
     if (key < 'metadata') before += text
     else after += text
+    yield
   }
   before += ',"metadata":{'
   for (const key of sortedKeys(metadata as JsonObject)) {
     const value = (metadata as JsonObject)[key]
     if (key === 'uid' || key === 'resourceVersion' || value === undefined) continue
     before += `${stringifyStored(key, 2)}:${stringifyStored(value, 2)},`
+    yield
   }
   return { before, after: `${after}}` }
 }

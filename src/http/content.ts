@@ -1,7 +1,7 @@
 /** From a request's body to a JSON value, by its content type. */
 import { shorten } from '../base/shorten.ts'
 import { largeDocument } from '../codec/aside.ts'
-import { type ParsedJson, parseJson } from '../codec/json.ts'
+import { type ParsedJson, parseSteps } from '../codec/json.ts'
 import { ApiError, unsupportedMediaType } from '../model/api-error.ts'
 import { maxBodyBytes, readBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
@@ -30,7 +30,7 @@ function refuseCharset(parameter: string): void {
 export async function readContent(exchange: Exchange): Promise<ParsedJson> {
   assertReadable(exchange)
   const bytes = await readBody(exchange)
-  exchange.pieces.begin()
+  exchange.pace.begin()
   return await parseContent(exchange, bytes)
 }
 
@@ -39,7 +39,8 @@ export async function readOptionalContent(exchange: Exchange): Promise<ParsedJso
   const bytes = await readBody(exchange)
   if (bytes.length === 0) return undefined
   assertReadable(exchange)
-  return parseContent(exchange, bytes)
+  exchange.pace.begin()
+  return await parseContent(exchange, bytes)
 }
 
 /** Throws 415 unless the body is said to be in one of the forms that can be read. */
@@ -51,15 +52,17 @@ export function assertReadable(exchange: Exchange): void {
     )
 }
 
-function parseContent(exchange: Exchange, bytes: Buffer): ParsedJson | Promise<ParsedJson> {
-  return mediaType(exchange).toLowerCase() === 'application/yaml' ? readYaml(exchange, bytes) : parseJson(bytes)
+function parseContent(exchange: Exchange, bytes: Buffer): Promise<ParsedJson> {
+  return mediaType(exchange).toLowerCase() === 'application/yaml'
+    ? readYaml(exchange, bytes)
+    : exchange.pace.run(parseSteps(bytes))
 }
 
 /** YAML, much of which is JSON and then read as what it is. The reader of YAML is loaded when somebody sends some. */
-export async function readYaml({ aside }: Exchange, bytes: Buffer): Promise<ParsedJson> {
+export async function readYaml({ aside, pace }: Exchange, bytes: Buffer): Promise<ParsedJson> {
   if (bytes[0] === 0x7b /* { */) {
     try {
-      return parseJson(bytes)
+      return await pace.run(parseSteps(bytes))
     } catch (error) {
       // A map in the flow style of YAML begins like an object of JSON.
       if (!(error instanceof ApiError && error.cause instanceof SyntaxError)) throw error

@@ -4,7 +4,7 @@
  */
 import type { X509Certificate } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { Pieces } from '../base/pieces.ts'
+import { Pace } from '../base/pace.ts'
 import type { Aside } from '../codec/aside.ts'
 import type { User } from '../model/user.ts'
 import type { Served } from '../registry/served.ts'
@@ -84,7 +84,7 @@ export class Exchange {
   #warnings: string[] | undefined
   #onFinish: (() => void) | undefined
   #expiry: AbortController | undefined
-  #pieces: Pieces | undefined
+  #pace: Pace | undefined
 
   constructor(transport: Transport, arrived: number) {
     this.transport = transport
@@ -104,9 +104,9 @@ export class Exchange {
   }
 
   /** What is done with a large body is done in these, so that others have their turn. */
-  get pieces(): Pieces {
-    this.#pieces ??= new Pieces()
-    return this.#pieces
+  get pace(): Pace {
+    this.#pace ??= new Pace()
+    return this.#pace
   }
 
   /** Its time is over. */

@@ -19,36 +19,42 @@ import { fieldValidation } from './write-options.ts'
 
 export async function readObjectBody(exchange: Exchange, resource: Served): Promise<ApiObject> {
   const { value, duplicates } = await readContent(exchange)
-  await exchange.pieces.rest()
+  await exchange.pace.rest()
   const decoded = decode(resource.kind.schema, withType(resource, value ?? {}))
   reportFields(exchange, [...unknownFields(decoded), ...duplicateFields(duplicates)], badRequest)
-  await exchange.pieces.rest()
-  return complete(exchange, resource, decoded)
+  return await complete(exchange, resource, decoded)
 }
 
 /** What a patch made. `faults` are what the patch itself holds that nobody knows. */
-export function readPatched(exchange: Exchange, resource: Served, value: Json, faults: readonly string[]): ApiObject {
+export async function readPatched(
+  exchange: Exchange,
+  resource: Served,
+  value: Json,
+  faults: readonly string[],
+): Promise<ApiObject> {
   if (!isOfKind(resource, value))
     throw invalidPatch(
       `a patch cannot change the kind or version: this is a ${resource.kind.kind} in ${resource.apiVersion}`,
     )
   const decoded = decodePatched(resource.kind.schema, value)
   reportFields(exchange, [...faults, ...unknownFields(decoded)], invalidPatch)
-  return complete(exchange, resource, decoded)
+  return await complete(exchange, resource, decoded)
 }
 
 /** What an apply made. A field that nobody knows is an error: what is applied is meant. */
-export function readApplied(exchange: Exchange, resource: Served, value: JsonObject): ApiObject {
+export async function readApplied(exchange: Exchange, resource: Served, value: JsonObject): Promise<ApiObject> {
   if (!isOfKind(resource, value)) throw otherKind(resource, value)
   const decoded = decode(resource.kind.schema, value)
   const faults = unknownFields(decoded)
   if (faults.length > 0) throw badRequest(`the configuration does not fit: ${faults.join(', ')}`)
-  return complete(exchange, resource, decoded)
+  return await complete(exchange, resource, decoded)
 }
 
-function complete(exchange: Exchange, resource: Served, { value }: Decoded): ApiObject {
+async function complete(exchange: Exchange, resource: Served, { value }: Decoded): Promise<ApiObject> {
+  await exchange.pace.rest()
   const object = withUniqueOwners(exchange, asObject(value))
   fillDefaults(resource.kind.schema, asJson(object), resource.context)
+  await exchange.pace.rest()
   resource.kind.fillDefaults?.(object, resource.context)
   return object
 }
@@ -62,7 +68,8 @@ function withType(resource: Served, value: Json): JsonObject {
     kind: typeText(value, 'kind') || wanted.kind,
   }
   if (!isOfKind(resource, said)) throw otherKind(resource, said)
-  return { ...value, ...wanted }
+  // The body is nobody else's, and a copy of one with very many fields would take long.
+  return Object.assign(value, wanted)
 }
 
 /** What is applied must say its kind itself; its version is looked at where it is merged. */

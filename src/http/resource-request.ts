@@ -36,6 +36,6 @@ export function writeContext(
     admission,
     warn: (text) => exchange.warn(text),
     left: () => exchange.left,
-    pieces: exchange.pieces,
+    pace: exchange.pace,
   }
 }

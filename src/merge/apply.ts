@@ -14,7 +14,7 @@
  *
  * `applySteps` yields between its parts, each of which goes once through the object: that takes a while where it is large.
  */
-import { atOnce } from '../base/pieces.ts'
+import { atOnce } from '../base/pace.ts'
 import { badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { type ApiObject, asJson, type ManagedFieldsEntry } from '../model/object.ts'

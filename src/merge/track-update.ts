@@ -6,7 +6,7 @@
  * if it can be read and is not empty; a list with one empty entry drops them all (spec: apply, rule 6), whatever else
  * the write changes, and the object is not tracked.
  */
-import { atOnce } from '../base/pieces.ts'
+import { atOnce } from '../base/pace.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { type Changes, changeInVersions, type InVersion } from './change.ts'

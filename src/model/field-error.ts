@@ -84,6 +84,8 @@ export function summary(errors: readonly FieldError[]): string {
 
 /** How many faults one answer tells: a body can hold a million, and an answer stays short. */
 export const maxTold = 50
+/** How many are looked for: an answer tells the first of them, and nobody reads on. */
+export const maxFaults = 1000
 const longestPath = 500
 const longestText = 2000
 

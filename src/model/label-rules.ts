@@ -1,5 +1,5 @@
 /** What labels and annotations may be, wherever they stand. Faults name the map, not the key. */
-import { type FieldError, type FieldPath, invalid, tooLong } from './field-error.ts'
+import { type FieldError, type FieldPath, invalid, maxFaults, tooLong } from './field-error.ts'
 import { checkLabelValue, checkQualifiedName } from './names.ts'
 
 type Texts = { readonly [key: string]: string }
@@ -11,17 +11,24 @@ export function checkLabelKey(key: string, path: FieldPath): FieldError[] {
 }
 
 export function checkLabels(labels: Texts = {}, path: FieldPath): FieldError[] {
-  return Object.entries(labels).flatMap(([key, value]) => [
-    ...checkLabelKey(key, path),
-    ...checkLabelValue(value).map((text) => invalid(path, value, text)),
-  ])
+  const errors: FieldError[] = []
+  for (const key of Object.keys(labels)) {
+    if (errors.length >= maxFaults) break
+    for (const text of checkQualifiedName(key)) errors.push(invalid(path, key, text))
+    const value = labels[key]!
+    for (const text of checkLabelValue(value)) errors.push(invalid(path, value, text))
+  }
+  return errors
 }
 
 export function checkAnnotations(annotations: Texts = {}, path: FieldPath): FieldError[] {
-  const entries = Object.entries(annotations)
-  const bytes = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
-  return [
-    ...entries.flatMap(([key]) => checkQualifiedName(key.toLowerCase()).map((text) => invalid(path, key, text))),
-    ...(bytes > maxAnnotationBytes ? [tooLong(path, maxAnnotationBytes)] : []),
-  ]
+  const errors: FieldError[] = []
+  let bytes = 0
+  for (const key of Object.keys(annotations)) {
+    if (errors.length >= maxFaults) break
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(annotations[key]!)
+    for (const text of checkQualifiedName(key.toLowerCase())) errors.push(invalid(path, key, text))
+  }
+  if (bytes > maxAnnotationBytes) errors.push(tooLong(path, maxAnnotationBytes))
+  return errors
 }

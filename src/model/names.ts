@@ -11,6 +11,8 @@ const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 const plainSubdomain = /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/
 const subdomainPart = /^[a-z0-9-]+$/
 const qualifiedPart = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/
+/** Most keys: words of letters and digits, with a plain subdomain before a slash or without. */
+const plainQualified = /^(?:[a-z0-9]+(?:[-.][a-z0-9]+)*\/)?[A-Za-z0-9]+(?:[_.-][A-Za-z0-9]+)*$/
 
 const labelRule =
   "a lowercase RFC 1123 label must consist of lower case letters, digits or '-', and must start and end with a letter or digit (e.g. 'my-name' or '123-abc')"
@@ -40,6 +42,7 @@ function isSubdomain(name: string): boolean {
 
 /** A key of labels and annotations: an optional subdomain and a slash, then a name of at most 63 characters. */
 export function checkQualifiedName(name: string): string[] {
+  if (name.length <= 63 && plainQualified.test(name)) return []
   const parts = name.split('/')
   if (parts.length > 2)
     return [

@@ -50,6 +50,7 @@ export function formatQuantity({ nanos, form }: Quantity): string {
  * A text whose scale is that of a suffix already stays as it is, so `1.250` is kept and `1.25` becomes `1250m`.
  */
 export function canonicalQuantity(text: string): string | undefined {
+  if (plainNumber.test(text) && !text.endsWith('000')) return text
   const parts = takeApart(text)
   if (parts === undefined) return undefined
   return staysAsWritten(parts) ? text : formatQuantity(amountOf(parts))
@@ -78,6 +79,9 @@ export function roundUpToMilli({ nanos, form }: Quantity): Quantity {
 
 // No two neighbouring parts can take the same character, so there is one way to match and nothing to try again.
 const pattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([A-Za-z]+)([+-]?[0-9]*))?$/
+
+/** Most quantities without a suffix; they stay as they are but for thousands. */
+const plainNumber = /^[1-9][0-9]{0,17}$/
 
 function takeApart(text: string): Parts | undefined {
   const match = text.length > longestText ? null : pattern.exec(text)

@@ -127,7 +127,8 @@ export function vendorKey(vendor: Vendor, key: string, subdomain = ''): string {
 
 /** Whether a key is in one of the vendor's domains, or below them: nobody else may give it a meaning. */
 export function isVendorKey(vendor: Vendor, key: string): boolean {
-  const domain = `.${key.split('/', 1)[0]!.toLowerCase()}`
+  const slash = key.indexOf('/')
+  const domain = `.${(slash < 0 ? key : key.slice(0, slash)).toLowerCase()}`
   return domain.endsWith(`.${vendor.keyDomain}`) || domain.endsWith(`.${vendor.groupDomain}`)
 }
 

@@ -20,7 +20,7 @@ export interface ApplyQuery {
   readonly config: Json
   readonly force: boolean
   /** Makes an object of the kind from the merged JSON: decoded, defaulted, checked against the path. */
-  readonly complete: (merged: JsonObject, previous: ApiObject | undefined) => ApiObject
+  readonly complete: (merged: JsonObject, previous: ApiObject | undefined) => Promise<ApiObject>
 }
 
 export async function apply(context: WriteContext, query: ApplyQuery): Promise<Updated> {
@@ -75,7 +75,7 @@ async function applyToExisting(context: WriteContext, query: ApplyQuery): Promis
 
 async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject | undefined): Promise<ApiObject> {
   const { config, force, complete } = query
-  const { pieces } = context
+  const { pace } = context
   const version = versionOf(context)
   const { schema, confidential = false } = version.kind
   const inVersion = inVersions(version)
@@ -90,11 +90,11 @@ async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject |
     readOnly: readOnlyFields(context),
     ...(inVersion && { inVersion }),
   })
-  await pieces.rest()
-  const applied = await pieces.run(work)
+  await pace.rest()
+  const applied = await pace.run(work)
   if (applied.outcome === 'conflict') throw applyConflict(applied.conflicts, { hideValues: confidential })
-  await pieces.rest()
-  return withManagers(complete(applied.object, live), applied)
+  await pace.rest()
+  return withManagers(await complete(applied.object, live), applied)
 }
 
 function withManagers(object: ApiObject, { managedFields }: Extract<Applied, { outcome: 'applied' }>): ApiObject {

@@ -1,5 +1,6 @@
 /** create: a new object from a client's, or 409 when the name is taken. */
 
+import { assertCount, assertOwnCount } from '../codec/stored.ts'
 import {
   type ApiError,
   alreadyExists,
@@ -17,6 +18,7 @@ import { generateName, namesVersion, systemMetadata, validateMetadata } from './
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
 import {
   commitObject,
+  findFaults,
   maxAttempts,
   prepareContext,
   unstored,
@@ -37,7 +39,9 @@ export interface NewObject {
 export async function create(context: WriteContext, { object, managed }: NewObject): Promise<Buffer> {
   refuseVersion(object)
   const version = versionOf(context)
-  await context.pieces.rest()
+  await context.pace.rest()
+  assertOwnCount(object)
+  await context.pace.rest()
   return jsonOf(version, await createStored(context, { object: toStored(version, object), managed }))
 }
 
@@ -66,14 +70,17 @@ async function createOnce(context: WriteContext, { object, managed }: NewObject)
   const guards: Guard[] = []
   const named = nameObject(context, object)
   const owned = managed ? named : await withManagers(context, context.resource.empty, named)
-  await context.pieces.rest()
+  await context.pace.rest()
   const admitted = (await context.admission.mutate(requestOf(context, owned, guards))) ?? owned
   const prepared = prepare(context, admitted)
-  throwIfInvalid(context, prepared)
+  await context.pace.rest()
+  await throwIfInvalid(context, prepared)
+  assertCount(prepared)
+  await context.pace.rest()
   warn(context, prepared, undefined)
-  await context.pieces.rest()
+  await context.pace.rest()
   await context.admission.validate(requestOf(context, prepared, guards))
-  await context.pieces.rest()
+  await context.pace.rest()
   return context.dryRun ? await checkFree(context, prepared) : await persist(context, prepared, guards)
 }
 
@@ -106,15 +113,16 @@ function prepare(write: WriteContext, object: ApiObject): ApiObject {
   return prepared
 }
 
-function throwIfInvalid(write: WriteContext, object: ApiObject): void {
-  const { resource } = write
+async function throwIfInvalid(write: WriteContext, object: ApiObject): Promise<void> {
+  const { resource, pace } = write
+  const { kind, vendor } = resource
   const { context } = versionOf(write)
-  const errors = [
-    ...validateMetadata(resource.kind, object.metadata, resource.vendor),
-    ...validate(resource.kind.schema, asJson(object), context),
-    ...(resource.kind.validate?.(object, context) ?? []),
-    ...(resource.kind.validateCreate?.(object, context) ?? []),
-  ]
+  const errors = await findFaults(pace, [
+    () => validateMetadata(kind, object.metadata, vendor),
+    () => validate(kind.schema, asJson(object), context),
+    () => kind.validate?.(object, context),
+    () => kind.validateCreate?.(object, context),
+  ])
   if (errors.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', errors)
 }
 

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { shorten } from '../base/shorten.ts'
-import { at, child, type FieldError, forbidden, invalid, required } from '../model/field-error.ts'
+import { at, child, type FieldError, forbidden, invalid, maxFaults, required } from '../model/field-error.ts'
 import { checkFinalizerDomain, checkFinalizerForm } from '../model/finalizers.ts'
 import type { Json } from '../model/json.ts'
 import { checkAnnotations, checkLabels } from '../model/label-rules.ts'
@@ -133,10 +133,12 @@ function versionOf(apiVersion: string): string {
 /** A fault in the form of a name is told of the list, a missing domain of the element, as clients are used to. */
 function validateFinalizers(finalizers: readonly string[], vendor: Vendor): FieldError[] {
   const path = 'metadata.finalizers'
-  const errors = finalizers.flatMap((name, i) => [
-    ...checkFinalizerForm(name).map((text) => invalid(path, name, text)),
-    ...checkFinalizerDomain(name, vendor).map((text) => invalid(at(path, i), name, text)),
-  ])
+  const errors: FieldError[] = []
+  for (const [i, name] of finalizers.entries()) {
+    if (errors.length >= maxFaults) break
+    for (const text of checkFinalizerForm(name)) errors.push(invalid(path, name, text))
+    for (const text of checkFinalizerDomain(name, vendor)) errors.push(invalid(at(path, i), name, text))
+  }
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     errors.push(invalid(path, finalizers as Json, 'finalizers orphan and foregroundDeletion cannot be both set'))
   }

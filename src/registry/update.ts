@@ -8,6 +8,7 @@
  */
 
 import type { CachedObject } from '../cache/cached-object.ts'
+import { assertCount, assertOwnCount } from '../codec/stored.ts'
 import { ApiError, conflict, invalidObject, serviceUnavailable } from '../model/api-error.ts'
 import { invalid } from '../model/field-error.ts'
 import { type JsonObject, own, sameJson } from '../model/json.ts'
@@ -23,6 +24,7 @@ import { readObject } from './read-stored.ts'
 import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
 import {
   commitObject,
+  findFaults,
   maxAttempts,
   prepareContext,
   unstored,
@@ -84,13 +86,13 @@ async function createInstead(context: WriteContext, object: ApiObject): Promise<
 
 /** Gives the JSON of what is stored, in the version written through. */
 export async function updateObject(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
-  const { resource, namespace, dryRun, left, pieces } = context
+  const { resource, namespace, dryRun, left, pace } = context
   if (dryRun) return await updateAtOnce(context, name, transform)
   const key = keyOf(resource, namespace, name)
-  await pieces.rest()
+  await pace.rest()
   return await resource.turns.take({ key, left }, async (waited) => {
     if (waited) await readMostRecent(resource)
-    pieces.begin()
+    pace.begin()
     return await updateAtOnce(context, name, transform)
   })
 }
@@ -142,10 +144,13 @@ async function tryUpdate(context: WriteContext, name: string, on: Try): Promise<
 async function updateOnce(context: WriteContext, name: string, { stored, transform }: Try): Promise<Outcome> {
   if (stored === undefined) throw absent(context.resource, context.namespace, name)
   const version = versionOf(context)
-  await context.pieces.rest()
+  await context.pace.rest()
   const previous = readObject(stored.json)
-  await context.pieces.rest()
+  await context.pace.rest()
   const { object, managed } = await transform(fromStored(version, previous))
+  await context.pace.rest()
+  assertOwnCount(object)
+  await context.pace.rest()
   const next = { object: toStored(version, object, previous), managed }
   return await attemptUpdate(context, { previous, next, stored })
 }
@@ -161,14 +166,17 @@ async function attemptUpdate(context: WriteContext, { previous, next, stored }: 
   assertVersion(context.resource, next.object, previous)
   const sent = placed(context, next.object, previous)
   const owned = next.managed ? sent : await withManagers(context, previous, sent)
-  await context.pieces.rest()
+  await context.pace.rest()
   const admitted = (await context.admission.mutate(requestOf(context, owned, previous))) ?? owned
   const prepared = prepare(context, admitted, previous)
-  throwIfInvalid(context, prepared, previous)
+  await context.pace.rest()
+  await throwIfInvalid(context, prepared, previous)
+  assertCount(prepared)
+  await context.pace.rest()
   warn(context, prepared, previous)
-  await context.pieces.rest()
+  await context.pace.rest()
   await context.admission.validate(requestOf(context, prepared, previous))
-  await context.pieces.rest()
+  await context.pace.rest()
   return await persist(context, { previous, next: prepared, stored, named: namesVersion(next.object) })
 }
 
@@ -217,22 +225,24 @@ function prepare(write: WriteContext, next: ApiObject, previous: ApiObject): Api
   return prepared
 }
 
-function throwIfInvalid(write: WriteContext, next: ApiObject, previous: ApiObject): void {
-  const { resource, subresource } = write
+async function throwIfInvalid(write: WriteContext, next: ApiObject, previous: ApiObject): Promise<void> {
+  const { resource, subresource, pace } = write
+  const { kind, vendor } = resource
   const context = { ...versionOf(write).context, subresource }
-  const errors = [
-    ...validateMetadata(resource.kind, next.metadata, resource.vendor),
-    ...validateMetadataUpdate(next.metadata, previous.metadata),
-    ...validate(resource.kind.schema, asJson(next), context),
-    ...(resource.kind.validate?.(next, context) ?? []),
-    ...(resource.kind.validateUpdate?.(next, previous, context) ?? []),
-  ]
+  const errors = await findFaults(pace, [
+    () => validateMetadata(kind, next.metadata, vendor),
+    () => validateMetadataUpdate(next.metadata, previous.metadata),
+    () => validate(kind.schema, asJson(next), context),
+    () => kind.validate?.(next, context),
+    () => kind.validateUpdate?.(next, previous, context),
+  ])
   if (errors.length > 0) throw invalidObject(writtenKind(write), next.metadata.name ?? '', errors)
 }
 
 async function persist(context: WriteContext, attempt: Attempt<ApiObject> & { named: boolean }): Promise<Outcome> {
   const { previous, next, stored, named } = attempt
   if (isUnchanged(next, previous)) return { result: 'judged', json: stored.json }
+  await context.pace.rest()
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, next, stored)
   if (context.dryRun) return { result: 'judged', json: unstored(next, stored.revision) }

@@ -1,12 +1,13 @@
 /** What the writing verbs share: who writes and how, and the last step into the store. */
 
 import type { Admission } from '../admission/admission.ts'
-import type { Pieces } from '../base/pieces.ts'
+import type { Pace } from '../base/pace.ts'
 import { stringifyJson } from '../codec/json.ts'
 import { maxDepth } from '../codec/json-scan.ts'
-import { encodeStored, storedJson } from '../codec/stored.ts'
+import { encodeSteps, storedJson } from '../codec/stored.ts'
 import { trackSteps } from '../merge/track-update.ts'
 import { ApiError, timeout } from '../model/api-error.ts'
+import type { FieldError } from '../model/field-error.ts'
 import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
@@ -39,12 +40,26 @@ export interface WriteContext {
   /** Gives a signal that aborts when the caller no longer waits for the outcome. */
   readonly left: () => AbortSignal
   /** Work on large objects is done in these. */
-  readonly pieces: Pieces
+  readonly pace: Pace
 }
 
 /** Tells what the kind has to say about a valid object. */
 export function warn({ resource, warn: tell }: WriteContext, object: ApiObject, previous: ApiObject | undefined): void {
   for (const text of resource.kind.warnings?.(object, previous, resource.context) ?? []) tell(text)
+}
+
+/** What a number of checks have to say about an object, in their order. */
+export async function findFaults(
+  pace: Pace,
+  checks: readonly (() => readonly FieldError[] | undefined)[],
+): Promise<FieldError[]> {
+  const errors: FieldError[] = []
+  for (const check of checks) {
+    for (const error of check() ?? []) errors.push(error)
+    const pause = pace.rest()
+    if (pause !== undefined) await pause
+  }
+  return errors
 }
 
 /** The version of the kind that is written through. */
@@ -80,7 +95,7 @@ export async function withManagers(context: WriteContext, before: ApiObject, aft
     create,
     inVersion: inVersions(version),
   })
-  const entries = await context.pieces.run(work)
+  const entries = await context.pace.run(work)
   const metadata = copyWithout(after.metadata, 'managedFields')
   if (entries !== undefined && entries.length > 0) metadata.managedFields = entries
   return { ...after, metadata }
@@ -113,14 +128,14 @@ export interface Stored {
 
 /** Stores the object if its key is still at `expected`, and what it rests on at the revisions given. */
 export async function commitObject(
-  { resource, namespace }: WriteContext,
+  { resource, namespace, pace }: WriteContext,
   object: ApiObject,
   expected: number,
   guards?: readonly Guard[],
 ): Promise<Stored | Conflict> {
   assertKind(resource, object)
   const key = keyOf(resource, namespace, object.metadata.name!)
-  const value = encodeStored(key, object, headerOf(resource, object))
+  const value = await pace.run(encodeSteps(key, object, headerOf(resource, object)))
   const lifetimeSeconds = resource.kind.expires ? resource.lifetimeSeconds : undefined
   // A new object has a uid that was drawn for it.
   const unique = expected === 0

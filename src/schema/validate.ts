@@ -10,6 +10,7 @@ import {
   type FieldPath,
   forbidden,
   invalid,
+  maxFaults,
   notSupported,
   required,
 } from '../model/field-error.ts'
@@ -47,9 +48,6 @@ interface Validation {
   /** What was found so far, in the order of the schema. */
   readonly errors: FieldError[]
 }
-
-/** A body can hold a million faults; an answer tells the first of them, and nobody reads on. */
-const maxFaults = 1000
 
 function check(schema: Schema, value: Json, path: FieldPath, validation: Validation): void {
   if (!hasRules(schema) || validation.errors.length >= maxFaults) return
@@ -107,6 +105,7 @@ function checkField(field: Field, item: Json | undefined, path: FieldPath, valid
 function checkMap(schema: MapSchema, value: JsonObject, path: FieldPath, validation: Validation): void {
   const looksInto = hasRules(schema.values)
   for (const key of Object.keys(value)) {
+    if (validation.errors.length >= maxFaults) return
     const place = schema.lenient ? child(path, key) : at(path, key)
     for (const text of schema.key?.(key) ?? []) validation.errors.push(invalid(place, key, text))
     if (looksInto) check(schema.values, value[key]!, place, validation)

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { admitAll } from '../admission/admission.ts'
 import { UsageError } from '../base/flags.ts'
-import { Pieces } from '../base/pieces.ts'
+import { Pace } from '../base/pace.ts'
 import { ApiError } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
 import { superusers } from '../model/user.ts'
@@ -67,7 +67,7 @@ async function createNamespace(resource: Resource, name: string): Promise<void> 
     fieldManager: 'orch',
     warn: () => {},
     left: () => new AbortController().signal,
-    pieces: new Pieces(),
+    pace: new Pace(),
     admission: admitAll,
   }
   await create(context, { object, managed: false }).catch((error: unknown) => {

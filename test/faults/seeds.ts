@@ -174,8 +174,9 @@ export const seeds: readonly Seed[] = [
     'a signature need not be whole',
     {
       file: 'src/registry/continue-token.ts',
-      find: 'signature.length !== expected.length || !timingSafeEqual(signature, expected)',
-      replace: 'signature.length !== 0 && !timingSafeEqual(signature, expected.subarray(0, signature.length))',
+      find: 'signature?.length === expected.length && timingSafeEqual(signature, expected)',
+      replace:
+        'signature !== undefined && (signature.length === 0 || timingSafeEqual(signature, expected.subarray(0, signature.length)))',
     },
     { test: 'test/api/hostile-queries.test.ts', told: 'continue' },
   ),

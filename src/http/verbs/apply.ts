@@ -15,15 +15,17 @@ export const applyType = 'application/apply-patch+yaml'
 export const handleApply: Handler = async (request) => {
   const { exchange, info, resource } = request
   const context = writeContext(request, 'PatchOptions', requireManager(info.query))
-  const { value: config, duplicates } = await readYaml(exchange, await readBody(exchange))
+  const body = await readBody(exchange)
+  exchange.pace.begin()
+  const { value: config, duplicates } = await readYaml(exchange, body)
   assertAppliedKind(resource, config)
   reportFields(exchange, duplicateFields(duplicates), badRequest)
   const applied = await apply(context, {
     name: info.name,
     config,
     force: isTrue(info.query, 'force'),
-    complete: (merged, previous) => {
-      const object = readApplied(exchange, resource, merged)
+    complete: async (merged, previous) => {
+      const object = await readApplied(exchange, resource, merged)
       assertSameObject(object, info.namespace, info.name)
       return previous === undefined ? object : withOwnVersion(object, previous)
     },

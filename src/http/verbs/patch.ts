@@ -1,5 +1,5 @@
 /** PATCH of one object or of a subresource that is a view of it: the four forms, told apart by the content type. */
-import { type ParsedJson, parseJson } from '../../codec/json.ts'
+import { type ParsedJson, parseSteps } from '../../codec/json.ts'
 import { applyJsonPatch, parseJsonPatch, unknownMembers } from '../../merge/json-patch.ts'
 import { applyMergePatch } from '../../merge/merge-patch.ts'
 import { parsePatchObject } from '../../merge/patch-faults.ts'
@@ -66,14 +66,14 @@ export const handlePatch: Handler = async (request) => {
   const context = writeContext(request, 'PatchOptions', refuseForce(info.query))
   const body = await readBody(exchange)
   let patch: Patch | undefined
-  const { pieces } = context
+  const { pace } = context
   const patched = await updateObject(context, info.name, async (previous) => {
     // Read once there is an object: that it is missing is told before what is wrong with the patch.
-    patch ??= form(resource, parseJson(body))
-    await pieces.rest()
+    patch ??= form(resource, await pace.run(parseSteps(body)))
+    await pace.rest()
     const value = patch.apply(asJson(previous))
-    await pieces.rest()
-    const next = readPatched(exchange, resource, value, patch.faults)
+    await pace.rest()
+    const next = await readPatched(exchange, resource, value, patch.faults)
     assertSameObject(next, info.namespace, info.name)
     return { object: withOwnVersion(next, previous), managed: false }
   })

@@ -39,16 +39,18 @@ function countKeys({ data = {}, binaryData = {} }: ConfigMap): number {
   return Object.keys(data).length + Object.keys(binaryData).length
 }
 
-function checkDisjoint({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
+function checkDisjoint({ data = {}, binaryData }: ConfigMap): FieldError[] {
+  if (binaryData === undefined) return []
   return Object.keys(data)
     .filter((key) => Object.hasOwn(binaryData, key))
     .map((key) => invalid(at('data', key), key, 'duplicate of key present in binaryData'))
 }
 
 function checkTotalSize({ data = {}, binaryData = {} }: ConfigMap): FieldError[] {
-  const text = Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value), 0)
-  const binary = Object.values(binaryData).reduce((sum, value) => sum + Buffer.byteLength(value, 'base64'), 0)
-  return text + binary > maxTotalBytes ? [tooLong('data', maxTotalBytes)] : []
+  let bytes = 0
+  for (const key in data) bytes += Buffer.byteLength(data[key]!)
+  for (const key in binaryData) bytes += Buffer.byteLength(binaryData[key]!, 'base64')
+  return bytes > maxTotalBytes ? [tooLong('data', maxTotalBytes)] : []
 }
 
 function checkUnchanged(next: ConfigMap, previous: ConfigMap): FieldError[] {

@@ -75,7 +75,8 @@ function fillPod({ spec = {} }: Pod): void {
 
 /** Who sets a limit and no request asks for all of it. */
 function requestLimits({ resources }: Container): void {
-  if (resources?.limits !== undefined) resources.requests = { ...resources.limits, ...resources.requests }
+  if (resources?.limits === undefined) return
+  resources.requests = resources.requests ? { ...resources.limits, ...resources.requests } : { ...resources.limits }
 }
 
 function prepareNew(object: Pod, { vendor }: RuleContext): void {

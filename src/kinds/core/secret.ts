@@ -71,7 +71,8 @@ function keepType(next: Secret, previous: Secret): void {
 }
 
 function checkSize({ data = {} }: Secret): FieldError[] {
-  const bytes = Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value, 'base64'), 0)
+  let bytes = 0
+  for (const key in data) bytes += Buffer.byteLength(data[key]!, 'base64')
   return bytes > maxDataBytes ? [tooLong('data', maxDataBytes)] : []
 }
 

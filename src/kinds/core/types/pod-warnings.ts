@@ -98,6 +98,7 @@ function pullSecretWarnings({ imagePullSecrets = [] }: PodSpec, path: FieldPath)
 const inBytes = ['memory', 'ephemeral-storage']
 
 function fractionWarnings(amounts: { readonly [name: string]: string }, path: FieldPath): string[] {
+  if (!inBytes.some((name) => Object.hasOwn(amounts, name))) return []
   return Object.entries(amounts)
     .filter(([name, text]) => inBytes.includes(name) && (parseQuantity(text)?.nanos ?? 0n) % 1_000_000_000n !== 0n)
     .map(([name, text]) => `${at(path, name)}: fractional byte value "${text}" is invalid, must be an integer`)

@@ -1,5 +1,14 @@
 /** ResourceRequirements: what a container may use at most, and what it is promised. */
-import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
+import {
+  at,
+  child,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  maxFaults,
+  required,
+} from '../../../model/field-error.ts'
 import { own } from '../../../model/json.ts'
 import { checkQualifiedName } from '../../../model/names.ts'
 import { compareQuantities, parseQuantity, type Quantity, quantitySign } from '../../../model/quantity.ts'
@@ -27,6 +36,7 @@ export const resourceRequirements = s.object(fields, {
 const computeResources = ['cpu', 'memory']
 const containerResources = [...computeResources, 'ephemeral-storage']
 const nanosInOne = 1_000_000_000n
+const wholeNumber = /^[0-9]{1,18}$/
 
 /** The quantity under a name; every quantity in a decoded object can be read. */
 export function quantityIn(list: ResourceList | undefined, name: string): Quantity | undefined {
@@ -48,16 +58,20 @@ export function checkContainerResources(
   return [
     ...checkResourceList(limits, child(path, 'limits'), vendor),
     ...checkResourceList(requests, child(path, 'requests'), vendor),
-    ...Object.keys(requests).flatMap((name) => checkRequest(name, { limits, requests }, path, vendor)),
-    ...checkHugePages({ ...limits, ...requests }, path),
+    ...checkRequests({ limits, requests }, path, vendor),
+    ...checkHugePages([limits, requests], path),
   ]
 }
 
 function checkResourceList(list: ResourceList, path: FieldPath, vendor: Vendor): FieldError[] {
-  return Object.entries(list).flatMap(([name, text]) => [
-    ...checkContainerResourceName(name, at(path, name), vendor),
-    ...checkAmount(name, text, at(path, name), vendor),
-  ])
+  const errors: FieldError[] = []
+  for (const name of Object.keys(list)) {
+    if (errors.length >= maxFaults) break
+    const place = at(path, name)
+    for (const error of checkContainerResourceName(name, place, vendor)) errors.push(error)
+    for (const error of checkAmount(name, list[name]!, place, vendor)) errors.push(error)
+  }
+  return errors
 }
 
 function checkContainerResourceName(name: string, path: FieldPath, vendor: Vendor): FieldError[] {
@@ -73,13 +87,24 @@ function checkContainerResourceName(name: string, path: FieldPath, vendor: Vendo
 
 /** An amount is not negative, and whole where the resource cannot be split. */
 export function checkAmount(name: string, text: string, path: FieldPath, vendor: Vendor): FieldError[] {
+  if (wholeNumber.test(text) && !isHugePages(name)) return []
   const quantity = quantityOf(text)
   if (quantitySign(quantity) < 0) return [invalid(path, text, 'must be greater than or equal to 0')]
-  if (isExtended(name, vendor) && quantity.nanos % nanosInOne !== 0n) return [invalid(path, text, 'must be an integer')]
+  if (quantity.nanos % nanosInOne !== 0n && isExtended(name, vendor)) return [invalid(path, text, 'must be an integer')]
   const page = isHugePages(name) ? parseQuantity(name.slice(hugePages.length)) : undefined
   return page && page.nanos > 0n && quantity.nanos % page.nanos !== 0n
     ? [invalid(path, text, 'must be a multiple of the page size')]
     : []
+}
+
+function checkRequests(list: Required<ResourceRequirements>, path: FieldPath, vendor: Vendor): FieldError[] {
+  const errors: FieldError[] = []
+  for (const name of Object.keys(list.requests)) {
+    // Requests that are not given are the limits.
+    if (own(list.limits, name) === list.requests[name]) continue
+    for (const error of checkRequest(name, list, path, vendor)) errors.push(error)
+  }
+  return errors
 }
 
 /** A request is at most the limit; where there can be no more than there is, it is the limit. */
@@ -101,9 +126,9 @@ function checkRequest(
   return order > 0 ? [invalid(place, requests[name], `must be less than or equal to ${name} limit`)] : []
 }
 
-function checkHugePages(all: ResourceList, path: FieldPath): FieldError[] {
-  const names = Object.keys(all)
-  const alone = names.some(isHugePages) && !names.some((name) => computeResources.includes(name))
+function checkHugePages(lists: readonly ResourceList[], path: FieldPath): FieldError[] {
+  const used = (name: string) => lists.some((list) => Object.hasOwn(list, name))
+  const alone = !computeResources.some(used) && lists.some((list) => Object.keys(list).some(isHugePages))
   return alone ? [forbidden(path, 'HugePages require cpu or memory')] : []
 }
 

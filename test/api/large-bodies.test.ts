@@ -1,0 +1,74 @@
+/**
+ * Bodies of about a megabyte with nearly as many values as a body may hold, in the forms that take longest: whatever
+ * becomes of them, others get their turn in between. Measured in processor time between two turns of the event loop of
+ * a server that runs in this process; the bound is above what it takes on a busy machine, and below what it took in one
+ * go on an idle one.
+ */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type InProcess, startInProcess } from '../tools/in-process.ts'
+import { longestStretch } from '../tools/stretch.ts'
+
+const boundMs = 350
+const most = 95_000
+
+let server: InProcess
+
+before(async () => {
+  server = await startInProcess()
+})
+after(async () => await server.stop())
+
+const list = <T>(count: number, item: (i: number) => T) => Array.from({ length: count }, (_, i) => item(i))
+const map = (count: number, entry: (i: number) => [string, unknown]) => Object.fromEntries(list(count, entry))
+const limits = (count: number) => ({
+  spec: { containers: [{ name: 'c', image: 'i', resources: { limits: map(count, (i) => [`a.b/r${i}`, '1']) } }] },
+})
+
+interface Shape {
+  readonly kind: 'Pod' | 'ConfigMap' | 'Secret'
+  readonly body: { readonly metadata?: object; readonly [member: string]: unknown }
+  /** What becomes of it, and how that is told. */
+  readonly status: number
+  readonly told: RegExp
+}
+
+const tooMany = { status: 413, told: /limit is 100000 values/ }
+
+const shapes: { readonly [what: string]: Shape } = {
+  limits: { kind: 'Pod', body: limits(most), ...tooMany },
+  'limits that are kept': { kind: 'Pod', body: limits(20_000), status: 201, told: /"a\.b\/r19999":"1"/ },
+  containers: {
+    kind: 'Pod',
+    body: { spec: { containers: list(30_000, (i) => ({ name: `c${i}`, image: 'i' })) } },
+    ...tooMany,
+  },
+  labels: { kind: 'ConfigMap', body: { metadata: { labels: map(most, (i) => [`k${i}`, 'v']) } }, ...tooMany },
+  'bad labels': {
+    kind: 'ConfigMap',
+    body: { metadata: { labels: map(most, (i) => [`k${i}_`, '-']) } },
+    status: 422,
+    told: /name part must consist/,
+  },
+  keys: { kind: 'ConfigMap', body: { data: map(most, (i) => [`k${i}`, 'v']) }, ...tooMany },
+  'keys that are kept': {
+    kind: 'ConfigMap',
+    body: { data: map(45_000, (i) => [`k${i}`, 'v']) },
+    status: 201,
+    told: /"k44999":"v"/,
+  },
+  'keys of a secret': { kind: 'Secret', body: { data: map(most, (i) => [`k${i}`, 'YQ==']) }, ...tooMany },
+}
+
+for (const [what, { kind, body, status, told }] of Object.entries(shapes)) {
+  test(`very many: ${what}`, { timeout: 60_000 }, async (t) => {
+    const all = `/api/v1/namespaces/default/${kind.toLowerCase()}s`
+    const raw = JSON.stringify({ apiVersion: 'v1', kind, ...body, metadata: { ...body.metadata, name: 'large' } })
+    const { result, stretch } = await longestStretch(() => server.client.send(all, { method: 'POST', raw }))
+    t.diagnostic(`${result.status} after ${stretch.toFixed(0)} ms at a stretch`)
+    assert.equal(result.status, status, result.text.slice(0, 500))
+    assert.match(result.text, told)
+    assert.ok(stretch < boundMs, `${stretch.toFixed(0)} ms at a stretch`)
+    if (status === 201) assert.equal((await server.client.delete(`${all}/large`)).status, 200)
+  })
+}
