@@ -328,6 +328,13 @@ const others: ValidValues['fields'] = {
     name: freeText(making),
     fieldPath: freeText(making),
   }),
+  'Event.regarding': (making) => ({
+    kind: freeText(making),
+    namespace: 'default',
+    name: freeText(making),
+    fieldPath: freeText(making),
+  }),
+  'Event.reportingController': (making) => qualified(making),
   'Event.reportingComponent': (making) => qualified(making),
   'CertificateSigningRequestSpec.request': oneOf(Buffer.from(requestPem()).toString('base64')),
   'CertificateSigningRequestSpec.username': none,
@@ -392,6 +399,13 @@ function agreeInPod(spec: JsonObject, making: Making): void {
   useVolumes(spec, making)
 }
 
+/** As the group `events` has it: what older tellers say is not taken there. */
+function newerEvent(event: JsonObject, { pick }: Making): void {
+  for (const name of Object.keys(event)) if (name.startsWith('deprecated')) delete event[name]
+  Object.assign(event, { eventTime: '2030-01-02T03:04:05.000006Z', type: pick(['Normal', 'Warning']) })
+  if (event.series !== undefined) event.series = { count: 2, lastObservedTime: '2030-01-02T03:04:06.000000Z' }
+}
+
 const agree: ValidValues['agree'] = {
   EnvVar: (object, making) => keepOne(object, ['value', 'valueFrom'], making),
   EnvVarSource: (object, making) => {
@@ -423,11 +437,24 @@ const agree: ValidValues['agree'] = {
     object.diskURI = object.kind === 'Managed' ? '/subscriptions/a' : 'https://a.example/b.vhd'
   },
   PodSpec: agreeInPod,
+  ReplicationControllerSpec: (spec, making) => {
+    const template = spec.template as { metadata?: JsonObject; spec: JsonObject }
+    template.metadata = { labels: { app: 'a', tier: making.pick(['b', '']) } }
+    template.spec.restartPolicy = 'Always'
+    delete template.spec.activeDeadlineSeconds
+    spec.selector = making.pick([{ app: 'a' }, { ...(template.metadata.labels as JsonObject) }])
+    Object.assign(spec, { replicas: making.pick([0, 1, 7]), minReadySeconds: making.pick([0, 5]) })
+  },
+  ReplicationControllerStatus: (status) => {
+    const counts = { replicas: 5, fullyLabeledReplicas: 4, readyReplicas: 3, availableReplicas: 2 }
+    Object.assign(status, counts, { observedGeneration: 1 })
+  },
   PersistentVolumeSpec: (spec, making) => {
     if (spec.local)
       spec.nodeAffinity ??= { required: { nodeSelectorTerms: [{ matchExpressions: [requirement(making)!] }] } }
   },
   Event: (event, making) => {
+    if (event.regarding !== undefined) newerEvent(event, making)
     if (event.eventTime === undefined) return
     Object.assign(event, { reportingInstance: 'i', action: freeText(making), reason: freeText(making) })
   },
@@ -435,7 +462,14 @@ const agree: ValidValues['agree'] = {
 
 export const validValues: ValidValues = {
   fields: { ...containers, ...scheduling, ...pods, ...volumes, ...others },
-  needed: ['PodTemplateSpec.spec', 'PodSpec.containers'],
+  needed: [
+    'PodTemplateSpec.spec',
+    'PodSpec.containers',
+    'ReplicationControllerSpec.template',
+    'ReplicationController.spec',
+    'Event.regarding',
+    'Event.reportingController',
+  ],
   longest: { 'PodSpec.volumes': 8, 'ProjectedVolumeSource.sources': 6 },
   agree,
 }
