@@ -4,7 +4,7 @@ import type { Peer, ResponseHeaders, Transport } from './exchange.ts'
 import { aborted, drained, passed } from './streams.ts'
 
 const noError = 0
-const cancel = 8
+const cutOff = new Error('the answer is cut off')
 const withBody = { endStream: false }
 const withoutBody = { endStream: true }
 
@@ -68,8 +68,9 @@ export class Http2Transport implements Transport {
     this.body.end()
   }
 
+  /** Closing it with a code would end the answer first, and it would pass for a complete one. */
   cut(): void {
-    this.body.close(cancel)
+    this.body.destroy(cutOff)
   }
 }
 

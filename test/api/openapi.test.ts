@@ -125,6 +125,7 @@ test('every Protobuf tag of a schema is the recorded one', () => {
     seen.add(name)
     for (const [field, { tag, within, schema: inner }] of Object.entries(schema.fields)) {
       const message = within === undefined ? name : messageWithin(name, within)
+      assert.ok(facts[message]?.fields?.[field], `${name}.${field}: there are no facts of it`)
       assert.equal(tag, facts[message]!.fields![field]!.tag ?? 0, `${name}.${field}`)
       tags++
       compare(inner, packageOf(name))
@@ -132,7 +133,9 @@ test('every Protobuf tag of a schema is the recorded one', () => {
   }
   for (const kind of allKinds) {
     compare(kind.schema, `${kind.group}.${kind.version}`)
-    compare(metaTypes.listOf(kind), `${kind.group}.${kind.version}`)
+    if (!kind.virtual) compare(metaTypes.listOf(kind), `${kind.group}.${kind.version}`)
+    for (const { as } of Object.values(kind.subresources ?? {}))
+      if (as !== undefined) compare(as.kind.schema, `${as.kind.group}.${as.kind.version}`)
   }
   for (const schema of Object.values(metaTypes))
     if (typeof schema !== 'function' && schema.type === 'object') compare(schema as ObjectSchema, '')
@@ -155,7 +158,7 @@ test('everything has a description, every reference leads somewhere, every opera
     for (const reference of referencesIn(document))
       assert.ok(Object.hasOwn(types, reference.slice(reference.lastIndexOf('/') + 1)), reference)
     const ids = operationsIn(document).map(({ operation }) => operation.operationId)
-    assert.ok(ids.length > 5)
+    assert.ok(ids.length > 0)
     assert.equal(new Set(ids).size, ids.length)
   }
 })

@@ -44,7 +44,7 @@ test('static tokens are kept as hashes, and looked up by hash', () => {
 
 test('signatures are compared in constant time, and whole', () => {
   const source = readFileSync(join(root, 'src/registry/continue-token.ts'), 'utf8')
-  assert.match(source, /!timingSafeEqual\(signature, expected\)/)
+  assert.match(source, /signature\?\.length === expected\.length && timingSafeEqual\(signature, expected\)/)
   const tokens = new ContinueTokens(Buffer.alloc(32, 1))
   const good = tokens.write({ revision: 1, after: 'a' }, 'scope')
   assert.deepEqual(tokens.read(good, 'scope'), { revision: 1, after: 'a' })

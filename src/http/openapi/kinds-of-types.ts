@@ -1,5 +1,7 @@
 /** Marks the definitions that are kinds with their group, version and name, so that tools find the type of an object. */
 import type { JsonObject } from '../../model/json.ts'
+import { groupName, type Vendor } from '../../model/vendor.ts'
+import type { Kind } from '../../schema/kind.ts'
 import {
   apiGroup,
   apiGroupList,
@@ -11,14 +13,15 @@ import {
   watchEvent,
 } from '../../schema/meta-types.ts'
 import type { Definitions } from '../../schema/openapi.ts'
-import type { GroupVersion } from './group-version.ts'
+import { type GroupVersion, homeOf } from './group-version.ts'
 
 /** To be called when everything else is written: only what a document defines already is marked. */
 export function markKinds(definitions: Definitions, groupVersions: readonly GroupVersion[]): void {
   for (const { group, version, home, types } of groupVersions) {
-    for (const { kind } of types) {
+    for (const { kind, vendor, subresources } of types) {
       definitions.mark(kind.schema, home, [{ group, kind: kind.kind, version }])
       definitions.mark(listOf(kind), home, [{ group, kind: `${kind.kind}List`, version }])
+      for (const { type } of subresources.values()) if (type !== undefined) markType(definitions, type, vendor)
     }
   }
   const metaTypes = { Status: status, APIVersions: apiVersions, APIGroup: apiGroup, APIGroupList: apiGroupList }
@@ -27,6 +30,12 @@ export function markKinds(definitions: Definitions, groupVersions: readonly Grou
   // These are sent to and from every version of every group under its own name.
   definitions.mark(deleteOptions, '', inEach(groupVersions, 'DeleteOptions'))
   definitions.mark(watchEvent, '', inEach(groupVersions, 'WatchEvent'))
+}
+
+/** The kind of a sub-resource may be of another group than the object. */
+function markType(definitions: Definitions, type: Kind, vendor: Vendor): void {
+  const { group, version, kind, schema } = type
+  definitions.mark(schema, homeOf(type), [{ group: groupName(vendor, group), kind, version }])
 }
 
 function inEach(groupVersions: readonly GroupVersion[], kind: string): JsonObject[] {

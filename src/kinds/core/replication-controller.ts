@@ -36,7 +36,7 @@ const spec = s.object(
   { name: 'ReplicationControllerSpec', doc: 'How many pods of which kind there shall be.' },
 )
 
-const conditions = s.list(condition, { patch: 'merge', mergeKey: 'type' })
+const conditions = s.list(condition, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' })
 
 const status = s.object(
   {
