@@ -188,7 +188,8 @@ test('lists of an old version hold little, are bounded in number, and are exact'
     names.map((name) => `${name} 0 true`),
   )
 
-  const more = await Promise.all(Array.from({ length: 50 }, () => Unread.open(t, server, path)))
+  // Those from before may have been cut off by now, as they have not read for long.
+  const more = await Promise.all(Array.from({ length: 70 }, () => Unread.open(t, server, path)))
   const refused = await eventually(
     () => client.get(`${path}&limit=1`),
     ({ status }) => status === 429,
