@@ -20,6 +20,9 @@ export class Http1Server {
   readonly #peers = new Map<Duplex, Peer>()
   /** The last answer on a connection. */
   readonly #last = new WeakMap<Duplex, ServerResponse>()
+  /** How much had been sent on connections that wait for their client, and since when it has been no more. */
+  readonly #moved = new Map<Duplex, { readonly bytes: number; readonly at: number }>()
+  readonly #looking: NodeJS.Timeout
   #closing = false
 
   constructor(times: Times, onRequest: (transport: Transport) => void) {
@@ -33,9 +36,8 @@ export class Http1Server {
       requireHostHeader: false,
     })
     this.#server.maxHeadersCount = maxParsedHeaders
-    // An answer that its client does not take. Node counts only time in which nothing moves.
-    this.#server.timeout = times.stall
-    this.#server.on('timeout', (socket) => this.#onQuiet(socket))
+    // One timer for all: one on each connection would have to be set again with every request.
+    this.#looking = setInterval(() => this.#cutStalled(times.stall), times.check).unref()
     this.#server.on('request', (request, response) => this.#begin(request, response, onRequest))
     this.#server.on('clientError', (error, socket) => refuse(socket, error, this.#last.get(socket)))
     // The timers for slow clients are started by listening, which the TLS server does for this one.
@@ -55,22 +57,31 @@ export class Http1Server {
     this.#stopIfDone()
   }
 
-  /** Nothing moves: well while a watch has nothing to tell or a body is awaited, not while an answer is to be taken. */
-  #onQuiet(socket: Duplex): void {
-    const answer = this.#last.get(socket)
-    const working = answer !== undefined && !answer.writableFinished && answer.writableLength === 0
-    // One on which no request has come yet is timed by Node.
-    if (answer !== undefined && !working) socket.destroy()
+  /** Cuts off clients that do not take their answer: nothing of what is to be sent has moved for so long. */
+  #cutStalled(stallMs: number): void {
+    const now = performance.now()
+    for (const socket of this.#peers.keys()) {
+      const answer = this.#last.get(socket)
+      const waits = answer !== undefined && answer.writableLength > 0
+      const moved = this.#moved.get(socket)
+      const { bytesWritten } = socket as TLSSocket
+      if (!waits) this.#moved.delete(socket)
+      else if (moved?.bytes !== bytesWritten) this.#moved.set(socket, { bytes: bytesWritten, at: now })
+      else if (now - moved.at >= stallMs) socket.destroy()
+    }
   }
 
   #forget(socket: Duplex): void {
     this.#peers.delete(socket)
+    this.#moved.delete(socket)
     this.#stopIfDone()
   }
 
   /** Node's own `close` cuts off connections without a request at once, so it is called when there is none left. */
   #stopIfDone(): void {
-    if (this.#closing && this.#peers.size === 0) this.#server.close()
+    if (!this.#closing || this.#peers.size > 0) return
+    clearInterval(this.#looking)
+    this.#server.close()
   }
 
   /** An answer that has begun has promised to keep the connection: then the next one ends it, if there is one in time. */
