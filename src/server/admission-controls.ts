@@ -17,7 +17,7 @@ export function findControl(name: string): ControlEntry {
   const names = allControls.map((control) => control.name)
   const hint = nearest(name, names)
   throw new UsageError(
-    `there is no admission control ${JSON.stringify(name)}${hint === undefined ? '' : `; did you mean ${hint}?`} Known are ${names.join(', ')}`,
+    `there is no admission control ${JSON.stringify(name)}${hint === undefined ? '.' : `; did you mean ${hint}?`} Known are ${names.join(', ')}`,
   )
 }
 

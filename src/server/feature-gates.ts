@@ -30,7 +30,7 @@ function findGate(name: string): FeatureGate {
   if (known !== undefined) return known
   const hint = nearest(name, featureGateNames)
   throw new UsageError(
-    `unknown feature gate ${JSON.stringify(name)}${hint === undefined ? '' : `; did you mean ${hint}?`} Known are ${[...featureGateNames, ...Object.keys(stages)].join(', ')}`,
+    `unknown feature gate ${JSON.stringify(name)}${hint === undefined ? '.' : `; did you mean ${hint}?`} Known are ${[...featureGateNames, ...Object.keys(stages)].join(', ')}`,
   )
 }
 
