@@ -91,14 +91,14 @@ const ofOne: ReadonlySet<string> = new Set<Verb>(['get', 'update', 'patch', 'del
 /** The verb, if it is served here: 404 where nothing is, 405 where only others are. */
 function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
   const { name, subresource } = info
-  const at = subresource === '' ? served : served.subresources.get(subresource)
-  const here = subresource === '' ? at?.verbs.filter((verb) => isAddressed(verb, name)) : at?.verbs
-  if (here === undefined || here.length === 0) throw noSuchPath()
+  const verbs = subresource === '' ? served.verbs : served.subresources.get(subresource)?.verbs
+  const isHere = (verb: Verb) => subresource !== '' || isAddressed(verb, name)
+  if (!verbs?.some(isHere)) throw noSuchPath()
   // HEAD may ask for the same, but is not served; what is below `/watch` is a watch and nothing else.
   if (reading.has(info.verb) && method !== 'GET') throw notAllowed()
   const everywhere = served.kind.scope === 'Namespaced' && info.namespace === ''
-  const verb = here.find((each) => each === info.verb)
-  if (verb === undefined || (everywhere && !reading.has(verb))) throw notAllowed()
+  const verb = verbs.find((each) => each === info.verb)
+  if (verb === undefined || !isHere(verb) || (everywhere && !reading.has(verb))) throw notAllowed()
   if (ofOne.has(verb)) assertName(name)
   return verb
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Served } from '../registry/served.ts'
 import { type Count, Counter, type Distribution, Gauge, Histogram, type Metric } from '../telemetry/metrics.ts'
 import type { Exchange } from './exchange.ts'
+import type { ResourceInfo } from './request-info.ts'
 
 const place = ['group', 'version', 'resource', 'subresource', 'scope', 'verb']
 const durations = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -90,16 +91,21 @@ export class RequestMetrics {
     const known = served === undefined ? this.#unknown : this.#seriesOfType(served)
     const dryRun = info?.query.has('dryRun') ? 'All' : ''
     // The sub-resource is one that is served: its name is no invention of the client's.
-    const key = `${info?.verb ?? ''}/${served === undefined || !info?.resource ? '' : info.subresource}/${dryRun}/${status}`
-    const series = known.get(key) ?? this.#open(exchange, dryRun)
-    known.set(key, series)
-    return series
+    const place = served === undefined || !info?.resource ? '' : `${scopeOf(info)}/${info.subresource}`
+    const key = `${info?.verb ?? ''}/${place}/${dryRun}/${status}`
+    const series = known.get(key)
+    if (series !== undefined) return series
+    const opened = this.#open(exchange, dryRun)
+    known.set(key, opened)
+    return opened
   }
 
   #seriesOfType(served: Served): Map<string, Series> {
-    const series = this.#known.get(served) ?? new Map<string, Series>()
-    this.#known.set(served, series)
-    return series
+    const series = this.#known.get(served)
+    if (series !== undefined) return series
+    const none = new Map<string, Series>()
+    this.#known.set(served, none)
+    return none
   }
 
   #open(exchange: Exchange, dryRun: string): Series {
@@ -139,6 +145,10 @@ function labelsOf({ served, info, transport }: Exchange): string[] {
   if (served === undefined || !info?.resource)
     return ['', '', '', '', '', methods.has(transport.method) ? transport.method : 'other']
   const { group, plural, kind } = served
-  const scope = info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster'
-  return [group, kind.version, plural, info.subresource, scope, verbs[info.verb] ?? info.verb.toUpperCase()]
+  return [group, kind.version, plural, info.subresource, scopeOf(info), verbs[info.verb] ?? info.verb.toUpperCase()]
+}
+
+function scopeOf({ name, namespace }: ResourceInfo): string {
+  if (name !== '') return 'resource'
+  return namespace !== '' ? 'namespace' : 'cluster'
 }

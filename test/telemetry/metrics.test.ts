@@ -36,6 +36,8 @@ test('requests are counted by what is served, and what clients make up is no lab
   await client.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'a' } })
   await client.get('/api/v1/namespaces/default/configmaps/a')
   await client.get('/api/v1/namespaces/default/configmaps/missing')
+  for (let i = 0; i < 2; i++) await client.get('/api/v1/namespaces/default/configmaps')
+  await client.get('/api/v1/configmaps')
   const text = await scrape()
   const count = (name: string, labels: string) =>
     Number(new RegExp(`^${name}\\{${labels}\\} (\\S+)$`, 'm').exec(text)?.[1])
@@ -44,6 +46,8 @@ test('requests are counted by what is served, and what clients make up is no lab
   assert.equal(count('apiserver_request_total', `${place('', 'namespace', 'POST')},dry_run="",code="201"`), 1)
   assert.equal(count('apiserver_request_total', `${place('', 'resource', 'GET')},dry_run="",code="404"`), 1)
   assert.equal(count('apiserver_request_duration_seconds_count', place('', 'resource', 'GET')), 2)
+  assert.equal(count('apiserver_request_duration_seconds_count', place('', 'namespace', 'LIST')), 2)
+  assert.equal(count('apiserver_request_duration_seconds_count', place('', 'cluster', 'LIST')), 1)
   assert.equal(count('apiserver_storage_objects', 'resource="configmaps"'), 1)
   assert.match(text, /^process_resident_memory_bytes \d+$/m)
 
