@@ -28,12 +28,14 @@ const container = s.object({
   imagePullPolicy: field(6, s.string(), { default: 'IfNotPresent' }),
 })
 const kind = defineKind({
-  group: 'core',
-  version: 'v1',
-  kind: 'Thing',
-  plural: 'things',
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'Thing',
+    plural: 'things',
+    scope: 'Namespaced',
+  },
   doc: 'A kind for measuring.',
-  scope: 'Namespaced',
   fields: {
     spec: field(2, s.object({ containers: field(1, s.list(container, { list: 'map', keys: ['name'] })) })),
     data: field(3, s.map(s.string())),

@@ -49,22 +49,26 @@ function makeKind(
     ...names,
     doc,
     group: `${group}.`,
-    name: checkDnsSubdomain,
+    form: checkDnsSubdomain,
     schema: { ...schema, name: names.kind, doc },
-    columns: [nameColumn, ageColumn],
-    needsVersion: true,
-    strategicPatch: false,
-    // None beside the name, and the namespace where it has one.
-    selectable: () => ({}),
-    prepareForCreate: (object) => {
-      beginGeneration(object)
-      if (status) delete object.status
+    rules: {
+      ...(status && { readOnly: ['status'] }),
+      prepareForCreate: (object) => {
+        beginGeneration(object)
+        if (status) delete object.status
+      },
+      prepareForUpdate: (next, previous) => {
+        if (status) restore(next, previous, (name) => name === 'status')
+        countGeneration(next, previous, (object) => askedFor(object, { status }))
+      },
     },
-    prepareForUpdate: (next, previous) => {
-      if (status) restore(next, previous, (name) => name === 'status')
-      countGeneration(next, previous, (object) => askedFor(object, { status }))
+    life: { needsVersion: true, strategicPatch: false },
+    views: {
+      columns: [nameColumn, ageColumn],
+      // None beside the name, and the namespace where it has one.
+      selectable: () => ({}),
+      ...(status && { subresources: { status: statusOf(schema) } }),
     },
-    ...(status ? { readOnly: ['status'], subresources: { status: statusOf(schema) } } : {}),
   }
 }
 

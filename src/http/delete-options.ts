@@ -79,5 +79,5 @@ function propagationOf({ propagationPolicy, orphanDependents }: Sent, kind: Kind
   if (propagationPolicy !== undefined) return propagationPolicy as Propagation
   if (orphanDependents === undefined) return undefined
   if (orphanDependents) return 'Orphan'
-  return kind.holdsDeletion ? 'Foreground' : 'Background'
+  return kind.life.holdsDeletion ? 'Foreground' : 'Background'
 }

@@ -55,7 +55,7 @@ async function complete(exchange: Exchange, resource: Served, { value }: Decoded
   const object = withUniqueOwners(exchange, asObject(value))
   fillDefaults(resource.kind.schema, asJson(object), resource.context)
   await exchange.pace.rest()
-  resource.kind.fillDefaults?.(object, resource.context)
+  resource.kind.rules.fillDefaults?.(object, resource.context)
   return object
 }
 

@@ -134,7 +134,7 @@ function rowOf(view: View, object: ApiObject): JsonObject {
 }
 
 function columnsOf({ resource }: View): readonly Column[] {
-  return (resource.stored ?? resource).kind.columns ?? defaultColumns
+  return (resource.stored ?? resource).kind.views.columns ?? defaultColumns
 }
 
 /** Columns are of the stored version, whichever is shown. */

@@ -77,7 +77,7 @@ async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject |
   const { config, force, complete } = query
   const { pace } = context
   const version = versionOf(context)
-  const { schema, confidential = false } = version.kind
+  const { schema, views } = version.kind
   const inVersion = inVersions(version)
   const work = applySteps({
     schema,
@@ -92,7 +92,8 @@ async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject |
   })
   await pace.rest()
   const applied = await pace.run(work)
-  if (applied.outcome === 'conflict') throw applyConflict(applied.conflicts, { hideValues: confidential })
+  if (applied.outcome === 'conflict')
+    throw applyConflict(applied.conflicts, { hideValues: views.confidential === true })
   await pace.rest()
   return withManagers(await complete(applied.object, live), applied)
 }

@@ -29,7 +29,7 @@ export function toStored(resource: Resource, object: ApiObject, previous?: ApiOb
   const { value } = decode(stored.kind.schema, asJson(inStoredForm(resource, object, previous)))
   fillDefaults(stored.kind.schema, value, stored.context)
   const converted = asObject(value)
-  stored.kind.fillDefaults?.(converted, stored.context)
+  stored.kind.rules.fillDefaults?.(converted, stored.context)
   return converted
 }
 

@@ -96,7 +96,7 @@ function nameObject({ resource, namespace }: WriteContext, object: ApiObject): A
   if (drawsName(object)) {
     metadata.name = generateName(metadata.generateName!)
     const renamed = { ...object, metadata }
-    resource.kind.fillDefaults?.(renamed, resource.context)
+    resource.kind.rules.fillDefaults?.(renamed, resource.context)
     return renamed
   }
   return { ...object, metadata }
@@ -109,7 +109,7 @@ function drawsName({ metadata }: ApiObject): boolean {
 function prepare(write: WriteContext, object: ApiObject): ApiObject {
   const { resource } = write
   const prepared = { ...object, metadata: systemMetadata(object.metadata, resource.time()) }
-  resource.kind.prepareForCreate?.(prepared, prepareContext(write))
+  resource.kind.rules.prepareForCreate?.(prepared, prepareContext(write))
   return prepared
 }
 
@@ -120,8 +120,8 @@ async function throwIfInvalid(write: WriteContext, object: ApiObject): Promise<v
   const errors = await findFaults(pace, [
     () => validateMetadata(kind, object.metadata, vendor),
     () => validate(kind.schema, asJson(object), context),
-    () => kind.validate?.(object, context),
-    () => kind.validateCreate?.(object, context),
+    () => kind.rules.validate?.(object, context),
+    () => kind.rules.validateCreate?.(object, context),
   ])
   if (errors.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', errors)
 }

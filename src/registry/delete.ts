@@ -83,7 +83,7 @@ async function attemptDelete(
   assertPreconditions(context.resource, previous, options)
   const marked = mark(context, previous, options)
   const waits = mustWait(context.resource, marked)
-  if (!waits && !context.resource.kind.gracePeriod) return await remove(context, previous, revision)
+  if (!waits && !context.resource.kind.life.gracePeriod) return await remove(context, previous, revision)
   // Whoever runs an object is told that it goes, even if there is nothing to wait for.
   const stored = await storeMark(context, { previous, marked, revision })
   if (stored === 'lost' || waits) return stored === 'lost' ? 'lost' : { object: stored.object, removed: false }
@@ -121,7 +121,7 @@ function assertPreconditions(
   { uid, resourceVersion }: DeleteOptions,
 ): void {
   // Who holds its deletion judges it by rules of its own, which name the resource and not the kind.
-  const named = resource.kind.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }
+  const named = resource.kind.life.holdsDeletion ? resource : { group: resource.group, plural: resource.kind.kind }
   const fail = (what: string, wanted: string, found: string | undefined) =>
     conflict(
       named,
@@ -136,13 +136,13 @@ function assertPreconditions(
 /** The object with its deletion begun. While its kind holds one that has begun, nothing more is asked of it. */
 function mark(context: WriteContext, object: ApiObject, options: DeleteOptions): ApiObject {
   const { resource } = context
-  if (object.metadata.deletionTimestamp !== undefined && resource.kind.holdsDeletion?.(object)) return object
+  if (object.metadata.deletionTimestamp !== undefined && resource.kind.life.holdsDeletion?.(object)) return object
   const finalizers = withPropagation(object.metadata.finalizers ?? [], propagationOf(resource, options))
   const { finalizers: _, ...rest } = object.metadata
   const metadata = { ...rest, ...(finalizers.length > 0 ? { finalizers } : {}) }
   const requested = options.gracePeriodSeconds
   if (metadata.deletionTimestamp !== undefined) return { ...object, metadata: shorten(metadata, requested) }
-  const grace = resource.kind.gracePeriod?.(object, requested) ?? 0
+  const grace = resource.kind.life.gracePeriod?.(object, requested) ?? 0
   const marked: ApiObject = {
     ...object,
     metadata: {
@@ -152,13 +152,13 @@ function mark(context: WriteContext, object: ApiObject, options: DeleteOptions):
       ...nextGeneration(metadata),
     },
   }
-  resource.kind.beginDeletion?.(marked, object, prepareContext(context))
+  resource.kind.life.beginDeletion?.(marked, object, prepareContext(context))
   return marked
 }
 
 function propagationOf({ kind }: Resource, { propagation }: DeleteOptions): Propagation | undefined {
-  if (kind.ownsNothing) return 'Background'
-  return propagation ?? (kind.orphansByDefault ? 'Orphan' : undefined)
+  if (kind.life.ownsNothing) return 'Background'
+  return propagation ?? (kind.life.orphansByDefault ? 'Orphan' : undefined)
 }
 
 /** Generations are counted where there are any. One beyond what a number can hold, which a client made up, stays. */
@@ -184,7 +184,7 @@ function withPropagation(finalizers: readonly string[], propagation: Propagation
 
 export function mustWait(resource: Resource, object: ApiObject): boolean {
   const { finalizers = [], deletionGracePeriodSeconds: grace = 0 } = object.metadata
-  return finalizers.length > 0 || grace > 0 || resource.kind.holdsDeletion?.(object) === true
+  return finalizers.length > 0 || grace > 0 || resource.kind.life.holdsDeletion?.(object) === true
 }
 
 /** Takes the object out of the store; undefined when someone else changed it meanwhile. */

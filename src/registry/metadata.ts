@@ -80,7 +80,7 @@ export function validateMetadata(kind: Kind, metadata: ObjectMeta, vendor: Vendo
 function validateName(kind: Kind, { name = '', generateName: prefix = '' }: ObjectMeta): FieldError[] {
   const errors: FieldError[] = []
   if (prefix !== '')
-    errors.push(...asPrefix(kind.name)(prefix).map((text) => invalid('metadata.generateName', prefix, text)))
+    errors.push(...asPrefix(kind.form)(prefix).map((text) => invalid('metadata.generateName', prefix, text)))
   if (name === '') errors.push(required('metadata.name', 'name or generateName is required'))
   else errors.push(...nameFaults(kind, name).map((text) => invalid('metadata.name', name, text)))
   return errors
@@ -93,7 +93,7 @@ function validateNamespace({ namespace }: ObjectMeta): FieldError[] {
 }
 
 function nameFaults(kind: Kind, name: string): string[] {
-  const faults = kind.name(name)
+  const faults = kind.form(name)
   return faults.length > 0 ? faults : [...checkPathSegment(name), ...checkStoredName(name)]
 }
 

@@ -59,10 +59,12 @@ export function serveKinds(
   parts: RegistryParts,
   endpoints: readonly Endpoint[] = [],
 ): ServedType[] {
-  const stored = kinds.filter((kind) => kind.conversion === undefined && !kind.virtual)
+  const stored = kinds.filter((kind) => kind.conversion === undefined && !kind.life.virtual)
   const resources = stored.flatMap((kind) => serveVersions(kind, kinds, { parts, endpoints }))
   return kinds.map((kind) => {
-    const resource = kind.virtual ? serveVirtual(kind, parts, endpoints) : resources.find((each) => each.kind === kind)
+    const resource = kind.life.virtual
+      ? serveVirtual(kind, parts, endpoints)
+      : resources.find((each) => each.kind === kind)
     if (resource === undefined) throw new TypeError(`nothing stores or answers ${kind.plural}`)
     return resource
   })
@@ -91,7 +93,7 @@ function serveVersions(kind: Kind, kinds: readonly Kind[], { parts, endpoints }:
   const serve = (version: Kind, stored: Resource | undefined): Resource => {
     const views = new Map<string, Resource>()
     const own = { ...serveKind(version, parts, endpoints), ...shared, endpoint: undefined, stored, views }
-    for (const [name, { as }] of Object.entries(version.subresources ?? {}))
+    for (const [name, { as }] of Object.entries(version.views.subresources ?? {}))
       if (as !== undefined) views.set(name, showAs(as, stored ?? own))
     return own
   }
@@ -162,5 +164,5 @@ async function catchUp(caches: Caches, revision: number): Promise<void> {
 
 /** What the cache and its selectors need to know of an object. */
 export function headerOf({ kind }: Resource, object: ApiObject): Selectable {
-  return { labels: object.metadata.labels, fields: kind.selectable?.(object) }
+  return { labels: object.metadata.labels, fields: kind.views.selectable?.(object) }
 }

@@ -68,9 +68,9 @@ function storedField(names: ReadonlyMap<string, string>, field: FieldRequirement
 function selectorNames(resource: Resource): Map<string, string> {
   const { kind, empty } = resource.stored ?? resource
   // Kinds that name no fields of their own can be asked for a namespace even where they have none: it is empty.
-  const placed = kind.scope === 'Namespaced' || kind.selectable === undefined
+  const placed = kind.scope === 'Namespaced' || kind.views.selectable === undefined
   const common = ['metadata.name', ...(placed ? ['metadata.namespace'] : [])]
-  const own = resource.kind.selectorNames ?? sameNames(Object.keys(kind.selectable?.(empty) ?? {}))
+  const own = resource.kind.selectorNames ?? sameNames(Object.keys(kind.views.selectable?.(empty) ?? {}))
   return new Map([...Object.entries(sameNames(common)), ...Object.entries(own)])
 }
 

@@ -57,7 +57,7 @@ export function serveKind(kind: Kind, { vendor, gates }: ServingFor, endpoints: 
     group: groupName(vendor, kind.group),
     plural: kind.plural,
     apiVersion,
-    verbs: kind.verbs ?? allVerbs,
+    verbs: kind.life.verbs ?? allVerbs,
     subresources: new Map([...viewsOf(kind), ...actionsOf(own)]),
     context: { vendor, subresource: '', ...(gates && { gates }), through: `${kind.group}/${kind.version}` },
     empty: asObject(decode(kind.schema, { apiVersion, kind: kind.kind }).value),
@@ -65,8 +65,8 @@ export function serveKind(kind: Kind, { vendor, gates }: ServingFor, endpoints: 
   }
 }
 
-function viewsOf({ subresources = {} }: Kind): [string, ServedSubresource][] {
-  return Object.entries(subresources).map(([name, { verbs, as }]) => [
+function viewsOf({ views }: Kind): [string, ServedSubresource][] {
+  return Object.entries(views.subresources ?? {}).map(([name, { verbs, as }]) => [
     name,
     { verbs, type: as?.kind, endpoint: undefined },
   ])

@@ -71,7 +71,7 @@ async function exists({ resource, namespace }: WriteContext, name: string): Prom
 }
 
 function mayCreate({ resource, subresource }: WriteContext): boolean {
-  return subresource === '' && resource.kind.createOnUpdate === true
+  return subresource === '' && resource.kind.life.createOnUpdate === true
 }
 
 async function createInstead(context: WriteContext, object: ApiObject): Promise<Updated> {
@@ -182,7 +182,7 @@ async function attemptUpdate(context: WriteContext, { previous, next, stored }: 
 
 function assertNamesVersion({ kind, group, plural }: Resource, object: ApiObject): void {
   const { resourceVersion, name = '' } = object.metadata
-  if (!kind.needsVersion || namesVersion(object)) return
+  if (!kind.life.needsVersion || namesVersion(object)) return
   const fault = invalid('metadata.resourceVersion', resourceVersion, 'must be specified for an update')
   throw invalidObject({ group, kind: plural }, name, [fault])
 }
@@ -220,8 +220,9 @@ function placed({ namespace }: WriteContext, next: ApiObject, previous: ApiObjec
 function prepare(write: WriteContext, next: ApiObject, previous: ApiObject): ApiObject {
   const { resource, subresource } = write
   const prepared = { ...next, metadata: { ...next.metadata } }
-  const rules = subresource === '' ? resource.kind : resource.kind.subresources?.[subresource]
-  rules?.prepareForUpdate?.(prepared, previous, prepareContext(write))
+  const { rules, views } = resource.kind
+  const own = subresource === '' ? rules : views.subresources?.[subresource]
+  own?.prepareForUpdate?.(prepared, previous, prepareContext(write))
   return prepared
 }
 
@@ -233,8 +234,8 @@ async function throwIfInvalid(write: WriteContext, next: ApiObject, previous: Ap
     () => validateMetadata(kind, next.metadata, vendor),
     () => validateMetadataUpdate(next.metadata, previous.metadata),
     () => validate(kind.schema, asJson(next), context),
-    () => kind.validate?.(next, context),
-    () => kind.validateUpdate?.(next, previous, context),
+    () => kind.rules.validate?.(next, context),
+    () => kind.rules.validateUpdate?.(next, previous, context),
   ])
   if (errors.length > 0) throw invalidObject(writtenKind(write), next.metadata.name ?? '', errors)
 }

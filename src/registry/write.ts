@@ -45,7 +45,7 @@ export interface WriteContext {
 
 /** Tells what the kind has to say about a valid object. */
 export function warn({ resource, warn: tell }: WriteContext, object: ApiObject, previous: ApiObject | undefined): void {
-  for (const text of resource.kind.warnings?.(object, previous, resource.context) ?? []) tell(text)
+  for (const text of resource.kind.rules.warnings?.(object, previous, resource.context) ?? []) tell(text)
 }
 
 /** What a number of checks have to say about an object, in their order. */
@@ -115,8 +115,8 @@ export function prepareContext(write: WriteContext): PrepareContext {
 
 /** Fields, by path, that this way of writing cannot set. */
 export function readOnlyFields({ resource, subresource }: WriteContext): readonly string[] {
-  if (subresource !== '') return resource.kind.subresources?.[subresource]?.readOnly ?? []
-  return resource.kind.readOnly ?? []
+  if (subresource !== '') return resource.kind.views.subresources?.[subresource]?.readOnly ?? []
+  return resource.kind.rules.readOnly ?? []
 }
 
 /** A write that is stored, as the JSON that the client is answered with: the very bytes that were stored. */
@@ -136,7 +136,7 @@ export async function commitObject(
   assertKind(resource, object)
   const key = keyOf(resource, namespace, object.metadata.name!)
   const value = await pace.run(encodeSteps(key, object, headerOf(resource, object)))
-  const lifetimeSeconds = resource.kind.expires ? resource.lifetimeSeconds : undefined
+  const lifetimeSeconds = resource.kind.life.expires ? resource.lifetimeSeconds : undefined
   // A new object has a uid that was drawn for it.
   const unique = expected === 0
   const result = await resource.store.commit({ key, expected, value, lifetimeSeconds, guards, unique })

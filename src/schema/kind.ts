@@ -1,6 +1,10 @@
 /**
- * What a kind is: its names, its fields and its rules, in one value that is written once in `kinds/`.
- * Everything a kind does beyond its schema is one of the optional functions below; a kind without them is plain data.
+ * What a kind is, in one value that is written once in `kinds/`: its names, its fields, and three groups that all may be
+ * left out. `rules` prepare and judge writes, `life` is what can be done with its objects and how they end, `views` are
+ * what is seen of them besides. A kind without these groups is plain data.
+ *
+ * Functions in the groups are given objects of the kind's own type, `ObjectOf<typeof fields>`, so `fields` is a constant
+ * of its own above the kind. Rules for a part of an object go to the type of that part instead: see `check` in schema.ts.
  */
 import type { FieldError, FieldPath } from '../model/field-error.ts'
 import { defined } from '../model/json.ts'
@@ -19,43 +23,34 @@ export type Scope = 'Namespaced' | 'Cluster'
 /** The type of the objects of a kind with these fields. */
 export type ObjectOf<F extends Fields> = { apiVersion: string; kind: string; metadata: ObjectMeta } & InferFields<F>
 
+/** All that is to be said of a kind: what its file in `kinds/` writes. Groups that have nothing to say are left out. */
 export interface KindDefinition<T> {
+  readonly names: KindNames
+  /** What the kind is for, in a sentence or two. */
+  readonly doc: string
+  readonly rules?: KindRules<T>
+  readonly life?: KindLife<T>
+  readonly views?: KindViews<T>
+  /** Its users are warned, and told what to use instead. */
+  readonly deprecated?: Deprecation
+}
+
+/** What the kind is called, and how its objects are. */
+export interface KindNames {
   /** The short id of the group: `core`, `storage`, ... */
   readonly group: string
   readonly version: string
   readonly kind: string
   readonly plural: string
-  /** What the kind is for, in a sentence or two. */
-  readonly doc: string
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: Scope
-  /** The form of names; a DNS subdomain unless said otherwise. */
-  readonly name?: NameCheck
-  /** Its values are not told in messages. */
-  readonly confidential?: boolean
-  /** What a delete answers with; a Status unless said otherwise. */
-  readonly deleteAnswers?: 'object' | 'status'
-  /** Its objects tell of a moment: each goes by itself some time after it was last written (`--event-ttl`). */
-  readonly expires?: boolean
-  /** What becomes of the objects it owns where a deletion does not say: they are kept, not deleted after it. */
-  readonly orphansByDefault?: boolean
-  /** Its objects never own others: however a deletion is asked for, there is nobody to orphan or to wait for. */
-  readonly ownsNothing?: boolean
-  /** A PUT to a name that does not exist creates it. */
-  readonly createOnUpdate?: boolean
-  /** A PUT must name the version that it is based on. */
-  readonly needsVersion?: boolean
-  /** Whether patches may be strategic merges; true unless said otherwise. */
-  readonly strategicPatch?: boolean
-  /** Its users are warned, and told what to use instead. */
-  readonly deprecated?: Deprecation
-  /** What can be asked of it; everything unless said otherwise. */
-  readonly verbs?: readonly Verb[]
-  /** Its objects are not stored: an endpoint in `resources/` answers. */
-  readonly virtual?: boolean
-  /** Subresources that are views of the object itself, each with the fields it may change. */
-  readonly subresources?: { readonly [name: string]: Subresource<T> }
+  /** The form of its objects' names; a DNS subdomain unless said otherwise. */
+  readonly form?: NameCheck
+}
+
+/** How a write is prepared and judged, beyond what the schema says. */
+export interface KindRules<T> {
   /** Fields, by path, that writes to the main resource cannot set: they are neither changed nor owned. */
   readonly readOnly?: readonly string[]
   /** Defaults that depend on other fields or on the vendor. Changes the object, which is freshly decoded. */
@@ -70,10 +65,28 @@ export interface KindDefinition<T> {
   readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[]
   /** What the writer of a valid object should know; `previous` is undefined for a new one. */
   readonly warnings?: (object: T, previous: T | undefined, context: RuleContext) => string[]
-  /** What a table shows of an object; name and creation time unless said otherwise. */
-  readonly columns?: readonly Column<T>[]
-  /** Values that field selectors may ask for, beside metadata.name and metadata.namespace. */
-  readonly selectable?: (object: T) => { [path: FieldPath]: string }
+}
+
+/** What can be done with its objects, and how they end. */
+export interface KindLife<T> {
+  /** What can be asked of it; everything unless said otherwise. */
+  readonly verbs?: readonly Verb[]
+  /** Its objects are not stored: an endpoint in `resources/` answers. */
+  readonly virtual?: boolean
+  /** A PUT to a name that does not exist creates it. */
+  readonly createOnUpdate?: boolean
+  /** A PUT must name the version that it is based on. */
+  readonly needsVersion?: boolean
+  /** Whether patches may be strategic merges; true unless said otherwise. */
+  readonly strategicPatch?: boolean
+  /** What a delete answers with; a Status unless said otherwise. */
+  readonly deleteAnswers?: 'object' | 'status'
+  /** Its objects tell of a moment: each goes by itself some time after it was last written (`--event-ttl`). */
+  readonly expires?: boolean
+  /** What becomes of the objects it owns where a deletion does not say: they are kept, not deleted after it. */
+  readonly orphansByDefault?: boolean
+  /** Its objects never own others: however a deletion is asked for, there is nobody to orphan or to wait for. */
+  readonly ownsNothing?: boolean
   /**
    * For kinds that are stopped before they are gone: how many seconds a deletion waits for that. `requested` is what the
    * client asks for, if it does. Others are gone at once.
@@ -83,6 +96,18 @@ export interface KindDefinition<T> {
   readonly holdsDeletion?: (object: T) => boolean
   /** What else changes when a deletion begins. Changes `next`, which is marked as being deleted. */
   readonly beginDeletion?: (next: T, previous: T, context: PrepareContext) => void
+}
+
+/** What is seen of its objects besides the objects themselves. */
+export interface KindViews<T> {
+  /** What a table shows of an object; name and creation time unless said otherwise. */
+  readonly columns?: readonly Column<T>[]
+  /** Values that field selectors may ask for, beside metadata.name and metadata.namespace. */
+  readonly selectable?: (object: T) => { [path: FieldPath]: string }
+  /** Subresources that are views of the object itself, each with the fields it may change. */
+  readonly subresources?: { readonly [name: string]: Subresource<T> }
+  /** Messages do not show its values. */
+  readonly confidential?: boolean
 }
 
 export interface Deprecation {
@@ -112,11 +137,15 @@ export interface ShownAs<T> {
   readonly write: (sent: ApiObject, object: T) => void
 }
 
-/** A kind as the rest of the server sees it: rules on any object, every choice made. */
-export interface Kind
-  extends Required<Pick<KindDefinition<ApiObject>, 'group' | 'version' | 'kind' | 'plural' | 'scope' | 'name'>>,
-    Omit<KindDefinition<ApiObject>, 'group' | 'version' | 'kind' | 'plural' | 'scope' | 'name'> {
+/** A kind as the rest of the server sees it: its names at the top, every group there, rules on any object. */
+export interface Kind extends KindNames {
+  readonly form: NameCheck
+  readonly doc: string
   readonly schema: ObjectSchema
+  readonly rules: KindRules<ApiObject>
+  readonly life: KindLife<ApiObject>
+  readonly views: KindViews<ApiObject>
+  readonly deprecated?: Deprecation
   /** What field selectors call the fields of this version, and what the stored version calls them. */
   readonly selectorNames?: { readonly [path: FieldPath]: FieldPath }
   /** Of a version that is not the stored one. */
@@ -135,11 +164,17 @@ export interface Conversion<T = ApiObject, S = ApiObject> {
 
 /** Makes a kind from its definition. Its rules are written for the type of its own objects, `ObjectOf<typeof fields>`. */
 export function defineKind<F extends Fields>(definition: KindDefinition<ObjectOf<F>> & { readonly fields: F }): Kind {
-  const { fields, ...rest } = definition
-  const metadata = field(1, objectMeta, { zero: 'write', doc: 'Name, labels and whatever else every object has.' })
-  const schema = s.object({ ...typeMeta, metadata, ...fields }, { name: definition.kind, doc: definition.doc })
+  const { names, doc, fields, rules = {}, life = {}, views = {}, deprecated } = definition
+  const schema = schemaOf(names.kind, doc, fields)
+  const kind = { form: checkDnsSubdomain, ...names, doc, schema, rules, life, views, ...defined({ deprecated }) }
   // The registry hands a kind's rules only objects that were decoded by its schema, so the narrower type holds.
-  return { name: checkDnsSubdomain, ...rest, schema } as unknown as Kind
+  return kind as unknown as Kind
+}
+
+/** The schema of whole objects: what all have, and the fields of this kind. */
+function schemaOf(name: string, doc: string, fields: Fields): ObjectSchema {
+  const metadata = field(1, objectMeta, { zero: 'write', doc: 'Name, labels and whatever else every object has.' })
+  return s.object({ ...typeMeta, metadata, ...fields }, { name, doc })
 }
 
 export interface VersionDefinition<F extends Fields, S> extends Conversion<ObjectOf<F>, S> {
@@ -155,29 +190,23 @@ export interface VersionDefinition<F extends Fields, S> extends Conversion<Objec
 }
 
 /**
- * Makes another version of a kind: its own fields, and the way to the stored version and back. All rules and columns
- * are those of the stored version, which sees every object before it is judged, stored or shown in a table.
+ * Makes another version of a kind: its own fields, and the way to the stored version and back. Everything else is as
+ * in the stored version, which sees every object before it is judged, stored or shown in a table: so of the rules
+ * only the defaults are a version's own, and which fields cannot be set is the same; the functions of `life` and `views`
+ * are given stored objects. A deprecation is of one version.
  */
 export function defineVersion<F extends Fields, S>(stored: Kind, definition: VersionDefinition<F, S>): Kind {
-  const { kind, plural, doc, shortNames, categories, scope, name, confidential } = stored
-  const { deleteAnswers, createOnUpdate, needsVersion, strategicPatch } = stored
-  const { verbs, subresources, readOnly, expires, ownsNothing, orphansByDefault } = stored
-  const { group = stored.group } = definition
-  const names = { group, kind, plural, doc, scope, name, ...defined({ shortNames, categories }) }
-  const ways = {
-    ...defined({ confidential, deleteAnswers, createOnUpdate, needsVersion, strategicPatch }),
-    ...defined({ verbs, subresources, readOnly, expires, ownsNothing, orphansByDefault }),
-  }
-  const { version, fields, fillDefaults, fromStored, toStored, deprecated, selectable: selectorNames } = definition
-  const { schema } = defineKind({ ...names, version, fields })
-  const conversion = { stored, fromStored, toStored }
+  const { group = stored.group, version, fields, fillDefaults, fromStored, toStored } = definition
+  const { deprecated, selectable: selectorNames } = definition
+  const { deprecated: _, ...shared } = stored
   // The registry hands a version's functions only objects that were decoded by its schema or the stored one's.
   return {
-    ...names,
-    ...ways,
+    ...shared,
+    group,
     version,
-    schema,
-    conversion,
-    ...defined({ fillDefaults, deprecated, selectorNames }),
+    schema: schemaOf(stored.kind, stored.doc, fields),
+    rules: defined({ readOnly: stored.rules.readOnly, fillDefaults }),
+    conversion: { stored, fromStored, toStored },
+    ...defined({ deprecated, selectorNames }),
   } as unknown as Kind
 }

@@ -36,7 +36,19 @@ export type Schema<T = unknown> =
 interface Typed<T> {
   /** Carries the TypeScript type of the values; never present at run time. */
   readonly infer?: T
-  /** Rules for the value beyond its type; for an object those that span several fields. */
+  /**
+   * Rules for the value beyond its type; for an object those that span several fields. It is called after defaults, with
+   * a value that fits the schema, but even when `required` fields are missing (those are reported anyway): every field
+   * of an object may be undefined.
+   *
+   * Written in place, it gets the type of the value from the fields before it. As a function of its own it names that
+   * type: `InferFields<typeof fields>` of a constant `fields`, not `Infer<typeof schema>`, because a schema whose type
+   * depends on a function that names it is a circle to the compiler.
+   *
+   *   const fields = { min: field(1, s.int32()), max: field(2, s.int32()) }
+   *   export const range = s.object(fields, { name: 'Range', doc: 'From min to max.', check: checkRange })
+   *   function checkRange({ min = 0, max = 0 }: InferFields<typeof fields>, path: FieldPath): FieldError[] {...}
+   */
   check?(value: T, path: FieldPath, context: RuleContext): FieldError[]
   /**
    * For schemas that users write: a value of another type is no fault of decoding, it is kept, and validation refuses

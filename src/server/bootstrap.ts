@@ -56,7 +56,7 @@ export async function createSystemNamespaces(catalogue: Catalogue): Promise<void
 
 async function createNamespace(resource: Resource, name: string): Promise<void> {
   const object: ApiObject = { apiVersion: resource.apiVersion, kind: resource.kind.kind, metadata: { name } }
-  resource.kind.fillDefaults?.(object, resource.context)
+  resource.kind.rules.fillDefaults?.(object, resource.context)
   const context = {
     resource,
     namespace: '',

@@ -136,8 +136,8 @@ test('every Protobuf tag of a schema is the recorded one', () => {
   }
   for (const kind of allKinds) {
     compare(kind.schema, `${kind.group}.${kind.version}`)
-    if (!kind.virtual) compare(metaTypes.listOf(kind), `${kind.group}.${kind.version}`)
-    for (const { as } of Object.values(kind.subresources ?? {}))
+    if (!kind.life.virtual) compare(metaTypes.listOf(kind), `${kind.group}.${kind.version}`)
+    for (const { as } of Object.values(kind.views.subresources ?? {}))
       if (as !== undefined) compare(as.kind.schema, `${as.kind.group}.${as.kind.version}`)
   }
   for (const schema of Object.values(metaTypes))

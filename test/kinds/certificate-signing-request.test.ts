@@ -36,8 +36,8 @@ function told(errors: readonly FieldError[]): string[] {
 
 function faultsOfNew(spec: JsonObject): string[] {
   const object = made(spec)
-  kind.prepareForCreate?.(object, rules)
-  return told([...validate(kind.schema, asJson(object), rules), ...(kind.validateCreate?.(object, rules) ?? [])])
+  kind.rules.prepareForCreate?.(object, rules)
+  return told([...validate(kind.schema, asJson(object), rules), ...(kind.rules.validateCreate?.(object, rules) ?? [])])
 }
 
 const requestFault = ['spec.request Invalid']
@@ -86,7 +86,7 @@ test('the server writes down who asks, whatever is sent', () => {
     { certificate: 'eA==' },
   )
   const extra = new Map([['__proto__', ['1', '2']]])
-  kind.prepareForCreate?.(object, { ...rules, user: { name: 'jane', uid: 'u', groups: ['g', 'h'], extra } })
+  kind.rules.prepareForCreate?.(object, { ...rules, user: { name: 'jane', uid: 'u', groups: ['g', 'h'], extra } })
   const { username, uid, groups, extra: written } = object.spec as JsonObject
   assert.deepEqual(
     [username, uid, groups, JSON.stringify(written)],
@@ -94,7 +94,7 @@ test('the server writes down who asks, whatever is sent', () => {
   )
   assert.deepEqual(object.status, {})
   const again = made({ ...good, username: 'root', uid: 'x', groups: ['wheel'], extra: { a: ['b'] } })
-  kind.prepareForCreate?.(again, rules)
+  kind.rules.prepareForCreate?.(again, rules)
   assert.deepEqual(again.spec, { ...good, username: 'jane' })
 })
 
@@ -106,10 +106,10 @@ function written(subresource: 'approval' | 'status', stored: JsonObject[], sent:
   const context = { ...rules, subresource }
   const previous = made(good, { conditions: stored.map((condition) => ({ ...old, ...condition })) })
   const next = made({}, { conditions: sent })
-  kind.subresources?.[subresource]?.prepareForUpdate(next, previous, context)
+  kind.views.subresources?.[subresource]?.prepareForUpdate(next, previous, context)
   const errors = [
     ...validate(kind.schema, asJson(next), context),
-    ...(kind.validateUpdate?.(next, previous, context) ?? []),
+    ...(kind.rules.validateUpdate?.(next, previous, context) ?? []),
   ]
   assert.deepEqual(next.spec, previous.spec)
   return errors.length > 0 ? told(errors) : (next.status as JsonObject).conditions
@@ -179,9 +179,9 @@ test('a stored request to the signer without a name can still be approved', () =
   const previous = made({ ...good, signerName: 'orch.io/legacy-unknown' })
   const next = made({}, { conditions: [is('Approved')] })
   const context = { ...rules, subresource: 'approval' }
-  kind.subresources?.approval?.prepareForUpdate(next, previous, context)
+  kind.views.subresources?.approval?.prepareForUpdate(next, previous, context)
   assert.deepEqual(validate(kind.schema, asJson(next), context), [])
-  assert.deepEqual(kind.validateUpdate?.(next, previous, context), [])
+  assert.deepEqual(kind.rules.validateUpdate?.(next, previous, context), [])
 })
 
 const cells: [string, JsonObject, string, string][] = [
@@ -198,7 +198,7 @@ for (const [name, status, duration, condition] of cells) {
       { ...good, username: 'jane', ...(duration === '24h' ? { expirationSeconds: 86400 } : {}) },
       status,
     )
-    const shown = kind.columns?.map((column) => column.cell(object, 0, rules.vendor))
+    const shown = kind.views.columns?.map((column) => column.cell(object, 0, rules.vendor))
     assert.deepEqual(shown?.slice(2), ['example.com/signer', 'jane', duration, condition])
   })
 }

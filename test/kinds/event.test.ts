@@ -128,13 +128,15 @@ const cells: readonly (readonly [what: string, fields: JsonObject, shown: JsonOb
 for (const [what, fields, shown] of cells)
   test(`cells of ${what}`, () => {
     const { object } = createBy(kind, sent(fields))
-    const row = kind.columns!.map(({ name, cell }) => [name, cell(object, ruleContext.now, vendorOf('orch'))] as const)
+    const row = kind.views.columns!.map(
+      ({ name, cell }) => [name, cell(object, ruleContext.now, vendorOf('orch'))] as const,
+    )
     const { Name: _, Type: _t, Reason: _r, Message: _m, Subobject: _s, ...seen } = Object.fromEntries(row)
     assert.deepEqual(seen, shown)
   })
 
 test('a teller is found by either name', () => {
-  const selected = (fields: JsonObject) => kind.selectable!(createBy(kind, sent(fields)).object)
+  const selected = (fields: JsonObject) => kind.views.selectable!(createBy(kind, sent(fields)).object)
   const { source, reportingComponent } = selected(newer)
   assert.deepEqual([source, reportingComponent], ['example.com/teller', 'example.com/teller'])
   const both = selected({ ...newer, source: { component: 'c' } })

@@ -630,7 +630,7 @@ test('what a pod gets away with for now is told', () => {
   const warningsOf = (spec: JsonObject) => {
     const { object, faults } = createBy(pod, asPod({ containers: [main], ...spec }))
     assert.deepEqual(faults, [])
-    return pod.warnings!(object, undefined, ruleContext).map((text) => text.slice(0, text.indexOf(':')))
+    return pod.rules.warnings!(object, undefined, ruleContext).map((text) => text.slice(0, text.indexOf(':')))
   }
   assert.deepEqual(warningsOf({}), [])
   assert.deepEqual(warningsOf({ nodeSelector: { 'beta.orch.io/os': 'linux' } }), ['spec.nodeSelector[beta.orch.io/os]'])
@@ -724,7 +724,7 @@ test('a table tells how a pod is', () => {
 })
 
 function rowOf(object: JsonObject): { [column: string]: Json } {
-  const cells = pod.columns!.map(({ name, cell }) => [
+  const cells = pod.views.columns!.map(({ name, cell }) => [
     name,
     cell(object as unknown as ApiObject, now, ruleContext.vendor),
   ])

@@ -17,7 +17,7 @@ import { type Making, makeObject, makingFrom } from './random-object.ts'
 import { metadataOf, validValues } from './valid-values.ts'
 
 /** What is only answered is not kept. */
-const storedKinds = allKinds.filter(({ virtual }) => !virtual)
+const storedKinds = allKinds.filter(({ life }) => !life.virtual)
 const client = (await startServer({ after })).client()
 const vendor = vendorOf('orch')
 const seed = 20_260_101
@@ -94,7 +94,7 @@ async function faultsOfOne(kind: Kind, from: number): Promise<string[]> {
   return [
     ...differences(kind.schema, sent, withoutStatus(created.body)),
     ...(await faultsOfReading(kind, at, created)),
-    ...(kind.subresources?.status ? await faultsOfStatus(kind, at, making) : []),
+    ...(kind.views.subresources?.status ? await faultsOfStatus(kind, at, making) : []),
   ]
 }
 

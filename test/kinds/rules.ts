@@ -25,29 +25,29 @@ export interface Outcome {
 
 export function createBy(kind: Kind, sent: Json): Outcome {
   const object = completed(kind, sent)
-  kind.prepareForCreate?.(object, ruleContext)
-  const errors = kind.validateCreate?.(object, ruleContext) ?? []
+  kind.rules.prepareForCreate?.(object, ruleContext)
+  const errors = kind.rules.validateCreate?.(object, ruleContext) ?? []
   return { object, faults: told([...errorsOf(kind, object), ...errors]) }
 }
 
 export function updateBy(kind: Kind, previous: ApiObject, sent: Json, { subresource } = { subresource: '' }): Outcome {
   const context = { ...ruleContext, subresource }
   const object = completed(kind, sent)
-  const rules = subresource === '' ? kind : kind.subresources?.[subresource]
+  const rules = subresource === '' ? kind.rules : kind.views.subresources?.[subresource]
   rules?.prepareForUpdate?.(object, previous, context)
-  const errors = kind.validateUpdate?.(object, previous, context) ?? []
+  const errors = kind.rules.validateUpdate?.(object, previous, context) ?? []
   return { object, faults: told([...errorsOf(kind, object), ...errors]) }
 }
 
 function completed(kind: Kind, sent: Json): ApiObject {
   const object = asObject(decode(kind.schema, sent).value)
   fillDefaults(kind.schema, asJson(object), ruleContext)
-  kind.fillDefaults?.(object, ruleContext)
+  kind.rules.fillDefaults?.(object, ruleContext)
   return object
 }
 
 function errorsOf(kind: Kind, object: ApiObject): FieldError[] {
-  return [...validate(kind.schema, asJson(object), ruleContext), ...(kind.validate?.(object, ruleContext) ?? [])]
+  return [...validate(kind.schema, asJson(object), ruleContext), ...(kind.rules.validate?.(object, ruleContext) ?? [])]
 }
 
 function told(errors: readonly FieldError[]): string[] {

@@ -221,7 +221,7 @@ function writings({ schema }: Kind, { noun }: Words, make: Make) {
   }
 }
 
-function deletions({ schema, deleteAnswers }: Kind, { noun, all }: Words, make: Make) {
+function deletions({ schema, life }: Kind, { noun, all }: Words, make: Make) {
   const options = { schema: deleteOptions, required: false, types: accepted }
   return {
     remove: make('delete', {
@@ -230,7 +230,7 @@ function deletions({ schema, deleteAnswers }: Kind, { noun, all }: Words, make: 
       doc: `Deletes ${noun}.`,
       query: queryOf.delete,
       body: options,
-      answers: answers(deleteAnswers === 'object' ? schema : status, [200, 202]),
+      answers: answers(life.deleteAnswers === 'object' ? schema : status, [200, 202]),
     }),
     removeAll: make('deletecollection', {
       method: 'delete',

@@ -45,7 +45,7 @@ async function readSent({ exchange, served, endpoint }: EndpointCall): Promise<A
   const type = endpoint.type === undefined ? served : serveKind(endpoint.type, served.context, [])
   const object = await readObjectBody(exchange, type)
   const { kind, context } = type
-  const errors = [...validate(kind.schema, asJson(object), context), ...(kind.validate?.(object, context) ?? [])]
+  const errors = [...validate(kind.schema, asJson(object), context), ...(kind.rules.validate?.(object, context) ?? [])]
   if (errors.length > 0) throw invalidObject({ group: type.group, kind: kind.kind }, object.metadata.name ?? '', errors)
   return object
 }

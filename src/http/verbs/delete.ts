@@ -13,7 +13,7 @@ export const handleDelete: Handler = async (request) => {
   const context = { ...writeContext(request, 'DeleteOptions'), dryRun: options.dryRun }
   const { object, removed } = await deleteObject(context, info.name, options)
   const code = !removed && options.waits ? 202 : 200
-  if (removed && resource.kind.deleteAnswers !== 'object')
+  if (removed && resource.kind.life.deleteAnswers !== 'object')
     await sendStatus(exchange, code, deletedStatus(resource, object))
   else await sendObject(exchange, code, object)
 }

@@ -54,7 +54,7 @@ export const handlePatch: Handler = async (request) => {
   const { exchange, info, resource } = request
   const type = mediaType(exchange)
   if (type === applyType) return await handleApply(request)
-  const types = Object.keys(forms).filter((name) => name !== strategic || resource.kind.strategicPatch !== false)
+  const types = Object.keys(forms).filter((name) => name !== strategic || resource.kind.life.strategicPatch !== false)
   const form = types.includes(type) ? forms[type] : undefined
   if (form === undefined)
     throw new ApiError(

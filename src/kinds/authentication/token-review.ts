@@ -40,12 +40,16 @@ const fields = {
 export type TokenReview = ObjectOf<typeof fields>
 
 export const tokenReview = defineKind({
-  group: 'authentication',
-  version: 'v1',
-  kind: 'TokenReview',
-  plural: 'tokenreviews',
+  names: {
+    group: 'authentication',
+    version: 'v1',
+    kind: 'TokenReview',
+    plural: 'tokenreviews',
+    scope: 'Cluster',
+  },
   doc: 'A question: whose token is this? The answer comes at once, and nothing is stored.',
-  scope: 'Cluster',
-  virtual: true,
   fields,
+  life: {
+    virtual: true,
+  },
 })

@@ -72,46 +72,52 @@ export type Status = InferFields<typeof statusFields>
 export type Spec = InferFields<typeof specFields>
 
 export const horizontalPodAutoscaler = defineKind({
-  group: 'autoscaling',
-  version: 'v2',
-  kind: 'HorizontalPodAutoscaler',
-  plural: 'horizontalpodautoscalers',
+  names: {
+    group: 'autoscaling',
+    version: 'v2',
+    kind: 'HorizontalPodAutoscaler',
+    plural: 'horizontalpodautoscalers',
+    shortNames: ['hpa'],
+    categories: ['all'],
+    scope: 'Namespaced',
+  },
   doc: 'Keeps the number of replicas of something between two limits, so that metrics stay near their targets.',
-  shortNames: ['hpa'],
-  categories: ['all'],
-  scope: 'Namespaced',
   fields,
-  columns: [
-    nameColumn,
-    column('Reference', 'What is scaled.', ({ spec }: HorizontalPodAutoscaler) => {
-      const { kind = '', name = '' } = spec?.scaleTargetRef ?? {}
-      return `${kind}/${name}`
-    }),
-    column('Targets', 'Where each metric is and where it should be.', ({ spec, status }: HorizontalPodAutoscaler) =>
-      describeTargets(spec?.metrics ?? [], status?.currentMetrics ?? []),
-    ),
-    column('MinPods', 'The fewest replicas.', ({ spec }: HorizontalPodAutoscaler) =>
-      String(spec?.minReplicas ?? '<unset>'),
-    ),
-    column('MaxPods', 'The most replicas.', ({ spec }: HorizontalPodAutoscaler) => spec?.maxReplicas ?? 0),
-    column('Replicas', 'How many there are.', ({ status }: HorizontalPodAutoscaler) => status?.currentReplicas ?? 0),
-    ageColumn,
-  ],
-  readOnly: ['status'],
-  subresources: {
-    status: plainStatus,
+  rules: {
+    readOnly: ['status'],
+    // What other versions carry in annotations has fields of its own here.
+    fillDefaults: ({ metadata }, { vendor }) => dropCarried(metadata, vendor),
+    prepareForCreate: (object) => {
+      object.status = { desiredReplicas: 0 }
+      dropContainerSources(object.spec)
+    },
+    prepareForUpdate: (next, previous) => {
+      keep(next, previous, 'status')
+      if (!usesContainers(previous.spec)) dropContainerSources(next.spec)
+    },
+    validateUpdate: ({ status = {} }, _, { subresource }) => (subresource === 'status' ? checkStatus(status) : []),
   },
-  // What other versions carry in annotations has fields of its own here.
-  fillDefaults: ({ metadata }, { vendor }) => dropCarried(metadata, vendor),
-  prepareForCreate: (object) => {
-    object.status = { desiredReplicas: 0 }
-    dropContainerSources(object.spec)
+  views: {
+    columns: [
+      nameColumn,
+      column('Reference', 'What is scaled.', ({ spec }: HorizontalPodAutoscaler) => {
+        const { kind = '', name = '' } = spec?.scaleTargetRef ?? {}
+        return `${kind}/${name}`
+      }),
+      column('Targets', 'Where each metric is and where it should be.', ({ spec, status }: HorizontalPodAutoscaler) =>
+        describeTargets(spec?.metrics ?? [], status?.currentMetrics ?? []),
+      ),
+      column('MinPods', 'The fewest replicas.', ({ spec }: HorizontalPodAutoscaler) =>
+        String(spec?.minReplicas ?? '<unset>'),
+      ),
+      column('MaxPods', 'The most replicas.', ({ spec }: HorizontalPodAutoscaler) => spec?.maxReplicas ?? 0),
+      column('Replicas', 'How many there are.', ({ status }: HorizontalPodAutoscaler) => status?.currentReplicas ?? 0),
+      ageColumn,
+    ],
+    subresources: {
+      status: plainStatus,
+    },
   },
-  prepareForUpdate: (next, previous) => {
-    keep(next, previous, 'status')
-    if (!usesContainers(previous.spec)) dropContainerSources(next.spec)
-  },
-  validateUpdate: ({ status = {} }, _, { subresource }) => (subresource === 'status' ? checkStatus(status) : []),
 })
 
 /** Without metrics it looks at the use of processors. */

@@ -23,12 +23,16 @@ const fields = {
 export type Scale = ObjectOf<typeof fields>
 
 export const scale = defineKind({
-  group: 'autoscaling',
-  version: 'v1',
-  kind: 'Scale',
-  plural: 'scales',
+  names: {
+    group: 'autoscaling',
+    version: 'v1',
+    kind: 'Scale',
+    plural: 'scales',
+    scope: 'Namespaced',
+  },
   doc: 'How many replicas something has and shall have.',
-  scope: 'Namespaced',
-  virtual: true,
   fields,
+  life: {
+    virtual: true,
+  },
 })

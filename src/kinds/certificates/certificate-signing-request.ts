@@ -98,61 +98,69 @@ type Condition = Infer<typeof condition>
 export type CertificateSigningRequest = ObjectOf<typeof fields>
 
 export const certificateSigningRequest = defineKind({
-  group: 'certificates',
-  version: 'v1',
-  kind: 'CertificateSigningRequest',
-  plural: 'certificatesigningrequests',
+  names: {
+    group: 'certificates',
+    version: 'v1',
+    kind: 'CertificateSigningRequest',
+    plural: 'certificatesigningrequests',
+    shortNames: ['csr'],
+    scope: 'Cluster',
+    form: () => [],
+  },
   doc: 'Somebody asks a signer for a certificate. An approver decides, and the signer answers with the certificate.',
-  shortNames: ['csr'],
-  scope: 'Cluster',
-  name: () => [],
   fields,
-  columns: [
-    nameColumn,
-    ageColumn,
-    column('SignerName', 'Whom the certificate is asked of.', ({ spec }: CertificateSigningRequest) =>
-      spec?.signerName ? spec.signerName : '<none>',
-    ),
-    column('Requestor', 'Who asks.', ({ spec }: CertificateSigningRequest) => spec?.username ?? ''),
-    column('RequestedDuration', 'How long the certificate is to be valid.', requestedDuration),
-    column('Condition', 'How far the request has come.', progressOf),
-  ],
-  readOnly: ['spec', 'status'],
-  subresources: {
-    approval: {
-      verbs: ['get', 'update', 'patch'],
-      readOnly: ['spec', 'status.certificate'],
-      prepareForUpdate: prepareApproval,
+  rules: {
+    readOnly: ['spec', 'status'],
+    prepareForCreate: (object, { user }) => {
+      const { uid, groups, extra } = user
+      const { username: _u, uid: _i, groups: _g, extra: _e, ...asked } = object.spec ?? {}
+      object.spec = {
+        ...asked,
+        username: user.name,
+        ...(uid === '' ? {} : { uid }),
+        ...(groups.length === 0 ? {} : { groups: [...groups] }),
+        ...(extra.size === 0
+          ? {}
+          : { extra: Object.fromEntries([...extra].map(([key, values]) => [key, [...values]])) }),
+      }
+      object.status = {}
     },
-    status: {
-      verbs: ['get', 'update', 'patch'],
-      // A signer may write conditions, but they belong to the approvers: nobody owns them through here.
-      readOnly: ['spec', 'status.conditions'],
-      prepareForUpdate: prepareStatus,
+    prepareForUpdate: (next, previous) => {
+      next.spec = previous.spec!
+      next.status = previous.status!
+    },
+    validateCreate: (object, { vendor }) => checkSpec(object, vendor),
+    validateUpdate: (next, previous, context) => [
+      ...checkFinalTypes(next, previous, context),
+      ...checkCertificate(next, previous),
+    ],
+  },
+  views: {
+    columns: [
+      nameColumn,
+      ageColumn,
+      column('SignerName', 'Whom the certificate is asked of.', ({ spec }: CertificateSigningRequest) =>
+        spec?.signerName ? spec.signerName : '<none>',
+      ),
+      column('Requestor', 'Who asks.', ({ spec }: CertificateSigningRequest) => spec?.username ?? ''),
+      column('RequestedDuration', 'How long the certificate is to be valid.', requestedDuration),
+      column('Condition', 'How far the request has come.', progressOf),
+    ],
+    selectable: ({ spec }) => ({ 'spec.signerName': spec?.signerName ?? '' }),
+    subresources: {
+      approval: {
+        verbs: ['get', 'update', 'patch'],
+        readOnly: ['spec', 'status.certificate'],
+        prepareForUpdate: prepareApproval,
+      },
+      status: {
+        verbs: ['get', 'update', 'patch'],
+        // A signer may write conditions, but they belong to the approvers: nobody owns them through here.
+        readOnly: ['spec', 'status.conditions'],
+        prepareForUpdate: prepareStatus,
+      },
     },
   },
-  prepareForCreate: (object, { user }) => {
-    const { uid, groups, extra } = user
-    const { username: _u, uid: _i, groups: _g, extra: _e, ...asked } = object.spec ?? {}
-    object.spec = {
-      ...asked,
-      username: user.name,
-      ...(uid === '' ? {} : { uid }),
-      ...(groups.length === 0 ? {} : { groups: [...groups] }),
-      ...(extra.size === 0 ? {} : { extra: Object.fromEntries([...extra].map(([key, values]) => [key, [...values]])) }),
-    }
-    object.status = {}
-  },
-  prepareForUpdate: (next, previous) => {
-    next.spec = previous.spec!
-    next.status = previous.status!
-  },
-  validateCreate: (object, { vendor }) => checkSpec(object, vendor),
-  validateUpdate: (next, previous, context) => [
-    ...checkFinalTypes(next, previous, context),
-    ...checkCertificate(next, previous),
-  ],
-  selectable: ({ spec }) => ({ 'spec.signerName': spec?.signerName ?? '' }),
 })
 
 function requestedDuration({ spec }: CertificateSigningRequest): string {

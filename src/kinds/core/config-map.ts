@@ -22,17 +22,23 @@ const fields = {
 export type ConfigMap = ObjectOf<typeof fields>
 
 export const configMap = defineKind({
-  group: 'core',
-  version: 'v1',
-  kind: 'ConfigMap',
-  plural: 'configmaps',
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'ConfigMap',
+    plural: 'configmaps',
+    shortNames: ['cm'],
+    scope: 'Namespaced',
+  },
   doc: 'Configuration for programs to read, as text or bytes; one MiB at most. Nothing in it is secret.',
-  shortNames: ['cm'],
-  scope: 'Namespaced',
   fields,
-  columns: [nameColumn, column('Data', 'How many keys it holds.', countKeys), ageColumn],
-  validate: (object) => [...checkDisjoint(object), ...checkTotalSize(object)],
-  validateUpdate: (next, previous) => (previous.immutable ? checkUnchanged(next, previous) : []),
+  rules: {
+    validate: (object) => [...checkDisjoint(object), ...checkTotalSize(object)],
+    validateUpdate: (next, previous) => (previous.immutable ? checkUnchanged(next, previous) : []),
+  },
+  views: {
+    columns: [nameColumn, column('Data', 'How many keys it holds.', countKeys), ageColumn],
+  },
 })
 
 function countKeys({ data = {}, binaryData = {} }: ConfigMap): number {

@@ -51,44 +51,52 @@ const fields = {
 export type Namespace = ObjectOf<typeof fields>
 
 export const namespace = defineKind({
-  group: 'core',
-  version: 'v1',
-  kind: 'Namespace',
-  plural: 'namespaces',
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'Namespace',
+    plural: 'namespaces',
+    shortNames: ['ns'],
+    scope: 'Cluster',
+    form: checkDnsLabel,
+  },
   doc: 'A scope for names and for access. Deleting it deletes everything in it.',
-  shortNames: ['ns'],
-  scope: 'Cluster',
-  name: checkDnsLabel,
-  verbs: verbsWithout('deletecollection'),
   fields,
-  columns: [
-    nameColumn,
-    column('Status', 'Whether it is in use or being deleted.', (object: Namespace) => object.status?.phase ?? ''),
-    ageColumn,
-  ],
-  readOnly: ['status'],
-  subresources: {
-    status: plainStatus,
-    finalize: {
-      verbs: ['update'],
-      readOnly: ['status'],
-      prepareForUpdate: (next, previous) => keep(next, previous, 'status'),
+  rules: {
+    readOnly: ['status'],
+    fillDefaults: (object, { vendor }) => labelWithName(object, vendor),
+    prepareForCreate: (object, { vendor }) => activate(object, vendor),
+    prepareForUpdate: (next, previous) => {
+      keep(next, previous, 'spec')
+      keep(next, previous, 'status')
+    },
+    validate: checkFinalizers,
+    validateUpdate: (next) => checkPhase(next),
+  },
+  life: {
+    verbs: verbsWithout('deletecollection'),
+    holdsDeletion: (object) => (object.spec?.finalizers ?? []).length > 0,
+    beginDeletion: (object) => {
+      // There is no grace period to wait for, only for the content to go.
+      delete object.metadata.deletionGracePeriodSeconds
+      object.status = { ...object.status, phase: 'Terminating' }
     },
   },
-  fillDefaults: (object, { vendor }) => labelWithName(object, vendor),
-  prepareForCreate: (object, { vendor }) => activate(object, vendor),
-  prepareForUpdate: (next, previous) => {
-    keep(next, previous, 'spec')
-    keep(next, previous, 'status')
-  },
-  validate: checkFinalizers,
-  validateUpdate: (next) => checkPhase(next),
-  selectable: (object) => ({ 'status.phase': object.status?.phase ?? '' }),
-  holdsDeletion: (object) => (object.spec?.finalizers ?? []).length > 0,
-  beginDeletion: (object) => {
-    // There is no grace period to wait for, only for the content to go.
-    delete object.metadata.deletionGracePeriodSeconds
-    object.status = { ...object.status, phase: 'Terminating' }
+  views: {
+    columns: [
+      nameColumn,
+      column('Status', 'Whether it is in use or being deleted.', (object: Namespace) => object.status?.phase ?? ''),
+      ageColumn,
+    ],
+    selectable: (object) => ({ 'status.phase': object.status?.phase ?? '' }),
+    subresources: {
+      status: plainStatus,
+      finalize: {
+        verbs: ['update'],
+        readOnly: ['status'],
+        prepareForUpdate: (next, previous) => keep(next, previous, 'status'),
+      },
+    },
   },
 })
 

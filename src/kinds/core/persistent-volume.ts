@@ -50,40 +50,48 @@ const columns: readonly Column<PersistentVolume>[] = [
 ]
 
 export const persistentVolume = defineKind({
-  group: 'core',
-  version: 'v1',
-  kind: 'PersistentVolume',
-  plural: 'persistentvolumes',
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'PersistentVolume',
+    plural: 'persistentvolumes',
+    shortNames: ['pv'],
+    scope: 'Cluster',
+  },
   doc: 'A piece of storage in the cluster, whose life is its own; a claim binds to it.',
-  shortNames: ['pv'],
-  scope: 'Cluster',
-  deleteAnswers: 'object',
   fields,
-  columns,
-  readOnly: ['status'],
-  subresources: {
-    status: plainStatus,
+  rules: {
+    readOnly: ['status'],
+    fillDefaults: ({ spec }) => {
+      if (spec === undefined) return
+      spec.persistentVolumeReclaimPolicy ??= 'Retain'
+      spec.volumeMode ??= 'Filesystem'
+    },
+    prepareForCreate: (object) => {
+      object.status = { phase: 'Pending' }
+    },
+    prepareForUpdate: (next, previous) => keep(next, previous, 'status'),
+    validate: (object, { vendor }) => [
+      ...checkCapacity(object.spec?.capacity),
+      ...checkRecycling(object.spec ?? {}),
+      ...checkPortal(object),
+      ...checkMountAnnotation(object, vendor),
+    ],
+    validateUpdate: ({ spec: next = {} }, { spec: previous = {} }) => [
+      ...checkSameSource(next, previous),
+      ...immutableField('spec.volumeMode', next.volumeMode, previous.volumeMode),
+      ...(previous.nodeAffinity ? immutableField('spec.nodeAffinity', next.nodeAffinity, previous.nodeAffinity) : []),
+    ],
   },
-  fillDefaults: ({ spec }) => {
-    if (spec === undefined) return
-    spec.persistentVolumeReclaimPolicy ??= 'Retain'
-    spec.volumeMode ??= 'Filesystem'
+  life: {
+    deleteAnswers: 'object',
   },
-  prepareForCreate: (object) => {
-    object.status = { phase: 'Pending' }
+  views: {
+    columns,
+    subresources: {
+      status: plainStatus,
+    },
   },
-  prepareForUpdate: (next, previous) => keep(next, previous, 'status'),
-  validate: (object, { vendor }) => [
-    ...checkCapacity(object.spec?.capacity),
-    ...checkRecycling(object.spec ?? {}),
-    ...checkPortal(object),
-    ...checkMountAnnotation(object, vendor),
-  ],
-  validateUpdate: ({ spec: next = {} }, { spec: previous = {} }) => [
-    ...checkSameSource(next, previous),
-    ...immutableField('spec.volumeMode', next.volumeMode, previous.volumeMode),
-    ...(previous.nodeAffinity ? immutableField('spec.nodeAffinity', next.nodeAffinity, previous.nodeAffinity) : []),
-  ],
 })
 
 function phaseOf({ metadata, status }: PersistentVolume): string {

@@ -13,32 +13,40 @@ const fields = { template: field(2, podTemplateSpec, { zero: 'write', doc: 'What
 export type PodTemplate = ObjectOf<typeof fields>
 
 export const podTemplate = defineKind({
-  group: 'core',
-  version: 'v1',
-  kind: 'PodTemplate',
-  plural: 'podtemplates',
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'PodTemplate',
+    plural: 'podtemplates',
+    scope: 'Namespaced',
+  },
   doc: 'A template for pods that is kept for others to use.',
-  scope: 'Namespaced',
-  deleteAnswers: 'object',
   fields,
-  columns: [
-    nameColumn,
-    column('Containers', 'The names of its containers.', (object: PodTemplate) => listed(object, 'name')),
-    column('Images', 'The images of its containers.', (object: PodTemplate) => listed(object, 'image')),
-    column('Pod Labels', 'The labels of the pods that are made from it.', (object: PodTemplate) => podLabels(object)),
-  ],
-  prepareForCreate: (object) => {
-    beginGeneration(object)
-    dropUnserved(object.template?.spec ?? {})
+  rules: {
+    prepareForCreate: (object) => {
+      beginGeneration(object)
+      dropUnserved(object.template?.spec ?? {})
+    },
+    prepareForUpdate: (next, previous) => {
+      dropUnserved(next.template?.spec ?? {})
+      countGeneration(next, previous, ({ template }) => template)
+    },
+    warnings: ({ template = {} }, previous, { vendor }) =>
+      previous && sameJson(template as Json, previous.template as Json)
+        ? []
+        : podWarnings(template.spec ?? {}, 'template.spec', vendor),
   },
-  prepareForUpdate: (next, previous) => {
-    dropUnserved(next.template?.spec ?? {})
-    countGeneration(next, previous, ({ template }) => template)
+  life: {
+    deleteAnswers: 'object',
   },
-  warnings: ({ template = {} }, previous, { vendor }) =>
-    previous && sameJson(template as Json, previous.template as Json)
-      ? []
-      : podWarnings(template.spec ?? {}, 'template.spec', vendor),
+  views: {
+    columns: [
+      nameColumn,
+      column('Containers', 'The names of its containers.', (object: PodTemplate) => listed(object, 'name')),
+      column('Images', 'The images of its containers.', (object: PodTemplate) => listed(object, 'image')),
+      column('Pod Labels', 'The labels of the pods that are made from it.', (object: PodTemplate) => podLabels(object)),
+    ],
+  },
 })
 
 function listed({ template }: PodTemplate, part: 'name' | 'image'): string {

@@ -25,46 +25,55 @@ const fields = {
 export type Pod = ObjectOf<typeof fields>
 
 export const pod = defineKind({
-  group: 'core',
-  version: 'v1',
-  kind: 'Pod',
-  plural: 'pods',
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'Pod',
+    plural: 'pods',
+    shortNames: ['po'],
+    categories: ['all'],
+    scope: 'Namespaced',
+  },
   doc: 'Containers that run together on one node.',
-  shortNames: ['po'],
-  categories: ['all'],
-  scope: 'Namespaced',
-  deleteAnswers: 'object',
   fields,
-  columns: podColumns,
-  readOnly: ['status'],
-  subresources: {
-    status: { verbs: ['get', 'update', 'patch'], readOnly: ['spec'], prepareForUpdate: keepAllButStatus },
-    ephemeralcontainers: {
-      verbs: ['get', 'update', 'patch'],
-      readOnly: ['status'],
-      prepareForUpdate: keepAllButEphemeralContainers,
+  rules: {
+    readOnly: ['status'],
+    fillDefaults: fillPod,
+    prepareForCreate: prepareNew,
+    prepareForUpdate: (next, previous) => {
+      next.status = previous.status as never
+      dropUnserved(next.spec ?? {})
+    },
+    validate: checkPod,
+    validateCreate: checkNew,
+    validateUpdate: checkUpdate,
+    warnings: ({ spec = {} }, previous, { vendor }) =>
+      previous === undefined ? podWarnings(spec, 'spec', vendor) : [],
+  },
+  life: {
+    deleteAnswers: 'object',
+    gracePeriod,
+  },
+  views: {
+    columns: podColumns,
+    selectable: ({ spec = {}, status = {} }) => ({
+      'spec.nodeName': spec.nodeName ?? '',
+      'spec.restartPolicy': spec.restartPolicy ?? '',
+      'spec.schedulerName': spec.schedulerName ?? '',
+      'spec.serviceAccountName': spec.serviceAccountName ?? '',
+      'status.phase': status.phase ?? '',
+      'status.podIP': status.podIP ?? '',
+      'status.nominatedNodeName': status.nominatedNodeName ?? '',
+    }),
+    subresources: {
+      status: { verbs: ['get', 'update', 'patch'], readOnly: ['spec'], prepareForUpdate: keepAllButStatus },
+      ephemeralcontainers: {
+        verbs: ['get', 'update', 'patch'],
+        readOnly: ['status'],
+        prepareForUpdate: keepAllButEphemeralContainers,
+      },
     },
   },
-  fillDefaults: fillPod,
-  prepareForCreate: prepareNew,
-  prepareForUpdate: (next, previous) => {
-    next.status = previous.status as never
-    dropUnserved(next.spec ?? {})
-  },
-  validate: checkPod,
-  validateCreate: checkNew,
-  validateUpdate: checkUpdate,
-  warnings: ({ spec = {} }, previous, { vendor }) => (previous === undefined ? podWarnings(spec, 'spec', vendor) : []),
-  selectable: ({ spec = {}, status = {} }) => ({
-    'spec.nodeName': spec.nodeName ?? '',
-    'spec.restartPolicy': spec.restartPolicy ?? '',
-    'spec.schedulerName': spec.schedulerName ?? '',
-    'spec.serviceAccountName': spec.serviceAccountName ?? '',
-    'status.phase': status.phase ?? '',
-    'status.podIP': status.podIP ?? '',
-    'status.nominatedNodeName': status.nominatedNodeName ?? '',
-  }),
-  gracePeriod,
 })
 
 /** Defaults that templates do not get: what they leave open is for the pod to fill in. */

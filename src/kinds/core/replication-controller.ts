@@ -64,42 +64,55 @@ const count = (name: string, doc: string, of: (object: ReplicationController) =>
   }) as Column<ReplicationController>
 
 export const replicationController = defineKind({
-  group: 'core',
-  version: 'v1',
-  kind: 'ReplicationController',
-  plural: 'replicationcontrollers',
-  doc: 'Keeps a number of pods of one template running.',
-  shortNames: ['rc'],
-  categories: ['all'],
-  scope: 'Namespaced',
-  orphansByDefault: true,
-  fields,
-  columns: [
-    nameColumn,
-    count('Desired', 'How many pods there shall be.', ({ spec }) => spec?.replicas),
-    count('Current', 'How many pods there are.', ({ status }) => status?.replicas),
-    count('Ready', 'How many of them are ready.', ({ status }) => status?.readyReplicas),
-    ageColumn,
-    column('Containers', 'The names of the containers.', (object: ReplicationController) => listed(object, 'name'), 1),
-    column('Images', 'The images of the containers.', (object: ReplicationController) => listed(object, 'image'), 1),
-    column('Selector', 'The labels of the pods that count.', selectorOf, 1),
-  ],
-  readOnly: ['status'],
-  subresources: { status: plainStatus, scale: scaleOf(selectorOf, prepareForUpdate) },
-  fillDefaults: fillFromTemplate,
-  prepareForCreate: (object) => {
-    beginGeneration(object)
-    object.status = { replicas: 0 }
-    dropUnserved(object.spec?.template?.spec ?? {})
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'ReplicationController',
+    plural: 'replicationcontrollers',
+    shortNames: ['rc'],
+    categories: ['all'],
+    scope: 'Namespaced',
   },
-  prepareForUpdate,
-  validate: checkSpec,
-  validateUpdate: ({ status }) => checkCounts(status ?? {}),
-  selectable: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
-  warnings: ({ spec = {} }, previous, { vendor }) =>
-    previous && sameJson(spec.template as Json, previous.spec?.template as Json)
-      ? []
-      : podWarnings(spec.template?.spec ?? {}, 'spec.template.spec', vendor),
+  doc: 'Keeps a number of pods of one template running.',
+  fields,
+  rules: {
+    readOnly: ['status'],
+    fillDefaults: fillFromTemplate,
+    prepareForCreate: (object) => {
+      beginGeneration(object)
+      object.status = { replicas: 0 }
+      dropUnserved(object.spec?.template?.spec ?? {})
+    },
+    prepareForUpdate,
+    validate: checkSpec,
+    validateUpdate: ({ status }) => checkCounts(status ?? {}),
+    warnings: ({ spec = {} }, previous, { vendor }) =>
+      previous && sameJson(spec.template as Json, previous.spec?.template as Json)
+        ? []
+        : podWarnings(spec.template?.spec ?? {}, 'spec.template.spec', vendor),
+  },
+  life: {
+    orphansByDefault: true,
+  },
+  views: {
+    columns: [
+      nameColumn,
+      count('Desired', 'How many pods there shall be.', ({ spec }) => spec?.replicas),
+      count('Current', 'How many pods there are.', ({ status }) => status?.replicas),
+      count('Ready', 'How many of them are ready.', ({ status }) => status?.readyReplicas),
+      ageColumn,
+      column(
+        'Containers',
+        'The names of the containers.',
+        (object: ReplicationController) => listed(object, 'name'),
+        1,
+      ),
+      column('Images', 'The images of the containers.', (object: ReplicationController) => listed(object, 'image'), 1),
+      column('Selector', 'The labels of the pods that count.', selectorOf, 1),
+    ],
+    selectable: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
+    subresources: { status: plainStatus, scale: scaleOf(selectorOf, prepareForUpdate) },
+  },
 })
 
 /** What the template says counts where the controller itself says nothing. */

@@ -32,28 +32,34 @@ const fields = {
 export type Secret = ObjectOf<typeof fields>
 
 export const secret = defineKind({
-  group: 'core',
-  version: 'v1',
-  kind: 'Secret',
-  plural: 'secrets',
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'Secret',
+    plural: 'secrets',
+    scope: 'Namespaced',
+  },
   doc: 'Passwords, keys and the like, as bytes; one MiB at most.',
-  scope: 'Namespaced',
-  confidential: true,
   fields,
-  columns: [
-    nameColumn,
-    column('Type', 'What the secret is for.', (object: Secret) => object.type ?? ''),
-    column('Data', 'How many keys it holds.', (object: Secret) => Object.keys(object.data ?? {}).length),
-    ageColumn,
-  ],
-  fillDefaults: foldStringData,
-  prepareForUpdate: keepType,
-  validate: (object, { vendor }) => [...checkSize(object), ...checkType(object, vendor)],
-  validateUpdate: (next, previous) => [
-    ...immutableField('type', next.type, previous.type),
-    ...(previous.immutable ? checkUnchanged(next, previous) : []),
-  ],
-  selectable: (object) => ({ type: object.type ?? '' }),
+  rules: {
+    fillDefaults: foldStringData,
+    prepareForUpdate: keepType,
+    validate: (object, { vendor }) => [...checkSize(object), ...checkType(object, vendor)],
+    validateUpdate: (next, previous) => [
+      ...immutableField('type', next.type, previous.type),
+      ...(previous.immutable ? checkUnchanged(next, previous) : []),
+    ],
+  },
+  views: {
+    columns: [
+      nameColumn,
+      column('Type', 'What the secret is for.', (object: Secret) => object.type ?? ''),
+      column('Data', 'How many keys it holds.', (object: Secret) => Object.keys(object.data ?? {}).length),
+      ageColumn,
+    ],
+    selectable: (object) => ({ type: object.type ?? '' }),
+    confidential: true,
+  },
 })
 
 /** `stringData` is a way of writing `data`; it is never stored or returned. */
