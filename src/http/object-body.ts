@@ -1,18 +1,16 @@
 /**
- * From a JSON value to an object of the resource's kind: checked against the schema and defaulted. The value is a
- * request's body, or what a patch made of the stored object. Fields that the kind does not have are refused, warned
- * of or ignored, as `fieldValidation` says.
+ * From what a request sent to a complete object (schema/complete.ts) of the kind that its path names. The JSON is the
+ * body, or what a patch or an apply made of the stored object. Fields that the kind does not have are refused, warned of
+ * or ignored, as `fieldValidation` says.
  */
 import { shorten } from '../base/shorten.ts'
-import { decodePatched, invalidPatch } from '../merge/patch-faults.ts'
+import { invalidPatch, patchFault } from '../merge/patch-faults.ts'
 import { badRequest } from '../model/api-error.ts'
 import { maxTold } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, typeName } from '../model/json.ts'
-import { type ApiObject, asJson, asObject } from '../model/object.ts'
-import { uniqueOwners } from '../registry/metadata.ts'
+import type { ApiObject } from '../model/object.ts'
 import type { Served } from '../registry/served.ts'
-import { type Decoded, decode } from '../schema/decode.ts'
-import { fillDefaults } from '../schema/defaults.ts'
+import { type Completed, completeSteps } from '../schema/complete.ts'
 import { readContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { fieldValidation } from './write-options.ts'
@@ -20,9 +18,9 @@ import { fieldValidation } from './write-options.ts'
 export async function readObjectBody(exchange: Exchange, resource: Served): Promise<ApiObject> {
   const { value, duplicates } = await readContent(exchange)
   await exchange.pace.rest()
-  const decoded = decode(resource.kind.schema, withType(resource, value ?? {}))
-  reportFields(exchange, [...unknownFields(decoded), ...duplicateFields(duplicates)], badRequest)
-  return await complete(exchange, resource, decoded)
+  const completed = await exchange.pace.run(completeSteps(resource, withType(resource, value ?? {})))
+  reportFields(exchange, [...unknownFields(completed), ...duplicateFields(duplicates)], badRequest)
+  return accept(exchange, completed)
 }
 
 /** What a patch made. `faults` are what the patch itself holds that nobody knows. */
@@ -36,26 +34,24 @@ export async function readPatched(
     throw invalidPatch(
       `a patch cannot change the kind or version: this is a ${resource.kind.kind} in ${resource.apiVersion}`,
     )
-  const decoded = decodePatched(resource.kind.schema, value)
-  reportFields(exchange, [...faults, ...unknownFields(decoded)], invalidPatch)
-  return await complete(exchange, resource, decoded)
+  const completed = await exchange.pace.run(completeSteps(resource, value)).catch((error) => {
+    throw patchFault(error)
+  })
+  reportFields(exchange, [...faults, ...unknownFields(completed)], invalidPatch)
+  return accept(exchange, completed)
 }
 
 /** What an apply made. A field that nobody knows is an error: what is applied is meant. */
 export async function readApplied(exchange: Exchange, resource: Served, value: JsonObject): Promise<ApiObject> {
   if (!isOfKind(resource, value)) throw otherKind(resource, value)
-  const decoded = decode(resource.kind.schema, value)
-  const faults = unknownFields(decoded)
+  const completed = await exchange.pace.run(completeSteps(resource, value))
+  const faults = unknownFields(completed)
   if (faults.length > 0) throw badRequest(`the configuration does not fit: ${faults.join(', ')}`)
-  return await complete(exchange, resource, decoded)
+  return accept(exchange, completed)
 }
 
-async function complete(exchange: Exchange, resource: Served, { value }: Decoded): Promise<ApiObject> {
-  await exchange.pace.rest()
-  const object = withUniqueOwners(exchange, asObject(value))
-  fillDefaults(resource.kind.schema, asJson(object), resource.context)
-  await exchange.pace.rest()
-  resource.kind.rules.fillDefaults?.(object, resource.context)
+function accept(exchange: Exchange, { object, ownersRepeated }: Completed): ApiObject {
+  if (ownersRepeated) exchange.warn('.metadata.ownerReferences contains duplicate entries; they are stored once')
   return object
 }
 
@@ -91,21 +87,13 @@ function typeText(value: JsonObject, name: 'kind' | 'apiVersion'): string {
   return text
 }
 
-function isOfKind(resource: Served, value: Json): boolean {
+function isOfKind(resource: Served, value: Json): value is JsonObject {
   return isObject(value) && value.apiVersion === resource.apiVersion && value.kind === resource.kind.kind
-}
-
-function withUniqueOwners(exchange: Exchange, object: ApiObject): ApiObject {
-  const owners = object.metadata.ownerReferences ?? []
-  const unique = uniqueOwners(owners)
-  if (unique.length === owners.length) return object
-  exchange.warn('.metadata.ownerReferences contains duplicate entries; they are stored once')
-  return { ...object, metadata: { ...object.metadata, ownerReferences: unique } }
 }
 
 const longestPath = 500
 
-function unknownFields({ unknown }: Decoded): string[] {
+function unknownFields({ unknown }: Pick<Completed, 'unknown'>): string[] {
   return unknown.slice(0, maxTold).map((path) => `unknown field "${shorten(path, longestPath)}"`)
 }
 

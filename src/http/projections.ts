@@ -11,9 +11,10 @@ import { ApiError, badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { groupName, profileNames, vendorOf } from '../model/vendor.ts'
-import { inStoredForm, readVersion } from '../registry/conversion.ts'
+import { readVersion } from '../registry/conversion.ts'
 import type { Resource } from '../registry/resource.ts'
 import { type Column, defaultColumns } from '../schema/columns.ts'
+import { inStoredForm } from '../schema/complete.ts'
 import type { Form } from './forms.ts'
 
 export const viewNames = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const

@@ -10,8 +10,6 @@
 import { ApiError, badRequest } from '../model/api-error.ts'
 import { causeOf, type FieldError, summary } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, typeName } from '../model/json.ts'
-import { type Decoded, decode } from '../schema/decode.ts'
-import type { Schema } from '../schema/schema.ts'
 
 export function malformed(why: string): ApiError {
   return badRequest(`the patch is malformed: ${why}`)
@@ -32,12 +30,7 @@ export function parsePatchObject(value: Json): JsonObject {
   return value
 }
 
-/** Decodes what a patch made: there, a value of a wrong type is the fault of the patch. */
-export function decodePatched(schema: Schema, value: Json): Decoded {
-  try {
-    return decode(schema, value)
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 400) throw invalidPatch(error.message)
-    throw error
-  }
+/** What to throw when the object that a patch made cannot be read: a value of a wrong type is the fault of the patch. */
+export function patchFault(error: unknown): unknown {
+  return error instanceof ApiError && error.code === 400 ? invalidPatch(error.message) : error
 }

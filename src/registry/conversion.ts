@@ -1,9 +1,9 @@
 /**
- * Objects in the versions that they are read and written through.
+ * Objects in the versions that they are read through.
  *
  * A kind is stored in one version. Through that one nothing is converted: reads send the bytes of the cache. Another
  * version is made from the stored one per object and answer, and per event once for all its watchers. All rules see
- * the stored version alone, so whatever comes in is converted before it is judged.
+ * the stored version alone, so whatever comes in is converted before it is judged: that is in schema/complete.ts.
  */
 import type { CachedObject } from '../cache/cached-object.ts'
 import { type EventForm, type EventType, jsonEvents } from '../cache/event.ts'
@@ -11,8 +11,8 @@ import { stringifyJson } from '../codec/json.ts'
 import type { InVersion } from '../merge/change.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
+import { inStoredForm } from '../schema/complete.ts'
 import { decode } from '../schema/decode.ts'
-import { fillDefaults } from '../schema/defaults.ts'
 import { readObject } from './read-stored.ts'
 import type { Resource } from './resource.ts'
 
@@ -20,24 +20,6 @@ import type { Resource } from './resource.ts'
 export function fromStored({ kind, apiVersion, vendor }: Resource, object: ApiObject): ApiObject {
   if (kind.conversion === undefined) return object
   return { ...kind.conversion.fromStored(object, vendor), apiVersion }
-}
-
-/** An object of this version in the stored form, with its defaults. `previous` is what is stored, if anything is. */
-export function toStored(resource: Resource, object: ApiObject, previous?: ApiObject): ApiObject {
-  const { stored } = resource
-  if (stored === undefined) return object
-  const { value } = decode(stored.kind.schema, asJson(inStoredForm(resource, object, previous)))
-  fillDefaults(stored.kind.schema, value, stored.context)
-  const converted = asObject(value)
-  stored.kind.rules.fillDefaults?.(converted, stored.context)
-  return converted
-}
-
-/** The same object, only converted: what rules that merely look at it may be given. */
-export function inStoredForm(resource: Resource, object: ApiObject, previous?: ApiObject): ApiObject {
-  const { kind, stored, vendor } = resource
-  if (kind.conversion === undefined || stored === undefined) return object
-  return { ...kind.conversion.toStored(object, vendor, previous), apiVersion: stored.apiVersion }
 }
 
 /** An object, given as the JSON of what is stored, as this version shows it. */

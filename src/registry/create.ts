@@ -10,10 +10,11 @@ import {
   serviceUnavailable,
 } from '../model/api-error.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
+import { refillDefaults, storedSteps } from '../schema/complete.ts'
 import { validate } from '../schema/validate.ts'
 import type { Guard } from '../store/store.ts'
 import { admissionRequest } from './admission-request.ts'
-import { jsonOf, toStored } from './conversion.ts'
+import { jsonOf } from './conversion.ts'
 import { generateName, namesVersion, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
 import {
@@ -29,7 +30,7 @@ import {
 } from './write.ts'
 
 export interface NewObject {
-  /** Decoded and defaulted; it is the caller's no more. */
+  /** Complete (schema/complete.ts); it is the caller's no more. */
   readonly object: ApiObject
   /** Whether its managedFields say already who owns what; else the creator owns all that it sent. */
   readonly managed: boolean
@@ -42,7 +43,8 @@ export async function create(context: WriteContext, { object, managed }: NewObje
   await context.pace.rest()
   assertOwnCount(object)
   await context.pace.rest()
-  return jsonOf(version, await createStored(context, { object: toStored(version, object), managed }))
+  const inStored = await context.pace.run(storedSteps(version, object))
+  return jsonOf(version, await createStored(context, { object: inStored, managed }))
 }
 
 /** How many names are drawn for an object before it is told that they are taken. */
@@ -96,7 +98,7 @@ function nameObject({ resource, namespace }: WriteContext, object: ApiObject): A
   if (drawsName(object)) {
     metadata.name = generateName(metadata.generateName!)
     const renamed = { ...object, metadata }
-    resource.kind.rules.fillDefaults?.(renamed, resource.context)
+    refillDefaults(resource, renamed)
     return renamed
   }
   return { ...object, metadata }

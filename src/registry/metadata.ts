@@ -11,22 +11,6 @@ import { type ApiObject, copyWithout, type ObjectMeta, type OwnerReference } fro
 import type { Vendor } from '../model/vendor.ts'
 import type { Kind } from '../schema/kind.ts'
 
-/** Owners without those that occur twice; a client that sends one twice means one. */
-export function uniqueOwners(owners: readonly OwnerReference[]): OwnerReference[] {
-  const seen = new Set<string>()
-  return owners.filter((owner) => {
-    const identity = JSON.stringify([
-      owner.apiVersion,
-      owner.kind,
-      owner.name,
-      owner.uid,
-      owner.controller,
-      owner.blockOwnerDeletion,
-    ])
-    return !seen.has(identity) && seen.add(identity)
-  })
-}
-
 /** Whether the object says which state a write of it is based on. Version 0 is any version. */
 export function namesVersion({ metadata }: ApiObject): boolean {
   return !!metadata.resourceVersion && metadata.resourceVersion !== '0'

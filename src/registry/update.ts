@@ -14,9 +14,10 @@ import { invalid } from '../model/field-error.ts'
 import { type JsonObject, own, sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
+import { storedSteps } from '../schema/complete.ts'
 import { validate } from '../schema/validate.ts'
 import { admissionRequest } from './admission-request.ts'
-import { fromStored, jsonOf, toStored } from './conversion.ts'
+import { fromStored, jsonOf } from './conversion.ts'
 import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
 import { keptMetadata, namesVersion, validateMetadata, validateMetadataUpdate } from './metadata.ts'
@@ -151,8 +152,8 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
   await context.pace.rest()
   assertOwnCount(object)
   await context.pace.rest()
-  const next = { object: toStored(version, object, previous), managed }
-  return await attemptUpdate(context, { previous, next, stored })
+  const inStored = await context.pace.run(storedSteps(version, object, previous))
+  return await attemptUpdate(context, { previous, next: { object: inStored, managed }, stored })
 }
 
 interface Attempt<N> {

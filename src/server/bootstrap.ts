@@ -3,14 +3,14 @@
 import { randomBytes } from 'node:crypto'
 import { admitAll } from '../admission/admission.ts'
 import { UsageError } from '../base/flags.ts'
-import { Pace } from '../base/pace.ts'
+import { atOnce, Pace } from '../base/pace.ts'
 import { ApiError } from '../model/api-error.ts'
-import type { ApiObject } from '../model/object.ts'
 import { superusers } from '../model/user.ts'
 import { type ProfileName, profileNames } from '../model/vendor.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { create } from '../registry/create.ts'
 import type { Resource } from '../registry/resource.ts'
+import { completeSteps } from '../schema/complete.ts'
 import type { Store } from '../store/store.ts'
 
 const profileKey = 'meta/profile'
@@ -55,8 +55,8 @@ export async function createSystemNamespaces(catalogue: Catalogue): Promise<void
 }
 
 async function createNamespace(resource: Resource, name: string): Promise<void> {
-  const object: ApiObject = { apiVersion: resource.apiVersion, kind: resource.kind.kind, metadata: { name } }
-  resource.kind.rules.fillDefaults?.(object, resource.context)
+  const sent = { apiVersion: resource.apiVersion, kind: resource.kind.kind, metadata: { name } }
+  const { object } = atOnce(completeSteps(resource, sent))
   const context = {
     resource,
     namespace: '',

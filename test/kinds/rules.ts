@@ -1,10 +1,10 @@
 /** Runs an object through the rules of its kind, as a create or an update does, without a server. */
+import { atOnce } from '../../src/base/pace.ts'
 import type { FieldError } from '../../src/model/field-error.ts'
-import type { Json } from '../../src/model/json.ts'
-import { type ApiObject, asJson, asObject } from '../../src/model/object.ts'
-import { vendorOf } from '../../src/model/vendor.ts'
-import { decode } from '../../src/schema/decode.ts'
-import { fillDefaults } from '../../src/schema/defaults.ts'
+import type { JsonObject } from '../../src/model/json.ts'
+import { type ApiObject, asJson } from '../../src/model/object.ts'
+import { apiVersionOf, vendorOf } from '../../src/model/vendor.ts'
+import { completeSteps } from '../../src/schema/complete.ts'
 import type { Kind } from '../../src/schema/kind.ts'
 import { validate } from '../../src/schema/validate.ts'
 
@@ -23,14 +23,19 @@ export interface Outcome {
   readonly faults: readonly string[]
 }
 
-export function createBy(kind: Kind, sent: Json): Outcome {
+export function createBy(kind: Kind, sent: JsonObject): Outcome {
   const object = completed(kind, sent)
   kind.rules.prepareForCreate?.(object, ruleContext)
   const errors = kind.rules.validateCreate?.(object, ruleContext) ?? []
   return { object, faults: told([...errorsOf(kind, object), ...errors]) }
 }
 
-export function updateBy(kind: Kind, previous: ApiObject, sent: Json, { subresource } = { subresource: '' }): Outcome {
+export function updateBy(
+  kind: Kind,
+  previous: ApiObject,
+  sent: JsonObject,
+  { subresource } = { subresource: '' },
+): Outcome {
   const context = { ...ruleContext, subresource }
   const object = completed(kind, sent)
   const rules = subresource === '' ? kind.rules : kind.views.subresources?.[subresource]
@@ -39,11 +44,10 @@ export function updateBy(kind: Kind, previous: ApiObject, sent: Json, { subresou
   return { object, faults: told([...errorsOf(kind, object), ...errors]) }
 }
 
-function completed(kind: Kind, sent: Json): ApiObject {
-  const object = asObject(decode(kind.schema, sent).value)
-  fillDefaults(kind.schema, asJson(object), ruleContext)
-  kind.rules.fillDefaults?.(object, ruleContext)
-  return object
+function completed(kind: Kind, sent: JsonObject): ApiObject {
+  const { vendor } = ruleContext
+  const apiVersion = apiVersionOf(vendor, kind.group, kind.version)
+  return atOnce(completeSteps({ kind, apiVersion, context: ruleContext }, sent)).object
 }
 
 function errorsOf(kind: Kind, object: ApiObject): FieldError[] {

@@ -1,12 +1,9 @@
 /** The Status of each way in which a patch is refused. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decodePatched, inapplicable, invalidPatch, malformed, parsePatchObject } from '../../src/merge/patch-faults.ts'
-import { failure } from '../../src/model/api-error.ts'
+import { inapplicable, invalidPatch, malformed, parsePatchObject, patchFault } from '../../src/merge/patch-faults.ts'
+import { type ApiError, badRequest, failure } from '../../src/model/api-error.ts'
 import type { Json } from '../../src/model/json.ts'
-import { field, s } from '../../src/schema/schema.ts'
-
-const secret = s.object({ data: field(2, s.map(s.bytes())), immutable: field(5, s.boolean()) })
 
 test('a malformed patch is a 400 without details', () => {
   const { code, reason, details } = failure(malformed('x'))
@@ -30,22 +27,12 @@ test('a merge patch is an object', () => {
     assert.throws(() => parsePatchObject(value), { code: 400, reason: 'BadRequest' })
 })
 
-test('what cannot be decoded after a patch is the fault of the patch', () => {
-  for (const value of [
-    { data: ['a'] },
-    { data: { a: 5 } },
-    { data: { a: '%%%' } },
-    { immutable: 'yes' },
-    'x',
-  ] as Json[])
-    assert.throws(
-      () => decodePatched(secret, value),
-      (error: { code: number; details: { causes: { field: string }[] } }) =>
-        error.code === 422 && error.details.causes.length === 1 && error.details.causes[0]!.field === 'patch',
-    )
-})
-
-test('what can be decoded is, unknown fields reported', () => {
-  const { value, unknown } = decodePatched(secret, { data: { a: 'b25l' }, spec: {} })
-  assert.deepEqual([value, unknown], [{ data: { a: 'b25l' } }, ['spec']])
+test('what cannot be read after a patch is the fault of the patch, and nothing else is', () => {
+  const error = patchFault(badRequest('data: expected map, got array')) as ApiError
+  assert.deepEqual([error.code, error.reason], [422, 'Invalid'])
+  assert.deepEqual(
+    error.details?.causes?.map(({ field, message }) => [field, message]),
+    [['patch', 'Invalid value: data: expected map, got array']],
+  )
+  for (const other of [new Error('x'), inapplicable('no such place')]) assert.equal(patchFault(other), other)
 })
