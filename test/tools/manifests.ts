@@ -1,0 +1,31 @@
+/**
+ * One real manifest for every stored kind: `test/manifests/<group>.<plural>.yaml`, in the words of the kubernetes profile.
+ * A certificate request is made when it is needed: none is kept in a file.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseYaml } from '../../src/codec/yaml.ts'
+import type { ApiObject } from '../../src/model/object.ts'
+import type { ProfileName } from '../../src/model/vendor.ts'
+import { requestPem } from '../pki/encode.ts'
+import { root } from './server.ts'
+
+const directory = join(root, 'test/manifests')
+
+/** `apps.deployments` and so on. */
+export const manifestNames: readonly string[] = readdirSync(directory)
+  .map((file) => file.replace(/\.yaml$/, ''))
+  .sort()
+
+/** The text of a manifest, as a user of this profile writes it. */
+export function manifest(name: string, profile: ProfileName): string {
+  const text = readFileSync(join(directory, `${name}.yaml`), 'utf8').replace(
+    'REQUEST',
+    Buffer.from(requestPem()).toString('base64'),
+  )
+  return profile === 'kubernetes' ? text : text.replaceAll(/k8s\.io|kubernetes\.io/g, 'orch.io')
+}
+
+export function manifestObject(name: string, profile: ProfileName): ApiObject {
+  return parseYaml(Buffer.from(manifest(name, profile)), 1 << 20).value as unknown as ApiObject
+}
