@@ -1,0 +1,63 @@
+/** kubectl with a real manifest of every kind: it explains the kind to the last field, applies, gets, describes and deletes. */
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { allKinds } from '../../src/kinds/all.ts'
+import { groupName, vendorOf } from '../../src/model/vendor.ts'
+import type { Kind } from '../../src/schema/kind.ts'
+import { fieldsOf } from '../kinds/fields-of.ts'
+import { kubectl } from '../tools/kubectl.ts'
+import { manifest, manifestObject } from '../tools/manifests.ts'
+import { startUp } from '../tools/server.ts'
+
+const vendor = vendorOf('kubernetes')
+const storedKinds = allKinds.filter(({ life }) => !life.virtual)
+const idOf = ({ group, plural }: Kind) => `${group}.${plural}`
+const ids = [...new Set(storedKinds.map(idOf))]
+
+const server = await startUp({ after }, ['--profile=kubernetes'])
+const directory = join(server.directory, 'manifests')
+mkdirSync(directory)
+for (const id of ids) writeFileSync(join(directory, `${id}.yaml`), manifest(id, 'kubernetes'))
+
+async function run(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await kubectl(server, args)
+  assert.equal(code, 0, stderr)
+  return stdout
+}
+
+/** `deployments.v1.apps`, and `pods` for those of the core group. */
+const typeOf = ({ group, version, plural }: Kind) =>
+  group === 'core' ? plural : `${plural}.${version}.${groupName(vendor, group)}`
+
+describe('kubectl explains to the last field', { concurrency: 3 }, () => {
+  for (const kind of storedKinds)
+    test(typeOf(kind), async () => {
+      const apiVersion = kind.group === 'core' ? kind.version : `${groupName(vendor, kind.group)}/${kind.version}`
+      const text = await run('explain', '--recursive', kind.plural, `--api-version=${apiVersion}`)
+      assert.match(text, new RegExp(`^KIND: +${kind.kind}$`, 'm'))
+      const known = new Set(Array.from(text.matchAll(/^ +(\S+)\t</gm), ([, name]) => name))
+      const wanted = [...fieldsOf(kind.schema)].map((field) => field.slice(field.lastIndexOf('.') + 1))
+      assert.deepEqual(
+        wanted.filter((name) => !known.has(name)),
+        [],
+      )
+    })
+})
+
+test('kubectl applies, gets, describes and deletes an object of every kind', { timeout: 120_000 }, async () => {
+  const applied = await run('apply', '-f', directory)
+  assert.equal(applied.match(/ created$/gm)?.length, ids.length, applied)
+  const again = await run('apply', '-f', directory)
+  assert.equal(again.match(/ unchanged$/gm)?.length, ids.length, again)
+  const described = await run('describe', '-f', directory)
+  const shown = await run('get', '-o', 'wide', '-f', directory)
+  for (const id of ids) {
+    const { name } = manifestObject(id, 'kubernetes').metadata
+    assert.match(described, new RegExp(`^Name: +${name}$`, 'm'), id)
+    assert.ok(shown.includes(name!), id)
+  }
+  const deleted = await run('delete', '--wait', '-f', directory)
+  assert.equal(deleted.match(/ deleted$/gm)?.length, ids.length, deleted)
+})
