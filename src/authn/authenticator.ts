@@ -26,10 +26,12 @@ export const none: Outcome = { result: 'none' }
 export const refused: Outcome = { result: 'refused' }
 
 /**
- * The strategies in order; `anonymous` is who asks when none of them had anything to judge. Stays synchronous for as
- * long as the strategies do.
+ * The strategies in order; `anonymous` is who asks when none of them had anything to judge, if anybody. Stays synchronous
+ * for as long as the strategies do.
  */
 export function firstOf(strategies: readonly Authenticator[], anonymous: User | undefined): Authenticator {
+  const known = authenticatedOutcomes()
+  const nobody: Outcome = anonymous === undefined ? none : { result: 'user', user: anonymous }
   const ask = (credentials: Credentials, from: number, wrong: boolean): Outcome | Promise<Outcome> => {
     let refusals = wrong
     for (let i = from; i < strategies.length; i++) {
@@ -43,13 +45,21 @@ export function firstOf(strategies: readonly Authenticator[], anonymous: User | 
       if (outcome.result === 'user') return known(outcome.user)
       refusals ||= outcome.result === 'refused'
     }
-    return refusals || anonymous === undefined ? refused : { result: 'user', user: anonymous }
+    return refusals ? refused : nobody
   }
   return (credentials) => ask(credentials, 0, false)
 }
 
-function known(user: User): Outcome {
-  return { result: 'user', user: authenticated(user) }
+/** Strategies mostly give the same user again: then what comes of it is the same, and not made anew for each request. */
+function authenticatedOutcomes(): (user: User) => Outcome {
+  const outcomes = new WeakMap<User, Outcome>()
+  return (user) => {
+    const before = outcomes.get(user)
+    if (before !== undefined) return before
+    const outcome: Outcome = { result: 'user', user: authenticated(user) }
+    outcomes.set(user, outcome)
+    return outcome
+  }
 }
 
 export const anonymousUser: User = {

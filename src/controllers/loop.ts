@@ -9,6 +9,7 @@ import type { Informer, ObjectChange } from '../client/informer.ts'
 import type { ApiObject } from '../model/object.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { type Outcome, WorkQueue } from './work-queue.ts'
+import type { WorkQueueMetrics } from './work-queue-metrics.ts'
 
 export interface Loop {
   readonly name: string
@@ -45,11 +46,16 @@ export interface RunningLoops {
   stop(): Promise<void>
 }
 
-export function startLoops(loops: readonly Loop[], log: Log): RunningLoops {
+export interface LoopRecords {
+  readonly log: Log
+  readonly metrics: WorkQueueMetrics
+}
+
+export function startLoops(loops: readonly Loop[], records: LoopRecords): RunningLoops {
   const stop = new AbortController()
   const informers = new Set(loops.flatMap(({ sources }) => sources.map(({ informer }) => informer)))
   const running = [
-    ...loops.map((loop) => runLoop(loop, log, stop.signal)),
+    ...loops.map((loop) => runLoop(loop, records, stop.signal)),
     ...[...informers].map((informer) => informer.run(stop.signal)),
   ]
   return {
@@ -61,8 +67,9 @@ export function startLoops(loops: readonly Loop[], log: Log): RunningLoops {
 }
 
 /** Steps begin when all sources have been listed: before that, what is missing is only not known yet. */
-async function runLoop(loop: Loop, log: Log, signal: AbortSignal): Promise<void> {
+async function runLoop(loop: Loop, { log, metrics }: LoopRecords, signal: AbortSignal): Promise<void> {
   const queue = new WorkQueue({
+    meter: (state) => metrics.open(loop.name, state),
     work: loop.reconcile,
     onError: (key, error) => log.error('a control loop failed', { loop: loop.name, key, ...errorFields(error) }),
     ...(loop.concurrency === undefined ? {} : { concurrency: loop.concurrency }),

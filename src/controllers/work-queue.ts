@@ -6,6 +6,7 @@
  * What waits is bounded by the number of keys there are: objects in the store.
  */
 import { type Backoff, backoffMs } from '../base/backoff.ts'
+import type { QueueSeries, QueueState } from './work-queue-metrics.ts'
 
 /** Done; or to be looked at again: after the usual growing pause, or after a time. */
 export type Outcome = 'done' | 'later' | { readonly afterMs: number }
@@ -14,6 +15,8 @@ export interface WorkQueueOptions {
   readonly work: (key: string, signal: AbortSignal) => Promise<Outcome>
   /** Told of every failure; the key comes again by itself. */
   readonly onError: (key: string, error: unknown) => void
+  /** Where it counts what it does; it is asked for its state at any time. */
+  readonly meter: (queue: QueueState) => QueueSeries
   readonly concurrency?: number
   readonly backoff?: Backoff
 }
@@ -22,8 +25,11 @@ const usualBackoff: Backoff = { firstMs: 50, longestMs: 60_000 }
 
 export class WorkQueue {
   readonly #options: WorkQueueOptions
-  readonly #ready = new Set<string>()
-  readonly #active = new Set<string>()
+  readonly #series: QueueSeries
+  /** Since when each key waits. */
+  readonly #ready = new Map<string, number>()
+  /** Since when each key is under way. */
+  readonly #active = new Map<string, number>()
   readonly #timers = new Map<string, NodeJS.Timeout>()
   /** How often a key has come again in a row. */
   readonly #failures = new Map<string, number>()
@@ -32,12 +38,24 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions) {
     this.#options = options
+    this.#series = options.meter(this)
+  }
+
+  get depth(): number {
+    return this.#ready.size
+  }
+
+  get underWaySeconds(): number[] {
+    return [...this.#active.values()].map(secondsSince)
   }
 
   /** To be worked on as soon as there is room, also if it was to wait. */
   add(key: string): void {
     this.#cancelTimer(key)
-    this.#ready.add(key)
+    if (!this.#ready.has(key)) {
+      this.#ready.set(key, performance.now())
+      this.#series.adds.value++
+    }
     this.#next()
   }
 
@@ -59,17 +77,20 @@ export class WorkQueue {
   #next(): void {
     const { concurrency = 4 } = this.#options
     if (this.#signal === undefined || this.#signal.aborted) return
-    for (const key of this.#ready) {
+    for (const key of this.#ready.keys()) {
       if (this.#active.size >= concurrency) return
       if (!this.#active.has(key)) void this.#work(key, this.#signal)
     }
   }
 
   async #work(key: string, signal: AbortSignal): Promise<void> {
+    const began = performance.now()
+    this.#series.waiting.observe((began - this.#ready.get(key)!) / 1000)
     this.#ready.delete(key)
-    this.#active.add(key)
+    this.#active.set(key, began)
     const outcome = await this.#attempt(key, signal)
     this.#active.delete(key)
+    this.#series.working.observe(secondsSince(began))
     if (!signal.aborted) this.#settle(key, outcome)
     this.#next()
     this.#idle()
@@ -93,6 +114,7 @@ export class WorkQueue {
   #growingPause(key: string): number {
     const failures = (this.#failures.get(key) ?? 0) + 1
     this.#failures.set(key, failures)
+    this.#series.retries.value++
     return backoffMs(this.#options.backoff ?? usualBackoff, failures)
   }
 
@@ -107,4 +129,8 @@ export class WorkQueue {
     clearTimeout(this.#timers.get(key))
     this.#timers.delete(key)
   }
+}
+
+function secondsSince(moment: number): number {
+  return (performance.now() - moment) / 1000
 }

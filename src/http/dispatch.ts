@@ -23,6 +23,7 @@ import { handleList } from './verbs/list.ts'
 import { handlePatch } from './verbs/patch.ts'
 import { handleUpdate } from './verbs/update.ts'
 import { handleWatch } from './verbs/watch.ts'
+import type { WatchMetrics } from './watch-metrics.ts'
 
 /** Handles a path that is no resource; gives false when it is not this one's. */
 export type PathHandler = (exchange: Exchange, info: PathInfo) => false | void | Promise<void>
@@ -31,6 +32,7 @@ export interface Routes {
   readonly catalogue: Catalogue
   readonly paths: readonly PathHandler[]
   readonly admission: Admission
+  readonly watchMetrics: WatchMetrics
 }
 
 /** What is done with stored objects. */
@@ -45,7 +47,7 @@ const handlers: { readonly [V in Verb]: Handler } = {
   deletecollection: handleDeleteCollection,
 }
 
-export function dispatch({ catalogue, paths, admission }: Routes): Step {
+export function dispatch({ catalogue, paths, admission, watchMetrics }: Routes): Step {
   const aside = new Aside()
   return (exchange) => {
     const { info } = exchange
@@ -60,7 +62,7 @@ export function dispatch({ catalogue, paths, admission }: Routes): Step {
     if (endpoint !== undefined) return handleAnswer({ verb, exchange, info, served, endpoint, admission })
     const resource = resourceOf(served, info)
     agreeOnForm(exchange, resource)
-    return handlers[verb]({ exchange, info, resource, admission })
+    return handlers[verb]({ exchange, info, resource, admission, watchMetrics })
   }
 }
 

@@ -6,6 +6,7 @@ import type { Resource } from '../registry/resource.ts'
 import type { WriteContext } from '../registry/write.ts'
 import type { Exchange } from './exchange.ts'
 import type { ResourceInfo } from './request-info.ts'
+import type { WatchMetrics } from './watch-metrics.ts'
 import { managerName, readWriteOptions } from './write-options.ts'
 
 export interface ResourceRequest {
@@ -13,6 +14,7 @@ export interface ResourceRequest {
   readonly info: ResourceInfo
   readonly resource: Resource
   readonly admission: Admission
+  readonly watchMetrics: WatchMetrics
 }
 
 export type Handler = (request: ResourceRequest) => void | Promise<void>

@@ -25,6 +25,8 @@ export interface WatchQuery {
   readonly form: EventForm
   /** Who watches: what one user may read of the past at a time is bounded. */
   readonly user: string
+  /** Told the size of every event that comes before those of the watcher. */
+  readonly sent: (bytes: number) => void
 }
 
 /** A watch under way: first what is old, then the watcher's queue. */
@@ -49,7 +51,7 @@ export async function watch(resource: Resource, query: WatchQuery): Promise<Watc
   const start = await startOf(resource, selection, resourceVersion)
   // In the same turn, so that the loss of the feed closes it however early that is.
   const watcher = resource.cache.watch(selection, form)
-  return { watcher, before: replay(resource, { start, watcher, user: query.user }) }
+  return { watcher, before: replay(resource, { start, watcher, user: query.user, sent: query.sent }) }
 }
 
 /** Everything up to this revision has been queued for the watcher, or is not for it: what a bookmark may say now. */
@@ -70,18 +72,20 @@ interface Replay {
   readonly start: Start
   readonly watcher: Watcher
   readonly user: string
+  readonly sent: (bytes: number) => void
 }
 
-async function* replay(resource: Resource, { start, watcher, user }: Replay): AsyncGenerator<Buffer> {
+async function* replay(resource: Resource, { start, ...reader }: Replay): AsyncGenerator<Buffer> {
+  const { watcher, sent } = reader
   const pace = new Pace()
   const deadline = performance.now() + maxStateMs
   for (const slice of start.objects) {
-    yield* gather(added(watcher, slice))
+    yield* gather(added(watcher, slice), sent)
     if (performance.now() > deadline) watcher.close()
     if (watcher.closed) return
     if (pace.spent(stepCost)) await pace.rest()
   }
-  yield* catchUp(resource, { after: start.revision, watcher, user })
+  yield* catchUp(resource, { ...reader, after: start.revision })
 }
 
 /** What it costs to look through a slice of objects, or a piece of the log. */
@@ -96,7 +100,7 @@ const maxStateMs = 5 * 60_000
  */
 async function* catchUp(
   resource: Resource,
-  { after, watcher, user }: { after: number; watcher: Watcher; user: string },
+  { after, watcher, user, sent }: Omit<Replay, 'start'> & { readonly after: number },
 ): AsyncGenerator<Buffer> {
   const { cache } = resource
   const pace = new Pace()
@@ -108,7 +112,7 @@ async function* catchUp(
       if (behind) leave ??= resource.historyReaders.enter(user)
       const { events, through } = behind ? await readLog(resource, position) : inWindow(resource, position)
       if (through === undefined) break
-      yield* gather(told(watcher, events))
+      yield* gather(told(watcher, events), sent)
       position = through
       if (pace.spent(stepCost)) await pace.rest()
     }
@@ -167,12 +171,13 @@ function typeFor(selection: Selection, event: CacheEvent): EventType | undefined
 const chunkBytes = 64 * 1024
 
 /** Small buffers as fewer, larger ones. */
-function* gather(buffers: Iterable<Buffer>): Generator<Buffer> {
+function* gather(buffers: Iterable<Buffer>, sent: (bytes: number) => void): Generator<Buffer> {
   let parts: Buffer[] = []
   let size = 0
   for (const buffer of buffers) {
     parts.push(buffer)
     size += buffer.length
+    sent(buffer.length)
     if (size < chunkBytes) continue
     yield Buffer.concat(parts)
     parts = []

@@ -3,6 +3,7 @@
  * a control that takes none, and fields that nobody reads stop the start: nothing that was asked for is passed over.
  */
 import { type Admission, type Control, chain } from '../admission/admission.ts'
+import type { AdmissionMetrics } from '../admission/admission-metrics.ts'
 import { allControls, type ControlEntry, type ControlParts } from '../admission/controls/all.ts'
 import { UsageError } from '../base/flags.ts'
 import { type ControlConfiguration, readAdmissionConfiguration } from './admission-configuration.ts'
@@ -14,7 +15,11 @@ type AdmissionOptions = Pick<
   'enableAdmissionPlugins' | 'disableAdmissionPlugins' | 'admissionControlConfigFile'
 >
 
-export async function makeAdmission(options: AdmissionOptions, parts: ControlParts): Promise<Admission> {
+export async function makeAdmission(
+  options: AdmissionOptions,
+  parts: ControlParts,
+  metrics: AdmissionMetrics,
+): Promise<Admission> {
   const { enableAdmissionPlugins: enabled, disableAdmissionPlugins: disabled } = options
   const both = enabled.find((name) => disabled.includes(name))
   if (both !== undefined)
@@ -24,10 +29,8 @@ export async function makeAdmission(options: AdmissionOptions, parts: ControlPar
   const running = allControls.filter(
     ({ name, byDefault }) => enabled.includes(name) || (byDefault && !disabled.includes(name)),
   )
-  return chain(
-    running.map((entry) => makeControl(entry, parts, configurations)),
-    parts.vendor,
-  )
+  const controls = running.map((entry) => metrics.measuredControl(makeControl(entry, parts, configurations)))
+  return metrics.measuredChain(chain(controls, parts.vendor))
 }
 
 function makeControl(

@@ -6,6 +6,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
+import type { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
 import { authenticate } from '../http/steps/authenticate.ts'
 import { allKinds } from '../kinds/all.ts'
 import type { User } from '../model/user.ts'
@@ -22,7 +23,7 @@ import { type Certificates, openCertificates } from './certificates.ts'
 import { makeAuthenticator } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
 import { openListener, urlOf } from './listener.ts'
-import { openMetrics } from './metrics.ts'
+import { exposerOf, openMetrics } from './metrics.ts'
 import type { ServerOptions } from './options.ts'
 import { readinessOf } from './readiness.ts'
 import { handleRequests } from './request-handling.ts'
@@ -36,6 +37,8 @@ export interface ApiServer {
   readonly watches: number
   /** A way in for clients in this process, as this user. `stop` ends what is under way. */
   transport(user: User): ClientTransport
+  /** Where control loops beside the server count what their queues do, for its `/metrics`. */
+  readonly workQueues: WorkQueueMetrics
   /**
    * Resolves with the reason when the store can never be written again. From then on the server is not ready; it
    * answers until it is stopped, which is for its owner to do.
@@ -78,27 +81,28 @@ async function join(
   const authenticator = makeAuthenticator(options, clock)
   const authorizer = makeAuthorizer(options.authorizationMode)
 
-  const { store, failed } = await openStore(options, log)
+  const metrics = openMetrics(clock)
+  const { store, failed } = await openStore(options, log, metrics.store)
   opened.defer(() => store.close())
   const certificates = await openCertificates(options, clock)
   await claimProfile(store, options.profile)
 
   const caches = openCaches(store, failed, log)
   const { catalogue, lookup } = await openCatalogue(options, { store, caches, clock, kinds, authenticator })
-  const admission = await makeAdmission(options, { vendor, lookup, authorizer })
+  const admission = await makeAdmission(options, { vendor, lookup, authorizer }, metrics.admission)
   opened.defer(() => caches.stop())
   await caches.start()
   await createSystemNamespaces(catalogue)
 
-  const metrics = openMetrics(catalogue, clock)
   const readiness = readinessOf({ store, caches, failed })
-  const paths = servedPaths({ catalogue, ready: readiness.checks, exposer: metrics.exposer, address: () => url.host })
-  const routes = { catalogue, paths, admission }
+  const exposer = exposerOf(metrics, catalogue)
+  const paths = servedPaths({ catalogue, ready: readiness.checks, exposer, address: () => url.host })
+  const routes = { catalogue, paths, admission, watchMetrics: metrics.watches }
   const handling = handleRequests({ vendor, authorizer, routes, metrics: metrics.requests, log, clock })
   opened.defer(() => handling.close())
 
   const listener = await openListener(options, certificates, {
-    handle: handling.handleAs(authenticate(authenticator)),
+    handle: handling.handleAs(authenticate(metrics.authentication.measured(authenticator))),
     clock,
     log,
   })
@@ -123,6 +127,7 @@ async function join(
       return caches.watchers
     },
     transport: (user) => inProcess.transport(user),
+    workQueues: metrics.workQueues,
     failed,
   }
 }

@@ -28,7 +28,7 @@ export function startControlLoops(server: ApiServer, { profile }: ServerOptions,
         clock: systemClock,
       }),
     ],
-    log,
+    { log, metrics: server.workQueues },
   )
 }
 

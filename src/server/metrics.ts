@@ -1,18 +1,38 @@
 /** The metrics of this server, gathered from the parts that record them or can be asked. */
+import { AdmissionMetrics } from '../admission/admission-metrics.ts'
+import { AuthenticationMetrics } from '../authn/authentication-metrics.ts'
 import type { Clock } from '../base/clock.ts'
+import { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
 import { RequestMetrics } from '../http/request-metrics.ts'
+import { WatchMetrics } from '../http/watch-metrics.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { Exposer } from '../telemetry/exposition.ts'
 import { Gauge } from '../telemetry/metrics.ts'
+import { StoreMetrics } from './store-metrics.ts'
 
 export interface ServerMetrics {
   readonly requests: RequestMetrics
-  readonly exposer: Exposer
+  readonly watches: WatchMetrics
+  readonly authentication: AuthenticationMetrics
+  readonly admission: AdmissionMetrics
+  readonly store: StoreMetrics
+  readonly workQueues: WorkQueueMetrics
 }
 
-export function openMetrics(catalogue: Catalogue, clock: Clock): ServerMetrics {
-  const requests = new RequestMetrics(clock)
-  return { requests, exposer: new Exposer([...requests.metrics, storedObjects(catalogue)]) }
+export function openMetrics(clock: Clock): ServerMetrics {
+  return {
+    requests: new RequestMetrics(clock),
+    watches: new WatchMetrics(),
+    authentication: new AuthenticationMetrics(clock),
+    admission: new AdmissionMetrics(clock),
+    store: new StoreMetrics(clock),
+    workQueues: new WorkQueueMetrics(),
+  }
+}
+
+/** What `/metrics` shows: all that is recorded, and what can be asked of the catalogue. */
+export function exposerOf(recorded: ServerMetrics, catalogue: Catalogue): Exposer {
+  return new Exposer([...Object.values(recorded).flatMap(({ metrics }) => metrics), storedObjects(catalogue)])
 }
 
 function storedObjects(catalogue: Catalogue): Gauge {

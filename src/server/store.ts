@@ -5,6 +5,7 @@ import { type Store, StoreError } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
+import type { StoreMetrics } from './store-metrics.ts'
 
 export interface OpenStore {
   readonly store: Store
@@ -12,11 +13,11 @@ export interface OpenStore {
   readonly failed: Promise<StoreError>
 }
 
-export async function openStore(options: ServerOptions, log: Log): Promise<OpenStore> {
+export async function openStore(options: ServerOptions, log: Log, metrics: StoreMetrics): Promise<OpenStore> {
   const { promise: failed, resolve: onFailed } = Promise.withResolvers<StoreError>()
   const store =
     options.etcdServers.length > 0 ? await openEtcd(options, log) : await openEmbedded(options, { onFailed, log })
-  return { store, failed }
+  return { store: metrics.measured(store), failed }
 }
 
 interface Listeners {

@@ -88,6 +88,7 @@ async function resume(resource: Resource, revision: number): Promise<string[]> {
     resourceVersion: String(revision),
     form: jsonEvents,
     user: 'someone',
+    sent: () => {},
   })
   let text = ''
   for await (const chunk of before) text += chunk.toString()

@@ -3,13 +3,16 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { type Outcome, WorkQueue } from '../../src/controllers/work-queue.ts'
+import { WorkQueueMetrics } from '../../src/controllers/work-queue-metrics.ts'
 
 /** A queue whose work ends when the test says how. */
 function begin(t: TestContext, concurrency = 2) {
   const under = new Map<string, PromiseWithResolvers<Outcome>>()
   const started: string[] = []
   const errors: string[] = []
+  const metrics = new WorkQueueMetrics()
   const queue = new WorkQueue({
+    meter: (state) => metrics.open('things', state),
     work: (key) => {
       assert.ok(!under.has(key), `${key} is worked on twice at once`)
       started.push(key)
@@ -36,7 +39,14 @@ function begin(t: TestContext, concurrency = 2) {
   t.after(end)
   /** What has been started since the last look. */
   const taken = () => started.splice(0)
-  return { queue, stop, running, finish, taken, errors, end }
+  /** The value of a metric: of a histogram, how many there are in it. */
+  const count = (name: string) => {
+    const samples = metrics.metrics.flatMap((metric) =>
+      metric.samples().map(({ metricName = metric.name, value }) => ({ metricName, value })),
+    )
+    return samples.find(({ metricName }) => metricName === name)?.value
+  }
+  return { queue, stop, running, finish, taken, errors, end, count }
 }
 
 test('a key waits once, and comes again if it is added while it is worked on', async (t) => {
@@ -106,4 +116,21 @@ test('its end waits for what is under way, and starts nothing more', async (t) =
   await watched
   queue.add('c')
   assert.deepEqual(taken(), [])
+})
+
+test('a queue counts what it is given, what comes again, what waits and what is under way', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { queue, finish, count } = begin(t)
+  for (const key of ['a', 'a', 'b', 'c', 'c', 'd']) queue.add(key)
+  // Of `a` and `b`, which are under way, `a` is added again; `c` and `d` wait.
+  queue.add('a')
+  assert.deepEqual([count('workqueue_adds_total'), count('workqueue_depth')], [5, 3])
+  assert.ok(count('workqueue_unfinished_work_seconds')! >= count('workqueue_longest_running_processor_seconds')!)
+  await finish('b', new Error('no'))
+  assert.deepEqual([count('workqueue_retries_total'), count('workqueue_depth')], [1, 2])
+  for (const key of ['a', 'c', 'd', 'a']) await finish(key, 'done')
+  assert.equal(count('workqueue_depth'), 0)
+  assert.equal(count('workqueue_work_duration_seconds_count'), 5)
+  assert.equal(count('workqueue_queue_duration_seconds_count'), 5)
+  assert.equal(count('workqueue_unfinished_work_seconds'), 0)
 })

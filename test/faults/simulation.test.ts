@@ -437,6 +437,7 @@ class Informer {
         resourceVersion: String(this.#version),
         form: jsonEvents,
         user: 'someone',
+        sent: () => {},
       }),
     )
     if (typeof watching === 'number') return watching !== 410

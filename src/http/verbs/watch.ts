@@ -23,9 +23,12 @@ export const handleWatch: Handler = async (request) => {
   if (resourceVersion !== '') parseVersion(resourceVersion)
   const form = agreeOnEvents(exchange, resource)
   const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? new Bookmarks(resource, lifetime) : undefined
+  const series = request.watchMetrics.seriesOf(resource)
+  const sent = (bytes: number) => series.sent(bytes)
   await tellExpired(exchange, async () => {
-    const watching = await watch(resource, { selection, resourceVersion, form, user: exchange.user.name })
-    await stream(exchange, watching, { lifetime, bookmarks })
+    const watching = await watch(resource, { selection, resourceVersion, form, user: exchange.user.name, sent })
+    series.watchers++
+    await stream(exchange, watching, { lifetime, bookmarks, sent }).finally(() => series.watchers--)
   })
 }
 
@@ -41,15 +44,17 @@ async function tellExpired(exchange: Exchange, run: () => Promise<void>): Promis
   }
 }
 
-interface Ending {
+interface Streaming {
   readonly lifetime: number
   readonly bookmarks: Bookmarks | undefined
+  /** Told the size of every event. */
+  readonly sent: (bytes: number) => void
 }
 
 async function stream(
   exchange: Exchange,
   { watcher, before }: Watching,
-  { lifetime, bookmarks }: Ending,
+  { lifetime, bookmarks, sent }: Streaming,
 ): Promise<void> {
   const end = () => watcher.close()
   let cutting: NodeJS.Timeout | undefined
@@ -64,7 +69,7 @@ async function stream(
   try {
     await replay(exchange, before)
     bookmarks?.start(watcher)
-    await forward(exchange, watcher)
+    await forward(exchange, watcher, sent)
     exchange.transport.end()
   } finally {
     bookmarks?.stop()
@@ -88,10 +93,11 @@ async function replay(exchange: Exchange, before: AsyncGenerator<Buffer>): Promi
 
 const chunkBytes = 256 * 1024
 
-async function forward(exchange: Exchange, watcher: Watcher): Promise<void> {
+async function forward(exchange: Exchange, watcher: Watcher, sent: (bytes: number) => void): Promise<void> {
   while (!watcher.closed) {
     await watcher.ready()
     const events = watcher.take(chunkBytes)
+    for (const { length } of events) sent(length)
     if (events.length > 0) await write(exchange, events.length === 1 ? events[0]! : Buffer.concat(events))
   }
 }

@@ -1,0 +1,63 @@
+/**
+ * What is counted of the store: how long its answers take, under the name that operators of kube-apiserver know, whether
+ * it is etcd or the embedded one. `measured` gives the same store; asking for its revision, which every read does, and
+ * its watches, which have no end, are not counted.
+ */
+import type { Clock } from '../base/clock.ts'
+import type { Store, Write } from '../store/store.ts'
+import { type Distribution, Histogram, type Metric } from '../telemetry/metrics.ts'
+
+const durations = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 15, 30, 60]
+
+export class StoreMetrics {
+  readonly #clock: Clock
+  readonly #durations = new Histogram(
+    {
+      name: 'etcd_request_duration_seconds',
+      help: 'How long the store took, by what was asked of it and the type of the objects.',
+      labels: ['operation', 'type'],
+    },
+    durations,
+  )
+  readonly metrics: readonly Metric[] = [this.#durations]
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  measured(store: Store): Store {
+    return {
+      commit: (write) => this.#time(operationOf(write), write.key, store.commit(write)),
+      get: (key) => this.#time('get', key, store.get(key)),
+      list: (range) => this.#time('list', range.prefix, store.list(range)),
+      revision: () => store.revision(),
+      watch: (options) => store.watch(options),
+      compact: (revision) => store.compact(revision),
+      close: () => store.close(),
+    }
+  }
+
+  async #time<T>(operation: string, key: string, answer: Promise<T>): Promise<T> {
+    const began = this.#clock.monotonic()
+    try {
+      return await answer
+    } finally {
+      this.#seriesOf(operation, key).observe((this.#clock.monotonic() - began) / 1000)
+    }
+  }
+
+  #seriesOf(operation: string, key: string): Distribution {
+    return this.#durations.at(operation, typeOf(key))
+  }
+}
+
+function operationOf({ expected, value }: Write): string {
+  if (value === undefined) return 'delete'
+  return expected === 0 ? 'create' : 'update'
+}
+
+/** `pods`, `events.events`: where a key lies says the type of what it holds. */
+function typeOf(key: string): string {
+  const [, group, plural] = key.split('/', 3)
+  return plural ? (group === 'core' ? plural : `${plural}.${group}`) : ''
+}
