@@ -4,6 +4,7 @@ import { tokenReview } from './authentication/token-review.ts'
 import { horizontalPodAutoscaler } from './autoscaling/horizontal-pod-autoscaler.ts'
 import { horizontalPodAutoscalerV1 } from './autoscaling/horizontal-pod-autoscaler-v1.ts'
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts'
+import { lease } from './coordination/lease.ts'
 import { configMap } from './core/config-map.ts'
 import { event } from './core/event.ts'
 import { namespace } from './core/namespace.ts'
@@ -13,6 +14,13 @@ import { podTemplate } from './core/pod-template.ts'
 import { replicationController } from './core/replication-controller.ts'
 import { secret } from './core/secret.ts'
 import { eventV1, eventV1beta1 } from './events/event.ts'
+import { runtimeClass, runtimeClassV1beta1 } from './node/runtime-class.ts'
+import { priorityClass } from './scheduling/priority-class.ts'
+import { csiDriver } from './storage/csi-driver.ts'
+import { csiNode } from './storage/csi-node.ts'
+import { csiStorageCapacity } from './storage/csi-storage-capacity.ts'
+import { storageClass } from './storage/storage-class.ts'
+import { volumeAttachment } from './storage/volume-attachment.ts'
 
 export const allKinds: readonly Kind[] = [
   namespace,
@@ -29,4 +37,13 @@ export const allKinds: readonly Kind[] = [
   horizontalPodAutoscaler,
   horizontalPodAutoscalerV1,
   certificateSigningRequest,
+  csiDriver,
+  csiNode,
+  storageClass,
+  volumeAttachment,
+  csiStorageCapacity,
+  priorityClass,
+  lease,
+  runtimeClass,
+  runtimeClassV1beta1,
 ]

@@ -40,6 +40,9 @@ const filled = new Set(
     'PersistentVolumeStatus: phase',
     'HorizontalPodAutoscalerSpec: minReplicas metrics targetCPUUtilizationPercentage',
     'HorizontalPodAutoscalerBehavior: scaleUp scaleDown',
+    'StorageClass: reclaimPolicy volumeBindingMode',
+    'CSIDriverSpec: attachRequired podInfoOnMount volumeLifecycleModes storageCapacity fsGroupPolicy requiresRepublish',
+    'PriorityClass: preemptionPolicy',
   ].flatMap((line) => {
     const [type, fields] = line.split(': ')
     return fields!.split(' ').map((name) => `${type}.${name}`)

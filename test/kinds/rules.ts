@@ -1,9 +1,10 @@
 /** Runs an object through the rules of its kind, as a create or an update does, without a server. */
 import { atOnce } from '../../src/base/pace.ts'
 import type { FieldError } from '../../src/model/field-error.ts'
-import type { JsonObject } from '../../src/model/json.ts'
+import type { Json, JsonObject } from '../../src/model/json.ts'
 import { type ApiObject, asJson } from '../../src/model/object.ts'
 import { apiVersionOf, vendorOf } from '../../src/model/vendor.ts'
+import { defaultColumns } from '../../src/schema/columns.ts'
 import { completeSteps } from '../../src/schema/complete.ts'
 import type { Kind } from '../../src/schema/kind.ts'
 import { validate } from '../../src/schema/validate.ts'
@@ -42,6 +43,12 @@ export function updateBy(
   rules?.prepareForUpdate?.(object, previous, context)
   const errors = kind.rules.validateUpdate?.(object, previous, context) ?? []
   return { object, faults: told([...errorsOf(kind, object), ...errors]) }
+}
+
+/** What a table shows of an object, as it is stored. */
+export function cellsOf(kind: Kind, object: ApiObject): Json[] {
+  const { columns = defaultColumns } = kind.views
+  return columns.map(({ cell }) => cell(object, ruleContext.now, ruleContext.vendor))
 }
 
 function completed(kind: Kind, sent: JsonObject): ApiObject {

@@ -1,54 +1,34 @@
 /** What is valid where a schema cannot say it, for random objects: names, numbers with bounds, parts that must agree. */
 import type { Json, JsonObject } from '../../src/model/json.ts'
 import { requestPem } from '../pki/encode.ts'
+import {
+  address,
+  annotations,
+  dataKey,
+  fileName,
+  fullSecret,
+  id,
+  keepOne,
+  labels,
+  labelValue,
+  maybe,
+  mode,
+  modes,
+  namedSecret,
+  none,
+  oneOf,
+  port,
+  portName,
+  qualified,
+  small,
+  some,
+  subdomain,
+  table,
+  variable,
+  word,
+} from './makers.ts'
 import { freeText, type MakeField, type Making, type ValidValues } from './random-object.ts'
-
-const none: MakeField = () => undefined
-const word: MakeField = ({ pick, count }) => `${pick(['a', 'b-c', '1x', 'main'])}-${count()}`
-const subdomain: MakeField = (making) => `${word(making)}${making.pick(['', '.example.com', '.x-1'])}`
-const qualified: MakeField = (making) =>
-  `${making.pick(['', 'example.com/', 'a.b-c/'])}${making.pick(['Name', 'a_b.c', '0'])}${making.count()}`
-const labelValue: MakeField = ({ pick }) => pick(['', 'a', 'A_b.c', '1', 'true'])
-const variable: MakeField = ({ pick, count }) => `${pick(['A', 'my.var', '_X', '-y'])}${count()}`
-const dataKey: MakeField = ({ pick, count }) => `${pick(['key', '.dot', 'a_B-c', '..'.slice(1)])}${count()}`
-const fileName: MakeField = ({ pick, count }) => `${pick(['f', 'dir/sub/f', '.hidden', 'a..b'])}${count()}`
-const port: MakeField = ({ count }) => 1 + (count() % 65535)
-const portName: MakeField = ({ pick, count }) => `${pick(['web', 'a-b', 'x1'])}${count() % 10000}`
-const address: MakeField = ({ pick, below }) => pick([`10.0.${below(256)}.${below(256)}`, `fd00::${below(9999)}`])
-const small: MakeField = ({ below }) => below(256)
-const mode: MakeField = ({ pick }) => pick([0, 0o400, 0o644, 0o777])
-const id: MakeField = ({ pick }) => pick([0, 1, 1000, 2 ** 31 - 1])
-const maybe =
-  (make: MakeField, probability = 0.4): MakeField =>
-  (making) =>
-    making.chance(probability) ? make(making) : undefined
-const some =
-  (make: MakeField, most = 2): MakeField =>
-  (making) =>
-    Array.from({ length: 1 + making.below(most) }, () => make(making) ?? null)
-const table =
-  (key: MakeField, value: MakeField): MakeField =>
-  (making) =>
-    Object.fromEntries(Array.from({ length: 1 + making.below(2) }, () => [key(making), value(making) ?? null]))
-const oneOf =
-  (...values: readonly Json[]): MakeField =>
-  ({ pick }) =>
-    pick(values)
-
-const labels = maybe(table(qualified, labelValue))
-const annotations = maybe(table(qualified, freeText))
-const modes: MakeField = ({ pick }) =>
-  pick([['ReadWriteOnce'], ['ReadOnlyMany', 'ReadWriteMany'], ['ReadWriteOnce', 'ReadWriteOnce']])
-const fullSecret = maybe((making) => ({ name: subdomain(making)!, namespace: word(making)! }))
-const namedSecret = maybe((making) => ({ name: subdomain(making)! }))
-
-/** Leaves one of these fields of those that are there. */
-function keepOne(object: JsonObject, names: readonly string[], { pick }: Making): void {
-  const there = names.filter((name) => object[name] !== undefined)
-  if (there.length < 2) return
-  const kept = pick(there)
-  for (const name of there) if (name !== kept) delete object[name]
-}
+import { groupValues } from './valid-group-values.ts'
 
 const resourceAmounts: MakeField = (making) => {
   const limits: JsonObject = { cpu: making.pick(['1', '500m']), memory: making.pick(['1Gi', '1k']) }
@@ -461,7 +441,7 @@ const agree: ValidValues['agree'] = {
 }
 
 export const validValues: ValidValues = {
-  fields: { ...containers, ...scheduling, ...pods, ...volumes, ...others },
+  fields: { ...containers, ...scheduling, ...pods, ...volumes, ...others, ...groupValues.fields },
   needed: [
     'PodTemplateSpec.spec',
     'PodSpec.containers',
@@ -469,9 +449,10 @@ export const validValues: ValidValues = {
     'ReplicationController.spec',
     'Event.regarding',
     'Event.reportingController',
+    ...groupValues.needed,
   ],
   longest: { 'PodSpec.volumes': 8, 'ProjectedVolumeSource.sources': 6 },
-  agree,
+  agree: { ...agree, ...groupValues.agree },
 }
 
 /** The metadata of a new object. */

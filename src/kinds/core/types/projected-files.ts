@@ -10,6 +10,7 @@ import {
 } from './downward.ts'
 import { checkFilePath } from './file-paths.ts'
 import { inlinedReference } from './local-references.ts'
+import { checkTokenLife } from './token-life.ts'
 
 const keyToPathFields = {
   key: field(1, s.string(), { zero: 'write', required: true, doc: 'The key.' }),
@@ -110,7 +111,7 @@ const tokenFields = {
 const tokenProjection = s.object(tokenFields, {
   name: 'ServiceAccountTokenProjection',
   doc: 'A token of the service account of the pod, renewed before it expires.',
-  check: checkToken,
+  check: ({ expirationSeconds }, path) => checkTokenLife(expirationSeconds, child(path, 'expirationSeconds')),
 })
 
 const projectionFields = {
@@ -173,15 +174,6 @@ function checkDownwardSource(
     ...checkFieldSelector(fieldRef, fieldsForVolumes, child(path, 'fieldRef')),
     ...(resourceFieldRef ? [invalid(path, 'resource', 'fieldRef and resourceFieldRef exclude each other')] : []),
   ]
-}
-
-const shortestLife = 10 * 60
-const longestLife = 2 ** 32
-
-function checkToken({ expirationSeconds: life = shortestLife }: InferFields<typeof tokenFields>, path: FieldPath) {
-  const place = child(path, 'expirationSeconds')
-  if (life < shortestLife) return [invalid(place, life, 'may not specify a duration less than 10 minutes')]
-  return life > longestLife ? [invalid(place, life, 'may not specify a duration larger than 2^32 seconds')] : []
 }
 
 /** Two sources may not make the same file. */

@@ -1,0 +1,166 @@
+/**
+ * VolumeAttachment: the wish that a volume be attached to a node, and whether it is. The wish never changes; who attaches
+ * tells through `status` how it went.
+ */
+import {
+  child,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  required,
+  tooLong,
+} from '../../model/field-error.ts'
+import { checkDnsSubdomain } from '../../model/names.ts'
+import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field, type InferFields, s } from '../../schema/schema.ts'
+import { type PersistentVolumeSpec, persistentVolumeSpec } from '../core/types/persistent-volume-spec.ts'
+import { checkDriverName } from '../core/types/volumes/storage-systems.ts'
+import { immutableField } from '../immutable.ts'
+import { keep, statusAlone } from '../spec-and-status.ts'
+
+const longestMessage = 1024
+const mostMetadataBytes = 256 * 1024
+
+const sourceFields = {
+  persistentVolumeName: field(1, s.string(), { zero: 'keep', doc: 'The name of the PersistentVolume.' }),
+  inlineVolumeSpec: field(2, persistentVolumeSpec, {
+    doc: 'A volume that a pod names itself, in the form of a PersistentVolume. For volumes that move to a CSI driver.',
+  }),
+}
+
+const source = s.object(sourceFields, {
+  name: 'VolumeAttachmentSource',
+  doc: 'The volume to attach, told in one of two ways.',
+  check: checkSource,
+})
+
+type Source = InferFields<typeof sourceFields>
+
+const spec = s.object(
+  {
+    attacher: field(1, s.string(), { zero: 'write', doc: 'The driver that is to attach it, by name.' }),
+    source: field(2, source, { zero: 'write', published: 'required', doc: 'The volume.' }),
+    nodeName: field(3, s.string(), { zero: 'write', doc: 'The node.' }),
+  },
+  {
+    name: 'VolumeAttachmentSpec',
+    doc: 'Which volume is to be attached to which node. It never changes.',
+    check: ({ attacher = '', nodeName = '' }, path) => [
+      ...checkDriverName(attacher, child(path, 'attacher')),
+      ...checkDnsSubdomain(nodeName).map((fault) => invalid(child(path, 'nodeName'), nodeName, fault)),
+    ],
+  },
+)
+
+const volumeError = s.object(
+  {
+    time: field(1, s.time(), { zero: 'write', published: 'optional', doc: 'When it went wrong.' }),
+    message: field(2, s.string(), { doc: 'What went wrong, for people; at most 1024 bytes. No secrets in it.' }),
+  },
+  {
+    name: 'VolumeError',
+    doc: 'What went wrong, and when.',
+    check: ({ message = '' }, path) =>
+      Buffer.byteLength(message) > longestMessage ? [tooLong(child(path, 'message'), longestMessage)] : [],
+  },
+)
+
+const status = s.object(
+  {
+    attached: field(1, s.boolean(), { zero: 'write', doc: 'Whether the volume is attached.' }),
+    attachmentMetadata: field(2, s.map(s.string()), { doc: 'What who mounts it must know, by key.' }),
+    attachError: field(3, volumeError, { doc: 'What went wrong when it was last attached.' }),
+    detachError: field(4, volumeError, { doc: 'What went wrong when it was last detached.' }),
+  },
+  {
+    name: 'VolumeAttachmentStatus',
+    doc: 'Whether the volume is attached. Told by who attaches.',
+    check: ({ attachmentMetadata = {} }, path) => checkMetadata(attachmentMetadata, child(path, 'attachmentMetadata')),
+  },
+)
+
+const fields = {
+  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'Which volume, which node. It never changes.' }),
+  status: field(3, status, { zero: 'write', doc: 'Whether it is attached. Told by who attaches.' }),
+}
+
+export type VolumeAttachment = ObjectOf<typeof fields>
+
+const columns: readonly Column<VolumeAttachment>[] = [
+  nameColumn,
+  { ...column('Attacher', 'The driver that attaches it.', ({ spec }) => spec?.attacher ?? ''), format: 'name' },
+  column('PV', 'The PersistentVolume.', ({ spec }) => spec?.source?.persistentVolumeName ?? ''),
+  column('Node', 'The node.', ({ spec }) => spec?.nodeName ?? ''),
+  { ...column('Attached', 'Whether it is attached.', ({ status }) => status?.attached ?? false), type: 'boolean' },
+  ageColumn,
+]
+
+export const volumeAttachment = defineKind({
+  names: {
+    group: 'storage',
+    version: 'v1',
+    kind: 'VolumeAttachment',
+    plural: 'volumeattachments',
+    scope: 'Cluster',
+  },
+  doc: 'The wish that a volume be attached to a node, and whether it is.',
+  fields,
+  rules: {
+    readOnly: ['status'],
+    prepareForCreate: (object) => {
+      object.status = { attached: false }
+    },
+    prepareForUpdate: (next, previous) => keep(next, previous, 'status'),
+    validateUpdate: (next, previous) => immutableField('spec', next.spec, previous.spec),
+  },
+  life: {
+    needsVersion: true,
+    deleteAnswers: 'object',
+  },
+  views: {
+    columns,
+    subresources: { status: statusAlone },
+  },
+})
+
+const oneOfTwo = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
+
+function checkSource({ persistentVolumeName: name, inlineVolumeSpec: inline }: Source, path: FieldPath): FieldError[] {
+  if (name === undefined) return inline === undefined ? [required(path, oneOfTwo)] : checkInline(inline, path)
+  if (inline !== undefined) return [forbidden(path, oneOfTwo)]
+  const place = child(path, 'persistentVolumeName')
+  return [
+    ...(name === '' ? [required(place, 'must specify non empty persistentVolumeName')] : []),
+    ...checkDnsSubdomain(name).map((fault) => invalid(place, name, fault)),
+  ]
+}
+
+/** A volume that stands in no object of its own is one of a CSI driver, and has nothing that only such objects have. */
+function checkInline(inline: PersistentVolumeSpec, path: FieldPath): FieldError[] {
+  const place = child(path, 'inlineVolumeSpec')
+  const { volumeMode = 'Filesystem', persistentVolumeReclaimPolicy: policy = 'Retain' } = inline
+  const notHere = (['claimRef', 'capacity', 'nodeAffinity', 'storageClassName'] as const).filter((name) => inline[name])
+  return [
+    ...notHere.map((name) => forbidden(child(place, name), 'may not be specified in the context of inline volumes')),
+    ...(inline.csi ? [] : [required(child(place, 'csi'), 'has to be specified in the context of inline volumes')]),
+    ...(volumeMode === 'Filesystem'
+      ? []
+      : [forbidden(child(place, 'volumeMode'), 'may only be Filesystem in the context of inline volumes')]),
+    ...(policy === 'Retain'
+      ? []
+      : [
+          forbidden(
+            child(place, 'persistentVolumeReclaimPolicy'),
+            'may only be Retain in the context of inline volumes',
+          ),
+        ]),
+  ]
+}
+
+function checkMetadata(metadata: { readonly [key: string]: string }, path: FieldPath): FieldError[] {
+  let bytes = 0
+  for (const key in metadata) bytes += Buffer.byteLength(key) + Buffer.byteLength(metadata[key]!)
+  return bytes > mostMetadataBytes ? [tooLong(path, mostMetadataBytes)] : []
+}
