@@ -6,13 +6,19 @@ import { horizontalPodAutoscalerV1 } from './autoscaling/horizontal-pod-autoscal
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts'
 import { lease } from './coordination/lease.ts'
 import { configMap } from './core/config-map.ts'
+import { endpoints } from './core/endpoints.ts'
 import { event } from './core/event.ts'
+import { limitRange } from './core/limit-range.ts'
 import { namespace } from './core/namespace.ts'
+import { node } from './core/node.ts'
 import { persistentVolume } from './core/persistent-volume.ts'
+import { persistentVolumeClaim } from './core/persistent-volume-claim.ts'
 import { pod } from './core/pod.ts'
 import { podTemplate } from './core/pod-template.ts'
 import { replicationController } from './core/replication-controller.ts'
+import { resourceQuota } from './core/resource-quota.ts'
 import { secret } from './core/secret.ts'
+import { serviceAccount } from './core/service-account.ts'
 import { eventV1, eventV1beta1 } from './events/event.ts'
 import { runtimeClass, runtimeClassV1beta1 } from './node/runtime-class.ts'
 import { priorityClass } from './scheduling/priority-class.ts'
@@ -23,14 +29,20 @@ import { storageClass } from './storage/storage-class.ts'
 import { volumeAttachment } from './storage/volume-attachment.ts'
 
 export const allKinds: readonly Kind[] = [
-  namespace,
   configMap,
-  secret,
+  endpoints,
+  event,
+  limitRange,
+  namespace,
+  node,
+  persistentVolumeClaim,
   persistentVolume,
   pod,
   podTemplate,
-  event,
   replicationController,
+  resourceQuota,
+  secret,
+  serviceAccount,
   eventV1,
   eventV1beta1,
   tokenReview,

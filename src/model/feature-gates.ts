@@ -10,7 +10,13 @@ export interface FeatureGateFacts {
 }
 
 export const featureGates = {
+  AnyVolumeDataSource: { on: false, stage: 'alpha', doc: 'a claim may start with the content of any object' },
   APIListChunking: { on: true, stage: 'beta', doc: 'lists may be asked for in parts, with limit and continue' },
+  RecoverVolumeExpansionFailure: {
+    on: false,
+    stage: 'alpha',
+    doc: 'a claim that could not grow may ask for less again',
+  },
 } as const satisfies { readonly [name: string]: FeatureGateFacts }
 
 export type FeatureGate = keyof typeof featureGates

@@ -26,6 +26,7 @@ export type FieldFault =
   | 'FieldValueTooLong'
   | 'FieldValueTooMany'
   | 'FieldValueTypeInvalid'
+  | 'InternalError'
 
 export interface FieldError {
   readonly fault: FieldFault
@@ -64,6 +65,11 @@ export function notFound(path: FieldPath, value: Json): FieldError {
 
 export function tooLong(path: FieldPath, limit: number): FieldError {
   return { fault: 'FieldValueTooLong', path, text: `Too long: must have at most ${limit} bytes` }
+}
+
+/** What could not be judged, as something that it rests on is wrong. */
+export function notJudged(path: FieldPath, detail: string): FieldError {
+  return { fault: 'InternalError', path, text: join('Internal error', detail) }
 }
 
 export interface StatusCause {

@@ -10,11 +10,19 @@ import {
   required,
 } from '../../../model/field-error.ts'
 import { own } from '../../../model/json.ts'
-import { checkQualifiedName } from '../../../model/names.ts'
-import { compareQuantities, parseQuantity, type Quantity, quantitySign } from '../../../model/quantity.ts'
-import { isVendorKey, type Vendor } from '../../../model/vendor.ts'
+import { compareQuantities, parseQuantity, type Quantity } from '../../../model/quantity.ts'
+import type { Vendor } from '../../../model/vendor.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { type ResourceList, resourceList, roundResources } from './resource-list.ts'
+import {
+  type Amount,
+  canOvercommit,
+  checkContainerResourceName,
+  checkResourceAmount,
+  hugePages,
+  isHugePages,
+  quantityOf,
+} from './resource-names.ts'
 
 const fields = {
   limits: field(1, resourceList, { doc: 'The most of each resource that may be used.' }),
@@ -34,20 +42,12 @@ export const resourceRequirements = s.object(fields, {
 })
 
 const computeResources = ['cpu', 'memory']
-const containerResources = [...computeResources, 'ephemeral-storage']
-const nanosInOne = 1_000_000_000n
 const wholeNumber = /^[0-9]{1,18}$/
 
 /** The quantity under a name; every quantity in a decoded object can be read. */
 export function quantityIn(list: ResourceList | undefined, name: string): Quantity | undefined {
   const text = list && own(list, name)
   return typeof text === 'string' ? quantityOf(text) : undefined
-}
-
-function quantityOf(text: string): Quantity {
-  const quantity = parseQuantity(text)
-  if (quantity === undefined) throw new TypeError(`${text} is no quantity`)
-  return quantity
 }
 
 export function checkContainerResources(
@@ -69,32 +69,18 @@ function checkResourceList(list: ResourceList, path: FieldPath, vendor: Vendor):
     if (errors.length >= maxFaults) break
     const place = at(path, name)
     for (const error of checkContainerResourceName(name, place, vendor)) errors.push(error)
-    for (const error of checkAmount(name, list[name]!, place, vendor)) errors.push(error)
+    for (const error of checkAmount([name, list[name]!], place, vendor)) errors.push(error)
   }
   return errors
 }
 
-function checkContainerResourceName(name: string, path: FieldPath, vendor: Vendor): FieldError[] {
-  const errors = checkQualifiedName(name).map((text) => invalid(path, name, text))
-  if (!name.includes('/'))
-    return containerResources.includes(name) || isHugePages(name)
-      ? errors
-      : [...errors, invalid(path, name, 'must be a standard resource for containers, or fully qualified')]
-  return isNative(name, vendor) || isExtended(name, vendor)
-    ? errors
-    : [...errors, invalid(path, name, "doesn't follow the extended resource name standard")]
-}
-
-/** An amount is not negative, and whole where the resource cannot be split. */
-export function checkAmount(name: string, text: string, path: FieldPath, vendor: Vendor): FieldError[] {
-  if (wholeNumber.test(text) && !isHugePages(name)) return []
-  const quantity = quantityOf(text)
-  if (quantitySign(quantity) < 0) return [invalid(path, text, 'must be greater than or equal to 0')]
-  if (quantity.nanos % nanosInOne !== 0n && isExtended(name, vendor)) return [invalid(path, text, 'must be an integer')]
-  const page = isHugePages(name) ? parseQuantity(name.slice(hugePages.length)) : undefined
-  return page && page.nanos > 0n && quantity.nanos % page.nanos !== 0n
-    ? [invalid(path, text, 'must be a multiple of the page size')]
-    : []
+/** An amount is not negative, and whole where the resource cannot be split: into pieces, or into pages. */
+function checkAmount([name, text]: Amount, path: FieldPath, vendor: Vendor): FieldError[] {
+  if (!isHugePages(name)) return wholeNumber.test(text) ? [] : checkResourceAmount([name, text], path, vendor)
+  const errors = checkResourceAmount([name, text], path, vendor)
+  const page = parseQuantity(name.slice(hugePages.length))
+  const whole = page === undefined || page.nanos <= 0n || quantityOf(text).nanos % page.nanos === 0n
+  return errors.length > 0 || whole ? errors : [invalid(path, text, 'must be a multiple of the page size')]
 }
 
 function checkRequests(list: Required<ResourceRequirements>, path: FieldPath, vendor: Vendor): FieldError[] {
@@ -115,7 +101,7 @@ function checkRequest(
   vendor: Vendor,
 ): FieldError[] {
   const limit = quantityIn(limits, name)
-  const overcommit = isNative(name, vendor) && !isHugePages(name)
+  const overcommit = canOvercommit(name, vendor)
   if (limit === undefined)
     return overcommit
       ? []
@@ -130,20 +116,4 @@ function checkHugePages(lists: readonly ResourceList[], path: FieldPath): FieldE
   const used = (name: string) => lists.some((list) => Object.hasOwn(list, name))
   const alone = !computeResources.some(used) && lists.some((list) => Object.keys(list).some(isHugePages))
   return alone ? [forbidden(path, 'HugePages require cpu or memory')] : []
-}
-
-const hugePages = 'hugepages-'
-
-function isHugePages(name: string): boolean {
-  return name.startsWith(hugePages)
-}
-
-/** A resource that the system itself knows, as against one that a node advertises. */
-function isNative(name: string, vendor: Vendor): boolean {
-  return !name.includes('/') || isVendorKey(vendor, name)
-}
-
-function isExtended(name: string, vendor: Vendor): boolean {
-  const free = !isNative(name, vendor) && !name.startsWith('requests.')
-  return free && checkQualifiedName(`requests.${name}`).length === 0
 }

@@ -1,0 +1,29 @@
+/**
+ * What a claim's volume starts with: `dataSource`, which takes a claim or a snapshot, and `dataSourceRef`, which takes
+ * any object but is behind the gate AnyVolumeDataSource. Where both are served they say the same.
+ */
+import { groupName } from '../../../model/vendor.ts'
+import type { RuleContext } from '../../../schema/context.ts'
+import type { PersistentVolumeClaimSpec } from './claim-spec.ts'
+
+/** What was there before stays, also when its gate was closed since. Changes the spec. */
+export function agreeOnDataSources(
+  spec: PersistentVolumeClaimSpec,
+  previous: PersistentVolumeClaimSpec | undefined,
+  context: RuleContext,
+): void {
+  const open = context.gates?.has('AnyVolumeDataSource') ?? false
+  if (!open && previous?.dataSourceRef === undefined) delete spec.dataSourceRef
+  if (previous?.dataSource === undefined && !isClaimOrSnapshot(spec.dataSource, context)) delete spec.dataSource
+  if (!open) return
+  const source = spec.dataSource ?? spec.dataSourceRef
+  if (source === undefined) return
+  spec.dataSource ??= source
+  spec.dataSourceRef ??= source
+}
+
+function isClaimOrSnapshot(source: PersistentVolumeClaimSpec['dataSource'], { vendor }: RuleContext): boolean {
+  const { apiGroup = '', kind } = source ?? {}
+  if (apiGroup === '') return kind === 'PersistentVolumeClaim'
+  return kind === 'VolumeSnapshot' && apiGroup === groupName(vendor, 'snapshot.storage')
+}
