@@ -25,7 +25,7 @@ export type ServiceAccount = ObjectOf<typeof fields>
 
 const columns: readonly Column<ServiceAccount>[] = [
   nameColumn,
-  column('Secrets', 'How many secrets its pods may use.', ({ secrets = [] }) => String(secrets.length)),
+  column('Secrets', 'How many secrets its pods may use.', ({ secrets = [] }) => secrets.length),
   ageColumn,
 ]
 
