@@ -67,16 +67,22 @@ const columns: readonly Column<Endpoints>[] = [
 ]
 
 export const endpoints = defineKind({
-  group: 'core',
-  version: 'v1',
-  kind: 'Endpoints',
-  plural: 'endpoints',
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'Endpoints',
+    plural: 'endpoints',
+    shortNames: ['ep'],
+    scope: 'Namespaced',
+  },
   doc: 'The addresses behind a Service, of the same name.',
-  shortNames: ['ep'],
-  scope: 'Namespaced',
-  createOnUpdate: true,
   fields,
-  columns,
+  life: {
+    createOnUpdate: true,
+  },
+  views: {
+    columns,
+  },
 })
 
 function checkSubset({ addresses = [], notReadyAddresses = [], ports = [] }: Subset, path: FieldPath): FieldError[] {

@@ -59,15 +59,19 @@ const fields = { spec: field(2, spec, { zero: 'write', doc: 'The bounds.' }) }
 export type LimitRange = ObjectOf<typeof fields>
 
 export const limitRange = defineKind({
-  group: 'core',
-  version: 'v1',
-  kind: 'LimitRange',
-  plural: 'limitranges',
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'LimitRange',
+    plural: 'limitranges',
+    shortNames: ['limits'],
+    scope: 'Namespaced',
+  },
   doc: 'What the containers, pods and claims of a namespace may ask for, and what they get that ask for nothing.',
-  shortNames: ['limits'],
-  scope: 'Namespaced',
-  createOnUpdate: true,
   fields,
+  life: {
+    createOnUpdate: true,
+  },
 })
 
 /** The most is the default limit, and that the default request; else the least is. Changes the item. */

@@ -69,40 +69,46 @@ const columns: readonly Column<Node>[] = [
 ]
 
 export const node = defineKind({
-  group: 'core',
-  version: 'v1',
-  kind: 'Node',
-  plural: 'nodes',
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'Node',
+    plural: 'nodes',
+    shortNames: ['no'],
+    scope: 'Cluster',
+  },
   doc: 'A machine that runs pods.',
-  shortNames: ['no'],
-  scope: 'Cluster',
   fields,
-  columns,
-  readOnly: ['status'],
-  subresources: {
-    status: {
-      ...plainStatus,
-      prepareForUpdate: (next: Node, previous: Node) => {
-        keep(next, previous, 'spec')
-        delete next.status?.config
+  rules: {
+    readOnly: ['status'],
+    prepareForCreate: dropConfiguration,
+    prepareForUpdate: (next, previous) => {
+      keep(next, previous, 'status')
+      delete next.spec?.configSource
+    },
+    validate: (object, context) => [
+      ...checkAvoidedPods(object, context.vendor),
+      ...checkAmounts(object.status ?? {}, context.vendor),
+      ...checkSpec(object, context),
+    ],
+    validateUpdate: (next, previous) => [
+      ...checkAddresses(next.status ?? {}),
+      ...checkSetOnce(next.spec ?? {}, previous.spec ?? {}),
+    ],
+  },
+  views: {
+    columns,
+    subresources: {
+      status: {
+        ...plainStatus,
+        prepareForUpdate: (next: Node, previous: Node) => {
+          keep(next, previous, 'spec')
+          delete next.status?.config
+        },
       },
     },
+    selectable: ({ spec }) => ({ 'spec.unschedulable': String(spec?.unschedulable ?? false) }),
   },
-  prepareForCreate: dropConfiguration,
-  prepareForUpdate: (next, previous) => {
-    keep(next, previous, 'status')
-    delete next.spec?.configSource
-  },
-  validate: (object, context) => [
-    ...checkAvoidedPods(object, context.vendor),
-    ...checkAmounts(object.status ?? {}, context.vendor),
-    ...checkSpec(object, context),
-  ],
-  validateUpdate: (next, previous) => [
-    ...checkAddresses(next.status ?? {}),
-    ...checkSetOnce(next.spec ?? {}, previous.spec ?? {}),
-  ],
-  selectable: ({ spec }) => ({ 'spec.unschedulable': String(spec?.unschedulable ?? false) }),
 })
 
 /** There were nodes with one range before there were those with two: the first is told twice. Changes the spec. */

@@ -83,30 +83,38 @@ const columns: readonly Column<PersistentVolumeClaim>[] = [
 ]
 
 export const persistentVolumeClaim = defineKind({
-  group: 'core',
-  version: 'v1',
-  kind: 'PersistentVolumeClaim',
-  plural: 'persistentvolumeclaims',
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'PersistentVolumeClaim',
+    plural: 'persistentvolumeclaims',
+    shortNames: ['pvc'],
+    scope: 'Namespaced',
+  },
   doc: 'The storage that somebody asks for.',
-  shortNames: ['pvc'],
-  scope: 'Namespaced',
-  deleteAnswers: 'object',
   fields,
-  columns,
-  readOnly: ['status'],
-  subresources: { status: { ...plainStatus, prepareForUpdate: keepAllButStatus } },
-  prepareForCreate: (object, context) => {
-    object.status = { phase: 'Pending' }
-    agreeOnDataSources(object.spec ?? {}, undefined, context)
+  rules: {
+    readOnly: ['status'],
+    prepareForCreate: (object, context) => {
+      object.status = { phase: 'Pending' }
+      agreeOnDataSources(object.spec ?? {}, undefined, context)
+    },
+    prepareForUpdate: (next, previous, context) => {
+      keep(next, previous, 'status')
+      agreeOnDataSources(next.spec ?? {}, previous.spec, context)
+    },
+    validateUpdate: (next, previous, context) =>
+      context.subresource === 'status'
+        ? checkStatus(next.status ?? {}, context)
+        : [...checkClass(next, previous, context.vendor), ...checkSpecUpdate(next, previous, context)],
   },
-  prepareForUpdate: (next, previous, context) => {
-    keep(next, previous, 'status')
-    agreeOnDataSources(next.spec ?? {}, previous.spec, context)
+  life: {
+    deleteAnswers: 'object',
   },
-  validateUpdate: (next, previous, context) =>
-    context.subresource === 'status'
-      ? checkStatus(next.status ?? {}, context)
-      : [...checkClass(next, previous, context.vendor), ...checkSpecUpdate(next, previous, context)],
+  views: {
+    columns,
+    subresources: { status: { ...plainStatus, prepareForUpdate: keepAllButStatus } },
+  },
 })
 
 function isNamed({ spec }: PersistentVolumeClaim): boolean {

@@ -98,23 +98,31 @@ const columns: readonly Column<ResourceQuota>[] = [
 ]
 
 export const resourceQuota = defineKind({
-  group: 'core',
-  version: 'v1',
-  kind: 'ResourceQuota',
-  plural: 'resourcequotas',
-  doc: 'How much all objects of a namespace together may use, and how many there may be.',
-  shortNames: ['quota'],
-  scope: 'Namespaced',
-  deleteAnswers: 'object',
-  fields,
-  columns,
-  readOnly: ['status'],
-  subresources: { status: plainStatus },
-  prepareForCreate: (quota) => {
-    quota.status = {}
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'ResourceQuota',
+    plural: 'resourcequotas',
+    shortNames: ['quota'],
+    scope: 'Namespaced',
   },
-  prepareForUpdate: (next, previous) => keep(next, previous, 'status'),
-  validateUpdate: ({ spec: next = {} }, { spec: previous = {} }) => checkSameScopes(next, previous),
+  doc: 'How much all objects of a namespace together may use, and how many there may be.',
+  fields,
+  rules: {
+    readOnly: ['status'],
+    prepareForCreate: (quota) => {
+      quota.status = {}
+    },
+    prepareForUpdate: (next, previous) => keep(next, previous, 'status'),
+    validateUpdate: ({ spec: next = {} }, { spec: previous = {} }) => checkSameScopes(next, previous),
+  },
+  life: {
+    deleteAnswers: 'object',
+  },
+  views: {
+    columns,
+    subresources: { status: plainStatus },
+  },
 })
 
 function usage({ status = {} }: ResourceQuota, isShown: (name: string) => boolean): string {

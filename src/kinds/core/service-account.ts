@@ -30,18 +30,26 @@ const columns: readonly Column<ServiceAccount>[] = [
 ]
 
 export const serviceAccount = defineKind({
-  group: 'core',
-  version: 'v1',
-  kind: 'ServiceAccount',
-  plural: 'serviceaccounts',
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'ServiceAccount',
+    plural: 'serviceaccounts',
+    shortNames: ['sa'],
+    scope: 'Namespaced',
+  },
   doc: 'An identity for what runs in pods.',
-  shortNames: ['sa'],
-  scope: 'Namespaced',
-  deleteAnswers: 'object',
   fields,
-  columns,
-  prepareForCreate: keepNames,
-  prepareForUpdate: keepNames,
+  rules: {
+    prepareForCreate: keepNames,
+    prepareForUpdate: keepNames,
+  },
+  life: {
+    deleteAnswers: 'object',
+  },
+  views: {
+    columns,
+  },
 })
 
 /** Secrets are of its own namespace, so their names say everything. Changes the object. */
