@@ -7,10 +7,10 @@ import { eventsOf } from '../registry/conversion.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
-import { openView, projectedEvents, projectedForm, type View, viewNames } from './projections.ts'
+import { openView, projectedEvents, projectedForm, type View, type Viewed, viewNames } from './projections.ts'
 
 /** The form of objects, lists and errors. Throws 406 when the client accepts none that there is. */
-export function agreeOnForm(exchange: Exchange, resource: Resource): void {
+export function agreeOnForm(exchange: Exchange, resource: Viewed): void {
   agree(exchange, resource, false)
 }
 
@@ -23,7 +23,7 @@ export function agreeOnEvents(exchange: Exchange, resource: Resource): EventForm
 /** What is read and written through a subresource has no columns. */
 const viewsOfSubresource = viewNames.filter((name) => name !== 'Table')
 
-function agree(exchange: Exchange, resource: Resource, watch: boolean): View | undefined {
+function agree<T extends Viewed>(exchange: Exchange, resource: T, watch: boolean): View<T> | undefined {
   const { headers, info } = exchange
   const { query } = info
   const views = info.resource && info.subresource !== '' ? viewsOfSubresource : viewNames

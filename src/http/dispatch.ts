@@ -83,7 +83,8 @@ function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: Ser
   if (kind.deprecated === undefined) return
   const { since, until, instead } = kind.deprecated
   const use = instead && `; use ${apiVersionOf(vendor, instead.group, instead.version)} ${instead.kind}`
-  exchange.warn(`${apiVersion} ${kind.kind} is deprecated in ${since}+, unavailable in ${until}+${use ?? ''}`)
+  const end = until && `, unavailable in ${until}+`
+  exchange.warn(`${apiVersion} ${kind.kind} is deprecated in ${since}+${end ?? ''}${use ?? ''}`)
 }
 
 const reading: ReadonlySet<string> = new Set<Verb>(['get', 'list', 'watch'])

@@ -13,6 +13,7 @@ import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { groupName, profileNames, vendorOf } from '../model/vendor.ts'
 import { readVersion } from '../registry/conversion.ts'
 import type { Resource } from '../registry/resource.ts'
+import type { Virtual } from '../registry/served.ts'
 import { type Column, defaultColumns } from '../schema/columns.ts'
 import { inStoredForm } from '../schema/complete.ts'
 import type { Form } from './forms.ts'
@@ -39,14 +40,17 @@ export function findProjection(as: string, group: string, version: string): Proj
   return { as: name, group, version }
 }
 
-export interface View {
-  readonly resource: Resource
+/** What can be shown otherwise: stored objects, and answers that are made on the spot. */
+export type Viewed = Resource | Virtual
+
+export interface View<T extends Viewed = Viewed> {
+  readonly resource: T
   readonly projection: Projection
   /** What a row of a table carries of its object. */
   readonly include: 'None' | 'Metadata' | 'Object'
 }
 
-export function openView(resource: Resource, projection: Projection, query: URLSearchParams): View {
+export function openView<T extends Viewed>(resource: T, projection: Projection, query: URLSearchParams): View<T> {
   const include = query.get('includeObject') || 'Metadata'
   if (projection.as === 'Table' && include !== 'None' && include !== 'Metadata' && include !== 'Object') {
     throw badRequest(
@@ -156,7 +160,7 @@ function rowObject(view: View, object: ApiObject): JsonObject | null {
 }
 
 /** The events of a watch in this view. Only the first Table of a watch carries the columns. */
-export function projectedEvents(view: View): EventForm {
+export function projectedEvents(view: View<Resource>): EventForm {
   const name = `${view.resource.apiVersion} ${view.projection.as} ${metaVersion(view)} ${view.include}`
   const rest = eventForm(`${name} rest`, ({ json }) => viewOf(view, readVersion(view.resource, json), false))
   if (view.projection.as !== 'Table') return rest

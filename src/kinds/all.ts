@@ -5,6 +5,7 @@ import { horizontalPodAutoscaler } from './autoscaling/horizontal-pod-autoscaler
 import { horizontalPodAutoscalerV1 } from './autoscaling/horizontal-pod-autoscaler-v1.ts'
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts'
 import { lease } from './coordination/lease.ts'
+import { componentStatus } from './core/component-status.ts'
 import { configMap } from './core/config-map.ts'
 import { endpoints } from './core/endpoints.ts'
 import { event } from './core/event.ts'
@@ -29,6 +30,7 @@ import { storageClass } from './storage/storage-class.ts'
 import { volumeAttachment } from './storage/volume-attachment.ts'
 
 export const allKinds: readonly Kind[] = [
+  componentStatus,
   configMap,
   endpoints,
   event,

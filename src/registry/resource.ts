@@ -72,7 +72,8 @@ export function serveKinds(
 
 function serveVirtual(kind: Kind, parts: RegistryParts, endpoints: readonly Endpoint[]): Virtual | undefined {
   const served = serveKind(kind, parts, endpoints)
-  return served.endpoint && { ...served, verbs: served.endpoint.verbs, endpoint: served.endpoint }
+  const { endpoint } = served
+  return endpoint && { ...served, verbs: endpoint.verbs, endpoint, clock: parts.clock, stored: undefined }
 }
 
 interface Serving {

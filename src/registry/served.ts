@@ -3,6 +3,7 @@
  * authorization and dispatch read this alone, so what is stored (`Resource`) and what is only answered (`Virtual`) look
  * the same to them.
  */
+import type { Clock } from '../base/clock.ts'
 import type { Gates } from '../model/feature-gates.ts'
 import { type ApiObject, asObject } from '../model/object.ts'
 import { apiVersionOf, groupName, type Vendor } from '../model/vendor.ts'
@@ -31,6 +32,8 @@ export interface Served {
 /** A type that is not stored: its objects are questions, and the answer is all there is. */
 export interface Virtual extends Served {
   readonly endpoint: Endpoint
+  readonly clock: Clock
+  readonly stored: undefined
 }
 
 export interface ServedSubresource {

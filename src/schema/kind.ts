@@ -113,8 +113,8 @@ export interface KindViews<T> {
 export interface Deprecation {
   /** The API level since which it is deprecated: `v1.22`. */
   readonly since: string
-  /** The API level from which it may be gone. */
-  readonly until: string
+  /** The API level from which it may be gone, where that is known. */
+  readonly until?: string
   /** What to use instead: the short id of the group, the version and the kind. */
   readonly instead?: { readonly group: string; readonly version: string; readonly kind: string }
 }

@@ -88,13 +88,14 @@ async function join(
   await claimProfile(store, options.profile)
 
   const caches = openCaches(store, failed, log)
-  const { catalogue, lookup } = await openCatalogue(options, { store, caches, clock, kinds, authenticator })
+  const readiness = readinessOf({ store, caches, failed })
+  const components = [readiness.store]
+  const { catalogue, lookup } = await openCatalogue(options, { store, caches, clock, kinds, authenticator, components })
   const admission = await makeAdmission(options, { vendor, lookup, authorizer }, metrics.admission)
   opened.defer(() => caches.stop())
   await caches.start()
   await createSystemNamespaces(catalogue)
 
-  const readiness = readinessOf({ store, caches, failed })
   const exposer = exposerOf(metrics, catalogue)
   const paths = servedPaths({ catalogue, ready: readiness.checks, exposer, address: () => url.host })
   const routes = { catalogue, paths, admission, watchMetrics: metrics.watches }

@@ -10,6 +10,7 @@ import { HistoryReaders } from '../registry/history-readers.ts'
 import { lookupIn } from '../registry/lookup.ts'
 import { type RegistryParts, serveKinds } from '../registry/resource.ts'
 import { allEndpoints } from '../resources/all.ts'
+import type { Component } from '../resources/component-statuses.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { Store } from '../store/store.ts'
 import { continueTokenKey } from './bootstrap.ts'
@@ -22,6 +23,8 @@ export interface CatalogueParts {
   readonly clock: Clock
   readonly kinds: readonly Kind[]
   readonly authenticator: Authenticator
+  /** The parts that the server relies on. */
+  readonly components: readonly Component[]
 }
 
 export interface OpenCatalogue {
@@ -33,11 +36,12 @@ export interface OpenCatalogue {
 }
 
 export async function openCatalogue(options: ServerOptions, parts: CatalogueParts): Promise<OpenCatalogue> {
-  const { store, caches, clock, kinds, authenticator } = parts
+  const { store, caches, clock, kinds, authenticator, components } = parts
   const vendor = vendorOf(options.profile)
   const catalogue = new Catalogue(vendor, servedBy(options.runtimeConfig, kinds, vendor))
   const lookup = lookupIn(catalogue)
-  const endpoints = allEndpoints({ lookup, authenticateToken: authenticator, audiences: [apiAudience(vendor)] })
+  const audiences = [apiAudience(vendor)]
+  const endpoints = allEndpoints({ lookup, authenticateToken: authenticator, audiences, components })
   const registry: RegistryParts = {
     vendor,
     store,

@@ -6,6 +6,8 @@ import { checkStore, leftOut } from './store-check.ts'
 
 export interface Readiness {
   readonly checks: readonly HealthCheck[]
+  /** The one of them that is about the store. */
+  readonly store: HealthCheck
   /** From now on the answer is no. */
   stopping(): void
 }
@@ -22,9 +24,11 @@ export function readinessOf({ store, caches, failed }: ReadinessParts): Readines
     failure = error
   })
   let isStopping = false
+  const ofStore = { name: 'store', check: () => checkStore(store, caches, failure) }
   return {
+    store: ofStore,
     checks: [
-      { name: 'store', check: () => checkStore(store, caches, failure) },
+      ofStore,
       { name: 'objects', check: () => undefined, note: () => leftOut(caches) },
       { name: 'shutdown', check: () => (isStopping ? 'the server is stopping' : undefined) },
     ],

@@ -5,11 +5,14 @@
 import type { Admission, AdmissionRequest } from '../../admission/admission.ts'
 import { invalidObject } from '../../model/api-error.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
+import type { Vendor } from '../../model/vendor.ts'
 import type { Verb } from '../../model/verb.ts'
 import { admittedType } from '../../registry/admission-request.ts'
 import type { Endpoint } from '../../registry/endpoint.ts'
-import { type Served, serveKind } from '../../registry/served.ts'
+import type { ServedType } from '../../registry/resource.ts'
+import { serveKind } from '../../registry/served.ts'
 import { validate } from '../../schema/validate.ts'
+import { agreeOnForm } from '../agree.ts'
 import type { Exchange } from '../exchange.ts'
 import { negotiate } from '../negotiate.ts'
 import { readObjectBody } from '../object-body.ts'
@@ -21,7 +24,7 @@ export interface EndpointCall {
   readonly verb: Verb
   readonly exchange: Exchange
   readonly info: ResourceInfo
-  readonly served: Served
+  readonly served: ServedType
   readonly endpoint: Endpoint
   readonly admission: Admission
 }
@@ -29,8 +32,8 @@ export interface EndpointCall {
 export async function handleAnswer(call: EndpointCall): Promise<void> {
   const { verb, exchange, info, served, endpoint } = call
   const { vendor } = served
-  exchange.form = negotiate({ headers: exchange.headers, query: info.query, watch: false, vendor }, []).form
-  exchange.agreed = true
+  if (served.endpoint !== undefined && served.verbs.includes('list')) agreeOnForm(exchange, served)
+  else agreeOnPlainForm(exchange, vendor)
   const { dryRun } = readWriteOptions(info.query, { kind: 'CreateOptions', vendor, faults: [] })
   const sent = verb === 'create' ? await readSent(call) : undefined
   const object = await admit(call, { object: sent, dryRun })
@@ -38,6 +41,13 @@ export async function handleAnswer(call: EndpointCall): Promise<void> {
   const answer = await endpoint.answer({ verb, namespace, name, query, user: exchange.user, dryRun, object })
   if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
   else await sendObject(exchange, verb === 'create' ? 201 : 200, answer)
+}
+
+/** What is answered once and never listed has no columns to show. */
+function agreeOnPlainForm(exchange: Exchange, vendor: Vendor): void {
+  const { headers, info } = exchange
+  exchange.form = negotiate({ headers, query: info.query, watch: false, vendor }, []).form
+  exchange.agreed = true
 }
 
 /** What was sent, of the type that the endpoint takes, and valid. */

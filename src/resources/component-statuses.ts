@@ -1,0 +1,60 @@
+/**
+ * `componentstatuses`: whether the parts that this server relies on are well, each asked at this moment. There is one
+ * that it knows of, its store; whoever else is part of the cluster, such as a scheduler, does not tell it.
+ */
+import { shorten } from '../base/shorten.ts'
+import { type ComponentStatus, componentStatus } from '../kinds/core/component-status.ts'
+import { badRequest, notFound } from '../model/api-error.ts'
+import { FieldMatcher, type FieldRequirement, parseFieldSelector } from '../model/field-selector.ts'
+import { LabelMatcher, parseLabelSelector } from '../model/label-selector.ts'
+import type { ApiObject } from '../model/object.ts'
+import type { Endpoint } from '../registry/endpoint.ts'
+
+/** A part of the server, by the name that it is shown under. */
+export interface Component {
+  readonly name: string
+  /** What is wrong with it; undefined when it is well. */
+  readonly check: () => string | undefined | Promise<string | undefined>
+}
+
+/** As Statuses name them. */
+const componentsRef = { group: '', plural: 'componentstatuses' }
+
+export function componentStatuses(components: readonly Component[]): Endpoint {
+  return {
+    kind: componentStatus,
+    subresource: '',
+    verbs: ['get', 'list'],
+    type: undefined,
+    admits: undefined,
+    doc: 'Tells whether the parts that the server relies on are well.',
+    answer: ({ verb, name, query }) => (verb === 'list' ? listAll(components, query) : showOne(components, name)),
+  }
+}
+
+async function showOne(components: readonly Component[], name: string): Promise<ApiObject> {
+  const component = components.find((each) => each.name === name)
+  if (component === undefined) throw notFound(componentsRef, name)
+  return { ...(await statusOf(component)), apiVersion: 'v1', kind: componentStatus.kind }
+}
+
+async function listAll(components: readonly Component[], query: URLSearchParams): Promise<ApiObject> {
+  const labels = new LabelMatcher(parseLabelSelector(query.get('labelSelector') ?? ''))
+  const fields = new FieldMatcher(readFields(query.get('fieldSelector') ?? ''))
+  const chosen = components.filter(({ name }) => labels.matches({}) && fields.matches(() => name))
+  const items = await Promise.all(chosen.map(statusOf))
+  return { apiVersion: 'v1', kind: `${componentStatus.kind}List`, metadata: {}, items }
+}
+
+function readFields(text: string): FieldRequirement[] {
+  const fields = parseFieldSelector(text)
+  const unknown = fields.find(({ path }) => path !== 'metadata.name')
+  if (unknown === undefined) return fields
+  throw badRequest(`${JSON.stringify(shorten(unknown.path, 100))} is not a known field selector: only "metadata.name"`)
+}
+
+async function statusOf({ name, check }: Component): Promise<Pick<ComponentStatus, 'metadata' | 'conditions'>> {
+  const fault = await check()
+  const health = fault === undefined ? { status: 'True', message: 'ok' } : { status: 'False', error: fault }
+  return { metadata: { name }, conditions: [{ type: 'Healthy', ...health }] }
+}
