@@ -29,6 +29,7 @@ const most: { readonly [kind: string]: number } = {
   Pod: 100,
   PersistentVolume: 250,
   PodTemplate: 30,
+  Node: 60,
   HorizontalPodAutoscaler: 40,
 }
 const fewest = 20
@@ -61,6 +62,10 @@ const neverSent = [
   /^(?:MetricSpec|MetricStatus)\.containerResource$/,
   /^ContainerResourceMetric(?:Source|Status)\./,
   /^PodSpec\.(?:ephemeralContainers|os)$/,
+  /^(?:ConfigMap)?NodeConfig(?:Source|Status)\./,
+  /^NodeSpec\.configSource$/,
+  /^NodeStatus\.config$/,
+  /^PersistentVolumeClaimStatus\.(?:allocatedResources|resizeStatus)$/,
   /^PersistentVolumeClaimSpec\.dataSourceRef$/,
   /^Probe\.terminationGracePeriodSeconds$/,
   /^PodStatus\.(?:podIP|ephemeralContainerStatuses)$/,

@@ -1,5 +1,6 @@
 /** Runs an object through the rules of its kind, as a create or an update does, without a server. */
 import { atOnce } from '../../src/base/pace.ts'
+import { defaultGates, type Gates } from '../../src/model/feature-gates.ts'
 import type { FieldError } from '../../src/model/field-error.ts'
 import type { Json, JsonObject } from '../../src/model/json.ts'
 import { type ApiObject, asJson } from '../../src/model/object.ts'
@@ -24,20 +25,27 @@ export interface Outcome {
   readonly faults: readonly string[]
 }
 
-export function createBy(kind: Kind, sent: JsonObject): Outcome {
+export function createBy(kind: Kind, sent: JsonObject, { gates = defaultGates }: Partial<Ways> = {}): Outcome {
+  const context = { ...ruleContext, gates }
   const object = completed(kind, sent)
-  kind.rules.prepareForCreate?.(object, ruleContext)
-  const errors = kind.rules.validateCreate?.(object, ruleContext) ?? []
+  kind.rules.prepareForCreate?.(object, context)
+  const errors = kind.rules.validateCreate?.(object, context) ?? []
   return { object, faults: told([...errorsOf(kind, object), ...errors]) }
+}
+
+/** What a write goes through beside the kind itself. */
+export interface Ways {
+  readonly subresource: string
+  readonly gates: Gates
 }
 
 export function updateBy(
   kind: Kind,
   previous: ApiObject,
   sent: JsonObject,
-  { subresource } = { subresource: '' },
+  { subresource = '', gates = defaultGates }: Partial<Ways> = {},
 ): Outcome {
-  const context = { ...ruleContext, subresource }
+  const context = { ...ruleContext, subresource, gates }
   const object = completed(kind, sent)
   const rules = subresource === '' ? kind.rules : kind.views.subresources?.[subresource]
   rules?.prepareForUpdate?.(object, previous, context)

@@ -339,6 +339,69 @@ const others: ValidValues['fields'] = {
   'MetricStatus.containerResource': none,
 }
 
+const quotas: MakeField = table(
+  oneOf('pods', 'requests.cpu', 'limits.memory', 'count/jobs.batch', 'services', 'requests.example.com/gpu'),
+  oneOf('0', '1', '20'),
+)
+const limits: MakeField = oneOf(
+  [
+    {
+      type: 'Container',
+      min: { cpu: '100m' },
+      max: { cpu: '2', memory: '1Gi' },
+      default: { cpu: '1' },
+      defaultRequest: { cpu: '500m' },
+      maxLimitRequestRatio: { cpu: '4' },
+    },
+    { type: 'Pod', max: { 'example.com/gpu': '2' } },
+  ],
+  [{ type: 'PersistentVolumeClaim', min: { storage: '1Gi' } }],
+  [{ type: 'example.com/Thing', default: { 'example.com/size': '1500m' } }],
+)
+const amounts: MakeField = oneOf({ cpu: '4', memory: '8Gi', 'example.com/gpu': '2' }, { pods: '110' })
+const taints: MakeField = (making) => [
+  {
+    key: qualified(making)!,
+    value: labelValue(making) || 'v',
+    effect: making.pick(['NoSchedule', 'PreferNoSchedule']),
+  },
+  { key: qualified(making)!, effect: 'NoExecute', timeAdded: '2030-01-02T03:04:05Z' },
+]
+
+const cluster: ValidValues['fields'] = {
+  'ServiceAccount.secrets': maybe(some((making) => ({ name: word(making)! }))),
+  'EndpointAddress.ip': address,
+  'EndpointAddress.hostname': maybe(word),
+  'EndpointAddress.nodeName': maybe(subdomain),
+  'EndpointPort.name': portName,
+  'EndpointPort.port': port,
+  'EndpointPort.protocol': maybe(oneOf('TCP', 'UDP', 'SCTP')),
+  'EndpointPort.appProtocol': maybe(qualified),
+  'LimitRangeSpec.limits': limits,
+  'ResourceQuotaSpec.hard': quotas,
+  'ResourceQuotaSpec.scopes': none,
+  'ResourceQuotaSpec.scopeSelector': none,
+  'ResourceQuotaStatus.hard': quotas,
+  'ResourceQuotaStatus.used': quotas,
+  'NodeSpec.podCIDR': none,
+  'NodeSpec.podCIDRs': maybe(oneOf(['10.0.0.0/24'], ['fd00::/64', '10.0.0.0/8'])),
+  'NodeSpec.taints': maybe(taints),
+  'NodeSpec.configSource': none,
+  'NodeStatus.capacity': maybe(amounts),
+  'NodeStatus.allocatable': maybe(amounts),
+  'NodeStatus.config': none,
+  'NodeAddress.type': ({ count }) => `Odd ${count()}`,
+  'NodeCondition.type': ({ count }) => `Odd ${count()}`,
+  'PersistentVolumeClaim.spec': (making) => ({
+    ...(claimSpec(making) as JsonObject),
+    dataSource: { kind: 'PersistentVolumeClaim', name: 'c' },
+  }),
+  'PersistentVolumeClaimStatus.capacity': maybe(oneOf({ storage: '1Gi' })),
+  'PersistentVolumeClaimStatus.allocatedResources': none,
+  'PersistentVolumeClaimStatus.resizeStatus': none,
+  'PersistentVolumeClaimCondition.type': ({ count }) => `Odd ${count()}`,
+}
+
 /** Sources of volumes that can be devices. */
 const claims = ['persistentVolumeClaim', 'ephemeral']
 
@@ -387,6 +450,23 @@ function newerEvent(event: JsonObject, { pick }: Making): void {
 }
 
 const agree: ValidValues['agree'] = {
+  EndpointSubset: (object, making) => {
+    if (!object.addresses && !object.notReadyAddresses) object.addresses = [{ ip: address(making)! }]
+  },
+  ResourceQuotaSpec: (spec, making) => {
+    if (making.chance(0.5)) return
+    spec.hard = { pods: '3', 'count/pods': '2' }
+    spec.scopes = [making.pick(['BestEffort', 'Terminating', 'PriorityClass'])]
+    spec.scopeSelector = making.pick<JsonObject>([
+      { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['a', 'b'] }] },
+      { matchExpressions: [{ scopeName: 'NotTerminating', operator: 'Exists' }] },
+      {},
+    ])
+  },
+  NodeSpec: (spec) => {
+    // The first of them is told twice.
+    if (Array.isArray(spec.podCIDRs)) spec.podCIDR = spec.podCIDRs[0]!
+  },
   EnvVar: (object, making) => keepOne(object, ['value', 'valueFrom'], making),
   EnvVarSource: (object, making) => {
     keepOne(object, ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef'], making)
@@ -441,7 +521,7 @@ const agree: ValidValues['agree'] = {
 }
 
 export const validValues: ValidValues = {
-  fields: { ...containers, ...scheduling, ...pods, ...volumes, ...others, ...groupValues.fields },
+  fields: { ...containers, ...scheduling, ...pods, ...volumes, ...others, ...groupValues.fields, ...cluster },
   needed: [
     'PodTemplateSpec.spec',
     'PodSpec.containers',

@@ -10,6 +10,8 @@ import type { Control } from '../admission.ts'
 import { alwaysAdmit, alwaysDeny } from './always.ts'
 import { certificateSubjectRestriction } from './certificate-subject-restriction.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
+import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
+import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 
 /** What controls may ask. */
 export interface ControlParts {
@@ -32,6 +34,8 @@ export interface ControlEntry {
 export const allControls: readonly ControlEntry[] = [
   { name: 'AlwaysAdmit', byDefault: false, make: alwaysAdmit },
   { name: 'NamespaceLifecycle', byDefault: true, make: namespaceLifecycle },
+  { name: 'TaintNodesByCondition', byDefault: true, make: taintNodesByCondition },
+  { name: 'StorageObjectInUseProtection', byDefault: true, make: storageObjectInUseProtection },
   { name: 'CertificateSubjectRestriction', byDefault: true, make: certificateSubjectRestriction },
   { name: 'AlwaysDeny', byDefault: false, make: alwaysDeny },
 ]

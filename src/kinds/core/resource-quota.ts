@@ -179,10 +179,13 @@ function checkScopes(wanted: Spec, path: FieldPath): FieldError[] {
   const { scopes = [] } = wanted
   const distinct = new Set(scopes)
   return [
-    ...[...distinct].filter((scope) => !isScope(scope)).map(() => invalid(path, scopes, 'unsupported scope')),
-    ...(scopes.length > 0 && [...distinct].some((scope) => !fitsLimits(scope, wanted))
-      ? [invalid(path, scopes, 'unsupported scope applied to resource')]
-      : []),
+    ...[...distinct]
+      .filter((scope) => !isScope(scope))
+      .slice(0, maxFaults)
+      .map((scope) => invalid(path, scope, 'unsupported scope')),
+    ...[...distinct]
+      .filter((scope) => !fitsLimits(scope, wanted))
+      .map((scope) => invalid(path, scope, 'unsupported scope applied to resource')),
     ...(contradicts(distinct) ? [invalid(path, scopes, 'conflicting scopes')] : []),
   ]
 }

@@ -1,0 +1,22 @@
+/**
+ * TaintNodesByCondition: no pod is put on a new node before it is known to be ready. Whoever finds that it is takes the
+ * taint away.
+ */
+import type { Node } from '../../kinds/core/node.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import type { Control } from '../admission.ts'
+
+export function taintNodesByCondition({ vendor }: { readonly vendor: Vendor }): Control {
+  const notReady = { key: vendorKey(vendor, 'not-ready', 'node'), effect: 'NoSchedule' }
+  return {
+    name: 'TaintNodesByCondition',
+    handles: { operations: ['CREATE'], types: [{ group: 'core', plural: 'nodes' }], subresources: [''] },
+    mutate: ({ object }) => {
+      const { spec = {} } = object as Node & ApiObject
+      const { taints = [] } = spec
+      const tainted = taints.some(({ key, effect }) => key === notReady.key && effect === notReady.effect)
+      return tainted ? undefined : { ...object!, spec: { ...spec, taints: [...taints, notReady] } }
+    },
+  }
+}
