@@ -11,10 +11,11 @@ import type { Client } from '../client/client.ts'
 import { discover, type ServedType } from '../client/discovery.ts'
 import type { Informer } from '../client/informer.ts'
 import { type ResourceType, typeName } from '../client/resource-type.ts'
-import { isExpired, isNotFound } from '../client/status-error.ts'
+import { isExpired } from '../client/status-error.ts'
 import type { Namespace } from '../kinds/core/namespace.ts'
 import { follow, type Loop } from './loop.ts'
 import { conditionsOf, isEmpty, newSweep, type Sweep, withConditions } from './namespace-conditions.ts'
+import { unlessGone } from './unless-gone.ts'
 import type { Outcome } from './work-queue.ts'
 
 export const namespaces: ResourceType<Namespace> = {
@@ -153,13 +154,4 @@ async function change(parts: NamespaceLoopParts, { metadata }: Namespace, { chan
   const guarded = (object: Namespace) =>
     object.metadata.uid === metadata.uid && isOurs(parts, object) ? change(object) : undefined
   return await unlessGone(changeObject(parts.client, namespaces, { name, change: guarded, ...options }))
-}
-
-async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
 }

@@ -5,31 +5,71 @@
 import { systemClock } from '../base/clock.ts'
 import { Client } from '../client/client.ts'
 import { Informer } from '../client/informer.ts'
-import { type RunningLoops, startLoops } from '../controllers/loop.ts'
+import { type ResourceType, type Selection, typeName } from '../client/resource-type.ts'
+import { type Loop, type RunningLoops, startLoops } from '../controllers/loop.ts'
 import { namespaceLoop, namespaces } from '../controllers/namespace.ts'
+import { serviceAccountLoop, serviceAccounts } from '../controllers/service-account.ts'
+import { claimProtectionLoop, claims, volumeProtectionLoop, volumes } from '../controllers/storage-protection.ts'
+import type { Namespace } from '../kinds/core/namespace.ts'
+import type { ApiObject } from '../model/object.ts'
+import { claimProtection, volumeProtection } from '../model/protection.ts'
+import { defaultAccount } from '../model/service-account.ts'
 import { superusers, type User } from '../model/user.ts'
-import { vendorOf } from '../model/vendor.ts'
+import { type Vendor, vendorOf } from '../model/vendor.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { ApiServer } from './api-server.ts'
 import type { ServerOptions } from './options.ts'
 
 export function startControlLoops(server: ApiServer, { profile }: ServerOptions, log: Log): RunningLoops {
-  const client = clientOf(server, 'namespace-controller')
-  const informer = new Informer(client, namespaces, {
-    onError: (error) =>
-      log.error('an informer lost its watch; it is resumed', { type: 'namespaces', ...errorFields(error) }),
-  })
+  const vendor = vendorOf(profile)
+  const informerOf = informersInto(log)
+  const ofNamespaces = informerOf(clientOf(server, 'namespace-controller'), namespaces)
   return startLoops(
     [
       namespaceLoop({
-        client,
-        informer,
-        finalizer: vendorOf(profile).namespaceFinalizer,
+        client: clientOf(server, 'namespace-controller'),
+        informer: ofNamespaces,
+        finalizer: vendor.namespaceFinalizer,
         clock: systemClock,
       }),
+      accountLoop(clientOf(server, 'service-account-controller'), ofNamespaces, informerOf),
+      ...protectionLoops(server, vendor, informerOf),
     ],
     { log, metrics: server.workQueues },
   )
+}
+
+type InformerOf = <T extends ApiObject>(client: Client, type: ResourceType<T>, selection?: Selection) => Informer<T>
+
+function informersInto(log: Log): InformerOf {
+  return (client, type, selection = {}) =>
+    new Informer(client, type, {
+      selection,
+      onError: (error) =>
+        log.error('an informer lost its watch; it is resumed', { type: typeName(type), ...errorFields(error) }),
+    })
+}
+
+function accountLoop(client: Client, ofNamespaces: Informer<Namespace>, informerOf: InformerOf): Loop {
+  const accounts = informerOf(client, serviceAccounts, { fieldSelector: `metadata.name=${defaultAccount}` })
+  return serviceAccountLoop({ client, namespaces: ofNamespaces, accounts })
+}
+
+function protectionLoops(server: ApiServer, vendor: Vendor, informerOf: InformerOf): Loop[] {
+  const ofClaims = clientOf(server, 'pvc-protection-controller')
+  const ofVolumes = clientOf(server, 'pv-protection-controller')
+  return [
+    claimProtectionLoop({
+      client: ofClaims,
+      informer: informerOf(ofClaims, claims),
+      finalizer: claimProtection(vendor),
+    }),
+    volumeProtectionLoop({
+      client: ofVolumes,
+      informer: informerOf(ofVolumes, volumes),
+      finalizer: volumeProtection(vendor),
+    }),
+  ]
 }
 
 function clientOf(server: ApiServer, name: string): Client {

@@ -1,0 +1,59 @@
+/**
+ * Gives every namespace an account called `default`, for pods that name none; one that is deleted is made anew. A
+ * namespace that is going gets none.
+ */
+import type { Client } from '../client/client.ts'
+import type { Informer } from '../client/informer.ts'
+import type { ResourceType } from '../client/resource-type.ts'
+import { StatusError } from '../client/status-error.ts'
+import type { Namespace } from '../kinds/core/namespace.ts'
+import type { ServiceAccount } from '../kinds/core/service-account.ts'
+import { defaultAccount } from '../model/service-account.ts'
+import { follow, type Loop } from './loop.ts'
+import type { Outcome } from './work-queue.ts'
+
+export const serviceAccounts: ResourceType<ServiceAccount> = {
+  group: '',
+  version: 'v1',
+  plural: 'serviceaccounts',
+  namespaced: true,
+}
+
+export interface ServiceAccountLoopParts {
+  readonly client: Client
+  readonly namespaces: Informer<Namespace>
+  /** Those called `default`. */
+  readonly accounts: Informer<ServiceAccount>
+}
+
+export function serviceAccountLoop(parts: ServiceAccountLoopParts): Loop {
+  return {
+    name: 'serviceaccount',
+    sources: [
+      follow(parts.namespaces),
+      follow(parts.accounts, ({ previous, object }) => [(object ?? previous)?.metadata.namespace ?? '']),
+    ],
+    reconcile: (namespace, signal) => reconcile(parts, namespace, signal),
+  }
+}
+
+async function reconcile(parts: ServiceAccountLoopParts, namespace: string, signal: AbortSignal): Promise<Outcome> {
+  const found = parts.namespaces.get({ name: namespace })
+  if (found === undefined || found.metadata.deletionTimestamp !== undefined) return 'done'
+  if (parts.accounts.get({ namespace, name: defaultAccount }) !== undefined) return 'done'
+  const metadata = { name: defaultAccount, namespace }
+  try {
+    await parts.client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata }, { signal })
+  } catch (error) {
+    if (!isSettled(error)) throw error
+  }
+  return 'done'
+}
+
+/** Somebody made it already, or the namespace has begun to go. */
+function isSettled(error: unknown): boolean {
+  if (!(error instanceof StatusError)) return false
+  const { reason, details } = error.status
+  const isEnding = details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') ?? false
+  return reason === 'AlreadyExists' || reason === 'NotFound' || (reason === 'Forbidden' && isEnding)
+}

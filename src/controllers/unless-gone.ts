@@ -1,0 +1,11 @@
+/** For loops, whose objects may go at any moment: an answer, or undefined where there is nothing left to ask about. */
+import { isNotFound } from '../client/status-error.ts'
+
+export async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,40 @@
+/** The account loop, in a real `orch up`: every namespace has a default account, and one that is deleted comes back. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Client } from '../../src/client/client.ts'
+import { namespaces } from '../../src/controllers/namespace.ts'
+import { serviceAccounts } from '../../src/controllers/service-account.ts'
+import { eventOf } from '../tools/resource-types.ts'
+import { startUp } from '../tools/server.ts'
+
+test('every namespace has a default account, and gets it back when it is deleted', async (t) => {
+  const server = await startUp(t)
+  const client = new Client(server.transport())
+  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'fresh' } })
+  const added = ({ type }: { type: string }) => type === 'ADDED'
+  for (const namespace of ['default', 'kube-system', 'kube-public', 'kube-node-lease', 'fresh'])
+    await eventOf(client, serviceAccounts, { name: { namespace, name: 'default' }, fits: added })
+
+  const name = { namespace: 'fresh', name: 'default' }
+  const first = await client.get(serviceAccounts, name)
+  const resourceVersion = first.metadata.resourceVersion!
+  await client.delete(serviceAccounts, name)
+  const again = await eventOf(client, serviceAccounts, { name, resourceVersion, fits: added })
+  assert.ok(again.type !== 'BOOKMARK' && again.object.metadata.uid !== first.metadata.uid)
+  assert.doesNotMatch(server.output(), / error /)
+})
+
+test('a namespace that is going gets no account, and goes', async (t) => {
+  const server = await startUp(t)
+  const client = new Client(server.transport())
+  for (let i = 0; i < 20; i++) {
+    const made = await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: `n${i}` } })
+    await client.delete(namespaces, { name: `n${i}` })
+    await eventOf(client, namespaces, {
+      name: { name: `n${i}` },
+      resourceVersion: made.metadata.resourceVersion!,
+      fits: ({ type }) => type === 'DELETED',
+    })
+  }
+  assert.doesNotMatch(server.output(), / error /)
+})

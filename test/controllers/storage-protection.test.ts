@@ -1,0 +1,114 @@
+/** The loops of storage protection, in a real `orch up`: what is deleted goes when nobody uses it, and not before. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Client } from '../../src/client/client.ts'
+import type { ObjectName, ResourceType } from '../../src/client/resource-type.ts'
+import { isNotFound } from '../../src/client/status-error.ts'
+import { claims, volumes } from '../../src/controllers/storage-protection.ts'
+import type { ApiObject } from '../../src/model/object.ts'
+import { eventOf } from '../tools/resource-types.ts'
+import { startUp } from '../tools/server.ts'
+
+const pods: ResourceType = { group: '', version: 'v1', plural: 'pods', namespaced: true }
+const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: '' }
+const namespace = 'default'
+
+async function begin(t: TestContext, flags: readonly string[] = []): Promise<Client> {
+  return new Client((await startUp(t, flags)).transport())
+}
+
+const claim = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name, namespace },
+  spec,
+})
+
+function pod(name: string, volume: object): ApiObject {
+  const volumes = [{ name: 'v', ...volume }]
+  const containers = [{ name: 'c', image: 'i' }]
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace },
+    spec: { containers, volumes, automountServiceAccountToken: false },
+  }
+}
+
+async function gone<T extends ApiObject>(client: Client, type: ResourceType<T>, name: ObjectName): Promise<void> {
+  try {
+    const { metadata } = await client.get(type, name)
+    const fits = ({ type: event }: { type: string }) => event === 'DELETED'
+    await eventOf(client, type, { name, resourceVersion: metadata.resourceVersion!, fits })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+test('a claim that no pod names goes at once', async (t) => {
+  const client = await begin(t)
+  const made = await client.create(claims, claim('free'))
+  assert.deepEqual(made.metadata.finalizers, ['orch.io/pvc-protection'])
+  await client.delete(claims, { namespace, name: 'free' })
+  await gone(client, claims, { namespace, name: 'free' })
+})
+
+test('a claim that a pod names stays until the pod is gone, and so does one for an ephemeral volume', async (t) => {
+  const client = await begin(t)
+  const users = {
+    used: { persistentVolumeClaim: { claimName: 'used' } },
+    'p-v': { ephemeral: { volumeClaimTemplate: { spec } } },
+  }
+  await client.create(claims, claim('free'))
+  for (const name of Object.keys(users)) await client.create(claims, claim(name))
+  await client.create(pods, pod('user', users.used))
+  await client.create(pods, pod('p', users['p-v']))
+  for (const name of [...Object.keys(users), 'free']) await client.delete(claims, { namespace, name })
+  // The loop has looked at all of them when the one without a user is gone.
+  await gone(client, claims, { namespace, name: 'free' })
+  for (const name of Object.keys(users)) {
+    const { metadata } = await client.get(claims, { namespace, name })
+    assert.ok(metadata.deletionTimestamp)
+    assert.deepEqual(metadata.finalizers, ['orch.io/pvc-protection'])
+  }
+  for (const name of ['user', 'p']) await client.delete(pods, { namespace, name })
+  for (const name of Object.keys(users)) await gone(client, claims, { namespace, name })
+})
+
+test('a volume goes when no claim is bound to it', async (t) => {
+  const client = await begin(t)
+  const volume = (name: string) => ({
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name },
+    spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/d' } },
+  })
+  const setPhase = (phase: string) =>
+    client.patch(volumes, { name: 'bound' }, { patch: { merge: { status: { phase } } }, subresource: 'status' })
+  for (const name of ['bound', 'free']) await client.create(volumes, volume(name))
+  await setPhase('Bound')
+  for (const name of ['bound', 'free']) await client.delete(volumes, { name })
+  await gone(client, volumes, { name: 'free' })
+  assert.ok((await client.get(volumes, { name: 'bound' })).metadata.deletionTimestamp)
+  await setPhase('Released')
+  await gone(client, volumes, { name: 'bound' })
+})
+
+test('what was made without protection gets it; other finalizers are left alone', async (t) => {
+  const client = await begin(t, ['--disable-admission-plugins=StorageObjectInUseProtection'])
+  const bare = claim('bare')
+  await client.create(claims, { ...bare, metadata: { ...bare.metadata, finalizers: ['example.com/mine'] } })
+  const name = { namespace, name: 'bare' }
+  const both = ['example.com/mine', 'orch.io/pvc-protection']
+  await eventOf(client, claims, {
+    name,
+    fits: (event) => event.type !== 'BOOKMARK' && event.object.metadata.finalizers?.join() === both.join(),
+  })
+  await client.delete(claims, name)
+  await eventOf(client, claims, {
+    name,
+    fits: (event) => event.type !== 'BOOKMARK' && event.object.metadata.finalizers?.join() === 'example.com/mine',
+  })
+  await client.patch(claims, name, { patch: { merge: { metadata: { finalizers: null } } } })
+  await gone(client, claims, name)
+})
