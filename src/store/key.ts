@@ -1,6 +1,6 @@
 /** What a key and a write may be. Keys order by their UTF-8 bytes on every backend: see base/utf8-order. */
 import { shorten } from '../base/shorten.ts'
-import { type Key, maxKeyBytes, maxLifetimeSeconds, type Revision, StoreError, type Write } from './store.ts'
+import { type Key, maxClaims, maxKeyBytes, maxLifetimeSeconds, type Revision, StoreError, type Write } from './store.ts'
 
 /** Keys come from checked names; one that does not fit is a fault of ours, caught before it can reach a backend. */
 export function assertKey(key: Key): void {
@@ -11,7 +11,8 @@ export function assertKey(key: Key): void {
   }
 }
 
-export function assertWrite({ key, expected, value, lifetimeSeconds, guards }: Write): void {
+export function assertWrite(write: Write): void {
+  const { key, expected, value, lifetimeSeconds, guards } = write
   assertKey(key)
   assertRevision(expected)
   if (value === undefined && expected === 0) throw new StoreError('a key that is absent cannot be deleted')
@@ -20,6 +21,17 @@ export function assertWrite({ key, expected, value, lifetimeSeconds, guards }: W
     assertKey(guard.key)
     assertRevision(guard.revision)
   }
+  assertClaims(write)
+}
+
+/** What goes by itself would leave what it holds behind. */
+function assertClaims({ key, takes = [], releases = [], lifetimeSeconds }: Write): void {
+  const claims = [...takes, ...releases]
+  if (claims.length === 0) return
+  if (claims.length > maxClaims) throw new StoreError(`a write takes and releases ${maxClaims} keys at most`)
+  if (lifetimeSeconds !== undefined) throw new StoreError('a key with a lifetime takes and releases nothing')
+  if (new Set([key, ...claims]).size <= claims.length) throw new StoreError('a write names a key twice')
+  for (const claim of claims) assertKey(claim)
 }
 
 function assertRevision(revision: Revision): void {

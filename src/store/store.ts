@@ -6,6 +6,8 @@
  *  - Ordered: each commit gets the next revision; revisions rise strictly and are never reused, not by a restart either.
  *  - Compare-and-set: a commit names the revision it replaces; of several that name the same one, at most one wins. It
  *    may name revisions of other keys that it rests on: none of them has changed when it happens.
+ *  - Claims: a commit may take keys that nobody holds and release others, all of it or nothing. Two commits never take
+ *    the same key.
  *  - Linearizable: `revision()` is at least the revision of every commit acknowledged before the call.
  *  - Snapshots: `list` at a revision is the exact state at that revision, for as long as history is kept.
  *  - Watches: `watch(N)` yields every change after N once, in revision order, with no gap, or throws RevisionGone.
@@ -42,6 +44,13 @@ export interface Write {
   /** The new value; undefined deletes the key (and `expected` must not be 0). */
   readonly value: Bytes | undefined
   readonly guards?: readonly Guard[] | undefined
+  /**
+   * Keys that come into being in the same step, each with the written key as its value: who holds it. All of them must
+   * be absent, else it is a conflict. With `releases` at most `maxClaims`, and no key twice.
+   */
+  readonly takes?: readonly Key[] | undefined
+  /** Keys that are deleted in the same step, where they are there. */
+  readonly releases?: readonly Key[] | undefined
   /** No other write, of anybody at any time, has these bytes: should its answer be lost, it can be told by them. */
   readonly unique?: boolean | undefined
   /**
@@ -53,6 +62,9 @@ export interface Write {
   readonly lifetimeSeconds?: number | undefined
 }
 
+/** How many keys a write may take and release at most: etcd does 128 operations in a transaction. */
+export const maxClaims = 100
+
 /** A key that a write rests on: it is written only if that one is at this revision too; 0: is absent. */
 export interface Guard {
   readonly key: Key
@@ -61,12 +73,13 @@ export interface Guard {
 
 export interface Committed {
   readonly outcome: 'committed'
+  /** That of the key. What was taken and released may have lower ones of its own. */
   readonly revision: Revision
 }
 
 /**
- * The key was not at `expected`, or else a guard was not at its revision. `current` is what the key held (undefined:
- * nothing) at the time of the commit.
+ * The key was not at `expected`, or else a guard was not at its revision or a key to be taken was there. `current` is
+ * what the key held (undefined: nothing) at the time of the commit.
  */
 export interface Conflict {
   readonly outcome: 'conflict'

@@ -11,6 +11,7 @@ import {
   type Entry,
   type Guard,
   type Key,
+  maxClaims,
   maxKeyBytes,
   maxLifetimeSeconds,
   type Revision,
@@ -19,6 +20,7 @@ import {
   type Snapshot,
   type Store,
   StoreError,
+  type Write,
 } from '../../src/store/store.ts'
 import { compareAcrossRestarts, compareWithModel } from './model.ts'
 
@@ -56,6 +58,9 @@ export function storeSuite(name: string, open: Open): void {
     prove('a commit that expects another revision changes nothing and is told what is there', conflicts)
     prove('a commit that rests on other keys happens only while they are as they were', guards)
     prove('what rests on a key comes before its next change, or not at all', guardsUnderWay)
+    prove('a commit takes keys that nobody holds and releases others, all of it or nothing', claims)
+    prove('of commits that take the same key one wins, and nothing is left of the others', oneHolder)
+    prove('claims that cannot be are refused', claimRefusals)
     prove('keys and deletions that cannot be are refused', refusals)
     prove('revision() is at least that of every acknowledged commit', linearizableRevision)
     prove('of commits that replace the same revision one wins', oneWinner)
@@ -249,6 +254,99 @@ async function guards(store: Store): Promise<void> {
     changes.map(({ key }) => key),
     ['place', 'b'],
   )
+}
+
+async function claims(store: Store): Promise<void> {
+  const start = await store.revision()
+  const claim = (key: Key, expected: Revision, more: Partial<Write>) =>
+    store.commit({ key, expected, value: bytes(key), ...more })
+  const a = await claim('a', 0, { takes: ['claims/1', 'claims/2'], releases: ['claims/never'] })
+  assert.equal(a.outcome, 'committed')
+  assert.ok((await store.revision()) >= a.revision)
+  assert.equal(text((await store.get('claims/1'))!.value), 'a')
+
+  assert.deepEqual(await claim('b', 0, { takes: ['claims/3', 'claims/2'] }), {
+    outcome: 'conflict',
+    current: undefined,
+  })
+  const other = await claim('a', 0, { takes: ['claims/3'] })
+  assert.deepEqual(plainOutcome(other), { outcome: 'conflict', current: ['a', a.revision, 'a'] })
+  const unguarded = { takes: ['claims/3'], releases: ['claims/1'], guards: [{ key: 'nowhere', revision: a.revision }] }
+  assert.equal((await claim('a', a.revision, unguarded)).outcome, 'conflict')
+  assert.equal(await store.get('claims/3'), undefined)
+  assert.equal(await store.get('b'), undefined)
+
+  const next = await claim('a', a.revision, { takes: ['claims/3'], releases: ['claims/1'] })
+  assert.equal(next.outcome, 'committed')
+  const b = await claim('b', 0, { takes: ['claims/1'] })
+  assert.equal(b.outcome, 'committed')
+  const gone = await claim('a', next.revision, { value: undefined, releases: ['claims/2', 'claims/3'] })
+  assert.equal(gone.outcome, 'committed')
+  assert.deepEqual(keysOf(await store.list({ prefix: '' })), ['b', 'claims/1'])
+  assert.deepEqual(keysOf(await store.list({ prefix: '', revision: a.revision })), ['a', 'claims/1', 'claims/2'])
+  assert.deepEqual(keysOf(await store.list({ prefix: '', revision: next.revision })), ['a', 'claims/2', 'claims/3'])
+  assert.deepEqual((await claimChanges(store, start)).sort(), [
+    '+claims/1 a',
+    '+claims/1 b',
+    '+claims/2 a',
+    '+claims/3 a',
+    '-claims/1 a',
+    '-claims/2 a',
+    '-claims/3 a',
+  ])
+}
+
+const keysOf = ({ entries }: Snapshot) => entries.map(({ key }) => key)
+
+/** `+key holder` for each that was taken, `-key holder` for each that was released. */
+async function claimChanges(store: Store, after: Revision): Promise<string[]> {
+  const changes = await readChanges(store, { after, count: 11 })
+  return changes
+    .filter(({ key }) => key.startsWith('claims/'))
+    .map(({ key, value, previous }) => (value ? `+${key} ${text(value)}` : `-${key} ${text(previous!.value)}`))
+}
+
+async function oneHolder(store: Store): Promise<void> {
+  for (let round = 0; round < 5; round++) {
+    const takes = [`claims/${round}`, `claims/also-${round}`]
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        store.commit({
+          key: `${round}/${i}`,
+          expected: 0,
+          value: bytes('x'),
+          takes: i % 2 ? takes : takes.slice(0, 1),
+        }),
+      ),
+    )
+    const winner = outcomes.findIndex(({ outcome }) => outcome === 'committed')
+    assert.equal(outcomes.filter(({ outcome }) => outcome === 'committed').length, 1)
+    const { entries } = await store.list({ prefix: `${round}/` })
+    assert.deepEqual(
+      entries.map(({ key }) => key),
+      [`${round}/${winner}`],
+    )
+    assert.equal(text((await store.get(takes[0]!))!.value), `${round}/${winner}`)
+  }
+}
+
+async function claimRefusals(store: Store): Promise<void> {
+  const write = { key: 'a', expected: 0, value: bytes('x') }
+  const many = Array.from({ length: maxClaims + 1 }, (_, i) => `claims/${i}`)
+  for (const claims of [
+    { takes: ['a'] },
+    { takes: ['b', 'b'] },
+    { takes: ['b'], releases: ['b'] },
+    { takes: [''] },
+    { releases: ['a\0'] },
+    { takes: many },
+    { takes: many.slice(1), releases: many.slice(0, 1) },
+    { takes: ['b'], lifetimeSeconds: 60 },
+  ])
+    await assert.rejects(store.commit({ ...write, ...claims }), StoreError)
+  assert.deepEqual(await store.list({ prefix: '' }).then(keysOf), [])
+  assert.equal((await store.commit({ ...write, takes: many.slice(1) })).outcome, 'committed')
+  assert.equal((await store.list({ prefix: 'claims/' })).entries.length, maxClaims)
 }
 
 async function guardsUnderWay(store: Store): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Commits on etcd: each is one transaction on one key, and when its answer is lost, as much of the truth as can be
- * found out.
+ * Commits on etcd: each is one transaction on one key and on what it takes and releases; and when its answer is lost,
+ * as much of the truth as can be found out.
  *
  * After a lost answer nobody knows whether the write happened, and a copy that is still on its way may yet happen:
  *  - A write of a key that exists is sent again. Both copies name the revision that they replace, so at most one of
@@ -71,15 +71,19 @@ export class Commits {
       : { outcome: 'conflict', current: current && this.#space.entry(current) }
   }
 
-  #requestOf({ key, expected, value, guards = [] }: Write): SwapRequest {
+  #requestOf({ key, expected, value, guards = [], takes = [], releases = [] }: Write): SwapRequest {
+    const holder = Buffer.from(key)
+    const absent = takes.map((taken) => ({ key: taken, revision: 0 }))
     return {
       key: this.#space.key(key),
       compare: this.#expectation(expected),
       value,
-      guards: guards.map((guard) => ({
+      guards: [...guards, ...absent].map((guard) => ({
         key: this.#space.key(guard.key),
         compare: this.#expectation(guard.revision),
       })),
+      puts: takes.map((taken) => ({ key: this.#space.key(taken), value: holder })),
+      deletes: releases.map((released) => this.#space.key(released)),
     }
   }
 

@@ -54,6 +54,9 @@ export interface SwapRequest {
   readonly lease?: bigint | undefined
   /** What else must hold. */
   readonly guards?: readonly { readonly key: Uint8Array; readonly compare: Compare }[]
+  /** What else is written and deleted. */
+  readonly puts?: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[]
+  readonly deletes?: readonly Uint8Array[]
 }
 
 export interface SwapResponse {
@@ -102,7 +105,7 @@ export function encodePut(key: Uint8Array, value: Uint8Array): Buffer {
   return encode((writer) => writePut(writer, key, value))
 }
 
-export function encodeSwap({ key, compare, value, lease, guards }: SwapRequest): Buffer {
+export function encodeSwap({ key, compare, value, lease, guards, puts, deletes }: SwapRequest): Buffer {
   return encode(
     (writer) => {
       writer.message(1, (inner) => writeCompare(inner, key, compare))
@@ -111,6 +114,9 @@ export function encodeSwap({ key, compare, value, lease, guards }: SwapRequest):
         if (value === undefined) op.message(3, (deletion) => deletion.bytes(1, key))
         else op.message(2, (put) => writePut(put, key, value, lease))
       })
+      for (const put of puts ?? [])
+        writer.message(2, (op) => op.message(2, (inner) => writePut(inner, put.key, put.value)))
+      for (const gone of deletes ?? []) writer.message(2, (op) => op.message(3, (deletion) => deletion.bytes(1, gone)))
       writer.message(3, (op) => op.message(1, (range) => writeRange(range, { key })))
     },
     (value?.length ?? 0) + 3 * key.length,

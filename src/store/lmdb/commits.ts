@@ -11,6 +11,7 @@ import {
   type Committed,
   type Conflict,
   type Entry,
+  type Key,
   type Revision,
   type StoreError,
   StoreFull,
@@ -164,23 +165,46 @@ function pack(batch: readonly Pending[]): ArrayBuffer {
       packed.number(guard.revision)
       packed.key(guard.key)
     }
+    packKeys(packed, write.takes)
+    packKeys(packed, write.releases)
   }
   return packed.finish()
+}
+
+function packKeys(packed: Packer, keys: readonly Key[] = []): void {
+  packed.number(keys.length)
+  for (const key of keys) packed.key(key)
 }
 
 const nothing = new Uint8Array(0)
 
 function sizeOf({ key, value }: Write): number {
-  return 40 + headroom + 3 * key.length + (value?.length ?? 0)
+  return 60 + headroom + 3 * key.length + (value?.length ?? 0)
 }
 
 function readOutcome(write: Write, reply: Unpacker, changes: Change[]): Committed | Conflict | StoreFull {
   const revision: Revision = reply.number()
-  const held: Revision = reply.number()
-  const previous: Entry | undefined =
-    held === 0 ? undefined : { key: write.key, revision: held, value: reply.bytes().subarray(headroom) }
+  const previous = readHeld(write.key, reply)
   if (revision === 0) return { outcome: 'conflict', current: previous }
   if (revision < 0) return new StoreFull(`no room for ${write.value?.length ?? 0} bytes of data`)
+  readClaims(write, { revision, reply, changes })
   changes.push({ key: write.key, revision, value: write.value, previous })
   return { outcome: 'committed', revision }
+}
+
+function readHeld(key: Key, reply: Unpacker): Entry | undefined {
+  const revision: Revision = reply.number()
+  return revision === 0 ? undefined : { key, revision, value: reply.bytes().subarray(headroom) }
+}
+
+/** What was released and what was taken has the revisions before that of the write, in this order. */
+function readClaims(
+  { key, takes = [], releases = [] }: Write,
+  { revision, reply, changes }: { revision: Revision; reply: Unpacker; changes: Change[] },
+): void {
+  const released = releases.map((each) => readHeld(each, reply)).filter((held) => held !== undefined)
+  let next = revision - released.length - takes.length
+  for (const previous of released) changes.push({ key: previous.key, revision: next++, value: undefined, previous })
+  const holder = Buffer.from(key)
+  for (const taken of takes) changes.push({ key: taken, revision: next++, value: holder, previous: undefined })
 }

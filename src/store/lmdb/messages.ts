@@ -4,9 +4,11 @@
  *
  * Packed blocks, record by record:
  *   commit request  expected, deletes (0 or 1), due time (0: it stays), key, value with eight bytes of headroom for the
- *                   revision, the number of guards, and of each its revision and key
+ *                   revision, the number of guards, and of each its revision and key, the number of keys to take and
+ *                   those keys, the number of keys to release and those
  *   commit reply    revision (0: nothing was written, -1: nor is there room for it), the revision held before (0:
- *                   none), value held before with its headroom
+ *                   none), value held before with its headroom; of what was written: of each key to release the
+ *                   revision held before (0: none) and the value held before with its headroom
  *   slice of a list revision, key, value
  *   slice of a log  revision, deletes (0 or 1), key, previous revision, previous value, value
  *   step of expiry  what was deleted, as a slice of a log; no block at all: nothing was due

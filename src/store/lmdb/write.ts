@@ -71,21 +71,65 @@ function commitOne({ tables, room }: Place, revision: Revision, writes: Unpacker
   const key = writes.bytes()
   const value = writes.bytes()
   const guarded = readGuards(tables, writes)
+  const claims = readClaims(tables, writes)
   const held = tables.current.get(key)
   const previous = held === undefined ? 0 : heldRevision(held)
-  const wins = previous === expected && guarded
-  const fits = wins && room.take(bytesNeeded(value.length, held?.length ?? 0), { frees: deletes })
-  const next = revision + 1
+  const wins = previous === expected && guarded && claims.free
+  const needed = bytesNeeded(value.length, held?.length ?? 0) + claims.count * bytesNeeded(key.length, key.length)
+  const fits = wins && room.take(needed, { frees: deletes })
+  const next = revision + claims.count + 1
   reply.number(fits ? next : wins ? noRoom : 0)
   reply.number(previous)
   const replaced = held && reply.bytes(held).subarray(8)
   if (!fits) return revision
+  applyClaims(tables, { revision, holder: key, reply, ...claims })
   apply(tables, { revision: next, previous, replaced, key, value: deletes ? undefined : value })
   if (due > 0) write(tables.expiry, dueKey(due, next), key)
   return next
 }
 
 const noRoom = -1
+
+/** What a write takes and releases. */
+interface Claims {
+  /** Whether nobody holds what is to be taken. */
+  readonly free: boolean
+  /** How many keys change. */
+  readonly count: number
+  readonly takes: readonly Bytes[]
+  readonly releases: readonly { readonly key: Bytes; readonly held: Buffer | undefined }[]
+}
+
+function readClaims({ current }: Tables, writes: Unpacker): Claims {
+  const takes = readKeys(writes)
+  const copy = (held: Uint8Array | undefined) => held && Buffer.from(held)
+  const releases = readKeys(writes).map((key) => ({ key, held: copy(current.get(key)) }))
+  const there = releases.filter(({ held }) => held !== undefined).length
+  return { free: takes.every((key) => current.get(key) === undefined), count: takes.length + there, takes, releases }
+}
+
+function readKeys(writes: Unpacker): Bytes[] {
+  return Array.from({ length: writes.number() }, () => writes.bytes())
+}
+
+/** The revisions after `revision` are theirs, one by one. */
+function applyClaims(
+  tables: Tables,
+  { revision, holder, reply, takes, releases }: Claims & { revision: Revision; holder: Bytes; reply: Packer },
+): void {
+  let next = revision
+  for (const { key, held } of releases) {
+    const previous = held === undefined ? 0 : heldRevision(held)
+    reply.number(previous)
+    if (held === undefined) continue
+    const replaced = reply.bytes(held).subarray(8)
+    apply(tables, { revision: ++next, previous, replaced, key, value: undefined })
+  }
+  for (const key of takes) {
+    const value = Buffer.concat([Buffer.alloc(8), holder])
+    apply(tables, { revision: ++next, previous: 0, replaced: undefined, key, value })
+  }
+}
 
 /** Whether every guard is at its revision. */
 function readGuards({ current }: Tables, writes: Unpacker): boolean {
