@@ -7,8 +7,9 @@
  * before a cache's window there is the log, read once for all of them where that can be.
  */
 import { pause } from '../base/abort.ts'
-import { RevisionGone, type Snapshot, type Store, StoreError, StoreRestored } from '../store/store.ts'
+import { type Change, RevisionGone, type Snapshot, type Store, StoreError, StoreRestored } from '../store/store.ts'
 import { Backlog } from './backlog.ts'
+import { Claims, claimsPrefix } from './claims.ts'
 import { KindCache } from './kind-cache.ts'
 import { type LogPiece, LogPieces } from './log-pieces.ts'
 import type { Unreadable } from './unreadable.ts'
@@ -29,6 +30,8 @@ const retryMs = 500
 export class Caches {
   /** Everything up to this revision is in the caches. */
   revision = 0
+  /** What the objects hold of pools. */
+  readonly claims = new Claims()
   readonly #store: Store
   readonly #byPrefix = new Map<string, KindCache>()
   readonly #stop = new AbortController()
@@ -125,7 +128,9 @@ export class Caches {
       this.#take(page)
       page = await next
     }
+    const held = await this.#store.list({ prefix: claimsPrefix, revision, count: false })
     for (const cache of this.#byPrefix.values()) cache.loaded(revision)
+    this.claims.load(held.entries)
     this.#backlog = new Backlog([...this.#byPrefix.values()], this.#log, revision)
     this.#fault = undefined
     this.#advance(revision)
@@ -164,9 +169,14 @@ export class Caches {
   async #follow(): Promise<void> {
     const { signal } = this.#stop
     for await (const { changes, through } of this.#store.watch({ prefix: '', after: this.revision, signal })) {
-      for (const change of changes) this.#cacheOf(change.key)?.apply(change)
+      for (const change of changes) this.#apply(change)
       this.#advance(through)
     }
+  }
+
+  #apply(change: Change): void {
+    if (change.key.startsWith(claimsPrefix)) this.claims.apply(change)
+    else this.#cacheOf(change.key)?.apply(change)
   }
 
   #advance(revision: number): void {

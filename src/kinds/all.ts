@@ -19,6 +19,7 @@ import { podTemplate } from './core/pod-template.ts'
 import { replicationController } from './core/replication-controller.ts'
 import { resourceQuota } from './core/resource-quota.ts'
 import { secret } from './core/secret.ts'
+import { service } from './core/service.ts'
 import { serviceAccount } from './core/service-account.ts'
 import { eventV1, eventV1beta1 } from './events/event.ts'
 import { runtimeClass, runtimeClassV1beta1 } from './node/runtime-class.ts'
@@ -45,6 +46,7 @@ export const allKinds: readonly Kind[] = [
   resourceQuota,
   secret,
   serviceAccount,
+  service,
   eventV1,
   eventV1beta1,
   tokenReview,

@@ -72,6 +72,10 @@ export function notJudged(path: FieldPath, detail: string): FieldError {
   return { fault: 'InternalError', path, text: join('Internal error', detail) }
 }
 
+export function tooMany(path: FieldPath, count: number, limit: number): FieldError {
+  return { fault: 'FieldValueTooMany', path, text: `Too many: ${count}: must have at most ${limit} items` }
+}
+
 export interface StatusCause {
   reason: string
   message: string

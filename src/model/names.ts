@@ -7,6 +7,7 @@ import { isIP } from 'node:net'
 export type NameCheck = (name: string) => string[]
 
 const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
+const label1035 = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/
 /** Most subdomains: words with single marks between them. */
 const plainSubdomain = /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/
 const subdomainPart = /^[a-z0-9-]+$/
@@ -16,6 +17,8 @@ const plainQualified = /^(?:[a-z0-9]+(?:[-.][a-z0-9]+)*\/)?[A-Za-z0-9]+(?:[_.-][
 
 const labelRule =
   "a lowercase RFC 1123 label must consist of lower case letters, digits or '-', and must start and end with a letter or digit (e.g. 'my-name' or '123-abc')"
+const label1035Rule =
+  "a DNS-1035 label must consist of lower case letters, digits or '-', start with a letter, and end with a letter or digit (e.g. 'my-name' or 'abc-123')"
 const subdomainRule =
   "a lowercase RFC 1123 subdomain must consist of lower case letters, digits, '-' or '.', and must start and end with a letter or digit (e.g. 'example.com')"
 const qualifiedRule =
@@ -26,6 +29,12 @@ const labelValueRule =
 export function checkDnsLabel(name: string): string[] {
   if (name.length > 63) return [atMost(63), ...(label.test(name.slice(0, 1000)) ? [] : [labelRule])]
   return label.test(name) ? [] : [labelRule]
+}
+
+/** A label that no digit begins: what the name of a Service is in the DNS of old. */
+export function checkDns1035Label(name: string): string[] {
+  if (name.length > 63) return [atMost(63), ...(label1035.test(name.slice(0, 1000)) ? [] : [label1035Rule])]
+  return label1035.test(name) ? [] : [label1035Rule]
 }
 
 export function checkDnsSubdomain(name: string): string[] {

@@ -14,6 +14,7 @@ import { refillDefaults, storedSteps } from '../schema/complete.ts'
 import { validate } from '../schema/validate.ts'
 import type { Guard } from '../store/store.ts'
 import { admissionRequest } from './admission-request.ts'
+import { allocate } from './claims.ts'
 import { jsonOf } from './conversion.ts'
 import { generateName, namesVersion, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
@@ -52,7 +53,7 @@ const maxDraws = 8
 
 /**
  * Whoever decides on it may rest on another object, such as its namespace; when that has changed it is decided anew. So
- * it is where the name was drawn and is taken: each attempt draws another.
+ * it is where the name was drawn and is taken, or an address: each attempt draws another.
  */
 async function createStored(context: WriteContext, wanted: NewObject): Promise<Buffer> {
   let draws = drawsName(wanted.object) ? maxDraws : 1
@@ -74,7 +75,7 @@ async function createOnce(context: WriteContext, { object, managed }: NewObject)
   const owned = managed ? named : await withManagers(context, context.resource.empty, named)
   await context.pace.rest()
   const admitted = (await context.admission.mutate(requestOf(context, owned, guards))) ?? owned
-  const prepared = prepare(context, admitted)
+  const prepared = await allocate(context.resource, prepare(context, admitted), undefined)
   await context.pace.rest()
   await throwIfInvalid(context, prepared)
   assertCount(prepared)
@@ -129,9 +130,9 @@ async function throwIfInvalid(write: WriteContext, object: ApiObject): Promise<v
 }
 
 async function persist(context: WriteContext, object: ApiObject, guards: readonly Guard[]): Promise<Outcome> {
-  const result = await commitObject(context, object, 0, guards)
+  const result = await commitObject(context, object, { previous: undefined, expected: 0, guards })
   if (result.outcome === 'stored') return result.json
-  // The name is free, so it was a guard.
+  // The name is free, so it was a guard, or another holds what this was to hold.
   return result.current === undefined ? 'unguarded' : taken(context, object)
 }
 

@@ -7,6 +7,7 @@ import { conflict, serviceUnavailable } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/object.ts'
 import { admissionRequest } from './admission-request.ts'
+import { claimChanges } from './claims.ts'
 import { fromStored } from './conversion.ts'
 import { readObject } from './read-stored.ts'
 import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
@@ -15,6 +16,7 @@ import {
   failedHalfway,
   maxAttempts,
   prepareContext,
+  type Replaced,
   versionOf,
   type WriteContext,
   withVersion,
@@ -68,7 +70,8 @@ async function deleteUnreadable(context: WriteContext, name: string, options: De
   const object: ApiObject = { apiVersion, kind: kind.kind, metadata }
   await admitDeletion(context, object)
   assertPreconditions(resource, withVersion(object, held.revision), options)
-  const removed = await removeObject(context, object, held.revision)
+  // What it held is not known either; the repair of claims finds it.
+  const removed = await removeObject(context, object, { previous: undefined, expected: held.revision })
   if (removed === undefined) throw conflict(resource, name, 'it was changed meanwhile; try again')
   return { object: removed, removed: true }
 }
@@ -93,7 +96,7 @@ async function attemptDelete(
 }
 
 async function remove(context: WriteContext, object: ApiObject, revision: number): Promise<Deleted | 'lost'> {
-  const removed = await removeObject(context, object, revision)
+  const removed = await removeObject(context, object, { previous: object, expected: revision })
   return removed === undefined ? 'lost' : { object: removed, removed: true }
 }
 
@@ -110,7 +113,7 @@ async function storeMark(
 ): Promise<{ object: ApiObject; revision: number } | 'lost'> {
   if (sameJson(asJson(previous), asJson(marked))) return { object: previous, revision }
   if (context.dryRun) return { object: marked, revision }
-  const result = await commitObject(context, marked, revision)
+  const result = await commitObject(context, marked, { previous, expected: revision })
   if (result.outcome === 'conflict') return 'lost'
   return { object: withVersion(marked, result.revision), revision: result.revision }
 }
@@ -187,20 +190,18 @@ export function mustWait(resource: Resource, object: ApiObject): boolean {
   return finalizers.length > 0 || grace > 0 || resource.kind.life.holdsDeletion?.(object) === true
 }
 
-/** Takes the object out of the store; undefined when someone else changed it meanwhile. */
+/** Takes the object out of the store, with all that it holds; undefined when someone else changed it meanwhile. */
 export async function removeObject(
   context: WriteContext,
   object: ApiObject,
-  revision: number,
+  { previous, expected }: Replaced,
 ): Promise<ApiObject | undefined> {
   const { resource, namespace } = context
-  if (context.dryRun) return withVersion(object, revision)
-  const result = await resource.store.commit({
-    key: keyOf(resource, namespace, object.metadata.name!),
-    expected: revision,
-    value: undefined,
-  })
-  return result.outcome === 'conflict' ? undefined : withVersion(object, revision)
+  if (context.dryRun) return withVersion(object, expected)
+  const key = keyOf(resource, namespace, object.metadata.name!)
+  const claims = claimChanges(resource, undefined, previous)
+  const result = await resource.store.commit({ key, expected, value: undefined, ...claims })
+  return result.outcome === 'conflict' ? undefined : withVersion(object, expected)
 }
 
 async function admitDeletion(context: WriteContext, oldObject: ApiObject): Promise<void> {

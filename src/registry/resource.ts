@@ -15,6 +15,7 @@ import type { Store } from '../store/store.ts'
 import type { ContinueTokens } from './continue-token.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { HistoryReaders } from './history-readers.ts'
+import type { Pool } from './pools.ts'
 import { type Served, serveKind, type Virtual } from './served.ts'
 import { Turns } from './turns.ts'
 
@@ -30,6 +31,8 @@ export interface RegistryParts {
   readonly gates: Gates
   /** How long objects of a kind that expires stay after they were last written. */
   readonly lifetimeSeconds: number
+  /** What objects may hold one at a time: addresses, ports. */
+  readonly pools: readonly Pool[]
 }
 
 export interface Resource extends Served, RegistryParts {

@@ -17,6 +17,7 @@ import { formatVersion, parseVersion } from '../model/resource-version.ts'
 import { storedSteps } from '../schema/complete.ts'
 import { validate } from '../schema/validate.ts'
 import { admissionRequest } from './admission-request.ts'
+import { allocate } from './claims.ts'
 import { fromStored, jsonOf } from './conversion.ts'
 import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
@@ -169,7 +170,7 @@ async function attemptUpdate(context: WriteContext, { previous, next, stored }: 
   const owned = next.managed ? sent : await withManagers(context, previous, sent)
   await context.pace.rest()
   const admitted = (await context.admission.mutate(requestOf(context, owned, previous))) ?? owned
-  const prepared = prepare(context, admitted, previous)
+  const prepared = await provide(context, prepare(context, admitted, previous), previous)
   await context.pace.rest()
   await throwIfInvalid(context, prepared, previous)
   assertCount(prepared)
@@ -227,6 +228,11 @@ function prepare(write: WriteContext, next: ApiObject, previous: ApiObject): Api
   return prepared
 }
 
+/** A sub-resource changes nothing of what the object holds. */
+async function provide(context: WriteContext, next: ApiObject, previous: ApiObject): Promise<ApiObject> {
+  return context.subresource === '' ? await allocate(context.resource, next, previous) : next
+}
+
 async function throwIfInvalid(write: WriteContext, next: ApiObject, previous: ApiObject): Promise<void> {
   const { resource, subresource, pace } = write
   const { kind, vendor } = resource
@@ -246,17 +252,18 @@ async function persist(context: WriteContext, attempt: Attempt<ApiObject> & { na
   if (isUnchanged(next, previous)) return { result: 'judged', json: stored.json }
   await context.pace.rest()
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
-    return await remove(context, next, stored)
+    return await remove(context, attempt)
   if (context.dryRun) return { result: 'judged', json: unstored(next, stored.revision) }
-  const result = await commitObject(context, next, stored.revision)
+  const result = await commitObject(context, next, { previous, expected: stored.revision })
   if (result.outcome === 'stored') return { result: 'stored', json: result.json }
-  if (named) throw modified(context.resource, next.metadata.name!)
+  // Where nobody has changed the object, another holds by now what this was to hold: it is decided anew.
+  if (named && result.current?.revision !== stored.revision) throw modified(context.resource, next.metadata.name!)
   return { result: 'lost' }
 }
 
 /** The last finalizer of an object that is being deleted has gone: so does the object. */
-async function remove(context: WriteContext, next: ApiObject, { revision }: CachedObject): Promise<Outcome> {
-  const removed = await removeObject(context, next, revision)
+async function remove(context: WriteContext, { next, previous, stored }: Attempt<ApiObject>): Promise<Outcome> {
+  const removed = await removeObject(context, next, { previous, expected: stored.revision })
   if (removed === undefined) return { result: 'lost' }
   return { result: context.dryRun ? 'judged' : 'stored', json: unstored(removed) }
 }

@@ -13,6 +13,7 @@ import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
 import type { PrepareContext } from '../schema/context.ts'
 import { type Conflict, type Guard, StoreError } from '../store/store.ts'
+import { claimChanges } from './claims.ts'
 import { fromStored, inVersions } from './conversion.ts'
 import { headerOf, keyOf, kindRef, type Resource } from './resource.ts'
 
@@ -126,12 +127,24 @@ export interface Stored {
   readonly json: Buffer
 }
 
-/** Stores the object if its key is still at `expected`, and what it rests on at the revisions given. */
+/** What an object takes the place of. */
+export interface Replaced {
+  /** What is stored; undefined: nothing. */
+  readonly previous: ApiObject | undefined
+  /** The revision that the key must be at; 0: absent. */
+  readonly expected: number
+  /** What the write rests on. */
+  readonly guards?: readonly Guard[]
+}
+
+/**
+ * Stores the object if its key is still at `expected`, what it rests on at the revisions given, and what it is to hold
+ * free.
+ */
 export async function commitObject(
   { resource, namespace, pace }: WriteContext,
   object: ApiObject,
-  expected: number,
-  guards?: readonly Guard[],
+  { previous, expected, guards }: Replaced,
 ): Promise<Stored | Conflict> {
   assertKind(resource, object)
   const key = keyOf(resource, namespace, object.metadata.name!)
@@ -139,7 +152,8 @@ export async function commitObject(
   const lifetimeSeconds = resource.kind.life.expires ? resource.lifetimeSeconds : undefined
   // A new object has a uid that was drawn for it.
   const unique = expected === 0
-  const result = await resource.store.commit({ key, expected, value, lifetimeSeconds, guards, unique })
+  const claims = claimChanges(resource, object, previous)
+  const result = await resource.store.commit({ key, expected, value, lifetimeSeconds, guards, unique, ...claims })
   if (result.outcome === 'conflict') return result
   const { revision } = result
   return { outcome: 'stored', revision, json: storedJson(value, formatVersion(revision), Buffer.allocUnsafe).json }

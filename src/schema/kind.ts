@@ -12,6 +12,7 @@ import { checkDnsSubdomain, type NameCheck } from '../model/names.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Verb } from '../model/verb.ts'
+import type { KindClaims } from './claims.ts'
 import type { Column } from './columns.ts'
 import type { PrepareContext, RuleContext } from './context.ts'
 import { objectMeta } from './object-meta.ts'
@@ -31,6 +32,8 @@ export interface KindDefinition<T> {
   readonly rules?: KindRules<T>
   readonly life?: KindLife<T>
   readonly views?: KindViews<T>
+  /** What its objects hold that no others may hold. */
+  readonly claims?: KindClaims<T>
   /** Its users are warned, and told what to use instead. */
   readonly deprecated?: Deprecation
 }
@@ -145,6 +148,7 @@ export interface Kind extends KindNames {
   readonly rules: KindRules<ApiObject>
   readonly life: KindLife<ApiObject>
   readonly views: KindViews<ApiObject>
+  readonly claims?: KindClaims<ApiObject>
   readonly deprecated?: Deprecation
   /** What field selectors call the fields of this version, and what the stored version calls them. */
   readonly selectorNames?: { readonly [path: FieldPath]: FieldPath }
@@ -164,9 +168,18 @@ export interface Conversion<T = ApiObject, S = ApiObject> {
 
 /** Makes a kind from its definition. Its rules are written for the type of its own objects, `ObjectOf<typeof fields>`. */
 export function defineKind<F extends Fields>(definition: KindDefinition<ObjectOf<F>> & { readonly fields: F }): Kind {
-  const { names, doc, fields, rules = {}, life = {}, views = {}, deprecated } = definition
+  const { names, doc, fields, rules = {}, life = {}, views = {}, claims, deprecated } = definition
   const schema = schemaOf(names.kind, doc, fields)
-  const kind = { form: checkDnsSubdomain, ...names, doc, schema, rules, life, views, ...defined({ deprecated }) }
+  const kind = {
+    form: checkDnsSubdomain,
+    ...names,
+    doc,
+    schema,
+    rules,
+    life,
+    views,
+    ...defined({ claims, deprecated }),
+  }
   // The registry hands a kind's rules only objects that were decoded by its schema, so the narrower type holds.
   return kind as unknown as Kind
 }

@@ -16,6 +16,7 @@ import type { Store } from '../store/store.ts'
 import { continueTokenKey } from './bootstrap.ts'
 import type { ServerOptions } from './options.ts'
 import { servedBy } from './runtime-config.ts'
+import { servicePools } from './service-pools.ts'
 
 export interface CatalogueParts {
   readonly store: Store
@@ -51,6 +52,7 @@ export async function openCatalogue(options: ServerOptions, parts: CataloguePart
     historyReaders: new HistoryReaders(),
     gates: options.featureGates,
     lifetimeSeconds: Math.ceil(options.eventTtl / 1000),
+    pools: servicePools(options),
   }
   catalogue.add(serveKinds(kinds, registry, endpoints))
   return { catalogue, lookup, registry }

@@ -7,6 +7,7 @@ import { logFormats } from '../telemetry/log.ts'
 import { controlNames, defaultControls, readControls } from './admission-controls.ts'
 import { featureGateHelp, readFeatureGates } from './feature-gates.ts'
 import { readPairs } from './pairs.ts'
+import { readClusterRanges, readPortRange } from './service-pools.ts'
 
 export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny'] as const
 export type AuthorizationMode = (typeof authorizationModes)[number]
@@ -96,6 +97,20 @@ export const serverFlags = {
     'orch',
     readProfile,
     `the vendor names to speak: ${profileNames.join(' or ')}; a store keeps the one it was made with`,
+  ),
+  serviceClusterIpRange: flag(
+    'service-cluster-ip-range',
+    'RANGES',
+    '10.0.0.0/24',
+    readClusterRanges,
+    'the range that Services get their addresses from; or two of them, one of each family, separated by a comma, the primary one first',
+  ),
+  serviceNodePortRange: flag(
+    'service-node-port-range',
+    'RANGE',
+    '30000-32767',
+    readPortRange,
+    'the ports of nodes that Services get theirs from',
   ),
   historyDuration: flag(
     'history-duration',

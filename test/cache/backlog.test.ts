@@ -70,6 +70,7 @@ async function start(t: TestContext, store: MemoryStore): Promise<Resource[]> {
     historyReaders: new HistoryReaders(),
     gates: defaultGates,
     lifetimeSeconds: 3600,
+    pools: [],
   })
   await caches.start()
   t.after(async () => {

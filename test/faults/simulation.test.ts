@@ -110,6 +110,7 @@ function makeWorld(seed: number): World {
     historyReaders: new HistoryReaders(),
     gates: defaultGates,
     lifetimeSeconds: 3600,
+    pools: [],
   }
   const resource = serveKinds([configMap], parts)[0] as Resource
   return { random, scheduler, store, resource, counts, last: Number.POSITIVE_INFINITY }

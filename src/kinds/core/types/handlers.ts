@@ -144,7 +144,8 @@ export function checkPortNumber(port: number, path: FieldPath): FieldError[] {
   return port >= 1 && port <= 65535 ? [] : [invalid(path, port, 'must be between 1 and 65535, inclusive')]
 }
 
-function checkPort(port: number | string, path: FieldPath): FieldError[] {
+/** A port by its number, or by the name that it has elsewhere. */
+export function checkPort(port: number | string, path: FieldPath): FieldError[] {
   if (typeof port === 'number') return checkPortNumber(port, path)
   return checkPortName(port).map((text) => invalid(path, port, text))
 }

@@ -1,0 +1,64 @@
+/**
+ * What is held of the pools, by all objects of all servers: the keys under `claims/`, each with the key of the object
+ * that holds it. Fed like the caches of kinds and by the same feed, so it is as recent as they are.
+ *
+ *   claims/node-ports/30080 -> objects/core/services/default/web
+ */
+import type { Change, Entry } from '../store/store.ts'
+
+export const claimsPrefix = 'claims/'
+
+export interface HeldClaim {
+  readonly key: string
+  readonly revision: number
+  /** The key of the object that holds it. */
+  readonly holder: string
+}
+
+export function claimKey(pool: string, value: string): string {
+  return `${claimsPrefix}${pool}/${value}`
+}
+
+export class Claims {
+  #byKey = new Map<string, HeldClaim>()
+  #counts = new Map<string, number>()
+
+  has(pool: string, value: string): boolean {
+    return this.#byKey.has(claimKey(pool, value))
+  }
+
+  get(pool: string, value: string): HeldClaim | undefined {
+    return this.#byKey.get(claimKey(pool, value))
+  }
+
+  /** How many values of a pool are held. */
+  count(pool: string): number {
+    return this.#counts.get(pool) ?? 0
+  }
+
+  all(): IterableIterator<HeldClaim> {
+    return this.#byKey.values()
+  }
+
+  /** Takes the place of all there was. */
+  load(entries: readonly Entry[]): void {
+    this.#byKey = new Map()
+    this.#counts = new Map()
+    for (const entry of entries) this.#set(entry)
+  }
+
+  apply({ key, revision, value }: Change): void {
+    if (value !== undefined) this.#set({ key, revision, value })
+    else if (this.#byKey.delete(key)) this.#add(key, -1)
+  }
+
+  #set({ key, revision, value }: Entry): void {
+    if (!this.#byKey.has(key)) this.#add(key, 1)
+    this.#byKey.set(key, { key, revision, holder: Buffer.from(value).toString() })
+  }
+
+  #add(key: string, more: number): void {
+    const pool = key.slice(claimsPrefix.length, key.indexOf('/', claimsPrefix.length))
+    this.#counts.set(pool, this.count(pool) + more)
+  }
+}

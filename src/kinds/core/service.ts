@@ -1,0 +1,87 @@
+/**
+ * Service: a name and an address for pods that do the same. Its addresses in the cluster and its ports on nodes are held
+ * by it alone: see `claims`.
+ */
+import { checkDns1035Label } from '../../model/names.ts'
+import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { defineKind } from '../../schema/kind.ts'
+import { plainStatus } from '../spec-and-status.ts'
+import { allocateAddresses, heldAddresses } from './types/service-addresses.ts'
+import { allocatePorts, heldPorts } from './types/service-ports.ts'
+import { checkService, checkStatus } from './types/service-rules.ts'
+import { type Service, serviceFields } from './types/service-spec.ts'
+import { checkUpdate, prepareUpdate } from './types/service-update.ts'
+
+const columns: readonly Column<Service>[] = [
+  nameColumn,
+  column('Type', 'Where it can be reached.', ({ spec }) => spec?.type ?? ''),
+  column('Cluster-IP', 'Its address in the cluster.', ({ spec }) => spec?.clusterIPs?.[0] ?? '<none>'),
+  column('External-IP', 'Where it is reached from outside.', externalAddresses),
+  column('Port(s)', 'Its ports, and those of nodes that lead there.', listedPorts),
+  ageColumn,
+  column('Selector', 'The labels of the pods that answer.', listedSelector, 1),
+]
+
+export const service = defineKind({
+  names: {
+    group: 'core',
+    version: 'v1',
+    kind: 'Service',
+    plural: 'services',
+    shortNames: ['svc'],
+    categories: ['all'],
+    scope: 'Namespaced',
+    form: checkDns1035Label,
+  },
+  doc: 'A name and an address for pods that do the same.',
+  fields: serviceFields,
+  rules: {
+    readOnly: ['status'],
+    prepareForCreate: (object) => {
+      object.status = { loadBalancer: {} }
+      const { clusterIP, clusterIPs = [] } = object.spec ?? {}
+      if (object.spec && clusterIP && clusterIPs.length === 0) object.spec.clusterIPs = [clusterIP]
+    },
+    prepareForUpdate: prepareUpdate,
+    validate: checkService,
+    validateUpdate: (next, previous, { subresource }) =>
+      subresource === 'status' ? checkStatus(next) : checkUpdate(next, previous),
+  },
+  claims: {
+    held: ({ spec = {} }) => [...heldAddresses(spec), ...heldPorts(spec)],
+    allocate: ({ spec = {} }, previous, allocator) => {
+      const faults = allocateAddresses(spec, previous?.spec, allocator)
+      return faults.length > 0 ? faults : allocatePorts(spec, previous?.spec, allocator)
+    },
+  },
+  life: {
+    createOnUpdate: true,
+    deleteAnswers: 'object',
+  },
+  views: {
+    columns,
+    subresources: { status: plainStatus },
+  },
+})
+
+function externalAddresses({ spec = {}, status }: Service): string {
+  const { type, externalIPs = [], externalName = '' } = spec
+  if (type === 'ExternalName') return externalName
+  const balancers = type === 'LoadBalancer' ? (status?.loadBalancer?.ingress ?? []) : []
+  const places = new Set(balancers.map(({ ip, hostname }) => ip || hostname || '').filter((place) => place !== ''))
+  const all = [...[...places].sort(), ...externalIPs]
+  if (all.length > 0) return all.join(',')
+  return type === 'LoadBalancer' ? '<pending>' : '<none>'
+}
+
+/** `80/TCP,443:30443/TCP` */
+function listedPorts({ spec = {} }: Service): string {
+  const { ports = [] } = spec
+  if (ports.length === 0) return '<none>'
+  return ports.map(({ port, nodePort, protocol }) => `${nodePort ? `${port}:${nodePort}` : port}/${protocol}`).join(',')
+}
+
+function listedSelector({ spec = {} }: Service): string {
+  const labels = Object.entries(spec.selector ?? {}).map(([key, value]) => `${key}=${value}`)
+  return labels.length === 0 ? '<none>' : labels.sort().join(',')
+}

@@ -1,0 +1,85 @@
+/** The ports of nodes that lead to a Service: those of its ports, and the one where balancers ask for its health. */
+import { type FieldError, invalid } from '../../../model/field-error.ts'
+import type { Allocator, Claim } from '../../../schema/claims.ts'
+import { isOnNodes, needsHealthCheck, needsNodePorts, type ServicePort, type ServiceSpec } from './service-spec.ts'
+
+/** The pool that they come from. */
+export const portPool = 'node-ports'
+
+/** What a Service holds of the pool of ports. The same port of TCP and of UDP is one. */
+export function heldPorts(spec: ServiceSpec): Claim[] {
+  const own = isOnNodes(spec) ? (spec.ports ?? []).map(({ nodePort = 0 }) => nodePort) : []
+  const health = needsHealthCheck(spec) ? (spec.healthCheckNodePort ?? 0) : 0
+  const numbers = new Set([...own, health].filter((port) => port !== 0))
+  return [...numbers].map((port) => ({ pool: portPool, value: String(port) }))
+}
+
+/** Gives a Service the ports of nodes that it needs. Changes `next`. The first that cannot be had ends it. */
+export function allocatePorts(
+  next: ServiceSpec,
+  previous: ServiceSpec | undefined,
+  allocator: Allocator,
+): FieldError[] {
+  const fault =
+    (isOnNodes(next) ? allocateNodePorts(next, previous, allocator) : undefined) ??
+    allocateHealthPort(next, previous, allocator)
+  return fault === undefined ? [] : [fault]
+}
+
+/** Ports of the same number (DNS over TCP and UDP, say) share a port of nodes. */
+function allocateNodePorts(
+  next: ServiceSpec,
+  previous: ServiceSpec | undefined,
+  allocator: Allocator,
+): FieldError | undefined {
+  const { ports = [] } = next
+  const shared = sharedPorts(ports)
+  const given = new Set<string>()
+  for (const [i, port] of ports.entries()) {
+    if (!port.nodePort && !needsNodePorts(next)) continue
+    const { port: number = 0 } = port
+    port.nodePort ||= shared.get(number) ?? 0
+    const path = `spec.ports[${i}].nodePort`
+    // To be the same is for ports of the same number, or for what an update leaves as it was.
+    const owner = previous === undefined ? `${number}/${port.nodePort}` : `/${port.nodePort}`
+    const fault = port.nodePort && given.has(owner) ? undefined : takePort(port, path, allocator)
+    if (fault !== undefined) return fault
+    if (!shared.has(number)) shared.set(number, port.nodePort)
+    given.add(previous === undefined ? `${number}/${port.nodePort}` : `/${port.nodePort}`)
+  }
+  return undefined
+}
+
+/** By the number of the port, the port of nodes that the first asks for. */
+function sharedPorts(ports: readonly ServicePort[]): Map<number, number> {
+  const asked = ports.filter(({ nodePort }) => nodePort)
+  return new Map(asked.toReversed().map(({ port = 0, nodePort = 0 }) => [port, nodePort]))
+}
+
+function takePort(port: ServicePort, path: string, allocator: Allocator): FieldError | undefined {
+  if (port.nodePort) {
+    const refusal = allocator.refuse(portPool, String(port.nodePort))
+    return refusal === undefined ? undefined : invalid(path, port.nodePort, refusal)
+  }
+  const drawn = allocator.draw(portPool)
+  if (drawn === undefined) return invalid(path, 0, 'failed to allocate a port of nodes: the range is full')
+  port.nodePort = Number(drawn)
+  return undefined
+}
+
+function allocateHealthPort(
+  next: ServiceSpec,
+  previous: ServiceSpec | undefined,
+  allocator: Allocator,
+): FieldError | undefined {
+  const path = 'spec.healthCheckNodePort'
+  if (!needsHealthCheck(next)) return undefined
+  const before = previous && needsHealthCheck(previous) ? previous.healthCheckNodePort : undefined
+  if (before !== undefined && next.healthCheckNodePort !== before)
+    return invalid(path, next.healthCheckNodePort, 'may not change while `externalTrafficPolicy` is Local')
+  if (before !== undefined) return undefined
+  const port: ServicePort = { nodePort: next.healthCheckNodePort ?? 0 }
+  const fault = takePort(port, path, allocator)
+  if (fault === undefined) next.healthCheckNodePort = port.nodePort!
+  return fault
+}

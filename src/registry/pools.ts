@@ -1,0 +1,76 @@
+/**
+ * Pools: ranges of values of which each is held by one object at a time. Which pools there are the flags say; what is
+ * held of them the store knows, and the caches follow it (`cache/claims.ts`).
+ */
+import { randomInt } from 'node:crypto'
+import type { Claims } from '../cache/claims.ts'
+import type { Allocator, Claim } from '../schema/claims.ts'
+
+export interface Pool {
+  readonly name: string
+  readonly size: number
+  /** The value at a place from 0 to `size` - 1. */
+  readonly at: (place: number) => string
+  readonly contains: (value: string) => boolean
+  /** What is said of a value that is not in it. */
+  readonly outside: (value: string) => string
+  /** What is said of a value that is held. */
+  readonly taken: string
+}
+
+export interface Allocation {
+  readonly pools: readonly Pool[]
+  readonly claims: Claims
+  /** What the object holds already. */
+  readonly held: readonly Claim[]
+}
+
+/** Allocates for one write of one object. */
+export function allocatorOf({ pools, claims, held }: Allocation): Allocator {
+  const wanted = new Set<string>()
+  const kept = new Set(held.map(idOf))
+  const isFree = (pool: string, value: string) => !wanted.has(idOf({ pool, value })) && !claims.has(pool, value)
+  const find = (name: string) => pools.find((pool) => pool.name === name)
+  return {
+    pools: pools.map(({ name }) => name),
+    draw: (name) => {
+      const pool = find(name)
+      const value = pool && drawFrom(pool, { full: claims.count(name) >= pool.size, isFree })
+      if (value !== undefined) wanted.add(idOf({ pool: name, value }))
+      return value
+    },
+    refuse: (name, value) => {
+      const pool = find(name)
+      const id = idOf({ pool: name, value })
+      if (kept.has(id)) return undefined
+      if (pool === undefined || !pool.contains(value)) return pool?.outside(value) ?? `there is no pool ${name}`
+      if (!isFree(name, value)) return pool.taken
+      wanted.add(id)
+      return undefined
+    },
+  }
+}
+
+function idOf({ pool, value }: Claim): string {
+  return `${pool}/${value}`
+}
+
+/** How many places are tried by chance, so that those who draw at the same time seldom draw the same. */
+const tries = 32
+
+function drawFrom(
+  { name, size, at }: Pool,
+  { full, isFree }: { full: boolean; isFree: (pool: string, value: string) => boolean },
+): string | undefined {
+  if (full) return undefined
+  for (let i = 0; i < tries; i++) {
+    const value = at(randomInt(size))
+    if (isFree(name, value)) return value
+  }
+  const start = randomInt(size)
+  for (let i = 0; i < size; i++) {
+    const value = at((start + i) % size)
+    if (isFree(name, value)) return value
+  }
+  return undefined
+}
