@@ -20,6 +20,7 @@ import { claimProfile, createSystemNamespaces } from './bootstrap.ts'
 import { openCaches } from './caches.ts'
 import { openCatalogue } from './catalogue.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
+import { keepClaims } from './claims-repair.ts'
 import { makeAuthenticator } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
 import { openListener, urlOf } from './listener.ts'
@@ -95,6 +96,7 @@ async function join(
   opened.defer(() => caches.stop())
   await caches.start()
   await createSystemNamespaces(catalogue)
+  opened.defer(keepClaims(catalogue, log))
 
   const exposer = exposerOf(metrics, catalogue)
   const paths = servedPaths({ catalogue, ready: readiness.checks, exposer, address: () => url.host })

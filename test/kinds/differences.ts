@@ -47,6 +47,11 @@ const filled = new Set(
     'StorageClass: reclaimPolicy volumeBindingMode',
     'CSIDriverSpec: attachRequired podInfoOnMount volumeLifecycleModes storageCapacity fsGroupPolicy requiresRepublish',
     'PriorityClass: preemptionPolicy',
+    'ServicePort: protocol targetPort nodePort',
+    'ServiceSpec: type clusterIP clusterIPs ipFamilies ipFamilyPolicy sessionAffinity sessionAffinityConfig',
+    'ServiceSpec: externalTrafficPolicy internalTrafficPolicy healthCheckNodePort allocateLoadBalancerNodePorts',
+    'ClientIPConfig: timeoutSeconds',
+    'SessionAffinityConfig: clientIP',
   ].flatMap((line) => {
     const [type, fields] = line.split(': ')
     return fields!.split(' ').map((name) => `${type}.${name}`)

@@ -31,6 +31,7 @@ const most: { readonly [kind: string]: number } = {
   PodTemplate: 30,
   Node: 60,
   HorizontalPodAutoscaler: 40,
+  Service: 60,
 }
 const fewest = 20
 /** How many are under way together. */
@@ -71,6 +72,7 @@ const neverSent = [
   /^PodStatus\.(?:podIP|ephemeralContainerStatuses)$/,
   /^WindowsSecurityContextOptions\.hostProcess$/,
   /^Secret\.stringData$/,
+  /^ServiceSpec\.healthCheckNodePort$/,
   /^Event\.deprecated/,
 ]
 

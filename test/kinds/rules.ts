@@ -5,6 +5,7 @@ import type { FieldError } from '../../src/model/field-error.ts'
 import type { Json, JsonObject } from '../../src/model/json.ts'
 import { type ApiObject, asJson } from '../../src/model/object.ts'
 import { apiVersionOf, vendorOf } from '../../src/model/vendor.ts'
+import type { Allocator } from '../../src/schema/claims.ts'
 import { defaultColumns } from '../../src/schema/columns.ts'
 import { completeSteps } from '../../src/schema/complete.ts'
 import type { Kind } from '../../src/schema/kind.ts'
@@ -25,10 +26,19 @@ export interface Outcome {
   readonly faults: readonly string[]
 }
 
-export function createBy(kind: Kind, sent: JsonObject, { gates = defaultGates }: Partial<Ways> = {}): Outcome {
+/** For kinds that hold nothing. */
+const noPools: Allocator = { pools: [], draw: () => undefined, refuse: () => 'there is no pool' }
+
+export function createBy(
+  kind: Kind,
+  sent: JsonObject,
+  { gates = defaultGates, allocator = noPools }: Partial<Ways> = {},
+): Outcome {
   const context = { ...ruleContext, gates }
   const object = completed(kind, sent)
   kind.rules.prepareForCreate?.(object, context)
+  const refused = kind.claims?.allocate(object, undefined, allocator) ?? []
+  if (refused.length > 0) return { object, faults: told(refused) }
   const errors = kind.rules.validateCreate?.(object, context) ?? []
   return { object, faults: told([...errorsOf(kind, object), ...errors]) }
 }
@@ -37,18 +47,21 @@ export function createBy(kind: Kind, sent: JsonObject, { gates = defaultGates }:
 export interface Ways {
   readonly subresource: string
   readonly gates: Gates
+  readonly allocator: Allocator
 }
 
 export function updateBy(
   kind: Kind,
   previous: ApiObject,
   sent: JsonObject,
-  { subresource = '', gates = defaultGates }: Partial<Ways> = {},
+  { subresource = '', gates = defaultGates, allocator = noPools }: Partial<Ways> = {},
 ): Outcome {
   const context = { ...ruleContext, subresource, gates }
   const object = completed(kind, sent)
   const rules = subresource === '' ? kind.rules : kind.views.subresources?.[subresource]
   rules?.prepareForUpdate?.(object, previous, context)
+  const refused = subresource === '' ? (kind.claims?.allocate(object, previous, allocator) ?? []) : []
+  if (refused.length > 0) return { object, faults: told(refused) }
   const errors = kind.rules.validateUpdate?.(object, previous, context) ?? []
   return { object, faults: told([...errorsOf(kind, object), ...errors]) }
 }

@@ -294,6 +294,25 @@ const rules = maybe((making) => ({
   ],
 }))
 
+const services: ValidValues['fields'] = {
+  'ServicePort.targetPort': maybe((making) => making.pick([port(making)!, portName(making)!])),
+  'ServicePort.appProtocol': maybe(qualified),
+  'ServicePort.nodePort': maybe(({ below }) => 1 + below(65535)),
+  'ServiceSpec.selector': maybe(table(qualified, labelValue)),
+  'ServiceSpec.clusterIP': maybe(oneOf('None'), 0.2),
+  'ServiceSpec.clusterIPs': maybe(oneOf(['None']), 0.3),
+  'ServiceSpec.externalIPs': maybe(some(address)),
+  'ServiceSpec.loadBalancerSourceRanges': maybe(some(oneOf('10.0.0.0/8', 'fd00::/64'))),
+  'ServiceSpec.loadBalancerClass': maybe(qualified),
+  'ServiceSpec.externalName': subdomain,
+  'ServiceSpec.healthCheckNodePort': none,
+  'ServiceSpec.ipFamilyPolicy': maybe(oneOf('SingleStack', 'PreferDualStack')),
+  'ServiceSpec.ipFamilies': maybe(oneOf(['IPv4'])),
+  'ClientIPConfig.timeoutSeconds': maybe(oneOf(1, 86400)),
+  'LoadBalancerIngress.ip': maybe(address),
+  'LoadBalancerIngress.hostname': maybe(subdomain),
+}
+
 const others: ValidValues['fields'] = {
   'ConfigMap.data': maybe(table(dataKey, freeText)),
   'ConfigMap.binaryData': maybe(table(dataKey, oneOf('', 'AA==', '/+8='))),
@@ -449,6 +468,25 @@ function newerEvent(event: JsonObject, { pick }: Making): void {
   if (event.series !== undefined) event.series = { count: 2, lastObservedTime: '2030-01-02T03:04:06.000000Z' }
 }
 
+/** Fields that some types of Service alone may have. */
+const ofBalancers = ['loadBalancerSourceRanges', 'loadBalancerClass', 'allocateLoadBalancerNodePorts']
+const ofExternalNames = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']
+
+/** Addresses and ports are drawn by the server: one that is asked for might be taken. */
+function agreeInService(spec: JsonObject, making: Making): void {
+  const type = making.pick(['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'])
+  const ports = (spec.ports ?? []) as JsonObject[]
+  for (const [i, one] of ports.entries()) Object.assign(one, { name: `p${i}`, port: 80 + i })
+  if (type !== 'ExternalName') for (const one of ports) delete one.nodePort
+  spec.type = type
+  if (type !== 'LoadBalancer') for (const name of ofBalancers) delete spec[name]
+  if (type === 'ClusterIP' || type === 'ExternalName') delete spec.externalTrafficPolicy
+  if (type === 'ExternalName') for (const name of ofExternalNames) delete spec[name]
+  else if (type !== 'ClusterIP') for (const name of ['clusterIP', 'clusterIPs']) delete spec[name]
+  else if (spec.clusterIPs) spec.clusterIP = 'None'
+  if (spec.sessionAffinity !== 'ClientIP') delete spec.sessionAffinityConfig
+}
+
 const agree: ValidValues['agree'] = {
   EndpointSubset: (object, making) => {
     if (!object.addresses && !object.notReadyAddresses) object.addresses = [{ ip: address(making)! }]
@@ -467,6 +505,8 @@ const agree: ValidValues['agree'] = {
     // The first of them is told twice.
     if (Array.isArray(spec.podCIDRs)) spec.podCIDR = spec.podCIDRs[0]!
   },
+  ServiceSpec: agreeInService,
+  LoadBalancerIngress: (object, making) => keepOne(object, ['ip', 'hostname'], making),
   EnvVar: (object, making) => keepOne(object, ['value', 'valueFrom'], making),
   EnvVarSource: (object, making) => {
     keepOne(object, ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef'], making)
@@ -521,12 +561,23 @@ const agree: ValidValues['agree'] = {
 }
 
 export const validValues: ValidValues = {
-  fields: { ...containers, ...scheduling, ...pods, ...volumes, ...others, ...groupValues.fields, ...cluster },
+  fields: {
+    ...containers,
+    ...scheduling,
+    ...pods,
+    ...volumes,
+    ...services,
+    ...others,
+    ...groupValues.fields,
+    ...cluster,
+  },
   needed: [
     'PodTemplateSpec.spec',
     'PodSpec.containers',
     'ReplicationControllerSpec.template',
     'ReplicationController.spec',
+    'Service.spec',
+    'ServiceSpec.ports',
     'Event.regarding',
     'Event.reportingController',
     ...groupValues.needed,

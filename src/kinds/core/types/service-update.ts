@@ -19,7 +19,7 @@ export function prepareUpdate(next: Service, previous: Service): void {
   dropByType(after, before)
   next.status = { ...previous.status }
   // The balancer goes some time later; nobody needs to know of it any more.
-  if (after.type !== 'LoadBalancer') next.status.loadBalancer = {}
+  if (before.type === 'LoadBalancer' && after.type !== 'LoadBalancer') next.status.loadBalancer = {}
 }
 
 /** What the server chose stays chosen where a client, who may not know it, left it out. */

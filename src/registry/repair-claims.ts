@@ -1,0 +1,79 @@
+/**
+ * Mends what objects hold of the pools. A commit writes both in one step, so they agree whatever crashes; they do not
+ * after damage: an object that could not be read was deleted, or somebody changed keys of the store by hand.
+ *
+ * What is found by memory is done only if it still holds in the store: a claim goes, or comes, in a commit that rests on
+ * the object that holds it. So nothing is freed that a write under way is about to hold, however old the memory is.
+ */
+import { Pace } from '../base/pace.ts'
+import type { CachedObject } from '../cache/cached-object.ts'
+import type { HeldClaim } from '../cache/claims.ts'
+import type { Catalogue } from './catalogue.ts'
+import { heldBy, keyOfClaim } from './claims.ts'
+import { readObject } from './read-stored.ts'
+import { type Resource, readMostRecent } from './resource.ts'
+
+export interface Repaired {
+  /** Keys of what no object held. */
+  readonly freed: string[]
+  /** Keys of what an object held without its being written down. */
+  readonly taken: string[]
+  /** Keys of what more than one object holds: which of them is to let go is for their owners to say. */
+  readonly shared: string[]
+}
+
+export async function repairClaims(catalogue: Catalogue): Promise<Repaired> {
+  const repaired: Repaired = { freed: [], taken: [], shared: [] }
+  const kinds = new Set(catalogue.all().flatMap((type) => (type.endpoint === undefined ? [type.stored ?? type] : [])))
+  for (const resource of kinds) {
+    if (resource.kind.claims === undefined) continue
+    await readMostRecent(resource)
+    await freeUnheld(resource, repaired)
+    await takeHeld(resource, repaired)
+  }
+  return repaired
+}
+
+async function freeUnheld(resource: Resource, { freed }: Repaired): Promise<void> {
+  const pace = new Pace()
+  const ours = [...resource.caches.claims.all()].filter(({ holder }) => holder.startsWith(resource.cache.prefix))
+  for (const claim of ours) {
+    await pace.rest()
+    const held = resource.cache.get(claim.holder)
+    if (resource.cache.unreadable(claim.holder) !== undefined || (held && holds(resource, held, claim))) continue
+    if (await free(resource, claim, held?.revision ?? 0)) freed.push(claim.key)
+  }
+}
+
+function holds(resource: Resource, { json }: CachedObject, { key }: HeldClaim): boolean {
+  return heldBy(resource, readObject(json)).some((claim) => keyOfClaim(claim) === key)
+}
+
+async function free({ store }: Resource, { key, revision, holder }: HeldClaim, seen: number): Promise<boolean> {
+  const guards = [{ key: holder, revision: seen }]
+  return (await store.commit({ key, expected: revision, value: undefined, guards })).outcome === 'committed'
+}
+
+async function takeHeld(resource: Resource, { taken, shared }: Repaired): Promise<void> {
+  const pace = new Pace()
+  for (const slice of resource.cache.slices({ namespace: undefined }))
+    for (const held of slice) {
+      await pace.rest()
+      for (const claim of heldBy(resource, readObject(held.json))) {
+        const known = resource.caches.claims.get(claim.pool, claim.value)
+        const key = keyOfClaim(claim)
+        if (known === undefined && (await take(resource, key, held))) taken.push(key)
+        else if (known !== undefined && known.holder !== held.key && isThere(resource, held)) shared.push(key)
+      }
+    }
+}
+
+/** Whether it is as it was when the look began. */
+function isThere({ cache }: Resource, held: CachedObject): boolean {
+  return cache.get(held.key) === held
+}
+
+async function take({ store }: Resource, key: string, { key: holder, revision }: CachedObject): Promise<boolean> {
+  const guards = [{ key: holder, revision }]
+  return (await store.commit({ key, expected: 0, value: Buffer.from(holder), guards })).outcome === 'committed'
+}
