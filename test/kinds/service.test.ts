@@ -437,16 +437,12 @@ describe('update', () => {
 
   it('gives a node port to another port where the client says so', () => {
     const before = created({ ...nodePort, ...two({}, {}) })
-    const { object } = update(
-      before,
-      {
-        ports: [
-          { port: 80, name: 'a' },
-          { port: 81, name: 'b', nodePort: 30001 },
-        ],
-      },
-      pools([v4, '']),
-    )
+    const { object } = update(before, {
+      ports: [
+        { port: 80, name: 'a' },
+        { port: 81, name: 'b', nodePort: 30001 },
+      ],
+    })
     const numbers = (specOf(object).ports as JsonObject[]).map(({ nodePort }) => nodePort)
     assert.equal(numbers[1], 30001)
   })
