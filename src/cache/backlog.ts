@@ -23,11 +23,11 @@ export class Backlog {
   /** Everything after this revision has been read. */
   #from: Revision
   #extending: Promise<void> | undefined
-  readonly #caches: readonly KindCache[]
+  readonly #caches: () => Iterable<KindCache>
   readonly #log: LogPieces
 
   /** The caches have just been loaded, at this revision. */
-  constructor(caches: readonly KindCache[], log: LogPieces, revision: Revision) {
+  constructor(caches: () => Iterable<KindCache>, log: LogPieces, revision: Revision) {
     this.#caches = caches
     this.#log = log
     this.#from = revision
@@ -50,16 +50,18 @@ export class Backlog {
 
   async #extend(revision: Revision): Promise<void> {
     const until = this.#from
+    // A cache that was loaded later has a window of its own, which begins elsewhere.
+    const caches = [...this.#caches()].filter(({ floor }) => floor === until)
     const found = new Found()
     const pace = new Pace()
     for (let after = revision; after < until; ) {
       const piece = await this.#log.read(after, until)
-      for (const cache of this.#caches) found.addFrom(piece, cache, { after, until })
+      for (const cache of caches) found.addFrom(piece, cache, { after, until })
       after = piece.through
       if (pace.spent(pieceCost)) await pace.rest()
     }
     this.#from = revision
-    for (const cache of this.#caches) cache.prepend({ until, after: revision, ...found.of(cache) })
+    for (const cache of caches) cache.prepend({ until, after: revision, ...found.of(cache) })
   }
 }
 

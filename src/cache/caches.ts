@@ -5,12 +5,15 @@
  * that what they read is at least as new as the revision they must not be older than. When the feed breaks the caches
  * are loaded anew and watchers are closed: their clients resume by revision or list again. For those who resume from
  * before a cache's window there is the log, read once for all of them where that can be.
+ *
+ * Caches may be added and removed while the feed runs: `add`, then `fill`, and the new one is as far as all others.
  */
 import { pause } from '../base/abort.ts'
 import { type Change, RevisionGone, type Snapshot, type Store, StoreError, StoreRestored } from '../store/store.ts'
 import { Backlog } from './backlog.ts'
 import { Claims, claimsPrefix } from './claims.ts'
-import { KindCache } from './kind-cache.ts'
+import { KindCache, type Load } from './kind-cache.ts'
+import { LateLoad } from './late-load.ts'
 import { type LogPiece, LogPieces } from './log-pieces.ts'
 import type { Unreadable } from './unreadable.ts'
 
@@ -38,7 +41,12 @@ export class Caches {
   readonly #waiting = new Set<{ revision: number; resolve: () => void }>()
   readonly #listeners: CacheListeners
   readonly #log: LogPieces
+  /** Caches that were added while the feed runs and are not loaded yet. */
+  readonly #late = new Map<KindCache, LateLoad>()
   #backlog: Backlog
+  #started = false
+  /** Moves on when all caches begin to be loaded, and when they are. */
+  #epoch = 0
   #feed: Promise<void> = Promise.resolve()
   /** Why the caches must be loaded anew before anything more is taken in; undefined: they need not. */
   #fault: string | undefined = 'the store has not been read yet'
@@ -47,7 +55,7 @@ export class Caches {
     this.#store = store
     this.#listeners = listeners
     this.#log = new LogPieces(store, objectsPrefix)
-    this.#backlog = new Backlog([], this.#log, 0)
+    this.#backlog = this.#backlogAt(0)
   }
 
   /** Why the caches are void; undefined: they are not. */
@@ -60,11 +68,29 @@ export class Caches {
     return this.#byPrefix.values().reduce((sum, { watchers }) => sum + watchers, 0)
   }
 
-  /** The cache of a kind; made before `start`. */
+  /** The cache of a kind, made on first use. One that is made after `start` holds nothing before `fill` has resolved. */
   add(group: string, plural: string): KindCache {
-    const cache = new KindCache(`${objectsPrefix}${group}/${plural}/`, this.#listeners.onUnreadable)
-    this.#byPrefix.set(cache.prefix, cache)
+    const prefix = `${objectsPrefix}${group}/${plural}/`
+    const known = this.#byPrefix.get(prefix)
+    if (known !== undefined) return known
+    const cache = new KindCache(prefix, this.#listeners.onUnreadable)
+    this.#byPrefix.set(prefix, cache)
+    if (this.#started) this.#late.set(cache, new LateLoad(cache))
     return cache
+  }
+
+  /** Resolves when a cache that was added late is as far as all others; at once for any other. Throws StoreError. */
+  async fill(cache: KindCache): Promise<void> {
+    while (this.#late.has(cache)) await this.#loadLate(cache)
+    // The list may be of a later revision than the feed has come to.
+    while (this.revision < cache.floor && !this.#stop.signal.aborted) await this.reached(cache.floor, retryMs)
+  }
+
+  /** Lets go of a cache: its watches end, and nobody may read from it any more. */
+  remove(cache: KindCache): void {
+    if (this.#byPrefix.get(cache.prefix) === cache) this.#byPrefix.delete(cache.prefix)
+    this.#late.delete(cache)
+    cache.retire()
   }
 
   /** What is stored and cannot be read, of all kinds. */
@@ -73,6 +99,7 @@ export class Caches {
   }
 
   async start(): Promise<void> {
+    this.#started = true
     await this.#load()
     this.#feed = this.#run()
   }
@@ -117,38 +144,75 @@ export class Caches {
     await this.#feed
   }
 
+  /** Of the caches there are now; one that is added meanwhile has a load of its own. */
   async #load(): Promise<void> {
-    for (const cache of this.#byPrefix.values()) cache.beginLoad()
-    const first = await this.#store.list({ prefix: objectsPrefix, limit: loadPage, count: false })
-    const { revision } = first
-    for (let page: Snapshot | undefined = first; page !== undefined; ) {
-      // The store reads the next page while this one is taken in. Should that fail, it is told where it is awaited.
-      const next = this.#pageAfter(page)
-      next?.catch(() => {})
-      this.#take(page)
-      page = await next
+    this.#epoch++
+    const loads = new Map([...this.#byPrefix.values()].map((cache) => [cache, cache.beginLoad()]))
+    let revision = 0
+    for await (const page of this.#pages(objectsPrefix)) {
+      this.#take(page, loads)
+      revision = page.revision
     }
     const held = await this.#store.list({ prefix: claimsPrefix, revision, count: false })
-    for (const cache of this.#byPrefix.values()) cache.loaded(revision)
+    this.#epoch++
+    for (const [cache, load] of loads) {
+      this.#late.delete(cache)
+      cache.loaded(load, revision)
+    }
     this.claims.load(held.entries)
-    this.#backlog = new Backlog([...this.#byPrefix.values()], this.#log, revision)
+    this.#backlog = this.#backlogAt(revision)
     this.#fault = undefined
     this.#advance(revision)
   }
 
+  /** When all caches are loaded anew meanwhile there is a gap in what was noted: then it is for another try. */
+  async #loadLate(cache: KindCache): Promise<void> {
+    const late = new LateLoad(cache)
+    this.#late.set(cache, late)
+    const epoch = this.#epoch
+    let revision = 0
+    for await (const page of this.#pages(cache.prefix)) {
+      await late.take(page.entries)
+      revision = page.revision
+    }
+    if (this.#late.get(cache) !== late || this.#epoch !== epoch) return
+    this.#late.delete(cache)
+    late.finish(revision)
+  }
+
+  #backlogAt(revision: number): Backlog {
+    return new Backlog(() => this.#byPrefix.values(), this.#log, revision)
+  }
+
   /** Entries come in the order of their keys, so one belongs to the same kind as the one before it, most of the time. */
-  #take({ entries }: Snapshot): void {
+  #take({ entries }: Snapshot, loads: ReadonlyMap<KindCache, Load>): void {
     let cache: KindCache | undefined
-    for (const { key, revision, value } of entries) {
-      if (cache === undefined || !key.startsWith(cache.prefix)) cache = this.#cacheOf(key)
-      cache?.load(key, revision, value)
+    let load: Load | undefined
+    for (const entry of entries) {
+      if (cache === undefined || !entry.key.startsWith(cache.prefix)) {
+        cache = this.#cacheOf(entry.key)
+        load = cache && loads.get(cache)
+      }
+      if (load !== undefined) cache!.load(load, entry)
     }
   }
 
-  #pageAfter({ entries, remaining, revision }: Snapshot): Promise<Snapshot> | undefined {
+  /** All that is stored under a prefix, as of one revision. The store reads the next page while one is taken in. */
+  async *#pages(prefix: string): AsyncGenerator<Snapshot> {
+    let page: Snapshot | undefined = await this.#store.list({ prefix, limit: loadPage, count: false })
+    while (page !== undefined) {
+      const next = this.#pageAfter(prefix, page)
+      // Should that fail, it is told where it is awaited.
+      next?.catch(() => {})
+      yield page
+      page = await next
+    }
+  }
+
+  #pageAfter(prefix: string, { entries, remaining, revision }: Snapshot): Promise<Snapshot> | undefined {
     const after = entries.at(-1)?.key
     if (remaining === 0 || after === undefined) return undefined
-    return this.#store.list({ prefix: objectsPrefix, limit: loadPage, count: false, after, revision })
+    return this.#store.list({ prefix, limit: loadPage, count: false, after, revision })
   }
 
   async #run(): Promise<void> {
@@ -169,14 +233,18 @@ export class Caches {
   async #follow(): Promise<void> {
     const { signal } = this.#stop
     for await (const { changes, through } of this.#store.watch({ prefix: '', after: this.revision, signal })) {
-      for (const change of changes) this.#apply(change)
+      for (const change of changes) this.#hand(change)
       this.#advance(through)
     }
   }
 
-  #apply(change: Change): void {
-    if (change.key.startsWith(claimsPrefix)) this.claims.apply(change)
-    else this.#cacheOf(change.key)?.apply(change)
+  #hand(change: Change): void {
+    if (change.key.startsWith(claimsPrefix)) return this.claims.apply(change)
+    const cache = this.#cacheOf(change.key)
+    if (cache === undefined) return
+    const late = this.#late.size > 0 ? this.#late.get(cache) : undefined
+    if (late === undefined) cache.apply(change)
+    else late.note(change)
   }
 
   #advance(revision: number): void {

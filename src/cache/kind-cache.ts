@@ -1,7 +1,7 @@
 /**
  * The cache of one kind: all its objects as of `revision`, its latest events, and its watchers.
  *
- * Fed by `load` once (again when the feed was lost) and then by `apply` in revision order; knows keys and bytes, never
+ * Fed by a load once (again when the feed was lost) and then by `apply` in revision order; knows keys and bytes, never
  * what a kind means. Reads are plain memory look-ups and so consistent with one another within a turn of the event
  * loop; those that take longer see one state, that of their beginning.
  */
@@ -9,7 +9,7 @@ import { Pace } from '../base/pace.ts'
 import { SortedMap } from '../base/sorted-map.ts'
 import { compareUtf8 } from '../base/utf8-order.ts'
 import { HeaderReader, UnreadableValue } from '../codec/stored.ts'
-import type { Change } from '../store/store.ts'
+import type { Change, Entry } from '../store/store.ts'
 import { type CachedObject, type ObjectReader, readStored } from './cached-object.ts'
 import { CacheEvent, type EventForm, type Matches } from './event.ts'
 import { type LabelDemand, LabelIndex } from './label-index.ts'
@@ -30,19 +30,21 @@ export class KindCache {
   #floor = 0
   /** The revision of the last change of this kind, as far as it is known. */
   changedAt = 0
+  /** It is not fed any more, so what it holds is of the past. */
+  retired = false
   #events: CacheEvent[] = []
   #eventBytes = 0
   #ended = false
   #objects = new SortedMap<CachedObject>()
   /** What is stored and cannot be read, by key. */
   #unreadable = new Map<string, Unreadable>()
-  /** A snapshot on its way in: nobody sees it before it is whole. */
-  #loading = new SortedMap<CachedObject>()
-  #loadingUnreadable = new Map<string, Unreadable>()
+  /** What holds now began with the snapshot of this revision: changes up to it are in there. */
+  #loadedAt = 0
   /** Indexes by the label that they index. */
   readonly #indexes = new Map<string, LabelIndex>()
   /** Watchers by the namespace they look at; '' for those that look at all. */
   readonly #watchers = new Map<string, Set<Watcher>>()
+  readonly #listeners = new Set<ChangeListener>()
 
   /** For objects that come one by one, and for those that come in a row. */
   readonly #single: ObjectReader
@@ -72,36 +74,37 @@ export class KindCache {
     return this.#floor
   }
 
-  /** A snapshot begins; one that was not completed is forgotten. */
-  beginLoad(): void {
-    this.#loading = new SortedMap()
-    this.#loadingUnreadable = new Map()
+  /** A snapshot begins. Nobody sees it before `loaded` is called with it. */
+  beginLoad(): Load {
+    return { objects: new SortedMap(), unreadable: new Map() }
   }
 
   /** Takes an object of the snapshot. Objects loaded in a row share blocks of memory, which takes much less. */
-  load(key: string, revision: number, value: Uint8Array): void {
+  load(load: Load, { key, revision, value }: Entry): void {
     try {
-      this.#loading.set(key, readStored(this.#inRow, key, revision, value))
+      load.objects.set(key, readStored(this.#inRow, key, revision, value))
     } catch (error) {
-      this.#setAside(this.#loadingUnreadable, { key, revision }, error)
+      this.#setAside(load.unreadable, { key, revision }, error)
     }
   }
 
   /** The snapshot is complete, as of this revision, and takes the place of all there was. Watches end: there is a gap. */
-  loaded(revision: number): void {
+  loaded({ objects, unreadable }: Load, revision: number): void {
     this.closeWatchers()
-    this.#objects = this.#loading
-    this.#loading = new SortedMap()
-    this.#unreadable = this.#loadingUnreadable
-    this.#loadingUnreadable = new Map()
+    this.#objects = objects
+    this.#unreadable = unreadable
     this.#indexes.clear()
     this.#events = []
     this.#eventBytes = 0
     this.#floor = revision
+    this.#loadedAt = revision
     this.changedAt = revision
+    this.#notify(undefined)
   }
 
   apply(change: Change): void {
+    // A cache that was loaded later than the others is ahead of them for a moment.
+    if (change.revision <= this.#loadedAt) return
     this.#unreadable.delete(change.key)
     try {
       this.#applySound(change)
@@ -109,6 +112,17 @@ export class KindCache {
       this.#setAside(this.#unreadable, change, error)
       this.#lose(change)
     }
+    this.#notify(change.key)
+  }
+
+  /** Calls `listener` after every change with the key of the object, or without where all may have changed. */
+  onChange(listener: ChangeListener): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  #notify(key: string | undefined): void {
+    if (this.#listeners.size > 0) for (const listener of [...this.#listeners]) listener(key)
   }
 
   #applySound(change: Change): void {
@@ -242,10 +256,16 @@ export class KindCache {
     return watcher
   }
 
-  /** Ends every watch for good: the server is stopping. */
+  /** Ends every watch for good: the server is stopping, or the kind is served no longer. */
   endWatches(): void {
     this.#ended = true
     this.closeWatchers()
+  }
+
+  /** The kind is served no longer: nothing is fed to it from now on. */
+  retire(): void {
+    this.retired = true
+    this.endWatches()
   }
 
   /** Ends every watch: the feed was lost. */
@@ -316,6 +336,14 @@ export class KindCache {
     }
   }
 }
+
+/** A snapshot on its way in. */
+export interface Load {
+  readonly objects: SortedMap<CachedObject>
+  readonly unreadable: Map<string, Unreadable>
+}
+
+export type ChangeListener = (key: string | undefined) => void
 
 export interface ObjectQuery {
   /** Undefined: of all namespaces. */
