@@ -70,13 +70,17 @@ export class Caches {
 
   /** The cache of a kind, made on first use. One that is made after `start` holds nothing before `fill` has resolved. */
   add(group: string, plural: string): KindCache {
-    const prefix = `${objectsPrefix}${group}/${plural}/`
+    const prefix = prefixOf(group, plural)
     const known = this.#byPrefix.get(prefix)
     if (known !== undefined) return known
     const cache = new KindCache(prefix, this.#listeners.onUnreadable)
     this.#byPrefix.set(prefix, cache)
     if (this.#started) this.#late.set(cache, new LateLoad(cache))
     return cache
+  }
+
+  find(group: string, plural: string): KindCache | undefined {
+    return this.#byPrefix.get(prefixOf(group, plural))
   }
 
   /** Resolves when a cache that was added late is as far as all others; at once for any other. Throws StoreError. */
@@ -239,12 +243,11 @@ export class Caches {
   }
 
   #hand(change: Change): void {
-    if (change.key.startsWith(claimsPrefix)) return this.claims.apply(change)
     const cache = this.#cacheOf(change.key)
-    if (cache === undefined) return
-    const late = this.#late.size > 0 ? this.#late.get(cache) : undefined
-    if (late === undefined) cache.apply(change)
-    else late.note(change)
+    const late = cache && this.#late.size > 0 ? this.#late.get(cache) : undefined
+    if (late !== undefined) late.note(change)
+    else if (cache !== undefined) cache.apply(change)
+    else if (change.key.startsWith(claimsPrefix)) this.claims.apply(change)
   }
 
   #advance(revision: number): void {
@@ -259,6 +262,10 @@ export class Caches {
     const plural = key.indexOf('/', group + 1)
     return this.#byPrefix.get(key.slice(0, plural + 1))
   }
+}
+
+function prefixOf(group: string, plural: string): string {
+  return `${objectsPrefix}${group}/${plural}/`
 }
 
 function faultOf(error: unknown): string {

@@ -4,14 +4,18 @@
  * What all custom resources share is here: the generation counts changes of what is asked for, an update must name the
  * version it is based on, there is no strategic merge, and with a status subresource the status is its alone.
  */
+import type { Pace } from '../base/pace.ts'
 import { beginGeneration, countGeneration } from '../kinds/generation.ts'
+import type { FieldPath } from '../model/field-error.ts'
 import { defined, type Json, type JsonObject, setKey } from '../model/json.ts'
 import { checkDnsSubdomain } from '../model/names.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
-import { ageColumn, nameColumn } from '../schema/columns.ts'
-import type { Kind, Scope, Subresource } from '../schema/kind.ts'
+import type { Kind, KindNames, Scope, Subresource } from '../schema/kind.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
+import { customScale, type ScalePaths } from './custom-scale.ts'
+import { evolutionOf } from './evolution.ts'
+import { columnsOf, type PrinterColumn } from './printer-columns.ts'
 import { readStructuralSchema, type StructuralSchema } from './structural-schema.ts'
 
 export interface CustomKindDefinition {
@@ -20,6 +24,8 @@ export interface CustomKindDefinition {
   readonly version: string
   readonly kind: string
   readonly plural: string
+  readonly singular?: string
+  readonly listKind?: string
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: Scope
@@ -27,49 +33,82 @@ export interface CustomKindDefinition {
   readonly schema: Json
   /** Whether the status is a subresource. */
   readonly status?: boolean
-  /** What the kind is for. */
-  readonly doc?: string
+  /** Where its numbers of replicas are, if it can be scaled. */
+  readonly scale?: ScalePaths | undefined
+  readonly columns?: readonly PrinterColumn[]
+  /** What its users are warned of. */
+  readonly warning?: string | undefined
+  /** The version that objects are stored in, where that is another one. */
+  readonly storage?: Kind | undefined
+  /** Differs wherever the definition does. */
+  readonly id?: string
 }
 
 export type CustomKind =
   | { readonly outcome: 'kind'; readonly kind: Kind }
   | Extract<StructuralSchema, { readonly outcome: 'invalid' }>
 
-/** `path` is where the schema stands, for the faults. */
-export async function customKind(definition: CustomKindDefinition, vendor: Vendor, path: string): Promise<CustomKind> {
-  const read = await readStructuralSchema(definition.schema, vendor, path)
-  return read.outcome === 'invalid' ? read : { outcome: 'kind', kind: makeKind(definition, read.schema) }
+export interface Reading {
+  /** Where the schema stands, for the faults. */
+  readonly path: FieldPath
+  readonly pace?: Pace | undefined
 }
 
-function makeKind(
-  { schema: _, status = false, group, doc = `A custom resource of ${group}.`, ...names }: CustomKindDefinition,
-  schema: ObjectSchema,
-): Kind {
+export async function customKind(
+  definition: CustomKindDefinition,
+  vendor: Vendor,
+  reading: Reading,
+): Promise<CustomKind> {
+  const read = await readStructuralSchema(definition.schema, vendor, reading)
+  return read.outcome === 'invalid' ? read : { outcome: 'kind', kind: makeKind(definition, read.schema, vendor) }
+}
+
+function makeKind(definition: CustomKindDefinition, described: ObjectSchema, vendor: Vendor): Kind {
+  const { status = false, warning, columns = [], storage, id = '' } = definition
+  const names = namesOf(definition)
+  const doc = typeof described.doc === 'string' ? described.doc : `A custom resource of ${definition.group}.`
+  const schema = { ...described, name: names.kind, doc }
+  const prepareForUpdate = (next: ApiObject, previous: ApiObject) => {
+    if (status) restore(next, previous, (name) => name === 'status')
+    countGeneration(next, previous, (object) => askedFor(object, { status }))
+  }
   return {
     ...names,
     doc,
-    group: `${group}.`,
     form: checkDnsSubdomain,
-    schema: { ...schema, name: names.kind, doc },
+    schema,
     rules: {
       ...(status && { readOnly: ['status'] }),
       prepareForCreate: (object) => {
         beginGeneration(object)
         if (status) delete object.status
       },
-      prepareForUpdate: (next, previous) => {
-        if (status) restore(next, previous, (name) => name === 'status')
-        countGeneration(next, previous, (object) => askedFor(object, { status }))
-      },
+      prepareForUpdate,
     },
     life: { needsVersion: true, strategicPatch: false },
     views: {
-      columns: [nameColumn, ageColumn],
+      columns: columnsOf(columns),
       // None beside the name, and the namespace where it has one.
       selectable: () => ({}),
-      ...(status && { subresources: { status: statusOf(schema) } }),
+      typedItems: true,
+      subresources: {
+        ...(status && { status: statusOf(schema) }),
+        ...(definition.scale && { scale: customScale(definition.scale, prepareForUpdate) }),
+      },
     },
+    ...(warning !== undefined && { deprecated: { warning } }),
+    evolution: evolutionOf({ names, schema, vendor, id, storage: storage?.evolution }),
   }
+}
+
+/** The id of a group that belongs to somebody else is its whole name, with a dot after it. */
+function namesOf(definition: CustomKindDefinition): KindNames {
+  const { group, version, kind, plural, singular, listKind, shortNames, categories, scope } = definition
+  const lists = defined({
+    shortNames: shortNames?.length ? shortNames : undefined,
+    categories: categories?.length ? categories : undefined,
+  })
+  return { group: `${group}.`, version, kind, plural, scope, ...defined({ singular, listKind }), ...lists }
 }
 
 const common = ['apiVersion', 'kind', 'metadata']

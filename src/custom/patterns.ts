@@ -1,24 +1,68 @@
 /**
- * Patterns that users write in schemas: they run in time linear in the text, whatever the pattern, so that no schema
- * can hold up the server. The engine is loaded on first use.
+ * Patterns that users write in schemas: they run in time linear in the text, whatever the pattern, and only on texts
+ * that are not too long for it, so that no schema can hold up the server. The engine is loaded on first use.
  */
+import { Pace } from '../base/pace.ts'
+import type { Json } from '../model/json.ts'
+
 export type CompilePattern = (pattern: string) => CompiledPattern
 
 export type CompiledPattern =
-  | { readonly outcome: 'pattern'; readonly matches: (text: string) => boolean }
+  | {
+      readonly outcome: 'pattern'
+      readonly matches: (text: string) => boolean
+      /** A match takes at most so many steps for each character of a text. */
+      readonly size: number
+    }
   | { readonly outcome: 'refused'; readonly why: string }
 
-/** A longer one is no pattern that a person wrote, and costs milliseconds to compile. */
+/** A longer one is no pattern that a person wrote, and takes milliseconds to compile. */
 const longestPattern = 4096
+/** Of all patterns of one schema: each step takes about a hundred bytes of memory. */
+const maxSizes = 100_000
 
-export async function loadPatterns(): Promise<CompilePattern> {
+/** Compiles all patterns that a schema holds, and others have their turn in between. The schema has a sane size. */
+export async function compilePatterns(schema: Json, pace = new Pace()): Promise<CompilePattern> {
+  const patterns = [...patternsIn(schema)]
+  if (patterns.length === 0) return unknown
+  const compile = await loadEngine()
+  const compiled = new Map<string, CompiledPattern>()
+  let sizes = 0
+  for (const pattern of patterns) {
+    if (compiled.has(pattern)) continue
+    const made = sizes > maxSizes ? tooMany : compile(pattern)
+    if (made.outcome === 'pattern') sizes += made.size
+    compiled.set(pattern, made)
+    await pace.rest()
+  }
+  return (pattern) => compiled.get(pattern) ?? unknown(pattern)
+}
+
+const tooMany: CompiledPattern = { outcome: 'refused', why: 'the patterns of this schema are too large in all' }
+
+function unknown(pattern: string): never {
+  throw new TypeError(`the pattern ${pattern} was not compiled`)
+}
+
+function* patternsIn(schema: Json): Generator<string> {
+  const queue: Json[] = [schema]
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (typeof next !== 'object' || next === null) continue
+    for (const [key, value] of Object.entries(next)) {
+      if (key === 'pattern' && typeof value === 'string') yield value
+      else if (typeof value === 'object' && value !== null) queue.push(value as Json)
+    }
+  }
+}
+
+async function loadEngine(): Promise<CompilePattern> {
   const { RE2JS, RE2JSException } = await import('re2js')
   return (pattern) => {
     if (pattern.length > longestPattern)
       return { outcome: 'refused', why: `must have at most ${longestPattern} characters` }
     try {
       const compiled = RE2JS.compile(pattern)
-      return { outcome: 'pattern', matches: (text) => compiled.test(text) }
+      return { outcome: 'pattern', matches: (text) => compiled.test(text), size: compiled.programSize() }
     } catch (error) {
       if (error instanceof RE2JSException) return { outcome: 'refused', why: error.message }
       throw error

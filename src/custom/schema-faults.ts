@@ -48,11 +48,9 @@ const unsupported: { readonly [keyword: string]: string } = {
   additionalItems: 'additionalItems are not supported',
 }
 
-/** The faults of a whole schema, which is that of an object. */
+/** The faults of a whole schema, which is that of an object. Its size has been judged. */
 export function schemaFaults(schema: Json, reader: SchemaReader, path: FieldPath): FieldError[] {
   if (!isObject(schema)) return [required(path, 'schemas are required')]
-  const size = sizeFaults(schema, path)
-  if (size.length > 0) return size
   const type = own(schema, 'type')
   const root = type === undefined ? [required(child(path, 'type'), 'must not be empty at the root')] : []
   if (type !== undefined && type !== 'object')
@@ -60,8 +58,8 @@ export function schemaFaults(schema: Json, reader: SchemaReader, path: FieldPath
   return [...root, ...metadataFaults(schema, path), ...(root.length > 0 ? [] : nodeFaults(schema, reader, path))]
 }
 
-/** Counts before anything recurses. */
-function sizeFaults(schema: JsonObject, path: FieldPath): FieldError[] {
+/** Whether a schema is too large or too deep for anything else to look at it. */
+export function sizeFaults(schema: Json, path: FieldPath): FieldError[] {
   let nodes = 0
   const queue: [Json, number][] = [[schema, 0]]
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {

@@ -10,6 +10,7 @@
  *
  * What is wrong with the schema itself is told as a list of faults (schema-faults.ts); nothing is made of it then.
  */
+import type { Pace } from '../base/pace.ts'
 import { at, child, type FieldError, type FieldPath, invalid } from '../model/field-error.ts'
 import { defined, isObject, type Json, type JsonObject } from '../model/json.ts'
 import { checkLabels } from '../model/label-rules.ts'
@@ -21,8 +22,8 @@ import { objectMeta } from '../schema/object-meta.ts'
 import { type Fields, field, type ListSchema, type ObjectSchema, type Schema, s } from '../schema/schema.ts'
 import { typeMeta } from '../schema/type-meta.ts'
 import { validate } from '../schema/validate.ts'
-import { type CompilePattern, loadPatterns } from './patterns.ts'
-import { type SchemaReader, schemaFaults } from './schema-faults.ts'
+import { compilePatterns } from './patterns.ts'
+import { type SchemaReader, schemaFaults, sizeFaults } from './schema-faults.ts'
 import { deepRule, ruleOf } from './value-rules.ts'
 
 export type StructuralSchema =
@@ -30,8 +31,15 @@ export type StructuralSchema =
   | { readonly outcome: 'invalid'; readonly faults: readonly FieldError[] }
 
 /** `path` is where the schema stands, for the faults. */
-export async function readStructuralSchema(schema: Json, vendor: Vendor, path: FieldPath): Promise<StructuralSchema> {
-  const reader: Reader = { vendor, prefix: vendor.extensionPrefix, compile: await patternsFor(schema), faults: [] }
+export async function readStructuralSchema(
+  schema: Json,
+  vendor: Vendor,
+  { path, pace }: { readonly path: FieldPath; readonly pace?: Pace | undefined },
+): Promise<StructuralSchema> {
+  const tooLarge = sizeFaults(schema, path)
+  if (tooLarge.length > 0) return { outcome: 'invalid', faults: tooLarge }
+  const compile = await compilePatterns(schema, pace)
+  const reader: Reader = { vendor, prefix: vendor.extensionPrefix, compile, faults: [] }
   const faults = schemaFaults(schema, reader, path)
   if (faults.length > 0) return { outcome: 'invalid', faults }
   const root = readRoot(schema as JsonObject, reader, path)
@@ -44,18 +52,17 @@ interface Reader extends SchemaReader {
   readonly faults: FieldError[]
 }
 
-/** Most schemas have no patterns, and then need no engine. */
-async function patternsFor(schema: Json): Promise<CompilePattern> {
-  const text = JSON.stringify(schema, (_, value) => (typeof value === 'bigint' ? 0 : value)) ?? ''
-  return text.includes('"pattern"') ? await loadPatterns() : () => ({ outcome: 'pattern', matches: () => true })
-}
-
 /** Every object has a type and metadata, whatever its schema says of them. */
 function readRoot(schema: JsonObject, reader: Reader, path: FieldPath): ObjectSchema {
   const { apiVersion: _a, kind: _k, metadata, ...properties } = (schema.properties ?? {}) as JsonObject
   const root = readNode({ ...schema, properties }, reader, path) as ObjectSchema
   const named = isObject(metadata) ? { ...objectMeta, check: deepRule(metadata, reader) } : objectMeta
-  return { ...root, fields: { ...typeMeta, metadata: field(1, named, { zero: 'write' }), ...root.fields } }
+  const { description: doc } = schema
+  return {
+    ...root,
+    ...(typeof doc === 'string' && { doc }),
+    fields: { ...typeMeta, metadata: field(1, named, { zero: 'write' }), ...root.fields },
+  }
 }
 
 function readNode(schema: JsonObject, reader: Reader, path: FieldPath): Schema {
@@ -112,7 +119,12 @@ function readFields(properties: JsonObject, reader: Reader, path: FieldPath): Fi
     Object.entries(properties).map(([name, inner]) => {
       const place = at(path, name)
       const schema = readNode(inner as JsonObject, reader, place)
-      return [name, field(0, schema, { zero: 'keep', ...defaultOf(inner as JsonObject, schema, reader, place) })]
+      const { description: doc } = inner as JsonObject
+      const about = typeof doc === 'string' ? { doc } : {}
+      return [
+        name,
+        field(0, schema, { zero: 'keep', ...about, ...defaultOf(inner as JsonObject, schema, reader, place) }),
+      ]
     }),
   )
 }

@@ -4,12 +4,23 @@
  *
  * A rule says nothing about values that its keyword is not about: `minLength` has no opinion on numbers.
  */
-import { at, child, type FieldError, type FieldPath, invalid, notSupported, required } from '../model/field-error.ts'
+import {
+  at,
+  child,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, sameJson } from '../model/json.ts'
+import type { Effort } from '../schema/effort.ts'
+import { mayTake } from './effort.ts'
 import { hasFormat } from './formats.ts'
 import type { CompilePattern } from './patterns.ts'
 
-export type ValueRule = (value: Json, path: FieldPath) => FieldError[]
+export type ValueRule = (value: Json, path: FieldPath, context: unknown, effort: Effort) => FieldError[]
 
 /** Makes the rule of a keyword; `schema` is the one that it stands in. */
 type MakeRule = (wanted: Json, schema: JsonObject, tools: Tools) => ValueRule
@@ -42,10 +53,17 @@ const length = (text: string) => [...text].length
 
 /** In the order that faults are looked for. */
 const keywords: { readonly [keyword: string]: MakeRule } = {
-  enum: (wanted) => (value, path) =>
-    (wanted as Json[]).some((item) => sameJson(item, value))
-      ? []
-      : [notSupported(path, value, (wanted as Json[]).map(String))],
+  enum: (wanted) => {
+    const texts = new Set((wanted as Json[]).filter((item) => typeof item === 'string'))
+    const others = (wanted as Json[]).filter((item) => typeof item !== 'string')
+    return (value, path, _, effort) => {
+      if (texts.has(value as string)) return []
+      if (others.length > 0 && !mayTake(effort, others.length)) return [tooMuch(path)]
+      return others.some((item) => sameJson(item, value))
+        ? []
+        : [notSupported(path, value, (wanted as Json[]).map(String))]
+    }
+  },
   maximum: (wanted, { exclusiveMaximum }) =>
     exclusiveMaximum === true
       ? ofNumbers((value) => value < (wanted as number), `should be less than ${wanted}`)
@@ -70,29 +88,38 @@ const keywords: { readonly [keyword: string]: MakeRule } = {
     hasFormat(String(wanted), value) ? [] : [invalid(path, value, `must be of the format ${wanted}`)],
   allOf: (wanted, _, tools) => {
     const all = alternatives(wanted, tools)
-    return (value, path) => all.flatMap((rule) => rule(value, path))
+    return (...about) => all.flatMap((rule) => rule(...about))
   },
   anyOf: (wanted, _, tools) => {
     const all = alternatives(wanted, tools)
-    return (value, path) => {
-      if (all.some((rule) => rule(value, path).length === 0)) return []
-      return [invalid(path, '', 'must validate at least one schema (anyOf)'), ...(all[0]?.(value, path) ?? [])]
+    return (value, path, ...rest) => {
+      if (all.some((rule) => rule(value, path, ...rest).length === 0)) return []
+      const first = all[0]?.(value, path, ...rest) ?? []
+      return [invalid(path, '', 'must validate at least one schema (anyOf)'), ...first]
     }
   },
   oneOf: (wanted, _, tools) => {
     const all = alternatives(wanted, tools)
-    return (value, path) => {
-      const held = all.filter((rule) => rule(value, path).length === 0).length
+    return (value, path, ...rest) => {
+      const held = all.filter((rule) => rule(value, path, ...rest).length === 0).length
       if (held === 1) return []
       const fault = invalid(path, '', `must validate one and only one schema (oneOf), but validates ${held}`)
-      return held === 0 ? [fault, ...(all[0]?.(value, path) ?? [])] : [fault]
+      return held === 0 ? [fault, ...(all[0]?.(value, path, ...rest) ?? [])] : [fault]
     }
   },
   not: (wanted, _, tools) => {
     const rule = deepRule(wanted as JsonObject, tools)
-    return (value, path) =>
-      rule(value, path).length > 0 ? [] : [invalid(path, '', 'must not validate the schema (not)')]
+    return (value, path, context, effort) => {
+      const holds = rule(value, path, context, effort).length === 0
+      // What is refused because it takes too long has not been found to differ.
+      if (effort.spent) return [tooMuch(path)]
+      return holds ? [invalid(path, '', 'must not validate the schema (not)')] : []
+    }
   },
+}
+
+function tooMuch(path: FieldPath): FieldError {
+  return forbidden(path, 'it takes too long to judge this object by its schema: make it smaller, or the schema simpler')
 }
 
 /** Of these only the first that fails is told. */
@@ -104,18 +131,35 @@ const stringKeywords: { readonly [keyword: string]: MakeRule } = {
   pattern: (wanted, _, { compile }) => {
     const compiled = compile(String(wanted))
     if (compiled.outcome === 'refused') return () => []
-    return ofStrings(compiled.matches, `should match '${wanted}'`)
+    const { matches, size } = compiled
+    const longest = Math.floor(maxMatchSteps / size)
+    return (value, path, _context, effort) => {
+      if (typeof value !== 'string') return []
+      if (value.length > longest) return [tooLong(path, longest)]
+      if (!mayTake(effort, size * value.length)) return [tooMuch(path)]
+      return matches(value) ? [] : [invalid(path, value, `should match '${wanted}'`)]
+    }
   },
+}
+
+/** A match cannot be interrupted; a step takes up to 50 nanoseconds. */
+const maxMatchSteps = 1_000_000
+
+function tooLong(path: FieldPath, longest: number): FieldError {
+  return forbidden(path, `must have at most ${longest} characters to be matched against its pattern`)
 }
 
 /** The rule of the keywords that stand in this schema itself; undefined when there are none. */
 export function ruleOf(schema: JsonObject, tools: Tools): ValueRule | undefined {
   const rules = makeRules(keywords, schema, tools)
   const ofText = makeRules(stringKeywords, schema, tools)
-  if (ofText.length > 0) rules.push((value, path) => firstFaults(ofText, value, path))
+  if (ofText.length > 0) rules.push((...about) => firstFaults(ofText, about))
   if (rules.length === 0) return undefined
-  return (value, path) => rules.flatMap((rule) => rule(value, path))
+  return (...about) => rules.flatMap((rule) => rule(...about))
 }
+
+/** What it takes to ask one alternative about one value, in the steps of a pattern. */
+const alternativeSteps = 10
 
 /** Like `ruleOf`, with the demands on members and elements below. */
 export function deepRule(schema: JsonObject, tools: Tools): ValueRule {
@@ -123,16 +167,18 @@ export function deepRule(schema: JsonObject, tools: Tools): ValueRule {
   const properties = isObject(schema.properties) ? Object.entries(schema.properties) : []
   const below = properties.map(([name, inner]) => [name, deepRule(inner as JsonObject, tools)] as const)
   const element = isObject(schema.items) ? deepRule(schema.items, tools) : undefined
-  return (value, path) => [
-    ...(here?.(value, path) ?? []),
-    ...below.flatMap(([name, rule]) => ofMember(rule, value, name, path)),
-    ...(element && Array.isArray(value) ? value.flatMap((item, i) => element(item, at(path, i))) : []),
-  ]
-}
-
-function ofMember(rule: ValueRule, value: Json, name: string, path: FieldPath): FieldError[] {
-  const member = isObject(value) ? own(value, name) : undefined
-  return member === undefined ? [] : rule(member, child(path, name))
+  return (value, path, ...rest) => {
+    const [, effort] = rest
+    if (!mayTake(effort, alternativeSteps)) return [tooMuch(path)]
+    return [
+      ...(here?.(value, path, ...rest) ?? []),
+      ...below.flatMap(([name, rule]) => {
+        const member = isObject(value) ? own(value, name) : undefined
+        return member === undefined ? [] : rule(member, child(path, name), ...rest)
+      }),
+      ...(element && Array.isArray(value) ? value.flatMap((item, i) => element(item, at(path, i), ...rest)) : []),
+    ]
+  }
 }
 
 function alternatives(wanted: Json, tools: Tools): ValueRule[] {
@@ -146,9 +192,9 @@ function makeRules(table: { readonly [keyword: string]: MakeRule }, schema: Json
   })
 }
 
-function firstFaults(rules: readonly ValueRule[], value: Json, path: FieldPath): FieldError[] {
+function firstFaults(rules: readonly ValueRule[], about: Parameters<ValueRule>): FieldError[] {
   for (const rule of rules) {
-    const faults = rule(value, path)
+    const faults = rule(...about)
     if (faults.length > 0) return faults
   }
   return []

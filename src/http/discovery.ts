@@ -7,6 +7,7 @@ import { stringifyJson } from '../codec/json.ts'
 import { noSuchPath } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
 import { apiVersionOf, groupName, type Vendor } from '../model/vendor.ts'
+import { compareVersions } from '../model/version-order.ts'
 import { type Catalogue, whileUnchanged } from '../registry/catalogue.ts'
 import type { Served } from '../registry/served.ts'
 import type { Kind } from '../schema/kind.ts'
@@ -127,9 +128,10 @@ function groupEntry(name: string, served: readonly Served[]): JsonObject {
   return { name, versions, preferredVersion: versions[0]! }
 }
 
-/** The versions of a group in the order of its kinds: the preferred one first. */
+/** The versions of a group in the order of its kinds: the preferred one first. Custom kinds come in no order. */
 function versionsOf(served: readonly Served[]): string[] {
-  return [...new Set(served.map(({ kind }) => kind.version))]
+  const versions = [...new Set(served.map(({ kind }) => kind.version))]
+  return served.every(({ kind }) => kind.evolution !== undefined) ? versions.sort(compareVersions) : versions
 }
 
 function resourceList(apiVersion: string, served: readonly Served[]): JsonObject {
@@ -147,6 +149,7 @@ function mainEntry(served: Served): JsonObject {
   const { kind, verbs, endpoint } = served
   return {
     ...entryOf(kind.plural, served),
+    singularName: kind.singular ?? '',
     kind: kind.kind,
     verbs: [...verbs],
     ...(kind.shortNames ? { shortNames: [...kind.shortNames] } : {}),
@@ -158,9 +161,8 @@ function mainEntry(served: Served): JsonObject {
 /** Tells by change that objects are stored in another version. */
 function storageHash({ kind, vendor }: Served): string {
   const { group, version } = kind.conversion?.stored ?? kind
-  const hash = createHash('sha256')
-    .update(`${apiVersionOf(vendor, group, version)}/${kind.kind}`)
-    .digest()
+  const storedAs = kind.evolution?.storedAs ?? apiVersionOf(vendor, group, version)
+  const hash = createHash('sha256').update(`${storedAs}/${kind.kind}`).digest()
   return hash.subarray(0, 8).toString('base64')
 }
 

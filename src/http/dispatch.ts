@@ -9,6 +9,7 @@ import { apiVersionOf } from '../model/vendor.ts'
 import type { Verb } from '../model/verb.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import type { Resource, ServedType } from '../registry/resource.ts'
+import type { Deprecation } from '../schema/kind.ts'
 import { agreeOnForm } from './agree.ts'
 import type { Exchange } from './exchange.ts'
 import type { Step } from './pipeline.ts'
@@ -33,6 +34,8 @@ export interface Routes {
   readonly paths: readonly PathHandler[]
   readonly admission: Admission
   readonly watchMetrics: WatchMetrics
+  /** Resolves when a type that is not served may have come to be, where it could be on its way. */
+  readonly arrival?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
 }
 
 /** What is done with stored objects. */
@@ -47,13 +50,9 @@ const handlers: { readonly [V in Verb]: Handler } = {
   deletecollection: handleDeleteCollection,
 }
 
-export function dispatch({ catalogue, paths, admission, watchMetrics }: Routes): Step {
+export function dispatch({ catalogue, paths, admission, watchMetrics, arrival }: Routes): Step {
   const aside = new Aside()
-  return (exchange) => {
-    const { info } = exchange
-    exchange.aside = aside
-    if (!info.resource) return handlePath(paths, exchange, info)
-    const served = catalogue.find(info.group, info.version, info.plural)
+  const handle = (exchange: Exchange, info: ResourceInfo, served: ServedType | undefined) => {
     if (served === undefined || !isPlaced(served, info)) throw noSuchPath()
     const verb = verbOf(served, info, exchange.transport.method)
     exchange.served = served
@@ -63,6 +62,17 @@ export function dispatch({ catalogue, paths, admission, watchMetrics }: Routes):
     const resource = resourceOf(served, info)
     agreeOnForm(exchange, resource)
     return handlers[verb]({ exchange, info, resource, admission, watchMetrics })
+  }
+  const find = ({ group, version, plural }: ResourceInfo) => catalogue.find(group, version, plural)
+  return (exchange) => {
+    const { info } = exchange
+    exchange.aside = aside
+    if (!info.resource) return handlePath(paths, exchange, info)
+    const served = find(info)
+    const arriving = served === undefined ? arrival?.(info) : undefined
+    return arriving === undefined
+      ? handle(exchange, info, served)
+      : arriving.then(() => handle(exchange, info, find(info)))
   }
 }
 
@@ -81,10 +91,18 @@ function isPlaced({ kind }: ServedType, { namespace, name }: ResourceInfo): bool
 
 function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: ServedType): void {
   if (kind.deprecated === undefined) return
-  const { since, until, instead } = kind.deprecated
+  exchange.warn(deprecationOf(kind.deprecated, { kind, apiVersion, vendor }))
+}
+
+function deprecationOf(
+  deprecated: Deprecation,
+  { kind, apiVersion, vendor }: Pick<ServedType, 'kind' | 'apiVersion' | 'vendor'>,
+): string {
+  if ('warning' in deprecated) return deprecated.warning
+  const { since, until, instead } = deprecated
   const use = instead && `; use ${apiVersionOf(vendor, instead.group, instead.version)} ${instead.kind}`
   const end = until && `, unavailable in ${until}+`
-  exchange.warn(`${apiVersion} ${kind.kind} is deprecated in ${since}+${end ?? ''}${use ?? ''}`)
+  return `${apiVersion} ${kind.kind} is deprecated in ${since}+${end ?? ''}${use ?? ''}`
 }
 
 const reading: ReadonlySet<string> = new Set<Verb>(['get', 'list', 'watch'])

@@ -11,7 +11,7 @@ import { ApiError, badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { groupName, profileNames, vendorOf } from '../model/vendor.ts'
-import { readVersion } from '../registry/conversion.ts'
+import { formOf, readVersion } from '../registry/conversion.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Virtual } from '../registry/served.ts'
 import { type Column, defaultColumns } from '../schema/columns.ts'
@@ -161,7 +161,7 @@ function rowObject(view: View, object: ApiObject): JsonObject | null {
 
 /** The events of a watch in this view. Only the first Table of a watch carries the columns. */
 export function projectedEvents(view: View<Resource>): EventForm {
-  const name = `${view.resource.apiVersion} ${view.projection.as} ${metaVersion(view)} ${view.include}`
+  const name = `${formOf(view.resource)} ${view.projection.as} ${metaVersion(view)} ${view.include}`
   const rest = eventForm(`${name} rest`, ({ json }) => viewOf(view, readVersion(view.resource, json), false))
   if (view.projection.as !== 'Table') return rest
   const first = eventForm(`${name} first`, ({ json }) => viewOf(view, readVersion(view.resource, json), true))

@@ -123,7 +123,8 @@ export class RequestMetrics {
   #countDeprecated({ served, info }: Exchange): void {
     if (served?.kind.deprecated === undefined || !info?.resource) return
     const { group, plural, kind } = served
-    const release = served.kind.deprecated.until?.replace(/^v/, '') ?? ''
+    const { deprecated } = served.kind
+    const release = 'until' in deprecated ? (deprecated.until?.replace(/^v/, '') ?? '') : ''
     this.#deprecated.at(group, kind.version, plural, info.subresource, release).value = 1
   }
 }

@@ -1,5 +1,6 @@
 /** The only list of kinds: adding one is its file, its test and a line here. Of a group's versions the first is preferred. */
 import type { Kind } from '../schema/kind.ts'
+import { customResourceDefinition } from './apiextensions/custom-resource-definition.ts'
 import { tokenReview } from './authentication/token-review.ts'
 import { horizontalPodAutoscaler } from './autoscaling/horizontal-pod-autoscaler.ts'
 import { horizontalPodAutoscalerV1 } from './autoscaling/horizontal-pod-autoscaler-v1.ts'
@@ -62,4 +63,5 @@ export const allKinds: readonly Kind[] = [
   lease,
   runtimeClass,
   runtimeClassV1beta1,
+  customResourceDefinition,
 ]

@@ -56,6 +56,12 @@ export class Catalogue {
     this.#set(this.#types.filter((served) => !gone.has(served)))
   }
 
+  /** Serves other types in the place of these. */
+  replace(types: readonly ServedType[], others: readonly ServedType[]): void {
+    const gone = new Set(types)
+    this.#set([...this.#types.filter((served) => !gone.has(served)), ...others])
+  }
+
   #set(types: readonly ServedType[]): void {
     const all = types.filter(({ kind }) => this.#isServed(kind))
     this.#types = types

@@ -13,7 +13,7 @@ import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { inStoredForm } from '../schema/complete.ts'
 import { decode } from '../schema/decode.ts'
-import { readObject } from './read-stored.ts'
+import { readStored } from './read-stored.ts'
 import type { Resource } from './resource.ts'
 
 /** A stored object as this version shows it. */
@@ -24,21 +24,33 @@ export function fromStored({ kind, apiVersion, vendor }: Resource, object: ApiOb
 
 /** An object, given as the JSON of what is stored, as this version shows it. */
 export function readVersion(resource: Resource, json: Buffer): ApiObject {
-  return fromStored(resource, readObject(json))
+  return fromStored(resource, readStored((resource.stored ?? resource).kind, json))
 }
 
 /** The same as JSON: the very bytes where this is the stored version. */
 export function jsonOf(resource: Resource, json: Buffer): Buffer {
-  if (resource.stored === undefined) return json
+  if (resource.stored === undefined) return resource.kind.evolution?.readJson(json) ?? json
   return Buffer.from(stringifyJson(asJson(readVersion(resource, json))))
 }
 
 /** How the events of this version are written. */
 export function eventsOf(resource: Resource): EventForm {
-  if (resource.stored === undefined) return jsonEvents
+  if (isAsStored(resource)) return jsonEvents
   const encode = (type: EventType, { json }: CachedObject) =>
-    Buffer.from(`{"type":"${type}","object":${stringifyJson(asJson(readVersion(resource, json)))}}\n`)
-  return { name: `json ${resource.apiVersion}`, encode }
+    Buffer.concat([Buffer.from(`{"type":"${type}","object":`), jsonOf(resource, json), closing])
+  return { name: `json ${formOf(resource)}`, encode }
+}
+
+const closing = Buffer.from('}\n')
+
+/** Whether objects are sent as they are stored. */
+export function isAsStored({ stored, kind }: Resource): boolean {
+  return stored === undefined && kind.evolution === undefined
+}
+
+/** Tells apart what objects of one kind look like in its versions, and under its definitions. */
+export function formOf({ apiVersion, kind }: Resource): string {
+  return kind.evolution === undefined ? apiVersion : `${apiVersion} ${kind.evolution.id}`
 }
 
 /** Between any two versions of the kind, for objects as merging sees them: not decoded. Undefined where there is one. */
@@ -54,6 +66,9 @@ export function inVersions({ versions }: Resource): InVersion | undefined {
 }
 
 function convert(from: Resource, to: Resource, object: JsonObject): JsonObject {
+  // The versions of a custom kind differ in what they know, not in what it is called.
+  if (to.kind.evolution !== undefined)
+    return asJson(asObject(decode(to.kind.schema, { ...object, apiVersion: to.apiVersion }).value))
   const decoded = asObject(decode(from.kind.schema, object).value)
   return asJson(fromStored(to, inStoredForm(from, decoded)))
 }

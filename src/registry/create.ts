@@ -71,6 +71,8 @@ type Outcome = Buffer | 'unguarded' | ApiError
 
 async function createOnce(context: WriteContext, { object, managed }: NewObject): Promise<Outcome> {
   const guards: Guard[] = []
+  const standing = await context.resource.standing?.()
+  if (standing !== undefined && !context.dryRun) guards.push(standing)
   const named = nameObject(context, object)
   const owned = managed ? named : await withManagers(context, context.resource.empty, named)
   await context.pace.rest()
@@ -126,7 +128,8 @@ async function throwIfInvalid(write: WriteContext, object: ApiObject): Promise<v
     () => kind.rules.validate?.(object, context),
     () => kind.rules.validateCreate?.(object, context),
   ])
-  if (errors.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', errors)
+  const judged = errors.length > 0 ? errors : await kind.rules.judge?.(object, undefined, { ...context, pace })
+  if (judged?.length) throw invalidObject(kindRef(resource), object.metadata.name ?? '', judged)
 }
 
 async function persist(context: WriteContext, object: ApiObject, guards: readonly Guard[]): Promise<Outcome> {

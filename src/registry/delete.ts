@@ -9,7 +9,7 @@ import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/obj
 import { admissionRequest } from './admission-request.ts'
 import { claimChanges } from './claims.ts'
 import { fromStored } from './conversion.ts'
-import { readObject } from './read-stored.ts'
+import { readStored } from './read-stored.ts'
 import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
 import {
   commitObject,
@@ -50,7 +50,7 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
     await readMostRecent(resource)
     const stored = resource.cache.get(keyOf(resource, namespace, name))
     if (stored === undefined) return await deleteUnreadable(context, name, options)
-    const previous = readObject(stored.json)
+    const previous = readStored(resource.kind, stored.json)
     const deleted = await attemptDelete(context, previous, stored.revision, options)
     if (deleted !== 'lost') return { ...deleted, object: fromStored(versionOf(context), deleted.object) }
   }

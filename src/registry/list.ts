@@ -7,7 +7,7 @@
  */
 import { Pace } from '../base/pace.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
-import { badRequest } from '../model/api-error.ts'
+import { badRequest, noSuchPath } from '../model/api-error.ts'
 import { parseVersion } from '../model/resource-version.ts'
 import { findObjects } from './find.ts'
 import { type HistoryPage, listAll, listPage } from './list-history.ts'
@@ -46,6 +46,8 @@ type At = { readonly exact: number; readonly after?: string } | 'now'
 
 export async function list(resource: Resource, query: ListQuery): Promise<ListPage> {
   const at = await chooseState(resource, query)
+  // Its kind has ceased to be served meanwhile: what is left of it is of the past.
+  if (resource.cache.retired) throw noSuchPath()
   if (at === 'now') return await fromCache(resource, query, resource.caches.revision)
   if (isUnchangedSince(resource, at.exact)) return await fromCache(resource, query, at.exact, at.after)
   return await fromStore(resource, query, at.exact, at.after)

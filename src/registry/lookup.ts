@@ -2,22 +2,22 @@
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { Found, ListQuery, Lookup, ObjectName, StoredType } from '../model/lookup.ts'
 import type { Catalogue } from './catalogue.ts'
-import { readObject } from './read-stored.ts'
+import { readStored } from './read-stored.ts'
 import { keyOf, type Resource, readMostRecent } from './resource.ts'
 
 export function lookupIn(catalogue: Catalogue): Lookup {
   // Every write asks for its namespace: what is asked for is read once per state of it, and forgotten with that.
   const read = new WeakMap<CachedObject, Found>()
-  const open = (cached: CachedObject): Found => {
+  const open = ({ kind }: Resource, cached: CachedObject): Found => {
     const { key, revision } = cached
-    const found = read.get(cached) ?? { key, revision, object: readObject(cached.json) }
+    const found = read.get(cached) ?? { key, revision, object: readStored(kind, cached.json) }
     read.set(cached, found)
     return found
   }
   const known = (type: StoredType, { namespace, name }: ObjectName) => {
     const resource = stored(catalogue, type)
     const cached = resource.cache.get(keyOf(resource, namespace, name))
-    return cached && open(cached)
+    return cached && open(resource, cached)
   }
   return {
     known,
@@ -28,7 +28,8 @@ export function lookupIn(catalogue: Catalogue): Lookup {
     list: (type, { namespace, label }: ListQuery) => {
       const matches = label && (({ selectable }: CachedObject) => selectable.labels?.[label.key] === label.value)
       const demand = label && { key: label.key, values: new Set([label.value]) }
-      return [...stored(catalogue, type).cache.slices({ namespace, matches, demand })].flat().map(open)
+      const resource = stored(catalogue, type)
+      return [...resource.cache.slices({ namespace, matches, demand })].flat().map((cached) => open(resource, cached))
     },
   }
 }

@@ -11,7 +11,7 @@ import type { Gates } from '../model/feature-gates.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
 import { groupName, type Vendor } from '../model/vendor.ts'
 import type { Kind, ShownAs } from '../schema/kind.ts'
-import type { Store } from '../store/store.ts'
+import type { Guard, Store } from '../store/store.ts'
 import type { ContinueTokens } from './continue-token.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { HistoryReaders } from './history-readers.ts'
@@ -33,6 +33,10 @@ export interface RegistryParts {
   readonly lifetimeSeconds: number
   /** What objects may hold one at a time: addresses, ports. */
   readonly pools: readonly Pool[]
+  /**
+   * For kinds that may cease to be: what every new object rests on. Throws ApiError where none may be created any more.
+   */
+  readonly standing?: () => Guard | Promise<Guard>
 }
 
 export interface Resource extends Served, RegistryParts {
@@ -81,15 +85,24 @@ function serveVirtual(kind: Kind, parts: RegistryParts, endpoints: readonly Endp
 
 interface Serving {
   readonly parts: RegistryParts
-  readonly endpoints: readonly Endpoint[]
+  readonly endpoints?: readonly Endpoint[]
 }
 
 /** The stored version of a kind, and all others of it that are among `kinds`. */
-function serveVersions(kind: Kind, kinds: readonly Kind[], { parts, endpoints }: Serving): Resource[] {
+function serveVersions(kind: Kind, kinds: readonly Kind[], serving: Serving): Resource[] {
+  return serveTogether([kind, ...kinds.filter(({ conversion }) => conversion?.stored === kind)], serving)
+}
+
+/**
+ * All versions of one kind: they share cache and keys. Those with a conversion are versions of the first; those that a
+ * user defined have none, as each reads whatever is stored.
+ */
+export function serveTogether(kinds: readonly [Kind, ...Kind[]], { parts, endpoints = [] }: Serving): Resource[] {
+  const [{ group, plural }] = kinds
   const versions: Resource[] = []
   const shared = {
     ...parts,
-    cache: parts.caches.add(kind.group, kind.plural),
+    cache: parts.caches.add(group, plural),
     turns: new Turns(),
     time: timeOf(parts.clock),
     versions,
@@ -101,9 +114,7 @@ function serveVersions(kind: Kind, kinds: readonly Kind[], { parts, endpoints }:
       if (as !== undefined) views.set(name, showAs(as, stored ?? own))
     return own
   }
-  const stored = serve(kind, undefined)
-  const others = kinds.filter(({ conversion }) => conversion?.stored === kind)
-  versions.push(stored, ...others.map((other) => serve(other, stored)))
+  for (const kind of kinds) versions.push(serve(kind, kind.conversion === undefined ? undefined : versions[0]))
   return versions
 }
 

@@ -16,13 +16,14 @@ import { type ApiObject, asJson } from '../model/object.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
 import { storedSteps } from '../schema/complete.ts'
 import { validate } from '../schema/validate.ts'
+import type { Guard } from '../store/store.ts'
 import { admissionRequest } from './admission-request.ts'
 import { allocate } from './claims.ts'
 import { fromStored, jsonOf } from './conversion.ts'
 import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
 import { keptMetadata, namesVersion, validateMetadata, validateMetadataUpdate } from './metadata.ts'
-import { readObject } from './read-stored.ts'
+import { readStored } from './read-stored.ts'
 import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
 import {
   commitObject,
@@ -44,6 +45,8 @@ export interface Next {
   readonly object: ApiObject
   /** Whether its managedFields say already who owns what; else that is read off the difference. */
   readonly managed: boolean
+  /** Other objects that it rests on: it is stored only if they are at these revisions. */
+  readonly guards?: readonly Guard[] | undefined
 }
 
 export interface Updated {
@@ -147,14 +150,14 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
   if (stored === undefined) throw absent(context.resource, context.namespace, name)
   const version = versionOf(context)
   await context.pace.rest()
-  const previous = readObject(stored.json)
+  const previous = readStored(context.resource.kind, stored.json)
   await context.pace.rest()
-  const { object, managed } = await transform(fromStored(version, previous))
+  const { object, managed, guards } = await transform(fromStored(version, previous))
   await context.pace.rest()
   assertOwnCount(object)
   await context.pace.rest()
   const inStored = await context.pace.run(storedSteps(version, object, previous))
-  return await attemptUpdate(context, { previous, next: { object: inStored, managed }, stored })
+  return await attemptUpdate(context, { previous, next: { object: inStored, managed, guards }, stored })
 }
 
 interface Attempt<N> {
@@ -179,7 +182,8 @@ async function attemptUpdate(context: WriteContext, { previous, next, stored }: 
   await context.pace.rest()
   await context.admission.validate(requestOf(context, prepared, previous))
   await context.pace.rest()
-  return await persist(context, { previous, next: prepared, stored, named: namesVersion(next.object) })
+  const { guards } = next
+  return await persist(context, { previous, next: prepared, stored, named: namesVersion(next.object), guards })
 }
 
 function assertNamesVersion({ kind, group, plural }: Resource, object: ApiObject): void {
@@ -244,17 +248,22 @@ async function throwIfInvalid(write: WriteContext, next: ApiObject, previous: Ap
     () => kind.rules.validate?.(next, context),
     () => kind.rules.validateUpdate?.(next, previous, context),
   ])
-  if (errors.length > 0) throw invalidObject(writtenKind(write), next.metadata.name ?? '', errors)
+  const judged = errors.length > 0 ? errors : await kind.rules.judge?.(next, previous, { ...context, pace })
+  if (judged?.length) throw invalidObject(writtenKind(write), next.metadata.name ?? '', judged)
 }
 
-async function persist(context: WriteContext, attempt: Attempt<ApiObject> & { named: boolean }): Promise<Outcome> {
-  const { previous, next, stored, named } = attempt
+interface Persisting extends Attempt<ApiObject>, Pick<Next, 'guards'> {
+  readonly named: boolean
+}
+
+async function persist(context: WriteContext, attempt: Persisting): Promise<Outcome> {
+  const { previous, next, stored, named, guards } = attempt
   if (isUnchanged(next, previous)) return { result: 'judged', json: stored.json }
   await context.pace.rest()
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, attempt)
   if (context.dryRun) return { result: 'judged', json: unstored(next, stored.revision) }
-  const result = await commitObject(context, next, { previous, expected: stored.revision })
+  const result = await commitObject(context, next, { previous, expected: stored.revision, guards })
   if (result.outcome === 'stored') return { result: 'stored', json: result.json }
   // Where nobody has changed the object, another holds by now what this was to hold: it is decided anew.
   if (named && result.current?.revision !== stored.revision) throw modified(context.resource, next.metadata.name!)

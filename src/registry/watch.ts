@@ -12,7 +12,7 @@ import type { CacheEvent, EventForm, EventType } from '../cache/event.ts'
 import { concerns } from '../cache/kind-cache.ts'
 import type { Selection, Watcher } from '../cache/watcher.ts'
 import { UnreadableValue } from '../codec/stored.ts'
-import { expired } from '../model/api-error.ts'
+import { expired, noSuchPath } from '../model/api-error.ts'
 import { parseVersion } from '../model/resource-version.ts'
 import { RevisionGone } from '../store/store.ts'
 import { findObjects } from './find.ts'
@@ -49,6 +49,7 @@ interface Start {
 export async function watch(resource: Resource, query: WatchQuery): Promise<Watching> {
   const { resourceVersion, selection, form } = query
   const start = await startOf(resource, selection, resourceVersion)
+  if (resource.cache.retired) throw noSuchPath()
   // In the same turn, so that the loss of the feed closes it however early that is.
   const watcher = resource.cache.watch(selection, form)
   return { watcher, before: replay(resource, { start, watcher, user: query.user, sent: query.sent }) }

@@ -134,7 +134,7 @@ export interface Replaced {
   /** The revision that the key must be at; 0: absent. */
   readonly expected: number
   /** What the write rests on. */
-  readonly guards?: readonly Guard[]
+  readonly guards?: readonly Guard[] | undefined
 }
 
 /**
@@ -148,7 +148,7 @@ export async function commitObject(
 ): Promise<Stored | Conflict> {
   assertKind(resource, object)
   const key = keyOf(resource, namespace, object.metadata.name!)
-  const value = await pace.run(encodeSteps(key, object, headerOf(resource, object)))
+  const value = await pace.run(encodeSteps(key, asStored(resource, object), headerOf(resource, object)))
   const lifetimeSeconds = resource.kind.life.expires ? resource.lifetimeSeconds : undefined
   // A new object has a uid that was drawn for it.
   const unique = expected === 0
@@ -173,6 +173,10 @@ export function failedHalfway(error: unknown, done: string): unknown {
 function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
   if (object.apiVersion !== apiVersion || object.kind !== kind.kind)
     throw new TypeError(`an object of kind ${object.kind} in ${object.apiVersion} is not stored among ${kind.plural}`)
+}
+
+function asStored({ kind }: Resource, object: ApiObject): ApiObject {
+  return kind.evolution === undefined ? object : kind.evolution.store(object)
 }
 
 /** The JSON of an object that is not stored: a dry run, or one that is gone. Refuses what would not be stored. */

@@ -6,7 +6,7 @@ import type { Vendor } from '../model/vendor.ts'
 
 export interface Column<T = ApiObject> {
   readonly name: string
-  readonly type: 'string' | 'integer' | 'boolean' | 'date'
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
   readonly format: string
   readonly description: string
   /** 0: always shown; above: only in wide tables. */

@@ -1,4 +1,5 @@
 /** What the rules of a kind or type may need to know besides the value. */
+import type { Pace } from '../base/pace.ts'
 import type { Gates } from '../model/feature-gates.ts'
 import type { User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
@@ -11,6 +12,11 @@ export interface RuleContext {
   readonly through?: string
   /** The features that are on. */
   readonly gates?: Gates
+}
+
+/** What rules that take long may need besides: how to let others have a turn. */
+export interface JudgeContext extends RuleContext {
+  readonly pace: Pace
 }
 
 /** What rules that prepare an object for the store may need besides: who writes it, and when. */

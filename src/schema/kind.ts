@@ -14,7 +14,7 @@ import type { Vendor } from '../model/vendor.ts'
 import type { Verb } from '../model/verb.ts'
 import type { KindClaims } from './claims.ts'
 import type { Column } from './columns.ts'
-import type { PrepareContext, RuleContext } from './context.ts'
+import type { JudgeContext, PrepareContext, RuleContext } from './context.ts'
 import { objectMeta } from './object-meta.ts'
 import { type Fields, field, type InferFields, type ObjectSchema, s } from './schema.ts'
 import { typeMeta } from './type-meta.ts'
@@ -45,6 +45,10 @@ export interface KindNames {
   readonly version: string
   readonly kind: string
   readonly plural: string
+  /** One object of the kind on the command line; the kind in lower case is understood anyway. */
+  readonly singular?: string
+  /** The kind of lists; the kind with `List` after it unless said otherwise. */
+  readonly listKind?: string
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: Scope
@@ -66,6 +70,8 @@ export interface KindRules<T> {
   /** Rules for new objects alone: what is stored is not judged by them again. */
   readonly validateCreate?: (object: T, context: RuleContext) => FieldError[]
   readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[]
+  /** What takes long to judge, or needs what must be loaded first. Asked when all other rules are content. */
+  readonly judge?: (object: T, previous: T | undefined, context: JudgeContext) => Promise<FieldError[]>
   /** What the writer of a valid object should know; `previous` is undefined for a new one. */
   readonly warnings?: (object: T, previous: T | undefined, context: RuleContext) => string[]
 }
@@ -109,11 +115,15 @@ export interface KindViews<T> {
   readonly selectable?: (object: T) => { [path: FieldPath]: string }
   /** Subresources that are views of the object itself, each with the fields it may change. */
   readonly subresources?: { readonly [name: string]: Subresource<T> }
+  /** Its lists are as those of custom resources: items carry their apiVersion and kind, and `continue` may be empty. */
+  readonly typedItems?: boolean
   /** Messages do not show its values. */
   readonly confidential?: boolean
 }
 
-export interface Deprecation {
+export type Deprecation = BuiltInDeprecation | { readonly warning: string }
+
+export interface BuiltInDeprecation {
   /** The API level since which it is deprecated: `v1.22`. */
   readonly since: string
   /** The API level from which it may be gone, where that is known. */
@@ -154,6 +164,22 @@ export interface Kind extends KindNames {
   readonly selectorNames?: { readonly [path: FieldPath]: FieldPath }
   /** Of a version that is not the stored one. */
   readonly conversion?: Conversion & { readonly stored: Kind }
+  /** Of a kind whose definition may change while its objects stay. */
+  readonly evolution?: Evolution
+}
+
+/** How objects are read that were stored under another definition of the kind, or in another of its versions. */
+export interface Evolution {
+  /** Differs wherever the definition does: encoded forms of an object are kept under it. */
+  readonly id: string
+  /** The apiVersion that objects have in the store, whichever version they are written through. */
+  readonly storedAs: string
+  /** An object of this version as it is stored: what the stored version does not know is lost. */
+  readonly store: (object: ApiObject) => ApiObject
+  /** An object as this version has it now. */
+  readonly read: (object: ApiObject) => ApiObject
+  /** The same from JSON to JSON: the very bytes where nothing differs. Each object is looked at once. */
+  readonly readJson: (json: Buffer) => Buffer
 }
 
 /** The way between a version and the stored one. Pure functions; the apiVersion of what they give does not count. */

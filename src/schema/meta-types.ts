@@ -20,8 +20,14 @@ export const listMeta = s.object(
   { name: 'meta.v1.ListMeta', doc: 'What every list has beside its items.' },
 )
 
+interface ListedKind {
+  readonly kind: string
+  readonly listKind?: string
+  readonly schema: ObjectSchema
+}
+
 /** The list of a kind: what a GET of its collection answers with. */
-export function listOf({ kind, schema }: { kind: string; schema: ObjectSchema }): ObjectSchema {
+export function listOf({ kind, schema, listKind = `${kind}List` }: ListedKind): ObjectSchema {
   return s.object(
     {
       ...typeMeta,
@@ -32,7 +38,7 @@ export function listOf({ kind, schema }: { kind: string; schema: ObjectSchema })
         doc: 'The objects, in the order of their names.',
       }),
     },
-    { name: `${kind}List`, doc: `A list of objects of the kind ${kind}.` },
+    { name: listKind, doc: `A list of objects of the kind ${kind}.` },
   )
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, typeName } from '../model/json.ts'
 import type { RuleContext } from './context.ts'
+import type { Effort } from './effort.ts'
 import { fits } from './fits.ts'
 import type { Choice, Field, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 import { somewhere } from './somewhere.ts'
@@ -38,7 +39,7 @@ const hasRules = somewhere((schema) => {
 })
 
 export function validate(schema: Schema, value: Json, context: RuleContext): FieldError[] {
-  const validation: Validation = { context, errors: [] }
+  const validation: Validation = { context, errors: [], effort: { steps: 0, began: undefined, spent: false } }
   check(schema, value, '', validation)
   return validation.errors
 }
@@ -47,6 +48,7 @@ interface Validation {
   readonly context: RuleContext
   /** What was found so far, in the order of the schema. */
   readonly errors: FieldError[]
+  readonly effort: Effort
 }
 
 function check(schema: Schema, value: Json, path: FieldPath, validation: Validation): void {
@@ -57,7 +59,8 @@ function check(schema: Schema, value: Json, path: FieldPath, validation: Validat
   }
   if (value === null && schema.nullable) return
   checkType(schema, value, path, validation)
-  for (const error of schema.check?.(value, path, validation.context) ?? []) validation.errors.push(error)
+  for (const error of schema.check?.(value, path, validation.context, validation.effort) ?? [])
+    validation.errors.push(error)
 }
 
 function checkType(schema: Schema, value: Json, path: FieldPath, validation: Validation): void {

@@ -21,6 +21,7 @@ import { openCaches } from './caches.ts'
 import { openCatalogue } from './catalogue.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { keepClaims } from './claims-repair.ts'
+import { startCustomResources } from './custom-resources.ts'
 import { makeAuthenticator } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
 import { openListener, urlOf } from './listener.ts'
@@ -91,16 +92,24 @@ async function join(
   const caches = openCaches(store, failed, log)
   const readiness = readinessOf({ store, caches, failed })
   const components = [readiness.store]
-  const { catalogue, lookup } = await openCatalogue(options, { store, caches, clock, kinds, authenticator, components })
+  const { catalogue, lookup, registry } = await openCatalogue(options, {
+    store,
+    caches,
+    clock,
+    kinds,
+    authenticator,
+    components,
+  })
   const admission = await makeAdmission(options, { vendor, lookup, authorizer }, metrics.admission)
   opened.defer(() => caches.stop())
   await caches.start()
+  const custom = await startCustomResources(catalogue, registry, { log, opened })
   await createSystemNamespaces(catalogue)
   opened.defer(keepClaims(catalogue, log))
 
   const exposer = exposerOf(metrics, catalogue)
   const paths = servedPaths({ catalogue, ready: readiness.checks, exposer, address: () => url.host })
-  const routes = { catalogue, paths, admission, watchMetrics: metrics.watches }
+  const routes = { catalogue, paths, admission, watchMetrics: metrics.watches, arrival: custom?.arrival }
   const handling = handleRequests({ vendor, authorizer, routes, metrics: metrics.requests, log, clock })
   opened.defer(() => handling.close())
 

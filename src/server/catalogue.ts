@@ -2,6 +2,8 @@
 import type { Authenticator } from '../authn/authenticator.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Caches } from '../cache/caches.ts'
+import { withSchemaRules } from '../custom/definition.ts'
+import { customResourceDefinition } from '../kinds/apiextensions/custom-resource-definition.ts'
 import type { Lookup } from '../model/lookup.ts'
 import { apiAudience, vendorOf } from '../model/vendor.ts'
 import { Catalogue } from '../registry/catalogue.ts'
@@ -54,6 +56,7 @@ export async function openCatalogue(options: ServerOptions, parts: CataloguePart
     lifetimeSeconds: Math.ceil(options.eventTtl / 1000),
     pools: servicePools(options),
   }
-  catalogue.add(serveKinds(kinds, registry, endpoints))
+  const judged = kinds.map((kind) => (kind === customResourceDefinition ? withSchemaRules(kind) : kind))
+  catalogue.add(serveKinds(judged, registry, endpoints))
   return { catalogue, lookup, registry }
 }

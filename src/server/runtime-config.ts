@@ -23,11 +23,13 @@ export function servedBy(config: RuntimeConfig, kinds: readonly Kind[], vendor: 
   for (const name of config.keys()) if (!known.has(plain(name))) throw unknown(name, [...known])
   const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
   return (kind) =>
-    switches.get(typeOf(kind, vendor)) ??
-    switches.get(versionOf(kind, vendor)) ??
-    switches.get(`api/${stageOf(kind.version)}`) ??
-    switches.get('api/all') ??
-    stageOf(kind.version) !== 'alpha'
+    // What users define is theirs to serve or not: their definitions say so.
+    kind.evolution !== undefined ||
+    (switches.get(typeOf(kind, vendor)) ??
+      switches.get(versionOf(kind, vendor)) ??
+      switches.get(`api/${stageOf(kind.version)}`) ??
+      switches.get('api/all') ??
+      stageOf(kind.version) !== 'alpha')
 }
 
 const classes = ['api/all', 'api/ga', 'api/beta', 'api/alpha']

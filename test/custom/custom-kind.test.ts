@@ -42,7 +42,7 @@ const definition: CustomKindDefinition = {
 }
 
 async function kindOf(custom: CustomKindDefinition): Promise<Kind> {
-  const made = await customKind(custom, vendorOf('orch'), 'spec.versions[0].schema.openAPIV3Schema')
+  const made = await customKind(custom, vendorOf('orch'), { path: 'spec.versions[0].schema.openAPIV3Schema' })
   assert.equal(made.outcome, 'kind', JSON.stringify(made))
   return (made as { kind: Kind }).kind
 }
@@ -196,7 +196,7 @@ describe('a custom kind is served like any other', () => {
 
 test('a hostile schema makes no kind', async () => {
   const schema = { type: 'object', properties: { a: { type: 'string', pattern: '(a*)*\\1' } } }
-  const made = await customKind({ ...definition, schema }, vendorOf('orch'), 'schema')
+  const made = await customKind({ ...definition, schema }, vendorOf('orch'), { path: 'schema' })
   assert.equal(made.outcome, 'invalid')
   if (made.outcome === 'invalid')
     assert.deepEqual(

@@ -17,13 +17,13 @@ function about(property: Json): JsonObject {
 }
 
 async function faultsOf(schema: Json): Promise<string[]> {
-  const read = await readStructuralSchema(schema, vendor, '')
+  const read = await readStructuralSchema(schema, vendor, { path: '' })
   if (read.outcome === 'schema') return []
   return read.faults.map(({ fault, path }) => `${path} ${fault.replace('FieldValue', '')}`).sort()
 }
 
 async function schemaOf(schema: Json): Promise<ObjectSchema> {
-  const read = await readStructuralSchema(schema, vendor, '')
+  const read = await readStructuralSchema(schema, vendor, { path: '' })
   assert.equal(read.outcome, 'schema', JSON.stringify(read))
   return (read as { schema: ObjectSchema }).schema
 }

@@ -20,7 +20,8 @@ export function markKinds(definitions: Definitions, groupVersions: readonly Grou
   for (const { group, version, home, types } of groupVersions) {
     for (const { kind, vendor, subresources } of types) {
       definitions.mark(kind.schema, home, [{ group, kind: kind.kind, version }])
-      definitions.mark(listOf(kind), home, [{ group, kind: `${kind.kind}List`, version }])
+      const list = listOf(kind)
+      definitions.mark(list, home, [{ group, kind: list.name!, version }])
       for (const { type } of subresources.values()) if (type !== undefined) markType(definitions, type, vendor)
     }
   }

@@ -8,7 +8,7 @@ import { stringifyJson } from '../../codec/json.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
 import { formatVersion } from '../../model/resource-version.ts'
-import { jsonOf, readVersion } from '../../registry/conversion.ts'
+import { isAsStored, jsonOf, readVersion } from '../../registry/conversion.ts'
 import { type ListPage, list, slicesOf } from '../../registry/list.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Exchange } from '../exchange.ts'
@@ -58,6 +58,9 @@ interface Parts {
 /** The list as JSON, a chunk for each memory that is given. An object larger than that goes as it is. */
 async function* listJson(resource: Resource, { start, page }: Parts, memory: ChunkMemory): AsyncGenerator<Buffer> {
   const typed = typePrefix(resource)
+  // Items of a list carry no apiVersion and kind: those stand first in an object and are left out.
+  const cut = resource.kind.views.typedItems ? 1 : typed.length
+  const pace = isAsStored(resource) ? undefined : new Pace()
   let chunk = memory()
   let used = start.copy(chunk)
   let brace = openBrace
@@ -74,9 +77,9 @@ async function* listJson(resource: Resource, { start, page }: Parts, memory: Chu
         chunk = memory()
         used = 0
       }
-      // Items of a list carry no apiVersion and kind: those stand first in an object and are left out.
-      if (json.length > full) yield json.subarray(typed.length)
-      else used += json.copy(chunk, used, typed.length)
+      if (json.length > full) yield json.subarray(cut)
+      else used += json.copy(chunk, used, cut)
+      if (pace?.spent(itemCost)) await pace.rest()
     }
   }
   yield chunk.subarray(0, used + closing.copy(chunk, used))
@@ -98,11 +101,11 @@ function typePrefix({ apiVersion, kind }: Resource): Buffer {
 /** The list without its items, which come last. */
 function emptyList({ apiVersion, kind }: Resource, page: ListPage): JsonObject {
   const metadata = {
-    ...(page.continueToken === '' ? {} : { continue: page.continueToken }),
+    ...(page.continueToken === '' && !kind.views.typedItems ? {} : { continue: page.continueToken }),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
     resourceVersion: formatVersion(page.revision),
   }
-  return { apiVersion, kind: `${kind.kind}List`, metadata, items: [] }
+  return { apiVersion, kind: kind.listKind ?? `${kind.kind}List`, metadata, items: [] }
 }
 
 async function sendForm(exchange: Exchange, resource: Resource, page: ListPage): Promise<void> {
@@ -111,7 +114,7 @@ async function sendForm(exchange: Exchange, resource: Resource, page: ListPage):
   if (page.objects.length === 0) return await sendBytes(exchange, 200, Buffer.from(stringifyJson(list)))
   const { shown, member } = form.view?.list(list) ?? { shown: list, member: 'items' }
   const text = await form.openList(shown, member)
-  const show = form.view?.item ?? withoutType
+  const show = form.view?.item ?? (resource.kind.views.typedItems ? asJson : withoutType)
   const item = ({ json }: CachedObject) => text.item(show(readVersion(resource, json)))
   await sendChunks(exchange, () => listText(page, { ...text, item }), sizeOf(page, 0))
 }

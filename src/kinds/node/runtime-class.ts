@@ -28,7 +28,7 @@ const overhead = s.object(
 const toleration: ObjectSchema<Toleration> = {
   ...podToleration,
   faultsAt: stepDown,
-  check: (value, path, context) => podToleration.check?.(value, stepDown(path), context) ?? [],
+  check: (value, path, context, effort) => podToleration.check?.(value, stepDown(path), context, effort) ?? [],
 }
 
 function stepDown(path: FieldPath): FieldPath {

@@ -1,0 +1,108 @@
+/**
+ * The end of a definition: its objects are deleted, each by the rules of any deletion, and when none is left the
+ * definition is let go. Nothing new comes meanwhile, as a create rests on a definition that is not about to go. Nothing
+ * is remembered between steps, so a restart loses nothing, and several servers may do it at once.
+ */
+import type { Outcome } from '../controllers/work-queue.ts'
+import { cleanupFinalizer } from '../kinds/apiextensions/custom-resource-definition.ts'
+import type { CustomResourceDefinition } from '../kinds/apiextensions/definition-fields.ts'
+import { ApiError } from '../model/api-error.ts'
+import { type ApiObject, copyWithout } from '../model/object.ts'
+import { deleteObject } from '../registry/delete.ts'
+import { ownWrite } from '../registry/own-write.ts'
+import { type RegistryParts, type Resource, readMostRecent, serveTogether } from '../registry/resource.ts'
+import { updateObject } from '../registry/update.ts'
+import { openKind } from './definition.ts'
+
+export interface CleanupParts {
+  /** Of the definitions. */
+  readonly resource: Resource
+  readonly registry: RegistryParts
+  readonly signal: AbortSignal
+}
+
+/** One step; `later` while objects are held by their finalizers. `onEmpty` is called when the last of those has gone. */
+export async function cleanUp(
+  parts: CleanupParts,
+  definition: CustomResourceDefinition,
+  onEmpty: () => void,
+): Promise<Outcome> {
+  const { registry, signal } = parts
+  const [objects] = serveTogether([await openKind(definition, registry.vendor)], { parts: registry })
+  await registry.caches.fill(objects!.cache)
+  await readMostRecent(registry)
+  await deleteAll(objects!, signal)
+  await readMostRecent(registry)
+  if (signal.aborted) return 'later'
+  if (!isEmpty(objects!)) {
+    callWhenEmpty(objects!, onEmpty)
+    return 'later'
+  }
+  await release(parts, definition)
+  return 'done'
+}
+
+function isEmpty({ cache }: Resource): boolean {
+  return cache.size === 0 && cache.allUnreadable().length === 0
+}
+
+function callWhenEmpty(resource: Resource, onEmpty: () => void): void {
+  const end = resource.cache.onChange(() => {
+    if (!isEmpty(resource)) return
+    end()
+    onEmpty()
+  })
+}
+
+/** How many are deleted at a time. */
+const atOnce = 16
+
+async function deleteAll(resource: Resource, signal: AbortSignal): Promise<void> {
+  for (const namespaced of placesIn(resource)) {
+    if (signal.aborted) return
+    await Promise.all(namespaced.map((place) => deleteOne(resource, place, signal)))
+  }
+}
+
+interface Place {
+  readonly namespace: string
+  readonly name: string
+}
+
+function* placesIn({ cache }: Resource): Generator<Place[]> {
+  for (const slice of cache.slices({ namespace: undefined }))
+    for (let i = 0; i < slice.length; i += atOnce) yield slice.slice(i, i + atOnce)
+  const damaged = cache.allUnreadable()
+  for (let i = 0; i < damaged.length; i += atOnce) yield damaged.slice(i, i + atOnce)
+}
+
+async function deleteOne(resource: Resource, { namespace, name }: Place, signal: AbortSignal): Promise<void> {
+  const context = ownWrite(resource, { namespace, optionsKind: 'DeleteOptions', signal })
+  const options = { gracePeriodSeconds: undefined, propagation: undefined, uid: undefined, resourceVersion: undefined }
+  try {
+    await deleteObject(context, name, options)
+  } catch (error) {
+    // Somebody else was faster.
+    if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error
+  }
+}
+
+/** Takes our finalizer from this very definition; with the last one the definition goes. */
+async function release({ resource, registry, signal }: CleanupParts, { metadata }: CustomResourceDefinition) {
+  const own = cleanupFinalizer(registry.vendor)
+  const context = ownWrite(resource, { optionsKind: 'UpdateOptions', signal })
+  try {
+    await updateObject(context, metadata.name!, (previous) => {
+      if (previous.metadata.uid !== metadata.uid) return { object: previous, managed: true }
+      return { object: without(previous, own), managed: true }
+    })
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error
+  }
+}
+
+function without(object: ApiObject, finalizer: string): ApiObject {
+  const finalizers = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer)
+  const metadata = copyWithout(object.metadata, 'finalizers')
+  return { ...object, metadata: { ...metadata, ...(finalizers.length > 0 ? { finalizers } : {}) } }
+}

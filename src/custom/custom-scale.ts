@@ -1,0 +1,82 @@
+/** The sub-resource `scale` of a custom kind: its definition says where the numbers are. */
+import { scale } from '../kinds/autoscaling/scale.ts'
+import { defined, isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
+import { type ApiObject, asJson } from '../model/object.ts'
+import type { Subresource } from '../schema/kind.ts'
+
+/** Simple paths: `.spec.replicas`. */
+export interface ScalePaths {
+  readonly specReplicasPath?: string
+  readonly statusReplicasPath?: string
+  readonly labelSelectorPath?: string
+}
+
+/** `prepareForUpdate` is that of the kind itself. */
+export function customScale(
+  paths: ScalePaths,
+  prepareForUpdate: Subresource<ApiObject>['prepareForUpdate'],
+): Subresource<ApiObject> {
+  const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = paths
+  return {
+    verbs: ['get', 'update', 'patch'],
+    readOnly: ['status'],
+    prepareForUpdate,
+    as: {
+      kind: scale,
+      read: (object) => {
+        const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
+        const replicas = numberAt(object, specReplicasPath)
+        const selector = labelSelectorPath === '' ? undefined : at(object, labelSelectorPath)
+        return {
+          apiVersion: '',
+          kind: scale.kind,
+          metadata: defined({ name, namespace, uid, resourceVersion, creationTimestamp }),
+          spec: { ...(replicas === 0 ? {} : { replicas }) },
+          status: {
+            replicas: numberAt(object, statusReplicasPath),
+            ...(typeof selector === 'string' && selector !== '' ? { selector } : {}),
+          },
+        }
+      },
+      write: (sent, object) => {
+        const { spec, metadata } = sent as ApiObject & { spec?: { replicas?: number } }
+        setAt(object, specReplicasPath, spec?.replicas ?? 0)
+        // Of the metadata only what says which object is meant counts.
+        const { uid, resourceVersion } = metadata
+        object.metadata = { ...object.metadata, ...defined({ uid }) }
+        if (resourceVersion === undefined) delete object.metadata.resourceVersion
+        else object.metadata.resourceVersion = resourceVersion
+      },
+    },
+  }
+}
+
+function namesIn(path: string): string[] {
+  return path.slice(1).split('.')
+}
+
+function at(object: ApiObject, path: string): Json | undefined {
+  return namesIn(path).reduce<Json | undefined>(
+    (value, name) => (isObject(value) ? own(value, name) : undefined),
+    asJson(object),
+  )
+}
+
+function numberAt(object: ApiObject, path: string): number {
+  const value = at(object, path)
+  return typeof value === 'number' ? value : 0
+}
+
+/** Makes what is missing on the way. Changes `object`. */
+function setAt(object: ApiObject, path: string, value: number): void {
+  const names = namesIn(path)
+  const last = names.pop()!
+  let place: JsonObject = asJson(object)
+  for (const name of names) {
+    const below = own(place, name)
+    const next = isObject(below) ? below : {}
+    setKey(place, name, next)
+    place = next
+  }
+  setKey(place, last, value)
+}

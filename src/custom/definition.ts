@@ -1,0 +1,110 @@
+/** From a definition that a user wrote to the kinds that it defines: one for each version that is served. */
+import type { Pace } from '../base/pace.ts'
+import type {
+  CustomResourceDefinition,
+  DefinitionNames,
+  DefinitionVersion,
+} from '../kinds/apiextensions/definition-fields.ts'
+import { at, child, type FieldError } from '../model/field-error.ts'
+import type { Json } from '../model/json.ts'
+import type { Vendor } from '../model/vendor.ts'
+import type { Kind, Scope } from '../schema/kind.ts'
+import { type CustomKindDefinition, customKind } from './custom-kind.ts'
+
+export type DefinedKinds =
+  | { readonly outcome: 'kinds'; readonly kinds: readonly Kind[] }
+  | { readonly outcome: 'invalid'; readonly faults: readonly FieldError[] }
+
+/** Of a definition with these names: those that it has been granted. */
+export async function kindsOf(
+  definition: CustomResourceDefinition,
+  names: DefinitionNames,
+  vendor: Vendor,
+): Promise<DefinedKinds> {
+  const { versions = [] } = definition.spec ?? {}
+  // The stored version first: the others are stored in it.
+  const ordered = versions.toSorted((a, b) => Number(b.storage ?? false) - Number(a.storage ?? false))
+  const kinds = new Map<DefinitionVersion, Kind>()
+  for (const version of ordered) {
+    const [storage] = kinds.values()
+    const wanted = { ...definitionOf(definition, names, version), storage }
+    const made = await customKind(wanted, vendor, { path: version.name ?? '' })
+    if (made.outcome === 'invalid') return made
+    kinds.set(version, made.kind)
+  }
+  const served = versions.filter((version) => version.served).map((version) => kinds.get(version)!)
+  return { outcome: 'kinds', kinds: served }
+}
+
+/** What is wrong with the schemas of a definition, in all versions; those that are as they were have been judged. */
+export async function schemaFaultsOf(
+  definition: CustomResourceDefinition,
+  previous: CustomResourceDefinition | undefined,
+  { vendor, pace }: { readonly vendor: Vendor; readonly pace: Pace },
+): Promise<FieldError[]> {
+  const { spec = {} } = definition
+  const faults: FieldError[] = []
+  const known = new Set((previous?.spec?.versions ?? []).map(schemaText))
+  for (const [i, version] of (spec.versions ?? []).entries()) {
+    if (previous !== undefined && known.has(schemaText(version))) continue
+    await pace.rest()
+    const path = child(at('spec.versions', i), 'schema.openAPIV3Schema')
+    const made = await customKind(definitionOf(definition, spec.names ?? {}, version), vendor, { path, pace })
+    if (made.outcome === 'invalid') faults.push(...made.faults)
+  }
+  return faults
+}
+
+function schemaText({ schema }: DefinitionVersion): string {
+  return JSON.stringify(schema?.openAPIV3Schema ?? null, (_, value) =>
+    typeof value === 'bigint' ? `${value}n` : value,
+  )
+}
+
+/** A kind of any objects: what is left of a definition that cannot be read. */
+export async function openKind(definition: CustomResourceDefinition, vendor: Vendor): Promise<Kind> {
+  const { spec } = definition
+  const [version = {}] = spec?.versions ?? []
+  const schema = { type: 'object', [`${vendor.extensionPrefix}preserve-unknown-fields`]: true }
+  const open = { ...definitionOf(definition, spec?.names ?? {}, version), schema }
+  const made = await customKind(open, vendor, { path: '' })
+  if (made.outcome === 'invalid') throw new TypeError('a schema that demands nothing was refused')
+  return made.kind
+}
+
+function definitionOf(
+  { metadata, spec }: CustomResourceDefinition,
+  names: DefinitionNames,
+  version: DefinitionVersion,
+): CustomKindDefinition {
+  const { group = '', scope } = spec ?? {}
+  const { name = '', schema, subresources, additionalPrinterColumns, deprecated, deprecationWarning } = version
+  const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = names
+  return {
+    group,
+    version: name,
+    kind,
+    plural,
+    singular,
+    listKind,
+    shortNames,
+    categories,
+    scope: scope as Scope,
+    schema: (schema?.openAPIV3Schema ?? null) as Json,
+    status: subresources?.status !== undefined,
+    scale: subresources?.scale,
+    columns: additionalPrinterColumns ?? [],
+    warning: deprecated ? (deprecationWarning ?? `${group}/${name} ${kind} is deprecated`) : undefined,
+    id: `${metadata.uid ?? ''}/${metadata.generation ?? 0}`,
+  }
+}
+
+/** The kind of definitions, with the rules that need their schemas to be read. */
+export function withSchemaRules(kind: Kind): Kind {
+  const judge: NonNullable<Kind['rules']['judge']> = (object, previous, { vendor, pace }) =>
+    schemaFaultsOf(object as CustomResourceDefinition, previous as CustomResourceDefinition | undefined, {
+      vendor,
+      pace,
+    })
+  return { ...kind, rules: { ...kind.rules, judge } }
+}

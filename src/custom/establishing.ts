@@ -1,0 +1,112 @@
+/**
+ * The status of definitions: which names one is granted, and whether it is in use. Every server may write it, from what
+ * it knows; a write rests on the definitions that ask for the same names, so of two that do only one is granted them.
+ */
+import { isTrue, withCondition } from '../kinds/apiextensions/definition-conditions.ts'
+import type {
+  CustomResourceDefinition,
+  DefinitionCondition,
+  DefinitionNames,
+  DefinitionStatus,
+} from '../kinds/apiextensions/definition-fields.ts'
+import { type Json, sameJson } from '../model/json.ts'
+import type { ApiObject } from '../model/object.ts'
+import { parseVersion } from '../model/resource-version.ts'
+import type { Catalogue } from '../registry/catalogue.ts'
+import { ownWrite } from '../registry/own-write.ts'
+import type { Resource } from '../registry/resource.ts'
+import { updateObject } from '../registry/update.ts'
+import type { KnownDefinition, KnownDefinitions } from './known-definitions.ts'
+import { type GrantedNames, grantNames, namesTaken, overlap } from './names.ts'
+
+export interface EstablishingParts {
+  /** Of the definitions. */
+  readonly resource: Resource
+  readonly known: KnownDefinitions
+  readonly catalogue: Catalogue
+}
+
+/** The names that a definition would be granted now. */
+export function namesFor({ known, catalogue }: EstablishingParts, definition: KnownDefinition): GrantedNames {
+  const others = known.ofGroup(definition.group).filter(({ name }) => name !== definition.name)
+  const builtIn = ownNames(catalogue, definition.group)
+  return grantNames(
+    definition.asked,
+    definition.granted,
+    namesTaken([...others.map(({ granted }) => granted), ...builtIn]),
+  )
+}
+
+/** The names of the server's own kinds in a group. */
+function ownNames(catalogue: Catalogue, group: string): DefinitionNames[] {
+  return catalogue
+    .all()
+    .filter((type) => type.group === group && type.kind.evolution === undefined)
+    .map(({ kind, plural }) => {
+      const { shortNames = [], singular = kind.kind.toLowerCase(), listKind = `${kind.kind}List` } = kind
+      return { plural, singular, kind: kind.kind, listKind, shortNames: [...shortNames] }
+    })
+}
+
+/** Whether the status says already what it is about to be told. */
+export function isUpToDate(definition: CustomResourceDefinition, granted: GrantedNames, now: number): boolean {
+  const status = definition.status ?? {}
+  return sameJson(status as Json, nextStatus(status, definition, { granted, now }) as Json)
+}
+
+/** Writes the status, if the definition is still as it is known, and so are those who ask for the same names. */
+export async function writeStatus(
+  parts: EstablishingParts,
+  definition: KnownDefinition,
+  { granted, signal }: { readonly granted: GrantedNames; readonly signal: AbortSignal },
+): Promise<void> {
+  const { resource } = parts
+  const context = ownWrite(resource, { subresource: 'status', optionsKind: 'UpdateOptions', signal })
+  await updateObject(context, definition.name, (previous) => {
+    // What has changed meanwhile is looked at anew: whoever follows is told of it.
+    const changed = parseVersion(previous.metadata.resourceVersion!) !== definition.revision
+    if (changed || !sameJson(namesFor(parts, definition) as unknown as Json, granted as unknown as Json))
+      return { object: previous, managed: true }
+    const object = previous as CustomResourceDefinition
+    const status = nextStatus(object.status ?? {}, object, { granted, now: resource.clock.now() })
+    return { object: { ...previous, status } as ApiObject, managed: false, guards: rivalsOf(parts, definition) }
+  })
+}
+
+/** Who is granted a name of these is granted it for good: so none of them may have changed when it happens. */
+function rivalsOf({ known }: EstablishingParts, definition: KnownDefinition): { key: string; revision: number }[] {
+  return known
+    .ofGroup(definition.group)
+    .filter(({ name, asked }) => name !== definition.name && overlap(asked, definition.asked))
+    .map(({ key, revision }) => ({ key, revision }))
+}
+
+interface Grant {
+  readonly granted: GrantedNames
+  readonly now: number
+}
+
+function nextStatus(
+  status: DefinitionStatus,
+  definition: CustomResourceDefinition,
+  { granted: { names, condition }, now }: Grant,
+): DefinitionStatus {
+  const accepted = withCondition({ ...status, acceptedNames: names }, condition, now)
+  return isTrue(definition, 'Established')
+    ? accepted
+    : withCondition(accepted, condition.status === 'True' ? established : notAccepted, now)
+}
+
+const established: DefinitionCondition = {
+  type: 'Established',
+  status: 'True',
+  reason: 'InitialNamesAccepted',
+  message: 'the initial names have been accepted',
+}
+
+const notAccepted: DefinitionCondition = {
+  type: 'Established',
+  status: 'False',
+  reason: 'NotAccepted',
+  message: 'not all names are accepted',
+}

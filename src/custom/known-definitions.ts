@@ -1,0 +1,103 @@
+/**
+ * What this server knows of all definitions: a few words of each, so that names can be compared without reading every
+ * schema again. Kept in step with the cache by whoever follows it.
+ */
+
+import { cleanupFinalizer, isEstablished } from '../kinds/apiextensions/custom-resource-definition.ts'
+import { isTrue } from '../kinds/apiextensions/definition-conditions.ts'
+import type { CustomResourceDefinition, DefinitionNames } from '../kinds/apiextensions/definition-fields.ts'
+import type { Vendor } from '../model/vendor.ts'
+import { readStored } from '../registry/read-stored.ts'
+import { keyOf, type Resource } from '../registry/resource.ts'
+
+export interface KnownDefinition {
+  readonly name: string
+  readonly key: string
+  readonly revision: number
+  readonly uid: string
+  readonly group: string
+  /** What it asks for, and what it has been granted. */
+  readonly asked: DefinitionNames
+  readonly granted: DefinitionNames
+  readonly accepted: boolean
+  readonly established: boolean
+  readonly terminating: boolean
+  /** Its objects are to be deleted before it goes. */
+  readonly cleanup: boolean
+  /** Differs wherever what is served of it does. */
+  readonly servedAs: string
+}
+
+/** A definition is called by its plural and its group: `widgets.stable.example.com`. */
+export function groupOf(name: string): string {
+  return name.slice(name.indexOf('.') + 1)
+}
+
+export function pluralOf(name: string): string {
+  return name.slice(0, Math.max(name.indexOf('.'), 0))
+}
+
+export class KnownDefinitions {
+  readonly #resource: Resource
+  readonly #vendor: Vendor
+  readonly #known = new Map<string, KnownDefinition>()
+
+  /** Of the definitions that this resource holds. */
+  constructor(resource: Resource, vendor: Vendor) {
+    this.#resource = resource
+    this.#vendor = vendor
+  }
+
+  /** What is known of it as far as this server has heard; read only where it has changed. */
+  get(name: string): KnownDefinition | undefined {
+    const cached = this.#resource.cache.get(keyOf(this.#resource, '', name))
+    if (cached?.revision !== this.#known.get(name)?.revision) this.read(name)
+    return this.#known.get(name)
+  }
+
+  /** The names of all that are stored, or were known. */
+  names(): Set<string> {
+    const stored = [...this.#resource.cache.slices({ namespace: undefined })].flat().map(({ name }) => name)
+    return new Set([...stored, ...this.#known.keys()])
+  }
+
+  /** All definitions of a group, as far as this server has heard. */
+  ofGroup(group: string): KnownDefinition[] {
+    return [...this.names()]
+      .filter((name) => groupOf(name) === group)
+      .map((name) => this.get(name))
+      .filter((known) => known !== undefined)
+  }
+
+  /** The definition as it is stored now; undefined where there is none, or it cannot be read. */
+  read(name: string): CustomResourceDefinition | undefined {
+    const cached = this.#resource.cache.get(keyOf(this.#resource, '', name))
+    if (cached === undefined) {
+      this.#known.delete(name)
+      return undefined
+    }
+    const object = readStored(this.#resource.kind, cached.json) as CustomResourceDefinition
+    if (this.#known.get(name)?.revision !== cached.revision) this.#known.set(name, this.#note(object, cached))
+    return object
+  }
+
+  #note(object: CustomResourceDefinition, { key, revision }: { key: string; revision: number }): KnownDefinition {
+    const { metadata, spec, status } = object
+    const granted = status?.acceptedNames ?? {}
+    const terminating = metadata.deletionTimestamp !== undefined
+    return {
+      name: metadata.name!,
+      key,
+      revision,
+      uid: metadata.uid!,
+      group: spec?.group ?? '',
+      asked: spec?.names ?? {},
+      granted,
+      accepted: isTrue(object, 'NamesAccepted'),
+      established: isEstablished(object),
+      terminating,
+      cleanup: terminating && (metadata.finalizers ?? []).includes(cleanupFinalizer(this.#vendor)),
+      servedAs: JSON.stringify([metadata.uid, metadata.generation, granted]),
+    }
+  }
+}

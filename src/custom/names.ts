@@ -1,0 +1,88 @@
+/**
+ * Which of the names that a definition asks for it is granted: those that no other definition of its group has, and no
+ * kind of the server itself. Names once granted are kept until the definition gives them up or goes.
+ */
+import type { DefinitionCondition, DefinitionNames } from '../kinds/apiextensions/definition-fields.ts'
+
+/** The names that are taken, by whoever. */
+export interface TakenNames {
+  /** Plural, singular and short names. */
+  readonly resources: ReadonlySet<string>
+  /** Kinds and kinds of lists. */
+  readonly kinds: ReadonlySet<string>
+}
+
+export interface GrantedNames {
+  readonly names: DefinitionNames
+  readonly condition: DefinitionCondition
+}
+
+export function namesTaken(all: Iterable<DefinitionNames>): TakenNames {
+  const resources = new Set<string>()
+  const kinds = new Set<string>()
+  for (const names of all) {
+    for (const name of resourceNames(names)) resources.add(name)
+    for (const name of kindNames(names)) kinds.add(name)
+  }
+  return { resources, kinds }
+}
+
+/** Whether two definitions ask for a name that only one of them can have. */
+export function overlap(a: DefinitionNames, b: DefinitionNames): boolean {
+  const { resources, kinds } = namesTaken([a])
+  return resourceNames(b).some((name) => resources.has(name)) || kindNames(b).some((name) => kinds.has(name))
+}
+
+function resourceNames({ plural = '', singular = '', shortNames = [] }: DefinitionNames): string[] {
+  return [plural, singular, ...shortNames].filter((name) => name !== '')
+}
+
+function kindNames({ kind = '', listKind = '' }: DefinitionNames): string[] {
+  return [kind, listKind].filter((name) => name !== '')
+}
+
+/** Whether it is granted all that it asks for. */
+export function grantsAll({ condition }: GrantedNames): boolean {
+  return condition.status === 'True'
+}
+
+/** `held` are the names that it has been granted before. Of several conflicts the last one is told. */
+export function grantNames(asked: DefinitionNames, held: DefinitionNames, taken: TakenNames): GrantedNames {
+  const names: DefinitionNames = { ...held }
+  let conflict: Pick<DefinitionCondition, 'reason' | 'message'> | undefined
+  const grant = (part: 'plural' | 'singular' | 'kind' | 'listKind', others: ReadonlySet<string>) => {
+    const name = asked[part] ?? ''
+    if (name === (held[part] ?? '') || !others.has(name)) names[part] = name
+    else conflict = { reason: `${part.charAt(0).toUpperCase()}${part.slice(1)}Conflict`, message: inUse([name]) }
+  }
+  grant('plural', taken.resources)
+  grant('singular', taken.resources)
+  const refused = (asked.shortNames ?? []).filter(
+    (name) => !(held.shortNames ?? []).includes(name) && taken.resources.has(name),
+  )
+  if (refused.length > 0) conflict = { reason: 'ShortNamesConflict', message: inUse(refused) }
+  else setList(names, 'shortNames', asked.shortNames)
+  grant('kind', taken.kinds)
+  grant('listKind', taken.kinds)
+  setList(names, 'categories', asked.categories)
+  return {
+    names,
+    condition: conflict === undefined ? granted : { type: 'NamesAccepted', status: 'False', ...conflict },
+  }
+}
+
+const granted: DefinitionCondition = {
+  type: 'NamesAccepted',
+  status: 'True',
+  reason: 'NoConflicts',
+  message: 'no conflicts found',
+}
+
+function setList(names: DefinitionNames, part: 'shortNames' | 'categories', list: string[] | undefined): void {
+  if (list === undefined) delete names[part]
+  else names[part] = list
+}
+
+function inUse(names: readonly string[]): string {
+  return names.map((name) => `${JSON.stringify(name)} is already in use`).join(', ')
+}

@@ -1,0 +1,98 @@
+/**
+ * Keeps what is served in step with the definitions: the kinds that one defines come into the catalogue when their
+ * cache is filled, change when the definition does, and go with it. Watches on a kind that changes or goes end.
+ */
+import type { CustomResourceDefinition, DefinitionNames } from '../kinds/apiextensions/definition-fields.ts'
+import { ApiError, noSuchPath, type ResourceRef } from '../model/api-error.ts'
+import { summary } from '../model/field-error.ts'
+import type { Catalogue } from '../registry/catalogue.ts'
+import { type RegistryParts, type Resource, serveTogether } from '../registry/resource.ts'
+import type { Kind } from '../schema/kind.ts'
+import { kindsOf } from './definition.ts'
+import { groupOf, type KnownDefinition, type KnownDefinitions, pluralOf } from './known-definitions.ts'
+
+interface Serving {
+  readonly servedAs: string
+  readonly types: readonly Resource[]
+}
+
+export interface ServingParts {
+  readonly catalogue: Catalogue
+  readonly registry: RegistryParts
+  readonly known: KnownDefinitions
+}
+
+export class ServedDefinitions {
+  readonly #parts: ServingParts
+  readonly #serving = new Map<string, Serving>()
+
+  constructor(parts: ServingParts) {
+    this.#parts = parts
+  }
+
+  /** Whether this is what is served of the definition now. */
+  isServed({ name, servedAs }: KnownDefinition): boolean {
+    return this.#serving.get(name)?.servedAs === servedAs
+  }
+
+  /** Serves the definition under these names, when its objects are in memory. Throws where its schema cannot be read. */
+  async serve(definition: CustomResourceDefinition, names: DefinitionNames): Promise<void> {
+    const { name = '', uid, generation } = definition.metadata
+    const servedAs = JSON.stringify([uid, generation, names])
+    const before = this.#serving.get(name)
+    if (before?.servedAs === servedAs) return
+    const { vendor, caches } = this.#parts.registry
+    const made = await kindsOf(definition, names, vendor)
+    if (made.outcome === 'invalid') throw new Error(`its schema cannot be used: ${summary(made.faults)}`)
+    const types = this.#typesOf(made.kinds, { name, uid: uid! })
+    const [cache] = types.map((type) => type.cache)
+    if (cache !== undefined) await caches.fill(cache)
+    this.#parts.catalogue.replace(before?.types ?? [], types)
+    this.#serving.set(name, { servedAs, types })
+    // Who watches goes on with objects as they are now.
+    for (const old of before?.types ?? []) {
+      if (old.cache === cache) old.cache.closeWatchers()
+      else caches.remove(old.cache)
+    }
+  }
+
+  /** Serves it no longer, and lets go of its objects. */
+  remove(name: string): void {
+    const { catalogue, registry } = this.#parts
+    const serving = this.#serving.get(name)
+    if (serving !== undefined) catalogue.remove(serving.types)
+    this.#serving.delete(name)
+    const cache = registry.caches.find(`${groupOf(name)}.`, pluralOf(name))
+    if (cache !== undefined) registry.caches.remove(cache)
+  }
+
+  #typesOf(kinds: readonly Kind[], definition: DefinitionRef): Resource[] {
+    const [first, ...others] = kinds
+    if (first === undefined) return []
+    const ref = { group: first.group.slice(0, -1), plural: first.plural }
+    const standing = () => this.#standing(definition, ref)
+    return serveTogether([first, ...others], { parts: { ...this.#parts.registry, standing } })
+  }
+
+  /** New objects rest on the definition as it is: it is there, in use, and not about to go. */
+  #standing({ name, uid }: DefinitionRef, { group, plural }: ResourceRef): { key: string; revision: number } {
+    const definition = this.#parts.known.get(name)
+    if (definition === undefined || definition.uid !== uid || !definition.established) throw noSuchPath()
+    if (definition.terminating)
+      throw new ApiError(
+        405,
+        'MethodNotAllowed',
+        'create not allowed while custom resource definition is terminating',
+        {
+          group,
+          kind: plural,
+        },
+      )
+    return { key: definition.key, revision: definition.revision }
+  }
+}
+
+interface DefinitionRef {
+  readonly name: string
+  readonly uid: string
+}

@@ -1,0 +1,148 @@
+/**
+ * CustomResourceDefinition: a kind that a user adds to the server. What its schema says is read in `custom/`, where the
+ * kind is made and served; here is the definition itself. Its fields and its rules are in files of their own.
+ */
+import type { Json, JsonObject } from '../../model/json.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import { column, nameColumn } from '../../schema/columns.ts'
+import { defineKind } from '../../schema/kind.ts'
+import { beginGeneration, countGeneration } from '../generation.ts'
+import { keep, plainStatus } from '../spec-and-status.ts'
+import { isTrue, withCondition } from './definition-conditions.ts'
+import { type CustomResourceDefinition, type DefinitionVersion, fields } from './definition-fields.ts'
+import { checkDefinition, checkDefinitionUpdate, checkNewDefinition } from './definition-rules.ts'
+
+export const customResourceDefinition = defineKind({
+  names: {
+    group: 'apiextensions',
+    version: 'v1',
+    kind: 'CustomResourceDefinition',
+    plural: 'customresourcedefinitions',
+    shortNames: ['crd', 'crds'],
+    categories: ['api-extensions'],
+    scope: 'Cluster',
+  },
+  doc: 'A kind that is added to those that the server has: its names, its versions, what its objects look like.',
+  fields,
+  rules: {
+    readOnly: ['status'],
+    fillDefaults,
+    prepareForCreate: (object) => {
+      beginGeneration(object)
+      object.status = { acceptedNames: { plural: '', kind: '' }, storedVersions: storageVersions(object) }
+    },
+    prepareForUpdate: (next, previous) => {
+      keep(next, previous, 'status')
+      addStoredVersion(next)
+      countGeneration(next, previous, ({ spec }) => spec)
+    },
+    validate: checkDefinition,
+    validateCreate: checkNewDefinition,
+    validateUpdate: checkDefinitionUpdate,
+    warnings: ({ spec }, _, { vendor }) => warnOfRules(spec?.versions ?? [], vendor),
+  },
+  life: {
+    deleteAnswers: 'object',
+    needsVersion: true,
+    beginDeletion: (next, previous, { vendor, now }) => {
+      const { deletionGracePeriodSeconds: _, ...metadata } = next.metadata
+      const { generation = 1 } = previous.metadata
+      const finalizers = [...new Set([...(metadata.finalizers ?? []), cleanupFinalizer(vendor)])]
+      next.metadata = { ...metadata, generation, finalizers }
+      next.status = withCondition(next.status ?? {}, terminating, now)
+    },
+  },
+  views: {
+    columns: [
+      nameColumn,
+      {
+        ...column(
+          'Created At',
+          'When it was created.',
+          ({ metadata }: CustomResourceDefinition) => metadata.creationTimestamp ?? null,
+        ),
+        type: 'date',
+      },
+    ],
+    subresources: { status: plainStatus },
+  },
+})
+
+/** While it is there the objects of the kind are being deleted. */
+export function cleanupFinalizer(vendor: Vendor): string {
+  return `customresourcecleanup.apiextensions.${vendor.groupDomain}`
+}
+
+/** Whether the server has taken it into use. */
+export function isEstablished(definition: CustomResourceDefinition): boolean {
+  return isTrue(definition, 'Established')
+}
+
+const terminating = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionPending',
+  message: 'the definition is marked for deletion; its objects are deleted next',
+}
+
+function fillDefaults(object: CustomResourceDefinition): void {
+  const { spec, status } = object
+  if (spec === undefined) return
+  spec.conversion ??= { strategy: 'None' }
+  const { names } = spec
+  if (names?.kind) {
+    names.singular ||= names.kind.toLowerCase()
+    names.listKind ||= `${names.kind}List`
+  }
+  for (const { schema } of spec.versions ?? [])
+    if (schema?.openAPIV3Schema !== undefined) schema.openAPIV3Schema = withoutNulls(schema.openAPIV3Schema)
+  if (status !== undefined && (status.storedVersions ?? []).length === 0)
+    status.storedVersions = storageVersions(object).slice(0, 1)
+}
+
+/** The keywords of a schema that have a value; what users name, and their own values, stay as they are. */
+function withoutNulls(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(withoutNulls)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const members = Object.entries(schema).filter(([, value]) => value !== null && value !== undefined)
+  return Object.fromEntries(members.map(([keyword, value]) => [keyword, withoutNullsIn(keyword, value!)]))
+}
+
+const values = new Set(['default', 'enum', 'example'])
+const named = new Set(['properties', 'patternProperties', 'definitions', 'dependencies'])
+
+function withoutNullsIn(keyword: string, value: Json): Json {
+  if (values.has(keyword)) return value
+  if (!named.has(keyword) || typeof value !== 'object' || value === null || Array.isArray(value))
+    return withoutNulls(value)
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutNulls(inner!)]))
+}
+
+function storageVersions({ spec }: CustomResourceDefinition): string[] {
+  return (spec?.versions ?? []).filter(({ storage }) => storage).map(({ name }) => name ?? '')
+}
+
+/** Objects are stored in the storage version from now on, and in all those before it. */
+function addStoredVersion(object: CustomResourceDefinition): void {
+  const { status } = object
+  const known = status?.storedVersions ?? []
+  const [storage] = storageVersions(object)
+  if (storage !== undefined && !known.includes(storage))
+    object.status = { ...status, storedVersions: [...known, storage] }
+}
+
+/** Rules in a language of their own (CEL) are kept, and not enforced: whoever relies on them must know. */
+function warnOfRules(versions: readonly DefinitionVersion[], { extensionPrefix }: Vendor): string[] {
+  const keyword = `${extensionPrefix}validations`
+  return versions
+    .filter(({ schema }) => saysSomewhere(schema?.openAPIV3Schema, keyword))
+    .map(({ name }) => `version ${name}: ${keyword} is kept in the schema, but not enforced`)
+}
+
+function saysSomewhere(schema: Json | undefined, keyword: string): boolean {
+  if (typeof schema !== 'object' || schema === null) return false
+  if (Array.isArray(schema)) return schema.some((inner) => saysSomewhere(inner, keyword))
+  return (
+    Object.hasOwn(schema, keyword) || Object.values(schema as JsonObject).some((inner) => saysSomewhere(inner, keyword))
+  )
+}

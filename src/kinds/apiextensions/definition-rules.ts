@@ -1,0 +1,186 @@
+/**
+ * What can be judged of a definition without reading its schemas. Where all versions have the same sub-resources or
+ * columns, their faults are told once and under `spec`, as clients know them.
+ */
+import {
+  at,
+  child,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '../../model/field-error.ts'
+import { type Json, sameJson } from '../../model/json.ts'
+import { checkDns1035Label, checkDnsSubdomain, type NameCheck } from '../../model/names.ts'
+import { isVendorKey, type Vendor } from '../../model/vendor.ts'
+import type { RuleContext } from '../../schema/context.ts'
+import { checkConversion } from './conversion-rules.ts'
+import { isTrue } from './definition-conditions.ts'
+import type {
+  CustomResourceDefinition,
+  DefinitionNames,
+  DefinitionSpec,
+  DefinitionVersion,
+} from './definition-fields.ts'
+import { checkColumns, checkScale } from './view-rules.ts'
+
+const scopes = ['Cluster', 'Namespaced']
+
+export function checkDefinition(object: CustomResourceDefinition, { vendor, subresource }: RuleContext): FieldError[] {
+  const { spec = {} } = object
+  return [
+    ...checkGroup(spec.group ?? ''),
+    ...checkApproval(object, vendor),
+    ...checkScope(spec.scope ?? ''),
+    ...checkNames(spec.names ?? {}),
+    ...checkVersions(spec.versions ?? []),
+    ...(subresource === 'status' ? [] : checkStoredVersions(object)),
+    ...checkPreserving(spec, vendor),
+    ...checkConversion(spec.conversion ?? {}),
+  ]
+}
+
+export function checkNewDefinition({ metadata, spec = {} }: CustomResourceDefinition): FieldError[] {
+  const wanted = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`
+  if (metadata.name === wanted) return []
+  return [invalid('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group')]
+}
+
+export function checkDefinitionUpdate(
+  next: CustomResourceDefinition,
+  previous: CustomResourceDefinition,
+): FieldError[] {
+  const fixed = (path: FieldPath, read: (spec: DefinitionSpec) => string | undefined) =>
+    read(next.spec ?? {}) === read(previous.spec ?? {})
+      ? []
+      : [invalid(path, read(next.spec ?? {}) ?? '', 'field is immutable')]
+  return [
+    ...fixed('spec.group', ({ group }) => group),
+    ...fixed('spec.names.plural', ({ names }) => names?.plural),
+    ...(isTrue(previous, 'Established')
+      ? [...fixed('spec.scope', ({ scope }) => scope), ...fixed('spec.names.kind', ({ names }) => names?.kind)]
+      : []),
+  ]
+}
+
+export function checkText(path: FieldPath, value: string, check: NameCheck): FieldError[] {
+  return value === '' ? [required(path)] : check(value).map((text) => invalid(path, value, text))
+}
+
+function checkGroup(group: string): FieldError[] {
+  const path = 'spec.group'
+  if (group === '' || group.includes('.')) return checkText(path, group, checkDnsSubdomain)
+  return [
+    ...checkText(path, group, checkDnsSubdomain),
+    invalid(path, group, 'should be a domain with at least one dot'),
+  ]
+}
+
+/** The vendor's domains are spoken for: who defines kinds there says with whose consent. */
+function checkApproval({ metadata, spec = {} }: CustomResourceDefinition, vendor: Vendor): FieldError[] {
+  if (!spec.group || !isVendorKey(vendor, spec.group)) return []
+  const key = `api-approved.${vendor.keyDomain}`
+  const path = at('metadata.annotations', key)
+  const given = metadata.annotations?.[key] ?? ''
+  if (given === '') return [required(path, `kinds in the groups of ${vendor.groupDomain} need the annotation ${key}`)]
+  if (given.startsWith('unapproved') || isUrl(given)) return []
+  return [invalid(path, given, 'must be a URL, or a reason that begins with "unapproved"')]
+}
+
+function isUrl(text: string): boolean {
+  const { protocol, host } = URL.parse(text) ?? {}
+  return protocol !== undefined && host !== ''
+}
+
+function checkScope(scope: string): FieldError[] {
+  if (scope === '') return [required('spec.scope')]
+  return scopes.includes(scope) ? [] : [notSupported('spec.scope', scope, scopes)]
+}
+
+function checkNames({ plural = '', singular = '', kind = '', listKind = '', ...lists }: DefinitionNames): FieldError[] {
+  const path = 'spec.names'
+  const { shortNames = [], categories = [] } = lists
+  const mixed = (name: string) => checkDns1035Label(name.toLowerCase())
+  return [
+    ...checkText(`${path}.plural`, plural, checkDns1035Label),
+    ...checkText(`${path}.singular`, singular, checkDns1035Label),
+    ...checkText(`${path}.kind`, kind, mixed),
+    ...checkText(`${path}.listKind`, listKind, mixed),
+    ...(kind !== '' && kind === listKind
+      ? [invalid(`${path}.listKind`, listKind, 'kind and listKind may not be the same')]
+      : []),
+    ...shortNames.flatMap((name, i) => checkText(at(`${path}.shortNames`, i), name, checkDns1035Label)),
+    ...categories.flatMap((name, i) => checkText(at(`${path}.categories`, i), name, checkDns1035Label)),
+  ]
+}
+
+/** As many as anybody needs; each is a kind that the server makes. */
+const maxVersions = 50
+
+function checkVersions(versions: readonly DefinitionVersion[]): FieldError[] {
+  const path = 'spec.versions'
+  if (versions.length > maxVersions) return [forbidden(path, `must have at most ${maxVersions} versions`)]
+  const names = versions.map(({ name = '' }) => name)
+  const shown = names as Json
+  const stored = versions.filter(({ storage }) => storage).length
+  return [
+    ...(stored === 1 ? [] : [invalid(path, shown, 'must have exactly one version marked as storage version')]),
+    ...(new Set(names).size === names.length ? [] : [invalid(path, shown, 'must contain unique version names')]),
+    ...versions.flatMap((version, i) => checkVersion(version, at(path, i))),
+    ...(names[0] === undefined ? [] : checkText('spec.version', names[0], checkDns1035Label)),
+    ...eachOnce(versions, 'subresources').flatMap(({ version, place }) => checkScale(version, place)),
+    ...eachOnce(versions, 'additionalPrinterColumns').flatMap(({ version, place }) => checkColumns(version, place)),
+  ]
+}
+
+function checkVersion({ name = '', schema, deprecated, deprecationWarning }: DefinitionVersion, path: FieldPath) {
+  const warning = child(path, 'deprecationWarning')
+  return [
+    ...checkText(child(path, 'name'), name, checkDns1035Label),
+    ...(schema?.openAPIV3Schema === undefined
+      ? [required(child(path, 'schema.openAPIV3Schema'), 'schemas are required')]
+      : []),
+    ...(deprecationWarning === undefined || deprecated ? [] : [invalid(warning, deprecationWarning, unasked)]),
+    ...(deprecationWarning === undefined || !deprecated ? [] : checkWarning(deprecationWarning, warning)),
+  ]
+}
+
+const unasked = 'can only be set for deprecated versions'
+
+function checkWarning(text: string, place: FieldPath): FieldError[] {
+  if (text.length > 256 || text === '') return [invalid(place, text, 'must have 1 to 256 characters')]
+  return /^[\P{C}]*$/u.test(text) ? [] : [invalid(place, text, 'must only contain printable characters')]
+}
+
+interface PlacedVersion {
+  readonly version: DefinitionVersion
+  readonly place: FieldPath
+}
+
+/** Each version with the place of its part, or the first for all where they have the same. */
+function eachOnce(versions: readonly DefinitionVersion[], part: keyof DefinitionVersion): PlacedVersion[] {
+  const [first] = versions
+  if (first === undefined) return []
+  const isSame = versions.every((version) => sameJson(version[part] as Json, first[part] as Json))
+  if (isSame) return [{ version: first, place: 'spec' }]
+  return versions.map((version, i) => ({ version, place: at('spec.versions', i) }))
+}
+
+/** Every version that objects may still be stored in must be known. */
+function checkStoredVersions({ spec = {}, status = {} }: CustomResourceDefinition): FieldError[] {
+  const path = 'status.storedVersions'
+  const { storedVersions = [] } = status
+  if (storedVersions.length === 0) return [invalid(path, [], 'must have at least one stored version')]
+  const known = new Set((spec.versions ?? []).map(({ name }) => name))
+  return storedVersions.flatMap((name, i) =>
+    known.has(name) ? [] : [invalid(at(path, i), name, 'must appear in spec.versions')],
+  )
+}
+
+function checkPreserving({ preserveUnknownFields }: DefinitionSpec, { extensionPrefix }: Vendor): FieldError[] {
+  if (!preserveUnknownFields) return []
+  const instead = `set ${extensionPrefix}preserve-unknown-fields in the schemas instead`
+  return [invalid('spec.preserveUnknownFields', true, `must be false: ${instead}`)]
+}

@@ -1,0 +1,47 @@
+/** What is seen of the objects of a custom kind besides themselves: how they are scaled, and their columns in tables. */
+import { at, child, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
+import type { DefinitionVersion } from './definition-fields.ts'
+
+export function checkScale({ subresources }: DefinitionVersion, place: FieldPath): FieldError[] {
+  const { scale } = subresources ?? {}
+  if (scale === undefined) return []
+  const path = child(place, 'subresources.scale')
+  const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = scale
+  return [
+    ...checkPath(child(path, 'specReplicasPath'), specReplicasPath, ['.spec']),
+    ...checkPath(child(path, 'statusReplicasPath'), statusReplicasPath, ['.status']),
+    ...(labelSelectorPath === ''
+      ? []
+      : checkPath(child(path, 'labelSelectorPath'), labelSelectorPath, ['.spec', '.status'])),
+  ]
+}
+
+const simplePath = /^(?:\.[A-Za-z_][A-Za-z0-9_-]*)+$/
+
+function checkPath(path: FieldPath, value: string, below: readonly string[]): FieldError[] {
+  if (value === '') return [required(path)]
+  if (!simplePath.test(value)) return [invalid(path, value, 'must be a simple json path starting with .')]
+  if (below.some((root) => value.startsWith(`${root}.`))) return []
+  return [invalid(path, value, `should be a json path under ${below.join(' or ')}`)]
+}
+
+const types = ['boolean', 'date', 'integer', 'number', 'string']
+const formats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
+
+export function checkColumns({ additionalPrinterColumns = [] }: DefinitionVersion, place: FieldPath): FieldError[] {
+  return additionalPrinterColumns.flatMap(({ name = '', type = '', format = '', jsonPath = '' }, i) => {
+    const path = at(child(place, 'additionalPrinterColumns'), i)
+    return [
+      ...(name === '' ? [required(child(path, 'name'))] : []),
+      ...checkChoice(child(path, 'type'), type, types),
+      ...(format === '' ? [] : checkChoice(child(path, 'format'), format, formats)),
+      ...(jsonPath === '' ? [required(child(path, 'JSONPath'))] : []),
+    ]
+  })
+}
+
+function checkChoice(path: FieldPath, value: string, choices: readonly string[]): FieldError[] {
+  const rule = `must be one of ${choices.join(',')}`
+  if (value === '') return [required(path, rule)]
+  return choices.includes(value) ? [] : [invalid(path, value, rule)]
+}

@@ -1,0 +1,33 @@
+/** Writes of the server itself: nobody's request, so nothing is admitted, and the server is the manager. */
+import { admitAll } from '../admission/admission.ts'
+import { Pace } from '../base/pace.ts'
+import { superusers, type User } from '../model/user.ts'
+import type { Resource } from './resource.ts'
+import type { WriteContext } from './write.ts'
+
+const self: User = { name: 'system:apiserver', uid: '', groups: [superusers], extra: new Map() }
+
+export interface OwnWrite {
+  /** '' for kinds without namespaces. */
+  readonly namespace?: string
+  /** '' for the object itself. */
+  readonly subresource?: string
+  readonly optionsKind: 'CreateOptions' | 'UpdateOptions' | 'DeleteOptions'
+  readonly signal: AbortSignal
+}
+
+export function ownWrite(resource: Resource, { signal, ...write }: OwnWrite): WriteContext {
+  return {
+    namespace: '',
+    subresource: '',
+    ...write,
+    resource,
+    user: self,
+    dryRun: false,
+    fieldManager: 'orch',
+    warn: () => {},
+    left: () => signal,
+    pace: new Pace(),
+    admission: admitAll,
+  }
+}
