@@ -7,7 +7,7 @@
  */
 import type { JsonObject } from '../model/json.ts'
 import { definitionName, type Vendor } from '../model/vendor.ts'
-import type { Field, ListSchema, ObjectSchema, Schema } from './schema.ts'
+import type { AnySchema, Field, ListSchema, ObjectSchema, Schema } from './schema.ts'
 
 export type OpenApiVersion = 2 | 3
 
@@ -78,7 +78,7 @@ export class Definitions {
       case 'intOrString':
         return { ...(this.version === 2 ? { type: 'string' } : eitherOf('integer', 'string')), format: 'int-or-string' }
       case 'any':
-        return schema.name === undefined ? { [this.marker('preserve-unknown-fields')]: true } : { type: 'object' }
+        return this.#any(schema, home)
       case 'map':
         return {
           type: 'object',
@@ -92,6 +92,12 @@ export class Definitions {
       default:
         return schema satisfies never
     }
+  }
+
+  #any({ name, untyped, described }: AnySchema, home: string): JsonObject {
+    if (name === undefined) return { [this.marker('preserve-unknown-fields')]: true }
+    if (described !== undefined) return this.#object(described(this.vendor), home)
+    return untyped ? {} : { type: 'object' }
   }
 
   #object(schema: ObjectSchema, home: string): JsonObject {

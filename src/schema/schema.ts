@@ -17,6 +17,7 @@
 import type { FieldError, FieldPath } from '../model/field-error.ts'
 import type { Json } from '../model/json.ts'
 import type { NameCheck } from '../model/names.ts'
+import type { Vendor } from '../model/vendor.ts'
 import type { RuleContext } from './context.ts'
 import type { Effort } from './effort.ts'
 
@@ -100,6 +101,10 @@ export interface AnySchema<T = unknown> extends Typed<T>, Named {
   readonly type: 'any'
   /** Objects in it are owned key by key by apply, lists as a whole; else the value is owned as a whole. */
   readonly granular?: boolean
+  /** Published as a value of any type, and not as an object. */
+  readonly untyped?: boolean
+  /** What is published of its fields, for one that is read elsewhere. */
+  readonly described?: (vendor: Vendor) => ObjectSchema
 }
 export interface MapSchema<T = unknown> extends Typed<T> {
   readonly type: 'map'
@@ -212,7 +217,10 @@ export const s = {
   microTime: (): TimeSchema<string> => ({ type: 'time', micro: true }),
   quantity: (): QuantitySchema<string> => ({ type: 'quantity' }),
   intOrString: (): IntOrStringSchema<number | string> => ({ type: 'intOrString' }),
-  any: (options: Named & { granular?: boolean } = {}): AnySchema<Json> => ({ type: 'any', ...options }),
+  any: (options: Named & Pick<AnySchema, 'granular' | 'untyped' | 'described'> = {}): AnySchema<Json> => ({
+    type: 'any',
+    ...options,
+  }),
   map: <S extends Schema>(
     values: S,
     options: { key?: NameCheck; atomic?: boolean } = {},

@@ -126,6 +126,7 @@ test('every Protobuf tag of a schema is the recorded one', () => {
   const compare = (schema: Schema, home: string) => {
     if (schema.type === 'list') return compare(schema.items, home)
     if (schema.type === 'map') return compare(schema.values, home)
+    if (schema.type === 'any' && schema.described) return compare(schema.described(vendor), home)
     if (schema.type !== 'object') return
     const name = schema.name!.includes('.') ? schema.name! : `${home}.${schema.name}`
     if (seen.has(name)) return
@@ -283,7 +284,7 @@ function typeOf(schema: Loose): string {
   if (schema.$ref) return schema.$ref.slice('#/definitions/'.length)
   if (schema.type === 'array') return `${typeOf(schema.items)}[]`
   if (schema.additionalProperties) return `map<string,${typeOf(schema.additionalProperties)}>`
-  return schema.format ? `${schema.type}:${schema.format}` : schema.type
+  return schema.format ? `${schema.type}:${schema.format}` : (schema.type ?? 'any')
 }
 
 function publishedType(type: string): string {

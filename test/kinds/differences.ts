@@ -52,6 +52,8 @@ const filled = new Set(
     'ServiceSpec: externalTrafficPolicy internalTrafficPolicy healthCheckNodePort allocateLoadBalancerNodePorts',
     'ClientIPConfig: timeoutSeconds',
     'SessionAffinityConfig: clientIP',
+    'CustomResourceDefinitionSpec: conversion',
+    'CustomResourceDefinitionNames: singular listKind',
   ].flatMap((line) => {
     const [type, fields] = line.split(': ')
     return fields!.split(' ').map((name) => `${type}.${name}`)

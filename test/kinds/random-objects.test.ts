@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { allKinds } from '../../src/kinds/all.ts'
+import { customResourceDefinition } from '../../src/kinds/apiextensions/custom-resource-definition.ts'
 import { type JsonObject, sameJson } from '../../src/model/json.ts'
 import { apiVersionOf, vendorOf } from '../../src/model/vendor.ts'
 import type { Kind } from '../../src/schema/kind.ts'
@@ -14,6 +15,7 @@ import { startServer } from '../tools/server.ts'
 import { differences } from './differences.ts'
 import { fieldsIn, fieldsOf } from './fields-of.ts'
 import { type Making, makeObject, makingFrom } from './random-object.ts'
+import { nameDefinition } from './valid-definitions.ts'
 import { metadataOf, validValues } from './valid-values.ts'
 
 /** What is only answered is not kept. */
@@ -74,6 +76,9 @@ const neverSent = [
   /^Secret\.stringData$/,
   /^ServiceSpec\.healthCheckNodePort$/,
   /^Event\.deprecated/,
+  /^CustomResourceDefinition(?:Status|Condition)\./,
+  /^CustomResourceDefinitionSpec\.preserveUnknownFields$/,
+  /^(?:CustomResourceConversion\.webhook$|Webhook|ServiceReference)/,
 ]
 
 test('every field that can be sent was sent', () => {
@@ -98,11 +103,22 @@ async function faultsOfOne(kind: Kind, from: number): Promise<string[]> {
   if (created.status !== 201)
     return [`refused: ${created.text.slice(0, 700)} for ${JSON.stringify(sent).slice(0, 1500)}`]
   const at = `${collection(kind)}/${created.body.metadata.name}`
+  const [kept, hasStatus] =
+    kind === customResourceDefinition ? [await judged(at), false] : [created, kind.views.subresources?.status]
   return [
     ...differences(kind.schema, sent, withoutStatus(created.body)),
-    ...(await faultsOfReading(kind, at, created)),
-    ...(kind.views.subresources?.status ? await faultsOfStatus(kind, at, making) : []),
+    ...(await faultsOfReading(kind, at, kept)),
+    ...(hasStatus ? await faultsOfStatus(kind, at, making) : []),
   ]
+}
+
+/** The server writes the status of a definition itself, a moment later, and would write it again. */
+async function judged(at: string): Promise<Answer> {
+  for (;;) {
+    const read = await client.get(at)
+    if (read.status !== 200 || read.body.status.conditions.length > 0) return read
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
 }
 
 /** The server sets the status of a new object. */
@@ -112,11 +128,12 @@ function withoutStatus({ status: _, ...rest }: JsonObject): JsonObject {
 
 function newObject(kind: Kind, making: Making, name: string): JsonObject {
   const made = withoutStatus(makeObject(kind.schema, making, validValues))
+  const called = kind === customResourceDefinition ? nameDefinition(made, name) : name
   return {
     ...made,
     apiVersion: apiVersionOf(vendor, kind.group, kind.version),
     kind: kind.kind,
-    metadata: metadataOf(making, name),
+    metadata: metadataOf(making, called),
   }
 }
 

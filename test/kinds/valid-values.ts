@@ -28,6 +28,7 @@ import {
   word,
 } from './makers.ts'
 import { freeText, type MakeField, type Making, type ValidValues } from './random-object.ts'
+import { definitionFields, definitionsAgree, definitionsNeeded } from './valid-definitions.ts'
 import { groupValues } from './valid-group-values.ts'
 
 const resourceAmounts: MakeField = (making) => {
@@ -570,6 +571,7 @@ export const validValues: ValidValues = {
     ...others,
     ...groupValues.fields,
     ...cluster,
+    ...definitionFields,
   },
   needed: [
     'PodTemplateSpec.spec',
@@ -581,9 +583,10 @@ export const validValues: ValidValues = {
     'Event.regarding',
     'Event.reportingController',
     ...groupValues.needed,
+    ...definitionsNeeded,
   ],
   longest: { 'PodSpec.volumes': 8, 'ProjectedVolumeSource.sources': 6 },
-  agree: { ...agree, ...groupValues.agree },
+  agree: { ...agree, ...groupValues.agree, ...definitionsAgree },
 }
 
 /** The metadata of a new object. */

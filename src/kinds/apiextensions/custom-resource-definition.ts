@@ -29,7 +29,8 @@ export const customResourceDefinition = defineKind({
     fillDefaults,
     prepareForCreate: (object) => {
       beginGeneration(object)
-      object.status = { acceptedNames: { plural: '', kind: '' }, storedVersions: storageVersions(object) }
+      const acceptedNames = { plural: '', kind: '' }
+      object.status = { conditions: [], acceptedNames, storedVersions: storageVersions(object).slice(0, 1) }
     },
     prepareForUpdate: (next, previous) => {
       keep(next, previous, 'status')

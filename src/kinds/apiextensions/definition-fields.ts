@@ -5,6 +5,7 @@
 
 import type { ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
+import { jsonSchemaProps } from './json-schema-props.ts'
 
 const printerColumn = s.object(
   {
@@ -52,7 +53,7 @@ const subresources = s.object(
 
 const validation = s.object(
   {
-    openAPIV3Schema: field(1, s.any({ name: 'JSONSchemaProps', doc: 'A schema in the words of OpenAPI v3.' }), {
+    openAPIV3Schema: field(1, jsonSchemaProps, {
       doc: 'What objects of the kind look like.',
     }),
   },
@@ -150,11 +151,13 @@ const status = s.object(
   {
     conditions: field(1, s.list(condition, { list: 'map', keys: ['type'] }), {
       zero: 'write',
+      published: 'optional',
       doc: 'Whether it is served, and why not.',
     }),
     acceptedNames: field(2, names, { zero: 'write', doc: 'The names that are in use.' }),
     storedVersions: field(3, s.list(s.string()), {
       zero: 'write',
+      published: 'optional',
       doc: 'All versions that objects were ever stored in.',
     }),
   },
