@@ -10,6 +10,7 @@
  * A step reads the state itself and may be repeated at any time, so a restart, and other servers, change nothing.
  */
 import { type Outcome, WorkQueue } from '../controllers/work-queue.ts'
+import type { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
 import type { CustomResourceDefinition } from '../kinds/apiextensions/definition-fields.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { type RegistryParts, type Resource, readMostRecent } from '../registry/resource.ts'
@@ -25,6 +26,7 @@ export interface CustomResourcesParts {
   readonly resource: Resource
   readonly catalogue: Catalogue
   readonly registry: RegistryParts
+  readonly metrics: WorkQueueMetrics
   readonly log: Log
 }
 
@@ -55,15 +57,17 @@ export class CustomResources {
   #unfollow = () => {}
 
   constructor(parts: CustomResourcesParts) {
-    const { resource, catalogue, registry, log } = parts
+    const { resource, catalogue, registry, metrics, log } = parts
     this.#parts = parts
     this.#known = new KnownDefinitions(resource, registry.vendor)
     this.#served = new ServedDefinitions({ catalogue, registry, known: this.#known })
     this.#establishing = { resource, catalogue, known: this.#known }
     const onError = (name: string, error: unknown) =>
       log.error('a custom resource definition is not in order yet; it is tried again', { name, ...errorFields(error) })
-    this.#steps = new WorkQueue({ work: (name, signal) => this.#step(name, signal), onError, backoff })
-    this.#cleanups = new WorkQueue({ work: (name, signal) => this.#cleanUp(name, signal), onError, backoff })
+    const queue = (label: string, work: (name: string, signal: AbortSignal) => Promise<Outcome>) =>
+      new WorkQueue({ work, onError, backoff, meter: (state) => metrics.open(label, state) })
+    this.#steps = queue('custom-resource-definitions', (name, signal) => this.#step(name, signal))
+    this.#cleanups = queue('custom-resource-cleanup', (name, signal) => this.#cleanUp(name, signal))
   }
 
   /** Resolves when everything is served that is in use. The caches have been loaded. */

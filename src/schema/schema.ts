@@ -51,7 +51,7 @@ interface Typed<T> {
    *   export const range = s.object(fields, { name: 'Range', doc: 'From min to max.', check: checkRange })
    *   function checkRange({ min = 0, max = 0 }: InferFields<typeof fields>, path: FieldPath): FieldError[] {...}
    */
-  check?(value: T, path: FieldPath, context: RuleContext, effort: Effort): FieldError[]
+  check?(value: T, path: FieldPath, context: RuleContext, effort?: Effort): FieldError[]
   /**
    * For schemas that users write: a value of another type is no fault of decoding, it is kept, and validation refuses
    * it; null is left out, unless it is allowed. Faults name a list, not the element.

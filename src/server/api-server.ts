@@ -103,7 +103,7 @@ async function join(
   const admission = await makeAdmission(options, { vendor, lookup, authorizer }, metrics.admission)
   opened.defer(() => caches.stop())
   await caches.start()
-  const custom = await startCustomResources(catalogue, registry, { log, opened })
+  const custom = await startCustomResources(catalogue, registry, { metrics: metrics.workQueues, log, opened })
   await createSystemNamespaces(catalogue)
   opened.defer(keepClaims(catalogue, log))
 

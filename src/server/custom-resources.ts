@@ -1,4 +1,5 @@
 /** Custom resources as part of this server; none where it is made of kinds without definitions, as some tests do. */
+import type { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
 import { CustomResources } from '../custom/custom-resources.ts'
 import { customResourceDefinition } from '../kinds/apiextensions/custom-resource-definition.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
@@ -6,6 +7,7 @@ import type { RegistryParts } from '../registry/resource.ts'
 import type { Log } from '../telemetry/log.ts'
 
 interface Surroundings {
+  readonly metrics: WorkQueueMetrics
   readonly log: Log
   /** Closes what is opened. */
   readonly opened: AsyncDisposableStack
@@ -15,12 +17,12 @@ interface Surroundings {
 export async function startCustomResources(
   catalogue: Catalogue,
   registry: RegistryParts,
-  { log, opened }: Surroundings,
+  { metrics, log, opened }: Surroundings,
 ): Promise<CustomResources | undefined> {
   const { group, plural } = customResourceDefinition
   const resource = catalogue.stored(group, plural)
   if (resource === undefined) return undefined
-  const custom = new CustomResources({ resource, catalogue, registry, log })
+  const custom = new CustomResources({ resource, catalogue, registry, metrics, log })
   opened.defer(() => custom.stop())
   await custom.start()
   return custom
