@@ -137,8 +137,12 @@ export function apiAudience({ apiService }: Vendor): string {
   return `https://${apiService}.default.svc`
 }
 
-/** The published name of a definition: `core.v1.ConfigMap` is `io.orch.api.core.v1.ConfigMap`. */
+/**
+ * The published name of a definition: `core.v1.ConfigMap` is `io.orch.api.core.v1.ConfigMap`. One that begins with a dot
+ * is whole: `.com.example.stable.v1.Widget` belongs to somebody else.
+ */
 export function definitionName({ definitionPrefixes }: Vendor, name: string): string {
+  if (name.startsWith('.')) return name.slice(1)
   const firstWord = name.slice(0, name.indexOf('.'))
   return `${definitionPrefixes[firstWord] ?? definitionPrefixes.kinds}${name}`
 }

@@ -44,9 +44,13 @@ export function groupVersions({ types }: Described): GroupVersion[] {
   })
 }
 
-/** The package of the types of a kind: `core.v1`. */
+/**
+ * The package of the types of a kind: `core.v1`. Where the group belongs to somebody else, it is their domain turned
+ * around, with a dot before it that says so: `.com.example.stable.v1`.
+ */
 export function homeOf({ group, version }: Kind): string {
-  return `${group.split('.')[0]}.${version}`
+  if (!group.endsWith('.')) return `${group.split('.')[0]}.${version}`
+  return `${group.split('.').reverse().join('.')}.${version}`
 }
 
 function pathOf(group: string, version: string): string {
