@@ -2,7 +2,8 @@
  * Strategic merge patch: a merge patch that knows from the schema which lists are sets or are keyed.
  *
  * Objects merge member by member and null removes a member. A list with `patch: 'merge'` merges element by element,
- * by its merge key or, of scalars, by value; any other list is replaced. Directives in the patch say more:
+ * by its merge key or, of scalars, by value; any other list is replaced, as is a field with `patch: 'replace'`.
+ * Directives in the patch say more:
  *   $patch: replace | delete | merge    for the object, or the element of a keyed list, that it stands in
  *   $retainKeys: [names]                the object keeps only these members
  *   $setElementOrder/f: [...]           the elements of the list f stand in this order
@@ -37,7 +38,10 @@ function mergeObject(schema: Schema, document: JsonObject, patch: JsonObject): J
   if (mode === 'delete') return {}
   const { members, retained, orders, deletions } = readDirectives(patch)
   const result = retained === undefined ? { ...document } : only(document, retained)
-  for (const [name, value] of members) mergeMember(memberSchema(schema, name), result, name, value)
+  for (const [name, value] of members) {
+    if (isReplaced(schema, name)) delete result[name]
+    mergeMember(memberSchema(schema, name), result, name, value)
+  }
   for (const [name, order] of orders) reorder(memberSchema(schema, name), { result, document, patch, name, order })
   for (const [name, values] of deletions) deleteScalars(result, name, values)
   return result
@@ -59,6 +63,11 @@ function memberSchema(schema: Schema, name: string): Schema {
   if (schema.type === 'map') return schema.values
   if (schema.type === 'object' && Object.hasOwn(schema.fields, name)) return schema.fields[name]!.schema
   return undescribed
+}
+
+/** Whether a member is one whole to patches: what is sent takes its place. */
+function isReplaced(schema: Schema, name: string): boolean {
+  return schema.type === 'object' && Object.hasOwn(schema.fields, name) && schema.fields[name]!.patch === 'replace'
 }
 
 // A value that meets nothing to merge with: taken over, less the nulls and directives in it.

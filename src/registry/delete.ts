@@ -140,7 +140,7 @@ function assertPreconditions(
 function mark(context: WriteContext, object: ApiObject, options: DeleteOptions): ApiObject {
   const { resource } = context
   if (object.metadata.deletionTimestamp !== undefined && resource.kind.life.holdsDeletion?.(object)) return object
-  const finalizers = withPropagation(object.metadata.finalizers ?? [], propagationOf(resource, options))
+  const finalizers = withPropagation(object.metadata.finalizers ?? [], propagationOf(versionOf(context), options))
   const { finalizers: _, ...rest } = object.metadata
   const metadata = { ...rest, ...(finalizers.length > 0 ? { finalizers } : {}) }
   const requested = options.gracePeriodSeconds

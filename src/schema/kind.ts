@@ -94,6 +94,8 @@ export interface KindLife<T> {
   readonly expires?: boolean
   /** What becomes of the objects it owns where a deletion does not say: they are kept, not deleted after it. */
   readonly orphansByDefault?: boolean
+  /** What who deletes one and leaves that open is told. */
+  readonly orphanWarning?: string
   /** Its objects never own others: however a deletion is asked for, there is nobody to orphan or to wait for. */
   readonly ownsNothing?: boolean
   /**
@@ -222,6 +224,8 @@ export interface VersionDefinition<F extends Fields, S> extends Conversion<Objec
   readonly version: string
   readonly fields: F
   readonly deprecated?: Deprecation
+  /** What becomes of owned objects, where that is not as in the stored version. */
+  readonly life?: Pick<KindLife<S>, 'orphansByDefault'>
   /** Values that field selectors may ask for, where they have other paths than in the stored version: its path of each. */
   readonly selectable?: { readonly [path: FieldPath]: FieldPath }
   /** Defaults of this version, beside those of the stored one. */
@@ -245,6 +249,7 @@ export function defineVersion<F extends Fields, S>(stored: Kind, definition: Ver
     version,
     schema: schemaOf(stored.kind, stored.doc, fields),
     rules: defined({ readOnly: stored.rules.readOnly, fillDefaults }),
+    life: { ...stored.life, ...definition.life },
     conversion: { stored, fromStored, toStored },
     ...defined({ deprecated, selectorNames }),
   } as unknown as Kind

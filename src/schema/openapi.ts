@@ -113,11 +113,12 @@ export class Definitions {
     }
   }
 
-  #field({ schema, doc, default: preset }: Field, home: string): JsonObject {
+  #field({ schema, doc, default: preset, patch }: Field, home: string): JsonObject {
     const written = this.write(schema, home)
     const beside = {
       ...(doc === undefined ? {} : { description: doc }),
       ...(preset === undefined ? {} : { default: preset }),
+      ...(patch === undefined ? {} : { [this.marker('patch-strategy')]: patch }),
     }
     if (this.version === 2 || written.$ref === undefined || Object.keys(beside).length === 0)
       return { ...beside, ...written }

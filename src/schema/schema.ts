@@ -135,6 +135,8 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
   readonly open?: boolean
   /** Fields of which exactly one must be there. */
   readonly choice?: Choice
+  /** Its fields are kept as they are, whatever the rules of their types say. */
+  readonly unjudged?: boolean
   /** Where faults of the fields are told, if that is not where the object is. */
   faultsAt?(path: FieldPath): FieldPath
   /** Defaults that depend on sibling fields. Changes the value, which is freshly decoded. */
@@ -164,6 +166,11 @@ export interface Field<T = unknown> {
    */
   readonly zero: 'omit' | 'keep' | 'write'
   readonly default?: Json
+  /**
+   * How a strategic merge patch sees an object here, where it does not merge it: as one whole; or it merges it, and is
+   * told that clients who merge say which keys are left.
+   */
+  readonly patch?: 'replace' | 'retainKeys'
   /** What the field is for, in a sentence or two. */
   readonly doc?: string
 }
@@ -180,6 +187,7 @@ export interface FieldOptions {
   readonly published?: 'required' | 'optional'
   readonly zero?: 'omit' | 'keep' | 'write'
   readonly default?: Json
+  readonly patch?: 'replace' | 'retainKeys'
   readonly doc?: string
 }
 
@@ -192,8 +200,14 @@ export function field<S extends Schema>(tag: number, schema: S, options: FieldOp
     zero,
     ...(options.published === undefined ? {} : { published: options.published }),
     ...(options.default === undefined ? {} : { default: options.default }),
+    ...(options.patch === undefined ? {} : { patch: options.patch }),
     ...(options.doc === undefined ? {} : { doc: options.doc }),
   }
+}
+
+/** The same type where what it holds is not judged, since others complete it before it is used. */
+export function unjudged<T>({ check: _check, choice: _choice, ...schema }: ObjectSchema<T>): ObjectSchema<T> {
+  return { ...schema, unjudged: true }
 }
 
 /** Fields that JSON has flat and Protobuf in a message of its own, under this number. */

@@ -66,7 +66,7 @@ function check(schema: Schema, value: Json, path: FieldPath, validation: Validat
 function checkType(schema: Schema, value: Json, path: FieldPath, validation: Validation): void {
   switch (schema.type) {
     case 'object':
-      if (isObject(value)) checkObject(schema, value, schema.faultsAt?.(path) ?? path, validation)
+      if (isObject(value) && !schema.unjudged) checkObject(schema, value, schema.faultsAt?.(path) ?? path, validation)
       return
     case 'map':
       if (isObject(value)) checkMap(schema, value, path, validation)

@@ -11,6 +11,8 @@ export const handleDelete: Handler = async (request) => {
   const { exchange, info, resource } = request
   const options = await readDeleteOptions(exchange, resource)
   const context = { ...writeContext(request, 'DeleteOptions'), dryRun: options.dryRun }
+  const { orphanWarning } = resource.kind.life
+  if (orphanWarning !== undefined && options.propagation === undefined) exchange.warn(orphanWarning)
   const { object, removed } = await deleteObject(context, info.name, options)
   const code = !removed && options.waits ? 202 : 200
   if (removed && resource.kind.life.deleteAnswers !== 'object')

@@ -1,12 +1,11 @@
 /** PodTemplate: a template for pods that is kept for others to use. */
-import { type Json, sameJson } from '../../model/json.ts'
 import { column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'
 import { beginGeneration, countGeneration } from '../generation.ts'
+import { templateWarnings } from '../pod-templates.ts'
 import { dropUnserved } from './types/pod-spec.ts'
 import { podTemplateSpec } from './types/pod-template-spec.ts'
-import { podWarnings } from './types/pod-warnings.ts'
 
 const fields = { template: field(2, podTemplateSpec, { zero: 'write', doc: 'What pods are made from.' }) }
 
@@ -31,10 +30,8 @@ export const podTemplate = defineKind({
       dropUnserved(next.template?.spec ?? {})
       countGeneration(next, previous, ({ template }) => template)
     },
-    warnings: ({ template = {} }, previous, { vendor }) =>
-      previous && sameJson(template as Json, previous.template as Json)
-        ? []
-        : podWarnings(template.spec ?? {}, 'template.spec', vendor),
+    warnings: ({ template }, previous, { vendor }) =>
+      templateWarnings(template, previous?.template, { path: 'template', vendor }),
   },
   life: {
     deleteAnswers: 'object',

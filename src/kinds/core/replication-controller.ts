@@ -1,26 +1,22 @@
 /** ReplicationController: keeps a number of pods of one template running. ReplicaSet and Deployment came after it. */
-import { type FieldError, forbidden, invalid, notSupported, required } from '../../model/field-error.ts'
-import { type Json, sameJson } from '../../model/json.ts'
-import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { type FieldError, invalid, required } from '../../model/field-error.ts'
+import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
+import { conditionsOf } from '../conditions.ts'
+import { noneNegative, notAbove, notNegative, partsOfReplicas } from '../counts.ts'
 import { beginGeneration, countGeneration } from '../generation.ts'
+import {
+  checkRunsForever,
+  checkSharedDisks,
+  containerColumns,
+  countColumn,
+  templateWarnings,
+} from '../pod-templates.ts'
 import { scaleOf } from '../scalable.ts'
 import { keep, plainStatus } from '../spec-and-status.ts'
 import { dropUnserved } from './types/pod-spec.ts'
 import { podTemplateSpec } from './types/pod-template-spec.ts'
-import { podWarnings } from './types/pod-warnings.ts'
-
-const condition = s.object(
-  {
-    type: field(1, s.string(), { zero: 'write', published: 'required', doc: 'What is told about it.' }),
-    status: field(2, s.string(), { zero: 'write', published: 'required', doc: 'True, False or Unknown.' }),
-    lastTransitionTime: field(3, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
-    reason: field(4, s.string(), { doc: 'Why, in one word for programs.' }),
-    message: field(5, s.string(), { doc: 'Why, for people.' }),
-  },
-  { name: 'ReplicationControllerCondition', doc: 'Something that is known of the state of a ReplicationController.' },
-)
 
 const spec = s.object(
   {
@@ -36,7 +32,7 @@ const spec = s.object(
   { name: 'ReplicationControllerSpec', doc: 'How many pods of which kind there shall be.' },
 )
 
-const conditions = s.list(condition, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' })
+const conditions = conditionsOf('ReplicationControllerCondition', 'ReplicationController')
 
 const status = s.object(
   {
@@ -56,12 +52,6 @@ const fields = {
 }
 
 export type ReplicationController = ObjectOf<typeof fields>
-
-const count = (name: string, doc: string, of: (object: ReplicationController) => number | undefined) =>
-  ({
-    ...column(name, doc, (object: ReplicationController) => of(object) ?? 0),
-    type: 'integer',
-  }) as Column<ReplicationController>
 
 export const replicationController = defineKind({
   names: {
@@ -86,10 +76,8 @@ export const replicationController = defineKind({
     prepareForUpdate,
     validate: checkSpec,
     validateUpdate: ({ status }) => checkCounts(status ?? {}),
-    warnings: ({ spec = {} }, previous, { vendor }) =>
-      previous && sameJson(spec.template as Json, previous.spec?.template as Json)
-        ? []
-        : podWarnings(spec.template?.spec ?? {}, 'spec.template.spec', vendor),
+    warnings: ({ spec }, previous, { vendor }) =>
+      templateWarnings(spec?.template, previous?.spec?.template, { path: 'spec.template', vendor }),
   },
   life: {
     orphansByDefault: true,
@@ -97,17 +85,11 @@ export const replicationController = defineKind({
   views: {
     columns: [
       nameColumn,
-      count('Desired', 'How many pods there shall be.', ({ spec }) => spec?.replicas),
-      count('Current', 'How many pods there are.', ({ status }) => status?.replicas),
-      count('Ready', 'How many of them are ready.', ({ status }) => status?.readyReplicas),
+      countColumn('Desired', 'How many pods there shall be.', ({ spec }: ReplicationController) => spec?.replicas),
+      countColumn('Current', 'How many pods there are.', ({ status }: ReplicationController) => status?.replicas),
+      countColumn('Ready', 'How many of them are ready.', ({ status }: ReplicationController) => status?.readyReplicas),
       ageColumn,
-      column(
-        'Containers',
-        'The names of the containers.',
-        (object: ReplicationController) => listed(object, 'name'),
-        1,
-      ),
-      column('Images', 'The images of the containers.', (object: ReplicationController) => listed(object, 'image'), 1),
+      ...containerColumns(({ spec }: ReplicationController) => spec?.template),
       column('Selector', 'The labels of the pods that count.', selectorOf, 1),
     ],
     selectable: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
@@ -141,51 +123,20 @@ function checkSpec({ spec = {} }: ReplicationController): FieldError[] {
     ...(template === undefined || selects
       ? []
       : [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')]),
-    ...checkTemplate(template?.spec ?? {}),
+    ...checkRunsForever(template?.spec, 'spec.template.spec', 'ReplicationController'),
+    ...((spec.replicas ?? 0) > 1 ? checkSharedDisks(template?.spec?.volumes, 'spec.template.spec.volumes') : []),
   ]
 }
 
-/** Pods that are kept running never end by themselves. */
-function checkTemplate({
-  restartPolicy = 'Always',
-  activeDeadlineSeconds,
-}: NonNullable<Template['spec']>): FieldError[] {
-  const path = 'spec.template.spec'
-  return [
-    ...(restartPolicy === 'Always' ? [] : [notSupported(`${path}.restartPolicy`, restartPolicy, ['Always'])]),
-    ...(activeDeadlineSeconds === undefined
-      ? []
-      : [
-          forbidden(`${path}.activeDeadlineSeconds`, 'activeDeadlineSeconds in ReplicationController is not Supported'),
-        ]),
-  ]
-}
-
-type Template = NonNullable<NonNullable<ReplicationController['spec']>['template']>
+const parts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'] as const
 
 function checkCounts(status: NonNullable<ReplicationController['status']>): FieldError[] {
-  const { replicas = 0, fullyLabeledReplicas = 0, readyReplicas = 0, availableReplicas = 0 } = status
-  const tooMany = (name: string, value: number, limit: number, of: string) =>
-    value > limit ? [invalid(`status.${name}`, value, `cannot be greater than ${of}`)] : []
+  const { readyReplicas, availableReplicas } = status
   return [
-    ...notNegative(status.replicas, 'status.replicas'),
-    ...notNegative(status.fullyLabeledReplicas, 'status.fullyLabeledReplicas'),
-    ...notNegative(status.readyReplicas, 'status.readyReplicas'),
-    ...notNegative(status.availableReplicas, 'status.availableReplicas'),
-    ...notNegative(status.observedGeneration, 'status.observedGeneration'),
-    ...tooMany('fullyLabeledReplicas', fullyLabeledReplicas, replicas, 'status.replicas'),
-    ...tooMany('readyReplicas', readyReplicas, replicas, 'status.replicas'),
-    ...tooMany('availableReplicas', availableReplicas, replicas, 'status.replicas'),
-    ...tooMany('availableReplicas', availableReplicas, readyReplicas, 'readyReplicas'),
+    ...noneNegative(status, ['replicas', ...parts, 'observedGeneration'], 'status'),
+    ...partsOfReplicas(status, parts),
+    ...notAbove(availableReplicas, readyReplicas, { path: 'status.availableReplicas', of: 'readyReplicas' }),
   ]
-}
-
-function notNegative(value: number | bigint | undefined, path: string): FieldError[] {
-  return value === undefined || value >= 0 ? [] : [invalid(path, value, 'must be greater than or equal to 0')]
-}
-
-function listed({ spec }: ReplicationController, part: 'name' | 'image'): string {
-  return (spec?.template?.spec?.containers ?? []).map((one) => one[part] ?? '').join(',')
 }
 
 function selectorOf({ spec }: ReplicationController): string {

@@ -3,9 +3,9 @@ import { child, type FieldError, type FieldPath, forbidden } from '../../../mode
 import { checkAnnotations, checkLabels } from '../../../model/label-rules.ts'
 import type { RuleContext } from '../../../schema/context.ts'
 import { objectMeta } from '../../../schema/object-meta.ts'
-import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { field, type InferFields, s, unjudged } from '../../../schema/schema.ts'
 import { checkPodAnnotations, checkSeccompPairs } from './pod-annotations.ts'
-import { podSpec } from './pod-spec.ts'
+import { type PodSpec, podSpec } from './pod-spec.ts'
 
 const fields = {
   metadata: field(1, objectMeta, { zero: 'write', doc: 'Labels and annotations of the pods.' }),
@@ -17,11 +17,20 @@ export type PodTemplateSpec = InferFields<typeof fields>
 export const podTemplateSpec = s.object(fields, {
   name: 'core.v1.PodTemplateSpec',
   doc: 'What pods are made from.',
-  check: checkTemplate,
+  check: (template, path, context) => [
+    ...checkTemplateMetadata(template, path, context),
+    ...checkTemplateSpec(template.spec ?? {}, child(path, 'spec')),
+  ],
 })
 
+/** For those who complete their pods: of the template only the metadata is judged. */
+export const unjudgedTemplateSpec = s.object(
+  { ...fields, spec: field(2, unjudged(podSpec), { zero: 'write', doc: 'What the pods are made of.' }) },
+  { name: 'core.v1.PodTemplateSpec', doc: 'What pods are made from.', check: checkTemplateMetadata },
+)
+
 /** Faults in labels and annotations leave out `metadata`, as clients are used to. */
-function checkTemplate(template: PodTemplateSpec, path: FieldPath, { vendor }: RuleContext): FieldError[] {
+function checkTemplateMetadata(template: PodTemplateSpec, path: FieldPath, { vendor }: RuleContext): FieldError[] {
   const { metadata: { labels, annotations = {} } = {}, spec = {} } = template
   const place = child(path, 'annotations')
   return [
@@ -29,8 +38,10 @@ function checkTemplate(template: PodTemplateSpec, path: FieldPath, { vendor }: R
     ...checkAnnotations(annotations, place),
     ...checkPodAnnotations(annotations, spec, place, vendor),
     ...checkSeccompPairs(annotations, spec, child(path, 'spec'), vendor),
-    ...(spec.ephemeralContainers === undefined
-      ? []
-      : [forbidden(child(path, 'spec.ephemeralContainers'), 'ephemeral containers not allowed in pod template')]),
   ]
+}
+
+function checkTemplateSpec({ ephemeralContainers }: PodSpec, path: FieldPath): FieldError[] {
+  if (ephemeralContainers === undefined) return []
+  return [forbidden(child(path, 'ephemeralContainers'), 'ephemeral containers not allowed in pod template')]
 }

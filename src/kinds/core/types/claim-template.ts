@@ -1,0 +1,12 @@
+/** A PersistentVolumeClaim inside another object, from which claims are made later; only then it is judged. */
+import { type ObjectSchema, unjudged } from '../../../schema/schema.ts'
+import { type PersistentVolumeClaim, persistentVolumeClaim } from '../persistent-volume-claim.ts'
+
+export const claimTemplate: ObjectSchema<PersistentVolumeClaim> = {
+  ...unjudged(persistentVolumeClaim.schema as ObjectSchema<PersistentVolumeClaim>),
+  name: 'core.v1.PersistentVolumeClaim',
+  fill: (claim) => {
+    claim.apiVersion = 'v1'
+    claim.kind = persistentVolumeClaim.kind
+  },
+}

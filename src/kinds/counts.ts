@@ -1,0 +1,53 @@
+/** Rules for numbers that several kinds share: counts, and counts that may be written as a percentage. */
+import { type FieldError, type FieldPath, invalid } from '../model/field-error.ts'
+
+export type IntOrPercent = number | string
+
+export function notNegative(value: number | bigint | undefined, path: FieldPath): FieldError[] {
+  return value === undefined || value >= 0 ? [] : [invalid(path, value, 'must be greater than or equal to 0')]
+}
+
+/** Several of them that are fields of one object. */
+export function noneNegative<T extends object>(object: T, names: readonly (keyof T & string)[], path: FieldPath) {
+  return names.flatMap((name) => notNegative(object[name] as number | bigint | undefined, `${path}.${name}`))
+}
+
+/** A whole number from 0 on, or a percentage such as `25%`. */
+export function checkIntOrPercent(value: IntOrPercent, path: FieldPath): FieldError[] {
+  if (typeof value === 'number') return notNegative(value, path)
+  return percentIn(value) === undefined
+    ? [invalid(path, value, "a valid percent string must be a numeric string followed by an ending '%' (e.g. '93%')")]
+    : []
+}
+
+export function checkNotAboveAll(value: IntOrPercent, path: FieldPath): FieldError[] {
+  const percent = typeof value === 'string' ? percentIn(value) : undefined
+  return percent !== undefined && percent > 100 ? [invalid(path, value, 'must not be greater than 100%')] : []
+}
+
+/** What is written is nothing: 0, `0%`, or a text that is no percentage. */
+export function isNone(value: IntOrPercent): boolean {
+  return (typeof value === 'string' ? (percentIn(value) ?? 0) : value) === 0
+}
+
+function percentIn(text: string): number | undefined {
+  return /^[0-9]+%$/.test(text) ? Number(text.slice(0, -1)) : undefined
+}
+
+/** A number that only ever grows, such as how often a name was taken already. */
+export function notLess(next: number | undefined, previous: number | undefined, path: FieldPath): FieldError[] {
+  if (previous === undefined || (next ?? 0) >= previous) return []
+  return [invalid(path, next ?? 0, 'cannot be decremented')]
+}
+
+/** A part of a whole; `of` names the whole in messages. */
+export function notAbove(value = 0, limit = 0, { path, of }: { path: FieldPath; of: string }): FieldError[] {
+  return value > limit ? [invalid(path, value, `cannot be greater than ${of}`)] : []
+}
+
+/** Several parts of `status.replicas`, by their names. */
+export function partsOfReplicas<T extends { replicas?: number }>(status: T, names: readonly (keyof T & string)[]) {
+  return names.flatMap((name) =>
+    notAbove(status[name] as number | undefined, status.replicas, { path: `status.${name}`, of: 'status.replicas' }),
+  )
+}
