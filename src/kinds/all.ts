@@ -1,9 +1,18 @@
 /** The only list of kinds: adding one is its file, its test and a line here. Of a group's versions the first is preferred. */
 import type { Kind } from '../schema/kind.ts'
 import { customResourceDefinition } from './apiextensions/custom-resource-definition.ts'
+import { controllerRevision } from './apps/controller-revision.ts'
+import { daemonSet } from './apps/daemon-set.ts'
+import { deployment } from './apps/deployment.ts'
+import { replicaSet } from './apps/replica-set.ts'
+import { statefulSet } from './apps/stateful-set.ts'
 import { tokenReview } from './authentication/token-review.ts'
 import { horizontalPodAutoscaler } from './autoscaling/horizontal-pod-autoscaler.ts'
 import { horizontalPodAutoscalerV1 } from './autoscaling/horizontal-pod-autoscaler-v1.ts'
+import { horizontalPodAutoscalerV2beta1 } from './autoscaling/horizontal-pod-autoscaler-v2beta1.ts'
+import { horizontalPodAutoscalerV2beta2 } from './autoscaling/horizontal-pod-autoscaler-v2beta2.ts'
+import { cronJob, cronJobV1beta1 } from './batch/cron-job.ts'
+import { job } from './batch/job.ts'
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts'
 import { lease } from './coordination/lease.ts'
 import { componentStatus } from './core/component-status.ts'
@@ -24,6 +33,7 @@ import { service } from './core/service.ts'
 import { serviceAccount } from './core/service-account.ts'
 import { eventV1, eventV1beta1 } from './events/event.ts'
 import { runtimeClass, runtimeClassV1beta1 } from './node/runtime-class.ts'
+import { podDisruptionBudget, podDisruptionBudgetV1beta1 } from './policy/pod-disruption-budget.ts'
 import { priorityClass } from './scheduling/priority-class.ts'
 import { csiDriver } from './storage/csi-driver.ts'
 import { csiNode } from './storage/csi-node.ts'
@@ -48,12 +58,24 @@ export const allKinds: readonly Kind[] = [
   secret,
   serviceAccount,
   service,
+  controllerRevision,
+  daemonSet,
+  deployment,
+  replicaSet,
+  statefulSet,
   eventV1,
   eventV1beta1,
   tokenReview,
   horizontalPodAutoscaler,
   horizontalPodAutoscalerV1,
+  horizontalPodAutoscalerV2beta1,
+  horizontalPodAutoscalerV2beta2,
+  cronJob,
+  job,
+  cronJobV1beta1,
   certificateSigningRequest,
+  podDisruptionBudget,
+  podDisruptionBudgetV1beta1,
   csiDriver,
   csiNode,
   storageClass,

@@ -1,6 +1,6 @@
 /**
- * What v1 of HorizontalPodAutoscaler has no fields for, carried in annotations instead, in the forms that clients of
- * that version know: metrics and conditions in the words of v1, the behavior with capital letters.
+ * What v1 and v2beta1 of HorizontalPodAutoscaler have no fields for, carried in annotations instead, in the forms that
+ * clients of those versions know: metrics and conditions in the words of v2beta1, the behavior with capital letters.
  */
 
 import { ApiError } from '../../model/api-error.ts'
@@ -10,6 +10,7 @@ import type { ObjectMeta } from '../../model/object.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { decode } from '../../schema/decode.ts'
 import type { Infer, Schema } from '../../schema/schema.ts'
+import type { Behavior, ScalingRules } from './behavior.ts'
 
 const parts = ['metrics', 'behavior', 'current-metrics', 'conditions'] as const
 
@@ -59,7 +60,24 @@ export function readCarried<S extends Schema>(
   }
 }
 
-export function upperKeys(value: Json): Json {
+/** How fast it scales, as the annotation has it. */
+export function writeBehavior(behavior: Behavior | undefined): string | undefined {
+  if (behavior === undefined) return undefined
+  const { scaleUp, scaleDown } = behavior
+  return JSON.stringify(upperKeys({ scaleUp: writeRules(scaleUp), scaleDown: writeRules(scaleDown) }))
+}
+
+function writeRules(rules: ScalingRules | undefined): Json {
+  if (rules === undefined) return null
+  const { stabilizationWindowSeconds = null, selectPolicy = null, policies = [] } = rules
+  return {
+    stabilizationWindowSeconds,
+    selectPolicy,
+    policies: policies.map(({ type, value, periodSeconds }) => ({ type, value, periodSeconds })),
+  }
+}
+
+function upperKeys(value: Json): Json {
   return renameKeys(value, (key) => `${key.slice(0, 1).toUpperCase()}${key.slice(1)}`)
 }
 

@@ -2,12 +2,12 @@
  * HorizontalPodAutoscaler in v1: it knows a single metric, the use of processors. Everything else that v2 has is
  * carried in annotations (carried.ts), so that clients of v1 read and write objects of v2 without a loss.
  */
-import { defined, type Json } from '../../model/json.ts'
+import { defined } from '../../model/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
-import { behavior, type ScalingRules } from './behavior.ts'
-import { readCarried, upperKeys, withCarried } from './carried.ts'
+import { behavior } from './behavior.ts'
+import { readCarried, withCarried, writeBehavior } from './carried.ts'
 import {
   condition,
   cpuMetric,
@@ -74,8 +74,7 @@ function fromStored(object: HorizontalPodAutoscaler, vendor: Vendor): Horizontal
   const others = metrics.filter((metric) => metric !== cpu)
   const carried = {
     metrics: others.length > 0 ? JSON.stringify(others.map(specToV1)) : undefined,
-    behavior:
-      rules && JSON.stringify(upperKeys({ scaleUp: rulesToV1(rules.scaleUp), scaleDown: rulesToV1(rules.scaleDown) })),
+    behavior: writeBehavior(rules),
     'current-metrics': currentMetrics.length > 0 ? JSON.stringify(currentMetrics.map(statusToV1)) : undefined,
     conditions: conditions.length > 0 ? JSON.stringify(conditions.map(inOrder)) : undefined,
   }
@@ -133,16 +132,6 @@ function cpuUtilization(metrics: readonly MetricStatus[]): number | undefined {
 
 function cpuStatus(averageUtilization: number): MetricStatus {
   return { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization } } }
-}
-
-function rulesToV1(rules: ScalingRules | undefined): Json {
-  if (rules === undefined) return null
-  const { stabilizationWindowSeconds = null, selectPolicy = null, policies = [] } = rules
-  return {
-    stabilizationWindowSeconds,
-    selectPolicy,
-    policies: policies.map(({ type, value, periodSeconds }) => ({ type, value, periodSeconds })),
-  }
 }
 
 /** Members in the order of the wire. */

@@ -6,6 +6,7 @@ import { child, type FieldError, type FieldPath, invalid } from '../../model/fie
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
+import { notNegative } from '../counts.ts'
 import { keep, plainStatus } from '../spec-and-status.ts'
 import { behavior } from './behavior.ts'
 import { dropCarried } from './carried.ts'
@@ -27,7 +28,7 @@ const specFields = {
   behavior: field(5, behavior, { doc: 'How fast it scales.' }),
 }
 
-const spec = s.object(specFields, {
+export const spec = s.object(specFields, {
   name: 'HorizontalPodAutoscalerSpec',
   doc: 'What is scaled, within which limits and by which metrics.',
   fill: (value) => fillMetrics(value),
@@ -154,11 +155,7 @@ function checkSpec({ minReplicas, maxReplicas = 0, metrics = [] }: Spec, path: F
 
 function checkStatus({ currentReplicas = 0, desiredReplicas = 0 }: Status): FieldError[] {
   return [
-    ...nonNegative(currentReplicas, 'status.currentReplicas'),
-    ...nonNegative(desiredReplicas, 'status.desiredReplicas'),
+    ...notNegative(currentReplicas, 'status.currentReplicas'),
+    ...notNegative(desiredReplicas, 'status.desiredReplicas'),
   ]
-}
-
-function nonNegative(value: number, path: FieldPath): FieldError[] {
-  return value < 0 ? [invalid(path, value, 'must be greater than or equal to 0')] : []
 }

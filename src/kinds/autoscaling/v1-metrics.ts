@@ -1,6 +1,6 @@
 /**
- * Metrics in the words of autoscaling/v1, as its annotations carry them: flat where v2 has a metric, a target and a
- * current value. Members are written in the order that clients of that version write them in.
+ * Metrics in the words of v2beta1, which v1 carries in annotations: flat where v2 has a metric, a target and a current
+ * value. Members are written in the order that clients of those versions write them in.
  *
  * What these words cannot say is the type of a target that is not the one its value implies, and a value beside it that
  * does not count; `restoreMetrics` takes those from what is stored.
@@ -11,106 +11,132 @@ import { freeLabelSelector as selector } from '../meta/label-selector.ts'
 import type { MetricIdentifier, MetricSpec, MetricStatus, MetricTarget } from './metrics.ts'
 import { type ObjectReference, objectReference } from './object-reference.ts'
 
-const type = field(1, s.string(), { zero: 'write' })
-const name = field(1, s.string(), { zero: 'write' })
-const reference = field(1, objectReference, { zero: 'write' })
-const metricName = (tag: number) => field(tag, s.string(), { zero: 'write' })
-const container = field(4, s.string(), { zero: 'write' })
-const utilization = field(2, s.int32(), { zero: 'keep' })
+const type = field(1, s.string(), {
+  zero: 'write',
+  doc: 'Object, Pods, Resource, ContainerResource or External: the field that says more.',
+})
+const name = field(1, s.string(), { zero: 'write', doc: 'The name of the resource, such as cpu.' })
+const described = field(1, objectReference, { zero: 'write', published: 'required', doc: 'The object it is of.' })
+const metricName = (tag: number) => field(tag, s.string(), { zero: 'write', doc: 'The name of the metric.' })
+const narrowed = (tag: number) => field(tag, selector, { doc: 'Narrows the metric down; who provides it knows how.' })
+const container = field(4, s.string(), { zero: 'write', doc: 'The name of the container.' })
 
-export const metricSpecV1 = s.object({
-  type,
-  object: field(
-    2,
-    s.object({
-      target: reference,
-      metricName: metricName(2),
-      targetValue: field(3, s.quantity(), { zero: 'write' }),
-      selector: field(4, selector),
-      averageValue: field(5, s.quantity()),
-    }),
-  ),
-  pods: field(
-    3,
-    s.object({
-      metricName: metricName(1),
-      targetAverageValue: field(2, s.quantity(), { zero: 'write' }),
-      selector: field(3, selector),
-    }),
-  ),
-  resource: field(
-    4,
-    s.object({ name, targetAverageUtilization: utilization, targetAverageValue: field(3, s.quantity()) }),
-  ),
-  containerResource: field(
-    7,
-    s.object({
-      name,
-      targetAverageUtilization: utilization,
-      targetAverageValue: field(3, s.quantity()),
-      container,
-    }),
-  ),
-  external: field(
-    5,
-    s.object({
-      metricName: metricName(1),
-      metricSelector: field(2, selector),
-      targetValue: field(3, s.quantity()),
-      targetAverageValue: field(4, s.quantity()),
-    }),
-  ),
+const asked = { doc: 'The value to aim for.' }
+const askedPerPod = { doc: 'The value to aim for per Pod.' }
+const askedUse = field(2, s.int32(), {
+  zero: 'keep',
+  doc: 'The average over the Pods to aim for, in percent of what they request.',
+})
+const seen = { zero: 'write', doc: 'The value that was last seen.' } as const
+const seenPerPod = { doc: 'The value per Pod that was last seen.' }
+const seenUse = field(2, s.int32(), {
+  zero: 'keep',
+  doc: 'The average over the Pods that was last seen, in percent of what they request.',
 })
 
-export const metricStatusV1 = s.object({
-  type,
-  object: field(
-    2,
-    s.object({
-      target: reference,
-      metricName: metricName(2),
-      currentValue: field(3, s.quantity(), { zero: 'write' }),
-      selector: field(4, selector),
-      averageValue: field(5, s.quantity()),
-    }),
-  ),
-  pods: field(
-    3,
-    s.object({
-      metricName: metricName(1),
-      currentAverageValue: field(2, s.quantity(), { zero: 'write' }),
-      selector: field(3, selector),
-    }),
-  ),
-  resource: field(
-    4,
-    s.object({
-      name,
-      currentAverageUtilization: utilization,
-      currentAverageValue: field(3, s.quantity(), { zero: 'write' }),
-    }),
-  ),
-  containerResource: field(
-    7,
-    s.object({
-      name,
-      currentAverageUtilization: utilization,
-      currentAverageValue: field(3, s.quantity(), { zero: 'write' }),
-      container,
-    }),
-  ),
-  external: field(
-    5,
-    s.object({
-      metricName: metricName(1),
-      metricSelector: field(2, selector),
-      currentValue: field(3, s.quantity(), { zero: 'write' }),
-      currentAverageValue: field(4, s.quantity()),
-    }),
-  ),
+const objectSource = s.object(
+  {
+    target: described,
+    metricName: metricName(2),
+    targetValue: field(3, s.quantity(), { ...asked, zero: 'write' }),
+    selector: narrowed(4),
+    averageValue: field(5, s.quantity(), askedPerPod),
+  },
+  { name: 'ObjectMetricSource', doc: 'A metric of one object, such as the requests to an Ingress.' },
+)
+const podsSource = s.object(
+  {
+    metricName: metricName(1),
+    targetAverageValue: field(2, s.quantity(), { ...askedPerPod, zero: 'write' }),
+    selector: narrowed(3),
+  },
+  { name: 'PodsMetricSource', doc: 'A metric of every Pod, averaged.' },
+)
+const resourceFields = {
+  name,
+  targetAverageUtilization: askedUse,
+  targetAverageValue: field(3, s.quantity(), askedPerPod),
+}
+const resourceSource = s.object(resourceFields, {
+  name: 'ResourceMetricSource',
+  doc: 'A resource that the Pods use.',
 })
+const containerSource = s.object(
+  { ...resourceFields, container },
+  { name: 'ContainerResourceMetricSource', doc: 'A resource that one container of each Pod uses.' },
+)
+const externalSource = s.object(
+  {
+    metricName: metricName(1),
+    metricSelector: narrowed(2),
+    targetValue: field(3, s.quantity(), asked),
+    targetAverageValue: field(4, s.quantity(), askedPerPod),
+  },
+  { name: 'ExternalMetricSource', doc: 'A metric of something outside the cluster.' },
+)
 
-type MetricSpecV1 = Infer<typeof metricSpecV1>
+export const metricSpecV1 = s.object(
+  {
+    type,
+    object: field(2, objectSource, { doc: 'A metric of one object.' }),
+    pods: field(3, podsSource, { doc: 'A metric of every Pod.' }),
+    resource: field(4, resourceSource, { doc: 'A resource that the Pods use.' }),
+    containerResource: field(7, containerSource, { doc: 'A resource that one container of each Pod uses.' }),
+    external: field(5, externalSource, { doc: 'A metric of something outside the cluster.' }),
+  },
+  { name: 'MetricSpec', doc: 'What to look at, and the value to aim for.' },
+)
+
+const objectStatus = s.object(
+  {
+    target: described,
+    metricName: metricName(2),
+    currentValue: field(3, s.quantity(), seen),
+    selector: narrowed(4),
+    averageValue: field(5, s.quantity(), seenPerPod),
+  },
+  { name: 'ObjectMetricStatus', doc: 'What was seen of one object.' },
+)
+const podsStatus = s.object(
+  { metricName: metricName(1), currentAverageValue: field(2, s.quantity(), seen), selector: narrowed(3) },
+  { name: 'PodsMetricStatus', doc: 'What was seen of the Pods.' },
+)
+const resourceSeen = {
+  name,
+  currentAverageUtilization: seenUse,
+  currentAverageValue: field(3, s.quantity(), seen),
+}
+const resourceStatus = s.object(resourceSeen, {
+  name: 'ResourceMetricStatus',
+  doc: 'How much of a resource the Pods were seen to use.',
+})
+const containerStatus = s.object(
+  { ...resourceSeen, container },
+  { name: 'ContainerResourceMetricStatus', doc: 'How much of a resource one container of each Pod was seen to use.' },
+)
+const externalStatus = s.object(
+  {
+    metricName: metricName(1),
+    metricSelector: narrowed(2),
+    currentValue: field(3, s.quantity(), seen),
+    currentAverageValue: field(4, s.quantity(), seenPerPod),
+  },
+  { name: 'ExternalMetricStatus', doc: 'What was seen of something outside the cluster.' },
+)
+
+export const metricStatusV1 = s.object(
+  {
+    type,
+    object: field(2, objectStatus, { doc: 'What was seen of one object.' }),
+    pods: field(3, podsStatus, { doc: 'What was seen of the Pods.' }),
+    resource: field(4, resourceStatus, { doc: 'How much of a resource the Pods use.' }),
+    containerResource: field(7, containerStatus, { doc: 'How much of a resource one container of each Pod uses.' }),
+    external: field(5, externalStatus, { doc: 'What was seen of something outside the cluster.' }),
+  },
+  { name: 'MetricStatus', doc: 'What was last seen of one metric.' },
+)
+
+export type MetricSpecV1 = Infer<typeof metricSpecV1>
 type MetricStatusV1 = Infer<typeof metricStatusV1>
 
 export function specToV1({ type, object, pods, resource, containerResource, external }: MetricSpec): JsonObject {
@@ -240,20 +266,26 @@ export function statusFromV1({
  * and back is the very list that was stored.
  */
 export function restoreMetrics<M>(said: readonly M[], stored: readonly M[], toV1: (metric: M) => JsonObject): M[] {
-  const left = said.map((metric) => ({ metric, words: JSON.stringify(toV1(metric)) }))
-  const kept = stored.filter((metric) => {
-    const words = JSON.stringify(toV1(metric))
-    const index = left.findIndex((candidate) => candidate.words === words)
-    return index >= 0 && left.splice(index, 1)
-  })
-  return [...kept, ...left.map(({ metric }) => metric)]
+  const words = said.map((metric) => JSON.stringify(toV1(metric)))
+  const left = new Map<string, number>()
+  for (const each of words) left.set(each, (left.get(each) ?? 0) + 1)
+  const kept = stored.filter((metric) => takeOne(left, JSON.stringify(toV1(metric))))
+  // Of metrics in the same words the last are the new ones.
+  const added = said.toReversed().filter((_, i) => takeOne(left, words.at(-1 - i)!))
+  return [...kept, ...added.toReversed()]
+}
+
+function takeOne(counts: Map<string, number>, key: string): boolean {
+  const count = counts.get(key) ?? 0
+  if (count > 0) counts.set(key, count - 1)
+  return count > 0
 }
 
 function isSet(quantity: string | undefined): boolean {
   return quantity !== undefined && quantity !== '0'
 }
 
-function valueTarget(value: string | undefined, averageValue: string | undefined): MetricTarget {
+export function valueTarget(value: string | undefined, averageValue: string | undefined): MetricTarget {
   return defined({ type: averageValue === undefined ? 'Value' : 'AverageValue', value, averageValue })
 }
 
