@@ -54,6 +54,19 @@ const filled = new Set(
     'SessionAffinityConfig: clientIP',
     'CustomResourceDefinitionSpec: conversion',
     'CustomResourceDefinitionNames: singular listKind',
+    'DeploymentSpec: replicas strategy revisionHistoryLimit progressDeadlineSeconds',
+    'DeploymentStrategy: type rollingUpdate',
+    'RollingUpdateDeployment: maxUnavailable maxSurge',
+    'ReplicaSetSpec: replicas',
+    'StatefulSetSpec: replicas podManagementPolicy updateStrategy revisionHistoryLimit',
+    'StatefulSetUpdateStrategy: type rollingUpdate',
+    'RollingUpdateStatefulSetStrategy: partition',
+    'PersistentVolumeClaim: apiVersion kind status',
+    'DaemonSetSpec: updateStrategy revisionHistoryLimit',
+    'DaemonSetUpdateStrategy: type rollingUpdate',
+    'RollingUpdateDaemonSet: maxUnavailable maxSurge',
+    'JobSpec: parallelism completions backoffLimit completionMode suspend',
+    'CronJobSpec: concurrencyPolicy suspend successfulJobsHistoryLimit failedJobsHistoryLimit',
   ].flatMap((line) => {
     const [type, fields] = line.split(': ')
     return fields!.split(' ').map((name) => `${type}.${name}`)

@@ -1,8 +1,10 @@
-/** HorizontalPodAutoscaler: its rules as data, its two versions as pure functions, and both through a real server. */
+/** HorizontalPodAutoscaler: its rules as data, its versions as pure functions, and all through a real server. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { horizontalPodAutoscaler as v2 } from '../../src/kinds/autoscaling/horizontal-pod-autoscaler.ts'
 import { horizontalPodAutoscalerV1 as v1 } from '../../src/kinds/autoscaling/horizontal-pod-autoscaler-v1.ts'
+import { horizontalPodAutoscalerV2beta1 as v2beta1 } from '../../src/kinds/autoscaling/horizontal-pod-autoscaler-v2beta1.ts'
+import { horizontalPodAutoscalerV2beta2 as v2beta2 } from '../../src/kinds/autoscaling/horizontal-pod-autoscaler-v2beta2.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { type ApiObject, asJson, asObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
@@ -127,7 +129,7 @@ describe('the rules', () => {
     })
 })
 
-describe('v1 and back', () => {
+describe('older versions and back', () => {
   const { fromStored, toStored } = v1.conversion!
   const status = {
     currentReplicas: 2,
@@ -180,15 +182,55 @@ describe('v1 and back', () => {
     ],
   ]
   for (const [name, object] of objects) {
-    test(`nothing is lost: ${name}`, () => {
-      const there = fromStored(object, vendor)
-      assert.deepEqual(decode(v1.schema, asJson(there)).unknown, [])
-      assert.deepEqual(
-        decode(v2.schema, asJson(toStored(there, vendor, object))).value,
-        decode(v2.schema, asJson(object)).value,
-      )
-    })
+    for (const older of [v1, v2beta1, v2beta2])
+      test(`nothing is lost by ${older.version}: ${name}`, () => {
+        const there = older.conversion!.fromStored(object, vendor)
+        assert.deepEqual(decode(older.schema, asJson(there)).unknown, [])
+        assert.deepEqual(
+          decode(v2.schema, asJson(older.conversion!.toStored(there, vendor, object))).value,
+          decode(v2.schema, asJson(object)).value,
+        )
+      })
   }
+
+  test('v2beta1 has flatter words, and carries how fast it scales in an annotation', () => {
+    const { metadata, spec } = v2beta1.conversion!.fromStored(
+      stored({ metrics: metrics.slice(0, 8), behavior }),
+      vendor,
+    )
+    const flat = (spec as { metrics: JsonObject[] }).metrics.map((each) => JSON.parse(JSON.stringify(each)))
+    const selector = { matchLabels: { a: 'b' } }
+    assert.deepEqual(flat, [
+      { type: 'Resource', resource: { name: 'cpu', targetAverageUtilization: 50 } },
+      { type: 'Resource', resource: { name: 'memory', targetAverageValue: '1Gi' } },
+      { type: 'Resource', resource: { name: 'cpu', targetAverageUtilization: 70 } },
+      { type: 'Resource', resource: { name: 'cpu', targetAverageValue: '1' } },
+      { type: 'Pods', pods: { metricName: 'm', targetAverageValue: '2k', selector } },
+      { type: 'Object', object: { target: scaleTargetRef, metricName: 'm', targetValue: '1500m' } },
+      {
+        type: 'Object',
+        object: {
+          target: { kind: 'Service', name: 's' },
+          metricName: 'm',
+          targetValue: '0',
+          selector,
+          averageValue: '2k',
+        },
+      },
+      { type: 'External', external: { metricName: 'm', metricSelector: selector, targetValue: '1500m' } },
+    ])
+    assert.deepEqual(Object.keys(metadata.annotations ?? {}), ['autoscaling.alpha.orch.io/behavior'])
+  })
+
+  test('as many metrics as a body holds are restored in time that grows with their number', () => {
+    const many = Array.from({ length: 30_000 }, (_, i) => cpu(i + 1))
+    const before = process.cpuUsage()
+    const object = stored({ metrics: many })
+    const there = v1.conversion!.fromStored(object, vendor)
+    const reversed = stored({ metrics: many.map((_, i) => cpu(100_000 + i)) })
+    v1.conversion!.toStored(there, vendor, reversed)
+    assert.ok(process.cpuUsage(before).user < 5_000_000)
+  })
 
   test('what v1 cannot say travels in annotations, in the words of v1', () => {
     const { metadata, spec } = fromStored(stored({ metrics: [metrics[1]!, cpu(50)], behavior }, status), vendor)
@@ -244,6 +286,42 @@ describe('through the server', async () => {
     const [inV1, inV2] = [await client.get(path('v1', '/h'), table), await client.get(path('v2', '/h'), table)]
     assert.deepEqual(inV1.body.rows[0].cells.slice(0, 6), ['h', 'Deployment/d', '<unknown>/60%', '1', 5, 0])
     assert.deepEqual(inV1.body.rows[0].cells, inV2.body.rows[0].cells)
+  })
+
+  test('older versions are deprecated, and show what was written by any', async (t) => {
+    const client = (await startServer(t)).client()
+    const { body: made } = await client.post(path('v2'), body('h', { metrics: [memory, cpu(50)], behavior: {} }))
+    for (const [version, level] of [
+      ['v2beta1', 'v1.25'],
+      ['v2beta2', 'v1.26'],
+    ] as const) {
+      const read = await client.get(path(version, '/h'))
+      assert.match(String(read.headers.warning), new RegExp(`unavailable in ${level}.; use autoscaling/v2 Horizontal`))
+      assert.equal(read.body.status.currentReplicas, 0)
+      assert.deepEqual((await client.put(path(version, '/h'), read.body)).body, read.body)
+      assert.deepEqual((await client.get(path('v2', '/h'))).body, made)
+    }
+    const byDefault = await client.post(path('v2beta1'), body('d'))
+    const processors = { name: 'cpu', targetAverageUtilization: 80 }
+    assert.deepEqual(byDefault.body.spec.metrics, [{ type: 'Resource', resource: processors }])
+  })
+
+  test('v2beta1 takes no value of zero for an object, and keeps one that is only its way of saying none', async (t) => {
+    const client = (await startServer(t)).client()
+    const target = { kind: 'Ingress', name: 'i' }
+    const object = { target, metricName: 'm', targetValue: '0', averageValue: '7' }
+    const refused = await client.post(path('v2beta1'), body('x', { metrics: [{ type: 'Object', object }] }))
+    assert.deepEqual(refused.body.details.causes[0].field, 'spec.metrics[0].object.target.value')
+    const average = { type: 'AverageValue', averageValue: '7' }
+    const metrics = [{ type: 'Object', object: { metric: { name: 'm' }, describedObject: target, target: average } }]
+    const { body: made } = await client.post(path('v2'), body('y', { metrics }))
+    const { body: read } = await client.get(path('v2beta1', '/y'))
+    assert.equal(read.spec.metrics[0].object.targetValue, '0')
+    assert.equal(
+      (await client.put(path('v2beta1', '/y'), { ...read, spec: { ...read.spec, maxReplicas: 9 } })).status,
+      200,
+    )
+    assert.deepEqual((await client.get(path('v2', '/y'))).body.spec, { ...made.spec, maxReplicas: 9 })
   })
 
   test('written back through v1 as it was read, nothing changes', async (t) => {

@@ -17,7 +17,10 @@ export interface Making extends Seeded {
 export type MakeField = (making: Making) => Json | undefined
 
 export interface ValidValues {
-  /** By type and field, `Container.name`; they are made whenever the object is. */
+  /**
+   * By type and field, `Container.name`; they are made whenever the object is. Where versions differ, by the group and
+   * the version of the kind too: `autoscaling.v2beta1.MetricSpec.type`.
+   */
   readonly fields: { readonly [typeAndField: string]: MakeField }
   /** Fields that must be there though their schema does not say so. */
   readonly needed: readonly string[]
@@ -53,13 +56,15 @@ export function freeText(making: Making): string {
   return making.pick(texts)
 }
 
-export function makeObject(schema: ObjectSchema, making: Making, values: ValidValues): JsonObject {
-  return makeOne(schema, { making, values, depth: 0, longest: 2 }) as JsonObject
+/** `home` is the group and the version of the kind. */
+export function makeObject(schema: ObjectSchema, making: Making, values: ValidValues, home = ''): JsonObject {
+  return makeOne(schema, { making, values, home, depth: 0, longest: 2 }) as JsonObject
 }
 
 interface Place {
   readonly making: Making
   readonly values: ValidValues
+  readonly home: string
   readonly depth: number
   /** How many elements a list or map has at most. */
   readonly longest: number
@@ -120,7 +125,12 @@ function makeFields(schema: ObjectSchema, place: Place): Json {
     const full = `${type}.${name}`
     const needed = name === chosen || values.needed.includes(full)
     const longest = values.longest[full] ?? 2
-    const value = makeField(schema.fields[name]!, { ...place, given: values.fields[full], needed, longest })
+    const value = makeField(schema.fields[name]!, {
+      ...place,
+      given: values.fields[`${place.home}.${full}`] ?? values.fields[full],
+      needed,
+      longest,
+    })
     if (value !== undefined) setKey(object, name, value)
   }
   values.agree[type]?.(object, making)

@@ -34,6 +34,12 @@ const most: { readonly [kind: string]: number } = {
   Node: 60,
   HorizontalPodAutoscaler: 40,
   Service: 60,
+  Deployment: 40,
+  ReplicaSet: 40,
+  StatefulSet: 40,
+  DaemonSet: 40,
+  Job: 40,
+  CronJob: 40,
 }
 const fewest = 20
 /** How many are under way together. */
@@ -79,6 +85,8 @@ const neverSent = [
   /^CustomResourceDefinition(?:Status|Condition)\./,
   /^CustomResourceDefinitionSpec\.preserveUnknownFields$/,
   /^(?:CustomResourceConversion\.webhook$|Webhook|ServiceReference)/,
+  /^StatefulSetSpec\.persistentVolumeClaimRetentionPolicy$/,
+  /^StatefulSetPersistentVolumeClaimRetentionPolicy\./,
 ]
 
 test('every field that can be sent was sent', () => {
@@ -127,7 +135,7 @@ function withoutStatus({ status: _, ...rest }: JsonObject): JsonObject {
 }
 
 function newObject(kind: Kind, making: Making, name: string): JsonObject {
-  const made = withoutStatus(makeObject(kind.schema, making, validValues))
+  const made = withoutStatus(makeObject(kind.schema, making, validValues, homeOf(kind)))
   const called = kind === customResourceDefinition ? nameDefinition(made, name) : name
   return {
     ...made,
@@ -135,6 +143,10 @@ function newObject(kind: Kind, making: Making, name: string): JsonObject {
     kind: kind.kind,
     metadata: metadataOf(making, called),
   }
+}
+
+function homeOf({ group, version }: Kind): string {
+  return `${group}.${version}`
 }
 
 function collection({ group, version, plural, scope }: Kind): string {
@@ -160,7 +172,7 @@ async function faultsOfReading(kind: Kind, at: string, stored: Answer): Promise<
 
 async function faultsOfStatus(kind: Kind, at: string, making: Making): Promise<string[]> {
   const schema = kind.schema.fields.status!.schema as ObjectSchema
-  const status = makeObject(schema, making, validValues)
+  const status = makeObject(schema, making, validValues, homeOf(kind))
   fieldsIn(schema, status, sentFields)
   const { body } = await client.get(at)
   const written = await client.put(`${at}/status`, { ...body, status })

@@ -30,6 +30,7 @@ import {
 import { freeText, type MakeField, type Making, type ValidValues } from './random-object.ts'
 import { definitionFields, definitionsAgree, definitionsNeeded } from './valid-definitions.ts'
 import { groupValues } from './valid-group-values.ts'
+import { workloadValues } from './workload-values.ts'
 
 const resourceAmounts: MakeField = (making) => {
   const limits: JsonObject = { cpu: making.pick(['1', '500m']), memory: making.pick(['1Gi', '1k']) }
@@ -287,6 +288,20 @@ const metric: MakeField = (making) => {
     },
   ])
 }
+/** The same in the words of v2beta1. */
+const flatMetric: MakeField = (making) => {
+  const named = { metricName: word(making)! }
+  const perPod = { targetAverageValue: making.pick(['1k', '100m']) }
+  const selector = making.pick<JsonObject>([{}, { matchLabels: { a: 'b' } }])
+  return making.pick<JsonObject>([
+    { type: 'Resource', resource: { name: 'cpu', targetAverageUtilization: 1 + making.below(150) } },
+    { type: 'Resource', resource: { name: 'memory', ...perPod } },
+    { type: 'Pods', pods: { ...named, ...perPod, selector } },
+    { type: 'Object', object: { ...named, target: scaled(making)!, targetValue: '10', selector, averageValue: '3' } },
+    { type: 'External', external: { ...named, metricSelector: selector, ...perPod } },
+    { type: 'External', external: { ...named, targetValue: '5' } },
+  ])
+}
 const rules = maybe((making) => ({
   selectPolicy: making.pick(['Max', 'Min', 'Disabled']),
   stabilizationWindowSeconds: making.pick([0, 300, 3600]),
@@ -352,6 +367,7 @@ const others: ValidValues['fields'] = {
   'HorizontalPodAutoscalerSpec.targetCPUUtilizationPercentage': maybe(oneOf(1, 80)),
   'HorizontalPodAutoscalerSpec.maxReplicas': oneOf(2, 9),
   'HorizontalPodAutoscalerSpec.metrics': maybe(some(metric, 4)),
+  'autoscaling.v2beta1.HorizontalPodAutoscalerSpec.metrics': maybe(some(flatMetric, 4)),
   'HorizontalPodAutoscalerBehavior.scaleUp': rules,
   'HorizontalPodAutoscalerBehavior.scaleDown': rules,
   'HorizontalPodAutoscalerCondition.type': ({ count }) => `Odd ${count()}`,
@@ -572,6 +588,7 @@ export const validValues: ValidValues = {
     ...groupValues.fields,
     ...cluster,
     ...definitionFields,
+    ...workloadValues.fields,
   },
   needed: [
     'PodTemplateSpec.spec',
@@ -584,9 +601,10 @@ export const validValues: ValidValues = {
     'Event.reportingController',
     ...groupValues.needed,
     ...definitionsNeeded,
+    ...workloadValues.needed,
   ],
   longest: { 'PodSpec.volumes': 8, 'ProjectedVolumeSource.sources': 6 },
-  agree: { ...agree, ...groupValues.agree, ...definitionsAgree },
+  agree: { ...agree, ...groupValues.agree, ...definitionsAgree, ...workloadValues.agree },
 }
 
 /** The metadata of a new object. */
