@@ -9,6 +9,7 @@ import {
   invalidObject,
   serviceUnavailable,
 } from '../model/api-error.ts'
+import { generateName } from '../model/generate-name.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { refillDefaults, storedSteps } from '../schema/complete.ts'
 import { validate } from '../schema/validate.ts'
@@ -16,7 +17,7 @@ import type { Guard } from '../store/store.ts'
 import { admissionRequest } from './admission-request.ts'
 import { allocate } from './claims.ts'
 import { jsonOf } from './conversion.ts'
-import { generateName, namesVersion, systemMetadata, validateMetadata } from './metadata.ts'
+import { namesVersion, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
 import {
   commitObject,

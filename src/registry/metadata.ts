@@ -1,7 +1,6 @@
 /** The rules for metadata that hold for every kind. */
 
 import { randomUUID } from 'node:crypto'
-import { shorten } from '../base/shorten.ts'
 import { at, child, type FieldError, forbidden, invalid, maxFaults, required } from '../model/field-error.ts'
 import { checkFinalizerDomain, checkFinalizerForm } from '../model/finalizers.ts'
 import type { Json } from '../model/json.ts'
@@ -29,22 +28,6 @@ export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): Obj
   metadata.uid = randomUUID()
   metadata.creationTimestamp = creationTimestamp
   return metadata
-}
-
-const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
-const randomLength = 5
-const longestPrefix = 63 - randomLength
-
-/** A name from `generateName`: the prefix, cut where needed, and five characters without vowels. */
-export function generateName(prefix: string): string {
-  // Node draws uuids from a stock of random bytes; a few bytes alone cost it a call of the system.
-  let random = Number.parseInt(randomUUID().slice(0, 8), 16)
-  let suffix = ''
-  for (let i = 0; i < randomLength; i++) {
-    suffix += alphabet[random % alphabet.length]
-    random = Math.floor(random / alphabet.length)
-  }
-  return `${shorten(prefix, longestPrefix)}${suffix}`
 }
 
 export function validateMetadata(kind: Kind, metadata: ObjectMeta, vendor: Vendor): FieldError[] {

@@ -16,7 +16,7 @@ import type { StoreError } from '../store/store.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { makeAdmission } from './admission.ts'
 import { makeAuthorizer } from './authorization.ts'
-import { claimProfile, createSystemNamespaces } from './bootstrap.ts'
+import { claimProfile, createSystemNamespaces, createSystemPriorityClasses } from './bootstrap.ts'
 import { openCaches } from './caches.ts'
 import { openCatalogue } from './catalogue.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
@@ -105,6 +105,7 @@ async function join(
   await caches.start()
   const custom = await startCustomResources(catalogue, registry, { metrics: metrics.workQueues, log, opened })
   await createSystemNamespaces(catalogue)
+  await createSystemPriorityClasses(catalogue)
   opened.defer(keepClaims(catalogue, log))
 
   const exposer = exposerOf(metrics, catalogue)

@@ -4,7 +4,9 @@ import { randomBytes } from 'node:crypto'
 import { admitAll } from '../admission/admission.ts'
 import { UsageError } from '../base/flags.ts'
 import { atOnce, Pace } from '../base/pace.ts'
+import { systemPriorityClasses } from '../kinds/scheduling/priority-class.ts'
 import { ApiError } from '../model/api-error.ts'
+import type { JsonObject } from '../model/json.ts'
 import { superusers } from '../model/user.ts'
 import { type ProfileName, profileNames } from '../model/vendor.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
@@ -51,11 +53,22 @@ export async function createSystemNamespaces(catalogue: Catalogue): Promise<void
   const missing = systemNamespaces.filter(
     (name) => namespaces.cache.get(`${namespaces.cache.prefix}${name}`) === undefined,
   )
-  await Promise.all(missing.map((name) => createNamespace(namespaces, name)))
+  await Promise.all(missing.map((name) => createFirst(namespaces, { metadata: { name } })))
 }
 
-async function createNamespace(resource: Resource, name: string): Promise<void> {
-  const sent = { apiVersion: resource.apiVersion, kind: resource.kind.kind, metadata: { name } }
+/** The classes of pods that every cluster has, where somebody has deleted them, too. */
+export async function createSystemPriorityClasses(catalogue: Catalogue): Promise<void> {
+  const classes = catalogue.stored('scheduling', 'priorityclasses')
+  if (classes === undefined) return
+  const missing = systemPriorityClasses.filter(
+    ({ name }) => classes.cache.get(`${classes.cache.prefix}${name}`) === undefined,
+  )
+  await Promise.all(missing.map(({ name, ...rest }) => createFirst(classes, { metadata: { name }, ...rest })))
+}
+
+/** Creates an object of the whole cluster, unless another server on the same store was faster. */
+async function createFirst(resource: Resource, fields: JsonObject): Promise<void> {
+  const sent = { apiVersion: resource.apiVersion, kind: resource.kind.kind, ...fields }
   const { object } = atOnce(completeSteps(resource, sent))
   const context = {
     resource,
@@ -71,7 +84,6 @@ async function createNamespace(resource: Resource, name: string): Promise<void> 
     admission: admitAll,
   }
   await create(context, { object, managed: false }).catch((error: unknown) => {
-    // Another server on the same store was faster.
     if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error
   })
 }

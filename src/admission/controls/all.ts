@@ -9,7 +9,12 @@ import type { Vendor } from '../../model/vendor.ts'
 import type { Control } from '../admission.ts'
 import { alwaysAdmit, alwaysDeny } from './always.ts'
 import { certificateSubjectRestriction } from './certificate-subject-restriction.ts'
+import { defaultIngressClass, defaultStorageClass } from './default-class.ts'
+import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
+import { priority } from './priority.ts'
+import { runtimeClass } from './runtime-class.ts'
+import { serviceAccount } from './service-account.ts'
 import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 
@@ -34,8 +39,14 @@ export interface ControlEntry {
 export const allControls: readonly ControlEntry[] = [
   { name: 'AlwaysAdmit', byDefault: false, make: alwaysAdmit },
   { name: 'NamespaceLifecycle', byDefault: true, make: namespaceLifecycle },
+  { name: 'ServiceAccount', byDefault: true, make: serviceAccount },
   { name: 'TaintNodesByCondition', byDefault: true, make: taintNodesByCondition },
+  { name: 'Priority', byDefault: true, make: priority },
+  { name: 'DefaultTolerationSeconds', byDefault: true, make: defaultTolerationSeconds },
+  { name: 'DefaultStorageClass', byDefault: true, make: defaultStorageClass },
   { name: 'StorageObjectInUseProtection', byDefault: true, make: storageObjectInUseProtection },
+  { name: 'RuntimeClass', byDefault: true, make: runtimeClass },
   { name: 'CertificateSubjectRestriction', byDefault: true, make: certificateSubjectRestriction },
+  { name: 'DefaultIngressClass', byDefault: true, make: defaultIngressClass },
   { name: 'AlwaysDeny', byDefault: false, make: alwaysDeny },
 ]

@@ -1,0 +1,66 @@
+/**
+ * DefaultStorageClass and DefaultIngressClass: a claim or an ingress that names no class gets the one that is marked as
+ * the default. Where two are marked nobody knows which is meant, and it is refused.
+ */
+import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts'
+import type { Found, Lookup, StoredType } from '../../model/lookup.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { refusal } from '../refusal.ts'
+
+interface Parts {
+  readonly vendor: Vendor
+  readonly lookup: Lookup
+}
+
+export function defaultStorageClass({ vendor, lookup }: Parts): Control {
+  const marks = ['storageclass', 'storageclass.beta'].map((domain) => vendorKey(vendor, 'is-default-class', domain))
+  const older = vendorKey(vendor, 'storage-class', 'volume.beta')
+  return {
+    name: 'DefaultStorageClass',
+    handles: {
+      operations: ['CREATE'],
+      types: [{ group: 'core', plural: 'persistentvolumeclaims' }],
+      subresources: [''],
+    },
+    mutate: (request) => {
+      const { metadata, spec = {} } = request.object as PersistentVolumeClaim & ApiObject
+      if (spec.storageClassName !== undefined || metadata.annotations?.[older] !== undefined) return undefined
+      const name = theDefault({ lookup, type: { group: 'storage', plural: 'storageclasses' }, marks, request })
+      return name === undefined ? undefined : { ...request.object!, spec: { ...spec, storageClassName: name } }
+    },
+  }
+}
+
+export function defaultIngressClass({ vendor, lookup }: Parts): Control {
+  const marks = [vendorKey(vendor, 'is-default-class', 'ingressclass')]
+  const older = vendorKey(vendor, 'ingress.class')
+  return {
+    name: 'DefaultIngressClass',
+    handles: { operations: ['CREATE'], types: [{ group: 'networking', plural: 'ingresses' }], subresources: [''] },
+    mutate: (request) => {
+      const { metadata, spec = {} } = request.object as ApiObject & { spec?: { ingressClassName?: string } }
+      if (spec.ingressClassName !== undefined || metadata.annotations?.[older] !== undefined) return undefined
+      const name = theDefault({ lookup, type: { group: 'networking', plural: 'ingressclasses' }, marks, request })
+      return name === undefined ? undefined : { ...request.object!, spec: { ...spec, ingressClassName: name } }
+    },
+  }
+}
+
+interface Search {
+  readonly lookup: Lookup
+  /** The classes. */
+  readonly type: StoredType
+  /** The annotations of which one says that a class is the default. */
+  readonly marks: readonly string[]
+  readonly request: AdmissionRequest
+}
+
+function theDefault({ lookup, type, marks, request }: Search): string | undefined {
+  const isMarked = ({ object: { metadata } }: Found) => marks.some((mark) => metadata.annotations?.[mark] === 'true')
+  const [found, ...others] = lookup.list(type, { namespace: undefined }).filter(isMarked)
+  if (others.length > 0)
+    throw refusal(request, `${others.length + 1} default ${type.plural} were found, and only one can be meant`)
+  return found?.object.metadata.name
+}

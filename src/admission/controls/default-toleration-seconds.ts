@@ -1,0 +1,35 @@
+/**
+ * DefaultTolerationSeconds: a pod stays for five minutes on a node that is not ready or cannot be reached, unless it
+ * says itself what it puts up with.
+ */
+import type { Pod } from '../../kinds/core/pod.ts'
+import type { Toleration } from '../../kinds/core/types/scheduling.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import type { Control } from '../admission.ts'
+
+const seconds = 300
+
+export function defaultTolerationSeconds({ vendor }: { readonly vendor: Vendor }): Control {
+  const defaults = ['not-ready', 'unreachable'].map((condition) => ({
+    key: vendorKey(vendor, condition, 'node'),
+    operator: 'Exists' as const,
+    effect: 'NoExecute' as const,
+    tolerationSeconds: seconds,
+  }))
+  return {
+    name: 'DefaultTolerationSeconds',
+    handles: { operations: ['CREATE', 'UPDATE'], types: [{ group: 'core', plural: 'pods' }], subresources: [''] },
+    mutate: ({ object }) => {
+      const { spec = {} } = object as Pod & ApiObject
+      const { tolerations = [] } = spec
+      const added = defaults.filter(({ key }) => !tolerations.some((each) => covers(each, key)))
+      return added.length === 0 ? undefined : { ...object!, spec: { ...spec, tolerations: [...tolerations, ...added] } }
+    },
+  }
+}
+
+/** Whether the pod says something of its own about being driven out by this taint. */
+function covers({ key = '', effect = 'NoExecute' }: Toleration, taint: string): boolean {
+  return (key === '' || key === taint) && effect === 'NoExecute'
+}

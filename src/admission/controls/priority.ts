@@ -1,0 +1,103 @@
+/**
+ * Priority: turns the class that a pod names into a number, for schedulers, and lets one class at most be the default.
+ * Whoever sends the number himself must send the same: the class alone says how important a pod is.
+ */
+import type { Pod } from '../../kinds/core/pod.ts'
+import type { PriorityClass } from '../../kinds/scheduling/priority-class.ts'
+import type { Found, Lookup } from '../../model/lookup.ts'
+import type { ApiObject } from '../../model/object.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { refusal } from '../refusal.ts'
+
+const classes = { group: 'scheduling', plural: 'priorityclasses' }
+
+export function priority({ lookup }: { readonly lookup: Lookup }): Control {
+  return {
+    name: 'Priority',
+    handles: {
+      operations: ['CREATE', 'UPDATE'],
+      types: [{ group: 'core', plural: 'pods' }, classes],
+      subresources: [''],
+    },
+    mutate: (request) => {
+      if (request.type.plural !== 'pods') return undefined
+      if (request.operation === 'UPDATE') return keepPriority(request)
+      const found = findClass(lookup, request)
+      return found instanceof Promise ? found.then((later) => setPriority(request, later)) : setPriority(request, found)
+    },
+    validate: (request) => {
+      if (request.type.plural === classes.plural) refuseSecondDefault(lookup, request)
+    },
+  }
+}
+
+type PodSpec = NonNullable<Pod['spec']>
+
+function specOf(object: ApiObject | undefined): PodSpec {
+  return (object as (Pod & ApiObject) | undefined)?.spec ?? {}
+}
+
+/** An update that leaves the number out does not mean to change it. */
+function keepPriority({ object, oldObject }: AdmissionRequest): ApiObject | undefined {
+  const { priority: number, preemptionPolicy } = specOf(oldObject)
+  const spec = specOf(object)
+  const kept = {
+    ...(spec.priority === undefined && number !== undefined ? { priority: number } : {}),
+    ...(spec.preemptionPolicy === undefined && preemptionPolicy !== undefined ? { preemptionPolicy } : {}),
+  }
+  return Object.keys(kept).length === 0 ? undefined : { ...object!, spec: { ...spec, ...kept } }
+}
+
+/** The class that the pod names, or the default one; undefined where there is none. */
+function findClass(lookup: Lookup, request: AdmissionRequest): Found | undefined | Promise<Found | undefined> {
+  const { priorityClassName: name = '' } = specOf(request.object)
+  if (name === '') return defaultClass(lookup)
+  const place = { namespace: '', name }
+  return lookup.known(classes, place) ?? lookup.recent(classes, place)
+}
+
+/** Of several that are the default, as only a race can make them, the least important. */
+function defaultClass(lookup: Lookup): Found | undefined {
+  return lookup
+    .list(classes, { namespace: undefined })
+    .filter(({ object }) => (object as PriorityClass & ApiObject).globalDefault)
+    .sort((a, b) => numberOf(a) - numberOf(b))[0]
+}
+
+function numberOf({ object }: Found): number {
+  return (object as PriorityClass & ApiObject).value ?? 0
+}
+
+const without = { name: undefined, value: 0, policy: 'PreemptLowerPriority' }
+
+function setPriority(request: AdmissionRequest, found: Found | undefined): ApiObject {
+  const spec = specOf(request.object)
+  const { priorityClassName: wanted = '', priority: number, preemptionPolicy } = spec
+  if (found === undefined && wanted !== '') throw refusal(request, `no PriorityClass with name ${wanted} was found`)
+  const { name, value, policy } = found === undefined ? without : meaningOf(found)
+  const from = 'from the given PriorityClass name'
+  if (number !== undefined && number !== value)
+    throw refusal(
+      request,
+      `the integer value of priority (${number}) must not be provided in pod spec; priority admission controller computed ${value} ${from}`,
+    )
+  if (preemptionPolicy !== undefined && preemptionPolicy !== policy)
+    throw refusal(
+      request,
+      `the string value of PreemptionPolicy (${preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} ${from}`,
+    )
+  const named = name === undefined ? {} : { priorityClassName: name }
+  return { ...request.object!, spec: { ...spec, ...named, priority: value, preemptionPolicy: policy } }
+}
+
+function meaningOf(found: Found) {
+  const { metadata, preemptionPolicy: policy = without.policy } = found.object as PriorityClass & ApiObject
+  return { name: metadata.name, value: numberOf(found), policy }
+}
+
+function refuseSecondDefault(lookup: Lookup, request: AdmissionRequest): void {
+  const { globalDefault } = request.object as PriorityClass & ApiObject
+  const known = globalDefault ? defaultClass(lookup)?.object.metadata.name : undefined
+  if (known === undefined || known === request.name) return
+  throw refusal(request, `PriorityClass ${known} is already marked as default. Only one default can exist`)
+}

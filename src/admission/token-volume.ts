@@ -1,0 +1,47 @@
+/**
+ * The volume by which a pod gets a token of its account: the token, which its node renews, the certificate of the server
+ * and the name of the namespace, mounted in every container at one place, unless something else is mounted there.
+ */
+import type { Pod } from '../kinds/core/pod.ts'
+import type { Container } from '../kinds/core/types/container.ts'
+import type { Volume } from '../kinds/core/types/volume.ts'
+import { generateName } from '../model/generate-name.ts'
+import type { Vendor } from '../model/vendor.ts'
+
+type PodSpec = NonNullable<Pod['spec']>
+
+const prefix = 'kube-api-access-'
+/** An hour, and a little more, by which tokens of this kind can be told from others. */
+const expirationSeconds = 3607
+
+/** What changes in the spec of the pod. A volume of the usual name is taken for the one. */
+export function mountToken(spec: PodSpec, vendor: Vendor): Partial<PodSpec> {
+  const { volumes = [], initContainers = [], containers = [] } = spec
+  const mountPath = `/var/run/secrets/${vendor.keyDomain}/serviceaccount`
+  const isFree = ({ volumeMounts = [] }: Container) => !volumeMounts.some((mount) => mount.mountPath === mountPath)
+  if (![...initContainers, ...containers].some(isFree)) return {}
+  const given = volumes.find(({ name = '' }) => name.startsWith(prefix))?.name
+  const name = given ?? generateName(prefix)
+  const mount = (one: Container): Container =>
+    isFree(one) ? { ...one, volumeMounts: [...(one.volumeMounts ?? []), { name, readOnly: true, mountPath }] } : one
+  return {
+    containers: containers.map(mount),
+    ...(initContainers.length === 0 ? {} : { initContainers: initContainers.map(mount) }),
+    ...(given === undefined ? { volumes: [...volumes, tokenVolume(name)] } : {}),
+  }
+}
+
+function tokenVolume(name: string): Volume {
+  const items = [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }]
+  return {
+    name,
+    projected: {
+      sources: [
+        { serviceAccountToken: { expirationSeconds, path: 'token' } },
+        { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+        { downwardAPI: { items } },
+      ],
+      defaultMode: 0o644,
+    },
+  }
+}

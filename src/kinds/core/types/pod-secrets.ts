@@ -1,0 +1,42 @@
+/** The Secrets that a pod uses, wherever it names them: to pull images, in its environment, in its volumes. */
+import type { Container } from './container.ts'
+import type { PodSpec } from './pod-spec.ts'
+import type { Volume } from './volume.ts'
+
+export function secretsOf({
+  imagePullSecrets = [],
+  initContainers = [],
+  containers = [],
+  ephemeralContainers = [],
+  volumes = [],
+}: PodSpec): string[] {
+  return [
+    ...imagePullSecrets.map(({ name = '' }) => name),
+    ...[...initContainers, ...containers, ...ephemeralContainers].flatMap((one) => ofEnvironment(one as Container)),
+    ...volumes.flatMap(ofVolume),
+  ]
+}
+
+function ofEnvironment({ env = [], envFrom = [] }: Container): string[] {
+  return [
+    ...env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.name ?? []),
+    ...envFrom.flatMap(({ secretRef }) => secretRef?.name ?? []),
+  ]
+}
+
+/** What a source of a volume may name a Secret by. */
+interface Source {
+  readonly secretName?: string
+  readonly secretRef?: { readonly name?: string }
+  readonly nodePublishSecretRef?: { readonly name?: string }
+  readonly sources?: readonly { readonly secret?: { readonly name?: string } }[]
+}
+
+function ofVolume({ name: _, ...sources }: Volume): string[] {
+  return Object.values(sources as { readonly [source: string]: Source }).flatMap(
+    ({ secretName, secretRef, nodePublishSecretRef, sources: projected = [] }) => [
+      ...[secretName, secretRef?.name, nodePublishSecretRef?.name].filter((name) => name !== undefined),
+      ...projected.flatMap(({ secret }) => secret?.name ?? []),
+    ],
+  )
+}
