@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { giveAccount } from '../tools/accounts.ts'
 import { watchOver } from '../tools/alive.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
 import { root, startServer } from '../tools/server.ts'
@@ -329,6 +330,7 @@ test('bad inputs are answered rightly', { timeout: 180_000 }, async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const assertAlive = watchOver(server)
+  await giveAccount(client)
   await client.post(configMaps, { metadata: { name: 'existing' }, data: { a: '1' } })
   for (const path of [fixedMap, fixedSecret]) {
     const fixed = { metadata: { name: 'fixed' }, data: { a: 'YQ==' }, immutable: true }

@@ -16,6 +16,7 @@ import { superusers } from '../../src/model/user.ts'
 import { startApiServer } from '../../src/server/api-server.ts'
 import { serverFlags } from '../../src/server/options.ts'
 import { openLog } from '../../src/telemetry/log.ts'
+import { giveAccount } from '../tools/accounts.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
 import { configMap, configMaps } from '../tools/resource-types.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
@@ -27,6 +28,7 @@ let client: HttpClient
 before(async () => {
   server = await startServer({ after: (run) => void ending.push(run) })
   client = server.client()
+  await giveAccount(client)
 })
 
 after(async () => {

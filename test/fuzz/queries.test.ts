@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Seeded, seeded } from '../store/seeded.ts'
+import { noControls } from '../tools/accounts.ts'
 import { watchOver } from '../tools/alive.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
 import { startServer } from '../tools/server.ts'
@@ -200,7 +201,7 @@ function same(found: readonly string[], expected: readonly string[]): string | u
 }
 
 test('queries are answered as the model says', { timeout: 9 * 60_000 }, async (t) => {
-  const server = await startServer(t, ['--history-duration=1h'])
+  const server = await startServer(t, ['--history-duration=1h', noControls])
   const client = server.client()
   const assertAlive = watchOver(server)
   const random = seeded(seed + 10)

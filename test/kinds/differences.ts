@@ -6,7 +6,7 @@ import { typeName } from './fields-of.ts'
 /** Fields that the server fills in, by type. */
 const filled = new Set(
   [
-    'ObjectMeta: uid resourceVersion creationTimestamp managedFields namespace generation annotations labels finalizers',
+    'ObjectMeta: uid resourceVersion creationTimestamp managedFields namespace generation annotations labels',
     'Secret: type',
     'NamespaceSpec: finalizers',
     'Namespace: spec',
@@ -41,7 +41,7 @@ const filled = new Set(
     'PersistentVolumeClaimStatus: phase',
     'EndpointPort: protocol',
     'LimitRangeItem: default defaultRequest',
-    'NodeSpec: podCIDR podCIDRs taints',
+    'NodeSpec: podCIDR podCIDRs',
     'HorizontalPodAutoscalerSpec: minReplicas metrics targetCPUUtilizationPercentage',
     'HorizontalPodAutoscalerBehavior: scaleUp scaleDown',
     'StorageClass: reclaimPolicy volumeBindingMode',

@@ -10,6 +10,7 @@ import { type JsonObject, sameJson } from '../../src/model/json.ts'
 import { apiVersionOf, vendorOf } from '../../src/model/vendor.ts'
 import type { Kind } from '../../src/schema/kind.ts'
 import type { ObjectSchema } from '../../src/schema/schema.ts'
+import { noControls } from '../tools/accounts.ts'
 import type { Answer } from '../tools/http-client.ts'
 import { startServer } from '../tools/server.ts'
 import { differences } from './differences.ts'
@@ -20,7 +21,7 @@ import { metadataOf, validValues } from './valid-values.ts'
 
 /** What is only answered is not kept. */
 const storedKinds = allKinds.filter(({ life }) => !life.virtual)
-const client = (await startServer({ after })).client()
+const client = (await startServer({ after }, [noControls])).client()
 const vendor = vendorOf('orch')
 const seed = 20_260_101
 /** `Type.field` of all that was sent. */

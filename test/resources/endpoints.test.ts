@@ -1,10 +1,12 @@
 /** What is answered without being stored, and views of objects as other kinds: TokenReview, pods/log, scale. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { giveAccount } from '../tools/accounts.ts'
 import { startServer } from '../tools/server.ts'
 
 const server = await startServer({ after })
 const client = server.client('admin-token')
+await giveAccount(client)
 
 const reviews = '/apis/authentication.orch.io/v1/tokenreviews'
 

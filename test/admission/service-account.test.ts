@@ -1,0 +1,139 @@
+/** ServiceAccount: every pod gets an account, its secrets and its token, or is told why not. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { HttpClient } from '../tools/http-client.ts'
+import { startServer, startUp } from '../tools/server.ts'
+
+const containers = [{ name: 'c', image: 'i' }]
+const path = '/api/v1/namespaces/default/pods'
+const mountPath = '/var/run/secrets/orch.io/serviceaccount'
+
+const pod = (spec: object, annotations: object = {}) => ({
+  metadata: { generateName: 'p-', annotations },
+  spec: { containers, ...spec },
+})
+
+async function account(client: HttpClient, name: string, fields: object = {}, annotations: object = {}): Promise<void> {
+  const object = { metadata: { name, annotations }, ...fields }
+  assert.equal((await client.post('/api/v1/namespaces/default/serviceaccounts', object)).status, 201)
+}
+
+describe('a pod and its account', async () => {
+  test('the default account is needed, and one that is named', async (t) => {
+    const client = (await startServer(t)).client()
+    const refused = await client.post(path, { ...pod({}), metadata: { name: 'p' } })
+    assert.deepEqual([refused.status, refused.body.details], [403, { name: 'p', kind: 'pods' }])
+    assert.match(refused.body.message, /^pods "p" is forbidden: .*default\/default/)
+    await account(client, 'default', { automountServiceAccountToken: false, imagePullSecrets: [{ name: 'pull' }] })
+    const { body } = await client.post(path, pod({}))
+    const { serviceAccountName, serviceAccount, volumes, imagePullSecrets } = body.spec
+    assert.deepEqual([serviceAccountName, serviceAccount, volumes], ['default', 'default', undefined])
+    assert.deepEqual(imagePullSecrets, [{ name: 'pull' }])
+    const owners = JSON.stringify(body.metadata.managedFields)
+    assert.ok(!owners.includes('f:serviceAccountName') && !owners.includes('kube-api-access'), owners)
+    const own = await client.post(path, pod({ imagePullSecrets: [{ name: 'mine' }] }))
+    assert.deepEqual(own.body.spec.imagePullSecrets, [{ name: 'mine' }])
+    for (const spec of [{ serviceAccountName: 'robot' }, { serviceAccount: 'robot' }]) {
+      assert.equal((await client.post(path, pod(spec))).status, 403)
+    }
+    await account(client, 'robot')
+    const old = await client.post(path, pod({ serviceAccount: 'robot' }))
+    assert.deepEqual([old.status, old.body.spec.serviceAccountName], [201, 'robot'])
+  })
+
+  test('a token is mounted in every container, unless somebody says no or is there already', async (t) => {
+    const client = (await startServer(t)).client()
+    await account(client, 'default')
+    await account(client, 'no', { automountServiceAccountToken: false })
+    const spec = { initContainers: [{ name: 'first', image: 'i' }] }
+    const { body } = await client.post(path, pod(spec))
+    const [volume] = body.spec.volumes
+    assert.match(volume.name, /^kube-api-access-[a-z0-9]{5}$/)
+    assert.deepEqual(volume.projected, {
+      defaultMode: 420,
+      sources: [
+        { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
+        { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+        {
+          downwardAPI: {
+            items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }],
+          },
+        },
+      ],
+    })
+    for (const { volumeMounts } of [...body.spec.containers, ...body.spec.initContainers])
+      assert.deepEqual(volumeMounts, [{ name: volume.name, readOnly: true, mountPath }])
+
+    const volumesOf = async (wanted: object) => (await client.post(path, pod(wanted))).body.spec.volumes?.length ?? 0
+    assert.equal(await volumesOf({ automountServiceAccountToken: false }), 0)
+    assert.equal(await volumesOf({ serviceAccountName: 'no' }), 0)
+    assert.equal(await volumesOf({ serviceAccountName: 'no', automountServiceAccountToken: true }), 1)
+    const volumes = [{ name: 'own', emptyDir: {} }]
+    const taken = [{ name: 'c', image: 'i', volumeMounts: [{ name: 'own', mountPath }] }]
+    assert.equal(await volumesOf({ containers: taken, volumes }), 1)
+    assert.equal(await volumesOf({ containers: [...taken, { name: 'd', image: 'i' }], volumes }), 2)
+    assert.equal(await volumesOf({ volumes: [{ name: 'kube-api-access-mine', emptyDir: {} }] }), 1)
+  })
+
+  test('mirror pods have neither account nor secrets', async (t) => {
+    const client = (await startServer(t)).client()
+    const mirror = (spec: object) =>
+      client.post(path, pod({ nodeName: 'n', ...spec }, { 'orch.io/config.mirror': 'x' }))
+    const plain = await mirror({})
+    assert.deepEqual([plain.status, plain.body.spec.serviceAccountName], [201, undefined])
+    const token = { projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }
+    const env = [{ name: 'E', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }]
+    for (const [spec, told] of [
+      [{ serviceAccountName: 'default' }, /service accounts/],
+      [{ imagePullSecrets: [{ name: 's' }] }, /secrets/],
+      [{ volumes: [{ name: 'v', secret: { secretName: 's' } }] }, /secrets/],
+      [{ volumes: [{ name: 'v', projected: { sources: [{ secret: { name: 's' } }] } }] }, /secrets/],
+      [{ volumes: [{ name: 'v', csi: { driver: 'd', nodePublishSecretRef: { name: 's' } } }] }, /secrets/],
+      [{ containers: [{ name: 'c', image: 'i', env }] }, /secrets/],
+      [{ containers: [{ name: 'c', image: 'i', envFrom: [{ secretRef: { name: 's' } }] }] }, /secrets/],
+      [{ volumes: [{ name: 'v', ...token }] }, /ServiceAccountToken/],
+    ] as const) {
+      const { status, body } = await mirror(spec)
+      assert.equal(status, 403, JSON.stringify(spec))
+      assert.match(body.message, told)
+    }
+  })
+
+  test('an account may keep its pods to its own secrets', async (t) => {
+    const client = (await startServer(t)).client()
+    const fields = {
+      automountServiceAccountToken: false,
+      secrets: [{ name: 'mine' }],
+      imagePullSecrets: [{ name: 'pull' }],
+    }
+    await account(client, 'strict', fields, { 'orch.io/enforce-mountable-secrets': 'true' })
+    const env = [{ name: 'E', valueFrom: { secretKeyRef: { name: 'other', key: 'k' } } }]
+    const status = async (spec: object) =>
+      (await client.post(path, pod({ serviceAccountName: 'strict', ...spec }))).status
+    assert.equal(await status({ volumes: [{ name: 'v', secret: { secretName: 'other' } }] }), 403)
+    assert.equal(await status({ containers: [{ name: 'c', image: 'i', env }] }), 403)
+    assert.equal(await status({ initContainers: [{ name: 'd', image: 'i', env }] }), 403)
+    assert.equal(await status({ imagePullSecrets: [{ name: 'else' }] }), 403)
+    assert.equal(await status({ volumes: [{ name: 'v', secret: { secretName: 'mine' } }] }), 201)
+  })
+})
+
+test('where the loops run, a pod can be made in a namespace as soon as that is there', async (t) => {
+  const client = (await startUp(t)).client()
+  for (let i = 0; i < 10; i++) {
+    assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: `n${i}` } })).status, 201)
+    const made = await client.post(`/api/v1/namespaces/n${i}/pods`, { metadata: { name: 'p' }, spec: { containers } })
+    assert.deepEqual([made.status, made.body.spec?.serviceAccountName], [201, 'default'], made.text)
+  }
+})
+
+test('under the other profile the words are others', async (t) => {
+  const client = (await startServer(t, ['--profile=kubernetes'])).client()
+  await account(client, 'default')
+  const { body } = await client.post(path, pod({}))
+  assert.equal(body.spec.containers[0].volumeMounts[0].mountPath, '/var/run/secrets/kubernetes.io/serviceaccount')
+  assert.deepEqual(
+    body.spec.tolerations.map(({ key }: { key: string }) => key),
+    ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'],
+  )
+})
