@@ -16,7 +16,7 @@ import type { StoreError } from '../store/store.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { makeAdmission } from './admission.ts'
 import { makeAuthorizer } from './authorization.ts'
-import { claimProfile, createSystemNamespaces, createSystemPriorityClasses } from './bootstrap.ts'
+import { claimProfile, createSystemObjects } from './bootstrap.ts'
 import { openCaches } from './caches.ts'
 import { openCatalogue } from './catalogue.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
@@ -91,21 +91,13 @@ async function join(
 
   const caches = openCaches(store, failed, log)
   const readiness = readinessOf({ store, caches, failed })
-  const components = [readiness.store]
-  const { catalogue, lookup, registry } = await openCatalogue(options, {
-    store,
-    caches,
-    clock,
-    kinds,
-    authenticator,
-    components,
-  })
+  const shown = { store, caches, clock, kinds, authenticator, components: [readiness.store] }
+  const { catalogue, lookup, registry } = await openCatalogue(options, shown)
   const admission = await makeAdmission(options, { vendor, lookup, authorizer }, metrics.admission)
   opened.defer(() => caches.stop())
   await caches.start()
   const custom = await startCustomResources(catalogue, registry, { metrics: metrics.workQueues, log, opened })
-  await createSystemNamespaces(catalogue)
-  await createSystemPriorityClasses(catalogue)
+  await createSystemObjects(catalogue)
   opened.defer(keepClaims(catalogue, log))
 
   const exposer = exposerOf(metrics, catalogue)
@@ -126,8 +118,7 @@ async function join(
   opened.defer(() => inProcess.close())
   const url = urlOf(options, listener)
   await certificates.writeAdminConfig(url.origin)
-  const renewal = keepFresh(certificates, url.origin, { listener, log })
-  opened.defer(() => renewal.abort())
+  opened.defer(keepFresh(certificates, url.origin, { listener, log }))
   opened.defer(async () => {
     readiness.stopping()
     // Those who ask for readiness at this moment are still answered.
@@ -145,17 +136,17 @@ async function join(
   }
 }
 
-/** Certificates of our own making are renewed before they run out, until the signal is aborted. */
+/** Certificates of our own making are renewed before they run out, until what is given back is called. */
 function keepFresh(
   certificates: Certificates,
   url: string,
   { listener, log }: { listener: Awaited<ReturnType<typeof openListener>>; log: Log },
-): AbortController {
+): () => void {
   const renewal = new AbortController()
   certificates.keepFresh(url, {
     onRenewed: (tls) => listener.renew(tls),
     onError: (error) => log.error('a certificate could not be renewed', errorFields(error)),
     signal: renewal.signal,
   })
-  return renewal
+  return () => renewal.abort()
 }

@@ -1,4 +1,4 @@
-/** What a store must hold before it is served: its vendor profile, the key of continue tokens, the system namespaces. */
+/** What a store must hold before it is served: its vendor profile, the key of continue tokens, the system's own objects. */
 
 import { randomBytes } from 'node:crypto'
 import { admitAll } from '../admission/admission.ts'
@@ -46,7 +46,13 @@ async function settledValue(store: Store, key: string, make: () => Buffer): Prom
   return result.outcome === 'committed' ? value : Buffer.from(result.current!.value)
 }
 
-export async function createSystemNamespaces(catalogue: Catalogue): Promise<void> {
+/** The objects that always exist. */
+export async function createSystemObjects(catalogue: Catalogue): Promise<void> {
+  await createSystemNamespaces(catalogue)
+  await createSystemPriorityClasses(catalogue)
+}
+
+async function createSystemNamespaces(catalogue: Catalogue): Promise<void> {
   const namespaces = catalogue.stored('core', 'namespaces')
   // A server may be made of other kinds alone, as some tests do.
   if (namespaces === undefined) return
@@ -57,7 +63,7 @@ export async function createSystemNamespaces(catalogue: Catalogue): Promise<void
 }
 
 /** The classes of pods that every cluster has, where somebody has deleted them, too. */
-export async function createSystemPriorityClasses(catalogue: Catalogue): Promise<void> {
+async function createSystemPriorityClasses(catalogue: Catalogue): Promise<void> {
   const classes = catalogue.stored('scheduling', 'priorityclasses')
   if (classes === undefined) return
   const missing = systemPriorityClasses.filter(

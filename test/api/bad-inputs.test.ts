@@ -90,7 +90,7 @@ const scope: readonly Row[] = [
   [get(`${core}/namespaces/%2e%2e/configmaps`), 400],
   [get(`/apis/..%2fx/v1/configmaps`), [400, 404]],
   ...series(['/debug/pprof/', '/debug/pprof/profile', '/debug/flags/v', '/logs/'], (path) => [get(path), [403, 404]]),
-  ...series(['services', 'endpoints'], (plural) => [get(`${core}/namespaces/default/${plural}`), 404]),
+  ...series(['pictures', 'volumes'], (plural) => [get(`${core}/namespaces/default/${plural}`), 404]),
   ...series(['user', 'group', 'uid', 'extra-a%2fb'], (what) => [
     get(configMaps, { [`impersonate-${what}`]: 'system:masters' }),
     400,
