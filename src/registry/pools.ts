@@ -9,6 +9,8 @@ import type { Allocator, Claim } from '../schema/claims.ts'
 export interface Pool {
   readonly name: string
   readonly size: number
+  /** How many places at the beginning are given only to those who ask for them. */
+  readonly reserved?: number
   /** The value at a place from 0 to `size` - 1. */
   readonly at: (place: number) => string
   readonly contains: (value: string) => boolean
@@ -59,17 +61,18 @@ function idOf({ pool, value }: Claim): string {
 const tries = 32
 
 function drawFrom(
-  { name, size, at }: Pool,
+  { name, size, reserved = 0, at }: Pool,
   { full, isFree }: { full: boolean; isFree: (pool: string, value: string) => boolean },
 ): string | undefined {
   if (full) return undefined
   for (let i = 0; i < tries; i++) {
-    const value = at(randomInt(size))
+    const value = at(randomInt(reserved, size))
     if (isFree(name, value)) return value
   }
-  const start = randomInt(size)
-  for (let i = 0; i < size; i++) {
-    const value = at((start + i) % size)
+  const open = size - reserved
+  const start = randomInt(open)
+  for (let i = 0; i < open; i++) {
+    const value = at(reserved + ((start + i) % open))
     if (isFree(name, value)) return value
   }
   return undefined

@@ -27,6 +27,7 @@ import { InProcess } from './in-process-transport.ts'
 import { openListener, urlOf } from './listener.ts'
 import { exposerOf, openMetrics } from './metrics.ts'
 import type { ServerOptions } from './options.ts'
+import { openOwnService } from './own-service.ts'
 import { readinessOf } from './readiness.ts'
 import { handleRequests } from './request-handling.ts'
 import { servedPaths } from './served-paths.ts'
@@ -116,6 +117,7 @@ async function join(
   opened.defer(() => caches.endWatches())
   const inProcess = new InProcess(handling.handleAs, clock)
   opened.defer(() => inProcess.close())
+  opened.defer(await openOwnService({ options, catalogue, store, log }, listener.port))
   const url = urlOf(options, listener)
   await certificates.writeAdminConfig(url.origin)
   opened.defer(keepFresh(certificates, url.origin, { listener, log }))
@@ -136,7 +138,7 @@ async function join(
   }
 }
 
-/** Certificates of our own making are renewed before they run out, until what is given back is called. */
+/** Certificates of our own making are renewed before they run out. Gives what ends it. */
 function keepFresh(
   certificates: Certificates,
   url: string,

@@ -1,19 +1,12 @@
 /** What a store must hold before it is served: its vendor profile, the key of continue tokens, the system's own objects. */
 
 import { randomBytes } from 'node:crypto'
-import { admitAll } from '../admission/admission.ts'
 import { UsageError } from '../base/flags.ts'
-import { atOnce, Pace } from '../base/pace.ts'
 import { systemPriorityClasses } from '../kinds/scheduling/priority-class.ts'
-import { ApiError } from '../model/api-error.ts'
-import type { JsonObject } from '../model/json.ts'
-import { superusers } from '../model/user.ts'
 import { type ProfileName, profileNames } from '../model/vendor.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
-import { create } from '../registry/create.ts'
-import type { Resource } from '../registry/resource.ts'
-import { completeSteps } from '../schema/complete.ts'
 import type { Store } from '../store/store.ts'
+import { createMissing } from './own-writes.ts'
 
 const profileKey = 'meta/profile'
 const continueKey = 'meta/continue-key'
@@ -56,40 +49,14 @@ async function createSystemNamespaces(catalogue: Catalogue): Promise<void> {
   const namespaces = catalogue.stored('core', 'namespaces')
   // A server may be made of other kinds alone, as some tests do.
   if (namespaces === undefined) return
-  const missing = systemNamespaces.filter(
-    (name) => namespaces.cache.get(`${namespaces.cache.prefix}${name}`) === undefined,
-  )
-  await Promise.all(missing.map((name) => createFirst(namespaces, { metadata: { name } })))
+  await Promise.all(systemNamespaces.map((name) => createMissing(namespaces, { namespace: '', name }, {})))
 }
 
 /** The classes of pods that every cluster has, where somebody has deleted them, too. */
 async function createSystemPriorityClasses(catalogue: Catalogue): Promise<void> {
   const classes = catalogue.stored('scheduling', 'priorityclasses')
   if (classes === undefined) return
-  const missing = systemPriorityClasses.filter(
-    ({ name }) => classes.cache.get(`${classes.cache.prefix}${name}`) === undefined,
+  await Promise.all(
+    systemPriorityClasses.map(({ name, ...rest }) => createMissing(classes, { namespace: '', name }, rest)),
   )
-  await Promise.all(missing.map(({ name, ...rest }) => createFirst(classes, { metadata: { name }, ...rest })))
-}
-
-/** Creates an object of the whole cluster, unless another server on the same store was faster. */
-async function createFirst(resource: Resource, fields: JsonObject): Promise<void> {
-  const sent = { apiVersion: resource.apiVersion, kind: resource.kind.kind, ...fields }
-  const { object } = atOnce(completeSteps(resource, sent))
-  const context = {
-    resource,
-    namespace: '',
-    subresource: '',
-    user: { name: 'system:apiserver', uid: '', groups: [superusers], extra: new Map() },
-    dryRun: false,
-    optionsKind: 'CreateOptions',
-    fieldManager: 'orch',
-    warn: () => {},
-    left: () => new AbortController().signal,
-    pace: new Pace(),
-    admission: admitAll,
-  }
-  await create(context, { object, managed: false }).catch((error: unknown) => {
-    if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error
-  })
 }

@@ -9,11 +9,13 @@ import type { Clock } from '../base/clock.ts'
 import { makeDirectory, replaceFile } from '../base/files.ts'
 import { UsageError } from '../base/flags.ts'
 import { adminKubeconfig } from '../client/node/kubeconfig-write.ts'
+import { vendorOf } from '../model/vendor.ts'
 import { type Authority, type CertifiedKey, openAuthority } from '../pki/authority.ts'
 import { type AlternativeNames, canonicalNames } from '../pki/names.ts'
 import { renewWhenDue } from '../pki/renewal.ts'
 import type { ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
+import { ownAddress } from './service-pools.ts'
 
 export interface Certificates {
   readonly tls: SecureContextOptions
@@ -115,11 +117,16 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-function servingNames({ tlsSan, bindAddress, advertiseAddress }: ServerOptions): AlternativeNames {
+/** Of this host, of the Service that this server is, and what the flags say. */
+function servingNames(options: ServerOptions): AlternativeNames {
+  const { tlsSan, bindAddress, advertiseAddress } = options
   checkNames(tlsSan)
   const host = hostname().toLowerCase()
-  const names = ['localhost', ...(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(host) ? [host] : []), ...tlsSan]
-  const addresses = ['127.0.0.1', '::1', advertiseAddress, bindAddress].filter(
+  const hosts = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(host) ? [host] : []
+  const { apiService } = vendorOf(options.profile)
+  const services = ['', '.default', '.default.svc', '.default.svc.cluster.local'].map((rest) => `${apiService}${rest}`)
+  const names = ['localhost', ...hosts, ...services, ...tlsSan]
+  const addresses = ['127.0.0.1', '::1', ownAddress(options), advertiseAddress, bindAddress].filter(
     (address) => address !== '' && address !== '0.0.0.0' && address !== '::',
   )
   return sorted([...names, ...addresses])

@@ -48,7 +48,9 @@ export function readPortRange(text: string): PortRange {
 }
 
 export function servicePools({ serviceClusterIpRange, serviceNodePortRange }: ServiceRanges): Pool[] {
-  return [...serviceClusterIpRange.map(addressPool), nodePortPool(serviceNodePortRange)]
+  const [primary, ...others] = serviceClusterIpRange
+  // Its first address is that of the servers themselves: see `ownAddress`.
+  return [{ ...addressPool(primary!), reserved: 1 }, ...others.map(addressPool), nodePortPool(serviceNodePortRange)]
 }
 
 /** The address in the cluster that this server has itself: the first of the primary range. */

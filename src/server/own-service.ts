@@ -1,0 +1,117 @@
+/**
+ * The Service that the servers of a store are: `default/orch` (`default/kubernetes` under that profile) at the first
+ * address of the range, whose port 443 leads to them, and the Endpoints that list those that live. Made at start, and
+ * kept: what is deleted or changed is back within seconds.
+ */
+import { networkInterfaces } from 'node:os'
+import { pause } from '../base/abort.ts'
+import { checkReachableAddress } from '../model/ip-address.ts'
+import type { JsonObject } from '../model/json.ts'
+import { type Vendor, vendorOf } from '../model/vendor.ts'
+import type { Catalogue } from '../registry/catalogue.ts'
+import type { Store } from '../store/store.ts'
+import { errorFields, type Log } from '../telemetry/log.ts'
+import { LiveServers, onlyServer, type ServerPlace } from './live-servers.ts'
+import type { ServerOptions } from './options.ts'
+import { changeFields, createMissing } from './own-writes.ts'
+import { ownAddress } from './service-pools.ts'
+
+export interface OwnServiceParts {
+  readonly options: ServerOptions
+  readonly catalogue: Catalogue
+  readonly store: Store
+  readonly log: Log
+}
+
+const everyMs = 5_000
+/** How long a stop waits for the store. */
+const farewellMs = 2_000
+
+/** Makes the Service where it is missing. What prevents it is told and is no reason not to start. */
+async function createOwnService({ options, catalogue, log }: OwnServiceParts, port: number): Promise<void> {
+  const services = catalogue.stored('core', 'services')
+  if (services === undefined) return
+  const { apiService } = vendorOf(options.profile)
+  const labels = { component: 'apiserver', provider: apiService }
+  const ports = [{ name: 'https', port: 443, targetPort: port }]
+  const spec = { clusterIP: ownAddress(options), ports }
+  await createMissing(services, { namespace: 'default', name: apiService }, { metadata: { labels }, spec }).catch(
+    (error: unknown) => log.error(`the Service default/${apiService} could not be made`, errorFields(error)),
+  )
+}
+
+/**
+ * Keeps the Service and its Endpoints, for a server that listens on this port. The Service is there when this resolves.
+ * Gives what ends it.
+ */
+export async function openOwnService(parts: OwnServiceParts, port: number): Promise<() => Promise<void>> {
+  await createOwnService(parts, port)
+  return keepOwnService(parts, port)
+}
+
+function keepOwnService(parts: OwnServiceParts, port: number): () => Promise<void> {
+  const ip = reachableAddress(parts.options)
+  const own = ip === undefined ? undefined : { ip, port }
+  const servers = parts.options.etcdServers.length > 0 ? new LiveServers(parts.store, own) : onlyServer(own)
+  const ending = new AbortController()
+  const turn = async () => {
+    await createOwnService(parts, port)
+    await servers.renew()
+    await listServers(parts, await servers.all())
+  }
+  const told = (error: unknown) => {
+    if (!ending.signal.aborted)
+      parts.log.error('the list of servers could not be kept; it is tried again', errorFields(error))
+  }
+  const running = (async () => {
+    while (!ending.signal.aborted) {
+      await turn().catch(told)
+      await pause(everyMs, ending.signal)
+    }
+  })()
+  return async () => {
+    ending.abort()
+    const farewell = running
+      .then(() => servers.leave())
+      .then(async () => listServers(parts, await servers.all()))
+      .catch(() => {})
+    const over = new AbortController()
+    await Promise.race([farewell, pause(farewellMs, over.signal)])
+    over.abort()
+  }
+}
+
+async function listServers({ options, catalogue }: OwnServiceParts, places: readonly ServerPlace[]): Promise<void> {
+  const endpoints = catalogue.stored('core', 'endpoints')
+  if (endpoints === undefined) return
+  const vendor = vendorOf(options.profile)
+  const name = { namespace: 'default', name: vendor.apiService }
+  const subsets = subsetsOf(places)
+  await createMissing(endpoints, name, { metadata: { labels: skipMirror(vendor) }, subsets })
+  await changeFields(endpoints, name, { subsets })
+}
+
+/** Whoever makes slices of Endpoints leaves these alone. */
+function skipMirror({ keyDomain }: Vendor): JsonObject {
+  return { [`endpointslice.${keyDomain}/skip-mirror`]: 'true' }
+}
+
+/** Servers that have the same port are one subset. */
+function subsetsOf(places: readonly ServerPlace[]): JsonObject[] {
+  const ports = [...new Set(places.map(({ port }) => port))]
+  return ports.map((port) => ({
+    addresses: places.filter((place) => place.port === port).map(({ ip }) => ({ ip })),
+    ports: [{ name: 'https', port, protocol: 'TCP' }],
+  }))
+}
+
+/** Where others reach this server: as it is told, where it listens, or at the first address of this host. */
+function reachableAddress({ advertiseAddress, bindAddress }: ServerOptions): string | undefined {
+  const isReachable = (ip: string) => checkReachableAddress(ip).length === 0
+  if (advertiseAddress !== '') return isReachable(advertiseAddress) ? advertiseAddress : undefined
+  if (isReachable(bindAddress)) return bindAddress
+  if (bindAddress !== '0.0.0.0' && bindAddress !== '::') return undefined
+  const family = bindAddress === '::' ? undefined : 'IPv4'
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? [])
+  return addresses.find((each) => (family ?? each.family) === each.family && isReachable(each.address))?.address
+}

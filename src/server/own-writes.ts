@@ -1,0 +1,64 @@
+/** What the server writes itself: as one who may do everything, and past admission. */
+import { admitAll } from '../admission/admission.ts'
+import { atOnce, Pace } from '../base/pace.ts'
+import { ApiError } from '../model/api-error.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { ObjectName } from '../model/lookup.ts'
+import type { ApiObject } from '../model/object.ts'
+import { superusers } from '../model/user.ts'
+import { create } from '../registry/create.ts'
+import { keyOf, type Resource } from '../registry/resource.ts'
+import { updateObject } from '../registry/update.ts'
+import type { WriteContext } from '../registry/write.ts'
+import { completeSteps } from '../schema/complete.ts'
+
+/** Creates an object unless there is one of its name. Of several servers that do so at once, one does. */
+export async function createMissing(
+  resource: Resource,
+  { namespace, name }: ObjectName,
+  rest: JsonObject,
+): Promise<void> {
+  if (resource.cache.get(keyOf(resource, namespace, name)) !== undefined) return
+  const { metadata, ...fields } = rest
+  const sent = {
+    apiVersion: resource.apiVersion,
+    kind: resource.kind.kind,
+    metadata: { ...(metadata as JsonObject), name },
+    ...fields,
+  }
+  const { object } = atOnce(completeSteps(resource, sent))
+  await create(contextOf(resource, namespace, 'CreateOptions'), { object, managed: false }).catch((error: unknown) => {
+    // Another server on the same store was faster.
+    if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error
+  })
+}
+
+/** Gives fields of an object these values; nothing is written where they have them. */
+export async function changeFields(
+  resource: Resource,
+  { namespace, name }: ObjectName,
+  fields: JsonObject,
+): Promise<void> {
+  const change = (previous: ApiObject) => {
+    const { apiVersion, kind, metadata } = previous
+    const sent = { ...previous, apiVersion, kind, metadata, ...fields } as unknown as JsonObject
+    return { object: atOnce(completeSteps(resource, sent)).object, managed: false }
+  }
+  await updateObject(contextOf(resource, namespace, 'UpdateOptions'), name, change)
+}
+
+function contextOf(resource: Resource, namespace: string, optionsKind: string): WriteContext {
+  return {
+    resource,
+    namespace,
+    subresource: '',
+    user: { name: 'system:apiserver', uid: '', groups: [superusers], extra: new Map() },
+    dryRun: false,
+    optionsKind,
+    fieldManager: 'orch',
+    warn: () => {},
+    left: () => new AbortController().signal,
+    pace: new Pace(),
+    admission: admitAll,
+  }
+}

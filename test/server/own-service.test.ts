@@ -1,0 +1,125 @@
+/**
+ * The Service that servers are to pods: it is there from the start at the first address of the range, its Endpoints list
+ * the servers of a store that live, and both come back when they are deleted.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, it, test } from 'node:test'
+import { connect, type PeerCertificate, type TLSSocket } from 'node:tls'
+import type { ApiObject } from '../../src/model/object.ts'
+import { type Cluster, startEtcd } from '../tools/etcd.ts'
+import type { HttpClient } from '../tools/http-client.ts'
+import { type ServerHandle, startServer } from '../tools/server.ts'
+
+const services = '/api/v1/namespaces/default/services'
+const endpoints = '/api/v1/namespaces/default/endpoints'
+
+type Endpoints = ApiObject & {
+  subsets?: { addresses: { ip: string }[]; ports: { name: string; port: number; protocol: string }[] }[]
+}
+
+/** `192.0.2.1:6443` of all that are listed. */
+function placesOf({ subsets = [] }: Endpoints): string[] {
+  return subsets.flatMap(({ addresses, ports }) =>
+    addresses.flatMap(({ ip }) => ports.map(({ port }) => `${ip}:${port}`)),
+  )
+}
+
+/** Resolves when the Endpoints list these and no others; rejects when that takes too long. */
+async function untilListed(client: HttpClient, places: readonly string[], withinMs = 10_000): Promise<void> {
+  const signal = AbortSignal.timeout(withinMs)
+  let last: readonly string[] = []
+  const isIt = (object: Endpoints) => {
+    last = placesOf(object)
+    return object.metadata.name === 'orch' && last.toSorted().join() === places.toSorted().join()
+  }
+  const { body } = await client.get(endpoints)
+  if (body.items.some(isIt)) return
+  const path = `${endpoints}?watch=1&resourceVersion=${body.metadata.resourceVersion}`
+  for await (const { object } of client.watch(path, signal)) if (isIt(object as Endpoints)) return
+  assert.deepEqual(last, places)
+}
+
+test('it is there from the start, and comes back', async (t) => {
+  const server = await startServer(t, [
+    '--profile=kubernetes',
+    '--service-cluster-ip-range=10.7.0.0/24',
+    '--advertise-address=192.0.2.7',
+  ])
+  const client = server.client()
+  const { body } = await client.get(`${services}/kubernetes`)
+  assert.deepEqual(body.metadata.labels, { component: 'apiserver', provider: 'kubernetes' })
+  const { type, clusterIP, ports, selector } = body.spec
+  assert.deepEqual([type, clusterIP, selector], ['ClusterIP', '10.7.0.1', undefined])
+  assert.deepEqual(ports, [{ name: 'https', protocol: 'TCP', port: 443, targetPort: server.port }])
+
+  const seen = client.watch(
+    `${services}?watch=1&resourceVersion=${body.metadata.resourceVersion}`,
+    AbortSignal.timeout(20_000),
+  )
+  assert.equal((await client.delete(`${services}/kubernetes`)).status, 200)
+  const told: string[] = []
+  for await (const { type: what, object } of seen) {
+    told.push(`${what} ${(object as unknown as { spec: { clusterIP: string } }).spec.clusterIP}`)
+    if (told.length === 2) break
+  }
+  assert.deepEqual(told, ['DELETED 10.7.0.1', 'ADDED 10.7.0.1'])
+
+  const { body: listed } = await client.get(`${endpoints}/kubernetes`)
+  assert.deepEqual(placesOf(listed), [`192.0.2.7:${server.port}`])
+  assert.deepEqual(listed.subsets[0].ports, [{ name: 'https', port: server.port, protocol: 'TCP' }])
+  assert.equal(listed.metadata.labels['endpointslice.kubernetes.io/skip-mirror'], 'true')
+})
+
+test('one that only this host can reach is not listed; the certificate is good for the Service', async (t) => {
+  const server = await startServer(t)
+  const client = server.client()
+  const { body } = await client.get(`${services}/orch`)
+  assert.equal(body.spec.clusterIP, '10.0.0.1')
+  await untilListed(client, [])
+  const socket = await new Promise<TLSSocket>((resolve, reject) => {
+    const opened = connect({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false }, () => resolve(opened))
+    opened.on('error', reject)
+  })
+  const { subjectaltname = '' } = socket.getPeerCertificate() as PeerCertificate
+  socket.destroy()
+  for (const name of ['DNS:orch', 'DNS:orch.default', 'DNS:orch.default.svc', 'IP Address:10.0.0.1'])
+    assert.ok(subjectaltname.split(', ').includes(name), `${name} in ${subjectaltname}`)
+})
+
+describe('several servers on one etcd', () => {
+  const ending: (() => Promise<void>)[] = []
+  const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
+  let cluster: Cluster
+  let servers: ServerHandle[]
+  let places: string[]
+
+  before(async () => {
+    cluster = await startEtcd()
+    owner.after(() => cluster.stop())
+    const start = (i: number) =>
+      startServer(owner, [`--etcd-servers=${cluster.endpoints}`, `--advertise-address=192.0.2.${i}`])
+    servers = await Promise.all([start(1), start(2), start(3)])
+    places = servers.map(({ port }, i) => `192.0.2.${i + 1}:${port}`)
+  })
+
+  after(async () => {
+    for (const end of ending) await end()
+  })
+
+  it('all are listed; one that stops goes at once, one that is killed within seconds', async () => {
+    const client = servers[0]!.client()
+    await untilListed(client, places)
+    await servers[1]!.stop()
+    await untilListed(client, [places[0]!, places[2]!], 3_000)
+    await servers[1]!.restart()
+    await untilListed(client, places)
+    await servers[2]!.kill()
+    // Its key goes 15 to 20 seconds after it was last written, and the others look every five.
+    await untilListed(client, places.slice(0, 2), 40_000)
+    const { body } = await client.get(services)
+    assert.deepEqual(
+      body.items.map(({ metadata }: ApiObject) => metadata.name),
+      ['orch'],
+    )
+  })
+})
