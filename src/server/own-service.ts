@@ -11,7 +11,7 @@ import { type Vendor, vendorOf } from '../model/vendor.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import type { Store } from '../store/store.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
-import { LiveServers, onlyServer, type ServerPlace } from './live-servers.ts'
+import { LiveServers, onlyServer, type ServerPlace, type Servers } from './live-servers.ts'
 import type { ServerOptions } from './options.ts'
 import { changeFields, createMissing } from './own-writes.ts'
 import { ownAddress } from './service-pools.ts'
@@ -27,66 +27,69 @@ const everyMs = 5_000
 /** How long a stop waits for the store. */
 const farewellMs = 2_000
 
-/** Makes the Service where it is missing. What prevents it is told and is no reason not to start. */
-async function createOwnService({ options, catalogue, log }: OwnServiceParts, port: number): Promise<void> {
+/**
+ * Keeps the Service and its Endpoints, for a server that listens on this port: both are there when this resolves. What
+ * prevents it is told and tried again, and is no reason not to start. Gives what ends it.
+ */
+export async function openOwnService(parts: OwnServiceParts, port: number): Promise<() => Promise<void>> {
+  const servers = serversOf(parts, port)
+  const ending = new AbortController()
+  const turn = async () => {
+    await Promise.all([createOwnService(parts, port), servers.renew().then(() => listServers(parts, servers))])
+  }
+  const guarded = () =>
+    turn().catch((error: unknown) => {
+      if (!ending.signal.aborted)
+        parts.log.error('the Service that this server is could not be kept; it is tried again', errorFields(error))
+    })
+  await guarded()
+  const running = keepTurning(guarded, ending.signal)
+  return async () => {
+    ending.abort()
+    await running
+    await atMost(
+      farewellMs,
+      servers.leave().then(() => listServers(parts, servers)),
+    )
+  }
+}
+
+async function keepTurning(turn: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await pause(everyMs, signal)
+    if (!signal.aborted) await turn()
+  }
+}
+
+/** Resolves when the work is done or has failed, or this time has passed. */
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  const over = new AbortController()
+  await Promise.race([work.catch(() => {}), pause(ms, over.signal)])
+  over.abort()
+}
+
+function serversOf({ options, store }: OwnServiceParts, port: number): Servers {
+  const ip = reachableAddress(options)
+  const own = ip === undefined ? undefined : { ip, port }
+  return options.etcdServers.length > 0 ? new LiveServers(store, own) : onlyServer(own)
+}
+
+async function createOwnService({ options, catalogue }: OwnServiceParts, port: number): Promise<void> {
   const services = catalogue.stored('core', 'services')
   if (services === undefined) return
   const { apiService } = vendorOf(options.profile)
   const labels = { component: 'apiserver', provider: apiService }
   const ports = [{ name: 'https', port: 443, targetPort: port }]
   const spec = { clusterIP: ownAddress(options), ports }
-  await createMissing(services, { namespace: 'default', name: apiService }, { metadata: { labels }, spec }).catch(
-    (error: unknown) => log.error(`the Service default/${apiService} could not be made`, errorFields(error)),
-  )
+  await createMissing(services, { namespace: 'default', name: apiService }, { metadata: { labels }, spec })
 }
 
-/**
- * Keeps the Service and its Endpoints, for a server that listens on this port. The Service is there when this resolves.
- * Gives what ends it.
- */
-export async function openOwnService(parts: OwnServiceParts, port: number): Promise<() => Promise<void>> {
-  await createOwnService(parts, port)
-  return keepOwnService(parts, port)
-}
-
-function keepOwnService(parts: OwnServiceParts, port: number): () => Promise<void> {
-  const ip = reachableAddress(parts.options)
-  const own = ip === undefined ? undefined : { ip, port }
-  const servers = parts.options.etcdServers.length > 0 ? new LiveServers(parts.store, own) : onlyServer(own)
-  const ending = new AbortController()
-  const turn = async () => {
-    await createOwnService(parts, port)
-    await servers.renew()
-    await listServers(parts, await servers.all())
-  }
-  const told = (error: unknown) => {
-    if (!ending.signal.aborted)
-      parts.log.error('the list of servers could not be kept; it is tried again', errorFields(error))
-  }
-  const running = (async () => {
-    while (!ending.signal.aborted) {
-      await turn().catch(told)
-      await pause(everyMs, ending.signal)
-    }
-  })()
-  return async () => {
-    ending.abort()
-    const farewell = running
-      .then(() => servers.leave())
-      .then(async () => listServers(parts, await servers.all()))
-      .catch(() => {})
-    const over = new AbortController()
-    await Promise.race([farewell, pause(farewellMs, over.signal)])
-    over.abort()
-  }
-}
-
-async function listServers({ options, catalogue }: OwnServiceParts, places: readonly ServerPlace[]): Promise<void> {
+async function listServers({ options, catalogue }: OwnServiceParts, servers: Servers): Promise<void> {
   const endpoints = catalogue.stored('core', 'endpoints')
   if (endpoints === undefined) return
   const vendor = vendorOf(options.profile)
   const name = { namespace: 'default', name: vendor.apiService }
-  const subsets = subsetsOf(places)
+  const subsets = subsetsOf(await servers.all())
   await createMissing(endpoints, name, { metadata: { labels: skipMirror(vendor) }, subsets })
   await changeFields(endpoints, name, { subsets })
 }
