@@ -5,7 +5,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { User } from '../model/user.ts'
 import { type Count, Counter, type Distribution, Histogram, type Metric } from '../telemetry/metrics.ts'
-import type { Authenticator, Outcome } from './authenticator.ts'
+import type { AuthenticationOutcome, Authenticator } from './authenticator.ts'
 
 /** From a millisecond to some sixteen seconds. */
 const durations = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i)
@@ -60,13 +60,13 @@ export class AuthenticationMetrics {
     }
   }
 
-  #count(outcome: Outcome, began: number): Outcome {
+  #count(outcome: AuthenticationOutcome, began: number): AuthenticationOutcome {
     if (outcome.result === 'user') this.#requestsOf(outcome.user).value++
     this.#end(this.#seriesFor(outcome), began)
     return outcome
   }
 
-  async #countLater(outcome: Promise<Outcome>, began: number): Promise<Outcome> {
+  async #countLater(outcome: Promise<AuthenticationOutcome>, began: number): Promise<AuthenticationOutcome> {
     try {
       return this.#count(await outcome, began)
     } catch (error) {
@@ -80,7 +80,7 @@ export class AuthenticationMetrics {
     duration.observe((this.#clock.monotonic() - began) / 1000)
   }
 
-  #seriesFor({ result }: Outcome): Series {
+  #seriesFor({ result }: AuthenticationOutcome): Series {
     if (result === 'user') return this.#success
     return result === 'none' ? this.#failure : this.#error
   }

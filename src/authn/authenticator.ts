@@ -13,17 +13,17 @@ export interface Credentials {
   readonly connection: object
 }
 
-export type Outcome =
+export type AuthenticationOutcome =
   | { readonly result: 'user'; readonly user: User }
   /** Credentials of this strategy's kind were sent and are wrong. */
   | { readonly result: 'refused' }
   /** Nothing for this strategy to judge. */
   | { readonly result: 'none' }
 
-export type Authenticator = (credentials: Credentials) => Outcome | Promise<Outcome>
+export type Authenticator = (credentials: Credentials) => AuthenticationOutcome | Promise<AuthenticationOutcome>
 
-export const none: Outcome = { result: 'none' }
-export const refused: Outcome = { result: 'refused' }
+export const none: AuthenticationOutcome = { result: 'none' }
+export const refused: AuthenticationOutcome = { result: 'refused' }
 
 /**
  * The strategies in order; `anonymous` is who asks when none of them had anything to judge, if anybody. Stays synchronous
@@ -31,8 +31,12 @@ export const refused: Outcome = { result: 'refused' }
  */
 export function firstOf(strategies: readonly Authenticator[], anonymous: User | undefined): Authenticator {
   const known = authenticatedOutcomes()
-  const nobody: Outcome = anonymous === undefined ? none : { result: 'user', user: anonymous }
-  const ask = (credentials: Credentials, from: number, wrong: boolean): Outcome | Promise<Outcome> => {
+  const nobody: AuthenticationOutcome = anonymous === undefined ? none : { result: 'user', user: anonymous }
+  const ask = (
+    credentials: Credentials,
+    from: number,
+    wrong: boolean,
+  ): AuthenticationOutcome | Promise<AuthenticationOutcome> => {
     let refusals = wrong
     for (let i = from; i < strategies.length; i++) {
       const outcome = strategies[i]!(credentials)
@@ -51,12 +55,12 @@ export function firstOf(strategies: readonly Authenticator[], anonymous: User | 
 }
 
 /** Strategies mostly give the same user again: then what comes of it is the same, and not made anew for each request. */
-function authenticatedOutcomes(): (user: User) => Outcome {
-  const outcomes = new WeakMap<User, Outcome>()
+function authenticatedOutcomes(): (user: User) => AuthenticationOutcome {
+  const outcomes = new WeakMap<User, AuthenticationOutcome>()
   return (user) => {
     const before = outcomes.get(user)
     if (before !== undefined) return before
-    const outcome: Outcome = { result: 'user', user: authenticated(user) }
+    const outcome: AuthenticationOutcome = { result: 'user', user: authenticated(user) }
     outcomes.set(user, outcome)
     return outcome
   }

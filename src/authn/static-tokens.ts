@@ -4,7 +4,7 @@
  */
 import { hash as digest } from 'node:crypto'
 import type { User } from '../model/user.ts'
-import { type Authenticator, none, type Outcome, refused } from './authenticator.ts'
+import { type AuthenticationOutcome, type Authenticator, none, refused } from './authenticator.ts'
 import { bearerToken } from './bearer.ts'
 
 export function staticTokens(csv: string): Authenticator {
@@ -19,7 +19,7 @@ export function staticTokens(csv: string): Authenticator {
     if (token === undefined) return none
     const user = users.get(hash(token))
     if (user === undefined) return refused
-    const outcome: Outcome = { result: 'user', user }
+    const outcome: AuthenticationOutcome = { result: 'user', user }
     known.set(connection, { authorization, outcome })
     return outcome
   }
@@ -27,7 +27,7 @@ export function staticTokens(csv: string): Authenticator {
 
 interface Known {
   readonly authorization: string
-  readonly outcome: Outcome
+  readonly outcome: AuthenticationOutcome
 }
 
 /** Throws an Error that names the line, never the token. */

@@ -4,9 +4,9 @@
  * core group comes first.
  */
 import { UsageError } from '../base/flags.ts'
-import type { ServedType, ServedTypes } from '../client/discovery.ts'
+import type { DiscoveredType, DiscoveredTypes } from '../client/discovery.ts'
 
-export function findType({ types, failures }: ServedTypes, word: string): ServedType {
+export function findType({ types, failures }: DiscoveredTypes, word: string): DiscoveredType {
   const dot = word.indexOf('.')
   const name = (dot < 0 ? word : word.slice(0, dot)).toLowerCase()
   const candidates = dot < 0 ? types : types.filter((type) => isIn(type, word.slice(dot + 1)))
@@ -16,17 +16,17 @@ export function findType({ types, failures }: ServedTypes, word: string): Served
   throw new UsageError(`the server doesn't have a resource type ${JSON.stringify(dot < 0 ? word : name)}${unknown}`)
 }
 
-const waysToName: readonly ((type: ServedType, name: string) => boolean)[] = [
+const waysToName: readonly ((type: DiscoveredType, name: string) => boolean)[] = [
   ({ plural }, name) => plural === name,
   ({ kind }, name) => kind.toLowerCase() === name,
   ({ shortNames }, name) => shortNames.includes(name),
 ]
 
-function isIn({ group, version }: ServedType, place: string): boolean {
+function isIn({ group, version }: DiscoveredType, place: string): boolean {
   return place === group || place === `${version}.${group}`
 }
 
 /** How one object of a type is called: `configmap`, `lease.coordination.orch.io`. */
-export function singularName({ kind, group }: ServedType): string {
+export function singularName({ kind, group }: DiscoveredType): string {
   return (group === '' ? kind : `${kind}.${group}`).toLowerCase()
 }

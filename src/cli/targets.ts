@@ -3,7 +3,7 @@
  * wrong with the words is told without a server; the types are looked up after that.
  */
 import { UsageError } from '../base/flags.ts'
-import type { ServedType, ServedTypes } from '../client/discovery.ts'
+import type { DiscoveredType, DiscoveredTypes } from '../client/discovery.ts'
 import { findType } from './find-type.ts'
 
 /** As it was written; no name: all of the type. */
@@ -13,7 +13,7 @@ export interface Wanted {
 }
 
 export interface Target {
-  readonly type: ServedType
+  readonly type: DiscoveredType
   readonly name: string | undefined
 }
 
@@ -38,7 +38,7 @@ function readPair(word: string, words: readonly string[]): Wanted {
 }
 
 /** The same with their types; a type that is asked for twice as a whole is there once. */
-export function findTargets(served: ServedTypes, wanted: readonly Wanted[]): Target[] {
+export function findTargets(served: DiscoveredTypes, wanted: readonly Wanted[]): Target[] {
   const targets = wanted.map(({ type, name }) => ({ type: findType(served, type), name }))
   return targets.filter(
     ({ type, name }, i) => name !== undefined || targets.findIndex((other) => other.type === type) === i,

@@ -5,14 +5,14 @@
 import type { CallOptions, Client } from './client.ts'
 import { type ResourceType, typeName } from './resource-type.ts'
 
-export interface ServedType extends ResourceType {
+export interface DiscoveredType extends ResourceType {
   readonly kind: string
   readonly verbs: readonly string[]
   readonly shortNames: readonly string[]
 }
 
-export interface ServedTypes {
-  readonly types: ServedType[]
+export interface DiscoveredTypes {
+  readonly types: DiscoveredType[]
   /** Which group versions could not be asked, and why. */
   readonly failures: string[]
 }
@@ -36,8 +36,8 @@ interface ApiResource {
   readonly shortNames?: readonly string[]
 }
 
-export async function discover(client: Client, options: CallOptions = {}): Promise<ServedTypes> {
-  const found = new Map<string, ServedType>()
+export async function discover(client: Client, options: CallOptions = {}): Promise<DiscoveredTypes> {
+  const found = new Map<string, DiscoveredType>()
   const failures: string[] = []
   for await (const answer of askAll(client, await groupVersions(client, options), options)) {
     if (typeof answer === 'string') failures.push(answer)
@@ -54,7 +54,7 @@ async function* askAll(client: Client, places: readonly GroupVersion[], options:
     yield* await Promise.all(places.slice(i, i + atOnce).map((place) => ask(client, place, options)))
 }
 
-async function ask(client: Client, place: GroupVersion, options: CallOptions): Promise<ServedType[] | string> {
+async function ask(client: Client, place: GroupVersion, options: CallOptions): Promise<DiscoveredType[] | string> {
   try {
     return await typesOf(client, place, options)
   } catch (error) {
@@ -81,7 +81,11 @@ function versionsOf({ versions, preferredVersion }: ApiGroup): string[] {
 }
 
 /** Without subresources. */
-async function typesOf(client: Client, { group, version }: GroupVersion, options: CallOptions): Promise<ServedType[]> {
+async function typesOf(
+  client: Client,
+  { group, version }: GroupVersion,
+  options: CallOptions,
+): Promise<DiscoveredType[]> {
   const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
   const { resources } = await client.read<{ resources: ApiResource[] }>(path, options)
   return resources

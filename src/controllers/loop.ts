@@ -8,7 +8,7 @@ import type { Backoff } from '../base/backoff.ts'
 import type { Informer, ObjectChange } from '../client/informer.ts'
 import type { ApiObject } from '../model/object.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
-import { type Outcome, WorkQueue } from './work-queue.ts'
+import { type StepOutcome, WorkQueue } from './work-queue.ts'
 import type { WorkQueueMetrics } from './work-queue-metrics.ts'
 
 export interface Loop {
@@ -18,7 +18,7 @@ export interface Loop {
   readonly concurrency?: number
   /** The growing pause before a key that failed, or is not done, comes again. */
   readonly backoff?: Backoff
-  readonly reconcile: (key: string, signal: AbortSignal) => Promise<Outcome>
+  readonly reconcile: (key: string, signal: AbortSignal) => Promise<StepOutcome>
 }
 
 /** An informer, and which keys its changes concern. Loops may share an informer. */

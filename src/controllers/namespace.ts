@@ -8,7 +8,7 @@
 import type { Clock } from '../base/clock.ts'
 import { changeObject } from '../client/change-object.ts'
 import type { Client } from '../client/client.ts'
-import { discover, type ServedType } from '../client/discovery.ts'
+import { type DiscoveredType, discover } from '../client/discovery.ts'
 import type { Informer } from '../client/informer.ts'
 import { type ResourceType, typeName } from '../client/resource-type.ts'
 import { isExpired } from '../client/status-error.ts'
@@ -16,7 +16,7 @@ import type { Namespace } from '../kinds/core/namespace.ts'
 import { follow, type Loop } from './loop.ts'
 import { conditionsOf, isEmpty, newSweep, type Sweep, withConditions } from './namespace-conditions.ts'
 import { unlessGone } from './unless-gone.ts'
-import type { Outcome } from './work-queue.ts'
+import type { StepOutcome } from './work-queue.ts'
 
 export const namespaces: ResourceType<Namespace> = {
   group: '',
@@ -45,7 +45,7 @@ export function namespaceLoop(parts: NamespaceLoopParts): Loop {
   }
 }
 
-async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortSignal): Promise<Outcome> {
+async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortSignal): Promise<StepOutcome> {
   const known = parts.informer.get({ name })
   if (known === undefined || !isOurs(parts, known)) return 'done'
   // The copy may be old: another namespace may bear the name by now.
@@ -71,7 +71,7 @@ async function empty({ client }: NamespaceLoopParts, name: string, signal: Abort
   const deletable = types.filter(
     ({ namespaced, verbs }) => namespaced && verbs.includes('list') && verbs.includes('delete'),
   )
-  const isPods = ({ group, plural }: ServedType) => group === '' && plural === 'pods'
+  const isPods = ({ group, plural }: DiscoveredType) => group === '' && plural === 'pods'
   for (const phase of [deletable.filter(isPods), deletable.filter((type) => !isPods(type))]) {
     for (const type of phase) await sweepType(client, type, { name, sweep, signal })
     if (sweep.remaining.size > 0) break
@@ -82,7 +82,7 @@ async function empty({ client }: NamespaceLoopParts, name: string, signal: Abort
 /** A type that fails does not keep the others. */
 async function sweepType(
   client: Client,
-  type: ServedType,
+  type: DiscoveredType,
   { name, sweep, signal }: { name: string; sweep: Sweep; signal: AbortSignal },
 ): Promise<void> {
   try {
@@ -99,7 +99,7 @@ async function sweepType(
 
 async function deleteAll(
   client: Client,
-  type: ServedType,
+  type: DiscoveredType,
   place: { namespace: string; signal: AbortSignal },
 ): Promise<void> {
   const options = { ...place, propagationPolicy: 'Background' as const }

@@ -9,10 +9,10 @@ import { type Backoff, backoffMs } from '../base/backoff.ts'
 import type { QueueSeries, QueueState } from './work-queue-metrics.ts'
 
 /** Done; or to be looked at again: after the usual growing pause, or after a time. */
-export type Outcome = 'done' | 'later' | { readonly afterMs: number }
+export type StepOutcome = 'done' | 'later' | { readonly afterMs: number }
 
 export interface WorkQueueOptions {
-  readonly work: (key: string, signal: AbortSignal) => Promise<Outcome>
+  readonly work: (key: string, signal: AbortSignal) => Promise<StepOutcome>
   /** Told of every failure; the key comes again by itself. */
   readonly onError: (key: string, error: unknown) => void
   /** Where it counts what it does; it is asked for its state at any time. */
@@ -96,7 +96,7 @@ export class WorkQueue {
     this.#idle()
   }
 
-  async #attempt(key: string, signal: AbortSignal): Promise<Outcome> {
+  async #attempt(key: string, signal: AbortSignal): Promise<StepOutcome> {
     try {
       return await this.#options.work(key, signal)
     } catch (error) {
@@ -105,7 +105,7 @@ export class WorkQueue {
     }
   }
 
-  #settle(key: string, outcome: Outcome): void {
+  #settle(key: string, outcome: StepOutcome): void {
     if (outcome !== 'later') this.#failures.delete(key)
     if (outcome === 'done' || this.#ready.has(key)) return
     this.#addAfter(key, outcome === 'later' ? this.#growingPause(key) : outcome.afterMs)

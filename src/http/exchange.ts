@@ -25,7 +25,7 @@ export interface Peer {
 }
 
 /** The transport's side of an exchange. */
-export interface Transport {
+export interface ServerTransport {
   readonly method: string
   /** Path and query as sent. */
   readonly target: string
@@ -53,7 +53,7 @@ export interface Transport {
 }
 
 export class Exchange {
-  readonly transport: Transport
+  readonly transport: ServerTransport
   readonly arrived: number
   /** When its time is over; set by the step that bounds it. */
   deadline = Number.POSITIVE_INFINITY
@@ -86,7 +86,7 @@ export class Exchange {
   #expiry: AbortController | undefined
   #pace: Pace | undefined
 
-  constructor(transport: Transport, arrived: number) {
+  constructor(transport: ServerTransport, arrived: number) {
     this.transport = transport
     this.arrived = arrived
   }

@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { drainTime, lingerTime, maxHeaderBytes, maxParsedHeaders, type Times } from './connection-limits.ts'
-import type { Peer, Transport } from './exchange.ts'
+import type { Peer, ServerTransport } from './exchange.ts'
 import { Http1Transport } from './http1.ts'
 
 const nobody: Peer = { address: '', certificate: undefined, proved: () => {} }
@@ -25,7 +25,7 @@ export class Http1Server {
   readonly #looking: NodeJS.Timeout
   #closing = false
 
-  constructor(times: Times, onRequest: (transport: Transport) => void) {
+  constructor(times: Times, onRequest: (transport: ServerTransport) => void) {
     this.#server = createServer({
       headersTimeout: times.headers,
       requestTimeout: times.request,
@@ -94,7 +94,7 @@ export class Http1Server {
     else answer.shouldKeepAlive = false
   }
 
-  #begin(request: IncomingMessage, response: ServerResponse, onRequest: (transport: Transport) => void): void {
+  #begin(request: IncomingMessage, response: ServerResponse, onRequest: (transport: ServerTransport) => void): void {
     const { socket } = request
     // What follows a request that was refused is not carried out: it may be part of that one.
     if (socket.writableEnded) return

@@ -1,11 +1,11 @@
 /** The exchange over HTTP/1.1. A class, as one is made per request and its methods are then shared. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Peer, ResponseHeaders, Transport } from './exchange.ts'
+import type { Peer, ResponseHeaders, ServerTransport } from './exchange.ts'
 import { aborted, drained, passed } from './streams.ts'
 
 const maxDiscarded = 16 * 1024 * 1024
 
-export class Http1Transport implements Transport {
+export class Http1Transport implements ServerTransport {
   readonly method: string
   readonly target: string
   readonly rawHeaders: readonly string[]

@@ -10,7 +10,7 @@ import {
 } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { maxHeaderBytes, maxParsedHeaders, maxStreams, resets, type Times } from './connection-limits.ts'
-import type { Peer, Transport } from './exchange.ts'
+import type { Peer, ServerTransport } from './exchange.ts'
 import { Http2Transport } from './http2.ts'
 import { Http2Connection } from './http2-connection.ts'
 
@@ -23,7 +23,7 @@ export class Http2Server {
   #accepting: Peer | undefined
   #waiting: Waiting[] = []
 
-  constructor(times: Times, onRequest: (transport: Transport) => void) {
+  constructor(times: Times, onRequest: (transport: ServerTransport) => void) {
     this.#times = times
     this.#server = createServer({
       settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },

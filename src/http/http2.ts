@@ -1,6 +1,6 @@
 /** The exchange over HTTP/2. A class, as one is made per request and its methods are then shared. */
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
-import type { Peer, ResponseHeaders, Transport } from './exchange.ts'
+import type { Peer, ResponseHeaders, ServerTransport } from './exchange.ts'
 import { aborted, drained, passed } from './streams.ts'
 
 const noError = 0
@@ -8,7 +8,7 @@ const cutOff = new Error('the answer is cut off')
 const withBody = { endStream: false }
 const withoutBody = { endStream: true }
 
-export class Http2Transport implements Transport {
+export class Http2Transport implements ServerTransport {
   readonly method: string
   readonly target: string
   readonly rawHeaders: readonly string[]

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { createServer, type SecureContextOptions, type Server, type TLSSocket } from 'node:tls'
 import { countsFor, defaultTimes, lingerTime, type Times } from './connection-limits.ts'
-import type { Peer, Transport } from './exchange.ts'
+import type { Peer, ServerTransport } from './exchange.ts'
 import { Http1Server } from './http1-server.ts'
 import { Http2Server } from './http2-server.ts'
 import { connectionKey, Strangers } from './strangers.ts'
@@ -16,7 +16,7 @@ export interface ListenerOptions {
   readonly host: string
   readonly port: number
   readonly tls: SecureContextOptions
-  readonly onRequest: (transport: Transport) => void
+  readonly onRequest: (transport: ServerTransport) => void
   readonly onError: (error: unknown) => void
   readonly times?: Times
   /** How many files and connections this process may open. */

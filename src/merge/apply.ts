@@ -21,9 +21,9 @@ import { type ApiObject, asJson, type ManagedFieldsEntry } from '../model/object
 import type { Vendor } from '../model/vendor.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { beforeFirstApply } from './before-first-apply.ts'
-import { type Change, type Changes, changeInVersions, type InVersion } from './change.ts'
+import { type Changes, changeInVersions, type FieldChange, type InVersion } from './change.ts'
 import { isUnchanged } from './compare.ts'
-import { type Conflict, conflictsOf } from './conflicts.ts'
+import { conflictsOf, type FieldConflict } from './conflicts.ts'
 import { dropUnstated } from './drop-unstated.ts'
 import { covers, difference, type FieldSet, intersection, sameSet, setOf } from './field-set.ts'
 import { followsLastApplied, lastAppliedSet, withLastApplied } from './last-applied.ts'
@@ -57,7 +57,7 @@ export type Applied =
       readonly object: JsonObject
       readonly managedFields: readonly ManagedFieldsEntry[]
     }
-  | { readonly outcome: 'conflict'; readonly conflicts: readonly Conflict[] }
+  | { readonly outcome: 'conflict'; readonly conflicts: readonly FieldConflict[] }
 
 export function applyObject(request: ApplyRequest): Applied {
   return atOnce(applySteps(request))
@@ -82,7 +82,7 @@ interface Plan extends ApplyRequest {
   readonly self: Manager | undefined
   readonly others: readonly Manager[]
   /** The change as it looks in the version that a manager wrote in; undefined when that version is gone. */
-  readonly changeIn: (apiVersion: string) => Change | undefined
+  readonly changeIn: (apiVersion: string) => FieldChange | undefined
 }
 
 function* makePlan(request: ApplyRequest): Generator<void, Plan> {
@@ -129,7 +129,7 @@ function managersOf(request: ApplyRequest, current: JsonObject): Manager[] {
   return beforeFirstApply({ schema, empty: asJson(empty), live: current, writer, readOnly })
 }
 
-function findConflicts({ others, changeIn }: Plan): Conflict[] {
+function findConflicts({ others, changeIn }: Plan): FieldConflict[] {
   return others.flatMap((manager) => {
     const change = changeIn(manager.apiVersion)
     if (change === undefined || isUnchanged(change.changes)) return []
@@ -139,7 +139,7 @@ function findConflicts({ others, changeIn }: Plan): Conflict[] {
 }
 
 /** Without the conflicts about what the manager itself applied on the client's side. */
-function withoutGranted(plan: Plan, conflicts: readonly Conflict[]): readonly Conflict[] {
+function withoutGranted(plan: Plan, conflicts: readonly FieldConflict[]): readonly FieldConflict[] {
   if (conflicts.length === 0 || !followsLastApplied(plan.writer)) return conflicts
   const granted = lastAppliedSet(plan.schema, plan.current, plan.vendor)
   return conflicts.filter(({ path }) => !covers(granted, setOf(path)))

@@ -11,7 +11,7 @@ import { type Comparison, changedBy, compare, isUnchanged } from './compare.ts'
 import { type FieldSet, union } from './field-set.ts'
 import { writableChanges } from './ownable.ts'
 
-export interface Change {
+export interface FieldChange {
   readonly schema: ObjectSchema
   readonly before: JsonObject
   readonly after: JsonObject
@@ -50,10 +50,10 @@ export interface ChangeToSee {
 }
 
 /** Gives the change as it looks in a version; undefined when that version is gone. */
-export function changeInVersions(change: ChangeToSee): (apiVersion: string) => Change | undefined {
+export function changeInVersions(change: ChangeToSee): (apiVersion: string) => FieldChange | undefined {
   const { schema, apiVersion, before, after, readOnly, inVersion } = change
   const here = makeChange(schema, before, after, readOnly)
-  const known = new Map<string, Change | undefined>([[apiVersion, here]])
+  const known = new Map<string, FieldChange | undefined>([[apiVersion, here]])
   return (other) => {
     if (inVersion === undefined || isUnchanged(here.changes)) return here
     if (!known.has(other)) known.set(other, convertChange(change, inVersion, other))
@@ -65,12 +65,17 @@ function convertChange(
   { before, after, readOnly }: ChangeToSee,
   inVersion: InVersion,
   apiVersion: string,
-): Change | undefined {
+): FieldChange | undefined {
   const then = inVersion(before, apiVersion)
   const now = inVersion(after, apiVersion)
   return then && now && makeChange(then.schema, then.object, now.object, readOnly)
 }
 
-function makeChange(schema: ObjectSchema, before: JsonObject, after: JsonObject, readOnly: readonly string[]): Change {
+function makeChange(
+  schema: ObjectSchema,
+  before: JsonObject,
+  after: JsonObject,
+  readOnly: readonly string[],
+): FieldChange {
   return { schema, before, after, changes: changesOf(writableChanges(compare(schema, before, after), readOnly)) }
 }

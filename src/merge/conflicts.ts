@@ -14,7 +14,7 @@ import type { Manager } from './managed-fields.ts'
 import { hasElements, hasMembers, stepSchema } from './shape.ts'
 import { byStep, pathText } from './steps.ts'
 
-export interface Conflict {
+export interface FieldConflict {
   readonly manager: Manager
   /** Steps to the field, as in field sets. */
   readonly path: readonly string[]
@@ -34,7 +34,7 @@ export interface Contest {
 }
 
 /** In the order of paths: members of one level first, then what lies below them. */
-export function conflictsOf(contest: Contest, path: readonly string[] = []): Conflict[] {
+export function conflictsOf(contest: Contest, path: readonly string[] = []): FieldConflict[] {
   const { schema, live, asked, manager, fields } = contest
   if (isEmpty(fields)) return []
   const [liveAt, askedAt] = [partsOf(schema, live), partsOf(schema, asked)]
@@ -66,7 +66,7 @@ function partsOf(schema: Schema, value: Json | undefined): (step: string) => Jso
 }
 
 /** The answer to an apply with conflicts: 409. `hideValues` for kinds whose values are nobody else's business. */
-export function applyConflict(conflicts: readonly Conflict[], { hideValues = false } = {}): ApiError {
+export function applyConflict(conflicts: readonly FieldConflict[], { hideValues = false } = {}): ApiError {
   const show = hideValues ? undefined : showOnce()
   const told = conflicts
     .map((conflict) => ({ who: nameOf(conflict.manager), conflict }))
@@ -117,7 +117,7 @@ function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
 type Show = (value: Json | undefined) => string
 
 /** `show`: undefined where values are not told. */
-function describe({ manager, live, asked }: Conflict, show: Show | undefined): string {
+function describe({ manager, live, asked }: FieldConflict, show: Show | undefined): string {
   const since = manager.time === undefined ? 'owned' : `owned since ${manager.time}`
   return show === undefined ? since : `${since}, is ${show(live)}, asked for ${show(asked)}`
 }

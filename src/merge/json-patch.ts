@@ -14,7 +14,7 @@ import { isObject, type Json, type JsonObject, own, sameJson, setKey, typeName }
 import { find, formatPointer, isWithin, type Pointer, parseIndex, parsePointer, step } from './json-pointer.ts'
 import { inapplicable, malformed } from './patch-faults.ts'
 
-export type Operation =
+export type PatchOperation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: Pointer; readonly value: Json }
   | { readonly op: 'move' | 'copy'; readonly path: Pointer; readonly from: Pointer }
   | { readonly op: 'remove'; readonly path: Pointer }
@@ -24,7 +24,7 @@ const maxCopiedBytes = 3 * 1024 * 1024
 const maxShifted = 500_000_000
 const maxUnknownMembers = 100
 
-export function parseJsonPatch(value: Json): Operation[] {
+export function parseJsonPatch(value: Json): PatchOperation[] {
   if (!Array.isArray(value)) throw malformed(`expected a list of operations, got ${typeName(value)}`)
   if (value.length > maxOperations)
     throw entityTooLarge(`a JSON patch may have ${maxOperations} operations, this one has ${value.length}`)
@@ -42,7 +42,7 @@ export function unknownMembers(patch: Json): string[] {
   return [...names]
 }
 
-function parseOperation(operation: Json, i: number): Operation {
+function parseOperation(operation: Json, i: number): PatchOperation {
   if (!isObject(operation)) throw malformed(`operation ${i} is of type ${typeName(operation)}, not an object`)
   const [op, path, from] = (['op', 'path', 'from'] as const).map((name) => textMember(operation, name, i))
   const pointer = (text: string | undefined, name: string) => pointerMember(text, name, i)
@@ -91,7 +91,7 @@ interface Draft {
   shifted: number
 }
 
-export function applyJsonPatch(document: Json, operations: readonly Operation[]): Json {
+export function applyJsonPatch(document: Json, operations: readonly PatchOperation[]): Json {
   const draft: Draft = { root: document, ours: new Set(), copiedBytes: 0, shifted: 0 }
   for (const operation of operations) applyOperation(draft, operation)
   // While it lasts, the draft may nest deeper than the limit: nothing above recurses into it.
@@ -100,7 +100,7 @@ export function applyJsonPatch(document: Json, operations: readonly Operation[])
   return draft.root
 }
 
-function applyOperation(draft: Draft, operation: Operation): void {
+function applyOperation(draft: Draft, operation: PatchOperation): void {
   const { op, path } = operation
   switch (op) {
     case 'add':

@@ -14,7 +14,7 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from '../client/transport.ts'
-import { Exchange, type ResponseHeaders, type Transport as ServerTransport } from '../http/exchange.ts'
+import { Exchange, type ResponseHeaders, type ServerTransport } from '../http/exchange.ts'
 import type { Step } from '../http/pipeline.ts'
 import { authenticated, type User } from '../model/user.ts'
 

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:http2'
 import { test } from 'node:test'
-import type { Transport } from '../../src/http/exchange.ts'
+import type { ServerTransport } from '../../src/http/exchange.ts'
 import { closed, listen, open } from '../tools/listener.ts'
 
 /** Begins an answer, sends some of it if wanted, and cuts it off. */
 function halfAnswer(part: string) {
-  return async (transport: Transport) => {
+  return async (transport: ServerTransport) => {
     transport.open(200, ['content-type', 'text/plain'])
     if (part !== '') await transport.pass(Buffer.from(part))
     transport.cut()

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Exchange, type Transport } from '../../src/http/exchange.ts'
+import { Exchange, type ServerTransport } from '../../src/http/exchange.ts'
 import { jsonForm } from '../../src/http/forms.ts'
 import { answerErrors } from '../../src/http/steps/answer-errors.ts'
 import { ApiError } from '../../src/model/api-error.ts'
@@ -92,7 +92,7 @@ test('an emoji that is cut in two', { timeout: 120_000 }, async (t) => {
 test('an error that fails in its own form is answered by a last resort', { timeout: 20_000 }, async (t) => {
   const faults: unknown[] = []
   const answerError = answerErrors(vendorOf('orch'), (error) => faults.push(error))
-  const fail = (transport: Transport) => {
+  const fail = (transport: ServerTransport) => {
     const exchange = new Exchange(transport, 0)
     exchange.agreed = true
     exchange.form = { ...jsonForm, mediaType: 'text/none', encode: () => Promise.reject(new Error('no such form')) }

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect as connectTcp } from 'node:net'
 import { test } from 'node:test'
-import type { Transport } from '../../src/http/exchange.ts'
+import type { ServerTransport } from '../../src/http/exchange.ts'
 import { endHeaders, endStream, frame, number, preface, requestFrame } from '../tools/http2-frames.ts'
 import { closed, listen, ok, open } from '../tools/listener.ts'
 
@@ -113,7 +113,8 @@ test('HTTP/2 with an answer that is not taken', { timeout: 20_000 }, async (t) =
 })
 
 test('HTTP/2 with one answer of two that is not taken', { timeout: 20_000 }, async (t) => {
-  const quiet = (transport: Transport) => (transport.target === '/quiet' ? transport.open(200, []) : ok(transport))
+  const quiet = (transport: ServerTransport) =>
+    transport.target === '/quiet' ? transport.open(200, []) : ok(transport)
   const socket = await open(await listen(t, { times: { stall: short }, onRequest: quiet }), 'h2')
   t.after(() => socket.destroy())
   const toQuiet = requestFrame(1, { ':path': '/quiet' }, endHeaders | endStream)

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { type Outcome, WorkQueue } from '../../src/controllers/work-queue.ts'
+import { type StepOutcome, WorkQueue } from '../../src/controllers/work-queue.ts'
 import { WorkQueueMetrics } from '../../src/controllers/work-queue-metrics.ts'
 
 /** A queue whose work ends when the test says how. */
 function begin(t: TestContext, concurrency = 2) {
-  const under = new Map<string, PromiseWithResolvers<Outcome>>()
+  const under = new Map<string, PromiseWithResolvers<StepOutcome>>()
   const started: string[] = []
   const errors: string[] = []
   const metrics = new WorkQueueMetrics()
@@ -16,7 +16,7 @@ function begin(t: TestContext, concurrency = 2) {
     work: (key) => {
       assert.ok(!under.has(key), `${key} is worked on twice at once`)
       started.push(key)
-      const work = Promise.withResolvers<Outcome>()
+      const work = Promise.withResolvers<StepOutcome>()
       under.set(key, work)
       return work.promise.finally(() => under.delete(key))
     },
@@ -26,7 +26,7 @@ function begin(t: TestContext, concurrency = 2) {
   })
   const stop = new AbortController()
   const running = queue.run(stop.signal)
-  const finish = async (key: string, outcome: Outcome | Error) => {
+  const finish = async (key: string, outcome: StepOutcome | Error) => {
     if (outcome instanceof Error) under.get(key)!.reject(outcome)
     else under.get(key)!.resolve(outcome)
     await setImmediate()

@@ -3,7 +3,7 @@
  * Steps are data; after each the test sees the object, and who owns what in words: `{ 'a applies': ['.data.k'] }`.
  */
 import { applyObject } from '../../src/merge/apply.ts'
-import type { Conflict } from '../../src/merge/conflicts.ts'
+import type { FieldConflict } from '../../src/merge/conflicts.ts'
 import type { FieldSet } from '../../src/merge/field-set.ts'
 import { readManagers } from '../../src/merge/managed-fields.ts'
 import { pathText } from '../../src/merge/steps.ts'
@@ -50,7 +50,7 @@ export interface Seen {
 export interface World {
   readonly schema: ObjectSchema
   readonly live: ApiObject | undefined
-  readonly conflicts: readonly Conflict[]
+  readonly conflicts: readonly FieldConflict[]
   readonly clock: number
 }
 

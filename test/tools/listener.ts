@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
-import type { Transport } from '../../src/http/exchange.ts'
+import type { ServerTransport } from '../../src/http/exchange.ts'
 import { Listener } from '../../src/http/listener.ts'
 import { makeIdentity } from './identities.ts'
 
@@ -15,7 +15,7 @@ const patient = { handshake: long, headers: long, request: long, idle: long, sta
 export interface Wanted {
   readonly times?: Partial<typeof patient>
   readonly openFiles?: number
-  readonly onRequest?: (transport: Transport) => void
+  readonly onRequest?: (transport: ServerTransport) => void
   /** What goes wrong is kept here; where it is left out nothing may. */
   readonly faults?: unknown[]
 }
@@ -40,7 +40,7 @@ export async function listen(t: TestContext, { times, openFiles, onRequest = ok,
   return listener.port
 }
 
-export function ok(transport: Transport): void {
+export function ok(transport: ServerTransport): void {
   transport.send(200, ['content-length', '2'], Buffer.from('ok'), false)
 }
 

@@ -1,6 +1,6 @@
 /** `orchctl api-resources` */
 import { flag, type OptionsOf, oneOf, readBoolean, text, toggle } from '../../base/flags.ts'
-import { discover, type ServedType } from '../../client/discovery.ts'
+import { type DiscoveredType, discover } from '../../client/discovery.ts'
 import { typeName } from '../../client/resource-type.ts'
 import { TransportError } from '../../client/transport.ts'
 import { defineCommand, refuseWords } from '../command.ts'
@@ -41,25 +41,28 @@ function readWhether(value: string): boolean | undefined {
   return value === '' ? undefined : readBoolean(value)
 }
 
-function isWanted({ namespaced, group, verbs }: ServedType, options: Options): boolean {
+function isWanted({ namespaced, group, verbs }: DiscoveredType, options: Options): boolean {
   if (verbs.length === 0) return false
   if (options.namespaced !== undefined && options.namespaced !== namespaced) return false
   return options.apiGroup === anyGroup || options.apiGroup === group
 }
 
-function byGroupAndName(a: ServedType, b: ServedType): number {
+function byGroupAndName(a: DiscoveredType, b: DiscoveredType): number {
   const [left, right] = [a, b].map(({ group, plural }) => `${group} ${plural}`)
   return left! < right! ? -1 : 1
 }
 
-function print(types: readonly ServedType[], { output, noHeaders }: Options): string {
+function print(types: readonly DiscoveredType[], { output, noHeaders }: Options): string {
   if (output === 'name') return types.map((type) => `${escapeLine(typeName(type))}\n`).join('')
   const wide = output === 'wide'
   const headings = ['NAME', 'SHORTNAMES', 'APIVERSION', 'NAMESPACED', 'KIND', ...(wide ? ['VERBS'] : [])]
   return new Columns().lines([...(noHeaders ? [] : [headings]), ...types.map((type) => rowOf(type, wide))])
 }
 
-function rowOf({ plural, shortNames, group, version, namespaced, kind, verbs }: ServedType, wide: boolean): string[] {
+function rowOf(
+  { plural, shortNames, group, version, namespaced, kind, verbs }: DiscoveredType,
+  wide: boolean,
+): string[] {
   const apiVersion = group === '' ? version : `${group}/${version}`
   const cells = [plural, shortNames.join(','), apiVersion, String(namespaced), kind]
   return [...cells, ...(wide ? [`[${verbs.join(' ')}]`] : [])].map(escapeLine)

@@ -6,7 +6,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { JsonObject } from '../../model/json.ts'
 import type { Described, GroupVersion } from './group-version.ts'
-import { bearerToken, type Entry } from './parts.ts'
+import { bearerToken, type NamedPart } from './parts.ts'
 import { encodeV2 } from './protobuf-v2.ts'
 import { partsV2 } from './v2.ts'
 import { partsV3 } from './v3.ts'
@@ -34,7 +34,7 @@ export async function makeV2Protobuf(described: Described): Promise<Buffer> {
 }
 
 /** The members of a JSON object, without its braces. */
-async function membersOf(entries: Iterable<Entry>): Promise<string> {
+async function membersOf(entries: Iterable<NamedPart>): Promise<string> {
   return (await inSlices(entries, ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`)).join(',')
 }
 

@@ -9,14 +9,14 @@ import { markKinds } from './kinds-of-types.ts'
 import type { Operation, Path } from './operations.ts'
 import type { PathName } from './parameters.ts'
 
-export type Entry = readonly [name: string, value: JsonObject]
+export type NamedPart = readonly [name: string, value: JsonObject]
 
 export interface Parts {
   /** What is neither a path nor a type. */
   readonly head: JsonObject
-  readonly paths: Iterable<Entry>
+  readonly paths: Iterable<NamedPart>
   /** The types that the paths speak of: to be read after them. */
-  readonly types: Iterable<Entry>
+  readonly types: Iterable<NamedPart>
 }
 
 /** How one version of OpenAPI writes. */
@@ -26,7 +26,7 @@ export interface Writing {
   readonly pathParameter: (name: PathName) => JsonObject
 }
 
-export function* writePaths(paths: Iterable<Path>, writing: Writing): Generator<Entry> {
+export function* writePaths(paths: Iterable<Path>, writing: Writing): Generator<NamedPart> {
   for (const path of paths) yield [path.path, writePath(path, writing)]
 }
 
@@ -38,7 +38,7 @@ function writePath(path: Path, writing: Writing): JsonObject {
   }
 }
 
-export function* writeTypes(definitions: Definitions, versions: readonly GroupVersion[]): Generator<Entry> {
+export function* writeTypes(definitions: Definitions, versions: readonly GroupVersion[]): Generator<NamedPart> {
   markKinds(definitions, versions)
   yield* definitions.entries()
 }

@@ -1,5 +1,5 @@
 /** Finds out who asks. Credentials that are wrong are a 401; none at all is for the authenticator to judge. */
-import type { Authenticator, Outcome } from '../../authn/authenticator.ts'
+import type { AuthenticationOutcome, Authenticator } from '../../authn/authenticator.ts'
 import { badRequest, unauthorized } from '../../model/api-error.ts'
 import { authenticatedUsers } from '../../model/user.ts'
 import type { Exchange } from '../exchange.ts'
@@ -22,7 +22,7 @@ function refuseImpersonation({ headers }: Exchange): void {
     throw badRequest('impersonation is not built yet: leave the Impersonate headers out')
 }
 
-function admit(exchange: Exchange, outcome: Outcome): void {
+function admit(exchange: Exchange, outcome: AuthenticationOutcome): void {
   if (outcome.result !== 'user') throw unauthorized()
   exchange.user = outcome.user
   if (outcome.user.groups.includes(authenticatedUsers)) exchange.transport.peer.proved()

@@ -12,7 +12,7 @@ import { Tail } from '../tail.ts'
 import type { Connection } from './connection.ts'
 import { readFailure } from './failure.ts'
 import type { KeySpace } from './key-space.ts'
-import type { WatchEvent } from './messages.ts'
+import type { EtcdEvent } from './messages.ts'
 import { assertUnbroken } from './unbroken.ts'
 import { restored, type ToldBatch, watchFrom } from './watch.ts'
 
@@ -38,7 +38,7 @@ export class Feed {
   /** True once `tail.revision` is a revision that etcd's watch tells, and not merely the beginning. */
   anchored = false
   #failure: StoreError | undefined
-  #last: WatchEvent | undefined
+  #last: EtcdEvent | undefined
   #waiting = new Set<() => void>()
   readonly #options: FeedOptions
   readonly #stopping = new AbortController()

@@ -5,7 +5,7 @@
  * key of the contract holds, so they sort before all keys and never meet one.
  */
 import { type Change, type Entry, type Key, type Revision, StoreError } from '../store.ts'
-import type { KeyValue, WatchEvent } from './messages.ts'
+import type { EtcdEvent, KeyValue } from './messages.ts'
 
 export interface KeyRange {
   readonly key: Uint8Array
@@ -75,7 +75,7 @@ export class KeySpace {
     }
   }
 
-  change({ deleted, entry, previous }: WatchEvent): Change {
+  change({ deleted, entry, previous }: EtcdEvent): Change {
     return {
       key: entry.key.slice(this.prefix.length),
       revision: this.revision(entry.modRevision),

@@ -72,7 +72,7 @@ export interface WatchRequest {
   readonly start: number
 }
 
-export interface WatchEvent {
+export interface EtcdEvent {
   deleted: boolean
   entry: KeyValue
   previous: KeyValue | undefined
@@ -86,7 +86,7 @@ export interface WatchResponse {
   reason: string
   /** More of the same batch follows in the next response. */
   fragment: boolean
-  events: WatchEvent[]
+  events: EtcdEvent[]
 }
 
 export interface StatusResponse {
@@ -255,8 +255,8 @@ export function decodeWatch(bytes: Uint8Array): WatchResponse {
   return response
 }
 
-function readEvent(reader: WireReader): WatchEvent {
-  const event: WatchEvent = { deleted: false, entry: emptyKeyValue(), previous: undefined }
+function readEvent(reader: WireReader): EtcdEvent {
+  const event: EtcdEvent = { deleted: false, entry: emptyKeyValue(), previous: undefined }
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field === 1) event.deleted = reader.int32() === 1
     else if (field === 2) event.entry = readKeyValue(reader.message())

@@ -6,12 +6,12 @@
 import type { StoreRestored } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { isCompacted, isFuture } from './failure.ts'
-import { decodeRange, encodeRange, type KeyValue, methods, type WatchEvent } from './messages.ts'
+import { decodeRange, type EtcdEvent, encodeRange, type KeyValue, methods } from './messages.ts'
 
 export interface Known {
   readonly connection: Connection
   /** The last event that etcd told; undefined: none yet. */
-  readonly last: WatchEvent | undefined
+  readonly last: EtcdEvent | undefined
   /** The highest revision that etcd has told, by its own count. */
   readonly etcdRevision: number
   /** A key to ask for where no event is known. */

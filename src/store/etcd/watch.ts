@@ -6,7 +6,7 @@ import { type Batch, type Revision, RevisionGone, StoreError, StoreRestored } fr
 import type { Connection } from './connection.ts'
 import { isCompacted, readFailure } from './failure.ts'
 import type { KeySpace } from './key-space.ts'
-import { decodeWatch, encodeRange, encodeWatch, methods, type WatchEvent } from './messages.ts'
+import { decodeWatch, type EtcdEvent, encodeRange, encodeWatch, methods } from './messages.ts'
 
 export interface WatchFrom {
   readonly after: Revision
@@ -15,7 +15,7 @@ export interface WatchFrom {
 
 /** A batch, and the last event that it was made from: of a key, or of a note. */
 export interface ToldBatch extends Batch {
-  readonly last: WatchEvent
+  readonly last: EtcdEvent
 }
 
 /**
@@ -30,7 +30,7 @@ export async function* watchFrom(
   if (space.etcdRevision(after) < 1) throw new RevisionGone(after, space.revision(1))
   const request = encodeWatch({ ...space.everything(), start: space.etcdRevision(after) + 1 })
   let first = true
-  let held: WatchEvent[] = []
+  let held: EtcdEvent[] = []
   try {
     for await (const message of connection.stream(methods.watch, request, signal)) {
       const response = decodeWatch(message)
@@ -63,12 +63,12 @@ async function assertKept(connection: Connection, space: KeySpace, after: Revisi
 }
 
 // More of the last revision may follow in the next fragment, and nobody may see half of one.
-function wholeRevisions(events: readonly WatchEvent[]): number {
+function wholeRevisions(events: readonly EtcdEvent[]): number {
   const last = events.at(-1)?.entry.modRevision
   return events.findIndex((event) => event.entry.modRevision === last)
 }
 
-function toBatch(space: KeySpace, events: readonly WatchEvent[]): ToldBatch {
+function toBatch(space: KeySpace, events: readonly EtcdEvent[]): ToldBatch {
   const last = events.at(-1)!
   const through = space.revision(last.entry.modRevision)
   for (const event of events) assertPrevious(space, event, through)
@@ -87,7 +87,7 @@ export function restored(told: Revision): StoreRestored {
 }
 
 // etcd leaves the previous value out, without a word, when it has been compacted by the time the event is sent.
-function assertPrevious(space: KeySpace, { deleted, entry, previous }: WatchEvent, through: Revision): void {
+function assertPrevious(space: KeySpace, { deleted, entry, previous }: EtcdEvent, through: Revision): void {
   const had = deleted || entry.createRevision !== entry.modRevision
   if (had && previous === undefined) throw new RevisionGone(space.revision(entry.modRevision - 1), through)
 }

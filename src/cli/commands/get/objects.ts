@@ -1,5 +1,5 @@
 /** `orchctl get` for programs: the objects themselves as JSON or YAML, or their names. */
-import type { ServedType } from '../../../client/discovery.ts'
+import type { DiscoveredType } from '../../../client/discovery.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { asJson } from '../../../model/object.ts'
 import { SeveralErrors } from '../../explain-error.ts'
@@ -23,7 +23,7 @@ export async function getObjects(getting: Getting, targets: readonly Target[], f
 }
 
 interface Found {
-  readonly type: ServedType
+  readonly type: DiscoveredType
   readonly object: ApiObject
 }
 
@@ -57,6 +57,6 @@ export function trimmed({ options }: Getting, object: ApiObject): ApiObject {
   return options.showManagedFields ? object : withoutManagedFields(object)
 }
 
-export function nameLine(type: ServedType, { metadata }: ApiObject): string {
+export function nameLine(type: DiscoveredType, { metadata }: ApiObject): string {
   return `${singularName(type)}/${escapeLine(metadata.name ?? '')}\n`
 }

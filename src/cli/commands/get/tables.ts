@@ -1,5 +1,5 @@
 /** `orchctl get` as tables: one for each run of objects of the same type, with an empty line in between. */
-import type { ServedType } from '../../../client/discovery.ts'
+import type { DiscoveredType } from '../../../client/discovery.ts'
 import { getTable, listTable, type Table } from '../../../client/table.ts'
 import { SeveralErrors } from '../../explain-error.ts'
 import { singularName } from '../../find-type.ts'
@@ -10,7 +10,7 @@ import type { Getting } from './getting.ts'
 import { placeOf, selectionOf } from './getting.ts'
 
 interface Section {
-  readonly type: ServedType
+  readonly type: DiscoveredType
   readonly tables: Table[]
 }
 
@@ -50,7 +50,7 @@ export async function fetchTable(getting: Getting, { type, name }: Target): Prom
   return await listTable(client, type, { ...selectionOf(getting, type), limit: options.chunkSize, metadata })
 }
 
-export function styleOf(type: ServedType, several: boolean, options: Getting['options']): TableStyle {
+export function styleOf(type: DiscoveredType, several: boolean, options: Getting['options']): TableStyle {
   return {
     wide: options.output === 'wide',
     namespaces: options.allNamespaces && type.namespaced,

@@ -1,6 +1,6 @@
 /** `orchctl get -w`: what there is, then a line or a document for every change, until the server or the user ends it. */
 import { UsageError } from '../../../base/flags.ts'
-import type { ServedType } from '../../../client/discovery.ts'
+import type { DiscoveredType } from '../../../client/discovery.ts'
 import { type TableColumn, watchTable } from '../../../client/table.ts'
 import { watch } from '../../../client/watch.ts'
 import { type ApiObject, asJson } from '../../../model/object.ts'
@@ -59,7 +59,7 @@ async function watchObjects(getting: Getting, target: Target, format: ObjectForm
 }
 
 /** Documents of YAML need a line between them; those of JSON do not. */
-function documentPrinter(getting: Getting, type: ServedType, format: ObjectFormat) {
+function documentPrinter(getting: Getting, type: DiscoveredType, format: ObjectFormat) {
   let separator = ''
   return async (object: ApiObject): Promise<string> => {
     if (format === 'name') return nameLine(type, object)
