@@ -1,6 +1,6 @@
 /**
- * What is counted of authentication: how often it is tried, how it ends, how long it takes, and for whom, where the name
- * is one that every cluster has. It is on the way of every request, so all series are there from the start.
+ * What is counted of authentication: how often it is tried, how it ends, how long it takes, and for whom, where the
+ * name is one that every cluster has. Every request passes here, so all series exist from the start.
  */
 import type { Clock } from '../base/clock.ts'
 import type { User } from '../model/user.ts'
@@ -20,13 +20,13 @@ export class AuthenticationMetrics {
   readonly #clock: Clock
   readonly #attempts = new Counter({
     name: 'authentication_attempts',
-    help: `How often it was tried to find out who asks, by how that ended: ${results}.`,
+    help: `How many requests were authenticated or refused, by result: ${results}.`,
     labels: ['result'],
   })
   readonly #durations = new Histogram(
     {
       name: 'authentication_duration_seconds',
-      help: `How long it took to find out who asks, by how that ended: ${results}.`,
+      help: `How long authentication took, by result: ${results}.`,
       labels: ['result'],
     },
     durations,
@@ -100,7 +100,7 @@ export class AuthenticationMetrics {
 
 const wellKnown = new Set(['admin', 'client', 'kubelet', 'kube_proxy', 'system:serviceaccount:kube-system:default'])
 
-/** Who uses a cluster is nobody's business but theirs, and names without end would be series without end. */
+/** Names of users are private, and an unbounded number of names would be an unbounded number of series. */
 function publicName({ name }: User): string {
   if (wellKnown.has(name)) return name
   return name.includes('@') ? 'email_id' : 'other'

@@ -9,7 +9,7 @@ export interface Credentials {
   readonly certificate: { readonly x509: X509Certificate; readonly trusted: boolean } | undefined
   /** The Authorization header. */
   readonly authorization: string | undefined
-  /** Stands for the connection: what was found out about one of its requests may be remembered with it. */
+  /** Identifies the connection, so that a strategy can remember what it learned from an earlier request on it. */
   readonly connection: object
 }
 
@@ -26,8 +26,8 @@ export const none: AuthenticationOutcome = { result: 'none' }
 export const refused: AuthenticationOutcome = { result: 'refused' }
 
 /**
- * The strategies in order; `anonymous` is who asks when none of them had anything to judge, if anybody. Stays synchronous
- * for as long as the strategies do.
+ * The strategies in order; `anonymous` is who asks when none of them had anything to judge, if anybody. Stays
+ * synchronous for as long as the strategies do.
  */
 export function firstOf(strategies: readonly Authenticator[], anonymous: User | undefined): Authenticator {
   const known = authenticatedOutcomes()
@@ -54,7 +54,7 @@ export function firstOf(strategies: readonly Authenticator[], anonymous: User | 
   return (credentials) => ask(credentials, 0, false)
 }
 
-/** Strategies mostly give the same user again: then what comes of it is the same, and not made anew for each request. */
+/** Strategies mostly give the same user again: the outcome is made once per user, not once per request. */
 function authenticatedOutcomes(): (user: User) => AuthenticationOutcome {
   const outcomes = new WeakMap<User, AuthenticationOutcome>()
   return (user) => {

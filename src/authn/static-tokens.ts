@@ -1,6 +1,6 @@
 /**
  * Tokens from a file: `token,user,uid,"group1,group2"` on each line. They never expire; a change needs a restart.
- * Only their hashes are kept, and looked up by hash, so that no comparison tells how much of a guess was right.
+ * Only their hashes are kept, and looked up by hash, so that no comparison reveals how much of a guess was right.
  */
 import { hash as digest } from 'node:crypto'
 import type { User } from '../model/user.ts'
@@ -12,7 +12,7 @@ export function staticTokens(csv: string): Authenticator {
   const known = new WeakMap<object, Known>()
   return ({ authorization, connection }) => {
     if (authorization === undefined) return none
-    // A client that says on one connection what it said before is told what it was told before.
+    // The same header on the same connection has the same outcome.
     const before = known.get(connection)
     if (before?.authorization === authorization) return before.outcome
     const token = bearerToken(authorization)

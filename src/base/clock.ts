@@ -1,4 +1,4 @@
-/** Time, handed in rather than taken, so that tests can hold it still. */
+/** The clock, passed in as a parameter so that tests can control it. */
 export interface Clock {
   /** Wall clock in milliseconds since 1970: for what people and certificates read, never for measuring. */
   now(): number

@@ -1,8 +1,8 @@
 /**
  * Files and directories that are ours to make. A reader, or a crash at any moment, sees the old file or the new one and
  * never half of it. A file is always a new one under a name that nobody could foresee, with its own mode from the
- * start: what somebody else has put there before, a file or a link, is never written into. What the errors mean to the
- * user is said by the callers, who know what the file is for.
+ * start: what somebody else has put there before, a file or a link, is never written into. Callers explain errors to
+ * the user, since they know what the file is for.
  */
 import { randomBytes } from 'node:crypto'
 import { chmod, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'

@@ -1,8 +1,8 @@
 /**
  * The command line: tables of flags, and the one parser of them. A flag is `--name=value`, `--name value` or
  * `--switch`; one with a letter also `-n value`, `-nvalue`, and switches may share a dash (`-Aw`). After `--` there are
- * no flags. What is wrong is refused before anything starts, with the flag's name and, for a misspelt one, the nearest
- * right one.
+ * no flags. A mistake is reported before anything starts, with the name of the flag and, for a misspelt one, the
+ * closest known flag.
  */
 
 export class UsageError extends Error {
@@ -49,7 +49,7 @@ export function readBoolean(value: string): boolean {
   return value === 'true'
 }
 
-/** A reader of one of these words. */
+/** Accepts one of these words. */
 export function oneOf<const T extends string>(words: readonly T[]): (text: string) => T {
   return (text) => {
     const known = words.find((word) => word === text)
@@ -61,7 +61,7 @@ export function oneOf<const T extends string>(words: readonly T[]): (text: strin
 
 export interface CommandLine<F extends Flags> {
   readonly options: OptionsOf<F>
-  /** The arguments that are no flags. */
+  /** The arguments that are not flags. */
   readonly words: readonly string[]
 }
 
@@ -79,8 +79,8 @@ export function parseFlags<F extends Flags>(flags: F, args: readonly string[]): 
 }
 
 /**
- * Takes the first argument that is no flag out of the others: `--config=x get y` is `get` and `--config=x y`. Before it
- * there may be flags of this table only.
+ * Takes the first argument that is not a flag out of the others: `--config=x get y` is `get` and `--config=x y`. Before
+ * it there may be flags of this table only.
  */
 export function splitCommand(flags: Flags, args: readonly string[]): { command: string | undefined; rest: string[] } {
   for (let i = 0; i < args.length && args[i] !== '--'; i++) {
@@ -188,7 +188,7 @@ function defaultHelp(flag: Flag<unknown>): string {
   return flag.default === '' ? '' : ` (default ${flag.default})`
 }
 
-/** The word that is most like this one, if any is like it at all. */
+/** The closest of these words, if any is close. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const best = known.toSorted((a, b) => distance(a, word) - distance(b, word))[0]
   return best !== undefined && distance(best, word) <= Math.max(3, word.length / 2) ? best : undefined

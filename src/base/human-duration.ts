@@ -1,10 +1,10 @@
-/** How long something took or is ago, for people: the shorter, the finer. */
+/** Durations and ages as people read them: the shorter, the more exact. */
 const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** `95s`, `4m20s`, `47m`, `3h5m`, `26h`, `2d3h`, `90d`, `3y20d`: the shorter the age, the finer. */
+/** `95s`, `4m20s`, `47m`, `3h5m`, `26h`, `2d3h`, `90d`, `3y20d`: the shorter the age, the more exact. */
 export function humanDuration(ms: number): string {
   if (ms < -second) return '<invalid>'
   const age = Math.max(ms, 0)

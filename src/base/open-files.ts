@@ -1,7 +1,7 @@
 /** How many files and connections the system lets this process open. */
 import { readFileSync } from 'node:fs'
 
-/** Undefined where it cannot be found out, as it can on Linux. */
+/** Undefined where the system does not say: only Linux does. */
 export function openFileLimit(): number | undefined {
   try {
     const found = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]

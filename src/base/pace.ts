@@ -1,6 +1,6 @@
 /**
- * Long work in stretches, between which everybody else has a turn of the event loop: a scan over many objects, or the
- * steps of a write of some megabytes. There are three ways to use it, from the finest to the coarsest.
+ * Splits long work so that it never holds the event loop for long: a scan over many objects, or the steps of a write of
+ * some megabytes. There are three ways to use it, from the finest to the coarsest.
  *
  *   if (pace.spent(512)) await pace.rest()       // in a loop of small steps: 512 units of about a microsecond
  *   await pace.rest()                            // between two larger steps
@@ -9,9 +9,12 @@
  * Short work never rests, and always runs in the same order.
  */
 
-/** How long one may work at a stretch. Many work at the same time, so it is far less than anybody would notice. */
+/**
+ * How long one may work without a rest. Many requests work at the same time, so it is far less than a client would
+ * notice.
+ */
 const stretchMs = 5
-/** The clock is looked at now and then only. */
+/** How much work is done before the clock is read again. */
 const unitsBetweenLooks = 2000
 
 export class Pace {

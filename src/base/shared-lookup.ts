@@ -1,5 +1,5 @@
 /**
- * One answer for many callers, for a question whose answer must not be older than the asking.
+ * Shares one look-up among many callers, each of whom needs an answer that is not older than its question.
  *
  * A caller may share a look-up only if it began after the caller arrived. So those who arrive while one is under way
  * wait together for the next, which begins when that one ends, or when it has taken too long to wait for.

@@ -1,6 +1,6 @@
-/** Texts of others in messages of ours: bounded, and still texts. */
+/** Shortens text from outside before it goes into one of our messages. */
 
-/** The beginning of a text, at most so many units long, and never half of a character that takes two (as emoji do). */
+/** The first `length` code units of a text, without cutting a character that takes two of them (an emoji) in half. */
 export function shorten(text: string, longest: number): string {
   if (text.length <= longest) return text
   const last = text.charCodeAt(longest - 1)

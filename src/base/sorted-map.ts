@@ -1,7 +1,7 @@
 /**
  * A map whose keys are kept in UTF-8 byte order, for reading ranges.
  *
- * Entries live in order in chunks of at most 512, keys beside values; a look-up in `#byKey` is a plain hash look-up, an
+ * Entries live in order in chunks of at most 512, keys beside values; a look-up goes through the hash map `#byKey`, an
  * insert or delete moves at most one chunk, so its cost does not grow with the map. Reading from a key onward starts
  * with two binary searches. Keys that come in order are appended without a search.
  *
@@ -171,7 +171,7 @@ export class SortedMap<V> {
   }
 }
 
-/** A chunk that has been read is let go of, so that a slow reader holds only what is still before it. */
+/** A chunk that has been read is released, so that a slow reader holds only what it has yet to read. */
 function* readSlices<V>(chunks: (Chunk<V> | undefined)[], from: number, prefix: string): Generator<V[]> {
   for (let index = 0; index < chunks.length; index++) {
     const { keys, values } = chunks[index]!

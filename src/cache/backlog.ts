@@ -37,7 +37,7 @@ export class Backlog {
   async reach(cache: KindCache, revision: Revision): Promise<void> {
     while (this.#from > revision && cache.floor === this.#from && this.#from - revision <= maxRevisions) {
       if (this.#extending !== undefined) {
-        // Its failure is told to the one who began it; others try by themselves.
+        // Whoever began it gets the error; others try themselves.
         await this.#extending.catch(() => {})
       } else {
         this.#extending = this.#extend(revision).finally(() => {

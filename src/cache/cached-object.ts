@@ -1,7 +1,7 @@
 /**
  * An object as the cache holds it: the bytes that a GET sends, and the little that lists and watches select by.
  * Made once per change and shared by every reader; never changed. There are as many as the cluster has objects, so
- * what can be told from the key is not kept beside it.
+ * what the key says is not stored again.
  */
 import {
   type Allocate,

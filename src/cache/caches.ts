@@ -3,7 +3,7 @@
  *
  * `start` loads a snapshot and follows the log from there. Readers ask `reached(revision)` before they answer, so
  * that what they read is at least as new as the revision they must not be older than. When the feed breaks the caches
- * are loaded anew and watchers are closed: their clients resume by revision or list again. For those who resume from
+ * are loaded again and watchers are closed: their clients resume by revision or list again. For those who resume from
  * before a cache's window there is the log, read once for all of them where that can be.
  *
  * Caches may be added and removed while the feed runs: `add`, then `fill`, and the new one is as far as all others.
@@ -48,7 +48,7 @@ export class Caches {
   /** Moves on when all caches begin to be loaded, and when they are. */
   #epoch = 0
   #feed: Promise<void> = Promise.resolve()
-  /** Why the caches must be loaded anew before anything more is taken in; undefined: they need not. */
+  /** Why the caches must be loaded again before they take in more changes; undefined: they need not. */
   #fault: string | undefined = 'the store has not been read yet'
 
   constructor(store: Store, listeners: CacheListeners) {
@@ -255,7 +255,9 @@ export class Caches {
     for (const waiter of [...this.#waiting]) if (waiter.revision <= revision) waiter.resolve()
   }
 
-  /** `objects/core/configmaps/a/b` belongs to `objects/core/configmaps/`. Keys of kinds not served here belong to none. */
+  /**
+   * `objects/core/configmaps/a/b` belongs to `objects/core/configmaps/`. Keys of kinds not served here belong to none.
+   */
   #cacheOf(key: string): KindCache | undefined {
     if (!key.startsWith(objectsPrefix)) return undefined
     const group = key.indexOf('/', objectsPrefix.length)

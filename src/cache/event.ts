@@ -1,5 +1,5 @@
 /**
- * A change of one object as watchers see it. What a watcher is told depends on what it selects: an object that begins
+ * A change of one object as watchers see it. What a watcher gets depends on what it selects: an object that begins
  * to match is ADDED to it, one that stops matching is DELETED. Each form is encoded once and shared.
  */
 import type { CachedObject } from './cached-object.ts'

@@ -142,7 +142,7 @@ export class KindCache {
     this.#onUnreadable(held)
   }
 
-  /** An object was replaced by what cannot be read. No event can say so: watches end, and a new list tells. */
+  /** An object was replaced by what cannot be read. No event can say so: watches end, and their clients list again. */
   #lose({ key, revision }: Change): void {
     this.#replace(key, this.#objects.get(key), undefined)
     this.#events = []
@@ -246,7 +246,7 @@ export class KindCache {
     return events.slice(first)
   }
 
-  /** A watcher that is told nothing until it begins. */
+  /** A watcher that gets no events until it begins. */
   watch(selection: Selection, form: EventForm): Watcher {
     const scope = selection.namespace ?? ''
     const watcher = new Watcher(selection, form, () => this.#forget(scope, watcher))
@@ -372,7 +372,7 @@ function within(objects: readonly CachedObject[], prefix: string, after: string 
   return objects.filter(({ key }) => key.startsWith(prefix) && (after === undefined || compareUtf8(key, after) > 0))
 }
 
-/** The object, and the object once more as it is told. */
+/** The object, and its form as an event. */
 export function weight({ object }: CacheEvent): number {
   return 2 * object.json.length
 }

@@ -3,7 +3,8 @@
  *
  * A reader asks for the piece after the revision it has come to, and holds no other. The latest pieces are kept for a
  * while, with the events made of them, since those who resume from old versions come in crowds: the log is read, and
- * its objects decoded, once for all of them. Kept pieces are bounded in bytes; a reader that comes late reads anew.
+ * its objects decoded, once for all of them. Kept pieces are bounded in bytes; a reader that comes later reads the log
+ * again.
  */
 import type { Change, Revision, Store } from '../store/store.ts'
 import { StoreError } from '../store/store.ts'

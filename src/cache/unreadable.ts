@@ -1,5 +1,5 @@
 /**
- * What is in the store and cannot be read: damaged, or written by a newer program. It is kept apart and told of; all
+ * What is in the store and cannot be read: damaged, or written by a newer program. It is kept apart and reported; all
  * other objects are served as ever.
  */
 import { NewerValue, type UnreadableValue } from '../codec/stored.ts'

@@ -42,14 +42,14 @@ export class Watcher {
     return this.#closed
   }
 
-  /** The form for the next event: it is told now. */
+  /** The form of the next event, which is about to be written. */
   nextForm(): EventForm {
     const form = this.#form
     this.#form = form.rest ?? form
     return form
   }
 
-  /** The reader has been told everything up to this revision, by whatever way; what comes after it is queued. */
+  /** The reader has everything up to this revision, however it got it; what comes after is queued. */
   begin(revision: number): void {
     this.revision = revision
   }

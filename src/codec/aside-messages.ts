@@ -18,5 +18,5 @@ export type WorkReply =
       readonly id: number
       readonly refused: { readonly code: number; readonly reason: string; readonly message: string }
     }
-  /** A fault of ours. */
+  /** A bug of this server. */
   | { readonly id: number; readonly fault: string }

@@ -29,7 +29,7 @@ interface Level {
 
 const quote = 0x22
 const backslash = 0x5c
-/** How many keys that occur twice are told. */
+/** How many repeated keys are reported. */
 export const maxDuplicates = 100
 
 const longExponent = /[eE][-+]?\d{3}/

@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.ts'
 
 export const maxBodyBytes = 3 * 1024 * 1024
 
-/** Throws at once what can be told from the headers alone. */
+/** Throws at once what the headers alone give away. */
 export function readBody(exchange: Exchange): Promise<Buffer> {
   const encoding = exchange.headers.one('content-encoding')
   if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
@@ -21,7 +21,9 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
   return gather(exchange, announced === undefined ? undefined : Number(announced))
 }
 
-/** All chunks, up to the limit. By events, as that costs far less than an iterator for the small bodies that most are. */
+/**
+ * All chunks, up to the limit. By events, as that costs far less than an iterator for the small bodies that most are.
+ */
 function gather(exchange: Exchange, announced: number | undefined): Promise<Buffer> {
   const { transport } = exchange
   const stream = transport.body

@@ -5,7 +5,7 @@ import type { StrangerLimits } from './strangers.ts'
 export interface Times {
   readonly handshake: number
   readonly headers: number
-  /** Longer than any deadline of ours: the deadline answers, this one only cuts off who does not even send. */
+  /** Longer than any deadline of a request: the deadline answers, this one only cuts off clients that send nothing. */
   readonly request: number
   readonly idle: number
   /** An answer that its client does not take at all. */

@@ -1,6 +1,6 @@
 /**
- * Discovery: what the server has, told under `/api`, `/apis` and below. Every document is made on first use, and kept
- * as bytes with its ETag until the catalogue changes.
+ * Discovery: what the server serves, listed under `/api`, `/apis` and below. Every document is made on first use, and
+ * kept as bytes with its ETag until the catalogue changes.
  */
 import { createHash } from 'node:crypto'
 import { stringifyJson } from '../codec/json.ts'

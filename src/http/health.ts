@@ -1,6 +1,6 @@
 /**
  * /livez, /readyz and /healthz: whether the server is alive, and whether it should be sent requests. Machines read the
- * status code alone; `?verbose` tells people of each check, `?exclude=NAME` leaves one out, `/livez/NAME` asks for one.
+ * status code alone; `?verbose` lists each check, `?exclude=NAME` leaves one out, `/livez/NAME` asks for one.
  */
 import { notAllowed, type PathHandler } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
@@ -10,7 +10,7 @@ import { sendPageNotFound, sendText } from './responses.ts'
 export interface HealthCheck {
   readonly name: string
   readonly check: () => string | undefined | Promise<string | undefined>
-  /** What people should know although it passes; told where the checks are listed. */
+  /** What people should know although it passes; shown where the checks are listed. */
   readonly note?: () => string | undefined
 }
 

@@ -20,7 +20,7 @@ export class Http1Server {
   readonly #peers = new Map<Duplex, Peer>()
   /** The last answer on a connection. */
   readonly #last = new WeakMap<Duplex, ServerResponse>()
-  /** How much had been sent on connections that wait for their client, and since when it has been no more. */
+  /** How much had been sent on connections that wait for their client, and since when that has not grown. */
   readonly #moved = new Map<Duplex, { readonly bytes: number; readonly at: number }>()
   readonly #looking: NodeJS.Timeout
   #closing = false
@@ -84,7 +84,9 @@ export class Http1Server {
     this.#server.close()
   }
 
-  /** An answer that has begun has promised to keep the connection: then the next one ends it, if there is one in time. */
+  /**
+   * An answer that has begun has promised to keep the connection: then the next one ends it, if there is one in time.
+   */
   #endWhenIdle(socket: Duplex): void {
     const answer = this.#last.get(socket)
     if (answer === undefined || answer.writableFinished) {

@@ -33,7 +33,7 @@ export class Http2Server {
     })
     this.#server.on('session', (session) => this.#begin(session))
     this.#server.on('stream', (stream: ServerHttp2Stream, headers, _flags, rawHeaders: string[]) => {
-      // A stream that is reset tells so by an error event; that it is closed is what we go by.
+      // A stream that is reset emits an error as well; only that it is closed counts here.
       stream.on('error', ignore)
       const connection = this.#connections.get(stream.session as ServerHttp2Session)
       if (connection === undefined) return

@@ -1,7 +1,7 @@
 /**
- * One TLS port for HTTP/2 and HTTP/1.1, told apart by ALPN, with optional client certificates. Owns every connection
+ * One TLS port for HTTP/2 and HTTP/1.1, chosen by ALPN, with optional client certificates. Owns every connection
  * until `close`, which lets answers under way finish within the time given. Strangers never take all the room there is
- * (`strangers.ts`); when there is none left, that is told and lived with.
+ * (`strangers.ts`); when there is none left, that is logged and the server goes on.
  */
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
@@ -24,7 +24,7 @@ export interface ListenerOptions {
 }
 
 const usualOpenFiles = 1024
-/** How often it is told that there is no room. */
+/** How often it is logged that there is no room. */
 const tellEveryMs = 10_000
 
 export class Listener {
@@ -54,7 +54,7 @@ export class Listener {
       requestCert: true,
       rejectUnauthorized: false,
       handshakeTimeout: times.handshake,
-      // A client that is gone without a word is found out by the system, even where there is nothing to send to it.
+      // The system notices a client that vanished without a word, even where there is nothing to send to it.
       keepAlive: true,
       keepAliveInitialDelay: times.headers,
     })
@@ -118,7 +118,10 @@ export class Listener {
     if (!this.#strangers.admit(socket)) socket.destroy()
   }
 
-  /** A handshake that fails or takes too long leaves its connection open. Who speaks plain HTTP is told so in it. */
+  /**
+   * A handshake that fails or takes too long leaves its connection open. A client that speaks plain HTTP gets an answer
+   * that says so.
+   */
   #onNoHandshake({ code }: NodeJS.ErrnoException, socket: TLSSocket): void {
     const below = code === 'ERR_SSL_HTTP_REQUEST' ? this.#strangers.find(socket) : undefined
     if (below === undefined) socket.destroy()

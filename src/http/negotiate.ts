@@ -31,8 +31,8 @@ export interface Agreed {
 }
 
 /**
- * Throws 406 when nothing fits. `views`: which other views than the objects themselves are to be had; documents have
- * none. Who asks for a resource in a form that nobody knows is not told the forms there are.
+ * Throws 406 when nothing fits. `views`: which other views than the objects themselves are available; documents have
+ * none. The answer to a request for an unknown form does not list the known ones.
  */
 export function negotiate(asked: Asked, views: readonly ViewName[]): Agreed {
   const accept = asked.headers.all('accept').join(',')
@@ -85,7 +85,7 @@ function asksForView({ parameters }: Clause): boolean {
   return ['as', 'g', 'v'].some((name) => parameters.has(name))
 }
 
-/** Whether the rest of what a clause asks for is to be had: a stream of events, and resources in a version of the server. */
+/** Whether the rest of a clause can be served: a stream of events, and resources in a version of the server. */
 function isServed({ parameters }: Clause, type: string, isResource: boolean): boolean {
   const { stream, sv } = { stream: parameters.get('stream'), sv: parameters.get('sv') }
   const streams = stream === undefined || (stream === 'watch' && type !== 'application/yaml')

@@ -119,7 +119,7 @@ export class RequestMetrics {
     }
   }
 
-  /** Set once: it tells that it happens, not how often. */
+  /** Set once: it says that it happens, not how often. */
   #countDeprecated({ served, info }: Exchange): void {
     if (served?.kind.deprecated === undefined || !info?.resource) return
     const { group, plural, kind } = served

@@ -19,7 +19,7 @@ export interface ResourceRequest {
 
 export type Handler = (request: ResourceRequest) => void | Promise<void>
 
-/** `optionsKind` names the options in errors: CreateOptions and so on. `faults` are told with those found here. */
+/** `optionsKind` names the options in errors: CreateOptions and so on. `faults` are reported with those found here. */
 export function writeContext(
   { exchange, info, resource, admission }: ResourceRequest,
   optionsKind: string,

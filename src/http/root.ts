@@ -40,7 +40,7 @@ function versionDocument({ version, api }: VersionInfo): JsonObject {
   }
 }
 
-/** The last handler: a path below `/version` is an unknown resource, any other is no page of ours. */
+/** The last handler: a path below `/version` is an unknown resource, any other path is unknown. */
 export const unknownPath: PathHandler = async (exchange, { path }) => {
   if (path.startsWith('/version/')) throw noSuchPath()
   sendPageNotFound(exchange)

@@ -27,7 +27,7 @@ export function passed(stream: Writable, chunk: Buffer): Promise<void> {
   })
 }
 
-/** Aborts when the other side goes before all has been sent, which `isGone` tells of a stream that has closed. */
+/** Aborts when the other side goes before all has been sent, which `isGone` decides for a stream that has closed. */
 export function aborted(stream: Writable, isGone: () => boolean): AbortSignal {
   const gone = new AbortController()
   if (isGone()) gone.abort()

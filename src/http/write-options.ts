@@ -64,7 +64,7 @@ const wholeCharacters = { stream: true }
 export function managerName(fieldManager: string, userAgent: string | undefined): string {
   if (fieldManager !== '') return fieldManager
   const agent = (userAgent ?? '').split('/', 1)[0]!
-  // Nearly all are plain ASCII, for which the general rule is dear.
+  // Nearly all names are plain ASCII, for which the general rule would be needlessly expensive.
   const printable = /^[ -~]*$/.test(agent) ? agent : agent.replaceAll(/\p{C}/gu, '')
   if (printable === '') return 'unknown'
   return printable.length <= longestManager / 3

@@ -4,7 +4,7 @@
  */
 let made = false
 
-/** To be told of every key that a user chose. */
+/** Must be called for every key that a user chose. */
 export function noteKey(key: string): void {
   if (!made && key.includes('\\')) made = true
 }

@@ -92,9 +92,9 @@ export function summary(errors: readonly FieldError[]): string {
   return lines.length === 1 ? lines[0]! : `[${lines.join(', ')}]`
 }
 
-/** How many faults one answer tells: a body can hold a million, and an answer stays short. */
+/** How many faults one answer lists: a body can hold a million, and an answer stays short. */
 export const maxTold = 50
-/** How many are looked for: an answer tells the first of them, and nobody reads on. */
+/** How many are looked for: an answer lists the first few, and nobody reads further. */
 export const maxFaults = 1000
 const longestPath = 500
 const longestText = 2000

@@ -1,6 +1,6 @@
 /**
- * Names of finalizers: qualified by a domain, as in `example.com/cleanup`, but for a few that everybody knows. What must
- * be cleaned up before an object may go is told by them, and each is removed by who is responsible for it.
+ * Names of finalizers: qualified by a domain, as in `example.com/cleanup`, but for a few that everybody knows. They say
+ * what must be cleaned up before an object may go; each is removed by whoever is responsible for it.
  */
 import { checkQualifiedName } from './names.ts'
 import type { Vendor } from './vendor.ts'

@@ -27,11 +27,11 @@ export interface Found {
 }
 
 export interface Lookup {
-  /** As far as this server has heard, which on several servers may be a moment behind. */
+  /** From the cache, which may be a moment behind where several servers share a store. */
   known(type: StoredType, name: ObjectName): Found | undefined
   /** In the most recent state. A promise only where the store must be asked first. */
   recent(type: StoredType, name: ObjectName): Found | undefined | Promise<Found | undefined>
-  /** All of a namespace, or of all with `undefined`, as far as this server has heard. */
+  /** All of a namespace, or of all namespaces with `undefined`, from the cache. */
   list(type: StoredType, query: ListQuery): Found[]
 }
 

@@ -1,5 +1,5 @@
 /**
- * The native JSON parser, kept from a fault of its own. V8 14 guesses the next key of an object from the shapes of
+ * The native JSON parser, with a guard against a bug in V8. V8 14 guesses the next key of an object from the shapes of
  * objects that the process has made before, and compares its guess with the text as it is spelt. So once anybody has
  * made an object with a backslash in a key, keys that are spelt with an escape may be taken for that one: after
  * `{"a":1,"b\\":2}` it reads `{"a":1,"b\n":2}` as `{"a":1,"b\\":2}`. From that moment on, keys that are spelt with an

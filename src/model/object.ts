@@ -47,7 +47,7 @@ export interface ApiObject {
   [field: string]: unknown
 }
 
-/** An API object seen as plain JSON. The two are the same value; only the compiler needs to be told. */
+/** An API object seen as plain JSON. It is the same value; only its static type changes. */
 export function asJson(object: ApiObject): JsonObject {
   return object as unknown as JsonObject
 }

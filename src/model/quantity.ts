@@ -152,7 +152,7 @@ function trailingZeros(digits: string): number {
   return digits.length - start
 }
 
-// The limits on length are where other servers stop to keep the text, too.
+// Beyond these lengths other servers do not keep the text as it was sent either.
 function staysAsWritten({ whole, fraction, form, exponent }: Parts): boolean {
   if (form === 'binary') {
     const fits = whole.length + Math.floor((exponent * 3) / 10) <= 14

@@ -9,13 +9,13 @@ export function formatVersion(revision: number): string {
   return String(revision)
 }
 
-/** The revision of a resourceVersion; throws 400 for what no server of ours handed out. */
+/** The revision of a resourceVersion; throws 400 for text that this server never hands out. */
 export function parseVersion(text: string): number {
   if (!/^(?:0|[1-9][0-9]{0,18})$/.test(text))
     throw badRequest(
       `invalid resource version ${JSON.stringify(shorten(text, 50))}: it must be one that the server gave`,
     )
   const revision = Number(text)
-  // Beyond 2^53 no revision of ours can be; any such number is simply too large.
+  // No revision goes beyond 2^53, so any such number is simply too large.
   return Math.min(revision, Number.MAX_SAFE_INTEGER)
 }

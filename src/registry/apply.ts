@@ -1,6 +1,6 @@
 /**
  * apply: the caller's configuration over what is stored, by who owns which field. Creates the object where there is
- * none. What others own and the configuration would change is a conflict, told in full, unless it is forced.
+ * none. What others own and the configuration would change is a conflict, described in full, unless it is forced.
  */
 
 import { type Applied, applySteps } from '../merge/apply.ts'

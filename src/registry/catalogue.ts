@@ -2,7 +2,7 @@
  * What is served at this moment: every type of object, found by its place on the wire.
  *
  * Types come and go while the server runs, as custom resources do. Dispatch asks for one per request; discovery and
- * OpenAPI keep documents made from all of them, and make them anew when the generation has moved on
+ * OpenAPI keep documents made from all of them, and make them again when the generation has moved on
  * (`whileUnchanged`). Nobody holds a list of types of their own.
  */
 import type { Vendor } from '../model/vendor.ts'
@@ -18,7 +18,7 @@ export class Catalogue {
   #byPlace: ReadonlyMap<string, ServedType> = new Map()
   #stored: ReadonlyMap<string, Resource> = new Map()
 
-  /** Types that `isServed` says no to are stored and looked up, and nobody outside is told of them. */
+  /** Types that `isServed` refuses are stored and can be looked up, but no client sees them. */
   constructor(vendor: Vendor, isServed: (kind: Kind) => boolean = () => true) {
     this.vendor = vendor
     this.#isServed = isServed

@@ -32,7 +32,7 @@ import {
 } from './write.ts'
 
 export interface NewObject {
-  /** Complete (schema/complete.ts); it is the caller's no more. */
+  /** Complete (schema/complete.ts); the caller must not use it afterwards. */
   readonly object: ApiObject
   /** Whether its managedFields say already who owns what; else the creator owns all that it sent. */
   readonly managed: boolean
@@ -49,12 +49,12 @@ export async function create(context: WriteContext, { object, managed }: NewObje
   return jsonOf(version, await createStored(context, { object: inStored, managed }))
 }
 
-/** How many names are drawn for an object before it is told that they are taken. */
+/** How many names are generated for an object before the answer is that they are taken. */
 const maxDraws = 8
 
 /**
- * Whoever decides on it may rest on another object, such as its namespace; when that has changed it is decided anew. So
- * it is where the name was drawn and is taken, or an address: each attempt draws another.
+ * The decision may rest on another object, such as its namespace; when that has changed, everything is decided again.
+ * The same happens when a generated name or an address is taken: each attempt draws another.
  */
 async function createStored(context: WriteContext, wanted: NewObject): Promise<Buffer> {
   let draws = drawsName(wanted.object) ? maxDraws : 1

@@ -30,7 +30,9 @@ export async function deleteCollection(
   return page
 }
 
-/** What a list leaves out because it cannot be read goes with all the others; whether a selector means it nobody can tell. */
+/**
+ * Objects that cannot be read are deleted with all the others, but not by a selector: nobody knows whether it matches.
+ */
 function unreadable({ resource }: WriteContext, { selection, limit }: ListQuery): readonly Unreadable[] {
   if (selection.matches !== undefined || selection.name !== undefined || limit !== 0) return []
   return resource.cache.allUnreadable(selection.namespace)

@@ -20,7 +20,7 @@ export interface Endpoint {
   readonly admits: 'CREATE' | 'CONNECT' | undefined
   /** What it is for, in a sentence. */
   readonly doc: string
-  /** Gives the answer, or undefined where there is nothing to tell; throws ApiError to refuse. */
+  /** Gives the answer, or undefined where there is nothing to say; throws ApiError to refuse. */
   readonly answer: (request: EndpointRequest) => ApiObject | undefined | Promise<ApiObject | undefined>
 }
 

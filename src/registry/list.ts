@@ -156,7 +156,7 @@ async function fromStore(resource: Resource, query: ListQuery, revision: number,
   }
 }
 
-/** `remaining` is a count only where nothing is selected; else it tells whether there may be more. */
+/** `remaining` is a count only where nothing is selected; else it says whether there may be more. */
 function finishPage(resource: Resource, query: ListQuery, page: HistoryPage & { revision: number }): ListPage {
   const { revision, objects, remaining } = page
   if (remaining <= 0) return { revision, objects, ...lastPage }

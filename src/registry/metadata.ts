@@ -97,7 +97,7 @@ function versionOf(apiVersion: string): string {
   return parts.length > 2 ? '' : parts.at(-1)!
 }
 
-/** A fault in the form of a name is told of the list, a missing domain of the element, as clients are used to. */
+/** A malformed name is reported for the list, a missing domain for the element, as clients expect. */
 function validateFinalizers(finalizers: readonly string[], vendor: Vendor): FieldError[] {
   const path = 'metadata.finalizers'
   const errors: FieldError[] = []

@@ -132,7 +132,7 @@ function showAs({ kind, read, write }: ShownAs<ApiObject>, stored: Resource): Re
   return { ...stored, ...shown, plural: stored.plural, group: stored.group, endpoint: undefined, stored }
 }
 
-/** A second has many writes, and is put into words once. */
+/** Formats each second once, however many writes it has. */
 function timeOf(clock: Clock): () => string {
   let second = Number.NaN
   let text = ''
@@ -144,7 +144,7 @@ function timeOf(clock: Clock): () => string {
   }
 }
 
-/** The store key of an object. Names are checked before they get here; a slash in one would be a fault of ours. */
+/** The store key of an object. Names are checked before they get here: a slash in one would be a bug. */
 export function keyOf(resource: Resource, namespace: string, name: string): string {
   return namespace === '' ? `${resource.cache.prefix}${name}` : `${resource.cache.prefix}${namespace}/${name}`
 }

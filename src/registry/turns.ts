@@ -72,7 +72,7 @@ export class Turns {
   }
 }
 
-/** Nobody hears it: the client has gone, or was told that its time is over. */
+/** Nobody sees this error: the client has gone, or was already answered that its time is over. */
 function gone(): ApiError {
   return new ApiError(504, 'Timeout', 'nobody waits for this write any more; it was not carried out')
 }

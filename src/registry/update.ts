@@ -3,8 +3,8 @@
  *
  * Writers of one object take turns (turns.ts). Whoever has the turn takes the object from the cache, lets `transform`
  * make the next one, checks and stores it if nobody was faster, on another server; else it starts over from what is
- * there now. A client that named a version is told of the conflict instead. The cache may be a little behind other
- * servers: a commit would tell, and before anything else is answered the cache is brought up.
+ * there now. A client that named a version gets a conflict instead. The cache may be a little behind other
+ * servers: a commit would notice that, and before any other answer the cache is brought up to date.
  */
 
 import type { CachedObject } from '../cache/cached-object.ts'
@@ -38,7 +38,9 @@ import {
   writtenKind,
 } from './write.ts'
 
-/** Makes the next object from the present one, both in the version written through. May be called again with a newer. */
+/**
+ * Makes the next object from the present one, both in the version written through. May be called again with a newer.
+ */
 export type Transform = (previous: ApiObject) => Next | Promise<Next>
 
 export interface Next {

@@ -3,8 +3,8 @@
  *
  * What comes before the present is read as the client takes it, and let go of: the objects that were there at the
  * start, in slices of one state; then the events since, from the cache's window, or from the store's log where the
- * window begins later. When nothing is left to read the watcher begins, without a gap. A start older than the log, and a
- * reader so slow that the log is forgotten before it comes there, is 410.
+ * window begins later. When nothing is left to read the watcher begins, without a gap. A start older than the log, and
+ * a reader so slow that the log is forgotten before it comes there, is 410.
  */
 import { Pace } from '../base/pace.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
@@ -25,7 +25,7 @@ export interface WatchQuery {
   readonly form: EventForm
   /** Who watches: what one user may read of the past at a time is bounded. */
   readonly user: string
-  /** Told the size of every event that comes before those of the watcher. */
+  /** Called with the size of every event that comes before those of the watcher. */
   readonly sent: (bytes: number) => void
 }
 
@@ -92,7 +92,7 @@ async function* replay(resource: Resource, { start, ...reader }: Replay): AsyncG
 /** What it costs to look through a slice of objects, or a piece of the log. */
 const stepCost = 500
 
-/** A state that is read for longer keeps too much in memory that is long gone: its reader starts anew. */
+/** A snapshot that is read for longer keeps too many outdated objects in memory: its reader has to start again. */
 const maxStateMs = 5 * 60_000
 
 /**
@@ -143,7 +143,7 @@ async function readLog({ cache, caches }: Resource, after: number): Promise<Step
   })
 }
 
-/** What cannot be read cannot be told as an event either; a list says what is left out. */
+/** What cannot be read cannot become an event either; a list says what is left out. */
 async function orTooOld<T>(revision: number, read: () => Promise<T>): Promise<T> {
   try {
     return await read()

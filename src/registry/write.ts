@@ -31,12 +31,12 @@ export interface WriteContext {
   readonly subresource: string
   readonly user: User
   readonly dryRun: boolean
-  /** The kind of its options, as admission is told: CreateOptions, ... */
+  /** The kind of its options, for admission: CreateOptions, ... */
   readonly optionsKind: string
   /** The name under which changes are owned. */
   readonly fieldManager: string
   readonly admission: Admission
-  /** Tells the caller of something that is no error. */
+  /** Warns the caller of something that is not an error. */
   readonly warn: (text: string) => void
   /** Gives a signal that aborts when the caller no longer waits for the outcome. */
   readonly left: () => AbortSignal
@@ -44,7 +44,7 @@ export interface WriteContext {
   readonly pace: Pace
 }
 
-/** Tells what the kind has to say about a valid object. */
+/** Passes on what the kind has to say about a valid object. */
 export function warn({ resource, warn: tell }: WriteContext, object: ApiObject, previous: ApiObject | undefined): void {
   for (const text of resource.kind.rules.warnings?.(object, previous, resource.context) ?? []) tell(text)
 }
@@ -108,7 +108,7 @@ export function writerOf(context: WriteContext) {
   return { name: fieldManager, apiVersion: trackedVersion(context).apiVersion, subresource, time: resource.time() }
 }
 
-/** What the kind's own rules are told of this write. */
+/** What the kind's own rules need to know of this write. */
 export function prepareContext(write: WriteContext): PrepareContext {
   const { resource, subresource, user } = write
   return { ...versionOf(write).context, subresource, user, now: resource.clock.now() }

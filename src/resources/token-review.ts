@@ -1,5 +1,5 @@
 /**
- * `tokenreviews`: tells whose a token is, as the server itself would find when it was sent with a request. Only the
+ * `tokenreviews`: says whose a token is, as the server itself would decide if it came with a request. Only the
  * strategies that judge tokens are asked, and the anonymous user is nobody.
  */
 import type { Authenticator } from '../authn/authenticator.ts'

@@ -5,7 +5,7 @@
  * A complete object is in the normal form of its schema (known fields only, each of its type: decode.ts), names each
  * owner once, and has all its defaults: first those that the schema states, then those that its kind works out. What is
  * judged and stored is besides in the stored version, and complete there. Whether it is valid is for the rules to say;
- * whether it is of the kind that was asked for, and what becomes of unknown fields, for whoever took it in.
+ * whether it is of the kind that was asked for, and what to do about unknown fields, is for its caller.
  *
  * Work on a large object is done in steps, between which others have their turn: `pace.run(completeSteps(...))`.
  */
@@ -45,7 +45,9 @@ export function* completeSteps({ kind, context }: ObjectType, value: JsonObject)
   return { object, unknown, ownersRepeated }
 }
 
-/** The kind's own defaults once more, when what they depend on has been set: a name that was drawn. Changes `object`. */
+/**
+ * The kind's own defaults once more, when what they depend on has been set: a name that was drawn. Changes `object`.
+ */
 export function refillDefaults({ kind, context }: ObjectType, object: ApiObject): void {
   kind.rules.fillDefaults?.(object, context)
 }

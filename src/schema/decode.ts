@@ -117,11 +117,13 @@ function readBase64(value: string, path: FieldPath): string {
   return canonical
 }
 
-/** Where a pattern tells sooner than the bytes do. */
+/** Where a pattern is quicker than decoding the bytes. */
 const short = 64
 const canonicalForm = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/
 
-/** The last letters of a padded text, which may hold bits that belong to no byte: `YR==` and `YQ==` are the same `a`. */
+/**
+ * The last letters of a padded text, which may hold bits that belong to no byte: `YR==` and `YQ==` are the same `a`.
+ */
 const paddedEnd = /^[A-Za-z0-9+/]{2}(?:=|[A-Za-z0-9+/])=$/
 
 /**

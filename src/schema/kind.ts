@@ -1,10 +1,11 @@
 /**
- * What a kind is, in one value that is written once in `kinds/`: its names, its fields, and three groups that all may be
- * left out. `rules` prepare and judge writes, `life` is what can be done with its objects and how they end, `views` are
- * what is seen of them besides. A kind without these groups is plain data.
+ * What a kind is, in one value that is written once in `kinds/`: its names, its fields, and three groups that all may
+ * be left out. `rules` prepare and judge writes, `life` is what can be done with its objects and how they end, `views`
+ * are what is seen of them besides. A kind without these groups is plain data.
  *
- * Functions in the groups are given objects of the kind's own type, `ObjectOf<typeof fields>`, so `fields` is a constant
- * of its own above the kind. Rules for a part of an object go to the type of that part instead: see `check` in schema.ts.
+ * Functions in the groups are given objects of the kind's own type, `ObjectOf<typeof fields>`, so `fields` is a
+ * constant of its own above the kind. Rules for a part of an object go to the type of that part instead: see `check` in
+ * schema.ts.
  */
 import type { FieldError, FieldPath } from '../model/field-error.ts'
 import { defined } from '../model/json.ts'
@@ -34,7 +35,7 @@ export interface KindDefinition<T> {
   readonly views?: KindViews<T>
   /** What its objects hold that no others may hold. */
   readonly claims?: KindClaims<T>
-  /** Its users are warned, and told what to use instead. */
+  /** Its users get a warning that says what to use instead. */
   readonly deprecated?: Deprecation
 }
 
@@ -90,17 +91,17 @@ export interface KindLife<T> {
   readonly strategicPatch?: boolean
   /** What a delete answers with; a Status unless said otherwise. */
   readonly deleteAnswers?: 'object' | 'status'
-  /** Its objects tell of a moment: each goes by itself some time after it was last written (`--event-ttl`). */
+  /** Its objects record a moment: the store deletes each some time after it was last written (`--event-ttl`). */
   readonly expires?: boolean
-  /** What becomes of the objects it owns where a deletion does not say: they are kept, not deleted after it. */
+  /** A deletion that does not say what happens to the objects it owns keeps them. */
   readonly orphansByDefault?: boolean
   /** What who deletes one and leaves that open is told. */
   readonly orphanWarning?: string
   /** Its objects never own others: however a deletion is asked for, there is nobody to orphan or to wait for. */
   readonly ownsNothing?: boolean
   /**
-   * For kinds that are stopped before they are gone: how many seconds a deletion waits for that. `requested` is what the
-   * client asks for, if it does. Others are gone at once.
+   * For kinds that are stopped before they are gone: how many seconds a deletion waits for that. `requested` is what
+   * the client asks for, if it does. Others are gone at once.
    */
   readonly gracePeriod?: (object: T, requested: number | undefined) => number
   /** Whether deletion must wait although no finalizer is left in the metadata. */
@@ -194,7 +195,9 @@ export interface Conversion<T = ApiObject, S = ApiObject> {
   readonly toStored: (object: T, vendor: Vendor, previous?: S) => S
 }
 
-/** Makes a kind from its definition. Its rules are written for the type of its own objects, `ObjectOf<typeof fields>`. */
+/**
+ * Makes a kind from its definition. Its rules are written for the type of its own objects, `ObjectOf<typeof fields>`.
+ */
 export function defineKind<F extends Fields>(definition: KindDefinition<ObjectOf<F>> & { readonly fields: F }): Kind {
   const { names, doc, fields, rules = {}, life = {}, views = {}, claims, deprecated } = definition
   const schema = schemaOf(names.kind, doc, fields)
@@ -226,17 +229,19 @@ export interface VersionDefinition<F extends Fields, S> extends Conversion<Objec
   readonly deprecated?: Deprecation
   /** What becomes of owned objects, where that is not as in the stored version. */
   readonly life?: Pick<KindLife<S>, 'orphansByDefault'>
-  /** Values that field selectors may ask for, where they have other paths than in the stored version: its path of each. */
+  /**
+   * Values that field selectors may ask for, where they have other paths than in the stored version: its path of each.
+   */
   readonly selectable?: { readonly [path: FieldPath]: FieldPath }
   /** Defaults of this version, beside those of the stored one. */
   readonly fillDefaults?: (object: ObjectOf<F>, context: RuleContext) => void
 }
 
 /**
- * Makes another version of a kind: its own fields, and the way to the stored version and back. Everything else is as
- * in the stored version, which sees every object before it is judged, stored or shown in a table: so of the rules
- * only the defaults are a version's own, and which fields cannot be set is the same; the functions of `life` and `views`
- * are given stored objects. A deprecation is of one version.
+ * Makes another version of a kind: its own fields, and the way to the stored version and back. Everything else is as in
+ * the stored version, which sees every object before it is judged, stored or shown in a table: so of the rules only the
+ * defaults are a version's own, and which fields cannot be set is the same; the functions of `life` and `views` are
+ * given stored objects. A deprecation is of one version.
  */
 export function defineVersion<F extends Fields, S>(stored: Kind, definition: VersionDefinition<F, S>): Kind {
   const { group = stored.group, version, fields, fillDefaults, fromStored, toStored } = definition

@@ -14,7 +14,7 @@ export const listMeta = s.object(
     continue: field(3, s.string(), { doc: 'Sent back as `continue` it yields the next part; empty at the end.' }),
     remainingItemCount: field(4, s.int64(), {
       zero: 'keep',
-      doc: 'How many items are left after this part; not told when a selector was used.',
+      doc: 'How many items are left after this part; unknown when a selector was used.',
     }),
   },
   { name: 'meta.v1.ListMeta', doc: 'What every list has beside its items.' },
@@ -100,7 +100,7 @@ export const deleteOptions = s.object(
     }),
     propagationPolicy: field(4, s.string(), {
       zero: 'keep',
-      doc: 'What becomes of the objects that this one owns: Orphan keeps them, Background deletes them afterwards, Foreground before.',
+      doc: 'What happens to the objects that this one owns: Orphan keeps them, Background deletes them afterwards, Foreground before.',
     }),
     dryRun: field(5, s.list(s.string()), { doc: 'With `All`, everything is checked and nothing is deleted.' }),
   },

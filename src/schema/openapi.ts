@@ -179,7 +179,8 @@ function packageOf(name: string): string | undefined {
 
 /**
  * A reader may rely on a field that validation demands, and on a value that is always written. Objects and times that
- * are always written may be empty, so nobody has to send them. Where clients have been told otherwise, that counts.
+ * are always written may be empty, so nobody has to send them. Where clients were promised otherwise, that promise
+ * counts.
  */
 function isRequired({ required, zero, schema, published }: Field): boolean {
   if (published !== undefined) return published === 'required'

@@ -39,9 +39,9 @@ interface Typed<T> {
   /** Carries the TypeScript type of the values; never present at run time. */
   readonly infer?: T
   /**
-   * Rules for the value beyond its type; for an object those that span several fields. It is called after defaults, with
-   * a value that fits the schema, but even when `required` fields are missing (those are reported anyway): every field
-   * of an object may be undefined.
+   * Rules for the value beyond its type; for an object those that span several fields. It is called after defaults,
+   * with a value that fits the schema, but even when `required` fields are missing (those are reported anyway): every
+   * field of an object may be undefined.
    *
    * Written in place, it gets the type of the value from the fields before it. As a function of its own it names that
    * type: `InferFields<typeof fields>` of a constant `fields`, not `Infer<typeof schema>`, because a schema whose type
@@ -137,7 +137,7 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
   readonly choice?: Choice
   /** Its fields are kept as they are, whatever the rules of their types say. */
   readonly unjudged?: boolean
-  /** Where faults of the fields are told, if that is not where the object is. */
+  /** Where faults of the fields are reported, if that is not where the object is. */
   faultsAt?(path: FieldPath): FieldPath
   /** Defaults that depend on sibling fields. Changes the value, which is freshly decoded. */
   fill?(value: T, context: RuleContext): void
@@ -161,8 +161,8 @@ export interface Field<T = unknown> {
   /** What the published description says of it where that differs from what validation and writing show. */
   readonly published?: 'required' | 'optional'
   /**
-   * What becomes of a zero value (`false`, `0`, `""`, empty list or map, empty object):
-   * `omit` drops it, as if it had not been sent; `keep` keeps one that was sent; `write` puts it there even if not sent.
+   * What happens to a zero value (`false`, `0`, `""`, empty list or map, empty object): `omit` drops it, as if it had
+   * not been sent; `keep` keeps one that was sent; `write` puts it there even if not sent.
    */
   readonly zero: 'omit' | 'keep' | 'write'
   readonly default?: Json

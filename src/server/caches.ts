@@ -1,10 +1,10 @@
-/** The caches of this server, and what the log is told of them. */
+/** The caches of this server, and what is logged about them. */
 import { Caches } from '../cache/caches.ts'
 import type { Store, StoreError } from '../store/store.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { tellUnreadable } from './store-check.ts'
 
-/** Once the store has failed for good, that is told, and not each try to follow it. */
+/** Once the store has failed for good, that is logged, and not each attempt to follow it. */
 export function openCaches(store: Store, failed: Promise<StoreError>, log: Log): Caches {
   let ended = false
   void failed.then(() => {

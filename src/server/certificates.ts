@@ -132,7 +132,7 @@ function servingNames(options: ServerOptions): AlternativeNames {
   return sorted([...names, ...addresses])
 }
 
-/** A fault is told with its flag, here, while it is known which name came from where. */
+/** Reported with the flag, here, where it is still known which name came from which flag. */
 function checkNames(tlsSan: readonly string[]): void {
   try {
     canonicalNames(sorted(tlsSan))

@@ -22,7 +22,7 @@ ${hint}Stop: Ctrl-C; all data stays and is there at the next start
 `
 }
 
-/** Whether orchctl, started from here, uses this client config without being told. */
+/** Whether orchctl, started from here, uses this client config by default. */
 function isFound(config: string): boolean {
   const files = usualFiles({ env: process.env, home: homedir(), directory: process.cwd() })
   return config !== '' && files.length === 1 && files[0] === resolve(config)

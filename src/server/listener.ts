@@ -1,4 +1,4 @@
-/** The listener as the flags want it; what the system refuses is told with what to do about it. */
+/** The listener as the flags want it. Errors of the system are reported with what to do about them. */
 import type { Clock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
 import { openFileLimit } from '../base/open-files.ts'

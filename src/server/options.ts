@@ -27,7 +27,7 @@ export const serverFlags = {
     'IP',
     '',
     (value) => (value === '' ? '' : readAddress(value)),
-    'the address that clients are told, if it is not the one listened on',
+    'the address to announce to clients, if it is not the one listened on',
   ),
   dataDir: flag(
     'data-dir',
@@ -152,7 +152,7 @@ export const serverFlags = {
     'FILE',
     '',
     text,
-    'an AdmissionConfiguration: what controls are told that need telling',
+    'an AdmissionConfiguration: the settings of controls that have some',
   ),
   featureGates: flag(
     'feature-gates',
@@ -168,7 +168,7 @@ export const serverFlags = {
     readPairs,
     'what is served, as GROUP/VERSION=false or GROUP/VERSION/TYPE=false, separated by commas; api/all, api/ga, api/beta and api/alpha stand for all such versions',
   ),
-  verbosity: flag('v,v', 'N', '0', readVerbosity, 'how much is logged: 3 tells of every request'),
+  verbosity: flag('v,v', 'N', '0', readVerbosity, 'how much is logged: from 3 on every request'),
   loggingFormat: flag(
     'logging-format',
     'FORMAT',

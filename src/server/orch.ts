@@ -73,7 +73,7 @@ async function start(command: 'up' | 'apiserver', options: ServerOptions, log: L
   return stop
 }
 
-/** Long enough for whoever asks for readiness to be told why. */
+/** Long enough for a readiness probe to get the reason. */
 const noticeMs = 1_000
 
 /** Answers what is under way and ends, in the end by itself: a disk in trouble may hold up the closing of the store. */
@@ -98,7 +98,7 @@ function stopOnSignal(stop: () => Promise<void>): void {
   process.on('SIGTERM', onSignal)
 }
 
-/** What the user can mend is told in one line; anything else with its stack. */
+/** What the user can fix is printed in one line; anything else with its stack. */
 function fail(error: unknown): never {
   const known = error instanceof UsageError || error instanceof StoreError || error instanceof PkiFileError
   process.stderr.write(

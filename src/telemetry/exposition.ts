@@ -1,5 +1,5 @@
 /**
- * Metrics as text that Prometheus reads, written by the library made for it, which also tells of the process: memory,
+ * Metrics as text that Prometheus reads, written by the library made for it, which also reports on the process: memory,
  * CPU, open files, the event loop. It is loaded at the first scrape, so a server that nobody scrapes does not pay.
  */
 import type { Metric as LibraryMetric, Registry } from 'prom-client'

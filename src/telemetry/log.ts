@@ -2,17 +2,17 @@
  * The log: one line per event on standard error, as `key=value` pairs or as JSON, for people and programs.
  * Nothing that a client sent is logged without being quoted, and credentials are never handed to it.
  *
- * How much is told is a number, as `-v` sets it: 0 is what an operator must know, and every line of `detail` has the
- * level from which on it is told. 3: each request and its answer.
+ * The level, which `-v` sets, decides how much is logged: at 0 what an operator must know, and each line of `detail`
+ * from its own level on. At 3 every request and its answer are logged.
  */
 export interface Log {
   info(message: string, fields?: LogFields): void
-  /** What works, but should be seen to. */
+  /** What works, but needs attention. */
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** Told from this level on. */
+  /** Logged from this level on. */
   detail(level: number, message: string, fields?: LogFields): void
-  /** Whether lines of this level are told: to be asked before fields are gathered that cost something. */
+  /** Whether lines of this level are logged: ask before gathering fields that cost something. */
   tells(level: number): boolean
 }
 

@@ -1,7 +1,7 @@
 /**
  * Numbers about the running server, under the names that operators of kube-apiserver know.
  *
- * Recording is on the way of every request, so it costs next to nothing: a series is a plain object that its recorder
+ * Every request is recorded, so recording costs next to nothing: a series is a plain object that its recorder
  * looks up once, keeps, and adds to. Whoever scrapes pays for the text (`exposition.ts`).
  *
  * Label values come from fixed sets, never from what a client sent, and no metric has more than `maxSeries` series:
@@ -87,7 +87,7 @@ export class Counter implements Metric {
   }
 }
 
-/** A number that is looked up when somebody asks. */
+/** A number that is looked up at each scrape. */
 export class Gauge implements Metric {
   readonly name: string
   readonly help: string

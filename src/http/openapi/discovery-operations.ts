@@ -1,4 +1,4 @@
-/** The paths that tell what is served. They are described beside the resources, though they have no objects. */
+/** The paths of discovery. They are described like the resources, though they have no objects. */
 import { apiGroup, apiGroupList, apiResourceList, apiVersions, versionInfo } from '../../schema/meta-types.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { offered } from '../negotiate.ts'

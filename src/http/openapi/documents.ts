@@ -32,7 +32,7 @@ export class Documents {
     return this.#once('v2 protobuf', async () => (await import('./make.ts')).makeV2Protobuf(this.#described))
   }
 
-  /** Where the document of each version of a group is to be had, under an address that changes with its content. */
+  /** Where to get the document of each version of a group: an address that changes with its content. */
   v3Index(): Promise<Document> {
     return this.#once('v3', async () => {
       const paths: { [place: string]: { serverRelativeURL: string } } = {}

@@ -3,7 +3,7 @@
  *
  * Version 2 is one document, in JSON or in Protobuf; a client that has it asks with its ETag and gets a 304. Version 3
  * is an index of documents, one for each version of a group; their addresses hold a hash of the content and may be kept
- * for good. All are made anew when the catalogue has changed.
+ * for good. All are made again when the catalogue has changed.
  */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -38,7 +38,9 @@ export function openApiPaths(catalogue: Catalogue, version: string): PathHandler
   }
 }
 
-/** kubectl finds its way through the document by words of its own vendor, and otherwise says only that it found nothing. */
+/**
+ * kubectl finds its way through the document by words of its own vendor, and otherwise says only that it found nothing.
+ */
 function hintToKubectl(exchange: Exchange, { profile }: Vendor): void {
   if (profile === 'kubernetes' || !exchange.headers.first('user-agent')?.startsWith('kubectl')) return
   exchange.warn(

@@ -32,7 +32,7 @@ const writing = {
   fieldManager: { type: 'string', doc: 'Who writes: the owner of the fields that change. At most 128 bytes.' },
   fieldValidation: {
     type: 'string',
-    doc: 'What becomes of unknown and repeated fields: Strict refuses, Warn warns (as when unset), Ignore drops them silently.',
+    doc: 'What happens to unknown and repeated fields: Strict refuses, Warn warns (as when unset), Ignore drops them silently.',
   },
 } satisfies { [name: string]: Parameter }
 
@@ -52,7 +52,7 @@ export const queryParameters = {
   pretty: { type: 'string', doc: 'With `true`, the answer is indented for people.' },
   propagationPolicy: {
     type: 'string',
-    doc: 'What becomes of the objects that this one owns: Orphan keeps them, Background deletes them afterwards, Foreground before.',
+    doc: 'What happens to the objects that this one owns: Orphan keeps them, Background deletes them afterwards, Foreground before.',
   },
   watch: { type: 'boolean', doc: 'Instead of a list, a stream of its changes from resourceVersion on.' },
 } satisfies { [name: string]: Parameter }

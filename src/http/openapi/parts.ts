@@ -15,7 +15,7 @@ export interface Parts {
   /** What is neither a path nor a type. */
   readonly head: JsonObject
   readonly paths: Iterable<NamedPart>
-  /** The types that the paths speak of: to be read after them. */
+  /** The types that the paths refer to: to be read after them. */
   readonly types: Iterable<NamedPart>
 }
 

@@ -2,7 +2,7 @@
  * The document of version 2 in Protobuf, as the clients of the command line read it: the message `Document` of the
  * package `openapi.v2`. Each function below writes one message of it from the JSON of the same thing, by the public
  * field numbers; what is open in JSON (defaults, extensions) is carried as text. A key that is not in the tables is a
- * fault of ours and throws: nothing is lost silently.
+ * bug and throws: nothing is lost silently.
  */
 import { WireWriter } from '../../base/protobuf-wire.ts'
 import type { Json, JsonObject } from '../../model/json.ts'

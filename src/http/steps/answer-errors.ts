@@ -25,7 +25,7 @@ export function answerErrors(vendor: Vendor, onFault: (error: unknown, exchange:
   return async (exchange, error) => {
     const known = asApiError(error)
     if (known === undefined || known.code === 503 || isUnknown(error)) onFault(error, exchange)
-    const told = known ?? internalError('an unexpected condition; the server log tells more')
+    const told = known ?? internalError('an unexpected condition; see the log of the server')
     try {
       await answer(exchange, told, vendor)
     } catch (fault) {

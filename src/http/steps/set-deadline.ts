@@ -1,6 +1,6 @@
 /**
- * Bounds the time of every request but watches, which end by their own rules. When the time is over the client is told
- * so; what is still being worked on finds the exchange answered, and its own answer is dropped.
+ * Bounds the time of every request but watches, which end by their own rules. When the time is over the client gets a
+ * 504; the work that is still going on finds the exchange answered, and its own answer is dropped.
  */
 
 import type { Clock } from '../../base/clock.ts'

@@ -8,7 +8,7 @@ import { type Handler, writeContext } from '../resource-request.ts'
 import { sendBytes } from '../responses.ts'
 
 export const handleCreate: Handler = async (request) => {
-  // A body that cannot be read is told before what is wrong with the options.
+  // A body that cannot be read is reported before mistakes in the options.
   assertReadable(request.exchange)
   const context = writeContext(request, 'CreateOptions')
   const object = await readObjectBody(request.exchange, request.resource)

@@ -1,4 +1,4 @@
-/** PATCH of one object or of a subresource that is a view of it: the four forms, told apart by the content type. */
+/** PATCH of one object or of a subresource that is a view of it: the four forms, chosen by the content type. */
 import { type ParsedJson, parseSteps } from '../../codec/json.ts'
 import { applyJsonPatch, parseJsonPatch, unknownMembers } from '../../merge/json-patch.ts'
 import { applyMergePatch } from '../../merge/merge-patch.ts'
@@ -68,7 +68,7 @@ export const handlePatch: Handler = async (request) => {
   let patch: Patch | undefined
   const { pace } = context
   const patched = await updateObject(context, info.name, async (previous) => {
-    // Read once there is an object: that it is missing is told before what is wrong with the patch.
+    // Read once there is an object: a missing object is reported before mistakes in the patch.
     patch ??= form(resource, await pace.run(parseSteps(body)))
     await pace.rest()
     const value = patch.apply(asJson(previous))

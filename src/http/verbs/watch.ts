@@ -32,7 +32,7 @@ export const handleWatch: Handler = async (request) => {
   })
 }
 
-/** A start that is too old is told in the stream, as clients expect: a 200 with an ERROR event. */
+/** A start that is too old is reported in the stream, as clients expect: a 200 with an ERROR event. */
 async function tellExpired(exchange: Exchange, run: () => Promise<void>): Promise<void> {
   try {
     await run()
@@ -47,7 +47,7 @@ async function tellExpired(exchange: Exchange, run: () => Promise<void>): Promis
 interface Streaming {
   readonly lifetime: number
   readonly bookmarks: Bookmarks | undefined
-  /** Told the size of every event. */
+  /** Called with the size of every event. */
   readonly sent: (bytes: number) => void
 }
 
@@ -130,7 +130,7 @@ function* bookmarkTimes(lifetime: number): Generator<number> {
   yield Math.max(lifetime - beforeTheEnd, 0)
 }
 
-/** Tells the client from time to time how far it is, so that it can resume from there. */
+/** Sends the client its position from time to time, so that it can resume from there. */
 class Bookmarks {
   readonly #resource: Resource
   readonly #times: Iterator<number>
@@ -142,7 +142,7 @@ class Bookmarks {
     this.#times = bookmarkTimes(lifetime)
   }
 
-  /** From when the watcher has begun: before that it is told nothing, so it is not known how far it is. */
+  /** To be called when the watcher has begun: before that its position is unknown. */
   start(watcher: Watcher): void {
     const next = this.#times.next()
     if (next.done) return
