@@ -36,10 +36,11 @@ export interface AdmissionRequest {
   readonly options: RequestOptions
   /**
    * A control that decides by the state of another object says so here: the write then happens only if that object is
-   * still at this revision, else everything is decided anew. Where it is absent the most recent state must be looked up.
+   * still at this revision, else everything is decided again. Where it is absent the most recent state must be looked
+   * up.
    */
   readonly restOn?: ((state: { readonly key: string; readonly revision: number }) => void) | undefined
-  /** Tells the client something that is no error. */
+  /** Warns the client of something that is not an error. */
   readonly warn: (text: string) => void
   /** The new object; undefined for DELETE. */
   readonly object: ApiObject | undefined

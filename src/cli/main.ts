@@ -1,5 +1,5 @@
 /**
- * One run of orchctl, from its arguments to its exit code: finds the command, gives help, and tells what went wrong.
+ * One run of orchctl, from its arguments to its exit code: finds the command, gives help, and says what went wrong.
  * The process itself (its streams and signals) is the affair of `orchctl.ts`.
  */
 import { helpText, nearest, splitCommand, UsageError } from '../base/flags.ts'

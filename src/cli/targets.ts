@@ -1,6 +1,6 @@
 /**
  * What the words of a command line ask for: `TYPE[,TYPE] [NAME...]` or `TYPE/NAME...`. Read first, so that what is
- * wrong with the words is told without a server; the types are looked up after that.
+ * wrong with the words is reported without a server; the types are looked up after that.
  */
 import { UsageError } from '../base/flags.ts'
 import type { DiscoveredType, DiscoveredTypes } from '../client/discovery.ts'

@@ -1,6 +1,6 @@
 /**
  * Which resource types a server has, asked of the server: each once, in the version that its group prefers, or else in
- * the first that has it. A group that cannot be asked is told and does not keep the others.
+ * the first that has it. A group that cannot be asked is reported and does not hold up the others.
  */
 import type { CallOptions, Client } from './client.ts'
 import { type ResourceType, typeName } from './resource-type.ts'

@@ -1,9 +1,10 @@
 /**
- * A copy of a selection, kept up to date: lists once, then watches, and tells handlers of every change.
+ * A copy of a selection, kept up to date: lists once, then watches, and calls handlers with every change.
  *
  * A watch that ends or breaks is resumed from the last version seen, with growing pauses while that fails; when that
- * version is too old, everything is listed anew and the differences are told. So handlers may miss intermediate states
- * of an object, but never its last one, nor its disappearance. `run` owns the connection and ends with its signal.
+ * version is too old, everything is listed again and the differences are passed on. So handlers may miss intermediate
+ * states of an object, but never its last one, nor its disappearance. `run` owns the connection and ends with its
+ * signal.
  */
 import { pause } from '../base/abort.ts'
 import { type Backoff, backoffMs } from '../base/backoff.ts'

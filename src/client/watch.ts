@@ -42,7 +42,7 @@ export async function* watch<T extends ApiObject>(
   for await (const line of lines(response.body, maxLineBytes)) yield readEvent(line)
 }
 
-/** More than any object that a server of ours stores. */
+/** More than any object that a server stores. */
 const maxLineBytes = 16 * 1024 * 1024
 
 interface RawEvent<T> {

@@ -13,7 +13,7 @@ export type StepOutcome = 'done' | 'later' | { readonly afterMs: number }
 
 export interface WorkQueueOptions {
   readonly work: (key: string, signal: AbortSignal) => Promise<StepOutcome>
-  /** Told of every failure; the key comes again by itself. */
+  /** Called for every failure; the key comes again by itself. */
   readonly onError: (key: string, error: unknown) => void
   /** Where it counts what it does; it is asked for its state at any time. */
   readonly meter: (queue: QueueState) => QueueSeries

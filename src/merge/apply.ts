@@ -3,7 +3,7 @@
  *
  *   state    which places the configuration states                     stated-set.ts
  *   merge    the configuration over the object                         merge-config.ts
- *   prune    what the manager stated before and states no more         drop-unstated.ts
+ *   prune    what the manager stated before and not any more         drop-unstated.ts
  *   compare  what that changes                                         compare.ts
  *   contest  who else owns something that is changed                   conflicts.ts
  *   manage   the managers afterwards                                   managed-fields.ts
@@ -12,7 +12,8 @@
  * that applying the same again changes nothing, and that an apply that changes no field gives back the very object it
  * was given. Decoding, defaults, admission and validation of the merged object are the caller's.
  *
- * `applySteps` yields between its parts, each of which goes once through the object: that takes a while where it is large.
+ * `applySteps` yields between its parts, each of which goes once through the object: that takes a while where it is
+ * large.
  */
 import { atOnce } from '../base/pace.ts'
 import { badRequest } from '../model/api-error.ts'
@@ -46,7 +47,9 @@ export interface ApplyRequest {
   readonly force: boolean
   /** Fields, by path, that this way of writing cannot set: they are neither owned nor contested. */
   readonly readOnly: readonly string[]
-  /** For kinds whose versions differ in form: the object in another version; undefined when there is no such version. */
+  /**
+   * For kinds whose versions differ in form: the object in another version; undefined when there is no such version.
+   */
   readonly inVersion?: InVersion
 }
 

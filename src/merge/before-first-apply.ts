@@ -1,6 +1,6 @@
 /**
  * The first apply to an object that nobody is recorded for: all that is there already belongs to `before-first-apply`,
- * so that the applier is told of what it would overwrite.
+ * so that the applier learns what it would overwrite.
  */
 
 import type { JsonObject } from '../model/json.ts'

@@ -1,8 +1,8 @@
 /**
  * One change of an object, seen in every version that somebody wrote in.
  *
- * What a manager owns is told in the version that it wrote in. Where the versions of a kind differ in form, the same
- * write changes other fields in each of them: `spec.targetCPUUtilizationPercentage` here, `spec.metrics` there. So
+ * What a manager owns is recorded in the version that it wrote in. Where the versions of a kind differ in form, the
+ * same write changes other fields in each of them: `spec.targetCPUUtilizationPercentage` here, `spec.metrics` there. So
  * every question about a manager is asked of the change as it looks in that manager's version.
  */
 import type { JsonObject } from '../model/json.ts'

@@ -1,7 +1,7 @@
 /**
  * Conflicts: what an apply would change that others own. A conflict is a value; `applyConflict` makes the answer of
- * it, which tells per field who owns it and since when, what is there and what was asked for, and the ways out. An
- * object may have thousands: they are found in time linear to their number, and the first of them are told.
+ * it, which says per field who owns it and since when, what is there and what was asked for, and the ways out. An
+ * object may have thousands: they are found in time linear to their number, and the first of them are listed.
  */
 import { shorten } from '../base/shorten.ts'
 import { stringifyJson } from '../codec/json.ts'
@@ -116,7 +116,7 @@ function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
 
 type Show = (value: Json | undefined) => string
 
-/** `show`: undefined where values are not told. */
+/** `show`: undefined where values are not shown. */
 function describe({ manager, live, asked }: FieldConflict, show: Show | undefined): string {
   const since = manager.time === undefined ? 'owned' : `owned since ${manager.time}`
   return show === undefined ? since : `${since}, is ${show(live)}, asked for ${show(asked)}`

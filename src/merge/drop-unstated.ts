@@ -1,5 +1,6 @@
 /**
- * Takes away what a manager stated in its last apply and states no more, unless somebody owns it (spec: apply, rule 5).
+ * Takes away what a manager stated in its last apply and no longer states, unless somebody owns it (spec: apply, rule
+ * 5).
  *
  * Where the versions of a kind differ in form, each manager's fields are looked at in the version it wrote in: what
  * goes is decided in the version of the last apply; then every version puts back what its managers own.

@@ -8,7 +8,7 @@
  * So `{"f:data":{".":{},"f:k":{}}}` is the set of `data` itself and `data.k`: `.` says that the place is a member too.
  *
  * Sets are values: no function here changes its arguments, and one that changes nothing gives its argument back, so
- * that `===` tells what stayed the same.
+ * that `===` shows what stayed the same.
  */
 
 import { sortUtf8 } from '../base/utf8-order.ts'
@@ -180,7 +180,9 @@ function readBranch(fields: Json | undefined, readStep: ReadStep): FieldSet | un
   return { member: children.size === 0 || Object.hasOwn(fields, '.'), children }
 }
 
-/** The one spelling of a step; undefined when it is none. Clients may write the JSON of a key in other ways than we do. */
+/**
+ * The one spelling of a step; undefined when it is none. Clients may write the JSON of a key in other ways than we do.
+ */
 function normalStep(text: string): string | undefined {
   if (text.startsWith('f:')) return text
   const json = /^[kvi]:/.test(text) ? parsed(text.slice(2)) : undefined

@@ -1,5 +1,5 @@
 /**
- * Takes away what an applier stated last time and states no more, unless somebody owns it (spec: apply, rule 5).
+ * Takes away what an applier stated last time and no longer states, unless somebody owns it (spec: apply, rule 5).
  *
  * A place goes with everything below it. A field that the schema names counts as owned while anything below it is; an
  * element or a user's key must be owned itself. What is emptied becomes null, so that the decoder drops it and defaults

@@ -35,7 +35,9 @@ export interface UpdateToTrack {
   /** Fields, by path, that this way of writing cannot set. */
   readonly readOnly: readonly string[]
   readonly create: boolean
-  /** For kinds whose versions differ in form: the object in another version; undefined when there is no such version. */
+  /**
+   * For kinds whose versions differ in form: the object in another version; undefined when there is no such version.
+   */
   readonly inVersion?: InVersion | undefined
 }
 
@@ -83,8 +85,8 @@ function isReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
 }
 
 /**
- * The managers after a writer made these changes, told in any version. The writer's time changes only when what it owns
- * does; managers of versions that are gone vanish.
+ * The managers after a writer made these changes, given in any version. The writer's time changes only when what it
+ * owns does; managers of versions that are gone vanish.
  */
 export function takeChanges(
   managers: readonly Manager[],

@@ -1,6 +1,6 @@
 /**
  * The certificate authority that a data directory makes for itself: `ca`, `serving` and `admin`, each a .crt and a
- * .key. On first use they are made, later read; a serving or admin certificate is made anew when it is due, when its
+ * .key. On first use they are made, later read; a serving or admin certificate is made again when it is due, when its
  * names changed or when the authority did. Several processes may open one directory at once, and a crash at any moment
  * leaves files that the next start completes, because of two rules: a key is written before its certificate, and is
  * never replaced. Anything else that does not fit together is an error that says which file and what to do.
@@ -46,7 +46,7 @@ const day = 24 * 60 * 60 * 1000
 // Every certificate is valid from a day before it was made, for machines whose clocks differ or are set back.
 const backdate = day
 const lifetimes = { authority: 3650 * day, leaf: 365 * day } as const
-/** What a directory of ours holds. */
+/** What the directory may hold. */
 const ownFiles = ['ca', 'serving', 'admin'].flatMap((name) => [`${name}.crt`, `${name}.key`])
 const noNames: AlternativeNames = { dns: [], ips: [] }
 

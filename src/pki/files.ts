@@ -1,7 +1,7 @@
 /**
- * PEM files on disk: read whole and bounded, written whole or not at all (`base/files.ts`). Keys are 0600 in a directory
- * of 0700. Every error is a `PkiFileError` that names the file; one whose content is no good is a `DamagedFile`, and
- * what to do about it is said by the callers, who know what the file is for.
+ * PEM files on disk: read whole and bounded, written whole or not at all (`base/files.ts`). Keys are 0600 in a
+ * directory of 0700. Every error is a `PkiFileError` that names the file; one whose content is no good is a
+ * `DamagedFile`, and callers say what to do about it, since they know what the file is for.
  */
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -64,7 +64,9 @@ function notWritten(file: string): (error: unknown) => never {
   }
 }
 
-/** Makes the directory, with those above it, and takes it away from everybody but the owner. `ours`: what may be in it. */
+/**
+ * Makes the directory, with those above it, and takes it away from everybody but the owner. `ours`: what may be in it.
+ */
 export async function makePrivateDirectory(directory: string, ours: readonly string[]): Promise<void> {
   try {
     await files.makePrivateDirectory(directory, ours)

@@ -1,8 +1,8 @@
 /**
- * Reads PEM blocks out of a text, one after the other, in one pass: text around the blocks and blocks that are not
- * well formed (no end line, another label at the end, no base64) are passed over. A begin line inside a block starts
- * anew, so the work is linear in the text whatever it holds. What labels and header lines are acceptable is left to
- * the callers.
+ * Reads PEM blocks out of a text, one after the other, in one pass: text around the blocks and blocks that are not well
+ * formed (no end line, another label at the end, no base64) are passed over. A begin line inside a block starts a new
+ * one, so the work is linear in the text whatever it holds. What labels and header lines are acceptable is left to the
+ * callers.
  */
 export interface PemBlock {
   readonly label: string

@@ -2,7 +2,7 @@
 import { shorten } from '../base/shorten.ts'
 import { type Key, maxClaims, maxKeyBytes, maxLifetimeSeconds, type Revision, StoreError, type Write } from './store.ts'
 
-/** Keys come from checked names; one that does not fit is a fault of ours, caught before it can reach a backend. */
+/** Keys come from checked names; one that does not fit is a bug, caught before it can reach a backend. */
 export function assertKey(key: Key): void {
   const fits = key.length > 0 && key.length <= maxKeyBytes && Buffer.byteLength(key) <= maxKeyBytes
   // A lone surrogate has no UTF-8 bytes of its own, so two such keys could be one.

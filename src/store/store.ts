@@ -11,10 +11,10 @@
  *  - Linearizable: `revision()` is at least the revision of every commit acknowledged before the call.
  *  - Snapshots: `list` at a revision is the exact state at that revision, for as long as history is kept.
  *  - Watches: `watch(N)` yields every change after N once, in revision order, with no gap, or throws RevisionGone.
- *  - Progress: once `revision()` has resolved, every watch comes to tell that it has passed whatever revision any server
- *    on the store had named before the call, also where nothing that it watches changed there.
+ *  - Progress: once `revision()` has resolved, every watch will report that it has passed whatever revision any server
+ *    on the store had named before the call, even if nothing that it watches changed there.
  *  - Lifetimes: a key written with a lifetime is deleted by the store itself when that is over, at a revision of its own
- *    and told to watches like any other change. Restarts do not lose lifetimes.
+ *    and reported to watches like any other change. Restarts do not lose lifetimes.
  *
  * Bytes handed in or out are shared, not copied: nobody changes them after the call.
  */
@@ -51,11 +51,11 @@ export interface Write {
   readonly takes?: readonly Key[] | undefined
   /** Keys that are deleted in the same step, where they are there. */
   readonly releases?: readonly Key[] | undefined
-  /** No other write, of anybody at any time, has these bytes: should its answer be lost, it can be told by them. */
+  /** No other write, of anybody at any time, has these bytes: a lost answer can be recognized by them. */
   readonly unique?: boolean | undefined
   /**
    * The key goes by itself some time after so many whole seconds (1 to `maxLifetimeSeconds`) from the call; absent: it
-   * stays. Each commit decides anew: what an earlier one said of the key counts no more.
+   * stays. Each commit decides anew: what an earlier one said of the key does not count any more.
    * As a rule it goes within five seconds of its time. It may be later: where the store was down, where very many are
    * due at once, and on etcd after a change of its leader, which gives all lifetimes their full length again.
    */
@@ -97,9 +97,9 @@ export interface Change {
 
 /** A step of a watch. */
 export interface Batch {
-  /** In revision order; none: only progress is told. */
+  /** In revision order; none: only progress is reported. */
   readonly changes: readonly Change[]
-  /** Every change up to this revision has been told. */
+  /** Every change up to this revision has been reported. */
   readonly through: Revision
 }
 
@@ -142,7 +142,9 @@ export interface Store {
    */
   commit(write: Write): Promise<Committed | Conflict>
 
-  /** The most recent revision, linearizable; at once where it is known. A fresh store is at a revision of at least 1. */
+  /**
+   * The most recent revision, linearizable; at once where it is known. A fresh store is at a revision of at least 1.
+   */
   revision(): Revision | Promise<Revision>
 
   /** The entry of one key, most recent and linearizable. */
@@ -154,7 +156,7 @@ export interface Store {
   /**
    * The changes after a revision, in batches whose `through` rises, until `signal` aborts or `until` is reached (the
    * iteration then just ends).
-   * Throws RevisionGone when history no longer reaches back to `after`; a slow reader may be told so while reading.
+   * Throws RevisionGone when history no longer reaches back to `after`; this may also happen to a slow reader midway.
    * When it throws any other StoreError the reader may ask again from the last revision it saw.
    */
   watch(options: WatchOptions): AsyncIterable<Batch>

@@ -55,7 +55,9 @@ export class Tail {
     this.#wake()
   }
 
-  /** Drops the changes up to a revision: a reader that still wants them is told by the backend whether they are gone. */
+  /**
+   * Drops the changes up to a revision: a reader that still wants them learns from the backend whether they are gone.
+   */
   forget(revision: Revision): void {
     const drop = this.#indexAfter(revision)
     for (const change of this.#changes.slice(0, drop)) this.#bytes -= weight(change)
@@ -69,7 +71,9 @@ export class Tail {
     this.#wake()
   }
 
-  /** Follows the log after `options.after`: first from the backend where the tail does not reach, then from the tail. */
+  /**
+   * Follows the log after `options.after`: first from the backend where the tail does not reach, then from the tail.
+   */
   async *follow(options: WatchOptions, readLog: ReadLog): AsyncGenerator<Batch> {
     let after = options.after
     const until = options.until ?? Number.POSITIVE_INFINITY

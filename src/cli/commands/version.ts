@@ -25,7 +25,7 @@ export const versionCommand = defineCommand({
     try {
       if (!options.client) versions.serverVersion = await serverVersion(context, options)
     } finally {
-      // Without a server there is still something to tell.
+      // Without a server there is still something to print.
       context.out(await print(versions, options.output))
     }
   },

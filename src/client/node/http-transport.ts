@@ -93,7 +93,7 @@ class Connection {
         clearTimeout(timer)
         resolve()
       })
-      // Later errors end the streams, which tell of them.
+      // Later errors end the streams, which report them.
       this.#session.on('error', fail)
       this.#session.once('close', () => {
         clearTimeout(timer)
@@ -154,7 +154,7 @@ function answerOf(stream: ClientHttp2Stream, signal: AbortSignal): Promise<Trans
   })
 }
 
-/** Leaving the iteration destroys the stream, which tells the server. */
+/** Leaving the iteration destroys the stream, which the server notices. */
 async function* bodyOf(stream: ClientHttp2Stream, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of stream) yield chunk

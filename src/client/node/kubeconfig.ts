@@ -2,7 +2,7 @@
  * The client config (kubeconfig) of a user of Node: which server, how to know it, who to be there, which namespace.
  *
  * Several files count as one, in which the first to name something wins. Paths in a file start at that file. What is
- * wrong, and what is asked for but not built, is told with the file and the field; secrets are never quoted.
+ * wrong, and what is asked for but not supported, is reported with the file and the field; secrets are never quoted.
  */
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'

@@ -1,6 +1,6 @@
 /**
  * Commits on etcd: each is one transaction on one key and on what it takes and releases; and when its answer is lost,
- * as much of the truth as can be found out.
+ * as much of the truth as can be established.
  *
  * After a lost answer nobody knows whether the write happened, and a copy that is still on its way may yet happen:
  *  - A write of a key that exists is sent again. Both copies name the revision that they replace, so at most one of
@@ -93,7 +93,7 @@ export class Commits {
     return { target: 'modRevision', equals }
   }
 
-  /** The true outcome after a lost answer; undefined: it cannot be found out. */
+  /** The true outcome after a lost answer; undefined: nobody can know. */
   async #findOut(write: Write, deadline: number): Promise<Committed | undefined> {
     if (write.expected === 0) return await this.#findMade(write, deadline)
     const again = await this.#send(write, deadline)

@@ -1,16 +1,16 @@
 /**
  * The store contract over etcd v3, for as long as etcd does not go back in time.
  *
- * A commit is a transaction on one key: see commits.ts. Watchers are served from the tail that one feed fills. A revision is etcd's
- * plus the offset kept in the store. A lifetime is a lease: see lease.ts.
+ * A commit is a transaction on one key: see commits.ts. Watchers are served from the tail that one feed fills. A
+ * revision is etcd's plus the offset kept in the store. A lifetime is a lease: see lease.ts.
  *
- * etcd counts every write of the cluster, also those of strangers' keys, which no watcher of ours is told. Someone who
- * takes such a revision for the present and waits for a watch to come to it would wait for ever. So what `revision()`
- * and `list()` tell is *settled*, that is, the feed has told all changes up to it, and if nothing of ours changed there,
- * it is the revision of our last change before it, where the state was the same. Where the feed does not come by itself
- * to a revision that etcd named, a stranger has written, and a tick (a note written under the prefix, behind that
- * revision) makes the feeds of all servers pass it. A server that has just opened knows no last change and names what
- * etcd named; the others pass that when they are asked for their revision.
+ * etcd counts every write of the cluster, also those to keys outside our prefix, which our watch never sees. Whoever
+ * took such a revision for the present and waited for a watch to reach it would wait for ever. So what `revision()` and
+ * `list()` return is *settled*: the feed has passed on all changes up to it, and if none of our keys changed there, it
+ * is the revision of our last change before it, where the state was the same. Where the feed does not reach a revision
+ * that etcd named, somebody else has written, and a tick (a note written under the prefix, after that revision) makes
+ * the feeds of all servers pass it. A server that has just opened knows no last change and returns what etcd named; the
+ * others pass that when they are asked for their revision.
  *
  *   etcd:  7 ours, 8 stranger's, 9 stranger's      feed: 7        look-up says 9, feed stays at 7
  *          tick written at 10                      feed: 10       nothing of ours in 8 to 10: the present is 7
@@ -61,7 +61,7 @@ export interface EraOptions {
   readonly etcdRevision: number
   /** How long history is kept. */
   readonly historyMs: number
-  /** Told once, when etcd has gone back in time: the era is over. */
+  /** Called once, when etcd has gone back in time: the era is over. */
   readonly onRestored: (error: StoreRestored) => void
 }
 
@@ -69,7 +69,7 @@ export interface EraOptions {
 const patienceMs = 10
 
 export class Era {
-  /** Why nothing is done any more. */
+  /** Why the era is over. */
   #over: StoreError | undefined
   /** The newest of our own commits. */
   #acknowledged: Revision = 0
@@ -163,10 +163,10 @@ export class Era {
     const present = await this.#present.ask()
     if (revision > present) throw new RevisionAhead(revision, await this.#settled(present))
     if (this.#space.etcdRevision(revision) < 1) return
-    // Not before our own watch has told it: etcd could no longer add the previous value.
+    // Not before our own watch has reported it: etcd could no longer add the previous value.
     await this.#settled(revision)
     try {
-      // Done twice is done once, so it may be tried again like a read.
+      // Compacting twice is the same as once, so it may be tried again like a read.
       const request = encodeCompact(this.#space.etcdRevision(revision))
       await this.#connection.call(methods.compact, request, { effect: 'read' })
     } catch (error) {
@@ -183,7 +183,7 @@ export class Era {
     await this.#feed.stop(this.#over)
   }
 
-  /** The highest revision that etcd has told. */
+  /** The highest revision that etcd has reported. */
   get #told(): Revision {
     return Math.max(this.#acknowledged, this.#feed.tail.revision)
   }
@@ -197,7 +197,7 @@ export class Era {
     return error
   }
 
-  /** A write cannot be stale: where it comes below what was told before, etcd has gone back in time. */
+  /** A write cannot be stale: where its revision is below one reported before, etcd has gone back in time. */
   async #isRolledBack(): Promise<boolean> {
     const told = this.#told
     return (await this.#ticks.ask()) <= told
@@ -209,7 +209,7 @@ export class Era {
     return this.#space.revision(revision)
   }
 
-  /** The revision to tell for `revision`, once the feed has told all up to it. See the top of the file. */
+  /** The revision to return for `revision`, once the feed has passed it. See the top of the file. */
   async #settled(revision: Revision): Promise<Revision> {
     const feed = this.#feed
     let before: Revision = feed.tail.revision
@@ -237,7 +237,7 @@ export class Era {
   }
 
   async #tick(): Promise<Revision> {
-    // No two ticks are the same, so that one can be told from another at the same revision: see unbroken.ts.
+    // No two ticks are the same, so that two at the same revision can be distinguished: see unbroken.ts.
     const request = encodePut(this.#space.note('tick'), randomBytes(8))
     try {
       // Not a read, but one that may be repeated like one: a tick more does no harm.
@@ -248,7 +248,7 @@ export class Era {
     }
   }
 
-  /** A revision at or behind `revision` that etcd's watch is sure to tell. */
+  /** A revision at or after `revision` that etcd's watch is sure to report. */
   async #anchor(revision: Revision): Promise<Revision> {
     return this.#feed.anchored ? revision : this.#ticks.ask()
   }
@@ -286,7 +286,7 @@ export class Era {
       this.#connection.moveOn()
     }
     if (await this.#isRolledBack()) throw this.#restored()
-    throw new StoreError('etcd: its revision lies behind one that it has told before')
+    throw new StoreError('etcd: its revision is lower than one that it has reported before')
   }
 
   async #listFailure(error: unknown, revision: Revision): Promise<StoreError> {
@@ -295,7 +295,10 @@ export class Era {
     return readFailure(error)
   }
 
-  /** The oldest revision kept, above one that is gone: as we know it, or as etcd tells it to a watch from below. */
+  /**
+   * The oldest revision kept, above one that is gone: as we know it, or as etcd reports it to a watch that starts
+   * below.
+   */
   async #oldestAbove(revision: Revision): Promise<Revision> {
     if (revision < this.#oldest) return this.#oldest
     const signal = AbortSignal.timeout(1_000)

@@ -1,10 +1,10 @@
 /**
  * The one watch of this process over the prefix, filling the tail that all watchers read.
  *
- * It takes up again after the last revision it has told when a stream breaks, once it is sure that etcd has still the
+ * When a stream breaks it resumes after the last revision it has passed on, once it is sure that etcd still has the
  * same history (see unbroken.ts); else it ends for good. When etcd has forgotten that revision in the meantime, the
- * readers of the old tail are told RevisionGone and a new tail begins at the present.
- * The tail never runs ahead of what was told: a reader that sees revision N has been given all changes up to N.
+ * readers of the old tail get RevisionGone and a new tail begins at the present. The tail never runs ahead of the
+ * watch: a reader that sees revision N has been given all changes up to N.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Revision, RevisionGone, type StoreError, StoreRestored } from '../store.ts'
@@ -21,11 +21,11 @@ export interface FeedOptions {
   readonly space: KeySpace
   /** The revision to begin after: the present one. */
   readonly revision: Revision
-  /** A linearizable look-up of etcd's revision, to begin anew from. */
+  /** A linearizable look-up of etcd's revision, to start again from. */
   readonly present: () => Promise<Revision>
-  /** Makes sure that etcd's revision is below one that it has told. */
+  /** Checks whether etcd's revision is below one that it has reported. */
   readonly isRolledBack: () => Promise<boolean>
-  /** Told when the feed has ended because etcd went back in time. */
+  /** Called when the feed has ended because etcd went back in time. */
   readonly onRestored: (error: StoreRestored) => void
 }
 
@@ -35,7 +35,7 @@ export class Feed {
   tail: Tail
   /** The revision of the last change of a key; as long as there was none, that of the beginning. */
   newest: Revision
-  /** True once `tail.revision` is a revision that etcd's watch tells, and not merely the beginning. */
+  /** True once `tail.revision` is a revision that etcd's watch has reported, and not merely the start. */
   anchored = false
   #failure: StoreError | undefined
   #last: EtcdEvent | undefined
@@ -56,7 +56,7 @@ export class Feed {
     return this.#failure
   }
 
-  /** Resolves to whether the feed has told everything up to `revision`, at the latest after `ms`. */
+  /** Resolves to whether the feed has passed `revision`, at the latest after `ms`. */
   async reached(revision: Revision, ms: number): Promise<boolean> {
     const deadline = performance.now() + ms
     while (this.tail.revision < revision && !this.#stopping.signal.aborted) {

@@ -96,7 +96,7 @@ export class MessageTooLarge extends CallError {
   }
 }
 
-/** The error that the headers or trailers tell of; undefined when all is well or nothing is told yet. */
+/** The error that the headers or trailers report; undefined when all is well or nothing is known yet. */
 export function failureOf(headers: IncomingHttpHeaders): CallError | undefined {
   const code = headers['grpc-status']
   if (code === undefined || code === '0') return undefined

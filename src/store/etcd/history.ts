@@ -1,8 +1,8 @@
 /**
  * The log of revisions for one reader that is behind the tail: a watch of its own, read until it meets the tail.
  *
- * etcd does not say that a watch has nothing more to tell. But the tail's revision is one that the watch tells (the
- * feed is anchored), so a reader that comes to it knows that it has seen everything before.
+ * etcd does not say when a watch has nothing more to report. But the tail's revision is one that the watch reports (the
+ * feed is anchored), so a reader that reaches it knows that it has seen everything before.
  */
 import type { Batch, Change, Revision } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -25,7 +25,9 @@ export class History {
     this.#signal = signal
   }
 
-  /** Changes after a revision; none: there are none up to `meeting`, which must be a revision that the watch tells. */
+  /**
+   * Changes after a revision; none: there are none up to `meeting`, which must be a revision that the watch reports.
+   */
   async read(after: Revision, meeting: Revision): Promise<readonly Change[]> {
     if (this.#batches === undefined || this.#after !== after) await this.#restart(after)
     while (this.#through < meeting) {

@@ -4,7 +4,7 @@
 const soundFrom: { readonly [minor: number]: number } = { 5: 33, 6: 14 }
 const newestListed = 6
 
-/** What to tell of this version; undefined: nothing is known against it. */
+/** What to warn of in this version; undefined: no fault is known. */
 export function knownFaults(version: string): string | undefined {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map((part) => Number.parseInt(part, 10))
   if (major > 3 || (major === 3 && minor > newestListed)) return undefined

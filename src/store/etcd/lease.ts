@@ -13,7 +13,7 @@ export type LeasedWrite<T> = (lease: bigint, deadline: number) => Promise<T>
 const attempts = 3
 
 /**
- * Runs a write with a lease of so many seconds, which count from now. A write that comes too late for its lease has not
+ * Runs a write with a lease of `seconds`, which count from now. A write that comes too late for its lease has not
  * happened and is tried again with another. All of it ends by one deadline.
  */
 export async function withLease<T>(connection: Connection, seconds: number, write: LeasedWrite<T>): Promise<T> {

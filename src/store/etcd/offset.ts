@@ -1,15 +1,15 @@
 /**
- * The offset that is added to etcd's revisions, kept in a note. It is raised when etcd has gone back in time: then every
- * revision from now on is above all that were told before, and those are recognized as gone.
+ * The offset that is added to etcd's revisions, kept in a note. It is raised when etcd has gone back in time: then
+ * every revision from now on is above all that were handed out before, and those are recognized as gone.
  *
- *   told up to 118, etcd restored at 90: the offset becomes 100118, and the present is 100208
+ *   handed out up to 118, etcd restored at 90: the offset becomes 100118, and the present is 100208
  */
 import { type Revision, StoreError } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { KeySpace } from './key-space.ts'
 import { decodeRange, decodeSwap, encodeRange, encodeSwap, methods } from './messages.ts'
 
-/** What other servers may have told that the one which raises the offset has not heard of. */
+/** Room for revisions that other servers have handed out and the one that raises the offset does not know of. */
 const margin = 100_000
 
 export interface Placed {

@@ -1,5 +1,6 @@
 /**
- * One HTTP/2 session with one member of the cluster: made with a deadline, watched by pings, used for calls and streams.
+ * One HTTP/2 session with one member of the cluster: made with a deadline, watched by pings, used for calls and
+ * streams.
  *
  * A session that went silent is destroyed, which fails everything under way on it; nothing waits for a dead peer longer
  * than its deadline. Which member to use, and what to try again, is the business of connection.ts.
@@ -21,9 +22,9 @@ export interface SessionOptions {
   readonly signal: AbortSignal
 }
 
-// A member answers pings at once, and takes offence at more than one in five seconds unless it is told otherwise.
+// A member answers pings at once, and by default closes sessions that send more than one in five seconds.
 const pingAnswerMs = 1_500
-/** While calls wait for an answer, silence is looked into soon; while only watches are open, now and then. */
+/** While calls wait for an answer, silence is checked soon; while only watches are open, now and then. */
 const calls = { silenceMs: 1_500, pingSpacingMs: 6_000 }
 const watches = { silenceMs: 15_000, pingSpacingMs: 15_000 }
 
@@ -111,7 +112,7 @@ export class Session {
     const stream = this.#request(method, {})
     const cancel = () => stream.close(http2.constants.NGHTTP2_CANCEL)
     const cutter = new MessageCutter()
-    // The iteration below reports an error; one that comes when it is over concerns nobody.
+    // The iteration below reports an error; one that comes when it is over does not matter.
     stream.on('error', () => {})
     let failure: CallError | undefined
     stream.on('response', (headers) => {
@@ -166,7 +167,8 @@ export class Session {
     }
   }
 
-  // A member is only asked when something is under way and nothing has been heard: that tells a dead one from a slow one.
+  // A member is only asked when something is under way and nothing has been received: that distinguishes a dead one
+  // from a slow one.
   #checkSilence(): void {
     if (this.#calls + this.#streams === 0) return
     const { silenceMs, pingSpacingMs } = this.#calls > 0 ? calls : watches

@@ -2,9 +2,9 @@
  * The store over etcd: any number of servers on one cluster. What it does is in era.ts; this is what outlives an era.
  *
  * An era ends when etcd goes back in time, as when it is restored from a backup under running servers: what they have
- * read from it and told their clients is void then. The first that notices raises the offset of revisions above all that
- * it has told, which ends the era of all the others; each begins a new one, and readers of the old are told that its
- * revisions are gone. Until then everything fails with StoreRestored.
+ * read from it and sent to clients is void then. The first that notices raises the offset of revisions above all that
+ * it has handed out, which ends the era of all the others; each begins a new one, and readers of the old one learn that
+ * its revisions are gone. Until then everything fails with StoreRestored.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import {
@@ -32,16 +32,18 @@ import type { Tls } from './session.ts'
 export interface EtcdOptions {
   /** Members of one cluster, such as `https://10.0.0.1:2379`. The first that serves is used, the others stand by. */
   readonly endpoints: readonly string[]
-  /** Under which all keys lie; `/orch/` unless told otherwise. Ends in a slash, so that no prefix lies within another. */
+  /** Under which all keys lie; `/orch/` by default. Ends in a slash, so that no prefix lies within another. */
   readonly prefix?: string
   readonly tls?: Tls
   /** How long history is kept. */
   readonly historyMs: number
   /** How long any operation may take before it fails. */
   readonly deadlineMs?: number
-  /** Told what an administrator should know: a version of etcd with known faults, an etcd that went back in time. */
+  /**
+   * Called with what an administrator should know: a version of etcd with known faults, an etcd that went back in time.
+   */
   readonly onWarning?: (text: string) => void
-  /** Told why, once, when opening takes longer than a second. */
+  /** Called once with the reason when opening takes longer than a second. */
   readonly onWaiting?: (why: string) => void
 }
 
@@ -137,7 +139,7 @@ export class EtcdStore implements Store {
     for (let attempt = 0; !this.#closed; attempt++) {
       const pause = pauses[Math.min(attempt, pauses.length - 1)]
       await delay(pause, undefined, { signal: this.#connection.signal }).catch(() => {})
-      // A failure is tried again: while there is no new era, everything tells why.
+      // A failure is tried again: while there is no new era, every call fails with the reason.
       const era = await this.#beginEra(ended.revision).catch(() => undefined)
       if (era === undefined) continue
       this.#era = era
@@ -149,7 +151,7 @@ export class EtcdStore implements Store {
   readonly #warn = (text: string): void => this.#options.onWarning?.(text)
 }
 
-/** Each version that has known faults is told of once. */
+/** Warns once of each version that has known faults. */
 function warnOfFaults(warn: (text: string) => void): (version: string) => void {
   const seen = new Set<string>()
   return (version) => {

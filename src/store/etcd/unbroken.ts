@@ -1,7 +1,7 @@
 /**
- * Whether etcd still has the history that this process has read from it. A watch that is taken up again after a break
- * would not tell: on an etcd that was restored from a backup meanwhile it would wait until revisions are past those of
- * before, and go on as if nothing had happened. So the last event that was told is looked up at its revision.
+ * Whether etcd still has the history that this process has read from it. A watch that is resumed after a break would
+ * not notice: on an etcd that was meanwhile restored from a backup it would wait until revisions are past the old ones,
+ * and go on as if nothing had happened. So the last event that was reported is looked up at its revision.
  */
 import type { StoreRestored } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -10,13 +10,13 @@ import { decodeRange, type EtcdEvent, encodeRange, type KeyValue, methods } from
 
 export interface Known {
   readonly connection: Connection
-  /** The last event that etcd told; undefined: none yet. */
+  /** The last event that etcd reported; undefined: none yet. */
   readonly last: EtcdEvent | undefined
-  /** The highest revision that etcd has told, by its own count. */
+  /** The highest revision that etcd has reported, by its own count. */
   readonly etcdRevision: number
   /** A key to ask for where no event is known. */
   readonly anyKey: Uint8Array
-  /** Makes sure that etcd's revision is below one that it told: a read may be stale, so this writes. */
+  /** Checks whether etcd's revision is below one that it reported: a read may be stale, so this writes. */
   readonly isRolledBack: () => Promise<boolean>
   readonly restored: () => StoreRestored
 }

@@ -1,5 +1,5 @@
 /**
- * The changes under the prefix as etcd tells them, from a revision onward: whole revisions, in order, with their
+ * The changes under the prefix as etcd reports them, from a revision onward: whole revisions, in order, with their
  * previous values. Used by the feed, which never ends, and by readers of history, who stop when they have caught up.
  */
 import { type Batch, type Revision, RevisionGone, StoreError, StoreRestored } from '../store.ts'
@@ -77,12 +77,14 @@ function toBatch(space: KeySpace, events: readonly EtcdEvent[]): ToldBatch {
   return { changes, through, last }
 }
 
-/** etcd went back in time, or somebody has raised the offset because it did: what was told up to `told` is void. */
+/**
+ * etcd went back in time, or somebody has raised the offset because it did: what was handed out up to `told` is void.
+ */
 export function restored(told: Revision): StoreRestored {
   return new StoreRestored(
     told,
     told + 1,
-    'etcd went back in time, as when it is restored from a backup: everything is read from it anew',
+    'etcd went back in time, as when it is restored from a backup: everything is read from it again',
   )
 }
 

@@ -1,7 +1,7 @@
 /**
  * The store's side of its thread: sends requests, matches replies, and turns failures into the errors of the contract.
  * When the thread ends, however it ends, every request under way and every later one is rejected. That, and a write
- * that failed for good, is told to `onFailed`: nothing can be written from then on.
+ * that failed for good, is reported to `onFailed`: nothing can be written from then on.
  */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { StoreError, StoreFull } from '../store.ts'
@@ -18,7 +18,7 @@ export interface Receiver {
 export interface Listeners {
   /** The thread is gone. */
   onEnd(error: StoreError): void
-  /** Nothing can be written any more. Told for every write that fails so. */
+  /** Nothing can be written any more. Called for every write that fails so. */
   onFailed(error: StoreError): void
 }
 

@@ -26,7 +26,7 @@ export async function makeDirectory(directory: string): Promise<void> {
 }
 
 /**
- * For the one who has claimed the directory. Tells what to do where there is hardly any room left for a store that
+ * For the one who has claimed the directory. Warns where there is hardly any room left for a store that
  * exists: it can be read, and deleted from.
  */
 export async function checkDirectory(directory: string): Promise<string | undefined> {
@@ -56,8 +56,8 @@ async function layOutLockFile(path: string, scarce: string): Promise<void> {
 const lockFileBytes = 8192
 
 /**
- * Refuses a file that is not lmdb's, and makes one that was cut off as long as it says it is: reading past the end of
- * a mapped file ends the process, reading zeros is an error that can be told. A file that is absent or empty is new:
+ * Refuses a file that is not lmdb's, and makes one that was cut off as long as it says it is: reading past the end of a
+ * mapped file ends the process, reading zeros is an error that can be reported. A file that is absent or empty is new:
  * then it gives false.
  */
 async function checkFile(path: string): Promise<boolean> {

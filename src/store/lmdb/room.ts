@@ -78,7 +78,9 @@ export class Room {
     }
   }
 
-  /** Gives the error when there is no room, which may be only for a part of it; any other error is the end of writing. */
+  /**
+   * Gives the error when there is no room, which may be only for a part of it; any other error is the end of writing.
+   */
   #write(position: number, length: number): Error | undefined {
     try {
       for (let done = 0; done < length; ) done += writeSync(this.#file, zeros, done, length - done, position + done)
@@ -102,7 +104,7 @@ function usedBytes({ root }: Tables): number {
 /** Large values need pages that lie together, and pages just freed are not used at once: count on this part of them. */
 const usableShare = 4
 
-// lmdb tells these, but does not declare them.
+// lmdb returns these, but does not declare them.
 interface Tree {
   readonly treeBranchPageCount: number
   readonly treeLeafPageCount: number

@@ -46,13 +46,13 @@ export interface LmdbOptions {
   /** How long history is kept at least; five minutes if absent. */
   readonly historyMs?: number
   readonly clock?: StoreClock
-  /** Told when compaction or expiry fails; they are tried again. A warning of the process if absent. */
+  /** Called when compaction or expiry fails; they are tried again. A warning of the process if absent. */
   readonly onUpkeepError?: (error: Error) => void
-  /** Told what its owner should see to while the store works on: a disk that is full. */
+  /** Called with what its owner should take care of while the store works on: a disk that is full. */
   readonly onWarning?: (message: string) => void
   /**
-   * Told once when nothing can be written any more: the disk refused a write or a sync, or the thread is gone. Reads may
-   * go on. Only opening it anew, after a look at the disk, can tell what is there.
+   * Called once when nothing can be written any more: the disk refused a write or a sync, or the thread is gone. Reads
+   * may go on. Only opening it again, after a look at the disk, shows what is there.
    */
   readonly onFailed?: (error: StoreError) => void
 }
@@ -172,7 +172,7 @@ export class LmdbStore implements Store {
     this.#oldest = revision
     this.#tail.forget(revision)
     const sweep = this.#sweep.then(() => this.#sweepOut())
-    // The caller is told of a failure; the next compaction only waits for this one.
+    // The caller gets a failure; the next compaction only waits for this one.
     this.#sweep = sweep.catch(() => {})
     await sweep
   }

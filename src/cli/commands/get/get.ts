@@ -1,6 +1,6 @@
 /**
  * `orchctl get`: what is asked for is read from the words, fetched in that order, and printed as tables or documents.
- * One that cannot be had does not keep the others; what went wrong is told at the end.
+ * One that fails does not hold up the others; what went wrong is printed at the end.
  */
 import { UsageError } from '../../../base/flags.ts'
 import { discover } from '../../../client/discovery.ts'
