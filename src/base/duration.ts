@@ -10,7 +10,7 @@ const units: { readonly [unit: string]: number } = {
 }
 const form = /^(?:\d{1,12}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h))+$/
 
-/** Milliseconds; undefined when it is no duration. */
+/** Milliseconds; undefined when it is not a duration. */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0
   if (text.length > 64 || !form.test(text)) return undefined

@@ -54,6 +54,7 @@ export async function makePrivateDirectory(directory: string, ours: readonly str
   await chmod(directory, 0o700)
 }
 
+/** For `catch`: turns the error with this code (`ENOENT`) into undefined, and throws any other. */
 export function ignoring(code: string): (error: unknown) => undefined {
   return (error) => {
     if ((error as NodeJS.ErrnoException).code !== code) throw error

@@ -5,6 +5,7 @@
  * closest known flag.
  */
 
+/** The user wrote something wrong; the message says what, in one line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -44,6 +45,7 @@ export function toggle(name: string, help: string): Flag<boolean> {
 
 export const text = (value: string): string => value
 
+/** `true` or `false`. */
 export function readBoolean(value: string): boolean {
   if (value !== 'true' && value !== 'false') throw new UsageError(`${JSON.stringify(value)} is not true or false`)
   return value === 'true'
@@ -65,6 +67,7 @@ export interface CommandLine<F extends Flags> {
   readonly words: readonly string[]
 }
 
+/** Reads flags and words, in any order. Throws UsageError. */
 export function parseCommandLine<F extends Flags>(flags: F, args: readonly string[]): CommandLine<F> {
   const { given, words } = scan(flags, args)
   const read = Object.entries(flags).map(([option, flag]) => [option, readFlag(flag, given.get(flag.name))])
@@ -171,6 +174,7 @@ function readFlag(flag: Flag<unknown>, text: string | undefined): unknown {
   }
 }
 
+/** The flags as a table for `--help`, with their defaults. */
 export function helpText(flags: Flags): string {
   const all = Object.values(flags)
   const lettered = all.some(({ letter }) => letter !== '')

@@ -17,6 +17,7 @@ const stretchMs = 5
 /** How much work is done before the clock is read again. */
 const unitsBetweenLooks = 2000
 
+/** The pace of one piece of work, such as a request. */
 export class Pace {
   #since = performance.now()
   #units = 0

@@ -13,6 +13,7 @@ import {
 } from '../codec/stored.ts'
 import { formatVersion } from '../model/resource-version.ts'
 
+/** One object as it is kept: its bytes, and what selectors ask for. */
 export class CachedObject implements VersionedJson {
   readonly key: string
   readonly revision: number

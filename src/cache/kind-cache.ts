@@ -23,6 +23,7 @@ const maxIndexes = 16
 /** An index gives its objects at once and unsorted; for more than this many, all objects are looked at in turn. */
 const maxIndexed = 5000
 
+/** All objects of one kind, its latest events, and its watchers. */
 export class KindCache {
   /** All keys of the kind start with it. */
   readonly prefix: string
@@ -377,6 +378,7 @@ export function weight({ object }: CacheEvent): number {
   return 2 * object.json.length
 }
 
+/** Whether the object of an event lies where the selection looks: its namespace and name, not its labels. */
 export function concerns(event: CacheEvent, { namespace, name }: Selection): boolean {
   return (
     (namespace === undefined || event.object.namespace === namespace) &&

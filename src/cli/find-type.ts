@@ -6,13 +6,14 @@
 import { UsageError } from '../base/flags.ts'
 import type { DiscoveredType, DiscoveredTypes } from '../client/discovery.ts'
 
+/** The type that a word names: its plural, kind or short name, with or without a group. Throws UsageError. */
 export function findType({ types, failures }: DiscoveredTypes, word: string): DiscoveredType {
   const dot = word.indexOf('.')
   const name = (dot < 0 ? word : word.slice(0, dot)).toLowerCase()
   const candidates = dot < 0 ? types : types.filter((type) => isIn(type, word.slice(dot + 1)))
   const found = waysToName.map((fits) => candidates.find((type) => fits(type, name))).find((type) => type !== undefined)
   if (found !== undefined) return found
-  const unknown = failures.map((failure) => `; not known is ${failure}`).join('')
+  const unknown = failures.map((failure) => `; could not look in ${failure}`).join('')
   throw new UsageError(`the server doesn't have a resource type ${JSON.stringify(dot < 0 ? word : name)}${unknown}`)
 }
 

@@ -17,6 +17,7 @@ export interface Target {
   readonly name: string | undefined
 }
 
+/** What the words after `get` name: types, or objects by type and name. Throws UsageError. */
 export function readWanted(words: readonly string[]): Wanted[] {
   if (words.some((word) => word.includes('/'))) return words.map((word) => readPair(word, words))
   const [types = '', ...names] = words

@@ -6,6 +6,7 @@ import { parseNative } from '../model/native-json.ts'
 
 const longDigits = /\d{16}/
 
+/** Parses what the server sent; integers beyond 2^53 become bigint. */
 export function parseJson(text: string): unknown {
   return parseNative(text, longDigits.test(text) ? exactInteger : undefined)
 }
@@ -16,6 +17,7 @@ function exactInteger(_key: string, value: unknown, context?: { source?: string 
   return /^-?\d{1,40}$/.test(source) ? BigInt(source) : value
 }
 
+/** Writes a value, bigints included. */
 export function stringifyJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? rawJson(member) : member))
 }

@@ -30,12 +30,14 @@ export function typeName({ group, plural }: ResourceType): string {
   return group === '' ? plural : `${plural}.${group}`
 }
 
+/** Where all objects of a type are, or those of a namespace. */
 export function collectionPath(type: ResourceType, namespace: string | undefined): string {
   const prefix = type.group === '' ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`
   if (!type.namespaced || namespace === undefined) return `${prefix}/${type.plural}`
   return `${prefix}/namespaces/${segment(namespace)}/${type.plural}`
 }
 
+/** Where one object or its sub-resource is. Throws TypeError where a name is missing or cannot be part of a path. */
 export function objectPath(type: ResourceType, { namespace, name }: ObjectName, subresource = ''): string {
   if (type.namespaced && namespace === undefined)
     throw new TypeError(`${typeName(type)} "${name}" is in a namespace: which one was not said`)
@@ -43,7 +45,7 @@ export function objectPath(type: ResourceType, { namespace, name }: ObjectName, 
   return subresource === '' ? path : `${path}/${subresource}`
 }
 
-/** What can be no part of a path. */
+/** What cannot be part of a path. */
 export class NameError extends TypeError {
   override readonly name = 'NameError'
 }

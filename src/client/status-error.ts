@@ -4,6 +4,7 @@ import type { Status } from '../model/api-error.ts'
 import { isObject, type Json } from '../model/json.ts'
 import { parseJson } from './json.ts'
 
+/** The server said no, with this Status. */
 export class StatusError extends Error {
   override readonly name = 'StatusError'
   readonly status: Status

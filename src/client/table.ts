@@ -44,6 +44,7 @@ const accept = [
   'application/json',
 ].join(',')
 
+/** One object as a table of one row. */
 export async function getTable(
   client: Client,
   type: ResourceType,
@@ -109,6 +110,7 @@ interface Body {
   readonly items?: readonly ApiObject[] | null
 }
 
+/** The table in an answer; an answer that is not a table becomes one of names and ages. */
 export function readTable(body: Body, now = Date.now()): Table {
   const resourceVersion = body.metadata?.resourceVersion ?? ''
   if (body.kind === 'Table') return { columns: body.columnDefinitions ?? [], rows: body.rows ?? [], resourceVersion }

@@ -1,6 +1,6 @@
 /**
  * One pass over JSON text for what the native parser hides. It does not check the grammar (the parser does): on text
- * that is no JSON it may say anything, but it always ends, in time linear in the text.
+ * that is not JSON it may say anything, but it always ends, in time linear in the text.
  */
 import { shorten } from '../base/shorten.ts'
 import { type ApiError, badRequest, entityTooLarge } from '../model/api-error.ts'
@@ -34,6 +34,7 @@ export const maxDuplicates = 100
 
 const longExponent = /[eE][-+]?\d{3}/
 
+/** Looks through the text once, before it is parsed. Throws 400 or 413 for what no body may be. */
 export function scanJson(text: string): Scan {
   const levels: Level[] = []
   const duplicates: string[] = []
@@ -109,14 +110,17 @@ function endOfString(text: string, start: number): number {
   return i
 }
 
+/** Half of a pair of surrogates: no UTF-8 could carry it. */
 export function loneSurrogate(sequence: string): ApiError {
   return badRequest(`the body holds half of a surrogate pair: ${sequence}`)
 }
 
+/** The document has more values than an object may hold. */
 export function tooManyValues(): ApiError {
   return entityTooLarge(`Request entity too large: limit is ${maxValues} values, counting members and elements`)
 }
 
+/** The document is nested deeper than an object may be. */
 export function tooDeep(): ApiError {
   return badRequest(`the body is nested deeper than ${maxDepth} levels`)
 }

@@ -21,6 +21,7 @@ export interface ParsedJson {
   readonly duplicates: readonly string[]
 }
 
+/** Parses a document strictly. Throws 400 with the place of what is wrong. */
 export function parseJson(bytes: Buffer): ParsedJson {
   return atOnce(parseSteps(bytes))
 }
@@ -159,6 +160,7 @@ function isOrderedObject(object: JsonObject, room: number): boolean {
   return true
 }
 
+/** The keys of an object in the order of their UTF-8 bytes, as maps are written out. */
 export function sortedKeys(object: JsonObject): string[] {
   return sortUtf8(Object.keys(object))
 }

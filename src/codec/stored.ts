@@ -33,7 +33,7 @@ const format = 2
 const headerStart = 14
 const emptyHeader = '{}'
 
-/** What the store holds is no object that this program can read. */
+/** What the store holds is not an object that this program can read. */
 export class UnreadableValue extends Error {
   override readonly name: string = 'UnreadableValue'
 }

@@ -25,6 +25,7 @@ const noNumber = /^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/
 /** Longer texts that look like numbers are text: no number that is kept has as many digits. */
 const longestNumber = 400
 
+/** The value of a scalar without quotes: that of a known word, a number, or else the text itself. */
 export function plainScalar(text: string): Scalar {
   if (text.length <= longestWord) {
     const word = words.get(text)

@@ -169,7 +169,7 @@ class Reader {
 
   #key(): string {
     const key = this.#node()
-    // A key is no value: it is counted with what it names.
+    // A key is not counted as a value: it counts with what it names.
     this.#count--
     if (typeof key === 'object') throw badRequest(`a key of a map must be a text: ${pathText(this.#place, '?')}`)
     return String(key)

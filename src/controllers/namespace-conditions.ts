@@ -16,10 +16,12 @@ export interface Sweep {
 
 export type Condition = NonNullable<NonNullable<Namespace['status']>['conditions']>[number]
 
+/** A sweep that has not found anything yet; `undiscovered` are the types that discovery failed for. */
 export function newSweep(undiscovered: readonly string[]): Sweep {
   return { undiscovered, failures: [], remaining: new Map(), finalizers: new Map() }
 }
 
+/** Whether nothing is left, as far as everything could be looked at. */
 export function isEmpty({ undiscovered, failures, remaining }: Sweep): boolean {
   return undiscovered.length === 0 && failures.length === 0 && remaining.size === 0
 }
@@ -31,6 +33,7 @@ interface Finding {
   readonly message: string
 }
 
+/** The five conditions of the API, each with what the sweep found or that all is well. */
 export function conditionsOf({ undiscovered, failures, remaining, finalizers }: Sweep): Finding[] {
   return [
     finding('NamespaceDeletionDiscoveryFailure', undiscovered, {

@@ -10,7 +10,7 @@ import type { Namespace } from '../kinds/core/namespace.ts'
 import type { ServiceAccount } from '../kinds/core/service-account.ts'
 import { defaultAccount } from '../model/service-account.ts'
 import { follow, type Loop } from './loop.ts'
-import type { Outcome } from './work-queue.ts'
+import type { StepOutcome } from './work-queue.ts'
 
 export const serviceAccounts: ResourceType<ServiceAccount> = {
   group: '',
@@ -37,7 +37,7 @@ export function serviceAccountLoop(parts: ServiceAccountLoopParts): Loop {
   }
 }
 
-async function reconcile(parts: ServiceAccountLoopParts, namespace: string, signal: AbortSignal): Promise<Outcome> {
+async function reconcile(parts: ServiceAccountLoopParts, namespace: string, signal: AbortSignal): Promise<StepOutcome> {
   const found = parts.namespaces.get({ name: namespace })
   if (found === undefined || found.metadata.deletionTimestamp !== undefined) return 'done'
   if (parts.accounts.get({ namespace, name: defaultAccount }) !== undefined) return 'done'

@@ -18,7 +18,7 @@ import type { Pod } from '../kinds/core/pod.ts'
 import type { ApiObject } from '../model/object.ts'
 import { follow, type Loop } from './loop.ts'
 import { unlessGone } from './unless-gone.ts'
-import type { Outcome } from './work-queue.ts'
+import type { StepOutcome } from './work-queue.ts'
 
 const core = { group: '', version: 'v1' }
 export const claims: ResourceType<PersistentVolumeClaim> = {
@@ -70,7 +70,7 @@ async function reconcile<T extends ApiObject>(
   parts: ProtectionParts<T>,
   object: T,
   { isUsed, signal }: Step<T>,
-): Promise<Outcome> {
+): Promise<StepOutcome> {
   const { finalizers = [], deletionTimestamp } = object.metadata
   const isProtected = finalizers.includes(parts.finalizer)
   const isGoing = deletionTimestamp !== undefined

@@ -26,7 +26,7 @@ import { handleUpdate } from './verbs/update.ts'
 import { handleWatch } from './verbs/watch.ts'
 import type { WatchMetrics } from './watch-metrics.ts'
 
-/** Handles a path that is no resource; gives false when it is not this one's. */
+/** Handles a path that is not a resource; returns false for paths of others. */
 export type PathHandler = (exchange: Exchange, info: PathInfo) => false | void | Promise<void>
 
 export interface Routes {
@@ -50,6 +50,7 @@ const handlers: { readonly [V in Verb]: Handler } = {
   deletecollection: handleDeleteCollection,
 }
 
+/** The step that finds what a path names and calls the handler of its verb. */
 export function dispatch({ catalogue, paths, admission, watchMetrics, arrival }: Routes): Step {
   const aside = new Aside()
   const handle = (exchange: Exchange, info: ResourceInfo, served: ServedType | undefined) => {
@@ -129,7 +130,7 @@ function isAddressed(verb: Verb, name: string): boolean {
   return verb === 'watch' || ofOne.has(verb) === (name !== '')
 }
 
-/** No object can have a name that is no segment of a path, so there is none to look for. */
+/** Every name is one segment of a path, so there is no object to look for. */
 function assertName(name: string): void {
   const [fault] = checkPathSegment(name)
   if (fault !== undefined) throw badRequest(`the name ${JSON.stringify(shorten(name, 100))} is invalid: ${fault}`)
@@ -141,6 +142,7 @@ function resourceOf(served: ServedType, { subresource }: ResourceInfo): Resource
   return subresource === '' ? served : (served.views.get(subresource) ?? served)
 }
 
+/** 405: there is something at this path, but it does not have this verb. */
 export function notAllowed(): ApiError {
   return new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
 }

@@ -7,6 +7,7 @@ import { type ParsedSelection, parseSelection } from '../registry/selection.ts'
 import { text, wholeNumber } from './query.ts'
 import type { ResourceRequest } from './resource-request.ts'
 
+/** Which objects a request means: by its path and its two selectors. */
 export function readSelection({ info, resource }: ResourceRequest): ParsedSelection {
   return parseSelection(resource, {
     namespace: info.namespace === '' ? undefined : info.namespace,
@@ -16,6 +17,7 @@ export function readSelection({ info, resource }: ResourceRequest): ParsedSelect
   })
 }
 
+/** Everything that the query of a list says. */
 export function readListQuery(request: ResourceRequest): ListQuery {
   const { exchange, info, resource } = request
   const { query } = info

@@ -15,6 +15,7 @@ import { readContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { fieldValidation } from './write-options.ts'
 
+/** The body of a create or update. */
 export async function readObjectBody(exchange: Exchange, resource: Served): Promise<ApiObject> {
   const { value, duplicates } = await readContent(exchange)
   await exchange.pace.rest()
@@ -97,10 +98,12 @@ function unknownFields({ unknown }: Pick<Completed, 'unknown'>): string[] {
   return unknown.slice(0, maxTold).map((path) => `unknown field "${shorten(path, longestPath)}"`)
 }
 
+/** Fields that a document names twice, in the words of a fault. */
 export function duplicateFields(paths: readonly string[]): string[] {
   return paths.slice(0, maxTold).map((path) => `duplicate field "${shorten(path, longestPath)}"`)
 }
 
+/** Refuses the request, warns, or says nothing, as `fieldValidation` wants; `refuse` makes the error. */
 export function reportFields(exchange: Exchange, faults: readonly string[], refuse: (why: string) => Error): void {
   if (faults.length === 0) return
   const mode = fieldValidation(exchange.info.query)

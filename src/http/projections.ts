@@ -50,6 +50,7 @@ export interface View<T extends Viewed = Viewed> {
   readonly include: 'None' | 'Metadata' | 'Object'
 }
 
+/** The view that a request asks for; throws 400 for a wrong `includeObject`. */
 export function openView<T extends Viewed>(resource: T, projection: Projection, query: URLSearchParams): View<T> {
   const include = query.get('includeObject') || 'Metadata'
   if (projection.as === 'Table' && include !== 'None' && include !== 'Metadata' && include !== 'Object') {

@@ -2,7 +2,10 @@
 import { shorten } from '../base/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
 
-/** A whole number of 64 bits; undefined when the parameter is not sent. One that no count reaches is as good as the next. */
+/**
+ * A whole number of 64 bits; undefined when the parameter is not sent. Numbers beyond 2^53 are cut to that: no count
+ * reaches it.
+ */
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
   if (text === null) return undefined
@@ -11,6 +14,7 @@ export function wholeNumber(query: URLSearchParams, name: string): number | unde
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
+/** The parameter, or '' where it is not sent. */
 export function text(query: URLSearchParams, name: string): string {
   return query.get(name) ?? ''
 }

@@ -3,7 +3,7 @@
  *
  *   /api/v1/namespaces/a/configmaps/b        get configmaps b in a
  *   /apis/storage.orch.io/v1/storageclasses  list storageclasses
- *   /livez                                   a path that is no resource
+ *   /livez                                   a path that is not a resource
  */
 import { badRequest, noSuchPath } from '../model/api-error.ts'
 import type { Verb } from '../model/verb.ts'

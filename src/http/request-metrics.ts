@@ -1,6 +1,6 @@
 /**
  * What is counted of requests: how many, how long they took, how large the answers were, how many are under way.
- * Requests for what nobody serves are counted together: a path that a client made up is no label.
+ * Requests for what nobody serves are counted together: a path that a client made up does not become a label.
  */
 import type { Clock } from '../base/clock.ts'
 import type { Served } from '../registry/served.ts'
@@ -90,7 +90,7 @@ export class RequestMetrics {
     const { served, info, status } = exchange
     const known = served === undefined ? this.#unknown : this.#seriesOfType(served)
     const dryRun = info?.query.has('dryRun') ? 'All' : ''
-    // The sub-resource is one that is served: its name is no invention of the client's.
+    // The sub-resource is one that is served: its name was not made up by the client.
     const place = served === undefined || !info?.resource ? '' : `${scopeOf(info)}/${info.subresource}`
     const key = `${info?.verb ?? ''}/${place}/${dryRun}/${status}`
     const series = known.get(key)

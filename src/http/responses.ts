@@ -11,6 +11,7 @@ const compressFrom = 128 * 1024
 const gzipOptions = { level: constants.Z_BEST_SPEED }
 const gzipAsync = promisify(gzip)
 
+/** A Status, in the form that was negotiated. */
 export async function sendStatus(exchange: Exchange, code: number, status: Status): Promise<void> {
   await sendBytes(exchange, code, Buffer.from(stringifyJson(status as unknown as JsonObject)))
 }
@@ -20,7 +21,9 @@ export async function sendObject(exchange: Exchange, code: number, object: ApiOb
   await sendBytes(exchange, code, Buffer.from(stringifyJson(asJson(object))))
 }
 
-/** A JSON document as the server holds it: at once, where it need neither be turned into another form nor compressed. */
+/**
+ * A JSON document as the server holds it: at once, where it need neither be turned into another form nor compressed.
+ */
 export function sendBytes(exchange: Exchange, code: number, json: Buffer): void | Promise<void> {
   const { form } = exchange
   if (form.encode !== undefined || wantsGzip(exchange, json.length)) return sendTurned(exchange, code, json)
@@ -45,11 +48,12 @@ async function sendEncoded(exchange: Exchange, code: number, body: Buffer): Prom
   exchange.send(code, form.mediaType, compressed)
 }
 
+/** Plain text, for what people read. */
 export function sendText(exchange: Exchange, code: number, text: string): void {
   exchange.send(code, 'text/plain; charset=utf-8', Buffer.from(text))
 }
 
-/** For paths that are no resources and that nobody serves. */
+/** For paths that are neither resources nor served otherwise. */
 export function sendPageNotFound(exchange: Exchange): void {
   sendText(exchange, 404, '404 page not found\n')
 }
@@ -107,6 +111,7 @@ function wantsGzip(exchange: Exchange, size: number): boolean {
   return size >= compressFrom && acceptsGzip(exchange)
 }
 
+/** Whether the client takes gzip, and does not refuse it with `q=0`. */
 export function acceptsGzip({ headers }: Exchange): boolean {
   return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(headers?.all('accept-encoding').join(',') ?? '')
 }

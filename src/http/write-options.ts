@@ -20,13 +20,14 @@ export interface WriteOptions {
 const longestManager = 128
 
 export interface OptionsCheck {
-  /** The options kind that errors speak of: CreateOptions, UpdateOptions, PatchOptions. */
+  /** The kind of options that errors name: CreateOptions, UpdateOptions, PatchOptions. */
   readonly kind: string
   readonly vendor: Vendor
   /** What else is wrong with the options. */
   readonly faults: readonly FieldError[]
 }
 
+/** Reads and checks the options of a write. Throws 422 with all faults at once. */
 export function readWriteOptions(query: URLSearchParams, { kind, vendor, faults }: OptionsCheck): WriteOptions {
   const errors = [...faults, ...checkDryRun(query), ...checkManager(query), ...checkValidation(query)]
   if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind }, '', errors)

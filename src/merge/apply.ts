@@ -62,6 +62,7 @@ export type Applied =
     }
   | { readonly outcome: 'conflict'; readonly conflicts: readonly FieldConflict[] }
 
+/** Applies a configuration over the live object. A conflict is a value, not an error. */
 export function applyObject(request: ApplyRequest): Applied {
   return atOnce(applySteps(request))
 }

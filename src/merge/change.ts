@@ -26,6 +26,7 @@ export interface Changes extends Comparison {
   readonly touched: FieldSet
 }
 
+/** The comparison with what is derived from it. */
 export function changesOf(comparison: Comparison): Changes {
   const set = changedBy(comparison)
   return { ...comparison, set, touched: union(set, comparison.removed) }

@@ -20,6 +20,7 @@ export interface Comparison {
 export const unchanged: Comparison = { added: emptySet, modified: emptySet, removed: emptySet }
 const modifiedHere: Comparison = { ...unchanged, modified: justHere }
 
+/** Whether the comparison found nothing. */
 export function isUnchanged({ added, modified, removed }: Comparison): boolean {
   return isEmpty(added) && isEmpty(modified) && isEmpty(removed)
 }

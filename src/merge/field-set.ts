@@ -28,6 +28,7 @@ const noChildren: ReadonlyMap<string, FieldSet> = new Map()
 export const emptySet: FieldSet = { member: false, children: noChildren }
 export const justHere: FieldSet = { member: true, children: noChildren }
 
+/** Whether nothing is in the set. */
 export function isEmpty(set: FieldSet): boolean {
   return !set.member && set.children.size === 0
 }
@@ -128,6 +129,7 @@ export function covers(a: FieldSet, b: FieldSet): boolean {
   return true
 }
 
+/** Whether both hold the same fields. */
 export function sameSet(a: FieldSet, b: FieldSet): boolean {
   if (a === b) return true
   if (a.member !== b.member || a.children.size !== b.children.size) return false

@@ -24,6 +24,7 @@ const maxCopiedBytes = 3 * 1024 * 1024
 const maxShifted = 500_000_000
 const maxUnknownMembers = 100
 
+/** The operations of a patch. Throws 400 for what is not one, 413 for too many. */
 export function parseJsonPatch(value: Json): PatchOperation[] {
   if (!Array.isArray(value)) throw malformed(`expected a list of operations, got ${typeName(value)}`)
   if (value.length > maxOperations)
@@ -91,6 +92,7 @@ interface Draft {
   shifted: number
 }
 
+/** Applies all operations in order, to a copy. Throws 422 where one does not fit. */
 export function applyJsonPatch(document: Json, operations: readonly PatchOperation[]): Json {
   const draft: Draft = { root: document, ours: new Set(), copiedBytes: 0, shifted: 0 }
   for (const operation of operations) applyOperation(draft, operation)

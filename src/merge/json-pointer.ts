@@ -18,6 +18,7 @@ export function parsePointer(text: string): Pointer | undefined {
   return text.slice(1).split('/').map(unescapeToken)
 }
 
+/** The pointer as text, quoted and shortened for messages. */
 export function formatPointer(pointer: Pointer): string {
   const text = pointer.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
   return JSON.stringify(text.length > longestShown ? `${shorten(text, longestShown)}...` : text)
@@ -38,6 +39,7 @@ export function step(value: Json, token: string): Json | undefined {
   return index === undefined ? undefined : value[index]
 }
 
+/** What the pointer leads to; undefined when there is nothing. */
 export function find(value: Json, pointer: Pointer): Json | undefined {
   let found: Json | undefined = value
   for (const token of pointer) {

@@ -18,6 +18,7 @@ import { statedSet } from './stated-set.ts'
 const defaultManagers = new Set(['orchctl', 'kubectl'])
 const maxAnnotationBytes = 256 * 1024
 
+/** Whether this manager is one whose client-side applies are taken over. */
 export function followsLastApplied({ name }: Writer): boolean {
   return defaultManagers.has(name)
 }
@@ -45,12 +46,12 @@ export function lastAppliedSet(schema: ObjectSchema, live: JsonObject, vendor: V
     const changes = compare(schema, config, live)
     return difference(difference(statedSet(schema, config), changedBy(changes)), changes.removed)
   } catch (error) {
-    if (error instanceof ApiError) return emptySet // an annotation that is no configuration of this kind grants nothing
+    if (error instanceof ApiError) return emptySet // an annotation that is not a configuration of this kind grants nothing
     throw error
   }
 }
 
-/** The annotation is a user's text: one that is no object grants nothing. */
+/** The annotation is a user's text: one that is not an object grants nothing. */
 function readConfig(text: string): JsonObject | undefined {
   try {
     const { value } = parseJson(Buffer.from(text))
@@ -61,7 +62,9 @@ function readConfig(text: string): JsonObject | undefined {
   }
 }
 
-/** The object with its annotation, if it has one, brought up to this configuration; without it when it grew too large. */
+/**
+ * The object with its annotation, if it has one, brought up to this configuration; without it when it grew too large.
+ */
 export function withLastApplied(object: JsonObject, config: JsonObject, vendor: Vendor): JsonObject {
   if (lastAppliedOf(object, vendor) === undefined) return object
   const key = annotationKey(vendor)

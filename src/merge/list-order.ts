@@ -12,10 +12,12 @@ import { isObject, type Json, own } from '../model/json.ts'
 export type Identity = string | undefined
 export type Identify = (element: Json) => Identity
 
+/** Elements that are scalars are identified by their value. */
 export function identifyScalar(value: Json | undefined): Identity {
   return value === undefined || value === null || typeof value === 'object' ? undefined : `${typeof value} ${value}`
 }
 
+/** Elements that are objects are identified by one of their fields. */
 export function identifyBy(key: string): Identify {
   return (element) => (isObject(element) ? identifyScalar(own(element, key)) : undefined)
 }
@@ -38,6 +40,7 @@ export function arrange(
   })
 }
 
+/** Whether all of `part` occurs in `whole` in the same order. */
 export function isSubsequence(part: readonly Identity[], whole: readonly Identity[]): boolean {
   let found = 0
   for (const identity of whole) if (found < part.length && part[found] === identity) found++

@@ -115,6 +115,7 @@ function identity({ name, operation, apiVersion, subresource }: ManagerId): stri
   return JSON.stringify([name, operation, operation === 'Apply' ? '' : apiVersion, subresource])
 }
 
+/** Whether both are entries of one manager: see `identity`. */
 export function sameManager(a: ManagerId, b: ManagerId): boolean {
   return (
     a.name === b.name &&

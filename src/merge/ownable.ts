@@ -1,4 +1,6 @@
-/** What can be owned at all: not what names an object, not what the server decides, not what a way of writing resets. */
+/**
+ * What can be owned at all: not what names an object, not what the server decides, not what a way of writing resets.
+ */
 
 import type { FieldPath } from '../model/field-error.ts'
 import { isObject, type JsonObject, own } from '../model/json.ts'
@@ -25,6 +27,7 @@ const neverOwned: FieldSet = setOf(
   ...systemMetadata.map((name) => ['f:metadata', `f:${name}`]),
 )
 
+/** Without the fields that nobody can own. */
 export function ownable(fields: FieldSet): FieldSet {
   return difference(fields, neverOwned)
 }
@@ -34,7 +37,9 @@ export function writable(fields: FieldSet, readOnly: readonly string[]): FieldSe
   return readOnly.length === 0 ? fields : differenceBelow(fields, setOf(...readOnly.map(stepsOf)))
 }
 
-/** A configuration without what this way of writing resets: it is not merged, so that no value in it can be at fault. */
+/**
+ * A configuration without what this way of writing resets: it is not merged, so that no value in it can be at fault.
+ */
 export function withoutReadOnly(config: JsonObject, readOnly: readonly string[]): JsonObject {
   return readOnly.reduce((rest, path) => withoutMember(rest, path.split('.')), config)
 }
@@ -51,6 +56,7 @@ function stepsOf(path: FieldPath): string[] {
   return path.split('.').map((name) => `f:${name}`)
 }
 
+/** A comparison without the fields that this way of writing resets. */
 export function writableChanges(changes: Comparison, readOnly: readonly string[]): Comparison {
   if (changes === unchanged || readOnly.length === 0) return changes
   return {
@@ -60,7 +66,7 @@ export function writableChanges(changes: Comparison, readOnly: readonly string[]
   }
 }
 
-/** The object as merging sees it: the record of its managers is no part of it. */
+/** The object as merging sees it: without the record of its managers. */
 export function withoutManagers(object: ApiObject): JsonObject {
   if (object.metadata.managedFields === undefined) return asJson(object)
   const { managedFields: _, ...metadata } = object.metadata

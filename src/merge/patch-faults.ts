@@ -5,7 +5,7 @@
  *   inapplicable  422  a well-formed patch that does not fit the object: no such place, a test that fails
  *   invalidPatch  422  the object that the patch would make is not one of its kind; the cause names `patch`
  *
- * A media type that is no patch (415) and an object that is not there (404) come before any of these.
+ * A media type that is not a patch (415) and an object that is not there (404) come before any of these.
  */
 import { ApiError, badRequest } from '../model/api-error.ts'
 import { causeOf, type FieldError, summary } from '../model/field-error.ts'
@@ -30,7 +30,9 @@ export function parsePatchObject(value: Json): JsonObject {
   return value
 }
 
-/** What to throw when the object that a patch made cannot be read: a value of a wrong type is the fault of the patch. */
+/**
+ * What to throw when the object that a patch made cannot be read: a value of a wrong type is the fault of the patch.
+ */
 export function patchFault(error: unknown): unknown {
   return error instanceof ApiError && error.code === 400 ? invalidPatch(error.message) : error
 }

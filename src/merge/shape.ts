@@ -8,11 +8,13 @@ import type { AnySchema, ListSchema, MapSchema, ObjectSchema, Schema } from '../
 
 export type Membered = ObjectSchema | MapSchema | AnySchema
 
+/** Whether its members are owned one by one. */
 export function hasMembers(schema: Schema): schema is Membered {
   if (schema.type === 'any') return schema.granular === true
   return (schema.type === 'object' || schema.type === 'map') && !schema.atomic
 }
 
+/** Whether its elements are owned one by one. */
 export function hasElements(schema: Schema): schema is ListSchema {
   return schema.type === 'list' && schema.list !== 'atomic'
 }
@@ -20,6 +22,7 @@ export function hasElements(schema: Schema): schema is ListSchema {
 /** What the keys of an open object hold that its schema does not describe. */
 const undescribed: AnySchema = { type: 'any', granular: true }
 
+/** The schema of a member, also of one that is not described. */
 export function memberSchema(schema: Membered, name: string): Schema {
   if (schema.type === 'map') return schema.values
   return schema.type === 'object' && Object.hasOwn(schema.fields, name) ? schema.fields[name]!.schema : undescribed

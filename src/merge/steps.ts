@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { parseNative } from '../model/native-json.ts'
 import type { ListSchema } from '../schema/schema.ts'
 
+/** The step to a field, as managedFields write it: `f:spec`. */
 export function fieldStep(name: string): string {
   return `f:${name}`
 }

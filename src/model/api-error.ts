@@ -25,6 +25,7 @@ export interface Status {
   code?: number
 }
 
+/** Thrown anywhere below a request; `steps/answer-errors.ts` turns it into the answer. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: number
@@ -39,6 +40,7 @@ export class ApiError extends Error {
   }
 }
 
+/** The Status that an error is answered with. */
 export function failure(error: ApiError): Status {
   return {
     kind: 'Status',
@@ -52,6 +54,7 @@ export function failure(error: ApiError): Status {
   }
 }
 
+/** The Status of something that was done, such as a deletion. */
 export function success(details: StatusDetails): Status {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
 }
@@ -95,6 +98,7 @@ export function unreadable(resource: ResourceRef, name: string, why: string): Ap
   return new ApiError(500, 'InternalError', message, detailsOf(resource.group, resource.plural, name))
 }
 
+/** For paths at which nothing is served: the answer is that of an unknown resource. */
 export function noSuchPath(): ApiError {
   return new ApiError(404, 'NotFound', 'the server could not find the requested resource', {})
 }
@@ -103,6 +107,7 @@ export function notAcceptable(offered: readonly string[]): ApiError {
   return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
 }
 
+/** The client took too long to send its request. */
 export function requestTimeout(message: string): ApiError {
   return new ApiError(408, 'Timeout', message)
 }
@@ -116,6 +121,7 @@ export function alreadyExists(resource: ResourceRef, name: string): ApiError {
   )
 }
 
+/** Every name that was generated for the object is taken. */
 export function generateNameTaken(resource: ResourceRef, name: string): ApiError {
   const message = `${qualified(resource)} "${name}" already exists, the server was not able to generate a unique name for the object`
   return new ApiError(409, 'AlreadyExists', message, {
@@ -129,6 +135,7 @@ export function conflict(resource: ResourceRef, name: string, why: string): ApiE
   return new ApiError(409, 'Conflict', message, detailsOf(resource.group, resource.plural, name))
 }
 
+/** The version that was asked for is no longer kept: the client must list again. */
 export function expired(message: string): ApiError {
   return new ApiError(410, 'Expired', message)
 }
@@ -141,6 +148,7 @@ export function unsupportedMediaType(message: string): ApiError {
   return new ApiError(415, 'UnsupportedMediaType', message)
 }
 
+/** The object breaks the rules of its kind: the first faults are listed as causes. */
 export function invalidObject(kind: KindRef, name: string, errors: readonly FieldError[]): ApiError {
   const full = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
   const shown = shorten(name, longestName)
@@ -167,14 +175,17 @@ export function internalError(message: string, options?: ErrorOptions): ApiError
   )
 }
 
+/** The server cannot answer at this moment; clients try again by themselves. */
 export function serviceUnavailable(message: string, retryAfterSeconds = 1, options?: ErrorOptions): ApiError {
   return new ApiError(503, 'ServiceUnavailable', message, { retryAfterSeconds }, options)
 }
 
+/** The answer would come too late. Without `retryAfterSeconds` clients do not repeat the request by themselves. */
 export function timeout(message: string, details: StatusDetails = {}, options?: ErrorOptions): ApiError {
   return new ApiError(504, 'Timeout', message, details, options)
 }
 
+/** The store has no room: only deletions are accepted. */
 export function insufficientStorage(message: string, options?: ErrorOptions): ApiError {
   return new ApiError(507, 'InsufficientStorage', message, { retryAfterSeconds: 5 }, options)
 }

@@ -9,6 +9,7 @@ export function noteKey(key: string): void {
   if (!made && key.includes('\\')) made = true
 }
 
+/** Whether the native parser may confuse keys from now on. */
 export function backslashKeysWereMade(): boolean {
   return made
 }

@@ -8,10 +8,12 @@ import type { Json } from './json.ts'
 /** Where a field is: `spec.ports[0].name`, `data[a key]`. */
 export type FieldPath = string
 
+/** The path of a field within another: `spec` and `ports` is `spec.ports`. */
 export function child(path: FieldPath, name: string): FieldPath {
   return path === '' ? name : `${path}.${name}`
 }
 
+/** The path of an element or key: `spec.ports` and 0 is `spec.ports[0]`. */
 export function at(path: FieldPath, key: string | number): FieldPath {
   return `${path}[${key}]`
 }
@@ -42,6 +44,7 @@ export function invalid(path: FieldPath, value: Json | undefined, detail: string
   return { fault: 'FieldValueInvalid', path, text: join(`Invalid value: ${show(value)}`, detail) }
 }
 
+/** A value of a type that the field does not take. */
 export function typeInvalid(path: FieldPath, value: Json | undefined, detail: string): FieldError {
   return { fault: 'FieldValueTypeInvalid', path, text: join(`Invalid value: ${show(value)}`, detail) }
 }
@@ -59,6 +62,7 @@ export function notSupported(path: FieldPath, value: Json | undefined, supported
   return { fault: 'FieldValueNotSupported', path, text: `Unsupported value: ${show(value)}: supported values: ${list}` }
 }
 
+/** The value names something that is not there. */
 export function notFound(path: FieldPath, value: Json): FieldError {
   return { fault: 'FieldValueNotFound', path, text: `Not found: ${show(value)}` }
 }

@@ -15,6 +15,7 @@ export interface FieldRequirement {
 const maxLength = 64 * 1024
 const maxRequirements = 1000
 
+/** The requirements of a selector, in their order. Throws 400. */
 export function parseFieldSelector(text: string): FieldRequirement[] {
   if (text.length > maxLength) throw badRequest(`the field selector is longer than ${maxLength} characters`)
   const terms = splitTerms(text).filter((term) => term !== '')

@@ -27,6 +27,7 @@ export function setKey(object: JsonObject, key: string, value: Json): void {
   }
 }
 
+/** Whether it is a JSON object: neither a list nor null. */
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

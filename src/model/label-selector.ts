@@ -19,6 +19,7 @@ export type Requirement =
 const maxLength = 64 * 1024
 const maxRequirements = 1000
 
+/** The requirements of a selector, in their order. Throws 400. */
 export function parseLabelSelector(text: string): Requirement[] {
   if (text.length > maxLength) throw badRequest(`the label selector is longer than ${maxLength} characters`)
   const parser = new Parser(text)

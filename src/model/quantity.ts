@@ -34,19 +34,20 @@ interface Parts {
   readonly exponent: number
 }
 
-/** Undefined when the text is no quantity. */
+/** Undefined when the text is not a quantity. */
 export function parseQuantity(text: string): Quantity | undefined {
   const parts = takeApart(text)
   return parts && amountOf(parts)
 }
 
+/** The quantity in its canonical form. */
 export function formatQuantity({ nanos, form }: Quantity): string {
   if (nanos === 0n) return '0'
   return (form === 'binary' ? formatBinary(nanos) : undefined) ?? formatDecimal(nanos, form)
 }
 
 /**
- * What the text becomes when it is read and written again; undefined when it is no quantity.
+ * What the text becomes when it is read and written again; undefined when it is not a quantity.
  * A text whose scale is that of a suffix already stays as it is, so `1.250` is kept and `1.25` becomes `1250m`.
  */
 export function canonicalQuantity(text: string): string | undefined {
@@ -62,6 +63,7 @@ export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   return a.nanos < b.nanos ? -1 : 1
 }
 
+/** -1 below zero, 0, or 1 above. */
 export function quantitySign({ nanos }: Quantity): -1 | 0 | 1 {
   if (nanos === 0n) return 0
   return nanos < 0n ? -1 : 1

@@ -97,6 +97,7 @@ const profiles: Record<ProfileName, Vendor> = {
 
 export const profileNames = Object.keys(profiles) as ProfileName[]
 
+/** The profile of this name. */
 export function vendorOf(profile: ProfileName): Vendor {
   return profiles[profile]
 }

@@ -7,6 +7,7 @@ export interface Algorithm {
   readonly parameters: Element | undefined
 }
 
+/** Reads an AlgorithmIdentifier: an object identifier and at most one parameter. */
 export function readAlgorithm(element: Element | undefined): Algorithm {
   const [id, parameters, ...rest] = childrenOf(expectTag(element, tags.sequence))
   if (rest.length > 0) throw new MalformedDer('an algorithm has more than one parameter')

@@ -53,7 +53,7 @@ const noNames: AlternativeNames = { dns: [], ips: [] }
 interface PairFiles {
   readonly certificate: string
   readonly key: string
-  /** What to do when one of the two is no good. */
+  /** What to do when one of the two cannot be used. */
   readonly remedy: string
 }
 

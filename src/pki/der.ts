@@ -48,6 +48,7 @@ export function childrenOf(parent: Element): Element[] {
   return readAll(parent.content)
 }
 
+/** The element, which must have this tag. Throws MalformedDer. */
 export function expectTag(element: Element | undefined, tag: number): Element {
   if (element?.tag === tag) return element
   throw new MalformedDer(`expected tag ${hex(tag)}, found ${element === undefined ? 'the end' : hex(element.tag)}`)

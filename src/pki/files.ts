@@ -1,6 +1,6 @@
 /**
  * PEM files on disk: read whole and bounded, written whole or not at all (`base/files.ts`). Keys are 0600 in a
- * directory of 0700. Every error is a `PkiFileError` that names the file; one whose content is no good is a
+ * directory of 0700. Every error is a `PkiFileError` that names the file; one whose content is damaged is a
  * `DamagedFile`, and callers say what to do about it, since they know what the file is for.
  */
 import { type KeyObject, X509Certificate } from 'node:crypto'
@@ -22,7 +22,7 @@ export class PkiFileError extends Error {
   }
 }
 
-/** The file could be read, but what it holds is no good: alone, or together with the other of its pair. */
+/** The file could be read, but its content cannot be used: by itself, or together with the other of its pair. */
 export class DamagedFile extends PkiFileError {
   readonly problem: string
 

@@ -14,6 +14,7 @@ export interface AdmittedWrite {
   readonly guards?: Guard[] | undefined
 }
 
+/** What admission is asked about a write, in the stored version. */
 export function admissionRequest(context: WriteContext, write: AdmittedWrite): AdmissionRequest {
   const { resource, namespace, subresource, user, dryRun, fieldManager, optionsKind, warn } = context
   const { operation, name, object, oldObject, guards } = write

@@ -37,6 +37,7 @@ export interface Deleted {
   readonly removed: boolean
 }
 
+/** Deletes one object, or marks it as being deleted where something must happen first. */
 export async function deleteObject(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace, dryRun, left } = context
   if (dryRun) return await deleteAtOnce(context, name, options)
@@ -185,6 +186,7 @@ function withPropagation(finalizers: readonly string[], propagation: Propagation
   return propagation === 'Foreground' ? [...others, 'foregroundDeletion'] : others
 }
 
+/** Whether something keeps a deleted object: a finalizer, a grace period, or its kind. */
 export function mustWait(resource: Resource, object: ApiObject): boolean {
   const { finalizers = [], deletionGracePeriodSeconds: grace = 0 } = object.metadata
   return finalizers.length > 0 || grace > 0 || resource.kind.life.holdsDeletion?.(object) === true

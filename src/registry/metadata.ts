@@ -30,6 +30,7 @@ export function systemMetadata(sent: ObjectMeta, creationTimestamp: string): Obj
   return metadata
 }
 
+/** What every object must comply with, new or changed. */
 export function validateMetadata(kind: Kind, metadata: ObjectMeta, vendor: Vendor): FieldError[] {
   const { generation = 0, labels, annotations, ownerReferences, finalizers } = metadata
   // Lists of faults may be too long to be the arguments of a call, so they are joined and not pushed.
@@ -142,6 +143,7 @@ const fixed = [
   'deletionGracePeriodSeconds',
 ] as const
 
+/** What an update may not change. */
 export function validateMetadataUpdate(next: ObjectMeta, previous: ObjectMeta): FieldError[] {
   const errors = validateNewFinalizers(next, previous)
   for (const name of fixed)

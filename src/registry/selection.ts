@@ -27,6 +27,7 @@ export function isSelective({ name, matches }: Selection): boolean {
   return name !== undefined || matches !== undefined
 }
 
+/** Parses both selectors. Throws 400, also for a field that the kind cannot be selected by. */
 export function parseSelection(resource: Resource, query: SelectionQuery): ParsedSelection {
   const requirements = parseLabelSelector(query.labelSelector)
   const labels = new LabelMatcher(requirements)

@@ -40,7 +40,7 @@ export interface ServedSubresource {
   readonly verbs: readonly Verb[]
   /** What is sent and answered, where that is not the kind itself. */
   readonly type: Kind | undefined
-  /** Who answers, where it is no view of the stored object. */
+  /** Who answers, where it is not a view of the stored object. */
   readonly endpoint: Endpoint | undefined
 }
 

@@ -12,6 +12,7 @@ export async function waitForVersion({ caches, store }: RegistryParts, revision:
   if (!(await caches.reached(revision, waitMs))) throw tooLarge(revision, caches.revision)
 }
 
+/** 504: the version lies ahead of everything that this server has seen. */
 export function tooLarge(revision: number, current: number): ApiError {
   return timeout(`Timeout: Too large resource version: ${revision}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],

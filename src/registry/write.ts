@@ -184,6 +184,7 @@ export function unstored(object: ApiObject, revision?: number): Buffer {
   return Buffer.from(stringifyJson(asJson(revision === undefined ? object : withVersion(object, revision)), maxDepth))
 }
 
+/** The object with the revision of the store as its version. */
 export function withVersion(object: ApiObject, revision: number): ApiObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: formatVersion(revision) } }
 }

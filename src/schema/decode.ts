@@ -127,8 +127,9 @@ const canonicalForm = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9
 const paddedEnd = /^[A-Za-z0-9+/]{2}(?:=|[A-Za-z0-9+/])=$/
 
 /**
- * The one way to write these bytes; undefined when the text is no base64. Node takes anything for base64 and drops what
- * it cannot read, so a text counts only if it is its own encoding, but for what its last letters hold beyond the bytes.
+ * The one way to write these bytes; undefined when the text is not base64. Node takes anything for base64 and drops
+ * what it cannot read, so a text counts only if it is its own encoding, but for what its last letters hold beyond the
+ * bytes.
  */
 function canonicalBase64(text: string): string | undefined {
   if (text.length <= short && canonicalForm.test(text)) return text

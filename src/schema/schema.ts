@@ -53,7 +53,7 @@ interface Typed<T> {
    */
   check?(value: T, path: FieldPath, context: RuleContext, effort?: Effort): FieldError[]
   /**
-   * For schemas that users write: a value of another type is no fault of decoding, it is kept, and validation refuses
+   * For schemas that users write: a value of another type passes decoding, is kept, and validation refuses
    * it; null is left out, unless it is allowed. Faults name a list, not the element.
    */
   readonly lenient?: boolean

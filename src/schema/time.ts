@@ -2,8 +2,8 @@
 const form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:\d\d)$/
 
 /**
- * The time in UTC with whole seconds; undefined when it is no time. One that is `micro` has six decimals, in what is sent
- * as in what is kept.
+ * The time in UTC with whole seconds; undefined when it is not a time. One that is `micro` has six decimals, in what is
+ * sent as in what is kept.
  */
 export function normalTime(text: string, micro: boolean): string | undefined {
   if (text.length > 40) return undefined

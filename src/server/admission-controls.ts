@@ -11,6 +11,7 @@ export function readControls(text: string): string[] {
   return names.map((name) => findControl(name).name)
 }
 
+/** The control of this name. Throws UsageError with the closest known name. */
 export function findControl(name: string): ControlEntry {
   const found = allControls.find((control) => control.name === name)
   if (found !== undefined) return found

@@ -26,6 +26,7 @@ export async function claimProfile(store: Store, profile: ProfileName): Promise<
   )
 }
 
+/** The key that continue tokens are signed with, the same for all servers on the store. */
 export async function continueTokenKey(store: Store): Promise<Buffer> {
   return await settledValue(store, continueKey, () => randomBytes(32))
 }

@@ -10,6 +10,7 @@ import { usualFiles } from '../client/node/kubeconfig-files.ts'
 import { version } from '../model/version.ts'
 import type { ServerOptions } from './options.ts'
 
+/** What `orch up` prints when it is ready: where the server is, and the first commands to try. */
 export function greeting(url: string, { adminKubeconfig, profile }: ServerOptions): string {
   const config = adminKubeconfig || 'your client config'
   const kubectl = profile === 'kubernetes'

@@ -19,6 +19,7 @@ export interface ServerMetrics {
   readonly workQueues: WorkQueueMetrics
 }
 
+/** One recorder per part of the server, to be handed to that part. */
 export function openMetrics(clock: Clock): ServerMetrics {
   return {
     requests: new RequestMetrics(clock),

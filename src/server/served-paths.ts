@@ -1,4 +1,4 @@
-/** The paths that are no resources: health, discovery, OpenAPI, the version, and the list of all of them. */
+/** The paths that are not resources: health, discovery, OpenAPI, the version, and the list of all of them. */
 import { discoveryPaths } from '../http/discovery.ts'
 import type { PathHandler } from '../http/dispatch.ts'
 import { type HealthCheck, healthPaths } from '../http/health.ts'

@@ -11,6 +11,7 @@ export function assertKey(key: Key): void {
   }
 }
 
+/** Checks a write before it reaches a backend. Throws StoreError. */
 export function assertWrite(write: Write): void {
   const { key, expected, value, lifetimeSeconds, guards } = write
   assertKey(key)

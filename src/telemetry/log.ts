@@ -37,6 +37,7 @@ interface Line {
   readonly fields: LogFields
 }
 
+/** A log with the level and format of the flags; tests give their own writer and clock. */
 export function openLog({ level = 0, format = 'text', write = toStandardError, now = Date.now }: LogOptions = {}): Log {
   const encode = encoders[format]
   const line = (severity: Severity, message: string, fields: LogFields = {}) =>

@@ -65,6 +65,7 @@ export interface Count {
   value: number
 }
 
+/** Numbers that only rise, one per set of label values. */
 export class Counter implements Metric {
   readonly name: string
   readonly help: string
@@ -135,6 +136,7 @@ export class Distribution {
   }
 }
 
+/** Distributions of values over fixed bounds, one per set of label values. */
 export class Histogram implements Metric {
   readonly name: string
   readonly help: string

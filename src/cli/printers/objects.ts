@@ -8,6 +8,7 @@ export type DocumentFormat = 'json' | 'yaml'
 
 const style = { step: '    ', order: compareUtf8 }
 
+/** A value as JSON or YAML, as kubectl prints it. */
 export async function printDocument(value: Json, format: DocumentFormat): Promise<string> {
   if (format === 'json') {
     const { indentJson } = await import('../../codec/indent-json.ts')

@@ -17,6 +17,7 @@ export function headings(columns: readonly TableColumn[], style: TableStyle): st
   return [...(style.namespaces ? ['NAMESPACE'] : []), ...names, ...(style.labels ? ['LABELS'] : [])]
 }
 
+/** The cells of each row as text, with a namespace or labels where the style asks for them. */
 export function tableRows({ columns, rows }: Pick<Table, 'columns' | 'rows'>, style: TableStyle): string[][] {
   const places = shown(columns, style)
   return rows.map((row) => {

@@ -30,6 +30,7 @@ export function usualFiles({ env, home, directory }: Surroundings): string[] {
   return [existsSync(own) ? own : join(directory, localFile)]
 }
 
+/** The text of a file; undefined where there is none. */
 export function textIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')

@@ -166,6 +166,7 @@ function serverOf(cluster: Entry): string {
   return server
 }
 
+/** Whether it is the address of a server: an https URL. */
 export function isServer(text: string): boolean {
   return URL.canParse(text) && new URL(text).protocol === 'https:'
 }

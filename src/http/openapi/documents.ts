@@ -62,6 +62,7 @@ export class Documents {
   }
 }
 
+/** Where the document of one version of a group is served, with the hash of its content. */
 export function addressV3(place: string, hash: string): string {
   return `/openapi/v3/${place}?hash=${hash}`
 }

@@ -26,6 +26,7 @@ export interface Described {
   readonly types: readonly Served[]
 }
 
+/** The versions of groups among these types, in the order of their first type. */
 export function groupVersions({ types }: Described): GroupVersion[] {
   const byPath = Map.groupBy(types, ({ group, kind }) => pathOf(group, kind.version))
   return [...byPath].map(([path, members]) => {

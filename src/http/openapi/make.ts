@@ -11,6 +11,7 @@ import { encodeV2 } from './protobuf-v2.ts'
 import { partsV2 } from './v2.ts'
 import { partsV3 } from './v3.ts'
 
+/** All versions in one document of OpenAPI v2. */
 export async function makeV2Json(described: Described): Promise<Buffer> {
   const { head, paths, types } = partsV2(described)
   const pathsText = await membersOf(paths)
@@ -18,6 +19,7 @@ export async function makeV2Json(described: Described): Promise<Buffer> {
   return Buffer.from(`${opened(head)},"paths":{${pathsText}},"definitions":{${typesText}}}`)
 }
 
+/** One version of a group as a document of OpenAPI v3. */
 export async function makeV3Json(described: Described, version: GroupVersion): Promise<Buffer> {
   const { head, paths, types } = partsV3(described, version)
   const pathsText = await membersOf(paths)
@@ -26,6 +28,7 @@ export async function makeV3Json(described: Described, version: GroupVersion): P
   return Buffer.from(`${opened(head)},"paths":{${pathsText}},"components":${components},"schemas":{${typesText}}}}`)
 }
 
+/** The document of v2 in its Protobuf form, which kubectl asks for. */
 export async function makeV2Protobuf(described: Described): Promise<Buffer> {
   const { head, paths, types } = partsV2(described)
   const encodedPaths = await inSlices(paths, ([name, value]) => encodeV2({ paths: { [name]: value } }))

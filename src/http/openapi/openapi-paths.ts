@@ -18,7 +18,7 @@ import { addressV3, type Document, Documents } from './documents.ts'
 
 const json = 'application/json'
 const protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
-/** Asked for by older clients; it is no proper media type, and they fail when it is in the answer. */
+/** Asked for by older clients; it is not a proper media type, and they fail when it is in the answer. */
 const oldProtobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 const oneYear = 31_536_000
 

@@ -26,6 +26,7 @@ export interface Writing {
   readonly pathParameter: (name: PathName) => JsonObject
 }
 
+/** Each path with its operations, written when it is reached. */
 export function* writePaths(paths: Iterable<Path>, writing: Writing): Generator<NamedPart> {
   for (const path of paths) yield [path.path, writePath(path, writing)]
 }
@@ -38,6 +39,7 @@ function writePath(path: Path, writing: Writing): JsonObject {
   }
 }
 
+/** The types that were mentioned so far, marked with the kinds that they are. */
 export function* writeTypes(definitions: Definitions, versions: readonly GroupVersion[]): Generator<NamedPart> {
   markKinds(definitions, versions)
   yield* definitions.entries()

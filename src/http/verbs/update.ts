@@ -15,6 +15,7 @@ export const handleUpdate: Handler = async (request) => {
   await sendBytes(exchange, updated.created ? 201 : 200, updated.json)
 }
 
+/** The object that was sent must be the one that the path names. Throws 400. */
 export function assertSameObject({ metadata }: ApiObject, namespace: string, name: string): void {
   if (!metadata.name)
     throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
@@ -27,7 +28,7 @@ export function assertSameObject({ metadata }: ApiObject, namespace: string, nam
   }
 }
 
-/** A version that a patch left as it was is no precondition: the patch fits any state. */
+/** A version that a patch left unchanged is not a precondition: the patch fits any state. */
 export function withOwnVersion(next: ApiObject, previous: ApiObject): ApiObject {
   const { resourceVersion, ...metadata } = next.metadata
   return resourceVersion === previous.metadata.resourceVersion ? { ...next, metadata } : next

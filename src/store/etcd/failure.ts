@@ -14,14 +14,17 @@ const noSpace = 'etcdserver: mvcc: database space exceeded'
 const tooLarge = 'etcdserver: request is too large'
 const noLease = 'etcdserver: requested lease not found'
 
+/** Whether etcd no longer keeps the revision. */
 export function isCompacted(error: unknown): boolean {
   return error instanceof CallError && error.code === status.outOfRange && error.message === compacted
 }
 
+/** Whether etcd has not reached the revision. */
 export function isFuture(error: unknown): boolean {
   return error instanceof CallError && error.code === status.outOfRange && error.message === future
 }
 
+/** Whether etcd has no space left. */
 export function isFull(error: unknown): boolean {
   return error instanceof CallError && error.code === status.resourceExhausted && error.message === noSpace
 }
@@ -31,6 +34,7 @@ export function isLeaseGone(error: unknown): boolean {
   return error instanceof CallError && error.code === status.notFound && error.message === noLease
 }
 
+/** What a failed read becomes for the caller of the store. */
 export function readFailure(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   return new StoreError(`etcd: ${textOf(error)}`, { cause: error })

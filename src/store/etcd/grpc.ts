@@ -115,6 +115,7 @@ function decodeMessage(text: string): string {
   }
 }
 
+/** A timeout as the header `grpc-timeout` wants it: in milliseconds, at least one. */
 export function timeoutHeader(ms: number): string {
   return `${Math.max(1, Math.ceil(ms))}m`
 }

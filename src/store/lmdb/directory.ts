@@ -12,6 +12,7 @@ import { readMeta } from './page-file.ts'
 const ownFiles = ['claim', 'data.mdb', 'lock.mdb', 'pki']
 const neededBytes = 1024 * 1024
 
+/** Makes the data directory, for its owner only. Throws StoreError with what to do. */
 export async function makeDirectory(directory: string): Promise<void> {
   try {
     await makePrivateDirectory(directory, ownFiles)

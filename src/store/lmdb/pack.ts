@@ -5,6 +5,7 @@
  */
 import type { Bytes, Key } from '../store.ts'
 
+/** Writes records into a growing block. */
 export class Packer {
   #bytes: Buffer
   #used = 0
@@ -54,6 +55,7 @@ export class Packer {
   }
 }
 
+/** Reads the records of a block in the order in which they were packed. */
 export class Unpacker {
   readonly #bytes: Buffer
   #at = 0

@@ -42,6 +42,7 @@ export interface Tree {
 export const treeBytes = 48
 const noPage = 0xffff_ffff_ffff_ffffn
 
+/** The record of a tree at this place of a page. */
 export function readTree(bytes: Buffer, at: number): Tree {
   return {
     flags: bytes.readUInt16LE(at + 4),

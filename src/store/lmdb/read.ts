@@ -28,6 +28,7 @@ const logSliceBytes = 1024 * 1024
 /** Up to this many changes are undone to count at a revision; for more, its keys are walked. */
 const maxUndone = 2000
 
+/** The entry of one key as a packed block; an empty one where there is none. */
 export function getEntry({ current }: Tables, key: Key): ArrayBuffer {
   const packed = new Packer()
   const bytes = Buffer.from(key)
@@ -44,6 +45,7 @@ function soundValue(key: Bytes, held: Lent): Buffer {
   return isSound(key, held) ? held.subarray(8) : held.subarray(0, 0)
 }
 
+/** One slice of a list: at the newest revision from `current` alone. */
 export function listEntries(tables: Tables, newest: Revision, range: SliceRange, limit: number): ListReply {
   if (range.revision === newest) return listNewest(tables, range, limit)
   const slice = readSlice(
@@ -84,6 +86,7 @@ function listNewest({ current }: Tables, range: SliceRange, limit: number): List
   return { entries: packed.finish(), resume: undefined }
 }
 
+/** How many keys of the range there are at its revision, or as many as one slice counts. */
 export function countEntries(tables: Tables, newest: Revision, range: SliceRange): CountReply {
   if (newest - range.revision <= maxUndone) return { count: countNewest(tables, range), resume: undefined }
   const { found, resume } = readSlice(tables, newest, range, countSlice, false)

@@ -102,6 +102,7 @@ export function writeFormat(meta: Tables['meta']): void {
   write(meta, formatKey, bytes)
 }
 
+/** The revision that the file is at, and the oldest that is kept. Throws StoreError where the record is damaged. */
 export function readState(meta: Tables['meta']): State {
   const format = readFormat(meta) ?? formatVersion
   const bytes = meta.get(stateKey)
@@ -110,6 +111,7 @@ export function readState(meta: Tables['meta']): State {
   return { format, revision: readRevision(bytes, 0), oldest: readRevision(bytes, 8) }
 }
 
+/** Writes both revisions with their checksum. */
 export function writeState(meta: Tables['meta'], state: State): void {
   const bytes = Buffer.alloc(20)
   writeRevision(bytes, state.revision, 0)
@@ -130,6 +132,7 @@ export function append(table: Database<Lent, Bytes>, key: Bytes, value: Bytes): 
   if (written !== true) throw new StoreError('the data file is damaged: a record is not the last')
 }
 
+/** Deletes a record that must be there. */
 export function remove(table: Database<Lent, Bytes>, key: Bytes): void {
   const removed: unknown = table.removeSync(key)
   if (removed !== true) throw new StoreError('the data file is damaged: a record to delete is missing')
@@ -169,6 +172,7 @@ function checkOf(key: Bytes, belonging: number): number {
   return ((sum >>> 16) ^ sum) & 0xffff || 1
 }
 
+/** A revision as a key of `log`. */
 export function revisionKey(revision: Revision): Buffer {
   const bytes = Buffer.allocUnsafe(8)
   writeRevision(bytes, revision, 0)

@@ -38,6 +38,7 @@ export function placeOf({ namespace }: Getting, { namespaced }: ResourceType, na
   return namespaced ? { namespace, name } : { name }
 }
 
+/** Which objects of a type the flags select. */
 export function selectionOf(
   { context, options, namespace }: Getting,
   { namespaced }: ResourceType,

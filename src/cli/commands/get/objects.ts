@@ -12,6 +12,7 @@ import { placeOf, selectionOf } from './getting.ts'
 
 export type ObjectFormat = DocumentFormat | 'name'
 
+/** Prints objects as documents: one as itself, several as a List. */
 export async function getObjects(getting: Getting, targets: readonly Target[], format: ObjectFormat): Promise<void> {
   const { context } = getting
   const { found, errors } = await fetchAll(getting, targets)
@@ -53,10 +54,12 @@ export async function fetchObjects(
   return { items: [object], resourceVersion: object.metadata.resourceVersion ?? '' }
 }
 
+/** The object as it is shown: without managed fields unless they are asked for. */
 export function trimmed({ options }: Getting, object: ApiObject): ApiObject {
   return options.showManagedFields ? object : withoutManagedFields(object)
 }
 
+/** One line of `-o name`. */
 export function nameLine(type: DiscoveredType, { metadata }: ApiObject): string {
   return `${singularName(type)}/${escapeLine(metadata.name ?? '')}\n`
 }

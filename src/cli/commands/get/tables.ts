@@ -14,6 +14,7 @@ interface Section {
   readonly tables: Table[]
 }
 
+/** Prints objects as tables, one per type. */
 export async function getTables(getting: Getting, targets: readonly Target[]): Promise<void> {
   const { context, options } = getting
   const { sections, errors } = await fetchAll(getting, targets)
@@ -50,6 +51,7 @@ export async function fetchTable(getting: Getting, { type, name }: Target): Prom
   return await listTable(client, type, { ...selectionOf(getting, type), limit: options.chunkSize, metadata })
 }
 
+/** How a table looks: which columns, and whether names carry their type. */
 export function styleOf(type: DiscoveredType, several: boolean, options: Getting['options']): TableStyle {
   return {
     wide: options.output === 'wide',
