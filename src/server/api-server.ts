@@ -76,10 +76,25 @@ interface Surroundings {
   readonly opened: AsyncDisposableStack
 }
 
-async function join(
-  options: ServerOptions,
-  { log, clock, kinds, opened }: Surroundings,
-): Promise<Omit<ApiServer, 'stop'>> {
+async function join(options: ServerOptions, around: Surroundings): Promise<Omit<ApiServer, 'stop'>> {
+  const inner = await openInner(options, around)
+  const { url, inProcess } = await openOuter(options, inner, around)
+  const { caches, failed, metrics } = inner
+  return {
+    url: url.origin,
+    get watches() {
+      return caches.watchers
+    },
+    transport: (user) => inProcess.transport(user),
+    workQueues: metrics.workQueues,
+    failed,
+  }
+}
+
+type Inner = Awaited<ReturnType<typeof openInner>>
+
+/** What requests are about: the store and its caches, what is served, and who may do what with it. */
+async function openInner(options: ServerOptions, { log, clock, kinds, opened }: Surroundings) {
   const vendor = vendorOf(options.profile)
   const authenticator = makeAuthenticator(options, clock)
   const authorizer = makeAuthorizer(options.authorizationMode)
@@ -92,18 +107,24 @@ async function join(
 
   const caches = openCaches(store, failed, log)
   const readiness = readinessOf({ store, caches, failed })
-  const shown = { store, caches, clock, kinds, authenticator, components: [readiness.store] }
-  const { catalogue, lookup, registry } = await openCatalogue(options, shown)
+  const parts = { store, caches, clock, kinds, authenticator, components: [readiness.store] }
+  const { catalogue, lookup, registry } = await openCatalogue(options, parts)
   const admission = await makeAdmission(options, { vendor, lookup, authorizer }, metrics.admission)
   opened.defer(() => caches.stop())
   await caches.start()
   const custom = await startCustomResources(catalogue, registry, { metrics: metrics.workQueues, log, opened })
   await createSystemObjects(catalogue)
   opened.defer(keepClaims(catalogue, log))
+  const access = { authenticator, authorizer, admission }
+  return { vendor, ...access, metrics, failed, certificates, store, caches, readiness, catalogue, custom }
+}
 
+/** How requests come in and are answered: the pipeline, the port, and the way in for this process itself. */
+async function openOuter(options: ServerOptions, inner: Inner, { log, clock, opened }: Surroundings) {
+  const { vendor, authenticator, authorizer, admission, metrics, catalogue, readiness, certificates } = inner
   const exposer = exposerOf(metrics, catalogue)
   const paths = servedPaths({ catalogue, ready: readiness.checks, exposer, address: () => url.host })
-  const routes = { catalogue, paths, admission, watchMetrics: metrics.watches, arrival: custom?.arrival }
+  const routes = { catalogue, paths, admission, watchMetrics: metrics.watches, arrival: inner.custom?.arrival }
   const handling = handleRequests({ vendor, authorizer, routes, metrics: metrics.requests, log, clock })
   opened.defer(() => handling.close())
 
@@ -114,10 +135,10 @@ async function join(
   })
   // What is under way still reads from the caches, so they go on until the last answer is sent.
   opened.defer(() => listener.close(options.shutdownGrace))
-  opened.defer(() => caches.endWatches())
+  opened.defer(() => inner.caches.endWatches())
   const inProcess = new InProcess(handling.handleAs, clock)
   opened.defer(() => inProcess.close())
-  opened.defer(await openOwnService({ options, catalogue, store, log }, listener.port))
+  opened.defer(await openOwnService({ options, catalogue, store: inner.store, log }, listener.port))
   const url = urlOf(options, listener)
   await certificates.writeAdminConfig(url.origin)
   opened.defer(keepFresh(certificates, url.origin, { listener, log }))
@@ -126,16 +147,7 @@ async function join(
     // Those who ask for readiness at this moment are still answered.
     await setImmediate()
   })
-
-  return {
-    url: url.origin,
-    get watches() {
-      return caches.watchers
-    },
-    transport: (user) => inProcess.transport(user),
-    workQueues: metrics.workQueues,
-    failed,
-  }
+  return { url, inProcess }
 }
 
 /** Certificates of our own making are renewed before they run out. Gives what ends it. */
