@@ -3,7 +3,7 @@
  * definition is let go. Nothing new comes meanwhile, as a create rests on a definition that is not about to go. Nothing
  * is remembered between steps, so a restart loses nothing, and several servers may do it at once.
  */
-import type { Outcome } from '../controllers/work-queue.ts'
+import type { StepOutcome } from '../controllers/work-queue.ts'
 import { cleanupFinalizer } from '../kinds/apiextensions/custom-resource-definition.ts'
 import type { CustomResourceDefinition } from '../kinds/apiextensions/definition-fields.ts'
 import { ApiError } from '../model/api-error.ts'
@@ -26,7 +26,7 @@ export async function cleanUp(
   parts: CleanupParts,
   definition: CustomResourceDefinition,
   onEmpty: () => void,
-): Promise<Outcome> {
+): Promise<StepOutcome> {
   const { registry, signal } = parts
   const [objects] = serveTogether([await openKind(definition, registry.vendor)], { parts: registry })
   await registry.caches.fill(objects!.cache)

@@ -9,7 +9,7 @@
  *
  * A step reads the state itself and may be repeated at any time, so a restart, and other servers, change nothing.
  */
-import { type Outcome, WorkQueue } from '../controllers/work-queue.ts'
+import { type StepOutcome, WorkQueue } from '../controllers/work-queue.ts'
 import type { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
 import type { CustomResourceDefinition } from '../kinds/apiextensions/definition-fields.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
@@ -64,7 +64,7 @@ export class CustomResources {
     this.#establishing = { resource, catalogue, known: this.#known }
     const onError = (name: string, error: unknown) =>
       log.error('a custom resource definition is not in order yet; it is tried again', { name, ...errorFields(error) })
-    const queue = (label: string, work: (name: string, signal: AbortSignal) => Promise<Outcome>) =>
+    const queue = (label: string, work: (name: string, signal: AbortSignal) => Promise<StepOutcome>) =>
       new WorkQueue({ work, onError, backoff, meter: (state) => metrics.open(label, state) })
     this.#steps = queue('custom-resource-definitions', (name, signal) => this.#step(name, signal))
     this.#cleanups = queue('custom-resource-cleanup', (name, signal) => this.#cleanUp(name, signal))
@@ -127,7 +127,7 @@ export class CustomResources {
     }
   }
 
-  async #step(name: string, signal: AbortSignal): Promise<Outcome> {
+  async #step(name: string, signal: AbortSignal): Promise<StepOutcome> {
     const changed = this.#changed.get(name)
     // What changes from here on is for the next step.
     this.#changed.delete(name)
@@ -138,7 +138,7 @@ export class CustomResources {
     }
   }
 
-  async #bringOn(name: string, signal: AbortSignal): Promise<Outcome> {
+  async #bringOn(name: string, signal: AbortSignal): Promise<StepOutcome> {
     const definition = this.#known.read(name)
     const known = this.#known.get(name)
     this.#tellRivals(name, known)
@@ -170,7 +170,7 @@ export class CustomResources {
       if (!rival.accepted && rival.name !== name) this.#add(rival.name)
   }
 
-  async #cleanUp(name: string, signal: AbortSignal): Promise<Outcome> {
+  async #cleanUp(name: string, signal: AbortSignal): Promise<StepOutcome> {
     const { resource, registry } = this.#parts
     const definition = this.#known.read(name)
     if (definition === undefined || !this.#known.get(name)?.cleanup) return 'done'
