@@ -31,7 +31,12 @@ import { resourceQuota } from './core/resource-quota.ts'
 import { secret } from './core/secret.ts'
 import { service } from './core/service.ts'
 import { serviceAccount } from './core/service-account.ts'
+import { endpointSlice } from './discovery/endpoint-slice.ts'
+import { endpointSliceV1beta1 } from './discovery/endpoint-slice-v1beta1.ts'
 import { eventV1, eventV1beta1 } from './events/event.ts'
+import { ingress } from './networking/ingress.ts'
+import { ingressClass } from './networking/ingress-class.ts'
+import { networkPolicy } from './networking/network-policy.ts'
 import { runtimeClass, runtimeClassV1beta1 } from './node/runtime-class.ts'
 import { podDisruptionBudget, podDisruptionBudgetV1beta1 } from './policy/pod-disruption-budget.ts'
 import { priorityClass } from './scheduling/priority-class.ts'
@@ -76,6 +81,9 @@ export const allKinds: readonly Kind[] = [
   certificateSigningRequest,
   podDisruptionBudget,
   podDisruptionBudgetV1beta1,
+  ingressClass,
+  ingress,
+  networkPolicy,
   csiDriver,
   csiNode,
   storageClass,
@@ -86,4 +94,6 @@ export const allKinds: readonly Kind[] = [
   runtimeClass,
   runtimeClassV1beta1,
   customResourceDefinition,
+  endpointSlice,
+  endpointSliceV1beta1,
 ]

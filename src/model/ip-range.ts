@@ -49,6 +49,22 @@ export function parseRange(text: string): IpRange | undefined {
   return { family, base, size, text: `${formatIp({ family, number: base })}/${bits}` }
 }
 
+/** Whether a range lies within another and is smaller. */
+export function isStrictlyWithin(inner: IpRange, outer: IpRange): boolean {
+  if (inner.family !== outer.family || inner.size >= outer.size) return false
+  return inner.base - (inner.base % outer.size) === outer.base
+}
+
+const ipv4WithZeros = /^[0-9]{1,9}(?:\.[0-9]{1,9}){3}(?:\/[0-9]{1,9})?$/
+
+/**
+ * An address or range of IPv4 without zeros before its numbers: older clients send `010.0.0.1` and mean 10.0.0.1, where
+ * others see octal. Any other text as it is.
+ */
+export function withoutLeadingZeros(text: string): string {
+  return ipv4WithZeros.test(text) ? text.replace(/(^|[./])0+(?=[0-9])/g, '$1') : text
+}
+
 function parseIpv6(text: string): bigint {
   const [head = '', tail] = shortIpv6(text).split('::')
   const before = groupsOf(head)

@@ -49,6 +49,16 @@ function isSubdomain(name: string): boolean {
   )
 }
 
+/** A subdomain whose first label is `*`, which stands for any one label. */
+export function checkWildcardSubdomain(name: string): string[] {
+  const isSound = name.length <= 253 && name.startsWith('*.') && isSubdomain(name.slice(2))
+  return isSound
+    ? []
+    : [
+        "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain of at most 251 characters",
+      ]
+}
+
 /** A key of labels and annotations: an optional subdomain and a slash, then a name of at most 63 characters. */
 export function checkQualifiedName(name: string): string[] {
   if (name.length <= 63 && plainQualified.test(name)) return []

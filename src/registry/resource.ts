@@ -159,7 +159,7 @@ export function absent(resource: Resource, namespace: string, name: string): Api
 
 /** The kind as errors name it: that of a view, such as Scale, where one is written through. */
 export function kindRef({ kind, vendor }: Resource): { group: string; kind: string } {
-  return { group: groupName(vendor, kind.group), kind: kind.kind }
+  return { group: kind.faultGroup ?? groupName(vendor, kind.group), kind: kind.kind }
 }
 
 /** How long a read waits for a cache that lags behind the store. */

@@ -53,6 +53,8 @@ export interface KindNames {
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly scope: Scope
+  /** The group, as on the wire, that the answer to an invalid object names, where clients know it by an older one. */
+  readonly faultGroup?: string
   /** The form of its objects' names; a DNS subdomain unless said otherwise. */
   readonly form?: NameCheck
 }

@@ -67,6 +67,11 @@ const filled = new Set(
     'RollingUpdateDaemonSet: maxUnavailable maxSurge',
     'JobSpec: parallelism completions backoffLimit completionMode suspend',
     'CronJobSpec: concurrencyPolicy suspend successfulJobsHistoryLimit failedJobsHistoryLimit',
+    'IngressClassParametersReference: scope',
+    'NetworkPolicyPort: protocol',
+    'NetworkPolicySpec: policyTypes',
+    'Endpoint: topology',
+    'EndpointPort: name protocol',
   ].flatMap((line) => {
     const [type, fields] = line.split(': ')
     return fields!.split(' ').map((name) => `${type}.${name}`)

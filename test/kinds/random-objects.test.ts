@@ -88,6 +88,8 @@ const neverSent = [
   /^(?:CustomResourceConversion\.webhook$|Webhook|ServiceReference)/,
   /^StatefulSetSpec\.persistentVolumeClaimRetentionPolicy$/,
   /^StatefulSetPersistentVolumeClaimRetentionPolicy\./,
+  /^Endpoint\.(?:deprecatedTopology|hints)$/,
+  /^(?:EndpointHints|ForZone)\./,
 ]
 
 test('every field that can be sent was sent', () => {

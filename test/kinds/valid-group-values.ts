@@ -1,7 +1,21 @@
 /** What is valid where a schema cannot say it, for the kinds of storage, scheduling, node and the like. */
 import type { JsonObject } from '../../src/model/json.ts'
-import { keepOne, labelValue, maybe, modes, oneOf, qualified, some, subdomain, table, word } from './makers.ts'
-import { freeText, type MakeField, type ValidValues } from './random-object.ts'
+import {
+  address,
+  keepOne,
+  labelValue,
+  maybe,
+  modes,
+  none,
+  oneOf,
+  portName,
+  qualified,
+  some,
+  subdomain,
+  table,
+  word,
+} from './makers.ts'
+import { freeText, type MakeField, type Making, type ValidValues } from './random-object.ts'
 
 const driver: MakeField = (making) => making.pick(['csi.example.com', 'Upper.Case'])
 
@@ -41,10 +55,73 @@ const nodes: ValidValues['fields'] = {
   ),
 }
 
+const backend: MakeField = (making) =>
+  making.pick<JsonObject>([
+    { service: { name: `s${making.count()}`, port: making.pick<JsonObject>([{ name: 'web' }, { number: 80 }]) } },
+    { resource: { apiGroup: 'g.example.com', kind: freeKind(making), name: word(making)! } },
+  ])
+
+const freeKind = ({ pick }: Making): string => pick(['Bucket', 'A b', 'é'])
+
+const networking: ValidValues['fields'] = {
+  'IngressSpec.defaultBackend': backend,
+  'IngressSpec.ingressClassName': maybe(subdomain),
+  'HTTPIngressPath.path': oneOf('/', '/a/b.c', '/a/'),
+  'HTTPIngressPath.pathType': oneOf('Exact', 'Prefix', 'ImplementationSpecific'),
+  'HTTPIngressPath.backend': backend,
+  'IngressRule.host': maybe((making) => making.pick([subdomain(making)!, '*.example.com'])),
+  'IngressTLS.hosts': maybe(some(subdomain)),
+  'IngressTLS.secretName': maybe(subdomain),
+  'LoadBalancerIngress.ip': maybe(address),
+  'LoadBalancerIngress.hostname': maybe(subdomain),
+  'IngressClassSpec.controller': oneOf('example.com/a', "e-1.com/B~!$&'()*+,;=:/%zz"),
+  'IngressClassParametersReference.apiGroup': maybe(subdomain),
+  'IngressClassParametersReference.kind': freeKind,
+  'IngressClassParametersReference.name': word,
+  'IngressClassParametersReference.namespace': word,
+  'NetworkPolicySpec.policyTypes': maybe(oneOf(['Ingress'], ['Egress'], ['Ingress', 'Egress'])),
+  'NetworkPolicyPort.port': oneOf(80, 443),
+  'NetworkPolicyPort.endPort': maybe(oneOf(443, 65535)),
+  'IPBlock.cidr': oneOf('10.0.0.0/8', '010.1.2.3/8'),
+  'IPBlock.except': maybe(oneOf(['10.1.0.0/16'], ['10.2.0.0/31', '10.3.0.1/32'])),
+  'EndpointSlice.addressType': oneOf('IPv4'),
+  'Endpoint.addresses': some(({ below }) => `10.0.${below(256)}.${below(256)}`),
+  'Endpoint.hostname': maybe(word),
+  'Endpoint.nodeName': maybe(subdomain),
+  'Endpoint.deprecatedTopology': none,
+  'Endpoint.topology': maybe(table(qualified, labelValue)),
+  'Endpoint.hints': none,
+  'EndpointPort.name': portName,
+  'EndpointPort.appProtocol': maybe(qualified),
+}
+
 export const groupValues: Omit<ValidValues, 'longest'> = {
-  fields: { ...storage, ...nodes },
-  needed: ['VolumeAttachment.spec', 'VolumeAttachmentSpec.source'],
+  fields: { ...storage, ...nodes, ...networking },
+  needed: [
+    'VolumeAttachment.spec',
+    'VolumeAttachmentSpec.source',
+    'Ingress.spec',
+    'IngressClass.spec',
+    'HTTPIngressRuleValue.paths',
+  ],
   agree: {
     VolumeAttachmentSource: (object, making) => keepOne(object, ['persistentVolumeName', 'inlineVolumeSpec'], making),
+    IngressClassParametersReference: (object) => {
+      if (object.scope !== 'Namespace') delete object.namespace
+    },
+    NetworkPolicyPeer: (object, { chance }) => {
+      if (chance(0.6)) {
+        delete object.podSelector
+        delete object.namespaceSelector
+        object.ipBlock ??= { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] }
+      } else {
+        delete object.ipBlock
+        object.podSelector ??= {}
+      }
+    },
+    Endpoint: (object) => {
+      // The older version fills in the host name.
+      if (object.topology !== undefined) delete object.nodeName
+    },
   },
 }

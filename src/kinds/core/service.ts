@@ -8,7 +8,7 @@ import { defineKind } from '../../schema/kind.ts'
 import { plainStatus } from '../spec-and-status.ts'
 import { allocateAddresses, heldAddresses } from './types/service-addresses.ts'
 import { allocatePorts, heldPorts } from './types/service-ports.ts'
-import { checkService, checkStatus } from './types/service-rules.ts'
+import { checkService } from './types/service-rules.ts'
 import { type Service, serviceFields } from './types/service-spec.ts'
 import { checkUpdate, prepareUpdate } from './types/service-update.ts'
 
@@ -44,8 +44,7 @@ export const service = defineKind({
     },
     prepareForUpdate: prepareUpdate,
     validate: checkService,
-    validateUpdate: (next, previous, { subresource }) =>
-      subresource === 'status' ? checkStatus(next) : checkUpdate(next, previous),
+    validateUpdate: (next, previous, { subresource }) => (subresource === 'status' ? [] : checkUpdate(next, previous)),
   },
   claims: {
     held: ({ spec = {} }) => [...heldAddresses(spec), ...heldPorts(spec)],

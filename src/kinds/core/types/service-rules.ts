@@ -172,20 +172,3 @@ function checkTraffic(spec: ServiceSpec): FieldError[] {
     )
   return errors
 }
-
-/** Only whoever writes the status is told of what is wrong with it. */
-export function checkStatus({ status = {} }: Service): FieldError[] {
-  const path = 'status.loadBalancer.ingress'
-  return (status.loadBalancer?.ingress ?? []).flatMap(({ ip = '', hostname = '' }, i) => {
-    const isAddress = parseIp(hostname) !== undefined
-    return [
-      ...(ip === '' || parseIp(ip) ? [] : [invalid(child(at(path, i), 'ip'), ip, 'must be a valid IP address')]),
-      ...(hostname === '' ? [] : checkDnsSubdomain(hostname)).map((text) =>
-        invalid(child(at(path, i), 'hostname'), hostname, text),
-      ),
-      ...(isAddress
-        ? [invalid(child(at(path, i), 'hostname'), hostname, 'must be a DNS name, not an IP address')]
-        : []),
-    ]
-  })
-}

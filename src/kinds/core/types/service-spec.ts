@@ -3,6 +3,7 @@
 import type { ObjectOf } from '../../../schema/kind.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { conditions } from '../../meta/condition.ts'
+import { loadBalancerStatus } from './load-balancer-status.ts'
 
 const port = s.object(
   {
@@ -109,29 +110,6 @@ const serviceSpec = s.object(specFields, {
   doc: 'Which pods answer, and where they can be reached.',
   fill: fillSpec,
 })
-
-const portStatus = s.object(
-  {
-    port: field(1, s.int32(), { zero: 'write', published: 'required', doc: 'The port of the Service.' }),
-    protocol: field(2, s.string(), { zero: 'write', published: 'required', doc: 'TCP, UDP or SCTP.' }),
-    error: field(3, s.string(), { zero: 'keep', doc: 'What is wrong with it, in one word.' }),
-  },
-  { name: 'PortStatus', doc: 'How it is with a port of a balancer.' },
-)
-
-const loadBalancerIngress = s.object(
-  {
-    ip: field(1, s.string(), { doc: 'The address of the balancer.' }),
-    hostname: field(2, s.string(), { doc: 'The name of the balancer.' }),
-    ports: field(4, s.list(portStatus), { doc: 'How it is with its ports.' }),
-  },
-  { name: 'LoadBalancerIngress', doc: 'Where a balancer takes requests.' },
-)
-
-export const loadBalancerStatus = s.object(
-  { ingress: field(1, s.list(loadBalancerIngress), { doc: 'Where it takes requests.' }) },
-  { name: 'LoadBalancerStatus', doc: 'What is known of a balancer.' },
-)
 
 const serviceStatus = s.object(
   {

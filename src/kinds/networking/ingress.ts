@@ -1,0 +1,92 @@
+/**
+ * Ingress: which requests from outside go to which Services, by host and path. Who carries it out is told by its class,
+ * and tells through `status` where it can be reached.
+ */
+import { type FieldError, invalid } from '../../model/field-error.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field, s } from '../../schema/schema.ts'
+import { loadBalancerStatus } from '../core/types/load-balancer-status.ts'
+import { beginGeneration, countGeneration } from '../generation.ts'
+import { joinSome } from '../join-some.ts'
+import { keep, plainStatus } from '../spec-and-status.ts'
+import { ingressSpec } from './types/ingress-spec.ts'
+
+const status = s.object(
+  {
+    loadBalancer: field(1, loadBalancerStatus, {
+      zero: 'write',
+      published: 'optional',
+      doc: 'Where it can be reached.',
+    }),
+  },
+  { name: 'IngressStatus', doc: 'Where it can be reached.' },
+)
+
+const fields = {
+  spec: field(2, ingressSpec, { zero: 'write', doc: 'Which requests go where.' }),
+  status: field(3, status, { zero: 'write', doc: 'Where it can be reached. Told by who carries it out.' }),
+}
+
+export type Ingress = ObjectOf<typeof fields>
+
+const columns: readonly Column<Ingress>[] = [
+  nameColumn,
+  column('Class', 'The class of who carries it out.', ({ spec }) => spec?.ingressClassName ?? '<none>'),
+  column('Hosts', 'The hosts that it is for.', hostsOf),
+  column('Address', 'Where it can be reached.', addressesOf),
+  column('Ports', 'The ports that are listened on.', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80')),
+  ageColumn,
+]
+
+export const ingress = defineKind({
+  names: {
+    group: 'networking',
+    version: 'v1',
+    kind: 'Ingress',
+    plural: 'ingresses',
+    shortNames: ['ing'],
+    scope: 'Namespaced',
+    faultGroup: 'extensions',
+  },
+  doc: 'Which requests from outside go to which Services, by host and path.',
+  fields,
+  rules: {
+    readOnly: ['status'],
+    prepareForCreate: (object) => {
+      beginGeneration(object)
+      object.status = { loadBalancer: {} }
+    },
+    prepareForUpdate: (next, previous) => {
+      keep(next, previous, 'status')
+      countGeneration(next, previous, ({ spec }) => spec)
+    },
+    validateCreate: (object, { vendor }) => checkOneClass(object, vendor),
+  },
+  views: {
+    columns,
+    subresources: { status: plainStatus },
+  },
+})
+
+const mostHosts = 3
+
+function hostsOf({ spec }: Ingress): string {
+  const rules = spec?.rules ?? []
+  const hosts = rules.flatMap(({ host = '' }) => (host === '' ? [] : [host]))
+  return joinSome(hosts, { most: mostHosts, of: rules.length }) || '*'
+}
+
+function addressesOf({ status }: Ingress): string {
+  const points = status?.loadBalancer?.ingress ?? []
+  return [...new Set(points.flatMap(({ ip, hostname }) => ip || hostname || []))].sort().join()
+}
+
+/** The annotation is from before there was the field. */
+function checkOneClass({ metadata, spec }: Ingress, vendor: Vendor): FieldError[] {
+  const key = vendorKey(vendor, 'ingress.class')
+  const annotation = metadata.annotations?.[key]
+  if (annotation === undefined || spec?.ingressClassName === undefined) return []
+  return [invalid(`annotations.${key}`, annotation, 'can not be set when the class field is also set')]
+}

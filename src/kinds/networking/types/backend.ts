@@ -1,0 +1,60 @@
+/** IngressBackend: where requests go, a port of a Service or an object of any other kind. */
+import { child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
+import { checkDns1035Label, checkPortName } from '../../../model/names.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { checkPortNumber } from '../../core/types/handlers.ts'
+import { typedLocalObjectReference } from '../../core/types/local-references.ts'
+import { checkTypedReference } from './typed-reference.ts'
+
+const portFields = {
+  name: field(1, s.string(), { doc: 'The name of the port.' }),
+  number: field(2, s.int32(), { doc: 'The number of the port.' }),
+}
+
+const port = s.object(portFields, { name: 'ServiceBackendPort', doc: 'A port of a Service, by name or by number.' })
+
+const serviceFields = {
+  name: field(1, s.string(), { zero: 'write', doc: 'The name of the Service, in the same namespace.' }),
+  port: field(2, port, { zero: 'write', published: 'optional', doc: 'Its port.' }),
+}
+
+type Service = InferFields<typeof serviceFields>
+
+const service = s.object(serviceFields, { name: 'IngressServiceBackend', doc: 'A port of a Service.' })
+
+const backendFields = {
+  resource: field(3, typedLocalObjectReference, { doc: 'An object of any kind in the same namespace.' }),
+  service: field(4, service, { doc: 'A port of a Service.' }),
+}
+
+type Backend = InferFields<typeof backendFields>
+
+export const ingressBackend = s.object(backendFields, {
+  name: 'IngressBackend',
+  doc: 'Where requests go: either a Service or a resource.',
+  check: checkBackend,
+})
+
+function checkBackend({ resource, service }: Backend, path: FieldPath): FieldError[] {
+  if (resource && service) return [invalid(path, '', 'cannot set both resource and service backends')]
+  if (resource) return checkTypedReference(resource, child(path, 'resource'))
+  return service ? checkService(service, path) : [invalid(path, '', 'resource or service backend is required')]
+}
+
+function checkService({ name = '', port = {} }: Service, path: FieldPath): FieldError[] {
+  const place = child(path, 'service.name')
+  const nameFaults = name === '' ? [] : checkDns1035Label(name)
+  return [
+    ...(name === '' ? [required(place)] : []),
+    ...nameFaults.map((fault) => invalid(place, name, fault)),
+    ...checkServicePort(port, path),
+  ]
+}
+
+function checkServicePort({ name = '', number = 0 }: InferFields<typeof portFields>, path: FieldPath): FieldError[] {
+  if (name !== '' && number !== 0) return [invalid(path, '', 'cannot set both port name & port number')]
+  const place = child(path, 'service.port')
+  if (name !== '') return checkPortName(name).map((fault) => invalid(child(place, 'name'), name, fault))
+  if (number === 0) return [required(path, 'port name or number is required')]
+  return checkPortNumber(number, child(place, 'number'))
+}

@@ -1,0 +1,56 @@
+/** NetworkPolicyPeer: whom traffic may come from or go to: pods by labels, or a range of addresses. */
+import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
+import { type IpRange, isStrictlyWithin, parseRange, withoutLeadingZeros } from '../../../model/ip-range.ts'
+import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { labelSelector } from '../../meta/label-selector.ts'
+
+const blockFields = {
+  cidr: field(1, s.string(), { zero: 'write', required: true, doc: 'The range, such as `10.0.0.0/8`.' }),
+  except: field(2, s.list(s.string()), { doc: 'Ranges within it that are not meant.' }),
+}
+
+const ipBlock = s.object(blockFields, { name: 'IPBlock', doc: 'A range of addresses.', check: checkBlock })
+
+const peerFields = {
+  podSelector: field(1, labelSelector, {
+    doc: 'The pods, by labels: of the namespaces that are selected, else of the same one. An empty one selects all.',
+  }),
+  namespaceSelector: field(2, labelSelector, { doc: 'The namespaces, by labels. An empty one selects all.' }),
+  ipBlock: field(3, ipBlock, { doc: 'A range of addresses. Neither of the others may be set then.' }),
+}
+
+export const networkPolicyPeer = s.object(peerFields, {
+  name: 'NetworkPolicyPeer',
+  doc: 'Whom traffic may come from or go to.',
+  check: checkPeer,
+})
+
+function checkPeer(peer: InferFields<typeof peerFields>, path: FieldPath): FieldError[] {
+  const isSelected = peer.podSelector !== undefined || peer.namespaceSelector !== undefined
+  if (peer.ipBlock === undefined) return isSelected ? [] : [required(path, 'must specify a peer')]
+  return isSelected ? [forbidden(path, 'may not specify both ipBlock and another peer')] : []
+}
+
+/** Of ranges that cannot be read the first is told. */
+function checkBlock({ cidr = '', except = [] }: InferFields<typeof blockFields>, path: FieldPath): FieldError[] {
+  if (cidr === '') return []
+  const range = rangeOf(cidr)
+  if (range === undefined) return [invalid(child(path, 'cidr'), cidr, 'not a valid CIDR')]
+  const place = child(path, 'except')
+  const unread = except.findIndex((text) => rangeOf(text) === undefined)
+  const read = unread < 0 ? except : except.slice(0, unread)
+  return [
+    ...read.flatMap((text, i) => checkWithin(text, range, at(place, i))),
+    ...(unread < 0 ? [] : [invalid(at(place, unread), except[unread], 'not a valid CIDR')]),
+  ]
+}
+
+function checkWithin(text: string, range: IpRange, path: FieldPath): FieldError[] {
+  const inner = rangeOf(text)
+  if (inner !== undefined && isStrictlyWithin(inner, range)) return []
+  return [invalid(path, text, 'must be a strict subset of `cidr`')]
+}
+
+function rangeOf(text: string): IpRange | undefined {
+  return parseRange(withoutLeadingZeros(text))
+}
