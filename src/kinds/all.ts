@@ -39,6 +39,10 @@ import { ingressClass } from './networking/ingress-class.ts'
 import { networkPolicy } from './networking/network-policy.ts'
 import { runtimeClass, runtimeClassV1beta1 } from './node/runtime-class.ts'
 import { podDisruptionBudget, podDisruptionBudgetV1beta1 } from './policy/pod-disruption-budget.ts'
+import { clusterRole } from './rbac/cluster-role.ts'
+import { clusterRoleBinding } from './rbac/cluster-role-binding.ts'
+import { role } from './rbac/role.ts'
+import { roleBinding } from './rbac/role-binding.ts'
 import { priorityClass } from './scheduling/priority-class.ts'
 import { csiDriver } from './storage/csi-driver.ts'
 import { csiNode } from './storage/csi-node.ts'
@@ -84,6 +88,10 @@ export const allKinds: readonly Kind[] = [
   ingressClass,
   ingress,
   networkPolicy,
+  clusterRoleBinding,
+  clusterRole,
+  roleBinding,
+  role,
   csiDriver,
   csiNode,
   storageClass,

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { homeOf } from '../../src/http/openapi/group-version.ts'
 import { allKinds } from '../../src/kinds/all.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { definitionName, groupName, vendorOf } from '../../src/model/vendor.ts'
@@ -140,11 +141,10 @@ test('every Protobuf tag of a schema is the recorded one', () => {
     }
   }
   for (const kind of allKinds) {
-    compare(kind.schema, `${kind.group}.${kind.version}`)
-    if (!kind.life.virtual || kind.life.verbs?.includes('list'))
-      compare(metaTypes.listOf(kind), `${kind.group}.${kind.version}`)
+    compare(kind.schema, homeOf(kind))
+    if (!kind.life.virtual || kind.life.verbs?.includes('list')) compare(metaTypes.listOf(kind), homeOf(kind))
     for (const { as } of Object.values(kind.views.subresources ?? {}))
-      if (as !== undefined) compare(as.kind.schema, `${as.kind.group}.${as.kind.version}`)
+      if (as !== undefined) compare(as.kind.schema, homeOf(as.kind))
   }
   for (const schema of Object.values(metaTypes))
     if (typeof schema !== 'function' && schema.type === 'object') compare(schema as ObjectSchema, '')

@@ -8,13 +8,12 @@ import { groupName, vendorOf } from '../../src/model/vendor.ts'
 import type { Kind } from '../../src/schema/kind.ts'
 import { fieldsOf } from '../kinds/fields-of.ts'
 import { kubectl } from '../tools/kubectl.ts'
-import { manifest, manifestObject } from '../tools/manifests.ts'
+import { manifest, manifestObject, manifestOf } from '../tools/manifests.ts'
 import { startUp } from '../tools/server.ts'
 
 const vendor = vendorOf('kubernetes')
 const storedKinds = allKinds.filter(({ life }) => !life.virtual)
-const idOf = ({ group, plural }: Kind) => `${group}.${plural}`
-const ids = [...new Set(storedKinds.map(idOf))]
+const ids = [...new Set(storedKinds.map(manifestOf))]
 
 const server = await startUp({ after }, ['--profile=kubernetes'])
 const directory = join(server.directory, 'manifests')

@@ -72,6 +72,8 @@ const filled = new Set(
     'NetworkPolicySpec: policyTypes',
     'Endpoint: topology',
     'EndpointPort: name protocol',
+    'RoleRef: apiGroup',
+    'Subject: apiGroup',
   ].flatMap((line) => {
     const [type, fields] = line.split(': ')
     return fields!.split(' ').map((name) => `${type}.${name}`)

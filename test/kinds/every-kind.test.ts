@@ -9,15 +9,14 @@ import type { ApiObject } from '../../src/model/object.ts'
 import { apiVersionOf, type ProfileName, vendorOf } from '../../src/model/vendor.ts'
 import type { Kind } from '../../src/schema/kind.ts'
 import type { Answer, HttpClient, WatchEvent } from '../tools/http-client.ts'
-import { manifestNames, manifestObject } from '../tools/manifests.ts'
+import { manifestNames, manifestObject, manifestOf } from '../tools/manifests.ts'
 import { startUp } from '../tools/server.ts'
 
 const storedKinds = allKinds.filter(({ life }) => !life.virtual)
-const idOf = ({ group, plural }: Kind) => `${group}.${plural}`
 
 test('there is a manifest for every stored kind', () => {
   assert.deepEqual(
-    storedKinds.map(idOf).filter((id) => !manifestNames.includes(id)),
+    storedKinds.map(manifestOf).filter((id) => !manifestNames.includes(id)),
     [],
   )
 })
@@ -26,10 +25,10 @@ for (const profile of ['orch', 'kubernetes'] as const)
   describe(`under the profile ${profile}`, { concurrency: 4 }, async () => {
     // With the control loops: some objects end only by them.
     const client = (await startUp({ after }, [`--profile=${profile}`])).client()
-    for (const id of new Set(storedKinds.map(idOf)))
+    for (const id of new Set(storedKinds.map(manifestOf)))
       test(id, { timeout: 120_000 }, async () => {
         // One after the other: all are the same objects.
-        for (const kind of storedKinds.filter((each) => idOf(each) === id)) await live({ client, profile, kind })
+        for (const kind of storedKinds.filter((each) => manifestOf(each) === id)) await live({ client, profile, kind })
       })
   })
 
@@ -73,12 +72,13 @@ function collectionOf({ profile, kind }: Case): string {
 /** The manifest; in another version than it is written in, what that version shows of the same object. */
 async function newObject(at: Case): Promise<ApiObject> {
   const { client, profile, kind } = at
-  const written = manifestObject(idOf(kind), profile)
+  const written = manifestObject(manifestOf(kind), profile)
   const apiVersion = apiVersionOf(vendorOf(profile), kind.group, kind.version)
   if (written.apiVersion === apiVersion) return written
   const writtenIn = storedKinds.find(
     (each) =>
-      idOf(each) === idOf(kind) && apiVersionOf(vendorOf(profile), each.group, each.version) === written.apiVersion,
+      manifestOf(each) === manifestOf(kind) &&
+      apiVersionOf(vendorOf(profile), each.group, each.version) === written.apiVersion,
   )!
   const there = collectionOf({ ...at, kind: writtenIn })
   const name = written.metadata.name!

@@ -95,14 +95,47 @@ const networking: ValidValues['fields'] = {
   'EndpointPort.appProtocol': maybe(qualified),
 }
 
+const policyRule: MakeField = (making) => {
+  const verbs = making.pick([['get'], ['*'], ['list', 'odd verb']])
+  const names = making.pick<JsonObject>([{}, { resourceNames: ['a', '😀'] }])
+  return {
+    verbs,
+    apiGroups: making.pick([[''], ['*', 'apps']]),
+    resources: making.pick([['pods/log'], ['*']]),
+    ...names,
+  }
+}
+
+const subject: MakeField = (making) =>
+  making.pick<JsonObject>([
+    { kind: 'User', name: freeText(making), apiGroup: 'rbac.authorization.orch.io' },
+    { kind: 'Group', name: freeText(making), namespace: freeText(making) },
+    { kind: 'ServiceAccount', name: subdomain(making)!, namespace: freeText(making) },
+  ])
+
+const access: ValidValues['fields'] = {
+  'Role.rules': maybe(some(policyRule)),
+  'ClusterRole.rules': maybe(
+    some((making) => making.pick([policyRule(making)!, { verbs: ['get'], nonResourceURLs: ['/metrics', '/logs/*'] }])),
+  ),
+  'AggregationRule.clusterRoleSelectors': some((making) => ({ matchLabels: { [String(qualified(making))]: 'a' } })),
+  'RoleBinding.subjects': maybe(some(subject)),
+  'ClusterRoleBinding.subjects': maybe(some(subject)),
+  'RoleRef.apiGroup': maybe(oneOf('rbac.authorization.orch.io')),
+  'RoleRef.kind': oneOf('ClusterRole'),
+  'RoleRef.name': oneOf('a', 'System:Odd'),
+}
+
 export const groupValues: Omit<ValidValues, 'longest'> = {
-  fields: { ...storage, ...nodes, ...networking },
+  fields: { ...storage, ...nodes, ...networking, ...access },
   needed: [
     'VolumeAttachment.spec',
     'VolumeAttachmentSpec.source',
     'Ingress.spec',
     'IngressClass.spec',
     'HTTPIngressRuleValue.paths',
+    'RoleBinding.roleRef',
+    'ClusterRoleBinding.roleRef',
   ],
   agree: {
     VolumeAttachmentSource: (object, making) => keepOne(object, ['persistentVolumeName', 'inlineVolumeSpec'], making),

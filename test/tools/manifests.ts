@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { parseYaml } from '../../src/codec/yaml.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import type { ProfileName } from '../../src/model/vendor.ts'
+import type { Kind } from '../../src/schema/kind.ts'
 import { requestPem } from '../pki/encode.ts'
 import { root } from './server.ts'
 
@@ -16,6 +17,11 @@ const directory = join(root, 'test/manifests')
 export const manifestNames: readonly string[] = readdirSync(directory)
   .map((file) => file.replace(/\.yaml$/, ''))
   .sort()
+
+/** Which is that of a kind: `rbac.roles` for that of the group `rbac.authorization`. */
+export function manifestOf({ group, plural }: Kind): string {
+  return `${group.split('.')[0]}.${plural}`
+}
 
 /** The text of a manifest, as a user of this profile writes it. */
 export function manifest(name: string, profile: ProfileName): string {

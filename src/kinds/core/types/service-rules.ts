@@ -1,7 +1,7 @@
 /** What a Service must be. Its addresses have rules of their own: service-addresses.ts. All faults are told at once. */
 import { at, child, duplicate, type FieldError, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { checkReachableAddress } from '../../../model/ip-address.ts'
-import { parseIp, parseRange } from '../../../model/ip-range.ts'
+import { parseRange } from '../../../model/ip-range.ts'
 import { checkLabels } from '../../../model/label-rules.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName, type NameCheck } from '../../../model/names.ts'
 import type { RuleContext } from '../../../schema/context.ts'

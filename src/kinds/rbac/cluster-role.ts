@@ -1,0 +1,55 @@
+/**
+ * ClusterRole: what may be done in all namespaces and outside of them, or, given by a RoleBinding, in one. With an
+ * aggregation rule its own rules are put together from those of others, by who does that.
+ */
+import { at, type FieldError, invalid, required } from '../../model/field-error.ts'
+import { checkPathSegment } from '../../model/names.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field, s } from '../../schema/schema.ts'
+import { labelSelector } from '../meta/label-selector.ts'
+import { requirementsOf } from '../meta/selecting.ts'
+import { checkRules, policyRules } from './types/policy-rule.ts'
+
+const aggregationRule = s.object(
+  {
+    clusterRoleSelectors: field(1, s.list(labelSelector), {
+      doc: 'Whose rules are taken, by labels: of all that one of these selects.',
+    }),
+  },
+  { name: 'AggregationRule', doc: 'Which ClusterRoles a role takes its rules from.' },
+)
+
+const fields = {
+  rules: policyRules,
+  aggregationRule: field(3, aggregationRule, { doc: 'Where its rules come from, if not from here.' }),
+}
+
+export type ClusterRole = ObjectOf<typeof fields>
+
+export const clusterRole = defineKind({
+  names: {
+    group: 'rbac.authorization',
+    version: 'v1',
+    kind: 'ClusterRole',
+    plural: 'clusterroles',
+    scope: 'Cluster',
+    form: checkPathSegment,
+  },
+  doc: 'What may be done in all namespaces and outside of them by those that it is given to.',
+  fields,
+  rules: {
+    validate: (object) => [...checkRules(object.rules ?? [], { namespaced: false }), ...checkAggregation(object)],
+  },
+  life: { createOnUpdate: true },
+})
+
+function checkAggregation({ aggregationRule }: ClusterRole): FieldError[] {
+  if (aggregationRule === undefined) return []
+  const { clusterRoleSelectors: selectors = [] } = aggregationRule
+  const path = 'aggregationRule.clusterRoleSelectors'
+  if (selectors.length === 0)
+    return [required(path, 'at least one clusterRoleSelector required if aggregationRule is non-nil')]
+  return selectors.flatMap((selector, i) =>
+    requirementsOf(selector) === undefined ? [invalid(at(path, i), selector, 'invalid label selector.')] : [],
+  )
+}

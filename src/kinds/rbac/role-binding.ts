@@ -1,0 +1,27 @@
+/** RoleBinding: gives a Role, or a ClusterRole within its namespace, to users, groups and service accounts. */
+import { checkPathSegment } from '../../model/names.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { bindingColumns, bindingFields, checkBinding, checkSameRole } from './types/binding.ts'
+
+export type RoleBinding = ObjectOf<typeof bindingFields>
+
+const roles = ['Role', 'ClusterRole']
+
+export const roleBinding = defineKind({
+  names: {
+    group: 'rbac.authorization',
+    version: 'v1',
+    kind: 'RoleBinding',
+    plural: 'rolebindings',
+    scope: 'Namespaced',
+    form: checkPathSegment,
+  },
+  doc: 'Gives a role in its namespace to users, groups and service accounts.',
+  fields: bindingFields,
+  rules: {
+    validate: (object, { vendor }) => checkBinding(object, { roles, namespaced: true }, vendor),
+    validateUpdate: checkSameRole,
+  },
+  life: { createOnUpdate: true },
+  views: { columns: bindingColumns },
+})
