@@ -6,6 +6,14 @@ import { daemonSet } from './apps/daemon-set.ts'
 import { deployment } from './apps/deployment.ts'
 import { replicaSet } from './apps/replica-set.ts'
 import { statefulSet } from './apps/stateful-set.ts'
+import {
+  mutatingWebhookConfiguration,
+  mutatingWebhookConfigurationV1beta1,
+} from './admissionregistration/mutating-webhook-configuration.ts'
+import {
+  validatingWebhookConfiguration,
+  validatingWebhookConfigurationV1beta1,
+} from './admissionregistration/validating-webhook-configuration.ts'
 import { tokenReview } from './authentication/token-review.ts'
 import { horizontalPodAutoscaler } from './autoscaling/horizontal-pod-autoscaler.ts'
 import { horizontalPodAutoscalerV1 } from './autoscaling/horizontal-pod-autoscaler-v1.ts'
@@ -97,6 +105,10 @@ export const allKinds: readonly Kind[] = [
   storageClass,
   volumeAttachment,
   csiStorageCapacity,
+  mutatingWebhookConfiguration,
+  validatingWebhookConfiguration,
+  mutatingWebhookConfigurationV1beta1,
+  validatingWebhookConfigurationV1beta1,
   priorityClass,
   lease,
   runtimeClass,

@@ -74,6 +74,10 @@ const filled = new Set(
     'EndpointPort: name protocol',
     'RoleRef: apiGroup',
     'Subject: apiGroup',
+    'RuleWithOperations: scope',
+    'ServiceReference: port',
+    'MutatingWebhook: failurePolicy matchPolicy timeoutSeconds reinvocationPolicy namespaceSelector objectSelector',
+    'ValidatingWebhook: failurePolicy matchPolicy timeoutSeconds namespaceSelector objectSelector',
   ].flatMap((line) => {
     const [type, fields] = line.split(': ')
     return fields!.split(' ').map((name) => `${type}.${name}`)

@@ -126,8 +126,29 @@ const access: ValidValues['fields'] = {
   'RoleRef.name': oneOf('a', 'System:Odd'),
 }
 
+const webhooks: ValidValues['fields'] = {
+  'RuleWithOperations.operations': oneOf(['*'], ['CREATE', 'CONNECT']),
+  'RuleWithOperations.apiGroups': oneOf(['*'], ['', 'apps']),
+  'RuleWithOperations.apiVersions': oneOf(['*'], ['v1', 'odd']),
+  'RuleWithOperations.resources': oneOf(['*/*'], ['*', 'pods/log'], ['pods', 'pods/*']),
+  'WebhookClientConfig.url': maybe(oneOf('https://example.com', 'https://127.0.0.1:8443/a b')),
+  'WebhookClientConfig.service': (making) => ({
+    name: freeText(making),
+    namespace: freeText(making),
+    ...making.pick<JsonObject>([{}, { path: '' }, { path: '/a/b.c/', port: 8443 }]),
+  }),
+  ...Object.fromEntries(
+    ['MutatingWebhook', 'ValidatingWebhook'].flatMap((type): [string, MakeField][] => [
+      [`${type}.name`, ({ count }) => `w${count()}.example.com`],
+      [`${type}.sideEffects`, oneOf('None', 'NoneOnDryRun')],
+      [`${type}.timeoutSeconds`, maybe(oneOf(1, 30))],
+      [`${type}.admissionReviewVersions`, oneOf(['v1'], ['v2', 'v1beta1'])],
+    ]),
+  ),
+}
+
 export const groupValues: Omit<ValidValues, 'longest'> = {
-  fields: { ...storage, ...nodes, ...networking, ...access },
+  fields: { ...storage, ...nodes, ...networking, ...access, ...webhooks },
   needed: [
     'VolumeAttachment.spec',
     'VolumeAttachmentSpec.source',
@@ -136,9 +157,12 @@ export const groupValues: Omit<ValidValues, 'longest'> = {
     'HTTPIngressRuleValue.paths',
     'RoleBinding.roleRef',
     'ClusterRoleBinding.roleRef',
+    'MutatingWebhook.clientConfig',
+    'ValidatingWebhook.clientConfig',
   ],
   agree: {
     VolumeAttachmentSource: (object, making) => keepOne(object, ['persistentVolumeName', 'inlineVolumeSpec'], making),
+    WebhookClientConfig: (object, making) => keepOne(object, ['url', 'service'], making),
     IngressClassParametersReference: (object) => {
       if (object.scope !== 'Namespace') delete object.namespace
     },
