@@ -42,6 +42,11 @@ import { serviceAccount } from './core/service-account.ts'
 import { endpointSlice } from './discovery/endpoint-slice.ts'
 import { endpointSliceV1beta1 } from './discovery/endpoint-slice-v1beta1.ts'
 import { eventV1, eventV1beta1 } from './events/event.ts'
+import { flowSchema, flowSchemaV1beta1 } from './flowcontrol/flow-schema.ts'
+import {
+  priorityLevelConfiguration,
+  priorityLevelConfigurationV1beta1,
+} from './flowcontrol/priority-level-configuration.ts'
 import { ingress } from './networking/ingress.ts'
 import { ingressClass } from './networking/ingress-class.ts'
 import { networkPolicy } from './networking/network-policy.ts'
@@ -116,4 +121,8 @@ export const allKinds: readonly Kind[] = [
   customResourceDefinition,
   endpointSlice,
   endpointSliceV1beta1,
+  flowSchema,
+  priorityLevelConfiguration,
+  flowSchemaV1beta1,
+  priorityLevelConfigurationV1beta1,
 ]

@@ -147,9 +147,42 @@ const webhooks: ValidValues['fields'] = {
   ),
 }
 
+const flows: ValidValues['fields'] = {
+  'PriorityLevelConfigurationReference.name': subdomain,
+  'FlowSchemaSpec.matchingPrecedence': oneOf(2, 10_000),
+  'FlowDistinguisherMethod.type': oneOf('ByUser', 'ByNamespace'),
+  'PolicyRulesWithSubjects.subjects': some((making) =>
+    making.pick<JsonObject>([
+      { kind: 'User', user: { name: freeText(making) } },
+      { kind: 'Group', group: { name: freeText(making) } },
+      { kind: 'ServiceAccount', serviceAccount: { name: making.pick(['*', 'a.b']), namespace: word(making)! } },
+    ]),
+  ),
+  'PolicyRulesWithSubjects.resourceRules': some((making) => ({
+    verbs: making.pick([['*'], ['get', 'proxy']]),
+    apiGroups: making.pick([['*'], ['', 'apps']]),
+    resources: making.pick([['*'], ['pods/log']]),
+    ...making.pick<JsonObject>([{ namespaces: ['*'] }, { clusterScope: true }, { clusterScope: true, namespaces: ['a'] }]),
+  })),
+  'PolicyRulesWithSubjects.nonResourceRules': maybe(
+    some(() => ({ verbs: ['get'], nonResourceURLs: ['/', '/healthz', '/metrics/*'] })),
+  ),
+  'FlowSchemaCondition.type': ({ count }) => `Odd ${count()}`,
+  'PriorityLevelConfigurationCondition.type': ({ count }) => `Odd ${count()}`,
+  'PriorityLevelConfigurationSpec.type': oneOf('Limited'),
+  'LimitResponse.type': oneOf('Queue', 'Reject'),
+  'QueuingConfiguration.queues': oneOf(64, 128),
+  'QueuingConfiguration.handSize': oneOf(1, 8),
+}
+
 export const groupValues: Omit<ValidValues, 'longest'> = {
-  fields: { ...storage, ...nodes, ...networking, ...access, ...webhooks },
+  fields: { ...storage, ...nodes, ...networking, ...access, ...webhooks, ...flows },
   needed: [
+    'FlowSchema.spec',
+    'FlowSchemaSpec.priorityLevelConfiguration',
+    'PriorityLevelConfiguration.spec',
+    'PriorityLevelConfigurationSpec.limited',
+    'LimitedPriorityLevelConfiguration.limitResponse',
     'VolumeAttachment.spec',
     'VolumeAttachmentSpec.source',
     'Ingress.spec',
@@ -163,6 +196,10 @@ export const groupValues: Omit<ValidValues, 'longest'> = {
   agree: {
     VolumeAttachmentSource: (object, making) => keepOne(object, ['persistentVolumeName', 'inlineVolumeSpec'], making),
     WebhookClientConfig: (object, making) => keepOne(object, ['url', 'service'], making),
+    LimitResponse: (object) => {
+      if (object.type === 'Reject') delete object.queuing
+      else object.queuing ??= {}
+    },
     IngressClassParametersReference: (object) => {
       if (object.scope !== 'Namespace') delete object.namespace
     },

@@ -1,0 +1,137 @@
+/** FlowSchema: which requests make up flows, and the priority level that these have. Flows of one level share it fairly. */
+import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
+import { type Json, sameJson } from '../../model/json.ts'
+import { checkDnsSubdomain } from '../../model/names.ts'
+import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
+import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
+import { field, type InferFields, s } from '../../schema/schema.ts'
+import { beginGeneration, countGeneration } from '../generation.ts'
+import { keep, statusAlone } from '../spec-and-status.ts'
+import { conditionsStatus } from './types/conditions.ts'
+import { mandatoryFlowSchemas } from './types/mandatory.ts'
+import { policyRulesWithSubjects } from './types/policy-rules.ts'
+
+const lastPrecedence = 10_000
+const methods = ['ByNamespace', 'ByUser']
+
+const reference = s.object(
+  { name: field(1, s.string(), { zero: 'write', doc: 'The name of the level.' }) },
+  { name: 'PriorityLevelConfigurationReference', doc: 'A priority level.' },
+)
+
+const distinguisher = s.object(
+  { type: field(1, s.string(), { zero: 'write', doc: 'ByUser or ByNamespace.' }) },
+  {
+    name: 'FlowDistinguisherMethod',
+    doc: 'What tells the flows of a schema apart.',
+    check: ({ type = '' }, path) => (methods.includes(type) ? [] : [notSupported(child(path, 'type'), type, methods)]),
+  },
+)
+
+const specFields = {
+  priorityLevelConfiguration: field(1, reference, {
+    zero: 'write',
+    published: 'required',
+    doc: 'The level that the requests have.',
+  }),
+  matchingPrecedence: field(2, s.int32(), {
+    doc: 'Of the schemas that a request is for, the one with the least counts; from 1 to 10000, 1000 by default.',
+  }),
+  distinguisherMethod: field(3, distinguisher, { doc: 'What tells its flows apart; they are one if unset.' }),
+  rules: field(4, s.list(policyRulesWithSubjects), { doc: 'The requests that it is for; one rule is enough.' }),
+}
+
+const spec = s.object(specFields, {
+  name: 'FlowSchemaSpec',
+  doc: 'Which requests make up flows, and at which level.',
+  fill: (value) => {
+    if (!value.matchingPrecedence) value.matchingPrecedence = 1000
+  },
+  check: checkSpec,
+})
+
+const fields = {
+  spec: field(2, spec, { zero: 'write', doc: 'Which requests make up flows, and at which level.' }),
+  status: field(3, conditionsStatus('FlowSchema'), { zero: 'write', doc: 'What is known of its state.' }),
+}
+
+export type FlowSchema = ObjectOf<typeof fields>
+
+const columns: readonly Column<FlowSchema>[] = [
+  nameColumn,
+  column(
+    'PriorityLevel',
+    'The level that the requests have.',
+    ({ spec }) => spec?.priorityLevelConfiguration?.name || '<none>',
+  ),
+  column('MatchingPrecedence', 'The lower, the sooner it counts.', ({ spec }) => spec?.matchingPrecedence ?? 0),
+  column(
+    'DistinguisherMethod',
+    'What tells its flows apart.',
+    ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>',
+  ),
+  ageColumn,
+  column(
+    'MissingPL',
+    'Whether there is no such level.',
+    ({ status }) => status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?',
+  ),
+]
+
+export const flowSchema = defineKind({
+  names: {
+    group: 'flowcontrol.apiserver',
+    version: 'v1beta2',
+    kind: 'FlowSchema',
+    plural: 'flowschemas',
+    scope: 'Cluster',
+  },
+  doc: 'Which requests make up flows, and the priority level that these have.',
+  fields,
+  rules: {
+    readOnly: ['status'],
+    prepareForCreate: (object) => {
+      beginGeneration(object)
+      object.status = {}
+    },
+    prepareForUpdate: (next, previous) => {
+      keep(next, previous, 'status')
+      countGeneration(next, previous, ({ spec }) => spec)
+    },
+    validate: checkMandatory,
+  },
+  views: { columns, subresources: { status: statusAlone } },
+})
+
+export const flowSchemaV1beta1 = defineVersion(flowSchema, {
+  version: 'v1beta1',
+  fields,
+  deprecated: {
+    since: 'v1.23',
+    until: 'v1.26',
+    instead: { group: 'flowcontrol.apiserver', version: 'v1beta2', kind: 'FlowSchema' },
+  },
+  fromStored: (object: FlowSchema): FlowSchema => object,
+  toStored: (object: FlowSchema): FlowSchema => object,
+})
+
+function checkSpec(value: InferFields<typeof specFields>, path: FieldPath): FieldError[] {
+  const { priorityLevelConfiguration: { name = '' } = {}, matchingPrecedence: precedence = 0 } = value
+  const [place, namePlace] = [child(path, 'matchingPrecedence'), child(path, 'priorityLevelConfiguration.name')]
+  const nameFaults = name === '' ? [] : checkDnsSubdomain(name)
+  return [
+    ...(precedence > 0 ? [] : [invalid(place, precedence, 'must be a positive value')]),
+    ...(precedence <= lastPrecedence ? [] : [invalid(place, precedence, `must not be greater than ${lastPrecedence}`)]),
+    ...(name === '' ? [required(namePlace, 'must reference a priority level')] : []),
+    ...nameFaults.map((fault) => invalid(namePlace, name, fault)),
+  ]
+}
+
+function checkMandatory({ metadata, spec = {} }: FlowSchema): FieldError[] {
+  const { name = '' } = metadata
+  const mandatory = mandatoryFlowSchemas.get(name)
+  if (mandatory !== undefined && !sameJson(spec as Json, mandatory))
+    return [invalid('spec', spec as Json, `spec of '${name}' must equal the fixed value`)]
+  if (spec.matchingPrecedence !== 1 || name === 'exempt') return []
+  return [invalid('spec.matchingPrecedence', 1, "only the schema named 'exempt' may have matchingPrecedence 1")]
+}
