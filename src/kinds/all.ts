@@ -14,6 +14,7 @@ import {
   validatingWebhookConfiguration,
   validatingWebhookConfigurationV1beta1,
 } from './admissionregistration/validating-webhook-configuration.ts'
+import { customResourceDefinition } from './apiextensions/custom-resource-definition.ts'
 import { tokenReview } from './authentication/token-review.ts'
 import { horizontalPodAutoscaler } from './autoscaling/horizontal-pod-autoscaler.ts'
 import { horizontalPodAutoscalerV1 } from './autoscaling/horizontal-pod-autoscaler-v1.ts'
@@ -114,11 +115,11 @@ export const allKinds: readonly Kind[] = [
   validatingWebhookConfiguration,
   mutatingWebhookConfigurationV1beta1,
   validatingWebhookConfigurationV1beta1,
+  customResourceDefinition,
   priorityClass,
   lease,
   runtimeClass,
   runtimeClassV1beta1,
-  customResourceDefinition,
   endpointSlice,
   endpointSliceV1beta1,
   flowSchema,

@@ -46,7 +46,11 @@ const subjectCases: readonly (readonly [subject: JsonObject, faults: readonly st
 
 test('a subject is what its kind says', () => {
   for (const [subject, faults] of subjectCases)
-    expectFaults({ ...to, rules: [{ subjects: [subject], resourceRules: [resource] }] }, faults, 'spec.rules[0].subjects[0].')
+    expectFaults(
+      { ...to, rules: [{ subjects: [subject], resourceRules: [resource] }] },
+      faults,
+      'spec.rules[0].subjects[0].',
+    )
 })
 
 const resourceCases: readonly (readonly [change: JsonObject, faults: readonly string[]])[] = [
@@ -75,13 +79,20 @@ test('a rule is about resources in namespaces', () => {
 
 test('or about paths', () => {
   const urls = (nonResourceURLs: string[], faults: readonly string[]) =>
-    expectFaults({ ...to, rules: [{ subjects, nonResourceRules: [{ verbs: ['get'], nonResourceURLs }] }] }, faults, 'spec.rules[0].nonResourceRules[0].')
+    expectFaults(
+      { ...to, rules: [{ subjects, nonResourceRules: [{ verbs: ['get'], nonResourceURLs }] }] },
+      faults,
+      'spec.rules[0].nonResourceRules[0].',
+    )
   urls(['/', '/a', '/a/*'], [])
   urls(['*'], [])
   urls([], ['Required nonResourceURLs'])
   urls(['*', '/a'], ['Invalid nonResourceURLs'])
   const bad = ['a', '/a b', '/a//b', '/a*b', '/a*', '/a/*/', '/*/*', '']
-  urls(bad, bad.map((_, i) => `Invalid nonResourceURLs[${i}]`))
+  urls(
+    bad,
+    bad.map((_, i) => `Invalid nonResourceURLs[${i}]`),
+  )
 })
 
 const queue = (queuing: JsonObject) => ({ type: 'Limited', limited: { limitResponse: { type: 'Queue', queuing } } })
@@ -92,8 +103,14 @@ const levels: readonly (readonly [spec: JsonObject, faults: readonly string[]])[
   [{ type: 'Exempt', limited: {} }, ['Forbidden limited', 'Invalid type']],
   [{ type: 'Limited' }, ['Required limited']],
   [{ type: 'Limited', limited: {} }, ['NotSupported limited.limitResponse.type']],
-  [{ type: 'Limited', limited: { assuredConcurrencyShares: -1, limitResponse: { type: 'Reject' } } }, ['Invalid limited.assuredConcurrencyShares']],
-  [{ type: 'Limited', limited: { limitResponse: { type: 'Reject', queuing: { queues: -1 } } } }, ['Forbidden limited.limitResponse.queuing']],
+  [
+    { type: 'Limited', limited: { assuredConcurrencyShares: -1, limitResponse: { type: 'Reject' } } },
+    ['Invalid limited.assuredConcurrencyShares'],
+  ],
+  [
+    { type: 'Limited', limited: { limitResponse: { type: 'Reject', queuing: { queues: -1 } } } },
+    ['Forbidden limited.limitResponse.queuing'],
+  ],
   [{ type: 'Limited', limited: { limitResponse: { type: 'Queue' } } }, ['Required limited.limitResponse.queuing']],
   [queue({}), []],
   [queue({ queues: -1, handSize: 1, queueLengthLimit: -1 }), ['handSize', 'queueLengthLimit', 'queues'].map(ofQueue)],
@@ -107,7 +124,11 @@ const levels: readonly (readonly [spec: JsonObject, faults: readonly string[]])[
 test('a level is limited by shares, and further requests wait or go', () => {
   for (const [spec, faults] of levels) {
     const told = createBy(level, schema(spec)).faults
-    assert.deepEqual(told, faults.map((fault) => fault.replace(' ', ' spec.')), JSON.stringify(spec))
+    assert.deepEqual(
+      told,
+      faults.map((fault) => fault.replace(' ', ' spec.')),
+      JSON.stringify(spec),
+    )
   }
   assert.deepEqual(asJson(createBy(level, schema(queue({}))).object).spec, {
     type: 'Limited',
@@ -121,7 +142,9 @@ test('a level is limited by shares, and further requests wait or go', () => {
 test('the mandatory ones say exactly what they must', () => {
   for (const [name, spec] of mandatoryFlowSchemas) {
     assert.deepEqual(createBy(flowSchema, schema(spec as JsonObject, name)).faults, [], name)
-    assert.deepEqual(createBy(flowSchema, schema({ ...(spec as JsonObject), rules: [] }, name)).faults, ['Invalid spec'])
+    assert.deepEqual(createBy(flowSchema, schema({ ...(spec as JsonObject), rules: [] }, name)).faults, [
+      'Invalid spec',
+    ])
   }
   for (const [name, spec] of mandatoryLevels)
     assert.deepEqual(createBy(level, schema(spec as JsonObject, name)).faults, [], name)
@@ -132,11 +155,19 @@ test('status is written apart, and holds one condition of a type', () => {
   const { object } = createBy(flowSchema, { ...schema(to), status: { conditions: [{ type: 'A' }] } })
   assert.deepEqual([asJson(object).status, object.metadata.generation], [{}, 1])
   const status = (...conditions: JsonObject[]) =>
-    updateBy(flowSchema, object, { metadata: { name: 'x', labels: { a: 'b' } }, status: { conditions } }, { subresource: 'status' })
+    updateBy(
+      flowSchema,
+      object,
+      { metadata: { name: 'x', labels: { a: 'b' } }, status: { conditions } },
+      { subresource: 'status' },
+    )
   const written = status({ type: 'Dangling', status: 'True' })
   assert.deepEqual([written.faults, written.object.metadata.labels], [[], undefined])
   assert.deepEqual(asJson(written.object).spec, asJson(object).spec)
-  assert.deepEqual([object, written.object].map((each) => cellsOf(flowSchema, each)[5]), ['?', 'True'])
+  assert.deepEqual(
+    [object, written.object].map((each) => cellsOf(flowSchema, each)[5]),
+    ['?', 'True'],
+  )
   assert.deepEqual(status({ type: 'A' }, { type: 'A' }, {}).faults, [
     'Duplicate status.conditions[1].type',
     'Required status.conditions[2].type',
@@ -154,7 +185,11 @@ test('tables show what counts', () => {
 
 function expectFaults(spec: JsonObject, faults: readonly string[], place: string): void {
   const told = createBy(flowSchema, schema(spec)).faults
-  assert.deepEqual(told, faults.map((fault) => fault.replace(' ', ` ${place}`)), JSON.stringify(spec))
+  assert.deepEqual(
+    told,
+    faults.map((fault) => fault.replace(' ', ` ${place}`)),
+    JSON.stringify(spec),
+  )
 }
 
 function schema(spec: JsonObject, name = 'x'): JsonObject {

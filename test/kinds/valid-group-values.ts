@@ -162,7 +162,11 @@ const flows: ValidValues['fields'] = {
     verbs: making.pick([['*'], ['get', 'proxy']]),
     apiGroups: making.pick([['*'], ['', 'apps']]),
     resources: making.pick([['*'], ['pods/log']]),
-    ...making.pick<JsonObject>([{ namespaces: ['*'] }, { clusterScope: true }, { clusterScope: true, namespaces: ['a'] }]),
+    ...making.pick<JsonObject>([
+      { namespaces: ['*'] },
+      { clusterScope: true },
+      { clusterScope: true, namespaces: ['a'] },
+    ]),
   })),
   'PolicyRulesWithSubjects.nonResourceRules': maybe(
     some(() => ({ verbs: ['get'], nonResourceURLs: ['/', '/healthz', '/metrics/*'] })),
