@@ -1,11 +1,5 @@
 /** The only list of kinds: adding one is its file, its test and a line here. Of a group's versions the first is preferred. */
 import type { Kind } from '../schema/kind.ts'
-import { customResourceDefinition } from './apiextensions/custom-resource-definition.ts'
-import { controllerRevision } from './apps/controller-revision.ts'
-import { daemonSet } from './apps/daemon-set.ts'
-import { deployment } from './apps/deployment.ts'
-import { replicaSet } from './apps/replica-set.ts'
-import { statefulSet } from './apps/stateful-set.ts'
 import {
   mutatingWebhookConfiguration,
   mutatingWebhookConfigurationV1beta1,
@@ -15,6 +9,11 @@ import {
   validatingWebhookConfigurationV1beta1,
 } from './admissionregistration/validating-webhook-configuration.ts'
 import { customResourceDefinition } from './apiextensions/custom-resource-definition.ts'
+import { controllerRevision } from './apps/controller-revision.ts'
+import { daemonSet } from './apps/daemon-set.ts'
+import { deployment } from './apps/deployment.ts'
+import { replicaSet } from './apps/replica-set.ts'
+import { statefulSet } from './apps/stateful-set.ts'
 import { tokenReview } from './authentication/token-review.ts'
 import { horizontalPodAutoscaler } from './autoscaling/horizontal-pod-autoscaler.ts'
 import { horizontalPodAutoscalerV1 } from './autoscaling/horizontal-pod-autoscaler-v1.ts'
