@@ -15,10 +15,15 @@ import { readContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { fieldValidation } from './write-options.ts'
 
-/** The body of a create or update. */
-export async function readObjectBody(exchange: Exchange, resource: Served): Promise<ApiObject> {
+/** The body of a create or update. `others` are versions of the kind that may be sent instead. */
+export async function readObjectBody(
+  exchange: Exchange,
+  preferred: Served,
+  others: readonly Served[] = [],
+): Promise<ApiObject> {
   const { value, duplicates } = await readContent(exchange)
   await exchange.pace.rest()
+  const resource = others.find((other) => isOfKind(other, value ?? {})) ?? preferred
   const completed = await exchange.pace.run(completeSteps(resource, withType(resource, value ?? {})))
   reportFields(exchange, [...unknownFields(completed), ...duplicateFields(duplicates)], badRequest)
   return accept(exchange, completed)

@@ -23,6 +23,7 @@ import { cronJob, cronJobV1beta1 } from './batch/cron-job.ts'
 import { job } from './batch/job.ts'
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts'
 import { lease } from './coordination/lease.ts'
+import { binding } from './core/binding.ts'
 import { componentStatus } from './core/component-status.ts'
 import { configMap } from './core/config-map.ts'
 import { endpoints } from './core/endpoints.ts'
@@ -64,6 +65,7 @@ import { storageClass } from './storage/storage-class.ts'
 import { volumeAttachment } from './storage/volume-attachment.ts'
 
 export const allKinds: readonly Kind[] = [
+  binding,
   componentStatus,
   configMap,
   endpoints,

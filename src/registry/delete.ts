@@ -119,7 +119,7 @@ async function storeMark(
   return { object: withVersion(marked, result.revision), revision: result.revision }
 }
 
-function assertPreconditions(
+export function assertPreconditions(
   resource: Resource,
   { metadata }: ApiObject,
   { uid, resourceVersion }: DeleteOptions,

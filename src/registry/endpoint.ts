@@ -16,6 +16,8 @@ export interface Endpoint {
   readonly verbs: readonly Verb[]
   /** The kind that is sent and answered, where it is another one. */
   readonly type: Kind | undefined
+  /** Other versions of that kind, which are taken as well. */
+  readonly alsoTakes?: readonly Kind[]
   /** What admission is asked about: the object that is sent, or the connection that is wanted; a reading is not. */
   readonly admits: 'CREATE' | 'CONNECT' | undefined
   /** What it is for, in a sentence. */
@@ -35,4 +37,6 @@ export interface EndpointRequest {
   readonly dryRun: boolean
   /** What was sent: decoded, defaulted, valid and admitted. Undefined where nothing is sent. */
   readonly object: ApiObject | undefined
+  /** Gives a signal that aborts when the caller no longer waits for the answer. */
+  readonly left: () => AbortSignal
 }

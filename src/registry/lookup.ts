@@ -34,7 +34,8 @@ export function lookupIn(catalogue: Catalogue): Lookup {
   }
 }
 
-function stored(catalogue: Catalogue, { group, plural }: StoredType): Resource {
+/** The stored version of a kind that the server cannot do without. */
+export function stored(catalogue: Catalogue, { group, plural }: StoredType): Resource {
   const resource = catalogue.stored(group, plural)
   if (resource === undefined) throw new TypeError(`${plural} of the group ${group} are not stored here`)
   return resource

@@ -1,16 +1,28 @@
 /** The only list of endpoints: what is answered without being stored. Adding one is its file, its test and a line here. */
-import type { Lookup } from '../model/lookup.ts'
+import type { Lookup, StoredType } from '../model/lookup.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
+import type { Resource } from '../registry/resource.ts'
 import { type Component, componentStatuses } from './component-statuses.ts'
+import { binding, podBinding } from './pod-binding.ts'
+import { podEviction } from './pod-eviction.ts'
 import { podLog } from './pod-log.ts'
 import { type TokenReviewParts, tokenReview } from './token-review.ts'
 
 export interface EndpointParts extends TokenReviewParts {
   readonly lookup: Lookup
+  /** The stored kinds, for those who write to them. */
+  readonly stored: (type: StoredType) => Resource
   /** The parts that the server relies on. */
   readonly components: readonly Component[]
 }
 
 export function allEndpoints(parts: EndpointParts): Endpoint[] {
-  return [tokenReview(parts), podLog(parts.lookup), componentStatuses(parts.components)]
+  return [
+    tokenReview(parts),
+    binding(parts),
+    podBinding(parts),
+    podEviction(parts),
+    podLog(parts.lookup),
+    componentStatuses(parts.components),
+  ]
 }

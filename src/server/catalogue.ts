@@ -4,12 +4,12 @@ import type { Clock } from '../base/clock.ts'
 import type { Caches } from '../cache/caches.ts'
 import { withSchemaRules } from '../custom/definition.ts'
 import { customResourceDefinition } from '../kinds/apiextensions/custom-resource-definition.ts'
-import type { Lookup } from '../model/lookup.ts'
+import type { Lookup, StoredType } from '../model/lookup.ts'
 import { apiAudience, vendorOf } from '../model/vendor.ts'
 import { Catalogue } from '../registry/catalogue.ts'
 import { ContinueTokens } from '../registry/continue-token.ts'
 import { HistoryReaders } from '../registry/history-readers.ts'
-import { lookupIn } from '../registry/lookup.ts'
+import { lookupIn, stored } from '../registry/lookup.ts'
 import { type RegistryParts, serveKinds } from '../registry/resource.ts'
 import { allEndpoints } from '../resources/all.ts'
 import type { Component } from '../resources/component-statuses.ts'
@@ -44,7 +44,14 @@ export async function openCatalogue(options: ServerOptions, parts: CataloguePart
   const catalogue = new Catalogue(vendor, servedBy(options.runtimeConfig, kinds, vendor))
   const lookup = lookupIn(catalogue)
   const audiences = [apiAudience(vendor)]
-  const endpoints = allEndpoints({ lookup, authenticateToken: authenticator, audiences, components })
+  const findStored = (type: StoredType) => stored(catalogue, type)
+  const endpoints = allEndpoints({
+    lookup,
+    stored: findStored,
+    authenticateToken: authenticator,
+    audiences,
+    components,
+  })
   const registry: RegistryParts = {
     vendor,
     store,

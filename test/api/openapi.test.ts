@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { homeOf } from '../../src/http/openapi/group-version.ts'
 import { allKinds } from '../../src/kinds/all.ts'
+import { eviction } from '../../src/kinds/policy/eviction.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { definitionName, groupName, vendorOf } from '../../src/model/vendor.ts'
 import * as metaTypes from '../../src/schema/meta-types.ts'
@@ -146,6 +147,8 @@ test('every Protobuf tag of a schema is the recorded one', () => {
     for (const { as } of Object.values(kind.views.subresources ?? {}))
       if (as !== undefined) compare(as.kind.schema, homeOf(as.kind))
   }
+  // What is only sent to an endpoint.
+  compare(eviction.schema, `${eviction.group}.${eviction.version}`)
   for (const schema of Object.values(metaTypes))
     if (typeof schema !== 'function' && schema.type === 'object') compare(schema as ObjectSchema, '')
   assert.deepEqual(

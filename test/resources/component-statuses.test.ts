@@ -43,7 +43,9 @@ test('the store is well, in every form, and nothing else is told of', async (t) 
 test('what is wrong is told', async () => {
   const { answer } = componentStatuses([{ name: 'store', check: () => 'the store does not answer' }])
   const user = { name: 'u', uid: '', groups: [], extra: new Map() }
-  const request = { user, namespace: '', query: new URLSearchParams(), dryRun: false, object: undefined }
+  const { signal } = new AbortController()
+  const asked = { namespace: '', query: new URLSearchParams(), dryRun: false, object: undefined }
+  const request = { ...asked, user, left: () => signal }
   const one = await answer({ ...request, verb: 'get', name: 'store' })
   assert.deepEqual(one?.conditions, [{ type: 'Healthy', status: 'False', error: 'the store does not answer' }])
 })

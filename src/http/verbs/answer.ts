@@ -11,6 +11,7 @@ import { admittedType } from '../../registry/admission-request.ts'
 import type { Endpoint } from '../../registry/endpoint.ts'
 import type { ServedType } from '../../registry/resource.ts'
 import { serveKind } from '../../registry/served.ts'
+import type { Kind } from '../../schema/kind.ts'
 import { validate } from '../../schema/validate.ts'
 import { agreeOnForm } from '../agree.ts'
 import type { Exchange } from '../exchange.ts'
@@ -38,7 +39,9 @@ export async function handleAnswer(call: EndpointCall): Promise<void> {
   const sent = verb === 'create' ? await readSent(call) : undefined
   const object = await admit(call, { object: sent, dryRun })
   const { namespace, name, query } = info
-  const answer = await endpoint.answer({ verb, namespace, name, query, user: exchange.user, dryRun, object })
+  const { user } = exchange
+  const left = () => exchange.left
+  const answer = await endpoint.answer({ verb, namespace, name, query, user, dryRun, object, left })
   if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
   else await sendObject(exchange, verb === 'create' ? 201 : 200, answer)
 }
@@ -52,8 +55,9 @@ function agreeOnPlainForm(exchange: Exchange, vendor: Vendor): void {
 
 /** What was sent, of the type that the endpoint takes, and valid. */
 async function readSent({ exchange, served, endpoint }: EndpointCall): Promise<ApiObject> {
-  const type = endpoint.type === undefined ? served : serveKind(endpoint.type, served.context, [])
-  const object = await readObjectBody(exchange, type)
+  const serve = (kind: Kind) => serveKind(kind, served.context, [])
+  const type = endpoint.type === undefined ? served : serve(endpoint.type)
+  const object = await readObjectBody(exchange, type, endpoint.alsoTakes?.map(serve))
   const { kind, context } = type
   const errors = [...validate(kind.schema, asJson(object), context), ...(kind.rules.validate?.(object, context) ?? [])]
   if (errors.length > 0) throw invalidObject({ group: type.group, kind: kind.kind }, object.metadata.name ?? '', errors)

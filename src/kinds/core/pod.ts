@@ -158,6 +158,8 @@ function checkUpdate(next: Pod, previous: Pod, { vendor, subresource }: RuleCont
   if (subresource === 'status')
     return [...annotations, ...checkStatusUpdate(next.status ?? {}, previous.status ?? {}, previousSpec)]
   if (subresource === 'ephemeralcontainers') return checkEphemeralUpdate(nextSpec, previousSpec)
+  // The node is chosen, which no other write can do.
+  if (subresource === 'binding') return annotations
   return [...annotations, ...checkSpecUpdate(nextSpec, previousSpec)]
 }
 

@@ -1,0 +1,61 @@
+/** DeleteOptions as a client says them, wherever they stand: what is wrong with them, and what they mean for a kind. */
+import { invalidObject } from '../model/api-error.ts'
+import { type FieldError, invalid, notSupported } from '../model/field-error.ts'
+import type { Json } from '../model/json.ts'
+import { groupName } from '../model/vendor.ts'
+import type { Kind } from '../schema/kind.ts'
+import type { deleteOptions } from '../schema/meta-types.ts'
+import type { Infer } from '../schema/schema.ts'
+import type { DeleteOptions, Propagation } from './delete.ts'
+import type { Resource } from './resource.ts'
+
+export type SentDeleteOptions = Infer<typeof deleteOptions>
+
+export interface JudgedDeleteOptions extends DeleteOptions {
+  readonly dryRun: boolean
+}
+
+/** `dryRuns` is what the query says besides: a dry run counts from either place. Throws what is wrong. */
+export function judgeDeleteOptions(
+  sent: SentDeleteOptions,
+  { kind, vendor }: Resource,
+  dryRuns: readonly string[],
+): JudgedDeleteOptions {
+  const asked = [...(sent.dryRun ?? []), ...dryRuns].filter((value) => value !== '')
+  const errors = check(sent, asked)
+  if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind: 'DeleteOptions' }, '', errors)
+  return {
+    gracePeriodSeconds: sent.gracePeriodSeconds,
+    propagation: propagationOf(sent, kind),
+    uid: sent.preconditions?.uid,
+    resourceVersion: sent.preconditions?.resourceVersion,
+    dryRun: asked.length > 0,
+  }
+}
+
+const policies = ['Foreground', 'Background', 'Orphan']
+
+function check(sent: SentDeleteOptions, dryRuns: readonly string[]): FieldError[] {
+  const { propagationPolicy: policy, orphanDependents, gracePeriodSeconds: grace = 0 } = sent
+  return [
+    ...(grace < 0 ? [invalid('gracePeriodSeconds', grace, 'must be greater than or equal to 0')] : []),
+    ...(policy !== undefined && orphanDependents !== undefined
+      ? [invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set')]
+      : []),
+    ...(policy !== undefined && !policies.includes(policy)
+      ? [notSupported('propagationPolicy', policy, [...policies, 'nil'])]
+      : []),
+    ...(dryRuns.every((value) => value === 'All') ? [] : [notSupported('dryRun', dryRuns as Json, ['All'])]),
+  ]
+}
+
+/** Not to orphan, in the older words, means to wait where a kind holds its deletion anyway: with a Namespace. */
+function propagationOf(
+  { propagationPolicy, orphanDependents }: SentDeleteOptions,
+  kind: Kind,
+): Propagation | undefined {
+  if (propagationPolicy !== undefined) return propagationPolicy as Propagation
+  if (orphanDependents === undefined) return undefined
+  if (orphanDependents) return 'Orphan'
+  return kind.life.holdsDeletion ? 'Foreground' : 'Background'
+}

@@ -1,0 +1,98 @@
+/**
+ * `pods/binding`, and `bindings` which says the same in an older way: gives a pod its node, once. Of the rest of the
+ * pod only annotations of the Binding are taken over, and that it is scheduled is noted in its status.
+ */
+import { type Binding, binding as kind } from '../kinds/core/binding.ts'
+import { type Pod, pod } from '../kinds/core/pod.ts'
+import { badRequest, conflict } from '../model/api-error.ts'
+import type { StoredType } from '../model/lookup.ts'
+import { type ApiObject, timestamp } from '../model/object.ts'
+import type { Endpoint, EndpointRequest } from '../registry/endpoint.ts'
+import { ownWrite } from '../registry/own-write.ts'
+import type { Resource } from '../registry/resource.ts'
+import { updateObject } from '../registry/update.ts'
+import { done } from './done.ts'
+
+export interface PodBindingParts {
+  readonly stored: (type: StoredType) => Resource
+}
+
+const common = { verbs: ['create'], admits: 'CREATE', doc: 'Says which node a Pod runs on.' } as const
+
+export function podBinding(parts: PodBindingParts): Endpoint {
+  return {
+    ...common,
+    kind: pod,
+    subresource: 'binding',
+    type: kind,
+    answer: (request) => {
+      const { name } = (request.object as ApiObject).metadata
+      if (name !== request.name) throw badRequest('name in URL does not match name in Binding object')
+      return bind(parts, request)
+    },
+  }
+}
+
+export function binding(parts: PodBindingParts): Endpoint {
+  return { ...common, kind, subresource: '', type: undefined, answer: (request) => bind(parts, request) }
+}
+
+async function bind({ stored }: PodBindingParts, request: EndpointRequest): Promise<ApiObject> {
+  const { namespace, dryRun, left } = request
+  const sent = request.object as Binding & ApiObject
+  const { name = '', namespace: meant = namespace } = sent.metadata
+  if (name === '') throw badRequest('Name parameter required.')
+  if (meant !== namespace)
+    throw badRequest(
+      `the namespace of the Binding (${meant}) does not match the namespace on the request (${namespace})`,
+    )
+  const resource = stored({ group: 'core', plural: 'pods' })
+  const options = { namespace, subresource: 'binding', optionsKind: 'UpdateOptions', signal: left() } as const
+  const context = { ...ownWrite(resource, options), dryRun }
+  // Nobody owns what a Binding sets: it is no part of what somebody wants of the pod.
+  await updateObject(context, name, (previous) => ({ object: bound(previous, sent, resource), managed: true }))
+  return done(201)
+}
+
+function bound(previous: ApiObject, sent: Binding & ApiObject, resource: Resource): ApiObject {
+  const { spec = {}, status = {}, metadata } = previous as Pod & ApiObject
+  const { uid, resourceVersion, annotations } = sent.metadata
+  const { resourceVersion: _, ...kept } = metadata
+  const why = obstacle(previous as Pod & ApiObject)
+  if (why !== undefined) throw conflict({ group: '', plural: 'pods/binding' }, metadata.name!, why)
+  if (uid !== undefined && uid !== metadata.uid)
+    throw conflict(
+      resource,
+      metadata.name!,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
+    )
+  const next: Pod = {
+    ...(previous as Pod),
+    metadata: {
+      ...kept,
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(annotations === undefined ? {} : { annotations: { ...metadata.annotations, ...annotations } }),
+    },
+    spec: { ...spec, nodeName: sent.target?.name ?? '' },
+    status: withScheduled(status, timestamp(resource.clock.now())),
+  }
+  return next as ApiObject
+}
+
+/** Why the pod cannot be given a node. */
+function obstacle({ metadata, spec = {} }: Pod): string | undefined {
+  if (metadata.deletionTimestamp) return `pod ${metadata.name} is being deleted, cannot be assigned to a host`
+  return spec.nodeName ? `pod ${metadata.name} is already assigned to node "${spec.nodeName}"` : undefined
+}
+
+type PodStatus = NonNullable<Pod['status']>
+type Condition = NonNullable<PodStatus['conditions']>[number]
+
+function withScheduled(status: PodStatus, now: string): PodStatus {
+  const { conditions = [] } = status
+  // As it is stored: a time that nobody knows is null.
+  const scheduled = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now }
+  const before = conditions.findIndex(({ type }) => type === scheduled.type)
+  const known = scheduled as unknown as Condition
+  return { ...status, conditions: before < 0 ? [...conditions, known] : conditions.with(before, known) }
+}
