@@ -11,7 +11,7 @@ import { kubectlFor } from '../tools/kubectl-shell.ts'
 import { startServer } from '../tools/server.ts'
 import { parseTranscript, writeOutcome } from '../tools/transcript.ts'
 
-const sessions = ['kinds', 'discovering', 'reading', 'writing', 'refusals', 'declaring']
+const sessions = ['kinds', 'discovering', 'reading', 'writing', 'refusals', 'declaring', 'services']
 
 const server = await startServer({ after }, ['--profile=kubernetes'])
 
