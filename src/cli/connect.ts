@@ -1,4 +1,4 @@
-/** From flags to a client that talks to the server they name. Who connects closes. */
+/** From flags to a client that talks to the server they name. Whoever connects also closes. */
 import { relative, resolve } from 'node:path'
 import type { OptionsOf } from '../base/flags.ts'
 import { Client } from '../client/client.ts'
@@ -42,7 +42,7 @@ export function configFiles(context: Context, named: string): string[] {
   return named === '' ? usualFiles(context) : [resolve(context.directory, named)]
 }
 
-/** Whether nothing but what happens to lie in the user's home says which server is asked. */
+/** Whether only a config in the user's home directory says which server is asked. */
 function isByChance({ env }: Context, { kubeconfig, context, server }: OptionsOf<typeof connectionFlags>): boolean {
   return kubeconfig === '' && context === '' && server === '' && !env.KUBECONFIG
 }

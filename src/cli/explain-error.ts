@@ -6,7 +6,7 @@ import { StatusError } from '../client/status-error.ts'
 import { TransportError } from '../client/transport.ts'
 import { escapeText } from './printers/escape.ts'
 
-/** Several things went wrong, one after the other, and did not keep the rest from being done. */
+/** Several things went wrong, one after the other, while the rest was done. */
 export class SeveralErrors extends Error {
   override readonly name = 'SeveralErrors'
   readonly errors: readonly unknown[]
@@ -22,14 +22,14 @@ export function explainError(error: unknown): string {
   return `${escapeText(sentence(error))}\n`
 }
 
-/** What the user can mend: the words say it all. */
+/** What the user can fix: the message is enough. */
 const toMend = [UsageError, ConfigError, NameError]
 
 function sentence(error: unknown): string {
   if (error instanceof StatusError) return statusSentence(error)
   if (toMend.some((type) => error instanceof type)) return `error: ${(error as Error).message}`
   if (error instanceof TransportError) return `error: ${withCauses(error)}`
-  // A fault of this program: whoever mends it needs to know where.
+  // A bug of this program: whoever fixes it needs to know where.
   return `error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
 }
 

@@ -1,6 +1,6 @@
 /**
  * One run of orchctl, from its arguments to its exit code: finds the command, gives help, and says what went wrong.
- * The process itself (its streams and signals) is the affair of `orchctl.ts`.
+ * The process itself (its streams and signals) is left to `orchctl.ts`.
  */
 import { helpText, nearest, splitCommand, UsageError } from '../base/flags.ts'
 import { version } from '../model/version.ts'
@@ -13,7 +13,7 @@ export async function main(context: Context, args: readonly string[]): Promise<n
     await run(context, args)
     return 0
   } catch (error) {
-    // The user ended it, and knows.
+    // The user ended it: nothing to report.
     if (context.signal.aborted) return interrupted
     const { explainError } = await import('./explain-error.ts')
     context.err(explainError(error))

@@ -7,7 +7,7 @@ import type { ObjectName, ResourceType } from './resource-type.ts'
 import { isConflict } from './status-error.ts'
 
 const maxAttempts = 20
-/** Who lost a race waits a little, by chance, so that not the same ones meet again. */
+/** Whoever lost a race waits for a short random time, so that the same writers do not meet again. */
 const backoff = { firstMs: 2, longestMs: 200 }
 const never = new AbortController().signal
 

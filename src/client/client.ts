@@ -2,7 +2,7 @@
  * The client: the verbs of the API on a resource type, over any transport. Runs in Node and in browsers.
  *
  * A refusal is thrown as a StatusError, a missing answer as a TransportError. Nothing is tried again here, except
- * that a list whose pages have expired starts over: who calls knows what may be repeated. Watches are in `watch.ts`.
+ * that a list whose pages have expired starts over: the caller knows what may be repeated. Watches are in `watch.ts`.
  */
 import { withDeadline } from '../base/abort.ts'
 import type { Status } from '../model/api-error.ts'

@@ -25,7 +25,7 @@ export type ChangeHandler<T> = (change: ObjectChange<T>) => void
 
 export interface InformerOptions {
   readonly selection?: Selection
-  /** Told of every failure; the informer goes on by itself. */
+  /** Called for every failure; the informer goes on by itself. */
   readonly onError: (error: unknown) => void
   readonly backoff?: Backoff
 }
@@ -123,7 +123,7 @@ export class Informer<T extends ApiObject = ApiObject> {
     this.#set(objectKey(object), type === 'DELETED' ? undefined : object)
   }
 
-  /** Everything is in place before the handlers hear of it. */
+  /** Everything is in place before the handlers are called. */
   #set(key: string, object: T | undefined): void {
     const previous = this.#objects.get(key)
     if (object === undefined) this.#objects.delete(key)

@@ -1,4 +1,4 @@
-/** An answer that is no: the Status that the server sent, as an error. */
+/** A refusal: the Status that the server sent, as an error. */
 import { shorten } from '../base/shorten.ts'
 import type { Status } from '../model/api-error.ts'
 import { isObject, type Json } from '../model/json.ts'
@@ -23,7 +23,7 @@ export class StatusError extends Error {
   }
 }
 
-/** The error of an answer. What is between us and the server may answer with something else than a Status. */
+/** The error of an answer. A proxy in between may answer with something other than a Status. */
 export function errorOf(code: number, body: string): StatusError {
   const value = parseIfJson(body)
   if (isStatus(value)) return new StatusError({ ...value, code: value.code ?? code })

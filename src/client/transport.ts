@@ -2,8 +2,8 @@
  * The client's way to a server: one function from a request to its answer. Over the network (`http-transport.ts`), or
  * straight into the pipeline of a server in the same process, which the server hands out.
  *
- * Promises: the answer's head comes as soon as the server has sent it; its body is read at the reader's pace, and who
- * leaves it early (or aborts the signal) ends the request. A body that was cut off throws, it never just ends.
+ * Promises: the answer's head comes as soon as the server has sent it; its body is read at the reader's pace, and
+ * leaving it early (or aborting the signal) ends the request. A body that was cut off throws, it never just ends.
  */
 export interface TransportRequest {
   readonly method: string

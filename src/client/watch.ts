@@ -1,7 +1,7 @@
 /**
  * A watch as an async iterator: the events of a selection until the server ends it, the signal aborts or the reader
- * leaves. It ends without a word when the server says so; an ERROR event and a broken connection throw. Resuming is
- * the informer's affair. Runs in Node and in browsers.
+ * leaves. It ends normally when the server ends it; an ERROR event and a broken connection throw. Resuming is the
+ * informer's job. Runs in Node and in browsers.
  */
 import type { ApiObject } from '../model/object.ts'
 import type { CallOptions, Client } from './client.ts'

@@ -9,7 +9,7 @@ import type { Json } from '../model/json.ts'
 import type { Work, WorkReply, WorkRequest } from './aside-messages.ts'
 import { type ParsedJson, parseOwnJson } from './json.ts'
 
-/** What is smaller takes a few milliseconds, less than the way to the thread and back is worth. */
+/** Smaller documents take a few milliseconds, which the way to the thread and back is not worth. */
 export const largeDocument = 32 * 1024
 const idleMs = 5000
 const maxHeapMb = 1024

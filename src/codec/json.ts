@@ -5,7 +5,7 @@
  * surrogates, and duplicate keys (reported; the last one wins). Bytes that are not UTF-8 are refused, integers beyond
  * 2^53 become bigint, numbers too large for any type are refused. Out: keys in UTF-8 byte order, except that
  * `apiVersion` and `kind` of the top level come first. What could not be read back is never written: half of a
- * surrogate pair, a number that is none, too deep a nesting.
+ * surrogate pair, NaN or infinity, too deep a nesting.
  */
 import { isUtf8 } from 'node:buffer'
 import { atOnce } from '../base/pace.ts'
@@ -94,7 +94,9 @@ function write(value: Json, room: number): string {
   }
 }
 
-/** Half of a surrogate pair is refused in what is stored; an answer must be written, whatever message was cut in two. */
+/**
+ * Half of a surrogate pair is refused in what is stored; an answer must be written, whatever message was cut in two.
+ */
 function writeText(text: string, room: number): string {
   if (text.isWellFormed()) return JSON.stringify(text)
   if (Number.isFinite(room)) throw loneSurrogate(JSON.stringify(text.slice(0, 100)))
@@ -123,8 +125,8 @@ function stringifyMember(key: string, value: Json, room: number): string {
 }
 
 /**
- * The same text as part of an object that is stored, so many levels below its top; by the native writer, which is faster
- * by far, where every object in the value is in order already.
+ * The same text as part of an object that is stored, so many levels below its top; by the native writer, which is
+ * faster by far, where every object in the value is in order already.
  */
 export function stringifyStored(value: Json | undefined, level: number): string {
   const room = maxDepth - level

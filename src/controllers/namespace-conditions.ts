@@ -1,8 +1,10 @@
-/** What holds a namespace that is being deleted, as the conditions in its status. Types and reasons are part of the API. */
+/**
+ * What holds a namespace that is being deleted, as the conditions in its status. Types and reasons are part of the API.
+ */
 import type { Namespace } from '../kinds/core/namespace.ts'
 import { timestamp } from '../model/object.ts'
 
-/** What one pass over a namespace's content came to. */
+/** What one pass over a namespace's content found. */
 export interface Sweep {
   /** Which types discovery failed for. */
   readonly undiscovered: readonly string[]

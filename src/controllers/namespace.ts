@@ -48,7 +48,7 @@ export function namespaceLoop(parts: NamespaceLoopParts): Loop {
 async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortSignal): Promise<StepOutcome> {
   const known = parts.informer.get({ name })
   if (known === undefined || !isOurs(parts, known)) return 'done'
-  // The copy may be old: another namespace may bear the name by now.
+  // The copy may be old: another namespace may have the name by now.
   const namespace = await unlessGone(parts.client.get(namespaces, { name }, { signal }))
   if (namespace === undefined || !isOurs(parts, namespace)) return 'done'
   const sweep = await empty(parts, name, signal)
@@ -79,7 +79,7 @@ async function empty({ client }: NamespaceLoopParts, name: string, signal: Abort
   return sweep
 }
 
-/** A type that fails does not keep the others. */
+/** A type that fails does not hold up the others. */
 async function sweepType(
   client: Client,
   type: DiscoveredType,

@@ -1,5 +1,5 @@
 /**
- * Gives every namespace an account called `default`, for pods that name none; one that is deleted is made anew. A
+ * Gives every namespace an account called `default`, for pods that name none; one that is deleted is made again. A
  * namespace that is going gets none.
  */
 import type { Client } from '../client/client.ts'

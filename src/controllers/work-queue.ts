@@ -1,7 +1,7 @@
 /**
- * Keys to be worked on. A key waits at most once and is never worked on twice at the same time; one that is added
- * while it is worked on comes again afterwards. Work that fails, or is not done yet, comes again after a pause that
- * grows from time to time and is forgotten with the first success. At most `concurrency` keys are under way.
+ * Keys to be worked on. A key waits at most once and is never worked on twice at the same time; one that is added while
+ * it is worked on comes again afterwards. Work that fails, or is not done yet, comes again after a pause that grows
+ * each time and is forgotten with the first success. At most `concurrency` keys are under way.
  *
  * What waits is bounded by the number of keys there are: objects in the store.
  */
@@ -49,7 +49,7 @@ export class WorkQueue {
     return [...this.#active.values()].map(secondsSince)
   }
 
-  /** To be worked on as soon as there is room, also if it was to wait. */
+  /** To be worked on as soon as there is room, even if it was to wait. */
   add(key: string): void {
     this.#cancelTimer(key)
     if (!this.#ready.has(key)) {

@@ -1,7 +1,7 @@
 /** What a connection may take, and how many there may be: times, sizes and counts. */
 import type { StrangerLimits } from './strangers.ts'
 
-/** How long a client may take, in milliseconds. As one is looked at now and then, it may be two looks more. */
+/** How long a client may take, in milliseconds. Clients are checked at intervals, so it may be two intervals longer. */
 export interface Times {
   readonly handshake: number
   readonly headers: number

@@ -34,7 +34,9 @@ export async function readContent(exchange: Exchange): Promise<ParsedJson> {
   return await parseContent(exchange, bytes)
 }
 
-/** The body where one may be left out; undefined when it is empty. What type nothing is of does not matter. */
+/**
+ * The body where one may be left out; undefined when it is empty. The content type of an empty body does not matter.
+ */
 export async function readOptionalContent(exchange: Exchange): Promise<ParsedJson | undefined> {
   const bytes = await readBody(exchange)
   if (bytes.length === 0) return undefined
@@ -58,7 +60,7 @@ function parseContent(exchange: Exchange, bytes: Buffer): Promise<ParsedJson> {
     : exchange.pace.run(parseSteps(bytes))
 }
 
-/** YAML, much of which is JSON and then read as what it is. The reader of YAML is loaded when somebody sends some. */
+/** YAML. Much of it is JSON, and is then parsed as JSON. The YAML parser is loaded on first use. */
 export async function readYaml({ aside, pace }: Exchange, bytes: Buffer): Promise<ParsedJson> {
   if (bytes[0] === 0x7b /* { */) {
     try {

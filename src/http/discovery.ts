@@ -158,7 +158,7 @@ function mainEntry(served: Served): JsonObject {
   }
 }
 
-/** Tells by change that objects are stored in another version. */
+/** Changes when objects are stored in another version. */
 function storageHash({ kind, vendor }: Served): string {
   const { group, version } = kind.conversion?.stored ?? kind
   const storedAs = kind.evolution?.storedAs ?? apiVersionOf(vendor, group, version)

@@ -12,7 +12,7 @@ import { type Form, jsonForm } from './forms.ts'
 import type { RequestHeaders } from './headers.ts'
 import type { RequestInfo } from './request-info.ts'
 
-/** Names in lower case and values in turns, which is the form that Node takes up fastest. */
+/** Names in lower case, each followed by its value: the form that Node processes fastest. */
 export type ResponseHeaders = string[]
 
 /** The other end of the connection. */
@@ -35,9 +35,11 @@ export interface ServerTransport {
   readonly gone: boolean
   /** Aborts when the client is gone; made when first asked for. */
   readonly signal: AbortSignal
-  /** The request's body. Who stops reading can still answer. */
+  /** The request's body. A handler that stops reading can still answer. */
   readonly body: Readable
-  /** Once the body's stream has ended: whether that is where the client ended it. A stream that broke off may end too. */
+  /**
+   * Once the body's stream has ended: whether that is where the client ended it. A stream that broke off may end too.
+   */
   readonly bodyWhole: boolean
   /** The whole answer at once. `unread`: there is a body that nobody has read. */
   send(status: number, headers: ResponseHeaders, body: Buffer, unread: boolean): void
@@ -63,7 +65,7 @@ export class Exchange {
   user!: User
   /** How the answer is written; JSON until something else is agreed on. */
   form: Form = jsonForm
-  /** Converts documents that are too large for the event loop; set where the request is handed on. */
+  /** Converts documents that are too large for the event loop; set by the step that dispatches. */
   aside: Aside | undefined
   /** Whether the form is what the client and the resource agreed on. */
   agreed = false
@@ -103,7 +105,7 @@ export class Exchange {
     return AbortSignal.any([this.transport.signal, this.#expiry.signal])
   }
 
-  /** What is done with a large body is done in these, so that others have their turn. */
+  /** Paces the work on a large body, so that other requests have their turn. */
   get pace(): Pace {
     this.#pace ??= new Pace()
     return this.#pace

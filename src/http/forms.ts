@@ -10,8 +10,8 @@ import type { ApiObject } from '../model/object.ts'
 export interface Form {
   readonly mediaType: string
   /**
-   * From compact JSON to this form; undefined when that is the form. Loads what it needs on first use. What is large is
-   * converted aside, where there is such a place.
+   * From compact JSON to this form; undefined when that is the form. Loads what it needs on first use. Large documents
+   * are converted in another thread, where there is one.
    */
   readonly encode: ((json: Buffer, aside: Aside | undefined) => Promise<Buffer>) | undefined
   /** Writes lists of this form. `list` has everything but the items, which belong into the empty array `member`. */

@@ -117,7 +117,7 @@ function endGently(socket: Duplex): void {
   socket.on('close', () => clearTimeout(timer))
 }
 
-/** One version, one host: who passed a request with two on may have gone by the other one. */
+/** One version, one host: a proxy that passed on a request with two may have used the other one. */
 function isPlain({ httpVersion, rawHeaders }: IncomingMessage): boolean {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2)
@@ -131,7 +131,7 @@ const refusals: ReadonlyMap<string, string> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
 ])
 
-/** Answers what is no HTTP, unless an answer has begun, and ends the connection. */
+/** Answers what is not HTTP, unless an answer has begun, and ends the connection. */
 function refuse(socket: Duplex, error: NodeJS.ErrnoException, answer: ServerResponse | undefined): void {
   // What comes after the first fault is not looked at.
   if (socket.writableEnded) return

@@ -1,7 +1,7 @@
 /**
  * From what a request sent to a complete object (schema/complete.ts) of the kind that its path names. The JSON is the
- * body, or what a patch or an apply made of the stored object. Fields that the kind does not have are refused, warned of
- * or ignored, as `fieldValidation` says.
+ * body, or what a patch or an apply made of the stored object. Fields that the kind does not have are refused, warned
+ * of or ignored, as `fieldValidation` says.
  */
 import { shorten } from '../base/shorten.ts'
 import { invalidPatch, patchFault } from '../merge/patch-faults.ts'
@@ -29,7 +29,7 @@ export async function readObjectBody(
   return accept(exchange, completed)
 }
 
-/** What a patch made. `faults` are what the patch itself holds that nobody knows. */
+/** What a patch made. `faults` are the unknown and repeated fields of the patch itself. */
 export async function readPatched(
   exchange: Exchange,
   resource: Served,

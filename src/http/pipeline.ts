@@ -9,7 +9,7 @@ export type Step = (exchange: Exchange) => void | Promise<void>
 export interface PipelineEnds {
   /** Turns whatever a step throws into an answer. */
   readonly answerError: (exchange: Exchange, error: unknown) => Promise<void>
-  /** Hears of every request that has been handled, however that ended. */
+  /** Called for every request that has been handled, however that ended. */
   readonly onHandled: (exchange: Exchange) => void
 }
 

@@ -6,7 +6,7 @@ import { notAllowed, type PathHandler } from './dispatch.ts'
 import { sendBytes, sendPageNotFound } from './responses.ts'
 
 export interface VersionInfo {
-  /** Ours. */
+  /** Of this program. */
   readonly version: string
   /** The level of the API that is spoken. */
   readonly api: { readonly major: string; readonly minor: string; readonly patch: string }

@@ -45,7 +45,7 @@ function checkManager(query: URLSearchParams): FieldError[] {
     return [
       { fault: 'FieldValueTooLong', path: 'fieldManager', text: `Too long: must have at most ${longestManager} bytes` },
     ]
-  // U+FFFD stands for bytes that were no UTF-8: that is nobody's name.
+  // U+FFFD stands for bytes that are not UTF-8: no manager has such a name.
   return /^[\P{C}]*$/u.test(name) && !name.includes('\ufffd')
     ? []
     : [invalid('fieldManager', name, 'should only contain printable characters')]

@@ -1,4 +1,4 @@
-/** IP addresses: which of them mean the same on every host, so that they can be told to others. */
+/** IP addresses: which of them mean the same on every host, so that others can use them. */
 import { BlockList, isIPv4 } from 'node:net'
 import { checkIpAddress } from './names.ts'
 

@@ -23,7 +23,7 @@ const widths = { IPv4: 32, IPv6: 128 } as const
 /** `::ffff:10.0.0.1` is another spelling of 10.0.0.1. */
 const mapped = 0xffffn
 
-/** Undefined where the text is no address. */
+/** Undefined where the text is not an address. */
 export function parseIp(text: string): IpAddress | undefined {
   if (checkIpAddress(text).length > 0) return undefined
   if (isIPv4(text)) return { family: 'IPv4', number: numberOf(text.split('.').map(Number), 8n) }
@@ -37,7 +37,7 @@ export function formatIp({ family, number }: IpAddress): string {
   return shortIpv6(groups.join(':'))
 }
 
-/** Undefined where the text is no range. Bits below the mask do not count: 10.0.0.7/24 is 10.0.0.0/24. */
+/** Undefined where the text is not a range. Bits below the mask do not count: 10.0.0.7/24 is 10.0.0.0/24. */
 export function parseRange(text: string): IpRange | undefined {
   const [, first = '', digits = ''] = /^([^/]{1,45})\/(0|[1-9][0-9]{0,2})$/.exec(text) ?? []
   const address = parseIp(first)

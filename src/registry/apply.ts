@@ -40,7 +40,7 @@ export async function apply(context: WriteContext, query: ApplyQuery): Promise<U
   throw serviceUnavailable(`${resource.plural} "${query.name}" is created and deleted too often; try again`)
 }
 
-/** Whether somebody created or deleted the object in this moment, so that it is to be looked at the other way. */
+/** Whether somebody has just created or deleted the object, so that apply must go the other way. */
 function hasTurned({ subresource }: WriteContext, { reason }: ApiError, existed: boolean): boolean {
   return existed ? reason === 'NotFound' && subresource === '' : reason === 'AlreadyExists'
 }

@@ -44,7 +44,7 @@ export class ContinueTokens {
   }
 }
 
-/** Readers of base64 pass over letters that are none; a token is spelt in one way alone. */
+/** Decoders of base64 skip characters that do not belong to it; a token has exactly one spelling. */
 function readExactly(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.toString('base64url') === text ? bytes : undefined

@@ -88,7 +88,7 @@ async function attemptDelete(
   const marked = mark(context, previous, options)
   const waits = mustWait(context.resource, marked)
   if (!waits && !context.resource.kind.life.gracePeriod) return await remove(context, previous, revision)
-  // Whoever runs an object is told that it goes, even if there is nothing to wait for.
+  // Whoever runs the object learns that it goes, even if there is nothing to wait for.
   const stored = await storeMark(context, { previous, marked, revision })
   if (stored === 'lost' || waits) return stored === 'lost' ? 'lost' : { object: stored.object, removed: false }
   return await remove(context, stored.object, stored.revision).catch((error: unknown) => {
@@ -178,7 +178,7 @@ function shorten(metadata: ObjectMeta, requested: number | undefined): ObjectMet
   return { ...metadata, deletionTimestamp, deletionGracePeriodSeconds: requested }
 }
 
-/** Dependents are dealt with by the garbage collector, which these two finalizers tell what to do. */
+/** Dependents are dealt with by the garbage collector, which acts on these two finalizers. */
 function withPropagation(finalizers: readonly string[], propagation: Propagation | undefined): string[] {
   if (propagation === undefined) return [...finalizers]
   const others = finalizers.filter((name) => name !== 'orphan' && name !== 'foregroundDeletion')

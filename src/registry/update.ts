@@ -66,7 +66,7 @@ export async function update(context: WriteContext, name: string, object: ApiObj
     assertUid(resource, object, previous)
     return { object, managed: false }
   }
-  // Who names a version means that one: waiting for others could only make it an older one.
+  // A client that names a version means that one: waiting could only make it outdated.
   const change = namesVersion(object) ? updateAtOnce : updateObject
   return { json: await change(context, name, replace), created: false }
 }
@@ -267,7 +267,7 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
   if (context.dryRun) return { result: 'judged', json: unstored(next, stored.revision) }
   const result = await commitObject(context, next, { previous, expected: stored.revision, guards })
   if (result.outcome === 'stored') return { result: 'stored', json: result.json }
-  // Where nobody has changed the object, another holds by now what this was to hold: it is decided anew.
+  // Where nobody has changed the object, another holds by now what this was to hold: it is decided again.
   if (named && result.current?.revision !== stored.revision) throw modified(context.resource, next.metadata.name!)
   return { result: 'lost' }
 }

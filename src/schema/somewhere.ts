@@ -1,6 +1,6 @@
 /**
  * Whether a node of a schema, or any below it, is of some sort: a reader that acts on such nodes only leaves the rest
- * alone. Found out once per node and remembered for as long as the node is there: a schema never changes.
+ * alone. Determined once per node and remembered for as long as the node is there: a schema never changes.
  */
 import type { Schema } from './schema.ts'
 

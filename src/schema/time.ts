@@ -13,7 +13,7 @@ export function normalTime(text: string, micro: boolean): string | undefined {
   if (Number.isNaN(whole)) return undefined
   const iso = new Date(whole).toISOString()
   if (iso.length !== 24) return undefined
-  // Date.parse lets 31 February slide into March; a time that is none must not become another.
+  // Date.parse lets 31 February slide into March; an invalid date must not become another one.
   if (!isCalendarDay(Number(match[1]), Number(match[2]), Number(match[3]))) return undefined
   return `${iso.slice(0, 19)}${micro ? `.${match[7]}` : ''}Z`
 }

@@ -25,8 +25,8 @@ export function namespaceLifecycle({ lookup }: { readonly lookup: Lookup }): Con
 }
 
 /**
- * What exists keeps its namespace from going, so for changes of it the latest news are not needed; nor for what is only
- * stored if there are none.
+ * What exists keeps its namespace from going, so changes of it do not need the most recent state; nor do writes that
+ * are stored only if that state is unchanged.
  */
 function find(lookup: Lookup, { operation, namespace, restOn }: AdmissionRequest) {
   const name = { namespace: '', name: namespace }

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 
-/** Something is wrong with a client config that its owner can mend. */
+/** Something is wrong with a client config, and its owner can fix it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }

@@ -1,5 +1,5 @@
 /**
- * The client config (kubeconfig) of a user of Node: which server, how to know it, who to be there, which namespace.
+ * The client config (kubeconfig) of a user of Node: which server, how to verify it, which user, which namespace.
  *
  * Several files count as one, in which the first to name something wins. Paths in a file start at that file. What is
  * wrong, and what is asked for but not supported, is reported with the file and the field; secrets are never quoted.

@@ -20,7 +20,10 @@ import { sendStatus } from '../responses.ts'
 
 export type AnswerError = (exchange: Exchange, error: unknown) => Promise<void>
 
-/** `onFault` hears of what is our fault: everything that is answered with a 5xx for a reason unknown to the client. */
+/**
+ * `onFault` is called for what is the fault of the server: everything that is answered with a 5xx for a reason unknown
+ * to the client.
+ */
 export function answerErrors(vendor: Vendor, onFault: (error: unknown, exchange: Exchange) => void): AnswerError {
   return async (exchange, error) => {
     const known = asApiError(error)
@@ -49,7 +52,7 @@ function asApiError(error: unknown): ApiError | undefined {
   return serviceUnavailable('the store is not available; try again', 1, { cause: error })
 }
 
-/** Without a time to try again: clients take one as leave to repeat by themselves what may have happened. */
+/** Without a time to try again: clients take one as permission to repeat what may have happened. */
 function unknownOutcome(cause: StoreError): ApiError {
   const message = 'the store did not confirm the write: it may or may not have happened. Look before you write again'
   return timeout(message, {}, { cause })

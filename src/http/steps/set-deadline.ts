@@ -33,7 +33,7 @@ export function setDeadline(clock: Clock, answerError: AnswerError): DeadlineSte
   return { step, close: () => deadlines.close() }
 }
 
-/** Without a time to try again: clients take one as leave to repeat by themselves what may have happened. */
+/** Without a time to try again: clients take one as permission to repeat what may have happened. */
 function tooLate(): Error {
   return timeout('the request did not complete within its time; what it was to change may or may not have changed')
 }

@@ -61,7 +61,7 @@ async function stream(
   watcher.onEnd = () => {
     cutting = setTimeout(() => exchange.transport.cut(), lastWriteMs)
   }
-  // Cleared when the watch ends, and not left to itself: lifetimes are long, and watches that were left are many.
+  // Cleared when the watch ends: lifetimes are long, and many watches are left early.
   const over = setTimeout(end, lifetime)
   const { signal } = exchange.transport
   signal.addEventListener('abort', end)
@@ -81,7 +81,7 @@ async function stream(
   }
 }
 
-/** When a watch is over, a client that reads has the last of it by then; one that does not would never let go of it. */
+/** How long a client may take to read the end of a watch that is over, before it is cut off. */
 const lastWriteMs = 2000
 
 /** What goes wrong before there is anything to send is answered with its own code. */
