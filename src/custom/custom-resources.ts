@@ -3,7 +3,7 @@
  * it should be, one step after the other:
  *
  *   new            its kinds are made, their objects loaded and served; then its status says that it is in use
- *   changed        its kinds are made anew and take the place of those before
+ *   changed        its kinds are made again and take the place of those before
  *   being deleted  no new objects; those there are are deleted; then it is let go
  *   gone           nothing of it is served, and its memory is given back
  *

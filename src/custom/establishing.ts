@@ -48,7 +48,7 @@ function ownNames(catalogue: Catalogue, group: string): DefinitionNames[] {
     })
 }
 
-/** Whether the status says already what it is about to be told. */
+/** Whether the status already says what is about to be written. */
 export function isUpToDate(definition: CustomResourceDefinition, granted: GrantedNames, now: number): boolean {
   const status = definition.status ?? {}
   return sameJson(status as Json, nextStatus(status, definition, { granted, now }) as Json)
@@ -63,7 +63,7 @@ export async function writeStatus(
   const { resource } = parts
   const context = ownWrite(resource, { subresource: 'status', optionsKind: 'UpdateOptions', signal })
   await updateObject(context, definition.name, (previous) => {
-    // What has changed meanwhile is looked at anew: whoever follows is told of it.
+    // What has changed meanwhile is looked at again: a follower gets that change.
     const changed = parseVersion(previous.metadata.resourceVersion!) !== definition.revision
     if (changed || !sameJson(namesFor(parts, definition) as unknown as Json, granted as unknown as Json))
       return { object: previous, managed: true }

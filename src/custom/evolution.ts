@@ -1,7 +1,7 @@
 /**
  * Objects of a custom kind as its definition has them now. A definition changes while its objects stay, so what is
- * stored may be of another version, have fields that are known no more, or lack defaults that came later. It is brought
- * up when it is read, once for each state of an object, and stored so when it is next written.
+ * stored may be of another version, have fields that are not known any more, or lack defaults that came later. It is
+ * brought up when it is read, once for each state of an object, and stored so when it is next written.
  */
 import { parseOwnJson, stringifyJson } from '../codec/json.ts'
 import { ApiError } from '../model/api-error.ts'

@@ -48,7 +48,7 @@ export class KnownDefinitions {
     this.#vendor = vendor
   }
 
-  /** What is known of it as far as this server has heard; read only where it has changed. */
+  /** What the cache knows of it; read only where it has changed. */
   get(name: string): KnownDefinition | undefined {
     const cached = this.#resource.cache.get(keyOf(this.#resource, '', name))
     if (cached?.revision !== this.#known.get(name)?.revision) this.read(name)
@@ -61,7 +61,7 @@ export class KnownDefinitions {
     return new Set([...stored, ...this.#known.keys()])
   }
 
-  /** All definitions of a group, as far as this server has heard. */
+  /** All definitions of a group, from the cache. */
   ofGroup(group: string): KnownDefinition[] {
     return [...this.names()]
       .filter((name) => groupOf(name) === group)

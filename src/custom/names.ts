@@ -46,7 +46,7 @@ export function grantsAll({ condition }: GrantedNames): boolean {
   return condition.status === 'True'
 }
 
-/** `held` are the names that it has been granted before. Of several conflicts the last one is told. */
+/** `held` are the names that it has been granted before. Of several conflicts the last one is reported. */
 export function grantNames(asked: DefinitionNames, held: DefinitionNames, taken: TakenNames): GrantedNames {
   const names: DefinitionNames = { ...held }
   let conflict: Pick<DefinitionCondition, 'reason' | 'message'> | undefined

@@ -8,7 +8,7 @@
  *   preserve-unknown-fields an object that is open, or any JSON
  *   limits, patterns, ...  a rule of the type (value-rules.ts)
  *
- * What is wrong with the schema itself is told as a list of faults (schema-faults.ts); nothing is made of it then.
+ * What is wrong with the schema itself is reported as a list of faults (schema-faults.ts); nothing is made of it then.
  */
 import type { Pace } from '../base/pace.ts'
 import { at, child, type FieldError, type FieldPath, invalid } from '../model/field-error.ts'

@@ -122,7 +122,7 @@ function tooMuch(path: FieldPath): FieldError {
   return forbidden(path, 'it takes too long to judge this object by its schema: make it smaller, or the schema simpler')
 }
 
-/** Of these only the first that fails is told. */
+/** Of these only the first that fails is reported. */
 const stringKeywords: { readonly [keyword: string]: MakeRule } = {
   maxLength: (wanted) =>
     ofStrings((value) => length(value) <= Number(wanted), `should be at most ${wanted} chars long`),

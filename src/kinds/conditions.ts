@@ -9,7 +9,7 @@ export function conditionsOf(name: string, of: string) {
 export const byType = { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' } as const
 
 export const conditionFields = {
-  type: field(1, s.string(), { zero: 'write', published: 'required', doc: 'What is told about it.' }),
+  type: field(1, s.string(), { zero: 'write', published: 'required', doc: 'What the condition is about.' }),
   status: field(2, s.string(), { zero: 'write', published: 'required', doc: 'True, False or Unknown.' }),
   lastTransitionTime: field(3, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
   reason: field(4, s.string(), { doc: 'Why, in one word for programs.' }),

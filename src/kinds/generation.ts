@@ -1,4 +1,7 @@
-/** The generation of an object: it counts the changes of what is asked for, so that whoever acts on it can tell if it has. */
+/**
+ * The generation of an object: it counts the changes of what is asked for, so that whoever acts on it can say how far
+ * it is.
+ */
 import { type Json, sameJson } from '../model/json.ts'
 import type { ObjectMeta } from '../model/object.ts'
 

@@ -1,6 +1,6 @@
 /**
  * What kinds share that make pods from a template: how the template and the selector of its pods must fit together,
- * what is warned of, and the columns that tell what is run.
+ * what is warned of, and the columns that show what is run.
  */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../model/field-error.ts'
 import { type Json, sameJson } from '../model/json.ts'
@@ -32,7 +32,7 @@ export function checkNotEmpty(selector: LabelSelector | undefined, path: FieldPa
   return [invalid(path, {}, `empty selector is invalid for ${kind.toLowerCase()}`)]
 }
 
-/** Both, for kinds that besides tell of a selector that makes no sense as a whole. */
+/** Both, for kinds that also report a selector that makes no sense as a whole. */
 export function checkSelected(spec: Selecting, path: FieldPath, kind: string): FieldError[] {
   const { selector } = spec
   const place = child(path, 'selector')
@@ -62,7 +62,7 @@ export function checkSharedDisks(volumes: readonly Volume[] = [], path: FieldPat
   )
 }
 
-/** What is to be told of a template that is new or has changed. */
+/** The warnings about a template that is new or has changed. */
 export function templateWarnings(
   template: PodTemplateSpec | undefined,
   previous: PodTemplateSpec | undefined,

@@ -138,7 +138,7 @@ const spec = s.object(
 
 const condition = s.object(
   {
-    type: field(1, s.string(), { zero: 'write', published: 'required', doc: 'What is told about it.' }),
+    type: field(1, s.string(), { zero: 'write', published: 'required', doc: 'What the condition is about.' }),
     status: field(2, s.string(), { zero: 'write', published: 'required', doc: 'True, False or Unknown.' }),
     lastTransitionTime: field(3, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
     reason: field(4, s.string(), { doc: 'Why, in one word for programs.' }),

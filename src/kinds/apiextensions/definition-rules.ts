@@ -1,6 +1,6 @@
 /**
  * What can be judged of a definition without reading its schemas. Where all versions have the same sub-resources or
- * columns, their faults are told once and under `spec`, as clients know them.
+ * columns, their faults are reported once and under `spec`, as clients know them.
  */
 import {
   at,

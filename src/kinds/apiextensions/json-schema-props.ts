@@ -5,7 +5,7 @@
 import type { Vendor } from '../../model/vendor.ts'
 import { field, type ObjectSchema, s } from '../../schema/schema.ts'
 
-const doc = 'A schema in the words of OpenAPI v3.'
+const doc = 'A schema in the form of OpenAPI v3.'
 
 export const jsonSchemaProps = s.any({ name: 'JSONSchemaProps', doc, described: describe })
 
@@ -23,13 +23,13 @@ const externalDocumentation = s.object(
     description: field(1, s.string(), { doc: 'What is found there.' }),
     url: field(2, s.string(), { doc: 'Where it is.' }),
   },
-  { name: 'ExternalDocumentation', doc: 'Where more is told.' },
+  { name: 'ExternalDocumentation', doc: 'Where to read more.' },
 )
 
 const validationRule = s.object(
   {
     rule: field(1, s.string(), { zero: 'write', doc: 'The rule, in CEL.' }),
-    message: field(2, s.string(), { doc: 'What is told when it does not hold.' }),
+    message: field(2, s.string(), { doc: 'The message for values that break the rule.' }),
   },
   { name: 'ValidationRule', doc: 'A rule in a language of its own. It is kept, and not enforced.' },
 )
@@ -68,7 +68,7 @@ const plain = {
   additionalProperties: field(30, orBool, { doc: 'The schema of members under any name.' }),
   dependencies: field(32, s.map(orStrings), { doc: 'Not supported.' }),
   additionalItems: field(33, orBool, { doc: 'Not supported.' }),
-  externalDocs: field(35, externalDocumentation, { doc: 'Where more is told.' }),
+  externalDocs: field(35, externalDocumentation, { doc: 'Where to read more.' }),
   example: field(36, json, { doc: 'A value as an example.' }),
   nullable: field(37, s.boolean(), { doc: 'Null is a value like any other.' }),
 }
@@ -88,7 +88,7 @@ function describe({ extensionPrefix }: Vendor): ObjectSchema {
     'preserve-unknown-fields': field(0, s.boolean(), { doc: 'Members that are not described are kept.' }),
     'embedded-resource': field(0, s.boolean(), { doc: 'The value is a whole object with a type and metadata.' }),
     'int-or-string': field(0, s.boolean(), { doc: 'The value is a whole number or a text.' }),
-    'list-map-keys': field(0, s.list(s.string()), { doc: 'The members that tell elements apart.' }),
+    'list-map-keys': field(0, s.list(s.string()), { doc: 'The members that identify an element.' }),
     'list-type': field(0, s.string(), { doc: 'How lists are merged: atomic, set or map.' }),
     'map-type': field(0, s.string(), { doc: 'How objects are merged: granular or atomic.' }),
     validations: field(0, s.list(validationRule, { list: 'map', keys: ['rule'], patch: 'merge', mergeKey: 'rule' }), {

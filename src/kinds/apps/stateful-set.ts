@@ -1,5 +1,5 @@
 /**
- * StatefulSet: runs pods that are told apart, each with a name and volumes of its own that outlive it.
+ * StatefulSet: runs pods with an identity, each with a name and volumes of its own that outlive it.
  *
  * The pods of the template are completed when they are made: their mounts may name claims of the set. So the template
  * is not judged here beyond its labels and annotations; a pod that cannot be is refused when it is made.
@@ -134,7 +134,7 @@ export const statefulSet = defineKind({
     categories: ['all'],
     scope: 'Namespaced',
   },
-  doc: 'Runs pods that are told apart, each with a name and volumes of its own that outlive it.',
+  doc: 'Runs pods with an identity, each with a name and volumes of its own that outlive it.',
   fields,
   rules: {
     readOnly: ['status'],

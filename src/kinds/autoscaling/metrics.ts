@@ -62,7 +62,7 @@ const metricValue = s.object(
   { name: 'MetricValueStatus', doc: 'The value that was last seen.' },
 )
 
-/** Parts that are written even if empty, and that clients are told to send. */
+/** Parts that are written even if empty, and that the published schema requires. */
 const part = { zero: 'write', published: 'required' } as const
 
 const target = field(2, metricTarget, { ...part, doc: 'The value to aim for.' })
@@ -244,7 +244,7 @@ function checkContainer(
   return source.container ? errors : [...errors, required(child(path, 'container'), 'say which container')]
 }
 
-/** Only metrics that exist without Pods can tell when to leave zero. */
+/** Only metrics that exist without Pods can say when to scale up from zero. */
 export function checkScaleToZero(metrics: readonly MetricSpec[], minReplicas: number | undefined, path: FieldPath) {
   if (minReplicas !== 0 || metrics.some(({ type }) => type === 'Object' || type === 'External')) return []
   return [forbidden(path, 'must hold at least one Object or External metric to support scaling to zero replicas')]

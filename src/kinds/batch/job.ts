@@ -1,4 +1,7 @@
-/** Job: runs pods until enough of them have succeeded. Unless it says otherwise the server tells its pods from others. */
+/**
+ * Job: runs pods until enough of them have succeeded. Unless it says otherwise the server sets the labels by which its
+ * pods are recognized.
+ */
 
 import { humanDuration } from '../../base/human-duration.ts'
 import { at, duplicate, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
@@ -118,7 +121,9 @@ export const job = defineKind({
 const nameLabel = 'job-name'
 const uidLabel = 'controller-uid'
 
-/** The labels of the template are those of the Job where it has none: the same object, by which `tellApart` knows it. */
+/**
+ * The labels of the template are those of the Job where it has none: the same object, by which `tellApart` knows it.
+ */
 function fillDefaults({ spec, metadata }: Job): void {
   if (spec === undefined) return
   if (spec.parallelism === undefined) spec.completions ??= 1
@@ -132,7 +137,8 @@ function fillDefaults({ spec, metadata }: Job): void {
 
 /**
  * Gives its pods labels that nobody else's have, with its name and uid, and selects by the latter. What its author has
- * set stays, and is refused if it is not the same. Where the labels of the Job are those of the template they still are.
+ * set stays, and is refused if it is not the same. Where the labels of the Job are those of the template they still
+ * are.
  */
 function tellApart(object: Job): void {
   const { spec = {}, metadata } = object
@@ -146,7 +152,7 @@ function tellApart(object: Job): void {
     template: { ...template, metadata: { ...template.metadata, labels } as NonNullable<PodTemplateSpec['metadata']> },
   }
   const follows = metadata.labels === undefined || metadata.labels === template.metadata?.labels
-  // A name that is too long for a label is told of once, where the pods are.
+  // A name that is too long for a label is reported once, where the pods are.
   if (follows && checkLabelValue(name).length === 0) object.metadata = { ...metadata, labels: { ...labels } }
 }
 
@@ -170,7 +176,7 @@ function checkJob({ spec = {} }: Job): FieldError[] {
   return [...(spec.selector === undefined ? [required('spec.selector')] : []), ...checkMatches(spec, 'spec')]
 }
 
-/** Without a selector by hand its pods are told from others by its name and uid. */
+/** Without a selector of its own its pods are recognized by its name and uid. */
 function checkOwnLabels({ metadata, spec = {} }: Job): FieldError[] {
   if (spec.manualSelector) return []
   const own = { [nameLabel]: metadata.name ?? '', [uidLabel]: metadata.uid ?? '' }

@@ -201,7 +201,7 @@ function prepareStatus(
   next.status = { ...next.status, conditions: withTimes(withDecisions(next, previous), previous, now) }
 }
 
-/** Where one was added or removed nothing is restored: validation tells of it. */
+/** Where one was added or removed nothing is restored: validation reports it. */
 function withDecisions(next: CertificateSigningRequest, previous: CertificateSigningRequest): Condition[] {
   const conditions = next.status?.conditions ?? []
   const stored = decisions
@@ -236,7 +236,7 @@ function checkSpec({ spec = {} }: CertificateSigningRequest, vendor: Vendor): Fi
   ]
 }
 
-/** A list that is longer than there are usages has a fault among the first, so no more need be told. */
+/** A list that is longer than there are usages has a fault among the first, so the rest need not be listed. */
 function checkUsages(usages: readonly string[], path: FieldPath): FieldError[] {
   if (usages.length === 0) return [required(path, 'usages must be provided')]
   return usages
@@ -304,7 +304,7 @@ function checkCertificate(next: CertificateSigningRequest, previous: Certificate
   ]
 }
 
-/** The bytes themselves are not told back. */
+/** Messages do not repeat the bytes themselves. */
 function checkBytes(path: FieldPath, shown: string, check: () => unknown): FieldError[] {
   try {
     check()

@@ -1,6 +1,6 @@
 /**
  * ComponentStatus: whether a part that the server relies on is well. It is answered
- * (`resources/component-statuses.ts`) and never stored. Health checks tell the same and more, to machines.
+ * (`resources/component-statuses.ts`) and never stored. Health checks say the same and more, to machines.
  */
 import { type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -8,7 +8,7 @@ import { field, s } from '../../schema/schema.ts'
 
 const condition = s.object(
   {
-    type: field(1, s.string(), { zero: 'write', published: 'required', doc: 'What is told: Healthy.' }),
+    type: field(1, s.string(), { zero: 'write', published: 'required', doc: 'What the condition is about: Healthy.' }),
     status: field(2, s.string(), { zero: 'write', published: 'required', doc: 'True, False or Unknown.' }),
     message: field(3, s.string(), { doc: 'How it is, for people.' }),
     error: field(4, s.string(), { doc: 'What is wrong.' }),
@@ -44,7 +44,7 @@ export const componentStatus = defineKind({
     shortNames: ['cs'],
     scope: 'Cluster',
   },
-  doc: 'Whether a part that the server relies on is well. Health checks tell more.',
+  doc: 'Whether a part that the server relies on is well. Health checks say more.',
   fields,
   life: { verbs: ['get', 'list'], virtual: true },
   views: { columns },

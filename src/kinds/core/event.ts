@@ -1,6 +1,6 @@
 /**
- * Event: something that happened to an object, told by whoever saw it. Two generations of tellers share the kind: the
- * older count repetitions in `count`, `firstTimestamp` and `lastTimestamp` and are hardly checked; the newer set
+ * Event: something that happened to an object, reported by whoever saw it. Two generations of reporters share the kind:
+ * the older count repetitions in `count`, `firstTimestamp` and `lastTimestamp` and are hardly checked; the newer set
  * `eventTime`, count in `series`, and must say who they are and what they did.
  */
 import { type FieldError, invalid, required } from '../../model/field-error.ts'
@@ -13,10 +13,10 @@ import { objectReference } from './types/references.ts'
 
 export const eventSource = s.object(
   {
-    component: field(1, s.string(), { doc: 'The component that tells.' }),
+    component: field(1, s.string(), { doc: 'The component that reports it.' }),
     host: field(2, s.string(), { doc: 'The node that it runs on.' }),
   },
-  { name: 'core.v1.EventSource', doc: 'Who tells of an event.' },
+  { name: 'core.v1.EventSource', doc: 'Who reports an event.' },
 )
 
 const series = s.object(
@@ -40,10 +40,10 @@ const fields = {
   }),
   reason: field(3, s.string(), { doc: 'Why it happened, in one word for programs.' }),
   message: field(4, s.string(), { doc: 'What happened, for people.' }),
-  source: field(5, eventSource, { zero: 'write', doc: 'Who tells of it. Newer tellers set reportingComponent.' }),
-  firstTimestamp: field(6, s.time(), { zero: 'write', doc: 'When it first happened. Newer tellers set eventTime.' }),
-  lastTimestamp: field(7, s.time(), { zero: 'write', doc: 'When it last happened. Newer tellers keep a series.' }),
-  count: field(8, s.int32(), { doc: 'How often it happened. Newer tellers keep a series.' }),
+  source: field(5, eventSource, { zero: 'write', doc: 'Who reports it. Newer reporters set reportingComponent.' }),
+  firstTimestamp: field(6, s.time(), { zero: 'write', doc: 'When it first happened. Newer reporters set eventTime.' }),
+  lastTimestamp: field(7, s.time(), { zero: 'write', doc: 'When it last happened. Newer reporters keep a series.' }),
+  count: field(8, s.int32(), { doc: 'How often it happened. Newer reporters keep a series.' }),
   type: field(9, s.string(), { doc: 'Normal or Warning; there may be others one day.' }),
   eventTime: field(10, s.microTime(), {
     zero: 'write',
@@ -55,7 +55,7 @@ const fields = {
   reportingComponent: field(14, s.string(), {
     zero: 'write',
     published: 'optional',
-    doc: 'The controller that tells of it, as a qualified name such as `example.com/scheduler`.',
+    doc: 'The controller that reports it, as a qualified name such as `example.com/scheduler`.',
   }),
   reportingInstance: field(15, s.string(), {
     zero: 'write',
@@ -76,7 +76,7 @@ export const event = defineKind({
     scope: 'Namespaced',
     form: () => [],
   },
-  doc: 'Something that happened to an object, told by whoever saw it. Nothing should rely on it being there.',
+  doc: 'Something that happened to an object, reported by whoever saw it. Nothing should rely on it being there.',
   fields,
   rules: {
     validate: (object) => (object.eventTime ? checkNewer(object) : checkOlder(object)),
@@ -94,7 +94,7 @@ export const event = defineKind({
       column('Reason', 'Why it happened, in one word.', ({ reason }: Event) => reason ?? ''),
       column('Object', 'The object that it happened to.', objectOf),
       column('Subobject', 'The part of the object.', ({ involvedObject }: Event) => involvedObject?.fieldPath ?? '', 1),
-      column('Source', 'Who tells of it.', tellerOf, 1),
+      column('Source', 'Who reports it.', reporterOf, 1),
       column('Message', 'What happened.', ({ message = '' }: Event) => message.trim()),
       column('First Seen', 'How long ago it first happened.', firstSeen, 1),
       column(
@@ -134,7 +134,7 @@ function objectOf({ involvedObject: { kind = '', name = '' } = {} }: Event): str
   return name === '' ? kind.toLowerCase() : `${kind.toLowerCase()}/${name}`
 }
 
-function tellerOf({ source = {}, reportingComponent, reportingInstance }: Event): string {
+function reporterOf({ source = {}, reportingComponent, reportingInstance }: Event): string {
   const component = source.component || reportingComponent || ''
   const instance = source.host || reportingInstance
   return instance ? `${component}, ${instance}` : component
@@ -168,7 +168,7 @@ function checkNewer(object: Event): FieldError[] {
   ]
 }
 
-/** What the newest version of the API asks of a new event: the ways of older tellers are not taken there. */
+/** What the newest version of the API asks of a new event: the ways of older reporters are not accepted there. */
 function checkStrictly({ eventTime, series, type = '', ...older }: Event): FieldError[] {
   const { firstTimestamp, lastTimestamp, count, source } = older
   const unset = { firstTimestamp, lastTimestamp, count, source: source?.component || source?.host }

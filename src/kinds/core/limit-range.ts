@@ -173,7 +173,7 @@ function checkOrder(bounds: Item, path: FieldPath, vendor: Vendor): FieldError[]
   return errors
 }
 
-/** What may not be above what, where the fault is told, and what the two are called. */
+/** What may not be above what, where the fault is reported, and what the two are called. */
 const orders = [
   { low: 'min', high: 'max', at: 'min', texts: ['min value', 'max value'] },
   { low: 'min', high: 'defaultRequest', at: 'defaultRequest', texts: ['min value', 'default request value'] },

@@ -15,7 +15,7 @@ import { keep, plainStatus } from '../spec-and-status.ts'
 
 const condition = s.object(
   {
-    type: field(1, s.string(), { zero: 'write', doc: 'What is told about the namespace.' }),
+    type: field(1, s.string(), { zero: 'write', doc: 'What the condition is about.' }),
     status: field(2, s.string(), { zero: 'write', doc: 'True, False or Unknown.' }),
     lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
     reason: field(5, s.string(), { doc: 'Why, in one word for programs.' }),

@@ -1,6 +1,6 @@
 /**
- * Node: a machine that runs pods. Its agent makes it and tells how it is; whoever runs the cluster taints and labels
- * it. The ranges of addresses for its pods, and what its provider calls it, are set once.
+ * Node: a machine that runs pods. Its agent creates it and reports its state; whoever runs the cluster taints and
+ * labels it. The ranges of addresses for its pods, and what its provider calls it, are set once.
  */
 import {
   at,
@@ -111,7 +111,7 @@ export const node = defineKind({
   },
 })
 
-/** There were nodes with one range before there were those with two: the first is told twice. Changes the spec. */
+/** Nodes had one range before they could have two: the first is written twice. Changes the spec. */
 function agreeOnRanges(wanted: NodeSpec): void {
   const { podCIDR, podCIDRs = [] } = wanted
   if (podCIDR !== undefined && podCIDRs[0] !== podCIDR) wanted.podCIDRs = [podCIDR]

@@ -24,7 +24,7 @@ const fields = {
   eventTime: field(2, s.microTime(), { zero: 'write', published: 'required', doc: 'When it first happened.' }),
   series: field(3, series, { doc: 'How often it happened, if more than once.' }),
   reportingController: field(4, s.string(), {
-    doc: 'The controller that tells of it, as a qualified name such as `example.com/scheduler`.',
+    doc: 'The controller that reports it, as a qualified name such as `example.com/scheduler`.',
   }),
   reportingInstance: field(5, s.string(), { doc: 'The instance of the controller, such as its pod.' }),
   action: field(6, s.string(), { doc: 'What was done, or failed, to the object; at most 128 bytes.' }),

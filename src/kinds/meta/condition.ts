@@ -15,7 +15,7 @@ import { field, type InferFields, s } from '../../schema/schema.ts'
 import { repeatedAt } from '../core/types/repeated.ts'
 
 const fields = {
-  type: field(1, s.string(), { zero: 'write', doc: 'What is told about it.' }),
+  type: field(1, s.string(), { zero: 'write', doc: 'What the condition is about.' }),
   status: field(2, s.string(), { zero: 'write', doc: 'True, False or Unknown.' }),
   observedGeneration: field(3, s.int64(), { doc: 'The generation of the object that it was seen at.' }),
   lastTransitionTime: field(4, s.time(), {

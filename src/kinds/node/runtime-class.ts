@@ -1,6 +1,6 @@
 /**
- * RuntimeClass: a way to run containers that nodes are set up for. Pods name it; what it costs beyond their containers and
- * on which nodes it can be had is told here. Its handler stays.
+ * RuntimeClass: a way to run containers that nodes are set up for. Pods name it; what it costs beyond their containers
+ * and on which nodes it is available is said here. Its handler cannot change.
  */
 import { child, duplicate, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
 import { checkLabels } from '../../model/label-rules.ts'
@@ -24,7 +24,7 @@ const overhead = s.object(
   },
 )
 
-/** Faults are told one step deeper than the list is, as clients of this field are used to: `tolerations.tolerations[0]`. */
+/** Faults are reported one step deeper than the list is, as clients expect: `tolerations.tolerations[0]`. */
 const toleration: ObjectSchema<Toleration> = {
   ...podToleration,
   faultsAt: stepDown,

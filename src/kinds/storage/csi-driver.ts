@@ -32,7 +32,7 @@ const spec = s.object(
     podInfoOnMount: field(2, s.boolean(), {
       zero: 'keep',
       default: false,
-      doc: 'Whether the driver is told about the pod that it mounts for.',
+      doc: 'Whether the driver gets information about the pod that it mounts for.',
     }),
     volumeLifecycleModes: field(3, s.list(s.string(), { list: 'set' }), {
       doc: 'What volumes it can make: Persistent, the default, and Ephemeral, which live with a pod.',
@@ -40,7 +40,7 @@ const spec = s.object(
     storageCapacity: field(4, s.boolean(), {
       zero: 'keep',
       default: false,
-      doc: 'Whether it tells how much storage is left, and the scheduler is to heed that.',
+      doc: 'Whether it reports how much storage is left, and the scheduler is to heed that.',
     }),
     fsGroupPolicy: field(5, s.oneOf('File', 'None', 'ReadWriteOnceWithFSType'), {
       zero: 'keep',
@@ -111,8 +111,12 @@ export const csiDriver = defineKind({
         'Whether its volumes are attached before they are mounted.',
         (spec) => spec.attachRequired,
       ),
-      flag('PodInfoOnMount', 'Whether it is told about the pod that it mounts for.', (spec) => spec.podInfoOnMount),
-      flag('StorageCapacity', 'Whether it tells how much storage is left.', (spec) => spec.storageCapacity),
+      flag(
+        'PodInfoOnMount',
+        'Whether it gets information about the pod that it mounts for.',
+        (spec) => spec.podInfoOnMount,
+      ),
+      flag('StorageCapacity', 'Whether it reports how much storage is left.', (spec) => spec.storageCapacity),
       column('TokenRequests', 'Whom the tokens are for that it is given.', ({ spec }: CSIDriver) =>
         spec?.tokenRequests === undefined ? '<unset>' : spec.tokenRequests.map(({ audience = '' }) => audience).join(),
       ),

@@ -1,4 +1,6 @@
-/** CSINode: the drivers of the Container Storage Interface that are installed on a node. It bears the name of the node. */
+/**
+ * CSINode: the drivers of the Container Storage Interface that are installed on a node. It bears the name of the node.
+ */
 import {
   at,
   child,
@@ -40,7 +42,7 @@ const driverFields = {
   topologyKeys: field(3, s.list(s.string()), {
     zero: 'write',
     published: 'optional',
-    doc: 'The labels of the node by which the driver tells places apart.',
+    doc: 'The labels of the node by which the driver distinguishes places.',
   }),
   allocatable: field(4, allocatable, { doc: 'How many volumes of the driver fit on the node.' }),
 }

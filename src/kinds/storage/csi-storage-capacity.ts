@@ -1,4 +1,6 @@
-/** CSIStorageCapacity: how much storage of a class is left in one place. A driver tells it, and the scheduler reads it. */
+/**
+ * CSIStorageCapacity: how much storage of a class is left in one place. A driver writes it, and the scheduler reads it.
+ */
 import { type FieldError, invalid } from '../../model/field-error.ts'
 import { checkDnsSubdomain } from '../../model/names.ts'
 import { parseQuantity, quantitySign } from '../../model/quantity.ts'
@@ -29,7 +31,7 @@ export const csiStorageCapacity = defineKind({
     plural: 'csistoragecapacities',
     scope: 'Namespaced',
   },
-  doc: 'How much storage of a class is left in one place, as its driver tells.',
+  doc: 'How much storage of a class is left in one place, as its driver reports.',
   fields,
   rules: {
     validate: ({ storageClassName: name = '', capacity = '0' }) => [

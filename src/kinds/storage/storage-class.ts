@@ -22,7 +22,7 @@ const fields = {
     zero: 'write',
     doc: 'Who makes the volumes, as a qualified name such as `example.com/disks`.',
   }),
-  parameters: field(3, s.map(s.string()), { doc: 'What the provisioner is told, by key; at most 512.' }),
+  parameters: field(3, s.map(s.string()), { doc: 'Parameters for the provisioner; at most 512.' }),
   reclaimPolicy: field(4, s.string(), {
     zero: 'keep',
     default: 'Delete',

@@ -1,6 +1,6 @@
 /**
- * VolumeAttachment: the wish that a volume be attached to a node, and whether it is. The wish never changes; who attaches
- * tells through `status` how it went.
+ * VolumeAttachment: the wish that a volume be attached to a node, and whether it is. The wish never changes; who
+ * attaches reports through `status` how it went.
  */
 import {
   child,
@@ -32,7 +32,7 @@ const sourceFields = {
 
 const source = s.object(sourceFields, {
   name: 'VolumeAttachmentSource',
-  doc: 'The volume to attach, told in one of two ways.',
+  doc: 'The volume to attach, named in one of two ways.',
   check: checkSource,
 })
 

@@ -163,7 +163,9 @@ export const ephemeralContainer = s.object(ephemeralFields, {
   ],
 })
 
-/** As a container an ephemeral one is judged in a list of its own, and its faults are told so: clients are used to it. */
+/**
+ * As a container an ephemeral one is judged in a list of its own, and its faults are reported there, as clients expect.
+ */
 export function listedAlone(path: FieldPath): FieldPath {
   return at(path, 0)
 }

@@ -18,11 +18,11 @@ export const objectFieldSelector = s.object(fieldSelectorFields, {
 
 const resourceSelectorFields = {
   containerName: field(1, s.string(), { doc: 'The container; needed in volumes.' }),
-  resource: field(2, s.string(), { zero: 'write', doc: 'What is told, such as limits.cpu or requests.memory.' }),
+  resource: field(2, s.string(), { zero: 'write', doc: 'Which amount, such as limits.cpu or requests.memory.' }),
   divisor: field(3, s.quantity(), {
     zero: 'write',
     published: 'optional',
-    doc: 'The unit in which it is told; 0 is 1.',
+    doc: 'The unit in which it is written; 0 is 1.',
   }),
 }
 

@@ -106,7 +106,7 @@ export const lifecycle = s.object(
     postStart: field(1, lifecycleHandler, {
       doc: 'Done right after the container has started; it is not ready before.',
     }),
-    preStop: field(2, lifecycleHandler, { doc: 'Done before the container is told to stop, within the grace period.' }),
+    preStop: field(2, lifecycleHandler, { doc: 'Done before the container is stopped, within the grace period.' }),
   },
   { name: 'Lifecycle', doc: 'What is done after a container has started and before it is stopped.' },
 )
@@ -135,7 +135,7 @@ export function checkNoGracePeriod({ terminationGracePeriodSeconds: grace }: Pro
   return grace === undefined ? [] : [invalid(place, grace, 'must not be set for readinessProbes')]
 }
 
-/** What is asked to find out whether a container lives or has started must be answered well only once. */
+/** A probe of whether a container lives or has started must succeed only once. */
 export function checkOneSuccess({ successThreshold = 1 }: Probe, path: FieldPath): FieldError[] {
   return successThreshold === 1 ? [] : [invalid(child(path, 'successThreshold'), successThreshold, 'must be 1')]
 }

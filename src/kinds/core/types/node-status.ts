@@ -1,4 +1,4 @@
-/** NodeStatus: what the agent on a node tells of it. */
+/** NodeStatus: what the agent on a node reports. */
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { nodeConfigStatus } from './node-config.ts'
 import { resourceList, roundResources } from './resource-list.ts'
@@ -7,9 +7,9 @@ const always = { zero: 'write', published: 'required' } as const
 
 const condition = s.object(
   {
-    type: field(1, s.string(), { ...always, doc: 'What is told about it, such as Ready.' }),
+    type: field(1, s.string(), { ...always, doc: 'What the condition is about, such as Ready.' }),
     status: field(2, s.string(), { ...always, doc: 'True, False or Unknown.' }),
-    lastHeartbeatTime: field(3, s.time(), { zero: 'write', doc: 'When the agent was last heard of.' }),
+    lastHeartbeatTime: field(3, s.time(), { zero: 'write', doc: 'When the agent last reported it.' }),
     lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
     reason: field(5, s.string(), { doc: 'Why, in one word for programs.' }),
     message: field(6, s.string(), { doc: 'Why, for people.' }),
@@ -87,7 +87,7 @@ export type NodeStatus = InferFields<typeof fields>
 
 export const nodeStatus = s.object(fields, {
   name: 'NodeStatus',
-  doc: 'What the agent on a node tells of it.',
+  doc: 'What the agent on a node reports.',
   fill: ({ capacity, allocatable }) => {
     roundResources(capacity)
     roundResources(allocatable)

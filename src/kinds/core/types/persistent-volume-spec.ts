@@ -91,7 +91,7 @@ const csi = s.object(
     volumeHandle: requiredText(2, 'What the driver knows the volume by.'),
     readOnly: flag(3, 'Whether it can only be read.'),
     fsType: fsType(4),
-    volumeAttributes: field(5, s.map(s.string()), { doc: 'What the driver is told, by key.' }),
+    volumeAttributes: field(5, s.map(s.string()), { doc: 'Attributes for the driver.' }),
     controllerPublishSecretRef: field(6, fullSecret, { doc: 'The Secret to attach it to a node with.' }),
     nodeStageSecretRef: field(7, secretReference(), { doc: 'The Secret to prepare it on a node with.' }),
     nodePublishSecretRef: field(8, fullSecret, { doc: 'The Secret to mount it for a pod with.' }),
@@ -109,7 +109,7 @@ const csi = s.object(
   },
 )
 
-/** A malformed namespace is told beside the reference, not in it: clients of this field are used to that. */
+/** A malformed namespace is reported beside the reference, not in it, as clients expect. */
 function checkSecret({ name, namespace }: Infer<typeof fullSecret>, path: FieldPath, reference: string): FieldError[] {
   const nameFaults = name ? checkDnsLabel(name) : []
   const namespaceFaults = namespace ? checkDnsLabel(namespace) : []

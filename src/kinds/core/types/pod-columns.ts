@@ -1,4 +1,4 @@
-/** The columns of pods: what a table tells of a pod and its containers at a glance. */
+/** The columns of pods: what a table shows of a pod and its containers at a glance. */
 
 import { humanDuration } from '../../../base/human-duration.ts'
 import type { ObjectMeta } from '../../../model/object.ts'

@@ -132,7 +132,7 @@ const fields = {
   }),
   enableServiceLinks: field(30, s.boolean(), {
     zero: 'keep',
-    doc: 'Whether the Services of its namespace are told in environment variables.',
+    doc: 'Whether the Services of its namespace are listed in environment variables.',
   }),
   preemptionPolicy: field(31, s.oneOf('PreemptLowerPriority', 'Never'), {
     zero: 'keep',

@@ -1,11 +1,11 @@
-/** PodStatus: how a pod and its containers are, as told by the node that runs it. */
+/** PodStatus: how a pod and its containers are, as reported by the node that runs it. */
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const condition = s.object(
   {
     type: field(1, s.string(), {
       zero: 'write',
-      doc: 'What is told about the pod: PodScheduled, Initialized, ContainersReady, Ready or another.',
+      doc: 'What the condition is about: PodScheduled, Initialized, ContainersReady, Ready or another.',
     }),
     status: field(2, s.string(), { zero: 'write', doc: 'True, False or Unknown.' }),
     lastProbeTime: field(3, s.time(), { zero: 'write', doc: 'When it was last looked at.' }),

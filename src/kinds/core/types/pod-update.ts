@@ -22,7 +22,7 @@ export function checkSpecUpdate(next: PodSpec, previous: PodSpec): FieldError[] 
   const resized = (['containers', 'initContainers'] as const).find(
     (list) => next[list]?.length !== previous[list]?.length,
   )
-  // What else has changed is no use to tell: containers can only be compared one by one.
+  // There is no use in listing what else has changed: containers can only be compared one by one.
   if (resized) return [forbidden(`spec.${resized}`, 'pod updates may not add or remove containers')]
   return [
     ...checkDeadlineUpdate(next, previous),

@@ -1,4 +1,4 @@
-/** What is allowed in a pod but most likely a mistake, or will not work for long: told to the client, not refused. */
+/** What is allowed in a pod but most likely a mistake, or will not work for long: a warning, not an error. */
 import { at, child, type FieldPath } from '../../../model/field-error.ts'
 import { parseQuantity } from '../../../model/quantity.ts'
 import { type Vendor, vendorKey } from '../../../model/vendor.ts'

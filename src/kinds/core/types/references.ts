@@ -7,7 +7,7 @@ export const objectReference = s.object(
     kind: field(1, s.string(), { doc: 'Its kind.' }),
     namespace: field(2, s.string(), { doc: 'Its namespace.' }),
     name: field(3, s.string(), { doc: 'Its name.' }),
-    uid: field(4, s.string(), { doc: 'Its uid, which tells it from others that had or will have its name.' }),
+    uid: field(4, s.string(), { doc: 'Its uid, which distinguishes it from others that had or will have its name.' }),
     apiVersion: field(5, s.string(), { doc: 'Group and version of its kind.' }),
     resourceVersion: field(6, s.string(), { doc: 'The version of it that is meant.' }),
     fieldPath: field(7, s.string(), { doc: 'The part of it that is meant, such as `spec.containers{name}`.' }),

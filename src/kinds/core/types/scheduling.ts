@@ -42,7 +42,7 @@ const nodeAffinity = s.object(
 
 const podAffinityTermFields = {
   labelSelector: field(1, labelSelector, { doc: 'The other pods.' }),
-  namespaces: field(2, s.list(s.string()), { doc: 'Their namespaces; that of this pod if none are told.' }),
+  namespaces: field(2, s.list(s.string()), { doc: 'Their namespaces; that of this pod if none are named.' }),
   topologyKey: field(3, s.string(), {
     zero: 'write',
     doc: 'The label of nodes: those with the same value are one place.',
@@ -139,7 +139,7 @@ type SpreadConstraint = InferFields<typeof spreadFields>
 
 export const topologySpreadConstraint = s.object(spreadFields, {
   name: 'TopologySpreadConstraint',
-  doc: 'How evenly pods are to be spread over the places that a label of nodes tells apart.',
+  doc: 'How evenly pods are to be spread over the places that a label of nodes distinguishes.',
   check: checkSpread,
 })
 
@@ -188,7 +188,7 @@ function checkSpread({ maxSkew = 0, whenUnsatisfiable = '' }: SpreadConstraint, 
   ]
 }
 
-/** One constraint for each topology and way to take it. Of two the first is told, as clients are used to. */
+/** One constraint for each topology and way to take it. Of two the first is reported, as clients expect. */
 export function checkRepeatedSpread(constraints: readonly SpreadConstraint[], path: FieldPath): FieldError[] {
   const names = constraints.map(({ topologyKey, whenUnsatisfiable }) => `{${topologyKey}, ${whenUnsatisfiable}}`)
   const last = names.length - 1

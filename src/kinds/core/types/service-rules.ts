@@ -1,4 +1,6 @@
-/** What a Service must be. Its addresses have rules of their own: service-addresses.ts. All faults are told at once. */
+/**
+ * What a Service must be. Its addresses have rules of their own: service-addresses.ts. All faults are reported at once.
+ */
 import { at, child, duplicate, type FieldError, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { checkReachableAddress } from '../../../model/ip-address.ts'
 import { parseRange } from '../../../model/ip-range.ts'

@@ -1,4 +1,6 @@
-/** TopologySelectorTerm: places that labels of nodes tell apart, such as zones. All requirements of a term must be met. */
+/**
+ * TopologySelectorTerm: places that labels of nodes distinguish, such as zones. All requirements of a term must be met.
+ */
 import { at, child, duplicate, type FieldError, type FieldPath, required } from '../../../model/field-error.ts'
 import { checkLabelKey } from '../../../model/label-rules.ts'
 import { field, type Infer, s } from '../../../schema/schema.ts'

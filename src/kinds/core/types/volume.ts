@@ -58,7 +58,7 @@ const csi = s.object(
     driver: field(1, s.string(), { zero: 'write', doc: 'The name of the driver.' }),
     readOnly: field(2, s.boolean(), { zero: 'keep', doc: 'Whether it can only be read.' }),
     fsType: field(3, s.string(), { zero: 'keep', doc: 'The file system on it. The driver chooses if unset.' }),
-    volumeAttributes: field(4, s.map(s.string()), { doc: 'What the driver is told, by key.' }),
+    volumeAttributes: field(4, s.map(s.string()), { doc: 'Attributes for the driver.' }),
     nodePublishSecretRef: field(5, localObjectReference, { doc: 'The Secret to mount it with.' }),
   },
   {
@@ -156,7 +156,7 @@ export const volume = s.object(fields, {
     name === '' ? [] : checkDnsLabel(name).map((text) => invalid(child(path, 'name'), name, text)),
 })
 
-/** A name that is missing is told at its own place, one that is wrong at the volume's, as clients are used to. */
+/** A missing name is reported at its own place, a wrong one at the volume's, as clients expect. */
 function checkSecretName(name = '', path: FieldPath): FieldError[] {
   if (name === '') return [required(child(path, 'nodePublishSecretRef.name'))]
   return checkDnsSubdomain(name).map((text) => invalid(child(path, 'name'), name, text))

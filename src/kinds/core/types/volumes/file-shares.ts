@@ -18,7 +18,7 @@ export const nfs = s.object(
 )
 
 export const glusterfsFields = {
-  endpoints: requiredText(1, 'The Endpoints that tell the hosts of the cluster.'),
+  endpoints: requiredText(1, 'The Endpoints that list the hosts of the cluster.'),
   path: requiredText(2, 'The name of the volume.'),
   readOnly: readOnly(3),
 }

@@ -39,7 +39,7 @@ export const portworxVolume = s.object(
   { name: 'PortworxVolumeSource', doc: 'A volume of Portworx.' },
 )
 
-/** In these two the name of the volume is demanded, though clients were never told so. */
+/** In these two the name of the volume is required, though the published schema does not say so. */
 const volumeName = (tag: number) =>
   field(tag, s.string(), { required: true, published: 'optional', doc: 'The name of the volume. Needed.' })
 
@@ -96,13 +96,13 @@ export function flexVolumeWith<S extends Schema>(name: string, reference: S) {
       fsType: fsType(2),
       secretRef: secretRef(3, reference),
       readOnly: readOnly(4),
-      options: field(5, s.map(s.string()), { doc: 'What the driver is told, by key.' }),
+      options: field(5, s.map(s.string()), { doc: 'Options for the driver.' }),
     },
     { name, doc: 'A volume of a driver that is installed on the node.', check: checkFlexOptions },
   )
 }
 
-/** The node tells a driver about the Pod in options of the vendor's own. */
+/** The node passes information about the Pod to a driver in options of the vendor's own. */
 function checkFlexOptions(
   { options = {} }: { options?: { [key: string]: string } },
   path: FieldPath,
