@@ -5,7 +5,7 @@ import { field, s } from '../../schema/schema.ts'
 const userInfo = s.object(
   {
     username: field(1, s.string(), { doc: 'The name that the user is known by.' }),
-    uid: field(2, s.string(), { doc: 'Tells the user from another one that bears the name at another time.' }),
+    uid: field(2, s.string(), { doc: 'Distinguishes the user from others that have the same name at another time.' }),
     groups: field(3, s.list(s.string()), { doc: 'The groups that the user is in.' }),
     extra: field(4, s.map(s.list(s.string())), { doc: 'What else the authenticator knows of the user.' }),
   },

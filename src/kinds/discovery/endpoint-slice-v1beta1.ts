@@ -1,6 +1,6 @@
 /**
- * EndpointSlice as v1beta1 has it: the place of an endpoint is told in `topology`, a map by labels of nodes. Zone and
- * node have fields of their own in the stored version.
+ * EndpointSlice as v1beta1 has it: the place of an endpoint is recorded in `topology`, a map by labels of nodes. Zone
+ * and node have fields of their own in the stored version.
  */
 import { defined } from '../../model/json.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'

@@ -121,7 +121,7 @@ function dropHints({ endpoints = [] }: EndpointSlice): void {
 
 /**
  * Only the older version can set the topology. Endpoints that are written otherwise lose it, but keep the node that it
- * told.
+ * named.
  */
 function dropTopology(next: EndpointSlice, previous: EndpointSlice | undefined, context: PrepareContext): void {
   const { endpoints = [] } = next

@@ -1,4 +1,6 @@
-/** FlowSchema: which requests make up flows, and the priority level that these have. Flows of one level share it fairly. */
+/**
+ * FlowSchema: which requests make up flows, and the priority level that these have. Flows of one level share it fairly.
+ */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
 import { type Json, sameJson } from '../../model/json.ts'
 import { checkDnsSubdomain } from '../../model/names.ts'
@@ -23,7 +25,7 @@ const distinguisher = s.object(
   { type: field(1, s.string(), { zero: 'write', doc: 'ByUser or ByNamespace.' }) },
   {
     name: 'FlowDistinguisherMethod',
-    doc: 'What tells the flows of a schema apart.',
+    doc: 'What distinguishes the flows of a schema.',
     check: ({ type = '' }, path) => (methods.includes(type) ? [] : [notSupported(child(path, 'type'), type, methods)]),
   },
 )
@@ -37,7 +39,7 @@ const specFields = {
   matchingPrecedence: field(2, s.int32(), {
     doc: 'Of the schemas that a request is for, the one with the least counts; from 1 to 10000, 1000 by default.',
   }),
-  distinguisherMethod: field(3, distinguisher, { doc: 'What tells its flows apart; they are one if unset.' }),
+  distinguisherMethod: field(3, distinguisher, { doc: 'What distinguishes its flows; they are one if unset.' }),
   rules: field(4, s.list(policyRulesWithSubjects), { doc: 'The requests that it is for; one rule is enough.' }),
 }
 
@@ -67,7 +69,7 @@ const columns: readonly Column<FlowSchema>[] = [
   column('MatchingPrecedence', 'The lower, the sooner it counts.', ({ spec }) => spec?.matchingPrecedence ?? 0),
   column(
     'DistinguisherMethod',
-    'What tells its flows apart.',
+    'What distinguishes its flows.',
     ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>',
   ),
   ageColumn,

@@ -1,6 +1,6 @@
 /**
- * Ingress: which requests from outside go to which Services, by host and path. Who carries it out is told by its class,
- * and tells through `status` where it can be reached.
+ * Ingress: which requests from outside go to which Services, by host and path. Its class says who carries it out, and
+ * that one reports through `status` where it can be reached.
  */
 import { type FieldError, invalid } from '../../model/field-error.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'

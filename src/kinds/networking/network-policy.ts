@@ -31,12 +31,15 @@ const port = s.object(portFields, {
 const ports = field(1, s.list(port), { doc: 'The ports; all if there are none.' })
 
 const ingressRule = s.object(
-  { ports, from: field(2, s.list(networkPolicyPeer), { doc: 'Where it may come from; anywhere if nothing is told.' }) },
+  {
+    ports,
+    from: field(2, s.list(networkPolicyPeer), { doc: 'Where it may come from; anywhere if nothing is named.' }),
+  },
   { name: 'NetworkPolicyIngressRule', doc: 'Traffic that may come in.' },
 )
 
 const egressRule = s.object(
-  { ports, to: field(2, s.list(networkPolicyPeer), { doc: 'Where it may go; anywhere if nothing is told.' }) },
+  { ports, to: field(2, s.list(networkPolicyPeer), { doc: 'Where it may go; anywhere if nothing is named.' }) },
   { name: 'NetworkPolicyEgressRule', doc: 'Traffic that may go out.' },
 )
 

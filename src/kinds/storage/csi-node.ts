@@ -1,5 +1,5 @@
 /**
- * CSINode: the drivers of the Container Storage Interface that are installed on a node. It bears the name of the node.
+ * CSINode: the drivers of the Container Storage Interface that are installed on a node. It has the name of the node.
  */
 import {
   at,

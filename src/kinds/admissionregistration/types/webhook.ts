@@ -164,7 +164,7 @@ function hasSideEffects({ sideEffects = '' }: Webhook): boolean {
   return !noSideEffects.includes(sideEffects)
 }
 
-/** What is no word at all was told before. */
+/** What is not a word at all was reported before. */
 function checkNoSideEffects(webhooks: readonly Webhook[]): FieldError[] {
   return webhooks.flatMap(({ sideEffects = '' }, i) =>
     allSideEffects.includes(sideEffects)

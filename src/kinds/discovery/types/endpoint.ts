@@ -1,6 +1,6 @@
 /**
- * Endpoint: one of those behind a Service. Versions differ in where they tell its place: the stored one has fields for
- * zone and node, and what is left of the older `topology` map in `deprecatedTopology`.
+ * Endpoint: one of those behind a Service. Versions differ in where they record its place: the stored one has fields
+ * for zone and node, and what is left of the older `topology` map in `deprecatedTopology`.
  */
 import { at, child, type FieldError, type FieldPath, invalid, required, tooMany } from '../../../model/field-error.ts'
 import { checkReachableAddress } from '../../../model/ip-address.ts'
@@ -48,7 +48,7 @@ export const sharedFields = {
 const endpointFields = {
   ...sharedFields,
   deprecatedTopology: field(5, s.map(s.string()), {
-    doc: 'Its place as the older version tells it. Cannot be set here.',
+    doc: 'Its place as the older version records it. Cannot be set here.',
   }),
   zone: field(7, s.string(), { zero: 'keep', doc: 'The zone it is in.' }),
   hints: field(8, hints, { doc: 'Whom it is best for. Not served yet: it is dropped.' }),

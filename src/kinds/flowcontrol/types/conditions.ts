@@ -7,7 +7,7 @@ import { repeatedAt } from '../../core/types/repeated.ts'
 export function conditionsStatus(kind: string) {
   const condition = s.object(
     {
-      type: field(1, s.string(), { doc: 'What is told about it.' }),
+      type: field(1, s.string(), { doc: 'What the condition is about.' }),
       status: field(2, s.string(), { doc: 'True, False or Unknown.' }),
       lastTransitionTime: field(3, s.time(), {
         zero: 'write',

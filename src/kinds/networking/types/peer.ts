@@ -31,7 +31,7 @@ function checkPeer(peer: InferFields<typeof peerFields>, path: FieldPath): Field
   return isSelected ? [forbidden(path, 'may not specify both ipBlock and another peer')] : []
 }
 
-/** Of ranges that cannot be read the first is told. */
+/** Of ranges that cannot be read the first is reported. */
 function checkBlock({ cidr = '', except = [] }: InferFields<typeof blockFields>, path: FieldPath): FieldError[] {
   if (cidr === '') return []
   const range = rangeOf(cidr)
