@@ -11,6 +11,7 @@ import { defined, type Json, type JsonObject, setKey } from '../model/json.ts'
 import { checkDnsSubdomain } from '../model/names.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
+import type { Verb } from '../model/verb.ts'
 import type { Kind, KindNames, Scope, Subresource } from '../schema/kind.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { customScale, type ScalePaths } from './custom-scale.ts'
@@ -85,7 +86,7 @@ function makeKind(definition: CustomKindDefinition, described: ObjectSchema, ven
       },
       prepareForUpdate,
     },
-    life: { needsVersion: true, strategicPatch: false },
+    life: { verbs, needsVersion: true, strategicPatch: false },
     views: {
       columns: columnsOf(columns),
       // None beside the name, and the namespace where it has one.
@@ -93,13 +94,18 @@ function makeKind(definition: CustomKindDefinition, described: ObjectSchema, ven
       typedItems: true,
       subresources: {
         ...(status && { status: statusOf(schema) }),
-        ...(definition.scale && { scale: customScale(definition.scale, prepareForUpdate) }),
+        ...(definition.scale && {
+          scale: customScale(definition.scale, { group: definition.group, kind: names.kind }, prepareForUpdate),
+        }),
       },
     },
     ...(warning !== undefined && { deprecated: { warning } }),
     evolution: evolutionOf({ names, schema, vendor, id, storage: storage?.evolution }),
   }
 }
+
+/** In the order in which clients know them. */
+const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 
 /** The id of a group that belongs to somebody else is its whole name, with a dot after it. */
 function namesOf(definition: CustomKindDefinition): KindNames {

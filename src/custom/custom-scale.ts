@@ -1,5 +1,7 @@
 /** The sub-resource `scale` of a custom kind: its definition says where the numbers are. */
 import { scale } from '../kinds/autoscaling/scale.ts'
+import { invalidObject, type KindRef } from '../model/api-error.ts'
+import { type FieldError, invalid } from '../model/field-error.ts'
 import { defined, isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import type { Subresource } from '../schema/kind.ts'
@@ -14,6 +16,7 @@ export interface ScalePaths {
 /** `prepareForUpdate` is that of the kind itself. */
 export function customScale(
   paths: ScalePaths,
+  kind: KindRef,
   prepareForUpdate: Subresource<ApiObject>['prepareForUpdate'],
 ): Subresource<ApiObject> {
   const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = paths
@@ -40,7 +43,9 @@ export function customScale(
       },
       write: (sent, object) => {
         const { spec, metadata } = sent as ApiObject & { spec?: { replicas?: number } }
-        setAt(object, specReplicasPath, spec?.replicas ?? 0)
+        const replicas = spec?.replicas ?? 0
+        if (replicas < 0) throw invalidObject(kind, object.metadata.name ?? '', [negative(specReplicasPath, replicas)])
+        setAt(object, specReplicasPath, replicas)
         // Of the metadata only what says which object is meant counts.
         const { uid, resourceVersion } = metadata
         object.metadata = { ...object.metadata, ...defined({ uid }) }
@@ -49,6 +54,10 @@ export function customScale(
       },
     },
   }
+}
+
+function negative(path: string, replicas: number): FieldError {
+  return invalid(path, replicas, 'should be a non-negative integer')
 }
 
 function namesIn(path: string): string[] {

@@ -3,7 +3,7 @@
 import type { Admission } from '../admission/admission.ts'
 import { shorten } from '../base/shorten.ts'
 import { Aside } from '../codec/aside.ts'
-import { ApiError, badRequest, noSuchPath } from '../model/api-error.ts'
+import { ApiError, badRequest, noSuchPath, notFound } from '../model/api-error.ts'
 import { checkPathSegment } from '../model/names.ts'
 import { apiVersionOf } from '../model/vendor.ts'
 import type { Verb } from '../model/verb.ts'
@@ -15,6 +15,7 @@ import type { Exchange } from './exchange.ts'
 import type { Step } from './pipeline.ts'
 import type { PathInfo, ResourceInfo } from './request-info.ts'
 import type { Handler } from './resource-request.ts'
+import { sendPageNotFound } from './responses.ts'
 import { handleAnswer } from './verbs/answer.ts'
 import { handleCreate } from './verbs/create.ts'
 import { handleDelete } from './verbs/delete.ts'
@@ -54,7 +55,8 @@ const handlers: { readonly [V in Verb]: Handler } = {
 export function dispatch({ catalogue, paths, admission, watchMetrics, arrival }: Routes): Step {
   const aside = new Aside()
   const handle = (exchange: Exchange, info: ResourceInfo, served: ServedType | undefined) => {
-    if (served === undefined || !isPlaced(served, info)) throw noSuchPath()
+    if (served === undefined) throw noSuchPath()
+    if (!isPlaced(served, info)) return unplaced(exchange, served)
     const verb = verbOf(served, info, exchange.transport.method)
     exchange.served = served
     warnOfDeprecation(exchange, served)
@@ -95,6 +97,12 @@ function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: Ser
   exchange.warn(deprecationOf(kind.deprecated, { kind, apiVersion, vendor }))
 }
 
+/** Nothing is where the kind has no objects; of custom kinds that is told as of any path that nobody knows. */
+function unplaced(exchange: Exchange, { kind }: ServedType): void {
+  if (kind.evolution === undefined) throw noSuchPath()
+  sendPageNotFound(exchange)
+}
+
 function deprecationOf(
   deprecated: Deprecation,
   { kind, apiVersion, vendor }: Pick<ServedType, 'kind' | 'apiVersion' | 'vendor'>,
@@ -115,6 +123,7 @@ function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
   const { name, subresource } = info
   const verbs = subresource === '' ? served.verbs : served.subresources.get(subresource)?.verbs
   const isHere = (verb: Verb) => subresource !== '' || isAddressed(verb, name)
+  if (verbs === undefined && served.kind.evolution !== undefined) throw notFound(served, name)
   if (!verbs?.some(isHere)) throw noSuchPath()
   // HEAD may ask for the same, but is not served; what is below `/watch` is a watch and nothing else.
   if (reading.has(info.verb) && method !== 'GET') throw notAllowed()

@@ -5,8 +5,8 @@
  */
 import { shorten } from '../base/shorten.ts'
 import { invalidPatch, patchFault } from '../merge/patch-faults.ts'
-import { badRequest } from '../model/api-error.ts'
-import { maxTold } from '../model/field-error.ts'
+import { badRequest, invalidObject } from '../model/api-error.ts'
+import { invalid, maxTold } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, typeName } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Served } from '../registry/served.ts'
@@ -69,7 +69,7 @@ function withType(resource: Served, value: Json): JsonObject {
     apiVersion: typeText(value, 'apiVersion') || wanted.apiVersion,
     kind: typeText(value, 'kind') || wanted.kind,
   }
-  if (!isOfKind(resource, said)) throw otherKind(resource, said)
+  if (!isOfKind(resource, said)) throw otherKind(resource, Object.assign(value, said))
   // The body is nobody else's, and a copy of one with very many fields would take long.
   return Object.assign(value, wanted)
 }
@@ -80,11 +80,18 @@ export function assertAppliedKind(resource: Served, config: Json): void {
   throw otherKind(resource, { apiVersion: resource.apiVersion, kind: typeText(config, 'kind') })
 }
 
-function otherKind({ apiVersion, kind }: Served, said: JsonObject): Error {
+function otherKind({ apiVersion, kind, group }: Served, said: JsonObject): Error {
   const [sentKind, sentVersion] = [typeText(said, 'kind'), typeText(said, 'apiVersion')]
+  if (kind.evolution !== undefined && sentVersion === apiVersion)
+    return invalidObject({ group, kind: sentKind }, nameIn(said), [invalid('kind', sentKind, `must be ${kind.kind}`)])
   return badRequest(
     `the object provided is of kind ${JSON.stringify(shorten(sentKind, 100))} in ${JSON.stringify(shorten(sentVersion, 100))}, this path takes ${kind.kind} in ${apiVersion}`,
   )
+}
+
+function nameIn({ metadata }: JsonObject): string {
+  const name = isObject(metadata) ? own(metadata, 'name') : undefined
+  return typeof name === 'string' ? name : ''
 }
 
 function typeText(value: JsonObject, name: 'kind' | 'apiVersion'): string {

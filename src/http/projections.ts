@@ -111,8 +111,9 @@ function withType({ resource }: View, item: Json): ApiObject {
 
 function listMetadata({ metadata }: JsonObject, isList: boolean): JsonObject {
   if (!isObject(metadata)) return {}
+  const { continue: token, ...rest } = metadata
   return isList
-    ? metadata
+    ? { ...(token && { continue: token }), ...rest }
     : { ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }) }
 }
 

@@ -80,7 +80,8 @@ function trackedVersion(context: WriteContext): Resource {
 
 /** What errors about the object call it: a kind goes by the group that it is stored in. */
 export function writtenKind(context: WriteContext): { group: string; kind: string } {
-  return kindRef(isView(context) ? versionOf(context) : context.resource)
+  const { resource } = context
+  return kindRef(isView(context) && resource.kind.evolution === undefined ? versionOf(context) : resource)
 }
 
 /** Records who owns what after this write, in the version that is written through. */

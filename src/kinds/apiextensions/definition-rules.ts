@@ -173,10 +173,16 @@ function checkStoredVersions({ spec = {}, status = {} }: CustomResourceDefinitio
   const path = 'status.storedVersions'
   const { storedVersions = [] } = status
   if (storedVersions.length === 0) return [invalid(path, [], 'must have at least one stored version')]
-  const known = new Set((spec.versions ?? []).map(({ name }) => name))
-  return storedVersions.flatMap((name, i) =>
+  const { versions = [] } = spec
+  const known = new Set(versions.map(({ name }) => name))
+  const missing = versions.filter(({ name = '', storage }) => storage && !storedVersions.includes(name))
+  const unknown = storedVersions.flatMap((name, i) =>
     known.has(name) ? [] : [invalid(at(path, i), name, 'must appear in spec.versions')],
   )
+  return [
+    ...unknown,
+    ...missing.map(({ name }) => invalid(path, storedVersions, `must have the storage version ${name}`)),
+  ]
 }
 
 function checkPreserving({ preserveUnknownFields }: DefinitionSpec, { extensionPrefix }: Vendor): FieldError[] {
