@@ -257,7 +257,7 @@ export class KindCache {
     return watcher
   }
 
-  /** Ends every watch for good: the server is stopping, or the kind is served no longer. */
+  /** Ends every watch for good: the server is stopping. */
   endWatches(): void {
     this.#ended = true
     this.closeWatchers()
@@ -266,7 +266,13 @@ export class KindCache {
   /** The kind is served no longer: nothing is fed to it from now on. */
   retire(): void {
     this.retired = true
-    this.endWatches()
+    this.#ended = true
+    this.finishWatches()
+  }
+
+  /** Ends every watch when it has told what has happened until now. */
+  finishWatches(): void {
+    for (const watchers of [...this.#watchers.values()]) for (const watcher of [...watchers]) watcher.finish()
   }
 
   /** Ends every watch: the feed was lost. */

@@ -29,6 +29,8 @@ export class Watcher {
   #queue: Buffer[] = []
   #bytes = 0
   #closed = false
+  /** Nothing more comes: it closes when all that is queued has been taken. */
+  #finishing = false
   #wake: (() => void) | undefined
   readonly #onClose: (watcher: Watcher) => void
 
@@ -52,6 +54,14 @@ export class Watcher {
   /** The reader has everything up to this revision, however it got it; what comes after is queued. */
   begin(revision: number): void {
     this.revision = revision
+    if (this.#finishing) this.close()
+  }
+
+  /** There will be no more events: the reader is given what there was, and then it ends. */
+  finish(): void {
+    this.#finishing = true
+    const hasBegun = this.revision !== Number.POSITIVE_INFINITY
+    if (hasBegun && this.#queue.length === 0) this.close()
   }
 
   push(event: CacheEvent): void {
@@ -79,6 +89,7 @@ export class Watcher {
     const taken = this.#bytes <= bytes ? this.#queue : this.#queue.splice(0, countUpTo(this.#queue, bytes))
     if (taken === this.#queue) this.#queue = []
     for (const { length } of taken) this.#bytes -= length
+    if (this.#finishing && this.#queue.length === 0) this.close()
     return taken
   }
 

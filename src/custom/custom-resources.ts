@@ -49,8 +49,9 @@ export class CustomResources {
   readonly #steps: WorkQueue
   readonly #cleanups: WorkQueue
   readonly #stop = new AbortController()
-  /** Definitions that have changed and were not looked at yet, with those who wait for that. */
+  /** Definitions that have changed and were not looked at yet, and those that are being looked at; for who waits. */
   readonly #changed = new Map<string, PromiseWithResolvers<void>>()
+  readonly #underWay = new Map<string, PromiseWithResolvers<void>>()
   /** The names that definitions were granted when they were last looked at. */
   readonly #granted = new Map<string, string>()
   #running: readonly Promise<void>[] = []
@@ -94,7 +95,7 @@ export class CustomResources {
 
   async #arrive(name: string): Promise<void> {
     await readMostRecent(this.#parts.registry)
-    const changed = this.#changed.get(name)
+    const changed = this.#changed.get(name) ?? this.#underWay.get(name)
     if (changed === undefined) return
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>((resolve) => {
@@ -128,13 +129,15 @@ export class CustomResources {
   }
 
   async #step(name: string, signal: AbortSignal): Promise<StepOutcome> {
-    const changed = this.#changed.get(name)
+    const changed = this.#changed.get(name) ?? Promise.withResolvers()
     // What changes from here on is for the next step.
     this.#changed.delete(name)
+    this.#underWay.set(name, changed)
     try {
       return await this.#bringOn(name, signal)
     } finally {
-      changed?.resolve()
+      this.#underWay.delete(name)
+      changed.resolve()
     }
   }
 

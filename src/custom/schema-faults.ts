@@ -48,15 +48,19 @@ const unsupported: { readonly [keyword: string]: string } = {
   additionalItems: 'additionalItems are not supported',
 }
 
-/** The faults of a whole schema, which is that of an object. Its size has been judged. */
-export function schemaFaults(schema: Json, reader: SchemaReader, path: FieldPath): FieldError[] {
+/** The faults of a whole schema, which is that of an object. Its size has been judged. In steps: it may be large. */
+export function* schemaFaults(schema: Json, reader: SchemaReader, path: FieldPath): Faults {
   if (!isObject(schema)) return [required(path, 'schemas are required')]
   const type = own(schema, 'type')
   const root = type === undefined ? [required(child(path, 'type'), 'must not be empty at the root')] : []
   if (type !== undefined && type !== 'object')
     root.push(invalid(child(path, 'type'), type, 'must be object at the root'))
-  return [...root, ...metadataFaults(schema, path), ...(root.length > 0 ? [] : nodeFaults(schema, reader, path))]
+  const below = root.length > 0 ? [] : yield* nodeFaults(schema, reader, path)
+  return [...root, ...metadataFaults(schema, path), ...below]
 }
+
+/** Work that can be interrupted, and gives the faults that it finds. */
+type Faults = Generator<void, FieldError[]>
 
 /** Whether a schema is too large or too deep for anything else to look at it. */
 export function sizeFaults(schema: Json, path: FieldPath): FieldError[] {
@@ -94,15 +98,16 @@ function memberOf(schema: JsonObject, group: string, name: string): JsonObject |
 }
 
 /** The faults of a schema that gives its values a structure. */
-function nodeFaults(schema: Json, reader: SchemaReader, path: FieldPath): FieldError[] {
+function* nodeFaults(schema: Json, reader: SchemaReader, path: FieldPath): Faults {
+  yield
   if (!isObject(schema)) return [typeInvalid(path, schema, 'must be a schema')]
   const faults = keywordFaults(schema, reader, path)
   if (faults.length > 0) return faults
   return [
     ...typeFaults(schema, reader, path),
     ...extensionFaults(schema, reader, path),
-    ...belowFaults(schema, reader, path),
-    ...logicFaults(schema, reader, path),
+    ...(yield* belowFaults(schema, reader, path)),
+    ...(yield* logicFaults(schema, reader, path)),
   ]
 }
 
@@ -215,52 +220,54 @@ function keyFaults(property: Json, needed: boolean, path: FieldPath): FieldError
     : [required(child(path, 'default'), 'a key of a list must be required or have a default')]
 }
 
-function belowFaults(schema: JsonObject, reader: SchemaReader, path: FieldPath): FieldError[] {
+function* belowFaults(schema: JsonObject, reader: SchemaReader, path: FieldPath): Faults {
   const { properties } = schema
-  const inner = isObject(properties) ? Object.entries(properties) : []
+  const faults: FieldError[] = []
+  for (const [name, property] of isObject(properties) ? Object.entries(properties) : [])
+    faults.push(...(yield* nodeFaults(property!, reader, at(child(path, 'properties'), name))))
   return [
-    ...inner.flatMap(([name, property]) => nodeFaults(property!, reader, at(child(path, 'properties'), name))),
-    ...otherFaults(schema, reader, child(path, 'additionalProperties')),
-    ...itemFaults(schema, reader, child(path, 'items')),
+    ...faults,
+    ...(yield* otherFaults(schema, reader, child(path, 'additionalProperties'))),
+    ...(yield* itemFaults(schema, reader, child(path, 'items'))),
   ]
 }
 
-function otherFaults(schema: JsonObject, reader: SchemaReader, path: FieldPath): FieldError[] {
+function* otherFaults(schema: JsonObject, reader: SchemaReader, path: FieldPath): Faults {
   const { properties, additionalProperties: others } = schema
   if (others != null && hasMembers(properties))
     return [forbidden(path, 'additionalProperties and properties exclude each other')]
   if (others === false) return [forbidden(path, 'must not be false')]
-  return isObject(others) ? nodeFaults(others, reader, path) : []
+  return isObject(others) ? yield* nodeFaults(others, reader, path) : []
 }
 
-function itemFaults({ type, items }: JsonObject, reader: SchemaReader, path: FieldPath): FieldError[] {
+function* itemFaults({ type, items }: JsonObject, reader: SchemaReader, path: FieldPath): Faults {
   if (Array.isArray(items)) return [forbidden(path, 'items must be a schema and not a list')]
-  if (items != null) return nodeFaults(items, reader, path)
+  if (items != null) return yield* nodeFaults(items, reader, path)
   return type === 'array' ? [required(path, 'must be specified')] : []
 }
 
-function logicFaults(schema: JsonObject, reader: SchemaReader, path: FieldPath): FieldError[] {
-  const lists = logic.flatMap((keyword) =>
-    ((schema[keyword] ?? []) as Json[]).flatMap((item, i) => demandFaults(item, reader, at(child(path, keyword), i))),
-  )
-  return schema.not == null ? lists : [...lists, ...demandFaults(schema.not, reader, child(path, 'not'))]
+function* logicFaults(schema: JsonObject, reader: SchemaReader, path: FieldPath): Faults {
+  const faults: FieldError[] = []
+  for (const keyword of logic)
+    for (const [i, item] of ((schema[keyword] ?? []) as Json[]).entries())
+      faults.push(...(yield* demandFaults(item, reader, at(child(path, keyword), i))))
+  return schema.not == null ? faults : [...faults, ...(yield* demandFaults(schema.not, reader, child(path, 'not')))]
 }
 
 /** What only demands gives no structure. */
 const structural = ['type', 'title', 'description', 'default', 'additionalProperties', 'nullable']
 
-function demandFaults(schema: Json, reader: SchemaReader, path: FieldPath): FieldError[] {
+function* demandFaults(schema: Json, reader: SchemaReader, path: FieldPath): Faults {
+  yield
   if (!isObject(schema)) return [typeInvalid(path, schema, 'must be a schema')]
   const faults = keywordFaults(schema, reader, path)
   if (faults.length > 0) return faults
   const shaping = Object.keys(schema).filter((key) => structural.includes(key) || key.startsWith(reader.prefix))
-  const inner = isObject(schema.properties) ? Object.entries(schema.properties) : []
-  return [
-    ...shaping.map((key) => forbidden(child(path, key), 'must be empty to be structural')),
-    ...inner.flatMap(([name, item]) => demandFaults(item!, reader, at(child(path, 'properties'), name))),
-    ...(schema.items == null ? [] : demandFaults(schema.items, reader, child(path, 'items'))),
-    ...logicFaults(schema, reader, path),
-  ]
+  for (const key of shaping) faults.push(forbidden(child(path, key), 'must be empty to be structural'))
+  for (const [name, item] of isObject(schema.properties) ? Object.entries(schema.properties) : [])
+    faults.push(...(yield* demandFaults(item!, reader, at(child(path, 'properties'), name))))
+  if (schema.items != null) faults.push(...(yield* demandFaults(schema.items, reader, child(path, 'items'))))
+  return [...faults, ...(yield* logicFaults(schema, reader, path))]
 }
 
 function byForm(test: (value: Json) => boolean, names: readonly string[]) {

@@ -6,7 +6,7 @@ import type { CustomResourceDefinition, DefinitionNames } from '../kinds/apiexte
 import { ApiError, noSuchPath, type ResourceRef } from '../model/api-error.ts'
 import { summary } from '../model/field-error.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
-import { type RegistryParts, type Resource, serveTogether } from '../registry/resource.ts'
+import { type RegistryParts, type Resource, readMostRecent, serveTogether } from '../registry/resource.ts'
 import type { Kind } from '../schema/kind.ts'
 import { kindsOf } from './definition.ts'
 import { groupOf, type KnownDefinition, type KnownDefinitions, pluralOf } from './known-definitions.ts'
@@ -51,7 +51,7 @@ export class ServedDefinitions {
     this.#serving.set(name, { servedAs, types })
     // Who watches goes on with objects as they are now.
     for (const old of before?.types ?? []) {
-      if (old.cache === cache) old.cache.closeWatchers()
+      if (old.cache === cache) old.cache.finishWatches()
       else caches.remove(old.cache)
     }
   }
@@ -75,21 +75,26 @@ export class ServedDefinitions {
   }
 
   /** New objects rest on the definition as it is: it is there, in use, and not about to go. */
-  #standing({ name, uid }: DefinitionRef, { group, plural }: ResourceRef): { key: string; revision: number } {
-    const definition = this.#parts.known.get(name)
-    if (definition === undefined || definition.uid !== uid || !definition.established) throw noSuchPath()
-    if (definition.terminating)
-      throw new ApiError(
-        405,
-        'MethodNotAllowed',
-        'create not allowed while custom resource definition is terminating',
-        {
-          group,
-          kind: plural,
-        },
-      )
-    return { key: definition.key, revision: definition.revision }
+  async #standing(definition: DefinitionRef, type: ResourceRef): Promise<{ key: string; revision: number }> {
+    const { known, registry } = this.#parts
+    if (whyNone(known.get(definition.name), definition, type) !== undefined) await readMostRecent(registry)
+    const recent = known.get(definition.name)
+    const error = whyNone(recent, definition, type)
+    if (error !== undefined) throw error
+    return { key: recent!.key, revision: recent!.revision }
   }
+}
+
+/** Why no new objects may come under a definition; undefined: they may. */
+function whyNone(
+  known: KnownDefinition | undefined,
+  { uid }: DefinitionRef,
+  { group, plural }: ResourceRef,
+): ApiError | undefined {
+  if (known === undefined || known.uid !== uid || !known.established) return noSuchPath()
+  if (!known.terminating) return undefined
+  const message = 'create not allowed while custom resource definition is terminating'
+  return new ApiError(405, 'MethodNotAllowed', message, { group, kind: plural })
 }
 
 interface DefinitionRef {

@@ -10,7 +10,7 @@
  *
  * What is wrong with the schema itself is reported as a list of faults (schema-faults.ts); nothing is made of it then.
  */
-import type { Pace } from '../base/pace.ts'
+import { Pace } from '../base/pace.ts'
 import { at, child, type FieldError, type FieldPath, invalid } from '../model/field-error.ts'
 import { defined, isObject, type Json, type JsonObject } from '../model/json.ts'
 import { checkLabels } from '../model/label-rules.ts'
@@ -19,7 +19,7 @@ import type { Vendor } from '../model/vendor.ts'
 
 import { decode } from '../schema/decode.ts'
 import { objectMeta } from '../schema/object-meta.ts'
-import { type Fields, field, type ListSchema, type ObjectSchema, type Schema, s } from '../schema/schema.ts'
+import { type Field, type Fields, field, type ListSchema, type ObjectSchema, type Schema, s } from '../schema/schema.ts'
 import { typeMeta } from '../schema/type-meta.ts'
 import { validate } from '../schema/validate.ts'
 import { compilePatterns } from './patterns.ts'
@@ -34,15 +34,15 @@ export type StructuralSchema =
 export async function readStructuralSchema(
   schema: Json,
   vendor: Vendor,
-  { path, pace }: { readonly path: FieldPath; readonly pace?: Pace | undefined },
+  { path, pace = new Pace() }: { readonly path: FieldPath; readonly pace?: Pace | undefined },
 ): Promise<StructuralSchema> {
   const tooLarge = sizeFaults(schema, path)
   if (tooLarge.length > 0) return { outcome: 'invalid', faults: tooLarge }
   const compile = await compilePatterns(schema, pace)
   const reader: Reader = { vendor, prefix: vendor.extensionPrefix, compile, faults: [] }
-  const faults = schemaFaults(schema, reader, path)
+  const faults = await pace.run(schemaFaults(schema, reader, path))
   if (faults.length > 0) return { outcome: 'invalid', faults }
-  const root = readRoot(schema as JsonObject, reader, path)
+  const root = await pace.run(readRoot(schema as JsonObject, reader, path))
   return reader.faults.length > 0 ? { outcome: 'invalid', faults: reader.faults } : { outcome: 'schema', schema: root }
 }
 
@@ -53,9 +53,9 @@ interface Reader extends SchemaReader {
 }
 
 /** Every object has a type and metadata, whatever its schema says of them. */
-function readRoot(schema: JsonObject, reader: Reader, path: FieldPath): ObjectSchema {
+function* readRoot(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, ObjectSchema> {
   const { apiVersion: _a, kind: _k, metadata, ...properties } = (schema.properties ?? {}) as JsonObject
-  const root = readNode({ ...schema, properties }, reader, path) as ObjectSchema
+  const root = (yield* readNode({ ...schema, properties }, reader, path)) as ObjectSchema
   const named = isObject(metadata) ? { ...objectMeta, check: deepRule(metadata, reader) } : objectMeta
   const { description: doc } = schema
   return {
@@ -65,7 +65,8 @@ function readRoot(schema: JsonObject, reader: Reader, path: FieldPath): ObjectSc
   }
 }
 
-function readNode(schema: JsonObject, reader: Reader, path: FieldPath): Schema {
+function* readNode(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
+  yield
   const check = ruleOf(schema, reader)
   const common = { lenient: true, ...defined({ check }), ...(schema.nullable === true ? { nullable: true } : {}) }
   if (extension(schema, reader, 'int-or-string') === true) return { type: 'intOrString', ...common }
@@ -79,9 +80,9 @@ function readNode(schema: JsonObject, reader: Reader, path: FieldPath): Schema {
     case 'number':
       return { type: 'number', ...common }
     case 'array':
-      return { ...readList(schema, reader, path), ...common }
+      return { ...(yield* readList(schema, reader, path)), ...common }
     case 'object':
-      return { ...readObject(schema, reader, path), ...common }
+      return { ...(yield* readObject(schema, reader, path)), ...common }
     default:
       return { type: 'any', granular: true, ...common }
   }
@@ -91,8 +92,8 @@ function extension(schema: JsonObject, { prefix }: Reader, name: string): Json |
   return schema[`${prefix}${name}`]
 }
 
-function readList(schema: JsonObject, reader: Reader, path: FieldPath): ListSchema {
-  const items = readNode(schema.items as JsonObject, reader, child(path, 'items'))
+function* readList(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, ListSchema> {
+  const items = yield* readNode(schema.items as JsonObject, reader, child(path, 'items'))
   const list = (extension(schema, reader, 'list-type') ?? 'atomic') as ListSchema['list']
   const keys = list === 'map' ? { keys: listKeys(schema, reader) } : {}
   return { type: 'list', items, list, unique: list !== 'atomic', ...keys }
@@ -102,31 +103,29 @@ function listKeys(schema: JsonObject, reader: Reader): string[] {
   return extension(schema, reader, 'list-map-keys') as string[]
 }
 
-function readObject(schema: JsonObject, reader: Reader, path: FieldPath): Schema {
+function* readObject(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
   const others = schema.additionalProperties
   const atomic = extension(schema, reader, 'map-type') === 'atomic' ? { atomic: true } : {}
   if (others === true) return { type: 'map', values: s.any({ granular: true }), ...atomic }
   if (isObject(others))
-    return { type: 'map', values: readNode(others, reader, child(path, 'additionalProperties')), ...atomic }
+    return { type: 'map', values: yield* readNode(others, reader, child(path, 'additionalProperties')), ...atomic }
   const open = extension(schema, reader, 'preserve-unknown-fields') === true ? { open: true } : {}
-  const fields = readFields((schema.properties ?? {}) as JsonObject, reader, child(path, 'properties'))
+  const fields = yield* readFields((schema.properties ?? {}) as JsonObject, reader, child(path, 'properties'))
   if (extension(schema, reader, 'embedded-resource') !== true) return { type: 'object', fields, ...open, ...atomic }
   return embedded({ type: 'object', fields, ...open, ...atomic })
 }
 
-function readFields(properties: JsonObject, reader: Reader, path: FieldPath): Fields {
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, inner]) => {
-      const place = at(path, name)
-      const schema = readNode(inner as JsonObject, reader, place)
-      const { description: doc } = inner as JsonObject
-      const about = typeof doc === 'string' ? { doc } : {}
-      return [
-        name,
-        field(0, schema, { zero: 'keep', ...about, ...defaultOf(inner as JsonObject, schema, reader, place) }),
-      ]
-    }),
-  )
+function* readFields(properties: JsonObject, reader: Reader, path: FieldPath): Generator<void, Fields> {
+  const fields: [string, Field][] = []
+  for (const [name, inner] of Object.entries(properties)) {
+    const place = at(path, name)
+    const schema = yield* readNode(inner as JsonObject, reader, place)
+    const { description: doc } = inner as JsonObject
+    const about = typeof doc === 'string' ? { doc } : {}
+    const given = defaultOf(inner as JsonObject, schema, reader, place)
+    fields.push([name, field(0, schema, { zero: 'keep', ...about, ...given })])
+  }
+  return Object.fromEntries(fields)
 }
 
 /** A default must be what the schema would take from a user. Null is none. */

@@ -88,23 +88,31 @@ const keywords: { readonly [keyword: string]: MakeRule } = {
     hasFormat(String(wanted), value) ? [] : [invalid(path, value, `must be of the format ${wanted}`)],
   allOf: (wanted, _, tools) => {
     const all = alternatives(wanted, tools)
-    return (...about) => all.flatMap((rule) => rule(...about))
+    return (...about) => {
+      const faults: FieldError[] = []
+      for (const rule of all) if (!isSpent(about)) faults.push(...rule(...about))
+      return isSpent(about) ? [tooMuch(about[1])] : faults
+    }
   },
   anyOf: (wanted, _, tools) => {
     const all = alternatives(wanted, tools)
-    return (value, path, ...rest) => {
-      if (all.some((rule) => rule(value, path, ...rest).length === 0)) return []
-      const first = all[0]?.(value, path, ...rest) ?? []
-      return [invalid(path, '', 'must validate at least one schema (anyOf)'), ...first]
+    return (...about) => {
+      const [, path] = about
+      const held = countHeld(all, about, 1)
+      if (held > 0) return []
+      if (isSpent(about)) return [tooMuch(path)]
+      return [invalid(path, '', 'must validate at least one schema (anyOf)'), ...(all[0]?.(...about) ?? [])]
     }
   },
   oneOf: (wanted, _, tools) => {
     const all = alternatives(wanted, tools)
-    return (value, path, ...rest) => {
-      const held = all.filter((rule) => rule(value, path, ...rest).length === 0).length
+    return (...about) => {
+      const [, path] = about
+      const held = countHeld(all, about, all.length)
+      if (isSpent(about)) return [tooMuch(path)]
       if (held === 1) return []
       const fault = invalid(path, '', `must validate one and only one schema (oneOf), but validates ${held}`)
-      return held === 0 ? [fault, ...(all[0]?.(value, path, ...rest) ?? [])] : [fault]
+      return held === 0 ? [fault, ...(all[0]?.(...about) ?? [])] : [fault]
     }
   },
   not: (wanted, _, tools) => {
@@ -116,6 +124,23 @@ const keywords: { readonly [keyword: string]: MakeRule } = {
       return holds ? [invalid(path, '', 'must not validate the schema (not)')] : []
     }
   },
+}
+
+type About = Parameters<ValueRule>
+
+function isSpent([, , , effort]: About): boolean {
+  return effort.spent
+}
+
+/** How many of these rules hold, up to a number. Once it has taken too long nobody is asked any more. */
+function countHeld(rules: readonly ValueRule[], about: About, enough: number): number {
+  let held = 0
+  for (const rule of rules) {
+    const holds = rule(...about).length === 0
+    if (isSpent(about)) return 0
+    if (holds && ++held === enough) break
+  }
+  return held
 }
 
 function tooMuch(path: FieldPath): FieldError {
@@ -159,7 +184,7 @@ export function ruleOf(schema: JsonObject, tools: Tools): ValueRule | undefined 
 }
 
 /** What it takes to ask one alternative about one value, in the steps of a pattern. */
-const alternativeSteps = 10
+const alternativeSteps = 40
 
 /** Like `ruleOf`, with the demands on members and elements below. */
 export function deepRule(schema: JsonObject, tools: Tools): ValueRule {
