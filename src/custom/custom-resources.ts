@@ -61,7 +61,12 @@ export class CustomResources {
     const { resource, catalogue, registry, metrics, log } = parts
     this.#parts = parts
     this.#known = new KnownDefinitions(resource, registry.vendor)
-    this.#served = new ServedDefinitions({ catalogue, registry, known: this.#known })
+    this.#served = new ServedDefinitions({
+      catalogue,
+      registry,
+      known: this.#known,
+      settled: (name) => this.#settled(name),
+    })
     this.#establishing = { resource, catalogue, known: this.#known }
     const onError = (name: string, error: unknown) =>
       log.error('a custom resource definition is not in order yet; it is tried again', { name, ...errorFields(error) })
@@ -91,9 +96,9 @@ export class CustomResources {
 
   /** Resolves when a type that is defined, and is not served yet, may be; undefined where none can be on its way. */
   readonly arrival = ({ group, plural }: TypePlace): Promise<void> | undefined =>
-    group.includes('.') ? this.#arrive(`${plural}.${group}`) : undefined
+    group.includes('.') ? this.#settled(`${plural}.${group}`) : undefined
 
-  async #arrive(name: string): Promise<void> {
+  async #settled(name: string): Promise<void> {
     await readMostRecent(this.#parts.registry)
     const changed = this.#changed.get(name) ?? this.#underWay.get(name)
     if (changed === undefined) return

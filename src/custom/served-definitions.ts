@@ -20,6 +20,8 @@ export interface ServingParts {
   readonly catalogue: Catalogue
   readonly registry: RegistryParts
   readonly known: KnownDefinitions
+  /** Resolves when all that is known to have changed about a definition has been acted on. */
+  readonly settled: (name: string) => Promise<void>
 }
 
 export class ServedDefinitions {
@@ -76,8 +78,12 @@ export class ServedDefinitions {
 
   /** New objects rest on the definition as it is: it is there, in use, and not about to go. */
   async #standing(definition: DefinitionRef, type: ResourceRef): Promise<{ key: string; revision: number }> {
-    const { known, registry } = this.#parts
-    if (whyNone(known.get(definition.name), definition, type) !== undefined) await readMostRecent(registry)
+    const { known, registry, settled } = this.#parts
+    if (whyNone(known.get(definition.name), definition, type) !== undefined) {
+      // It may be that its status is being written in this moment.
+      await settled(definition.name)
+      await readMostRecent(registry)
+    }
     const recent = known.get(definition.name)
     const error = whyNone(recent, definition, type)
     if (error !== undefined) throw error
