@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { kubectlFor, type Running } from '../tools/kubectl-shell.ts'
-import { startServer } from '../tools/server.ts'
+import { startUp } from '../tools/server.ts'
 
-const server = await startServer({ after }, ['--profile=kubernetes'])
+const server = await startUp({ after }, ['--profile=kubernetes'])
 const kubectl = kubectlFor(server)
 const client = server.client()
 

@@ -8,12 +8,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { kubectlFor } from '../tools/kubectl-shell.ts'
-import { startServer } from '../tools/server.ts'
+import { startUp } from '../tools/server.ts'
 import { parseTranscript, writeOutcome } from '../tools/transcript.ts'
 
-const sessions = ['kinds', 'discovering', 'reading', 'writing', 'refusals', 'declaring', 'services']
+const sessions = ['kinds', 'discovering', 'reading', 'writing', 'refusals', 'declaring', 'workloads', 'services']
 
-const server = await startServer({ after }, ['--profile=kubernetes'])
+const server = await startUp({ after }, ['--profile=kubernetes'])
 
 describe('kubectl', { concurrency: 2 }, () => {
   for (const session of sessions) describe(session, { concurrency: 1 }, () => follow(session))
