@@ -3,6 +3,8 @@
  * definition is let go. Nothing new comes meanwhile, as a create rests on a definition that is not about to go. Nothing
  * is remembered between steps, so a restart loses nothing, and several servers may do it at once.
  */
+import { Pace } from '../base/pace.ts'
+import type { CachedObject } from '../cache/cached-object.ts'
 import type { StepOutcome } from '../controllers/work-queue.ts'
 import { cleanupFinalizer } from '../kinds/apiextensions/custom-resource-definition.ts'
 import type { CustomResourceDefinition } from '../kinds/apiextensions/definition-fields.ts'
@@ -10,6 +12,7 @@ import { ApiError } from '../model/api-error.ts'
 import { type ApiObject, copyWithout } from '../model/object.ts'
 import { deleteObject } from '../registry/delete.ts'
 import { ownWrite } from '../registry/own-write.ts'
+import { readObject } from '../registry/read-stored.ts'
 import { type RegistryParts, type Resource, readMostRecent, serveTogether } from '../registry/resource.ts'
 import { updateObject } from '../registry/update.ts'
 import { openKind } from './definition.ts'
@@ -18,6 +21,8 @@ export interface CleanupParts {
   /** Of the definitions. */
   readonly resource: Resource
   readonly registry: RegistryParts
+  /** States of objects that are known to be marked for deletion, and only wait for others: kept between steps. */
+  readonly waiting: WeakSet<CachedObject>
   readonly signal: AbortSignal
 }
 
@@ -31,7 +36,7 @@ export async function cleanUp(
   const [objects] = serveTogether([await openKind(definition, registry.vendor)], { parts: registry })
   await registry.caches.fill(objects!.cache)
   await readMostRecent(registry)
-  await deleteAll(objects!, signal)
+  await deleteAll(objects!, parts)
   await readMostRecent(registry)
   if (signal.aborted) return 'later'
   if (!isEmpty(objects!)) {
@@ -57,11 +62,22 @@ function callWhenEmpty(resource: Resource, onEmpty: () => void): void {
 /** How many are deleted at a time. */
 const atOnce = 16
 
-async function deleteAll(resource: Resource, signal: AbortSignal): Promise<void> {
-  for (const namespaced of placesIn(resource)) {
+async function deleteAll(resource: Resource, { waiting, signal }: CleanupParts): Promise<void> {
+  const pace = new Pace()
+  for (const some of placesIn(resource, (object) => isWaiting(object, waiting))) {
     if (signal.aborted) return
-    await Promise.all(namespaced.map((place) => deleteOne(resource, place, signal)))
+    await Promise.all(some.map((place) => deleteOne(resource, place, signal)))
+    await pace.rest()
   }
+}
+
+/** Each state is read once. */
+function isWaiting(object: CachedObject, waiting: WeakSet<CachedObject>): boolean {
+  if (waiting.has(object)) return true
+  if (!object.json.includes('"deletionTimestamp"')) return false
+  const isMarked = readObject(object.json).metadata.deletionTimestamp !== undefined
+  if (isMarked) waiting.add(object)
+  return isMarked
 }
 
 interface Place {
@@ -69,9 +85,10 @@ interface Place {
   readonly name: string
 }
 
-function* placesIn({ cache }: Resource): Generator<Place[]> {
+function* placesIn({ cache }: Resource, isWaiting: (object: CachedObject) => boolean): Generator<Place[]> {
   for (const slice of cache.slices({ namespace: undefined }))
-    for (let i = 0; i < slice.length; i += atOnce) yield slice.slice(i, i + atOnce)
+    for (let i = 0; i < slice.length; i += atOnce)
+      yield slice.slice(i, i + atOnce).filter((object) => !isWaiting(object))
   const damaged = cache.allUnreadable()
   for (let i = 0; i < damaged.length; i += atOnce) yield damaged.slice(i, i + atOnce)
 }

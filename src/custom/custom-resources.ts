@@ -9,6 +9,7 @@
  *
  * A step reads the state itself and may be repeated at any time, so a restart, and other servers, change nothing.
  */
+import type { CachedObject } from '../cache/cached-object.ts'
 import { type StepOutcome, WorkQueue } from '../controllers/work-queue.ts'
 import type { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
 import type { CustomResourceDefinition } from '../kinds/apiextensions/definition-fields.ts'
@@ -54,6 +55,7 @@ export class CustomResources {
   readonly #underWay = new Map<string, PromiseWithResolvers<void>>()
   /** The names that definitions were granted when they were last looked at. */
   readonly #granted = new Map<string, string>()
+  readonly #waiting = new WeakSet<CachedObject>()
   #running: readonly Promise<void>[] = []
   #unfollow = () => {}
 
@@ -182,6 +184,8 @@ export class CustomResources {
     const { resource, registry } = this.#parts
     const definition = this.#known.read(name)
     if (definition === undefined || !this.#known.get(name)?.cleanup) return 'done'
-    return await cleanUp({ resource, registry, signal }, definition, () => this.#cleanups.add(name))
+    return await cleanUp({ resource, registry, waiting: this.#waiting, signal }, definition, () =>
+      this.#cleanups.add(name),
+    )
   }
 }

@@ -1,0 +1,78 @@
+/** kubectl and orchctl with a kind that a user defined: both find it by themselves, by its short name too. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { kubectl } from '../tools/kubectl.ts'
+import { orchctl } from '../tools/orchctl.ts'
+import { startUp } from '../tools/server.ts'
+
+const server = await startUp({ after }, ['--profile=kubernetes'])
+
+async function run(args: readonly string[], input = ''): Promise<string> {
+  const { code, stdout, stderr } = await kubectl(server, args, input)
+  assert.equal(code, 0, stderr)
+  return stdout
+}
+
+const definition = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: backups.storage.example.com }
+spec:
+  group: storage.example.com
+  scope: Namespaced
+  names: { plural: backups, kind: Backup, shortNames: [bk], categories: [all] }
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: { status: {}, scale: { specReplicasPath: .spec.copies, statusReplicasPath: .status.copies } }
+    additionalPrinterColumns:
+    - { name: Copies, type: integer, jsonPath: .spec.copies }
+    schema:
+      openAPIV3Schema:
+        type: object
+        description: A copy of something, kept elsewhere.
+        required: [spec]
+        properties:
+          spec:
+            type: object
+            properties:
+              copies: { type: integer, description: How many copies there shall be., minimum: 1, default: 2 }
+              of: { type: string }
+          status: { type: object, properties: { copies: { type: integer } } }
+`
+const backup = `
+apiVersion: storage.example.com/v1
+kind: Backup
+metadata: { name: nightly }
+spec: { of: everything }
+`
+
+test('kubectl defines a kind, waits for it, uses, explains, scales and deletes it', { timeout: 120_000 }, async () => {
+  assert.match(await run(['apply', '-f', '-'], definition), /created/)
+  const wait = ['wait', '--for=condition=Established', '--timeout=20s', 'crd/backups.storage.example.com']
+  assert.match(await run(wait), /condition met/)
+  assert.match(await run(['apply', '-f', '-'], backup), /backup.storage.example.com\/nightly created/)
+  assert.match(await run(['apply', '-f', '-'], backup), /unchanged/)
+  assert.match(await run(['get', 'bk']), /^NAME +COPIES\nnightly +2\n$/)
+  assert.match(await run(['get', 'all']), /backup.storage.example.com\/nightly/)
+  assert.match(await run(['explain', 'backups']), /A copy of something, kept elsewhere\./)
+  assert.match(await run(['explain', 'backups.spec.copies']), /How many copies there shall be\./)
+  assert.match(await run(['scale', 'bk/nightly', '--replicas=5']), /scaled/)
+  assert.match(await run(['get', 'bk', '-o', 'jsonpath={.items[*].spec.copies}']), /^5$/)
+  assert.match(await run(['api-resources', '--api-group=storage.example.com']), /backups +bk +storage.example.com\/v1/)
+  const refused = await kubectl(server, ['patch', 'bk', 'nightly', '--type=merge', '-p', '{"spec":{"copies":0}}'])
+  assert.notEqual(refused.code, 0)
+  assert.match(refused.stderr, /spec\.copies/)
+
+  const kubeconfig = ['--kubeconfig', join(server.directory, 'admin.kubeconfig')]
+  const listed = await orchctl([...kubeconfig, 'get', 'bk'])
+  assert.equal(listed.code, 0, listed.stderr)
+  assert.match(listed.stdout, /nightly +5/)
+
+  assert.match(await run(['delete', 'crd', 'backups.storage.example.com']), /deleted/)
+  const gone = await kubectl(server, ['get', 'backups'])
+  // Its own memory of what there is may be older than that.
+  assert.match(gone.stderr, /NotFound|doesn't have a resource type "backups"/)
+})
