@@ -53,6 +53,7 @@ import { ingressClass } from './networking/ingress-class.ts'
 import { networkPolicy } from './networking/network-policy.ts'
 import { runtimeClass, runtimeClassV1beta1 } from './node/runtime-class.ts'
 import { podDisruptionBudget, podDisruptionBudgetV1beta1 } from './policy/pod-disruption-budget.ts'
+import { podSecurityPolicy } from './policy/pod-security-policy.ts'
 import { clusterRole } from './rbac/cluster-role.ts'
 import { clusterRoleBinding } from './rbac/cluster-role-binding.ts'
 import { role } from './rbac/role.ts'
@@ -100,6 +101,7 @@ export const allKinds: readonly Kind[] = [
   certificateSigningRequest,
   podDisruptionBudget,
   podDisruptionBudgetV1beta1,
+  podSecurityPolicy,
   ingressClass,
   ingress,
   networkPolicy,

@@ -66,6 +66,7 @@ const filled = new Set(
     'DaemonSetUpdateStrategy: type rollingUpdate',
     'RollingUpdateDaemonSet: maxUnavailable maxSurge',
     'JobSpec: parallelism completions backoffLimit completionMode suspend',
+    'PodSecurityPolicySpec: allowPrivilegeEscalation',
     'CronJobSpec: concurrencyPolicy suspend successfulJobsHistoryLimit failedJobsHistoryLimit',
     'IngressClassParametersReference: scope',
     'NetworkPolicyPort: protocol',

@@ -35,12 +35,6 @@ const most: { readonly [kind: string]: number } = {
   Node: 60,
   HorizontalPodAutoscaler: 40,
   Service: 60,
-  Deployment: 40,
-  ReplicaSet: 40,
-  StatefulSet: 40,
-  DaemonSet: 40,
-  Job: 40,
-  CronJob: 40,
 }
 const fewest = 20
 /** How many are under way together. */
@@ -88,6 +82,7 @@ const neverSent = [
   /^(?:CustomResourceConversion\.webhook$|Webhook|ServiceReference)/,
   /^StatefulSetSpec\.persistentVolumeClaimRetentionPolicy$/,
   /^StatefulSetPersistentVolumeClaimRetentionPolicy\./,
+  /^PodSecurityPolicySpec\.allowedProcMountTypes$/,
   /^Endpoint\.(?:deprecatedTopology|hints)$/,
   /^(?:EndpointHints|ForZone)\./,
 ]

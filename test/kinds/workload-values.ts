@@ -60,6 +60,25 @@ const fields: ValidValues['fields'] = {
   'Condition.status': oneOf('True', 'False', 'Unknown'),
   'Condition.lastTransitionTime': oneOf('2030-01-02T03:04:05Z'),
   'Condition.reason': oneOf('Reason', 'a_b,c:d'),
+  'PodSecurityPolicySpec.volumes': oneOf(['*'], ['csi', 'hostPath']),
+  'PodSecurityPolicySpec.requiredDropCapabilities': oneOf(['ALL'], ['KILL', 'CHOWN']),
+  'PodSecurityPolicySpec.allowPrivilegeEscalation': oneOf(true),
+  'PodSecurityPolicySpec.allowedUnsafeSysctls': oneOf(['kernel.msg*'], ['net.core.a', 'net.core.b']),
+  'PodSecurityPolicySpec.forbiddenSysctls': oneOf(['kernel.shm*'], ['fs.x']),
+  'PodSecurityPolicySpec.allowedProcMountTypes': none,
+  'SELinuxStrategyOptions.rule': oneOf('MustRunAs', 'RunAsAny'),
+  'RunAsUserStrategyOptions.rule': oneOf('MustRunAs', 'MustRunAsNonRoot', 'RunAsAny'),
+  'RunAsGroupStrategyOptions.rule': oneOf('MustRunAs', 'MayRunAs'),
+  'RunAsGroupStrategyOptions.ranges': oneOf([{ min: 0, max: 0 }], [{ min: 1, max: 2 ** 40 }]),
+  'SupplementalGroupsStrategyOptions.rule': oneOf('MustRunAs', 'MayRunAs', 'RunAsAny'),
+  'FSGroupStrategyOptions.rule': oneOf('MustRunAs', 'MayRunAs', 'RunAsAny'),
+  'IDRange.min': count,
+  'IDRange.max': oneOf(50, 2 ** 40),
+  'AllowedHostPath.pathPrefix': oneOf('/a', 'b/c'),
+  'AllowedFlexVolume.driver': oneOf('d', 'a/b'),
+  'AllowedCSIDriver.name': oneOf('csi.example.com', 'Upper.Case'),
+  'RuntimeClassStrategyOptions.allowedRuntimeClassNames': oneOf(['a', 'b.c'], ['a']),
+  'RuntimeClassStrategyOptions.defaultRuntimeClassName': oneOf('a'),
 }
 
 const agree: ValidValues['agree'] = {
@@ -101,9 +120,14 @@ const agree: ValidValues['agree'] = {
 const needed: readonly string[] = [
   ...['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job', 'CronJob'].map((kind) => `${kind}.spec`),
   ...['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job'].map((kind) => `${kind}Spec.template`),
+  ...['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job'].map((kind) => `${kind}Status.conditions`),
+  ...['active', 'lastScheduleTime', 'lastSuccessfulTime'].map((name) => `CronJobStatus.${name}`),
+  'JobStatus.uncountedTerminatedPods',
   'CronJobSpec.jobTemplate',
   'JobTemplateSpec.spec',
   'PodDisruptionBudget.spec',
+  'PodSecurityPolicy.spec',
+  ...['seLinux', 'runAsUser', 'supplementalGroups', 'fsGroup'].map((name) => `PodSecurityPolicySpec.${name}`),
   'ControllerRevision.data',
 ]
 

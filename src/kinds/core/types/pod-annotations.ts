@@ -50,7 +50,7 @@ function checkSeccompAnnotations(annotations: Annotations, path: FieldPath, vend
     .flatMap(([key, profile]) => checkSeccompProfile(profile, child(path, key)))
 }
 
-function checkSeccompProfile(profile: string, path: FieldPath): FieldError[] {
+export function checkSeccompProfile(profile: string, path: FieldPath): FieldError[] {
   if (['docker/default', 'runtime/default', 'unconfined'].includes(profile)) return []
   if (profile.startsWith('localhost/')) return checkDescendingPath(profile.slice('localhost/'.length), path)
   return [invalid(path, profile, 'must be a valid seccomp profile')]
@@ -67,7 +67,7 @@ function checkAppArmor(annotations: Annotations, spec: PodSpec, path: FieldPath,
     ])
 }
 
-function isAppArmorProfile(profile: string): boolean {
+export function isAppArmorProfile(profile: string): boolean {
   return ['', 'runtime/default', 'unconfined'].includes(profile) || profile.startsWith('localhost/')
 }
 

@@ -13,14 +13,14 @@ const capabilities = s.object(
   { name: 'Capabilities', doc: 'Rights of the kernel that are given beyond the usual ones, and those taken away.' },
 )
 
-const seLinuxOptions = s.object(
+export const seLinuxOptions = s.object(
   {
     user: field(1, s.string(), { doc: 'The SELinux user.' }),
     role: field(2, s.string(), { doc: 'The SELinux role.' }),
     type: field(3, s.string(), { doc: 'The SELinux type.' }),
     level: field(4, s.string(), { doc: 'The SELinux level.' }),
   },
-  { name: 'SELinuxOptions', doc: 'The labels that SELinux knows a container by.' },
+  { name: 'core.v1.SELinuxOptions', doc: 'The labels that SELinux knows a container by.' },
 )
 
 const windowsFields = {
