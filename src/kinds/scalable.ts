@@ -1,4 +1,6 @@
 /** What kinds share that run a number of replicas: the sub-resource `scale`, through which autoscalers change it. */
+import { invalidObject } from '../model/api-error.ts'
+import { required } from '../model/field-error.ts'
 import { defined } from '../model/json.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { Subresource } from '../schema/kind.ts'
@@ -24,6 +26,7 @@ export function scaleOf<T extends Scalable>(
       read: (object) => showScale(object, selectorOf(object)),
       write: (sent, object) => {
         const { spec, metadata } = sent as Scale & ApiObject
+        assertNamespace(metadata)
         object.spec = { ...object.spec, replicas: spec?.replicas ?? 0 }
         // Of the metadata only what says which object is meant counts.
         const { uid, resourceVersion } = metadata
@@ -33,6 +36,12 @@ export function scaleOf<T extends Scalable>(
       },
     },
   }
+}
+
+/** A Scale is judged as an object of its own, which is in a namespace. */
+function assertNamespace({ namespace, name = '' }: ObjectMeta): void {
+  if (namespace) return
+  throw invalidObject({ group: scale.group, kind: scale.kind }, name, [required('metadata.namespace')])
 }
 
 function showScale({ metadata, spec, status }: Scalable, selector: string): ApiObject {

@@ -143,6 +143,8 @@ test('it is scaled by every way of writing, and a strategy is replaced by who sa
     spec: { replicas: 4 },
   })
   assert.deepEqual([put.status, put.body.spec], [200, { replicas: 4 }])
+  const nowhere = await client.put(`${path}/d/scale`, { metadata: { name: 'd' }, spec: { replicas: 5 } })
+  assert.deepEqual([nowhere.status, nowhere.body.details.causes[0].field], [422, 'metadata.namespace'])
   const type = 'application/strategic-merge-patch+json'
   const patch = (name: string, body: JsonObject) =>
     client.send(`${path}/${name}`, { method: 'PATCH', body, headers: { 'content-type': type } })

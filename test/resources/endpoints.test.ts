@@ -83,7 +83,8 @@ test('the scale of a controller is a view of it, by every verb', async () => {
   assert.deepEqual([read.body.kind, read.body.apiVersion], ['Scale', 'autoscaling/v1'])
   assert.deepEqual([read.body.spec, read.body.status], [{ replicas: 1 }, { replicas: 0, selector: 'app=a' }])
 
-  const sent = { metadata: { name: 'rc', labels: { x: 'y' } }, spec: { replicas: 4 }, status: { replicas: 9 } }
+  const metadata = { name: 'rc', namespace: 'default', labels: { x: 'y' } }
+  const sent = { metadata, spec: { replicas: 4 }, status: { replicas: 9 } }
   assert.deepEqual((await client.put(scale, sent)).body.spec, { replicas: 4 })
   const patch = (type: string, raw: string) =>
     client.send(scale, { method: 'PATCH', headers: { 'content-type': type }, raw })
@@ -100,7 +101,7 @@ test('the scale of a controller is a view of it, by every verb', async () => {
 test('a scale that is wrong, stale or of another object is refused', async () => {
   const scale = `${controllers}/rc/scale`
   const put = (metadata: object, replicas: number) =>
-    client.put(scale, { metadata: { name: 'rc', ...metadata }, spec: { replicas } })
+    client.put(scale, { metadata: { name: 'rc', namespace: 'default', ...metadata }, spec: { replicas } })
   const negative = await put({}, -1)
   assert.deepEqual([negative.status, negative.body.details.kind], [422, 'Scale'])
   assert.equal(negative.body.details.causes[0].field, 'spec.replicas')
