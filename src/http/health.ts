@@ -2,6 +2,7 @@
  * /livez, /readyz and /healthz: whether the server is alive, and whether it should be sent requests. Machines read the
  * status code alone; `?verbose` lists each check, `?exclude=NAME` leaves one out, `/livez/NAME` asks for one.
  */
+import { shorten } from '../base/shorten.ts'
 import { notAllowed, type PathHandler } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
 import { sendPageNotFound, sendText } from './responses.ts'
@@ -62,6 +63,7 @@ async function answerAll(
       note: check.note?.(),
     })),
   )
+  const unknown = [...excluded].filter((each) => !checks.some((check) => check.name === each))
   const failed = results.some(({ fault }) => fault !== undefined)
   if (!failed && !query.has('verbose')) {
     sendText(exchange, 200, 'ok')
@@ -70,7 +72,17 @@ async function answerAll(
   const lines = results.map(
     (result) => `${result.fault === undefined ? '[+]' : '[-]'}${result.name} ${resultText(result)}\n`,
   )
+  if (unknown.length > 0) lines.push(warning(unknown))
   sendText(exchange, failed ? failure : 200, `${lines.join('')}${name} check ${failed ? 'failed' : 'passed'}\n`)
+}
+
+const toldNames = 10
+
+/** Whoever leaves out a check that there is not may have meant another one. */
+function warning(unknown: readonly string[]): string {
+  const names = unknown.slice(0, toldNames).map((each) => JSON.stringify(shorten(each, 100)))
+  const more = unknown.length > toldNames ? ` and ${unknown.length - toldNames} more` : ''
+  return `warn: some health checks cannot be excluded: no matches for ${names.join(', ')}${more}\n`
 }
 
 interface Result {

@@ -70,7 +70,7 @@ export class Definitions {
       case 'number':
         return { type: 'number', format: 'double' }
       case 'bytes':
-        return { type: 'string', format: 'byte' }
+        return { type: 'string', format: 'byte', ...(schema.atomic ? { [this.marker('list-type')]: 'atomic' } : {}) }
       case 'time':
         return { type: 'string', format: 'date-time' }
       case 'quantity':

@@ -84,6 +84,8 @@ export interface NumberSchema<T = unknown> extends Typed<T> {
 /** Base64 in JSON, raw in Protobuf. */
 export interface BytesSchema<T = unknown> extends Typed<T> {
   readonly type: 'bytes'
+  /** Published as a list that is owned as a whole, which bytes are anyway: clients may look for the mark. */
+  readonly atomic?: boolean
 }
 /** RFC 3339; `micro` keeps six decimals, else whole seconds. */
 export interface TimeSchema<T = unknown> extends Typed<T> {
@@ -226,7 +228,7 @@ export const s = {
   int32: (): IntegerSchema<number> => ({ type: 'integer', bits: 32 }),
   int64: (): IntegerSchema<number> => ({ type: 'integer', bits: 64 }),
   number: (): NumberSchema<number> => ({ type: 'number' }),
-  bytes: (): BytesSchema<string> => ({ type: 'bytes' }),
+  bytes: (options: { atomic?: boolean } = {}): BytesSchema<string> => ({ type: 'bytes', ...options }),
   time: (): TimeSchema<string> => ({ type: 'time', micro: false }),
   microTime: (): TimeSchema<string> => ({ type: 'time', micro: true }),
   quantity: (): QuantitySchema<string> => ({ type: 'quantity' }),

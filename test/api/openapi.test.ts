@@ -309,7 +309,7 @@ function markersExpected(fact: FieldFacts): JsonObject {
   const listType = fact.listType ?? (patchStrategy?.startsWith('merge') ? merged : 'atomic')
   const keys = fact.listMapKeys ?? (listType === 'map' ? [patchMergeKey!] : undefined)
   return {
-    ...(fact.type.endsWith('[]') ? { 'list-type': listType } : {}),
+    ...(fact.type.endsWith('[]') || fact.listType !== undefined ? { 'list-type': listType } : {}),
     ...(keys === undefined ? {} : { 'list-map-keys': [...keys] }),
     ...(fact.mapType === undefined ? {} : { 'map-type': fact.mapType }),
     ...(patchStrategy === undefined ? {} : { 'patch-strategy': patchStrategy }),

@@ -36,7 +36,10 @@ const decisions = ['Approved', 'Denied']
 
 const spec = s.object(
   {
-    request: field(1, s.bytes(), { zero: 'write', doc: 'The request (PKCS #10) as PEM, CERTIFICATE REQUEST.' }),
+    request: field(1, s.bytes({ atomic: true }), {
+      zero: 'write',
+      doc: 'The request (PKCS #10) as PEM, CERTIFICATE REQUEST.',
+    }),
     username: field(2, s.string(), { doc: 'Who asks. Set by the server.' }),
     uid: field(3, s.string(), { doc: 'The uid of who asks. Set by the server.' }),
     groups: field(4, s.list(s.string()), { doc: 'The groups of who asks. Set by the server.' }),
@@ -80,7 +83,9 @@ const status = s.object(
     conditions: field(1, s.list(condition, { list: 'map', keys: ['type'] }), {
       doc: 'What approvers and the signer have said.',
     }),
-    certificate: field(2, s.bytes(), { doc: 'The certificate as PEM, its issuers after it. Set by the signer, once.' }),
+    certificate: field(2, s.bytes({ atomic: true }), {
+      doc: 'The certificate as PEM, its issuers after it. Set by the signer, once.',
+    }),
   },
   {
     name: 'CertificateSigningRequestStatus',
