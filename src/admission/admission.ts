@@ -32,8 +32,8 @@ export interface AdmissionRequest {
   readonly name: string
   readonly user: User
   readonly dryRun: boolean
-  /** The options of the request, as their kind says them: CreateOptions, UpdateOptions, PatchOptions, DeleteOptions. */
-  readonly options: RequestOptions
+  /** The options of the request, as their kind says them: CreateOptions, UpdateOptions, PatchOptions, DeleteOptions. Undefined for CONNECT. */
+  readonly options: RequestOptions | undefined
   /**
    * A control that decides by the state of another object says so here: the write then happens only if that object is
    * still at this revision, else everything is decided again. Where it is absent the most recent state must be looked
@@ -42,7 +42,7 @@ export interface AdmissionRequest {
   readonly restOn?: ((state: { readonly key: string; readonly revision: number }) => void) | undefined
   /** Warns the client of something that is not an error. */
   readonly warn: (text: string) => void
-  /** The new object; undefined for DELETE. */
+  /** The new object; for CONNECT the options of the connection; undefined for DELETE. */
   readonly object: ApiObject | undefined
   /** The stored object; undefined for CREATE. Nobody changes it. */
   readonly oldObject: ApiObject | undefined

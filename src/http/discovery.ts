@@ -167,9 +167,9 @@ function storageHash({ kind, vendor }: Served): string {
 }
 
 function subresourceEntries(served: Served): JsonObject[] {
-  return [...served.subresources].map(([name, { verbs, type }]) => ({
+  return [...served.subresources].map(([name, { verbs, type, endpoint }]) => ({
     ...entryOf(`${served.plural}/${name}`, served),
-    ...(type === undefined ? { kind: served.kind.kind } : typeEntry(type, served)),
+    ...(type === undefined ? { kind: endpoint?.connects?.kind ?? served.kind.kind } : typeEntry(type, served)),
     verbs: verbs.toSorted(),
   }))
 }

@@ -57,10 +57,11 @@ export function dispatch({ catalogue, paths, admission, watchMetrics, arrival }:
   const handle = (exchange: Exchange, info: ResourceInfo, served: ServedType | undefined) => {
     if (served === undefined) throw noSuchPath()
     if (!isPlaced(served, info)) return unplaced(exchange, served)
+    const endpoint = info.subresource === '' ? served.endpoint : served.subresources.get(info.subresource)?.endpoint
+    if (info.below !== '' && !endpoint?.connects?.takesPath) throw noSuchPath()
     const verb = verbOf(served, info, exchange.transport.method)
     exchange.served = served
     warnOfDeprecation(exchange, served)
-    const endpoint = info.subresource === '' ? served.endpoint : served.subresources.get(info.subresource)?.endpoint
     if (endpoint !== undefined) return handleAnswer({ verb, exchange, info, served, endpoint, admission })
     const resource = resourceOf(served, info)
     agreeOnForm(exchange, resource)

@@ -21,6 +21,8 @@ export interface ResourceInfo {
   readonly namespace: string
   readonly name: string
   readonly subresource: string
+  /** What follows the sub-resource, as `a/b`: for those that are ways through to somewhere else. */
+  readonly below: string
   readonly query: URLSearchParams
 }
 
@@ -52,7 +54,7 @@ export function readRequest(method: string, target: string): RequestInfo {
   const segments = readSegments(path)
   const place = readPlace(segments)
   if (place === undefined) return pathInfo(method, segments, path, query)
-  const { group, version, plural, namespace, name, subresource } = place
+  const { group, version, plural, namespace, name, subresource, below } = place
   return {
     resource: true,
     verb: exactVerb(verbs.get(method) ?? '', place, query),
@@ -64,6 +66,7 @@ export function readRequest(method: string, target: string): RequestInfo {
     namespace,
     name,
     subresource,
+    below,
   }
 }
 
@@ -111,6 +114,7 @@ interface Place {
   readonly namespace: string
   readonly name: string
   readonly subresource: string
+  readonly below: string
   readonly watchPrefix: boolean
 }
 
@@ -128,8 +132,9 @@ function readPlace(segments: readonly string[]): Place | undefined {
   const namespace = namespaced ? segments[at + 1]! : ''
   if (namespaced) at += 2
   const [plural, name = ''] = [segments[at]!, segments[at + 1]]
-  const subresource = segments.length > at + 2 ? segments.slice(at + 2).join('/') : ''
-  return { group, version, watchPrefix, namespace, plural, name, subresource }
+  const subresource = segments[at + 2] ?? ''
+  const below = segments.length > at + 3 ? segments.slice(at + 3).join('/') : ''
+  return { group, version, watchPrefix, namespace, plural, name, subresource, below }
 }
 
 /** Whether what begins here is a namespace and a resource inside it. */

@@ -20,10 +20,21 @@ export interface Endpoint {
   readonly alsoTakes?: readonly Kind[]
   /** What admission is asked about: the object that is sent, or the connection that is wanted; a reading is not. */
   readonly admits: 'CREATE' | 'CONNECT' | undefined
+  /** For a way through: its options, which stand in the query. Nothing that is sent is read. */
+  readonly connects?: Connection
   /** What it is for, in a sentence. */
   readonly doc: string
   /** Gives the answer, or undefined where there is nothing to say; throws ApiError to refuse. */
   readonly answer: (request: EndpointRequest) => ApiObject | undefined | Promise<ApiObject | undefined>
+}
+
+/** The options of a way through to somewhere else, as discovery and admission see them. */
+export interface Connection {
+  /** The kind of the options: `PodExecOptions`. */
+  readonly kind: string
+  readonly options: { readonly [name: string]: 'text' | 'texts' | 'flag' | 'numbers' }
+  /** Whether a path may follow, which is meant for whoever is there. It is the option `path`. */
+  readonly takesPath?: boolean
 }
 
 export interface EndpointRequest {

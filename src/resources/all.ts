@@ -5,7 +5,10 @@ import type { Resource } from '../registry/resource.ts'
 import { type Component, componentStatuses } from './component-statuses.ts'
 import { binding, podBinding } from './pod-binding.ts'
 import { podEviction } from './pod-eviction.ts'
+import { nodeConnections } from './node-connections.ts'
+import { podConnections } from './pod-connections.ts'
 import { podLog } from './pod-log.ts'
+import { serviceConnections } from './service-connections.ts'
 import { type TokenReviewParts, tokenReview } from './token-review.ts'
 
 export interface EndpointParts extends TokenReviewParts {
@@ -17,12 +20,16 @@ export interface EndpointParts extends TokenReviewParts {
 }
 
 export function allEndpoints(parts: EndpointParts): Endpoint[] {
+  const { lookup, components } = parts
   return [
     tokenReview(parts),
     binding(parts),
     podBinding(parts),
     podEviction(parts),
-    podLog(parts.lookup),
-    componentStatuses(parts.components),
+    podLog(lookup),
+    ...podConnections(lookup),
+    ...nodeConnections(lookup),
+    ...serviceConnections(lookup),
+    componentStatuses(components),
   ]
 }

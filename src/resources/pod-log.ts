@@ -1,6 +1,6 @@
 /**
  * `pods/log`: what a container has printed. A pod that is on no node has printed nothing. For any other its node would
- * have to be asked, and there are no nodes yet: as for every node that nobody knows, that is a 404.
+ * have to be asked, to which there is no way yet; for a node that nobody knows it is a 404.
  */
 import { pod } from '../kinds/core/pod.ts'
 import { badRequest, invalidObject, notFound } from '../model/api-error.ts'
@@ -8,8 +8,10 @@ import { type FieldError, forbidden, invalid } from '../model/field-error.ts'
 import type { Lookup } from '../model/lookup.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
+import { unreachable } from './unreachable.ts'
 
 const pods = { group: 'core', plural: 'pods' }
+const nodes = { group: 'core', plural: 'nodes' }
 /** As Statuses name them. */
 const podsRef = { group: '', plural: 'pods' }
 
@@ -29,7 +31,7 @@ export function podLog(lookup: Lookup): Endpoint {
       chooseContainer(found.object, query.get('container') ?? '')
       const node = nodeOf(found.object)
       if (node === '') return undefined
-      throw notFound(podsRef, node)
+      throw lookup.known(nodes, { namespace: '', name: node }) ? unreachable(`node "${node}"`) : notFound(podsRef, node)
     },
   }
 }
@@ -66,12 +68,13 @@ function specOf(object: ApiObject): PodSpec {
   return (object.spec ?? {}) as PodSpec
 }
 
-function nodeOf(object: ApiObject): string {
+/** The node that a pod is on; '' before it is on any. */
+export function nodeOf(object: ApiObject): string {
   return specOf(object).nodeName ?? ''
 }
 
 /** A pod with several containers must be asked for one of them. */
-function chooseContainer(object: ApiObject, wanted: string): void {
+export function chooseContainer(object: ApiObject, wanted: string): void {
   const { initContainers = [], containers = [], ephemeralContainers = [] } = specOf(object)
   const names = [...initContainers, ...containers, ...ephemeralContainers].map(({ name }) => name)
   const { name } = object.metadata

@@ -4,10 +4,11 @@
  */
 import { groupName } from '../../model/vendor.ts'
 import type { Verb } from '../../model/verb.ts'
+import type { Endpoint } from '../../registry/endpoint.ts'
 import type { Served, ServedSubresource } from '../../registry/served.ts'
 import type { Kind } from '../../schema/kind.ts'
 import { deleteOptions, listOf, patch, status, watchEvent } from '../../schema/meta-types.ts'
-import type { Schema } from '../../schema/schema.ts'
+import { type Schema, s } from '../../schema/schema.ts'
 import { accepted } from '../content.ts'
 import { offered } from '../negotiate.ts'
 import { patchTypes } from '../verbs/patch.ts'
@@ -67,8 +68,10 @@ function typePaths(groupVersion: GroupVersion, served: Served): Path[] {
       operation.patch(`patch${one}`),
       operation.remove(`delete${one}`),
     ]),
-    ...[...served.subresources].map(([sub, subresource]) =>
-      subresourcePath(groupVersion, served, { sub, subresource }),
+    ...[...served.subresources].flatMap(([sub, subresource]) =>
+      subresource.endpoint?.connects === undefined
+        ? [subresourcePath(groupVersion, served, { sub, subresource })]
+        : connectPaths(groupVersion, served, subresource.endpoint),
     ),
     place.watchPath('', parameters, [operation.watchAll(`watch${one}List`)]),
     place.watchPath('/{name}', place.ofOne, [operation.watchOne(`watch${one}`)]),
@@ -117,6 +120,42 @@ function subresourcePath(groupVersion: GroupVersion, served: Served, { sub, subr
     operation.patch(`patch${id}`),
   ])
   return subresource.type === undefined ? path : { ...path, home: homeOf(type) }
+}
+
+const methodOf: { readonly [V in Verb]?: Method } = {
+  create: 'post',
+  get: 'get',
+  update: 'put',
+  patch: 'patch',
+  delete: 'delete',
+}
+
+/** A way through to somewhere else: what is sent and answered there has no form of ours. */
+function connectPaths(
+  groupVersion: GroupVersion,
+  served: Served,
+  { connects, subresource, verbs, doc }: Endpoint,
+): Path[] {
+  const place = placeOf(groupVersion, served.kind)
+  const { kind, options, takesPath } = connects!
+  const operations = (suffix: string) =>
+    verbs
+      .map((verb) => methodOf[verb]!)
+      .map((method) => ({
+        method,
+        id: `connect${capital(method)}${place.one}${capital(subresource)}${suffix}`,
+        action: 'connect',
+        doc,
+        kind: { group: served.group, version: served.kind.version, kind },
+        query: Object.keys(options).sort() as QueryName[],
+        answers: answers(s.string(), [200]),
+        produces: ['*/*'],
+      }))
+  const below = `/{name}/${subresource}`
+  return [
+    place.path(below, place.ofOne, operations('')),
+    ...(takesPath ? [place.path(`${below}/{path}`, [...place.ofOne, 'path'], operations('WithPath'))] : []),
+  ]
 }
 
 function acrossNamespaces(

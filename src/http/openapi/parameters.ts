@@ -36,7 +36,20 @@ const writing = {
   },
 } satisfies { [name: string]: Parameter }
 
+/** The options of ways through to pods, nodes and services. */
+const connecting = {
+  command: { type: 'string', doc: 'The command and each of its arguments, in their order.' },
+  container: { type: 'string', doc: 'The container, where the pod has several.' },
+  path: { type: 'string', doc: 'The path that is asked for there.' },
+  ports: { type: 'integer', doc: 'The ports to forward.' },
+  stderr: { type: 'boolean', doc: 'Whether its errors are wanted.' },
+  stdin: { type: 'boolean', doc: 'Whether input is sent.' },
+  stdout: { type: 'boolean', doc: 'Whether its output is wanted.' },
+  tty: { type: 'boolean', doc: 'Whether it is to have a terminal.' },
+} satisfies { [name: string]: Parameter }
+
 export const queryParameters = {
+  ...connecting,
   ...selectors,
   ...paging,
   ...writing,
@@ -62,6 +75,7 @@ export type QueryName = keyof typeof queryParameters
 export const pathParameters = {
   name: { type: 'string', doc: 'The name of the object.' },
   namespace: { type: 'string', doc: 'The namespace of the object.' },
+  path: { type: 'string', doc: 'The path that is asked for there.' },
 } satisfies { [name: string]: Parameter }
 
 export type PathName = keyof typeof pathParameters

@@ -8,12 +8,13 @@ import { type ApiObject, asJson } from '../../model/object.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import type { Verb } from '../../model/verb.ts'
 import { admittedType } from '../../registry/admission-request.ts'
-import type { Endpoint } from '../../registry/endpoint.ts'
+import type { Connection, Endpoint } from '../../registry/endpoint.ts'
 import type { ServedType } from '../../registry/resource.ts'
 import { serveKind } from '../../registry/served.ts'
 import type { Kind } from '../../schema/kind.ts'
 import { validate } from '../../schema/validate.ts'
 import { agreeOnForm } from '../agree.ts'
+import { connectOptions } from '../connect-options.ts'
 import type { Exchange } from '../exchange.ts'
 import { negotiate } from '../negotiate.ts'
 import { readObjectBody } from '../object-body.ts'
@@ -33,6 +34,7 @@ export interface EndpointCall {
 export async function handleAnswer(call: EndpointCall): Promise<void> {
   const { verb, exchange, info, served, endpoint } = call
   const { vendor } = served
+  if (endpoint.connects !== undefined) return await handleConnection(call, endpoint.connects)
   if (served.endpoint !== undefined && served.verbs.includes('list')) agreeOnForm(exchange, served)
   else agreeOnPlainForm(exchange, vendor)
   const { dryRun } = readWriteOptions(info.query, { kind: 'CreateOptions', vendor, faults: [] })
@@ -44,6 +46,16 @@ export async function handleAnswer(call: EndpointCall): Promise<void> {
   const answer = await endpoint.answer({ verb, namespace, name, query, user, dryRun, object, left })
   if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
   else await sendObject(exchange, verb === 'create' ? 201 : 200, answer)
+}
+
+/** The answer of who is there would have a form of its own, so none is agreed on; a Status is JSON. */
+async function handleConnection(call: EndpointCall, connection: Connection): Promise<void> {
+  const { verb, exchange, info, endpoint } = call
+  const { namespace, name, query } = info
+  const object = await admit(call, { object: connectOptions(connection, info), dryRun: false })
+  const answer = await endpoint.answer({ verb, namespace, name, query, user: exchange.user, dryRun: false, object })
+  if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
+  else await sendObject(exchange, 200, answer)
 }
 
 /** What is answered once and never listed has no columns to show. */
@@ -90,7 +102,7 @@ function requestOf({ exchange, info, served, endpoint }: EndpointCall, { object,
     name,
     user: exchange.user,
     dryRun,
-    options: { kind: 'CreateOptions', fieldManager: '', dryRun },
+    options: endpoint.admits === 'CONNECT' ? undefined : { kind: 'CreateOptions', fieldManager: '', dryRun },
     warn: (text) => exchange.warn(text),
     object,
     oldObject: undefined,

@@ -1,0 +1,12 @@
+/** Names in proxied paths: `web`, `web:8080` or `https:web:8080`, where the port may be a name. */
+import { badRequest } from '../model/api-error.ts'
+
+const schemes = ['', 'http', 'https']
+
+/** The name of the object; `what` is its kind in the message. */
+export function proxiedName(text: string, what: string): string {
+  const parts = text.split(':')
+  const [scheme = '', name = ''] = parts.length === 3 ? parts : ['', parts[0]]
+  if (parts.length <= 3 && schemes.includes(scheme) && name !== '') return name
+  throw badRequest(`invalid ${what} request ${JSON.stringify(text.slice(0, 100))}: use [scheme:]name[:port]`)
+}

@@ -1,0 +1,159 @@
+/**
+ * Ways through to pods, nodes and services: authorized by their method, met by admission, and answered with what is
+ * missing; over plain requests and those that want to speak another protocol.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { connectOptions } from '../../src/http/connect-options.ts'
+import { type ResourceInfo, readRequest } from '../../src/http/request-info.ts'
+import { podConnections } from '../../src/resources/pod-connections.ts'
+import { giveAccount } from '../tools/accounts.ts'
+import { sendHead } from '../tools/raw-http.ts'
+import { startServer } from '../tools/server.ts'
+
+const server = await startServer({ after })
+const client = server.client()
+await giveAccount(client)
+const core = '/api/v1'
+const pods = `${core}/namespaces/default/pods`
+const services = `${core}/namespaces/default/services`
+
+const pod = (name: string, containers: readonly string[], nodeName?: string) => ({
+  metadata: { name },
+  spec: { containers: containers.map((one) => ({ name: one, image: 'i' })), ...(nodeName ? { nodeName } : {}) },
+})
+for (const made of [pod('one', ['c']), pod('two', ['c', 'd']), pod('bound', ['c'], 'n'), pod('lost', ['c'], 'gone')])
+  assert.equal((await client.post(pods, made)).status, 201)
+await client.post(`${core}/nodes`, { metadata: { name: 'n' } })
+await client.put(`${pods}/bound/status`, {
+  metadata: { name: 'bound' },
+  status: { phase: 'Running', podIP: '10.0.0.9', podIPs: [{ ip: '10.0.0.9' }] },
+})
+for (const name of ['empty', 'full'])
+  await client.post(services, { metadata: { name }, spec: { ports: [{ port: 80 }] } })
+const subsets = [{ addresses: [{ ip: '10.0.0.9' }], ports: [{ port: 80 }] }]
+await client.post(`${core}/namespaces/default/endpoints`, { metadata: { name: 'full' }, subsets })
+
+const answers: readonly (readonly [method: string, path: string, status: number, told: RegExp])[] = [
+  ['POST', `${pods}/two/exec?command=x`, 400, /container name must be specified/],
+  ['POST', `${pods}/two/exec?command=x&container=z`, 400, /container z is not valid/],
+  ['POST', `${pods}/two/exec?command=x&container=d`, 400, /does not have a host/],
+  ['GET', `${pods}/none/exec?command=x`, 404, /pods "none" not found/],
+  ['GET', `${pods}/one/attach?stdout=true`, 400, /does not have a host/],
+  ['POST', `${pods}/one/portforward?ports=80`, 400, /does not have a host/],
+  ['POST', `${pods}/one/portforward?ports=many`, 400, /ports must be a whole number/],
+  ['POST', `${pods}/bound/exec?command=x`, 503, /node "n" cannot be reached/],
+  ['POST', `${pods}/lost/exec?command=x`, 404, /nodes "gone" not found/],
+  ['GET', `${pods}/one/proxy`, 400, /has no address/],
+  ['GET', `${pods}/bound/proxy`, 503, /pod "bound" cannot be reached/],
+  ['DELETE', `${pods}/https:bound:8443/proxy/a/b?c=d`, 503, /pod "bound" cannot be reached/],
+  ['PUT', `${pods}/ftp:bound:1/proxy`, 400, /invalid pod request/],
+  ['PATCH', `${pods}/none:80/proxy/`, 404, /pods "none" not found/],
+  ['POST', `${core}/nodes/n:10250/proxy/stats/summary`, 503, /node "n" cannot be reached/],
+  ['GET', `${core}/nodes/other/proxy`, 404, /nodes "other" not found/],
+  ['GET', `${services}/none/proxy`, 404, /services "none" not found/],
+  ['GET', `${services}/http:empty:80/proxy/x`, 503, /no endpoints available/],
+  ['POST', `${services}/full/proxy/x/y/z`, 503, /service "full" cannot be reached/],
+]
+
+test('each is told what is missing', async () => {
+  for (const [method, path, status, told] of answers) {
+    const answer = await client.send(path, { method, raw: 'anything at all', headers: { accept: 'image/png' } })
+    assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`)
+    assert.deepEqual([answer.body.kind, answer.headers['retry-after']], ['Status', undefined])
+    assert.match(answer.body.message, told, `${method} ${path}`)
+  }
+  const log = await client.get(`${pods}/bound/log`)
+  assert.deepEqual([log.status, log.body.reason], [503, 'ServiceUnavailable'])
+})
+
+test('only a proxy has paths below it, and each has its methods', async () => {
+  for (const [method, path, status] of [
+    ['GET', `${pods}/one/exec/more`, 404],
+    ['GET', `${pods}/one/status/more`, 404],
+    ['GET', `${pods}/one/log/more`, 404],
+    ['PUT', `${pods}/one/exec`, 405],
+    ['DELETE', `${pods}/one/portforward`, 405],
+    ['GET', `${core}/nodes/n/exec`, 404],
+  ] as const)
+    assert.equal((await client.send(path, { method })).status, status, `${method} ${path}`)
+})
+
+test('the verb of the method is needed, on the sub-resource', async () => {
+  const bob = server.client('bob-token')
+  for (const [method, path, verb, what] of [
+    ['POST', `${pods}/one/exec`, 'create', 'pods/exec'],
+    ['GET', `${pods}/one/exec`, 'get', 'pods/exec'],
+    ['DELETE', `${pods}/one/proxy/a/b`, 'delete', 'pods/proxy'],
+    ['PUT', `${core}/nodes/n/proxy/a`, 'update', 'nodes/proxy'],
+  ] as const) {
+    const { status, body } = await bob.send(path, { method })
+    assert.equal(status, 403)
+    assert.match(body.message, new RegExp(`cannot ${verb} resource "${what}"`))
+  }
+})
+
+test('admission is asked before anything is looked for', async (t) => {
+  const denying = (await startServer(t, ['--enable-admission-plugins=AlwaysDeny'])).client()
+  for (const path of [`${pods}/none/exec`, `${pods}/none/proxy/x`, `${core}/nodes/none/proxy`])
+    assert.equal((await denying.get(path)).status, 403, path)
+  assert.equal((await denying.get(`${pods}/none/log`)).status, 404)
+})
+
+test('a wish for another protocol gets the same Status, and no hang', async () => {
+  const upgrades = [
+    [
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+      'Sec-WebSocket-Protocol: v4.channel.k8s.io',
+    ],
+    ['Upgrade: SPDY/3.1', 'X-Stream-Protocol-Version: v4.channel.k8s.io'],
+  ]
+  for (const headers of upgrades)
+    for (const [method, path, status] of [
+      ['GET', `${pods}/one/exec?command=x`, 400],
+      ['POST', `${pods}/bound/exec?command=x`, 503],
+      ['POST', `${pods}/one/portforward`, 400],
+      ['GET', `${pods}/bound/proxy/ws`, 503],
+    ] as const) {
+      const lines = [
+        `${method} ${path} HTTP/1.1`,
+        'Authorization: Bearer admin-token',
+        'Connection: Upgrade',
+        ...headers,
+      ]
+      const answer = await sendHead(server, method === 'POST' ? [...lines, 'Content-Length: 0'] : lines)
+      assert.equal(answer.status, status, `${lines.join(', ')}: ${answer.text}`)
+      assert.match(answer.text, /"kind":\s*"Status"/)
+    }
+})
+
+test('discovery names the kinds of their options', async () => {
+  const { body } = await client.get(core)
+  const kinds = Object.fromEntries(
+    body.resources.map(({ name, kind, verbs }: { name: string; kind: string; verbs: string[] }) => [
+      name,
+      [kind, verbs],
+    ]),
+  )
+  assert.deepEqual(kinds['pods/exec'], ['PodExecOptions', ['create', 'get']])
+  assert.deepEqual(kinds['nodes/proxy'], ['NodeProxyOptions', ['create', 'delete', 'get', 'patch', 'update']])
+  assert.deepEqual(kinds['services/proxy'][0], 'ServiceProxyOptions')
+})
+
+test('options are read off the query, as admission sees them', () => {
+  const { connects: exec } = podConnections(undefined as never).find(({ subresource }) => subresource === 'exec')!
+  const { connects: proxy } = podConnections(undefined as never).find(({ subresource }) => subresource === 'proxy')!
+  const read = (rest: string) => readRequest('POST', `${pods}/p/${rest}`) as ResourceInfo
+  assert.deepEqual(connectOptions(exec!, read('exec?command=a&command=b&tty=1&stdin=false&other=x')), {
+    apiVersion: 'v1',
+    kind: 'PodExecOptions',
+    metadata: {},
+    command: ['a', 'b'],
+    tty: true,
+    stdin: false,
+  })
+  assert.equal(connectOptions(proxy!, read('proxy/a/b?x=y')).path, '/a/b')
+  assert.equal(connectOptions(proxy!, read('proxy')).path, '/')
+})
