@@ -1,4 +1,4 @@
-/** DefaultStorageClass: a claim that names no class gets the default one; of two, nobody knows which is meant. */
+/** Default classes of claims and ingresses: who names none gets the default one; of two, nobody knows which is meant. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startServer } from '../tools/server.ts'
@@ -26,4 +26,28 @@ test('the default class goes to claims that name none', async (t) => {
   await makeClass('older', { 'storageclass.beta.orch.io/is-default-class': 'true' })
   assert.deepEqual(await claim(), [403, undefined])
   assert.deepEqual(await claim({ storageClassName: 'plain' }), [201, 'plain'])
+})
+
+test('the default class goes to ingresses that name none', async (t) => {
+  const client = (await startServer(t)).client()
+  const root = '/apis/networking.orch.io/v1'
+  const makeClass = (name: string, value: string) =>
+    client.post(`${root}/ingressclasses`, {
+      metadata: { name, annotations: { 'ingressclass.orch.io/is-default-class': value } },
+      spec: { controller: 'example.com/c' },
+    })
+  const backend = { defaultBackend: { service: { name: 's', port: { number: 80 } } } }
+  const ingress = async (fields: object = {}, annotations: object = {}) => {
+    const object = { metadata: { generateName: 'i-', annotations }, spec: { ...backend, ...fields } }
+    const { status, body } = await client.post(`${root}/namespaces/default/ingresses`, object)
+    return [status, body.spec?.ingressClassName]
+  }
+  await makeClass('plain', 'yes')
+  assert.deepEqual(await ingress(), [201, undefined])
+  await makeClass('usual', 'true')
+  assert.deepEqual(await ingress(), [201, 'usual'])
+  assert.deepEqual(await ingress({ ingressClassName: 'plain' }), [201, 'plain'])
+  assert.deepEqual(await ingress({}, { 'orch.io/ingress.class': 'old' }), [201, undefined])
+  await makeClass('second', 'true')
+  assert.deepEqual(await ingress(), [403, undefined])
 })

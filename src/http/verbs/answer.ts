@@ -40,6 +40,10 @@ export async function handleAnswer(call: EndpointCall): Promise<void> {
   const { dryRun } = readWriteOptions(info.query, { kind: 'CreateOptions', vendor, faults: [] })
   const sent = verb === 'create' ? await readSent(call) : undefined
   const object = await admit(call, { object: sent, dryRun })
+  await answerFor(call, { object, dryRun })
+}
+
+async function answerFor({ verb, exchange, info, endpoint }: EndpointCall, { object, dryRun }: Sent): Promise<void> {
   const { namespace, name, query } = info
   const { user } = exchange
   const left = () => exchange.left
@@ -50,12 +54,8 @@ export async function handleAnswer(call: EndpointCall): Promise<void> {
 
 /** The answer of who is there would have a form of its own, so none is agreed on; a Status is JSON. */
 async function handleConnection(call: EndpointCall, connection: Connection): Promise<void> {
-  const { verb, exchange, info, endpoint } = call
-  const { namespace, name, query } = info
-  const object = await admit(call, { object: connectOptions(connection, info), dryRun: false })
-  const answer = await endpoint.answer({ verb, namespace, name, query, user: exchange.user, dryRun: false, object })
-  if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
-  else await sendObject(exchange, 200, answer)
+  const object = await admit(call, { object: connectOptions(connection, call.info), dryRun: false })
+  await answerFor(call, { object, dryRun: false })
 }
 
 /** What is answered once and never listed has no columns to show. */
