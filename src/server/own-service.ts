@@ -1,19 +1,19 @@
 /**
  * The Service that the servers of a store are: `default/orch` (`default/kubernetes` under that profile) at the first
- * address of the range, whose port 443 leads to them, and the Endpoints that list those that live. Made at start, and
- * kept: what is deleted or changed is back within seconds.
+ * address of the range, whose port 443 leads to them, and the Endpoints and slices that list those that live. Made at
+ * start, and kept: what is deleted or changed is back within seconds.
  */
 import { networkInterfaces } from 'node:os'
 import { pause } from '../base/abort.ts'
 import { checkReachableAddress } from '../model/ip-address.ts'
-import type { JsonObject } from '../model/json.ts'
-import { type Vendor, vendorOf } from '../model/vendor.ts'
+import { vendorOf } from '../model/vendor.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import type { Store } from '../store/store.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
-import { LiveServers, onlyServer, type ServerPlace, type Servers } from './live-servers.ts'
+import { LiveServers, onlyServer, type Servers } from './live-servers.ts'
 import type { ServerOptions } from './options.ts'
-import { changeFields, createMissing } from './own-writes.ts'
+import { createMissing } from './own-writes.ts'
+import { listServers } from './server-list.ts'
 import { ownAddress } from './service-pools.ts'
 
 export interface OwnServiceParts {
@@ -35,7 +35,7 @@ export async function openOwnService(parts: OwnServiceParts, port: number): Prom
   const servers = serversOf(parts, port)
   const ending = new AbortController()
   const turn = async () => {
-    await Promise.all([createOwnService(parts, port), servers.renew().then(() => listServers(parts, servers))])
+    await Promise.all([createOwnService(parts, port), servers.renew().then(() => list(parts, servers))])
   }
   const guarded = () =>
     turn().catch((error: unknown) => {
@@ -49,7 +49,7 @@ export async function openOwnService(parts: OwnServiceParts, port: number): Prom
     await running
     await atMost(
       farewellMs,
-      servers.leave().then(() => listServers(parts, servers)),
+      servers.leave().then(() => list(parts, servers)),
     )
   }
 }
@@ -74,6 +74,10 @@ function serversOf({ options, store }: OwnServiceParts, port: number): Servers {
   return options.etcdServers.length > 0 ? new LiveServers(store, own) : onlyServer(own)
 }
 
+async function list({ options, catalogue }: OwnServiceParts, servers: Servers): Promise<void> {
+  await listServers(catalogue, vendorOf(options.profile), await servers.all())
+}
+
 async function createOwnService({ options, catalogue }: OwnServiceParts, port: number): Promise<void> {
   const services = catalogue.stored('core', 'services')
   if (services === undefined) return
@@ -82,30 +86,6 @@ async function createOwnService({ options, catalogue }: OwnServiceParts, port: n
   const ports = [{ name: 'https', port: 443, targetPort: port }]
   const spec = { clusterIP: ownAddress(options), ports }
   await createMissing(services, { namespace: 'default', name: apiService }, { metadata: { labels }, spec })
-}
-
-async function listServers({ options, catalogue }: OwnServiceParts, servers: Servers): Promise<void> {
-  const endpoints = catalogue.stored('core', 'endpoints')
-  if (endpoints === undefined) return
-  const vendor = vendorOf(options.profile)
-  const name = { namespace: 'default', name: vendor.apiService }
-  const subsets = subsetsOf(await servers.all())
-  await createMissing(endpoints, name, { metadata: { labels: skipMirror(vendor) }, subsets })
-  await changeFields(endpoints, name, { subsets })
-}
-
-/** Whoever makes slices of Endpoints leaves these alone. */
-function skipMirror({ keyDomain }: Vendor): JsonObject {
-  return { [`endpointslice.${keyDomain}/skip-mirror`]: 'true' }
-}
-
-/** Servers that have the same port are one subset. */
-function subsetsOf(places: readonly ServerPlace[]): JsonObject[] {
-  const ports = [...new Set(places.map(({ port }) => port))]
-  return ports.map((port) => ({
-    addresses: places.filter((place) => place.port === port).map(({ ip }) => ({ ip })),
-    ports: [{ name: 'https', port, protocol: 'TCP' }],
-  }))
 }
 
 /** Where others reach this server: as it is told, where it listens, or at the first address of this host. */

@@ -62,8 +62,8 @@ export interface Write {
   readonly lifetimeSeconds?: number | undefined
 }
 
-/** How many keys a write may take and release at most: etcd does 128 operations in a transaction. */
-export const maxClaims = 100
+/** How many keys a write may take and release at most: what fits a transaction of etcd. */
+export const maxClaims = 2000
 
 /** A key that a write rests on: it is written only if that one is at this revision too; 0: is absent. */
 export interface Guard {

@@ -261,10 +261,15 @@ describe('on two servers', () => {
 
   it('a Service of more node ports than one write can take is refused whole', async () => {
     const ports = (count: number) => Array.from({ length: count }, (_, i) => ({ port: i + 1, name: `p${i}` }))
-    refused(await one.post(path, newService('vast', { type: 'NodePort', ports: ports(50) })), 'spec', /Too many/)
-    ok(await one.post(path, newService('vast', { type: 'NodePort', ports: ports(49) })), 201)
-    ok(await one.post(path, newService('wide', { ports: ports(300) })), 201)
-    for (const name of ['vast', 'wide']) ok(await two.delete(`${path}/${name}`))
+    const before = await held()
+    refused(await one.post(path, newService('vast', { type: 'NodePort', ports: ports(1000) })), 'spec', /Too many/)
+    ok(await one.post(path, newService('vast', { type: 'NodePort', ports: ports(999) })), 201)
+    ok(await two.post(path, newService('next', { type: 'NodePort', ports: ports(150) })), 201)
+    await assertAgree(two)
+    ok(await patch(two, 'vast', { spec: { ports: ports(400) } }))
+    await assertAgree(one)
+    for (const name of ['vast', 'next']) ok(await two.delete(`${path}/${name}`))
+    assert.deepEqual(await held(), before)
   })
 
   it('deletecollection gives everything back', async () => {

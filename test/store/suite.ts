@@ -60,6 +60,7 @@ export function storeSuite(name: string, open: Open): void {
     prove('what rests on a key comes before its next change, or not at all', guardsUnderWay)
     prove('a commit takes keys that nobody holds and releases others, all of it or nothing', claims)
     prove('of commits that take the same key one wins, and nothing is left of the others', oneHolder)
+    prove('thousands of keys are taken and released like a few', manyClaims)
     prove('claims that cannot be are refused', claimRefusals)
     prove('keys and deletions that cannot be are refused', refusals)
     prove('revision() is at least that of every acknowledged commit', linearizableRevision)
@@ -345,8 +346,43 @@ async function claimRefusals(store: Store): Promise<void> {
   ])
     await assert.rejects(store.commit({ ...write, ...claims }), StoreError)
   assert.deepEqual(await store.list({ prefix: '' }).then(keysOf), [])
-  assert.equal((await store.commit({ ...write, takes: many.slice(1) })).outcome, 'committed')
-  assert.equal((await store.list({ prefix: 'claims/' })).entries.length, maxClaims)
+  assert.deepEqual(await store.list({ prefix: '' }).then(keysOf), [])
+}
+
+async function manyClaims(store: Store): Promise<void> {
+  const half = maxClaims / 2
+  const claims = (from: number) =>
+    Array.from({ length: half }, (_, i) => `claims/${i % 2 ? 'odd' : 'even'}/${from + i}`)
+  const first = claims(0)
+  const a = await store.commit({ key: 'a', expected: 0, value: bytes('a'), takes: first })
+  assert.equal(a.outcome, 'committed')
+  assert.equal((await store.list({ prefix: 'claims/' })).entries.length, half)
+
+  const overlaps = await store.commit({ key: 'b', expected: 0, value: bytes('b'), takes: claims(half - 2) })
+  assert.deepEqual(overlaps, { outcome: 'conflict', current: undefined })
+  const stale = await store.commit({ key: 'a', expected: a.revision + 1000, value: bytes('x'), takes: claims(half) })
+  assert.deepEqual(plainOutcome(stale), { outcome: 'conflict', current: ['a', a.revision, 'a'] })
+  assert.equal((await store.list({ prefix: 'claims/' })).entries.length, half)
+
+  const moved = await store.commit({
+    key: 'a',
+    expected: a.revision,
+    value: bytes('a2'),
+    takes: claims(half),
+    releases: first,
+  })
+  assert.equal(moved.outcome, 'committed')
+  assert.equal((await store.list({ prefix: 'claims/' })).entries.length, half)
+  assert.equal((await store.list({ prefix: 'claims/', revision: a.revision })).entries.length, half)
+  const b = store.commit({ key: 'b', expected: 0, value: bytes('b'), takes: first })
+  const c = store.commit({ key: 'c', expected: 0, value: bytes('c'), takes: first.toReversed() })
+  const won = (await Promise.all([b, c])).filter(({ outcome }) => outcome === 'committed')
+  assert.ok(won.length <= 1)
+  const gone = await store.commit({ key: 'a', expected: moved.revision, value: undefined, releases: claims(half) })
+  assert.equal(gone.outcome, 'committed')
+  const { entries } = await store.list({ prefix: 'claims/' })
+  assert.equal(entries.length, won.length * half)
+  assert.equal(new Set(entries.map(({ value }) => text(value))).size, won.length)
 }
 
 async function guardsUnderWay(store: Store): Promise<void> {

@@ -10,8 +10,13 @@
  *    were the key deleted between the two copies, the second would bring it back.
  *  - A member without space says so also to the write that filled it, having done it.
  * What stays open is thrown as an ambiguous StoreError.
+ *
+ * A transaction has 128 comparisons at most. Where a write takes more keys than that, it is looked first whether they are
+ * free, and the transaction compares the range that they lie in: nothing was written there since. Others who take keys
+ * of the range make it a conflict, though they took other ones; so do few who take that many.
  */
-import { type Bytes, type Committed, type Conflict, type Revision, StoreFull, type Write } from '../store.ts'
+import { compareUtf8 } from '../../base/utf8-order.ts'
+import { type Bytes, type Committed, type Conflict, type Key, type Revision, StoreFull, type Write } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { isFull, writeFailure } from './failure.ts'
 import type { KeySpace } from './key-space.ts'
@@ -55,11 +60,33 @@ export class Commits {
   }
 
   async #send(write: Write, deadline?: number): Promise<Committed | Conflict> {
+    if ((write.takes?.length ?? 0) > mostCompared) return await this.#sendMany(write, deadline)
     const request = this.#requestOf(write)
     if (write.lifetimeSeconds === undefined) return await this.#swap(request, deadline)
     return await withLease(this.#connection, write.lifetimeSeconds, (lease, until) =>
       this.#swap({ ...request, lease }, Math.min(until, deadline ?? until)),
     )
+  }
+
+  async #sendMany(write: Write, deadline: number | undefined): Promise<Committed | Conflict> {
+    const { takes = [], ...rest } = write
+    const ranges = rangesOf(takes).map(([first, last]) => ({
+      key: this.#space.key(first),
+      end: this.#space.key(`${last}\0`),
+    }))
+    const wanted = new Set(takes.map((key) => this.#space.prefix + key))
+    const unchanged: { key: Uint8Array; end: Uint8Array; since: number }[] = []
+    const options = { effect: 'read', ...(deadline === undefined ? {} : { deadline }) } as const
+    for (const range of ranges) {
+      const answer = await this.#connection.call(methods.range, encodeRange({ ...range, keysOnly: true }), options)
+      const { revision, entries } = decodeRange(answer)
+      // What is taken is never free at the revision asked for, so that the transaction tells what the key holds.
+      const free = entries.every(({ key }) => !wanted.has(key))
+      unchanged.push({ ...range, since: free ? revision : -1 })
+    }
+    const holder = Buffer.from(write.key)
+    const puts = takes.map((taken) => ({ key: this.#space.key(taken), value: holder }))
+    return await this.#swap({ ...this.#requestOf(rest), unchanged, puts }, deadline)
   }
 
   async #swap(request: SwapRequest, deadline: number | undefined): Promise<Committed | Conflict> {
@@ -130,6 +157,18 @@ export class Commits {
   #committed(etcdRevision: number): Committed {
     return { outcome: 'committed', revision: this.#space.revision(etcdRevision) }
   }
+}
+
+/** How many keys are compared one by one: what it rests on is compared besides. */
+const mostCompared = 100
+
+/** The first and the last key of each folder, in the order of their bytes: `claims/node-ports/30001` is in one. */
+function rangesOf(keys: readonly Key[]): [Key, Key][] {
+  const folders = Map.groupBy(keys, (key) => key.slice(0, key.lastIndexOf('/') + 1))
+  return [...folders.values()].map((inside) => {
+    const sorted = inside.toSorted(compareUtf8)
+    return [sorted[0]!, sorted.at(-1)!]
+  })
 }
 
 function sameBytes(a: Bytes, b: Bytes): boolean {

@@ -32,6 +32,7 @@ export interface RangeRequest {
   readonly limit?: number
   readonly revision?: number
   readonly countOnly?: boolean
+  readonly keysOnly?: boolean
 }
 
 export interface RangeResponse {
@@ -54,6 +55,8 @@ export interface SwapRequest {
   readonly lease?: bigint | undefined
   /** What else must hold. */
   readonly guards?: readonly { readonly key: Uint8Array; readonly compare: Compare }[]
+  /** Ranges in which nothing was written after a revision. */
+  readonly unchanged?: readonly { readonly key: Uint8Array; readonly end: Uint8Array; readonly since: number }[]
   /** What else is written and deleted. */
   readonly puts?: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[]
   readonly deletes?: readonly Uint8Array[]
@@ -105,18 +108,28 @@ export function encodePut(key: Uint8Array, value: Uint8Array): Buffer {
   return encode((writer) => writePut(writer, key, value))
 }
 
-export function encodeSwap({ key, compare, value, lease, guards, puts, deletes }: SwapRequest): Buffer {
+/** How many operations a transaction within a transaction has: with that one's own they are to be 128 at most. */
+const chunkSize = 60
+
+export function encodeSwap(request: SwapRequest): Buffer {
+  const { key, compare, value, lease, guards, unchanged, puts = [], deletes = [] } = request
+  const further = [
+    ...puts.map((put) => (op: WireWriter) => op.message(2, (inner) => writePut(inner, put.key, put.value))),
+    ...deletes.map((gone) => (op: WireWriter) => op.message(3, (deletion) => deletion.bytes(1, gone))),
+  ]
   return encode(
     (writer) => {
       writer.message(1, (inner) => writeCompare(inner, key, compare))
       for (const guard of guards ?? []) writer.message(1, (inner) => writeCompare(inner, guard.key, guard.compare))
+      for (const range of unchanged ?? []) writer.message(1, (inner) => writeUnchanged(inner, range))
       writer.message(2, (op) => {
         if (value === undefined) op.message(3, (deletion) => deletion.bytes(1, key))
         else op.message(2, (put) => writePut(put, key, value, lease))
       })
-      for (const put of puts ?? [])
-        writer.message(2, (op) => op.message(2, (inner) => writePut(inner, put.key, put.value)))
-      for (const gone of deletes ?? []) writer.message(2, (op) => op.message(3, (deletion) => deletion.bytes(1, gone)))
+      if (further.length <= chunkSize) for (const operation of further) writer.message(2, operation)
+      else
+        for (let i = 0; i < further.length; i += chunkSize)
+          writer.message(2, (op) => op.message(4, (inner) => writeOperations(inner, further.slice(i, i + chunkSize))))
       writer.message(3, (op) => op.message(1, (range) => writeRange(range, { key })))
     },
     (value?.length ?? 0) + 3 * key.length,
@@ -154,11 +167,12 @@ function encode(write: (writer: WireWriter) => void, payload = 0): Buffer {
   return seal(writer.finish())
 }
 
-function writeRange(writer: WireWriter, { key, end, limit, revision, countOnly }: RangeRequest): void {
+function writeRange(writer: WireWriter, { key, end, limit, revision, countOnly, keysOnly }: RangeRequest): void {
   writer.bytes(1, key)
   if (end !== undefined) writer.bytes(2, end)
   if (limit !== undefined) writer.integer(3, limit)
   if (revision !== undefined) writer.integer(4, revision)
+  if (keysOnly) writer.bool(8, true)
   if (countOnly) writer.bool(9, true)
 }
 
@@ -173,6 +187,23 @@ function writeCompare(writer: WireWriter, key: Uint8Array, { target, equals }: C
   writer.integer(2, target === 'version' ? 0 : 2)
   writer.bytes(3, key)
   writer.integer(target === 'version' ? 4 : 6, equals)
+}
+
+/** That all keys of the range were last written at a revision below the next one: less is 2, as is the last revision. */
+function writeUnchanged(
+  writer: WireWriter,
+  { key, end, since }: { key: Uint8Array; end: Uint8Array; since: number },
+): void {
+  writer.integer(1, 2)
+  writer.integer(2, 2)
+  writer.bytes(3, key)
+  writer.integer(6, since + 1)
+  writer.bytes(64, end)
+}
+
+/** A transaction that compares nothing and does these. */
+function writeOperations(writer: WireWriter, operations: readonly ((op: WireWriter) => void)[]): void {
+  for (const operation of operations) writer.message(2, operation)
 }
 
 export function decodeRange(bytes: Uint8Array): RangeResponse {

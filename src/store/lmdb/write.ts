@@ -6,7 +6,7 @@
 import type { Bytes, Revision } from '../store.ts'
 import { StoreError } from '../store.ts'
 import { Packer, Unpacker } from './pack.ts'
-import { bytesNeeded, type Room } from './room.ts'
+import { bytesNeeded, pageSize, type Room } from './room.ts'
 import {
   append,
   dueKey,
@@ -75,7 +75,7 @@ function commitOne({ tables, room }: Place, revision: Revision, writes: Unpacker
   const held = tables.current.get(key)
   const previous = held === undefined ? 0 : heldRevision(held)
   const wins = previous === expected && guarded && claims.free
-  const needed = bytesNeeded(value.length, held?.length ?? 0) + claims.count * bytesNeeded(key.length, key.length)
+  const needed = bytesNeeded(value.length, held?.length ?? 0) + claims.count * claimBytes
   const fits = wins && room.take(needed, { frees: deletes })
   const next = revision + claims.count + 1
   reply.number(fits ? next : wins ? noRoom : 0)
@@ -89,6 +89,8 @@ function commitOne({ tables, room }: Place, revision: Revision, writes: Unpacker
 }
 
 const noRoom = -1
+/** What a claim writes: a few pages, most of which it shares with others. */
+const claimBytes = 4 * pageSize
 
 /** What a write takes and releases. */
 interface Claims {

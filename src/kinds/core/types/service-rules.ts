@@ -6,6 +6,7 @@ import { checkReachableAddress } from '../../../model/ip-address.ts'
 import { parseRange } from '../../../model/ip-range.ts'
 import { checkLabels } from '../../../model/label-rules.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName, type NameCheck } from '../../../model/names.ts'
+import { vendorKey } from '../../../model/vendor.ts'
 import type { RuleContext } from '../../../schema/context.ts'
 import { checkPort, checkPortNumber } from './handlers.ts'
 import { checkAddresses } from './service-addresses.ts'
@@ -22,7 +23,7 @@ import {
 type Annotations = { readonly [key: string]: string }
 
 export function checkService({ metadata, spec = {} }: Service, { vendor }: RuleContext): FieldError[] {
-  const sourceRanges = `service.beta.${vendor.keyDomain}/load-balancer-source-ranges`
+  const sourceRanges = vendorKey(vendor, 'load-balancer-source-ranges', 'service.beta')
   return [
     ...checkType(spec, vendor.nodeAgent),
     ...checkPorts(spec),
