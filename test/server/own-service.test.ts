@@ -24,6 +24,17 @@ function placesOf({ subsets = [] }: Endpoints): string[] {
   )
 }
 
+type Slice = ApiObject & { endpoints: { addresses: string[] }[]; ports: { port: number }[] }
+
+/** The same of all slices. */
+async function slicedPlaces(client: HttpClient): Promise<string[]> {
+  const label = encodeURIComponent('orch.io/service-name=orch')
+  const { body } = await client.get(`/apis/discovery.orch.io/v1/endpointslices?labelSelector=${label}`)
+  return (body.items as Slice[])
+    .flatMap(({ endpoints: all, ports: [first] }) => all.map(({ addresses: [ip] }) => `${ip}:${first!.port}`))
+    .sort()
+}
+
 /** Resolves when the Endpoints list these and no others; rejects when that takes too long. */
 async function untilListed(client: HttpClient, places: readonly string[], withinMs = 10_000): Promise<void> {
   const signal = AbortSignal.timeout(withinMs)
@@ -68,6 +79,10 @@ test('it is there from the start, and comes back', async (t) => {
   assert.deepEqual(placesOf(listed), [`192.0.2.7:${server.port}`])
   assert.deepEqual(listed.subsets[0].ports, [{ name: 'https', port: server.port, protocol: 'TCP' }])
   assert.equal(listed.metadata.labels['endpointslice.kubernetes.io/skip-mirror'], 'true')
+  const { body: slice } = await client.get('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes')
+  assert.equal(slice.metadata.labels['kubernetes.io/service-name'], 'kubernetes')
+  assert.deepEqual([slice.addressType, slice.ports], ['IPv4', [{ name: 'https', port: server.port, protocol: 'TCP' }]])
+  assert.deepEqual(slice.endpoints, [{ addresses: ['192.0.2.7'], conditions: { ready: true } }])
 })
 
 test('one that only this host can reach is not listed; the certificate is good for the Service', async (t) => {
@@ -116,6 +131,9 @@ describe('several servers on one etcd', () => {
     await servers[2]!.kill()
     // Its key goes 15 to 20 seconds after it was last written, and the others look every five.
     await untilListed(client, places.slice(0, 2), 40_000)
+    // They are written beside the Endpoints, by each server, so one is a moment later.
+    for (let tries = 0; tries < 500 && (await slicedPlaces(client)).length !== 2; tries++) await client.get('/readyz')
+    assert.deepEqual(await slicedPlaces(client), places.slice(0, 2).sort())
     const { body } = await client.get(services)
     assert.deepEqual(
       body.items.map(({ metadata }: ApiObject) => metadata.name),
