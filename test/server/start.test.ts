@@ -55,6 +55,8 @@ test('flags that are wrong are named, with the nearest right one or what is acce
     [['--secure-port=0x10'], /--secure-port/],
     [['--secure-port'], /--secure-port needs a value/],
     [['--secure-port=0', '--secure-port=0'], /--secure-port is given twice/],
+    [['--service-cluster-ip-range=10.0.0.0/30'], /--service-cluster-ip-range: 10\.0\.0\.0\/30 is too small/],
+    [['--service-node-port-range=0-1'], /--service-node-port-range: "0-1" is not a range of ports/],
     [['--bind-address=localhost'], /--bind-address: "localhost" is not an IP address/],
     [['--data-dir='], /--data-dir: a directory is needed/],
     [['--authorization-mode=Everything'], /unknown mode "Everything"; known are AlwaysAllow, AlwaysDeny/],

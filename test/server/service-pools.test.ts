@@ -1,0 +1,76 @@
+/** The ranges of Services as flags say them, and the pools that are made of them. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Pool } from '../../src/registry/pools.ts'
+import { ownAddress, readClusterRanges, readPortRange, servicePools } from '../../src/server/service-pools.ts'
+
+function poolsOf(ranges: string, ports = '30000-32767'): { pools: Pool[]; own: string } {
+  const options = { serviceClusterIpRange: readClusterRanges(ranges), serviceNodePortRange: readPortRange(ports) }
+  return { pools: servicePools(options), own: ownAddress(options) }
+}
+
+test('a range of addresses: where it begins and ends, and what is never drawn', () => {
+  const rows: readonly (readonly [range: string, own: string, last: string, size: number, outside: string])[] = [
+    ['10.0.0.0/24', '10.0.0.1', '10.0.0.254', 254, '10.0.0.255'],
+    ['10.0.0.77/24', '10.0.0.1', '10.0.0.254', 254, '10.0.0.0'],
+    ['10.5.0.8/29', '10.5.0.9', '10.5.0.14', 6, '10.5.0.15'],
+    ['10.96.0.0/12', '10.96.0.1', '10.111.255.254', 1_048_574, '10.112.0.0'],
+    ['fd00::/112', 'fd00::1', 'fd00::ffff', 65_535, 'fd00::1:0'],
+    ['fd00::/108', 'fd00::1', 'fd00::ffff', 65_535, 'fd00::1:0'],
+    ['FD00:0::8/125', 'fd00::9', 'fd00::f', 7, 'fd00::8'],
+  ]
+  for (const [range, own, last, size, outside] of rows) {
+    const { pools, own: found } = poolsOf(range)
+    const [pool] = pools
+    assert.deepEqual([found, pool!.at(0), pool!.at(pool!.size - 1), pool!.size], [own, own, last, size], range)
+    assert.ok(pool!.contains(own) && pool!.contains(last) && !pool!.contains(outside), range)
+    assert.equal(pool!.reserved, 1)
+  }
+})
+
+test('two ranges: the first is the primary one', () => {
+  const { pools, own } = poolsOf('fd00::/112, 10.0.0.0/24')
+  assert.equal(own, 'fd00::1')
+  assert.deepEqual(
+    pools.map(({ name, reserved }) => [name, reserved]),
+    [
+      ['cluster-ips-v6', 1],
+      ['cluster-ips-v4', undefined],
+      ['node-ports', undefined],
+    ],
+  )
+  assert.ok(!pools[0]!.contains('10.0.0.1') && !pools[1]!.contains('fd00::1'))
+  assert.match(pools[1]!.outside('10.1.0.0'), /10\.1\.0\.0.*10\.0\.0\.0\/24/)
+})
+
+test('a range of ports', () => {
+  for (const [text, first, size] of [
+    ['30000-32767', '30000', 2768],
+    ['1-65535', '1', 65535],
+    ['8080', '8080', 1],
+    ['8080+9', '8080', 10],
+  ] as const) {
+    const pool = poolsOf('10.0.0.0/24', text).pools.at(-1)!
+    assert.deepEqual([pool.at(0), pool.size, pool.contains(first)], [first, size, true])
+    assert.ok(!pool.contains(String(Number(first) - 1)) && !pool.contains(String(Number(first) + size)))
+  }
+})
+
+test('what is no range is told', () => {
+  const ranges: readonly (readonly [string, RegExp])[] = [
+    ['', /is not a range of addresses/],
+    ['10.0.0.0', /is not a range of addresses/],
+    ['10.0.0.0/33', /is not a range of addresses/],
+    ['10.0.0/24', /is not a range of addresses/],
+    ['010.0.0.0/24', /is not a range of addresses/],
+    ['10.0.0.0/24,', /is not a range of addresses/],
+    ['10.0.0.0/30', /is too small/],
+    ['10.0.0.0/11', /use \/12/],
+    ['fd00::/107', /use \/108/],
+    ['10.0.0.0/24,10.1.0.0/24', /of the same family/],
+    ['10.0.0.0/24,fd00::/112,10.1.0.0/24', /two ranges at most/],
+  ]
+  for (const [text, told] of ranges) assert.throws(() => readClusterRanges(text), told, text)
+  for (const text of ['', '0-1', '5-4', '1-65536', '65535+1', 'a-b', '1-2-3', '-5'])
+    assert.throws(() => readPortRange(text), /is not a range of ports/, text)
+})
