@@ -186,6 +186,11 @@ export class KindCache {
     return [...this.#unreadable.values()].filter((held) => namespace === undefined || held.namespace === namespace)
   }
 
+  /** All objects as they are now, however long it takes to look at them. */
+  *all(): Generator<CachedObject> {
+    for (const slice of this.#objects.slices(this.prefix)) yield* slice
+  }
+
   get(key: string): CachedObject | undefined {
     return this.#objects.get(key)
   }

@@ -33,6 +33,22 @@ export interface Lookup {
   recent(type: StoredType, name: ObjectName): Found | undefined | Promise<Found | undefined>
   /** All of a namespace, or of all namespaces with `undefined`, from the cache. */
   list(type: StoredType, query: ListQuery): Found[]
+  /**
+   * Tells of every change of the kind from now on, in the moment in which this server hears of it. For those who keep
+   * something made of the objects; to be asked for before the caches are loaded. False: the kind is not stored here.
+   */
+  follow(type: StoredType, follower: Follower): boolean
+  /** The names of all objects of the kind, as far as this server has heard. */
+  names(type: StoredType): Iterable<ObjectName>
+  /** An object for someone who keeps something else made of it: it is read anew and not remembered. */
+  peek(type: StoredType, name: ObjectName): ApiObject | undefined
+}
+
+export interface Follower {
+  /** An object was created, changed or deleted. */
+  changed(name: ObjectName): void
+  /** Any object may have changed: all were loaded anew. */
+  reset(): void
 }
 
 export interface ListQuery {

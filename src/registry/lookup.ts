@@ -25,6 +25,17 @@ export function lookupIn(catalogue: Catalogue): Lookup {
       const wait = readMostRecent(stored(catalogue, type))
       return wait === undefined ? known(type, name) : wait.then(() => known(type, name))
     },
+    follow: ({ group, plural }, { changed, reset }) => {
+      const cache = catalogue.stored(group, plural)?.cache
+      cache?.onChange((key) => (key === undefined ? reset() : changed(nameIn(key.slice(cache.prefix.length)))))
+      return cache !== undefined
+    },
+    names: (type) => stored(catalogue, type).cache.all(),
+    peek: (type, { namespace, name }) => {
+      const resource = stored(catalogue, type)
+      const cached = resource.cache.get(keyOf(resource, namespace, name))
+      return cached && readStored(resource.kind, cached.json)
+    },
     list: (type, { namespace, label }: ListQuery) => {
       const matches = label && (({ selectable }: CachedObject) => selectable.labels?.[label.key] === label.value)
       const demand = label && { key: label.key, values: new Set([label.value]) }
@@ -32,6 +43,12 @@ export function lookupIn(catalogue: Catalogue): Lookup {
       return [...resource.cache.slices({ namespace, matches, demand })].flat().map((cached) => open(resource, cached))
     },
   }
+}
+
+/** `a/b` is the object b in the namespace a, `b` one without. */
+function nameIn(place: string): ObjectName {
+  const slash = place.indexOf('/')
+  return { namespace: place.slice(0, Math.max(slash, 0)), name: place.slice(slash + 1) }
 }
 
 /** The stored version of a kind that the server cannot do without. */
