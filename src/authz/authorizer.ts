@@ -25,16 +25,19 @@ export interface Question {
 
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no opinion'
-  readonly reason: string
+  /** Why, or '' where there is nothing to say. Put into words only when somebody wants to know. */
+  readonly reason: () => string
 }
 
 export type Authorizer = (question: Question) => Decision | Promise<Decision>
 
-const allow: Decision = { verdict: 'allow', reason: '' }
-const noOpinion: Decision = { verdict: 'no opinion', reason: '' }
+const nothing = () => ''
+export const allow: Decision = { verdict: 'allow', reason: nothing }
+export const noOpinion: Decision = { verdict: 'no opinion', reason: nothing }
+const forbidden: Decision = { verdict: 'no opinion', reason: () => 'everything is forbidden' }
 
 export const alwaysAllow: Authorizer = () => allow
-export const alwaysDeny: Authorizer = () => ({ verdict: 'no opinion', reason: 'everything is forbidden' })
+export const alwaysDeny: Authorizer = () => forbidden
 
 /** Members of `system:masters` may do everything. */
 export const privilegedGroup: Authorizer = ({ user }) => (user.groups.includes(superusers) ? allow : noOpinion)
@@ -49,23 +52,27 @@ export function openPaths(paths: readonly string[]): Authorizer {
 
 /** The first verdict counts; without any the answer is no. Stays synchronous for as long as the authorizers do. */
 export function union(authorizers: readonly Authorizer[]): Authorizer {
-  const ask = (question: Question, from: number, reasons: readonly string[]): Decision | Promise<Decision> => {
-    let heard = reasons
+  const ask = (question: Question, from: number, heard: readonly Decision[]): Decision | Promise<Decision> => {
+    let undecided = heard
     for (let i = from; i < authorizers.length; i++) {
       const decision = authorizers[i]!(question)
       if (decision instanceof Promise) {
+        const before = undecided
         return decision.then((later) =>
-          later.verdict === 'no opinion' ? ask(question, i + 1, noted(heard, later)) : later,
+          later.verdict === 'no opinion' ? ask(question, i + 1, [...before, later]) : later,
         )
       }
       if (decision.verdict !== 'no opinion') return decision
-      heard = noted(heard, decision)
+      if (decision !== noOpinion) undecided = [...undecided, decision]
     }
-    return { verdict: 'no opinion', reason: heard.join(', ') }
+    return { verdict: 'no opinion', reason: () => reasonsOf(undecided) }
   }
   return (question) => ask(question, 0, [])
 }
 
-function noted(reasons: readonly string[], { reason }: Decision): readonly string[] {
-  return reason === '' ? reasons : [...reasons, reason]
+function reasonsOf(decisions: readonly Decision[]): string {
+  return decisions
+    .map(({ reason }) => reason())
+    .filter((reason) => reason !== '')
+    .join(', ')
 }

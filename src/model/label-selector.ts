@@ -34,6 +34,35 @@ export function parseLabelSelector(text: string): Requirement[] {
   return requirements
 }
 
+/** A selector as objects hold it: labels that must match, and expressions that must hold. */
+export interface SelectorObject {
+  readonly matchLabels?: { readonly [key: string]: string } | undefined
+  readonly matchExpressions?:
+    | readonly { readonly key?: string; readonly operator?: string; readonly values?: readonly string[] }[]
+    | undefined
+}
+
+/** What a valid selector of an object demands; an operator that is not known is met by nothing. */
+export function requirementsOf({ matchLabels = {}, matchExpressions = [] }: SelectorObject): Requirement[] {
+  return [
+    ...Object.entries(matchLabels).map(([key, value]) => ({ op: 'in' as const, key, values: [value] })),
+    ...matchExpressions.map(({ key = '', operator = '', values = [] }) => requirementOf(key, operator, values)),
+  ]
+}
+
+function requirementOf(key: string, operator: string, values: readonly string[]): Requirement {
+  switch (operator) {
+    case 'NotIn':
+      return { op: 'notin', key, values }
+    case 'Exists':
+      return { op: 'exists', key }
+    case 'DoesNotExist':
+      return { op: 'absent', key }
+    default:
+      return { op: 'in', key, values: operator === 'In' ? values : [] }
+  }
+}
+
 /** All that a selector demands of one label. */
 interface Demand {
   /** Whether the label must be there. */

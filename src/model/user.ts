@@ -1,4 +1,6 @@
 /** Who makes a request. Opaque until an authorizer reads it. */
+import { checkDnsLabel, checkDnsSubdomain } from './names.ts'
+
 export interface User {
   readonly name: string
   readonly uid: string
@@ -8,9 +10,37 @@ export interface User {
 
 export const superusers = 'system:masters'
 export const authenticatedUsers = 'system:authenticated'
+export const unauthenticatedUsers = 'system:unauthenticated'
+/** The user of a request without credentials. */
+export const anonymousName = 'system:anonymous'
+export const serviceAccounts = 'system:serviceaccounts'
+
+const accountPrefix = 'system:serviceaccount:'
+
+/** The user that a service account is. */
+export function serviceAccountName(namespace: string, name: string): string {
+  return `${accountPrefix}${namespace}:${name}`
+}
+
+/** The groups of all service accounts, and of those of the namespace. */
+export function serviceAccountGroups(namespace: string): string[] {
+  return [serviceAccounts, `${serviceAccounts}:${namespace}`]
+}
+
+/** The service account that a user name stands for; undefined where it stands for none. */
+export function readServiceAccount(user: string): { namespace: string; name: string } | undefined {
+  if (!user.startsWith(accountPrefix)) return undefined
+  const [namespace = '', name = '', ...more] = user.slice(accountPrefix.length).split(':')
+  const sound = more.length === 0 && checkDnsLabel(namespace).length === 0 && checkDnsSubdomain(name).length === 0
+  return sound ? { namespace, name } : undefined
+}
 
 /** Every authenticated user is a member of `system:authenticated` as well. */
 export function authenticated(user: User): User {
   if (user.groups.includes(authenticatedUsers)) return user
   return { ...user, groups: [...user.groups, authenticatedUsers] }
 }
+
+/** The agents of nodes: the user `system:node:<name>`. */
+export const nodesGroup = 'system:nodes'
+export const nodeUserPrefix = 'system:node:'

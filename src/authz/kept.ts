@@ -1,0 +1,93 @@
+/**
+ * What is made of the objects of a few kinds and kept in memory, such as an index of rights.
+ *
+ * A change is noted in the moment in which this server hears of it, and taken in when somebody asks next: who asks never
+ * sees less than the caches hold, and what nobody asks for costs nothing. A few changes are taken in at once; many, as
+ * after a start, in stretches, and who asks meanwhile waits.
+ */
+import { Pace } from '../base/pace.ts'
+import type { Lookup, ObjectName, StoredType } from '../model/lookup.ts'
+import type { ApiObject } from '../model/object.ts'
+
+/** One kind that something is made of. */
+export interface Source {
+  readonly type: StoredType
+  /** Puts what is made of this object in the place of what was made of it before; undefined: the object is gone. */
+  readonly take: (name: ObjectName, object: ApiObject | undefined) => void
+  /** Forgets what was made of all objects of the kind. */
+  readonly clear: () => void
+}
+
+/** As many as can be taken in at once, without anybody noticing. */
+const fewChanges = 200
+/** What reading one object costs, in units of a pace. */
+const unitsPerObject = 20
+
+export class Kept {
+  readonly #lookup: Lookup
+  readonly #pending = new Map<Source, Map<string, ObjectName>>()
+  #working: Promise<void> | undefined
+  /** How many changes have been noted and not taken in. */
+  #noted = 0
+  /** Moves on with whatever is taken in. */
+  generation = 0
+
+  /** Kinds that are not stored here have no objects. */
+  constructor(lookup: Lookup, sources: readonly Source[]) {
+    this.#lookup = lookup
+    for (const source of sources) this.#follow(source)
+  }
+
+  /** Undefined when all that was heard of is taken in; else resolves when it is. */
+  current(): Promise<void> | undefined {
+    if (this.#working !== undefined) return this.#working
+    if (this.#noted === 0) return undefined
+    if (this.#noted > fewChanges) return this.#takeSlowly()
+    for (const [source, names] of this.#pending) for (const name of names.values()) this.#take(source, name)
+    return undefined
+  }
+
+  #follow(source: Source): void {
+    const names = new Map<string, ObjectName>()
+    const note = ({ namespace, name }: ObjectName) => {
+      const { size } = names
+      names.set(`${namespace}/${name}`, { namespace, name })
+      this.#noted += names.size - size
+    }
+    const followed = this.#lookup.follow(source.type, {
+      changed: note,
+      reset: () => {
+        source.clear()
+        this.generation++
+        for (const name of this.#lookup.names(source.type)) note(name)
+      },
+    })
+    if (followed) this.#pending.set(source, names)
+  }
+
+  #takeSlowly(): Promise<void> {
+    this.#working = this.#takeAll().finally(() => {
+      this.#working = undefined
+    })
+    return this.#working
+  }
+
+  async #takeAll(): Promise<void> {
+    const pace = new Pace()
+    while (this.#noted > 0) {
+      for (const [source, names] of this.#pending) {
+        for (const name of names.values()) {
+          this.#take(source, name)
+          if (pace.spent(unitsPerObject)) await pace.rest()
+        }
+      }
+    }
+  }
+
+  #take(source: Source, name: ObjectName): void {
+    this.#pending.get(source)!.delete(`${name.namespace}/${name.name}`)
+    this.#noted--
+    this.generation++
+    source.take(name, this.#lookup.peek(source.type, name))
+  }
+}

@@ -1,0 +1,45 @@
+/** Whom the default roles are bound to. The role of a control loop is bound to the service account that it runs as. */
+import { controllerRoles } from './controller-roles.ts'
+import { account, bind, type DefaultBinding, group, user } from './words.ts'
+
+const loopPrefix = 'system:controller:'
+
+/** Each role of a loop goes to the account of the same name. */
+export const loopBindings: readonly DefaultBinding[] = controllerRoles.map(({ name }) =>
+  bind(name, [account(name.slice(loopPrefix.length))]),
+)
+
+export const clusterBindings: readonly DefaultBinding[] = [
+  bind('cluster-admin', [group('system:masters')]),
+  bind('system:basic-user', [group('system:authenticated')]),
+  bind('system:discovery', [group('system:authenticated')]),
+  bind('system:kube-controller-manager', [user('system:kube-controller-manager')]),
+  bind('system:kube-dns', [account('kube-dns')]),
+  bind('system:kube-scheduler', [user('system:kube-scheduler')]),
+  bind('system:monitoring', [group('system:monitoring')]),
+  bind('system:node', []),
+  bind('system:node-proxier', [user('system:kube-proxy')]),
+  bind('system:public-info-viewer', [group('system:authenticated'), group('system:unauthenticated')]),
+  bind('system:service-account-issuer-discovery', [group('system:serviceaccounts')]),
+  bind('system:volume-scheduler', [user('system:kube-scheduler')]),
+]
+
+export const namespacedBindings: readonly DefaultBinding[] = [
+  bind('system:controller:bootstrap-signer', [account('bootstrap-signer')], { namespace: 'kube-public' }),
+  bind(
+    'system::extension-apiserver-authentication-reader',
+    [user('system:kube-controller-manager'), user('system:kube-scheduler')],
+    { to: 'extension-apiserver-authentication-reader', namespace: 'kube-system' },
+  ),
+  bind(
+    'system::leader-locking-kube-controller-manager',
+    [user('system:kube-controller-manager'), account('kube-controller-manager')],
+    { namespace: 'kube-system' },
+  ),
+  bind('system::leader-locking-kube-scheduler', [user('system:kube-scheduler'), account('kube-scheduler')], {
+    namespace: 'kube-system',
+  }),
+  bind('system:controller:bootstrap-signer', [account('bootstrap-signer')], { namespace: 'kube-system' }),
+  bind('system:controller:cloud-provider', [account('cloud-provider')], { namespace: 'kube-system' }),
+  bind('system:controller:token-cleaner', [account('token-cleaner')], { namespace: 'kube-system' }),
+]

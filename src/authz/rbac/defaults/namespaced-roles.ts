@@ -1,0 +1,32 @@
+/** The roles that are there in the namespaces of the system. */
+import { type DefaultRole, events, named, on, role } from './words.ts'
+
+export const namespacedRoles: readonly DefaultRole[] = [
+  role(
+    'system:controller:bootstrap-signer',
+    [on('get list watch', 'core', 'configmaps'), named(['cluster-info'], on('update', 'core', 'configmaps')), events],
+    { namespace: 'kube-public' },
+  ),
+  role(
+    'extension-apiserver-authentication-reader',
+    [named(['extension-apiserver-authentication'], on('get list watch', 'core', 'configmaps'))],
+    { namespace: 'kube-system' },
+  ),
+  role(
+    'system::leader-locking-kube-controller-manager',
+    [on('watch', 'core', 'configmaps'), named(['kube-controller-manager'], on('get update', 'core', 'configmaps'))],
+    { namespace: 'kube-system' },
+  ),
+  role(
+    'system::leader-locking-kube-scheduler',
+    [on('watch', 'core', 'configmaps'), named(['kube-scheduler'], on('get update', 'core', 'configmaps'))],
+    { namespace: 'kube-system' },
+  ),
+  role('system:controller:bootstrap-signer', [on('get list watch', 'core', 'secrets')], { namespace: 'kube-system' }),
+  role('system:controller:cloud-provider', [on('create get list watch', 'core', 'configmaps')], {
+    namespace: 'kube-system',
+  }),
+  role('system:controller:token-cleaner', [on('delete get list watch', 'core', 'secrets'), events], {
+    namespace: 'kube-system',
+  }),
+]

@@ -1,0 +1,109 @@
+/**
+ * The mode Webhook: another service is asked, with a SubjectAccessReview, and its answers are remembered for a while.
+ * Whoever asks the same meanwhile shares one call. A service that fails, or takes too long, has no opinion.
+ */
+import type { Clock } from '../base/clock.ts'
+import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
+import { apiVersionOf, type Vendor } from '../model/vendor.ts'
+import type { Mode } from './access.ts'
+import type { Decision, Question } from './authorizer.ts'
+
+export interface WebhookParts {
+  readonly vendor: Vendor
+  readonly clock: Clock
+  /** In which version the service is asked. */
+  readonly version: 'v1' | 'v1beta1'
+  /** How long a yes is remembered, and how long anything else. */
+  readonly authorizedTtlMs: number
+  readonly unauthorizedTtlMs: number
+  /** Sends a review to the service and gives its answer. */
+  readonly post: (review: JsonObject) => Promise<Json>
+  readonly onFailure: (error: unknown) => void
+}
+
+/** How many answers are remembered, and how long the question of one may be. */
+const maxAnswers = 8192
+const maxKeyLength = 10_000
+
+export function webhook(parts: WebhookParts): Mode {
+  const answers = new Map<string, { readonly decision: Decision; readonly until: number }>()
+  const pending = new Map<string, Promise<Decision>>()
+  const ask = async (key: string, spec: JsonObject): Promise<Decision> => {
+    const decision = await call(parts, spec)
+    if (decision === undefined) return silence
+    const ttl = decision.verdict === 'allow' ? parts.authorizedTtlMs : parts.unauthorizedTtlMs
+    if (ttl > 0 && key.length <= maxKeyLength)
+      remember(answers, key, { decision, until: parts.clock.monotonic() + ttl })
+    return decision
+  }
+  return {
+    authorizer: (question) => {
+      const spec = specOf(question, parts.version)
+      const key = JSON.stringify(spec)
+      const known = answers.get(key)
+      if (known !== undefined && known.until > parts.clock.monotonic()) return known.decision
+      const shared = pending.get(key)
+      if (shared !== undefined) return shared
+      const answer = ask(key, spec).finally(() => pending.delete(key))
+      pending.set(key, answer)
+      return answer
+    },
+    rulesOf: () => ({ rules: [], incomplete: true, notes: ['the rules of a webhook cannot be listed'] }),
+  }
+}
+
+/** The oldest go first when there are too many. */
+function remember<V>(answers: Map<string, V>, key: string, answer: V): void {
+  answers.delete(key)
+  answers.set(key, answer)
+  if (answers.size <= maxAnswers) return
+  const [oldest] = answers.keys()
+  answers.delete(oldest!)
+}
+
+const silence: Decision = { verdict: 'no opinion', reason: () => 'the authorization webhook could not be asked' }
+
+/** Undefined where there was no answer that can be used. */
+async function call(parts: WebhookParts, spec: JsonObject): Promise<Decision | undefined> {
+  const apiVersion = apiVersionOf(parts.vendor, 'authorization', parts.version)
+  try {
+    return decisionOf(await parts.post({ apiVersion, kind: 'SubjectAccessReview', metadata: {}, spec }), apiVersion)
+  } catch (error) {
+    parts.onFailure(error)
+    return undefined
+  }
+}
+
+function decisionOf(answer: Json, apiVersion: string): Decision {
+  if (!isObject(answer) || own(answer, 'kind') !== 'SubjectAccessReview' || own(answer, 'apiVersion') !== apiVersion)
+    throw new Error(`the authorization webhook did not answer with a SubjectAccessReview of ${apiVersion}`)
+  const status = own(answer, 'status')
+  if (!isObject(status)) throw new Error('the answer of the authorization webhook has no status')
+  const [allowed, denied] = [own(status, 'allowed') === true, own(status, 'denied') === true]
+  if (allowed && denied) throw new Error('the authorization webhook both allows and denies')
+  const reason = own(status, 'reason')
+  const told = typeof reason === 'string' ? reason.slice(0, maxReason) : ''
+  return { verdict: allowed ? 'allow' : denied ? 'deny' : 'no opinion', reason: () => told }
+}
+
+const maxReason = 1000
+
+function specOf({ user, attributes }: Question, version: WebhookParts['version']): JsonObject {
+  const { name, uid, groups, extra } = user
+  return {
+    ...(attributes.resource
+      ? { resourceAttributes: resourceOf(attributes) }
+      : { nonResourceAttributes: { path: attributes.path, verb: attributes.verb } }),
+    user: name,
+    // The older version calls them by another name.
+    [version === 'v1' ? 'groups' : 'group']: [...groups],
+    ...(extra.size === 0 ? {} : { extra: Object.fromEntries([...extra].map(([key, values]) => [key, [...values]])) }),
+    ...(uid === '' ? {} : { uid }),
+  }
+}
+
+function resourceOf(attributes: Extract<Question['attributes'], { resource: true }>): JsonObject {
+  const { namespace, verb, group, version, plural, subresource, name } = attributes
+  const all = { namespace, verb, group, version, resource: plural, subresource, name }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
+}
