@@ -1,6 +1,7 @@
 /** The last step: hands a request to the verb of its resource, or to the handler of its path. */
 
 import type { Admission } from '../admission/admission.ts'
+import type { Authorizer } from '../authz/authorizer.ts'
 import { shorten } from '../base/shorten.ts'
 import { Aside } from '../codec/aside.ts'
 import { ApiError, badRequest, noSuchPath, notFound } from '../model/api-error.ts'
@@ -37,6 +38,7 @@ export interface Routes {
   readonly watchMetrics: WatchMetrics
   /** Resolves when a type that is not served may have come to be, where it could be on its way. */
   readonly arrival?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
+  readonly authorizer: Authorizer
 }
 
 /** What is done with stored objects. */
@@ -52,9 +54,10 @@ const handlers: { readonly [V in Verb]: Handler } = {
 }
 
 /** The step that finds what a path names and calls the handler of its verb. */
-export function dispatch({ catalogue, paths, admission, watchMetrics, arrival }: Routes): Step {
+export function dispatch({ catalogue, paths, admission, authorizer, watchMetrics, arrival }: Routes): Step {
   const aside = new Aside()
   const handle = (exchange: Exchange, info: ResourceInfo, served: ServedType | undefined) => {
+    if (served === undefined && !isServedGroup(catalogue, info)) return sendPageNotFound(exchange)
     if (served === undefined) throw noSuchPath()
     if (!isPlaced(served, info)) return unplaced(exchange, served)
     const endpoint = info.subresource === '' ? served.endpoint : served.subresources.get(info.subresource)?.endpoint
@@ -65,7 +68,7 @@ export function dispatch({ catalogue, paths, admission, watchMetrics, arrival }:
     if (endpoint !== undefined) return handleAnswer({ verb, exchange, info, served, endpoint, admission })
     const resource = resourceOf(served, info)
     agreeOnForm(exchange, resource)
-    return handlers[verb]({ exchange, info, resource, admission, watchMetrics })
+    return handlers[verb]({ exchange, info, resource, admission, authorizer, watchMetrics })
   }
   const find = ({ group, version, plural }: ResourceInfo) => catalogue.find(group, version, plural)
   return (exchange) => {
@@ -86,6 +89,11 @@ function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: Pat
     if (handled !== false) return handled
   }
   throw noSuchPath()
+}
+
+/** Whether anything of this version of the group is served. */
+function isServedGroup(catalogue: Catalogue, { group, version }: ResourceInfo): boolean {
+  return catalogue.all().some((served) => served.group === group && served.kind.version === version)
 }
 
 /** Objects of a namespaced kind are in a namespace, their lists anywhere; one without namespaces is never in one. */
@@ -123,14 +131,14 @@ const ofOne: ReadonlySet<string> = new Set<Verb>(['get', 'update', 'patch', 'del
 function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
   const { name, subresource } = info
   const verbs = subresource === '' ? served.verbs : served.subresources.get(subresource)?.verbs
-  const isHere = (verb: Verb) => subresource !== '' || isAddressed(verb, name)
+  const everywhere = served.kind.scope === 'Namespaced' && info.namespace === ''
+  const isHere = (verb: Verb) => (subresource !== '' || isAddressed(verb, name)) && (!everywhere || reading.has(verb))
   if (verbs === undefined && served.kind.evolution !== undefined) throw notFound(served, name)
   if (!verbs?.some(isHere)) throw noSuchPath()
   // HEAD may ask for the same, but is not served; what is below `/watch` is a watch and nothing else.
   if (reading.has(info.verb) && method !== 'GET') throw notAllowed()
-  const everywhere = served.kind.scope === 'Namespaced' && info.namespace === ''
   const verb = verbs.find((each) => each === info.verb)
-  if (verb === undefined || !isHere(verb) || (everywhere && !reading.has(verb))) throw notAllowed()
+  if (verb === undefined || !isHere(verb)) throw notAllowed()
   if (ofOne.has(verb)) assertName(name)
   return verb
 }

@@ -62,7 +62,10 @@ export class Exchange {
   /** Set by the pipeline's steps, in the order of the steps. */
   headers!: RequestHeaders
   info!: RequestInfo
+  /** As whom the request is carried out. */
   user!: User
+  /** Who asks, where that is somebody else. */
+  impersonator: User | undefined
   /** How the answer is written; JSON until something else is agreed on. */
   form: Form = jsonForm
   /** Converts documents that are too large for the event loop; set by the step that dispatches. */

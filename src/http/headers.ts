@@ -26,6 +26,16 @@ export class RequestHeaders {
     return false
   }
 
+  /** The headers whose names begin so, with their names in lower case. */
+  withPrefix(prefix: string): { name: string; value: string }[] {
+    const found: { name: string; value: string }[] = []
+    for (let i = 0; i < this.#raw.length; i += 2) {
+      const name = this.#raw[i]!.toLowerCase()
+      if (name.startsWith(prefix)) found.push({ name, value: this.#raw[i + 1]! })
+    }
+    return found
+  }
+
   all(name: string): readonly string[] {
     const values: string[] = []
     for (let i = this.#find(name, 0); i >= 0; i = this.#find(name, i + 2)) values.push(this.#raw[i + 1]!)

@@ -1,11 +1,13 @@
 /** A request for a resource that is served: what the verbs' handlers are given. */
 
 import type { Admission } from '../admission/admission.ts'
+import type { Authorizer } from '../authz/authorizer.ts'
 import type { FieldError } from '../model/field-error.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { WriteContext } from '../registry/write.ts'
 import type { Exchange } from './exchange.ts'
 import type { ResourceInfo } from './request-info.ts'
+import { assertAllowed } from './steps/authorize.ts'
 import type { WatchMetrics } from './watch-metrics.ts'
 import { managerName, readWriteOptions } from './write-options.ts'
 
@@ -15,13 +17,14 @@ export interface ResourceRequest {
   readonly resource: Resource
   readonly admission: Admission
   readonly watchMetrics: WatchMetrics
+  readonly authorizer: Authorizer
 }
 
 export type Handler = (request: ResourceRequest) => void | Promise<void>
 
 /** `optionsKind` names the options in errors: CreateOptions and so on. `faults` are reported with those found here. */
 export function writeContext(
-  { exchange, info, resource, admission }: ResourceRequest,
+  { exchange, info, resource, admission, authorizer }: ResourceRequest,
   optionsKind: string,
   faults: readonly FieldError[] = [],
 ): WriteContext {
@@ -39,5 +42,7 @@ export function writeContext(
     warn: (text) => exchange.warn(text),
     left: () => exchange.left,
     pace: exchange.pace,
+    // Who updates or applies may find that it is a creation, which is a right of its own.
+    assertMayCreate: () => assertAllowed(authorizer, { user: exchange.user, attributes: { ...info, verb: 'create' } }),
   }
 }

@@ -62,6 +62,7 @@ async function applyNew(context: WriteContext, query: ApplyQuery): Promise<Updat
       query.name,
       `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
     )
+  await context.assertMayCreate()
   return { json: await create(context, { object: { ...object, metadata }, managed: true }), created: true }
 }
 

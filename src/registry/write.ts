@@ -36,6 +36,8 @@ export interface WriteContext {
   /** The name under which changes are owned. */
   readonly fieldManager: string
   readonly admission: Admission
+  /** Throws unless the caller may create the object too: asked where a change turns out to be a creation. */
+  readonly assertMayCreate: () => void | Promise<void>
   /** Warns the caller of something that is not an error. */
   readonly warn: (text: string) => void
   /** Gives a signal that aborts when the caller no longer waits for the outcome. */

@@ -1,36 +1,48 @@
 /** Asks whether the user may do this, before any of the body is read. */
-import type { Authorizer, Decision } from '../../authz/authorizer.ts'
-import { forbiddenError } from '../../model/api-error.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Authorizer, PathAttributes, Question, ResourceAttributes } from '../../authz/authorizer.ts'
+import { ApiError } from '../../model/api-error.ts'
+import { parseFieldSelector } from '../../model/field-selector.ts'
+import { checkPathSegment } from '../../model/names.ts'
 import type { Step } from '../pipeline.ts'
+import { refusal } from '../refusal.ts'
+import type { RequestInfo, ResourceInfo } from '../request-info.ts'
 
 export function authorize(authorizer: Authorizer): Step {
-  return (exchange) => {
-    const decision = authorizer({ user: exchange.user, attributes: exchange.info })
-    return decision instanceof Promise ? decision.then((later) => obey(exchange, later)) : obey(exchange, decision)
+  return ({ user, info }) => assertAllowed(authorizer, { user, attributes: attributesOf(info) })
+}
+
+/** Throws a 403 unless it is allowed. Waits only where the authorizer does. */
+export function assertAllowed(authorizer: Authorizer, question: Question): void | Promise<void> {
+  const decision = authorizer(question)
+  if (decision instanceof Promise) {
+    return decision.then((later) => {
+      if (later.verdict !== 'allow') throw refusal(question, later)
+    })
   }
+  if (decision.verdict !== 'allow') throw refusal(question, decision)
 }
 
-function obey(exchange: Exchange, { verdict, reason }: Decision): void {
-  if (verdict !== 'allow') throw refusal(exchange, reason)
+function attributesOf(info: RequestInfo): ResourceAttributes | PathAttributes {
+  if (!info.resource) return info
+  if (info.name === '') return info.query.size === 0 ? info : namedBySelector(info)
+  // A namespace is looked at as something in itself: who has rights in it may have some on it.
+  return info.plural === 'namespaces' && info.group === '' ? { ...info, namespace: info.name } : info
 }
 
-function refusal({ user, info }: Exchange, reason: string): Error {
-  const because = reason === '' ? '' : `: ${reason}`
-  if (!info.resource)
-    return forbiddenError(
-      undefined,
-      '',
-      `forbidden: User "${user.name}" cannot ${info.verb} path "${info.path}"${because}`,
-    )
-  const { group, plural, subresource, name, namespace, verb } = info
-  const what = subresource === '' ? plural : `${plural}/${subresource}`
-  const scope = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`
-  const full = group === '' ? plural : `${plural}.${group}`
-  const named = name === '' ? full : `${full} "${name}"`
-  return forbiddenError(
-    { group, plural },
-    name,
-    `${named} is forbidden: User "${user.name}" cannot ${verb} resource "${what}" in API group "${group}" ${scope}${because}`,
-  )
+/** Who lists or watches the one object of a name needs the right to no others. */
+function namedBySelector(info: ResourceInfo): ResourceAttributes {
+  const [selector, ...more] = info.query.getAll('fieldSelector')
+  if (selector === undefined || more.length > 0 || (info.verb !== 'list' && info.verb !== 'watch')) return info
+  const name = nameIn(selector)
+  return name === undefined || checkPathSegment(name).length > 0 ? info : { ...info, name }
+}
+
+/** The name that a selector asks for. What is wrong with one is told by those who use it. */
+function nameIn(selector: string): string | undefined {
+  try {
+    return parseFieldSelector(selector).find(({ path, equal }) => path === 'metadata.name' && equal)?.value
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
 }

@@ -1,0 +1,115 @@
+/**
+ * Lets somebody act as another, where they may: `Impersonate-User`, and with it `Impersonate-Group` (any number of them),
+ * `Impersonate-Uid` and `Impersonate-Extra-<key>`. Each value is a right of its own. From here on the request is the
+ * other's in all but the log, which names both.
+ */
+import type { Authorizer, ResourceAttributes } from '../../authz/authorizer.ts'
+import { badRequest } from '../../model/api-error.ts'
+import {
+  anonymousName,
+  authenticatedUsers,
+  readServiceAccount,
+  serviceAccountGroups,
+  type User,
+  unauthenticatedUsers,
+} from '../../model/user.ts'
+import { groupName, type Vendor } from '../../model/vendor.ts'
+import type { Exchange } from '../exchange.ts'
+import type { RequestHeaders } from '../headers.ts'
+import type { Step } from '../pipeline.ts'
+import { assertAllowed } from './authorize.ts'
+
+const prefix = 'impersonate-'
+const extraPrefix = 'impersonate-extra-'
+
+export function impersonate(authorizer: Authorizer, vendor: Vendor): Step {
+  return (exchange) => {
+    if (!exchange.headers.hasPrefix(prefix)) return
+    const wanted = readWanted(exchange.headers)
+    return actAs(exchange, wanted, { authorizer, rights: rightsNeeded(wanted, vendor) })
+  }
+}
+
+/** Who somebody asks to be, as the headers say. */
+interface Wanted {
+  readonly name: string
+  readonly uid: string
+  readonly groups: readonly string[]
+  readonly extra: ReadonlyMap<string, readonly string[]>
+}
+
+function readWanted(headers: RequestHeaders): Wanted {
+  const name = headers.one('impersonate-user') ?? ''
+  const uid = headers.one('impersonate-uid') ?? ''
+  const groups = headers.all('impersonate-group')
+  const extra = readExtra(headers)
+  // Who means to act as another must not act as themselves instead.
+  if (name === '') throw badRequest('impersonation needs a user: send the header Impersonate-User as well')
+  return { name, uid, groups, extra }
+}
+
+function readExtra(headers: RequestHeaders): Map<string, string[]> {
+  const extra = new Map<string, string[]>()
+  for (const { name, value } of headers.withPrefix(extraPrefix)) {
+    const key = decodeKey(name.slice(extraPrefix.length).toLowerCase())
+    extra.set(key, [...(extra.get(key) ?? []), value])
+  }
+  return extra
+}
+
+/** A key that is not properly percent-encoded is meant as it stands. */
+function decodeKey(key: string): string {
+  try {
+    return decodeURIComponent(key)
+  } catch {
+    return key
+  }
+}
+
+/** Every part of the identity is a right of its own. */
+function rightsNeeded({ name, uid, groups, extra }: Wanted, vendor: Vendor): ResourceAttributes[] {
+  const group = groupName(vendor, 'authentication')
+  const right = (over: Partial<ResourceAttributes>): ResourceAttributes => ({ ...impersonation, ...over })
+  const account = readServiceAccount(name)
+  return [
+    account === undefined ? right({ plural: 'users', name }) : right({ plural: 'serviceaccounts', ...account }),
+    ...groups.map((each) => right({ plural: 'groups', name: each })),
+    ...[...extra].flatMap(([key, values]) =>
+      values.map((value) => right({ group, plural: 'userextras', subresource: key, name: value })),
+    ),
+    ...(uid === '' ? [] : [right({ group, plural: 'uids', name: uid })]),
+  ]
+}
+
+const impersonation: ResourceAttributes = {
+  resource: true,
+  verb: 'impersonate',
+  group: '',
+  version: 'v1',
+  plural: '',
+  subresource: '',
+  namespace: '',
+  name: '',
+}
+
+interface Rights {
+  readonly authorizer: Authorizer
+  readonly rights: readonly ResourceAttributes[]
+}
+
+async function actAs(exchange: Exchange, wanted: Wanted, { authorizer, rights }: Rights): Promise<void> {
+  const { user } = exchange
+  for (const attributes of rights) await assertAllowed(authorizer, { user, attributes })
+  exchange.impersonator = user
+  exchange.user = userOf(wanted)
+}
+
+/** A service account is in the groups of service accounts, and everybody is either authenticated or not. */
+function userOf({ name, uid, groups, extra }: Wanted): User {
+  const account = readServiceAccount(name)
+  const own = groups.length === 0 && account !== undefined ? serviceAccountGroups(account.namespace) : [...groups]
+  const known = name !== anonymousName
+  const said = known ? [authenticatedUsers, unauthenticatedUsers] : [unauthenticatedUsers]
+  if (!said.some((group) => own.includes(group))) own.push(known ? authenticatedUsers : unauthenticatedUsers)
+  return { name, uid, groups: own, extra }
+}
