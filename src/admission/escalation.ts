@@ -1,0 +1,143 @@
+/**
+ * Nobody gives what they do not have: a role may hold only rules that its writer has, and may be bound only by who has its
+ * rules. The verbs `escalate` and `bind` lift this, and so does being a superuser. Always there: no flag turns it off.
+ */
+import { type Access, everything } from '../authz/access.ts'
+import type { Question } from '../authz/authorizer.ts'
+import { uncovered } from '../authz/rbac/covers.ts'
+import { type Binding, bindingOf, rbacGroup } from '../authz/rbac/policy.ts'
+import type { PolicyRule } from '../authz/rbac/rule.ts'
+import { type ApiError, forbiddenError, notFound } from '../model/api-error.ts'
+import { type Json, sameJson } from '../model/json.ts'
+import { type ApiObject, asJson } from '../model/object.ts'
+import { superusers, type User } from '../model/user.ts'
+import { groupName } from '../model/vendor.ts'
+import type { AdmissionRequest, Control } from './admission.ts'
+
+const plurals = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']
+
+export function refuseEscalation(access: Access): Control {
+  return {
+    name: 'escalation',
+    handles: {
+      operations: ['CREATE', 'UPDATE'],
+      types: plurals.map((plural) => ({ group: rbacGroup, plural })),
+      subresources: [''],
+    },
+    // After all that may change the object; before it is validated, as its writer may not even try.
+    mutate: async (request) => {
+      const { user, object, oldObject, type } = request
+      if (object === undefined || user.groups.includes(superusers) || changesUpkeepOnly(object, oldObject))
+        return undefined
+      await access.policy.current()
+      await (type.plural.endsWith('bindings') ? assertBinding : assertRole)(access, request, object)
+      return undefined
+    },
+  }
+}
+
+/** What garbage collection needs may be written by whoever may write. */
+function changesUpkeepOnly(next: ApiObject, previous: ApiObject | undefined): boolean {
+  if (previous === undefined) return false
+  const rest = ({ metadata, ...object }: ApiObject): Json => {
+    const { finalizers: _f, ownerReferences: _o, managedFields: _m, resourceVersion: _r, ...kept } = metadata
+    return asJson({ ...object, metadata: kept } as ApiObject)
+  }
+  return sameJson(rest(next), rest(previous))
+}
+
+async function assertRole(access: Access, request: AdmissionRequest, object: ApiObject): Promise<void> {
+  if (await may(access, request, { verb: 'escalate', plural: request.type.plural, name: request.name })) return
+  const rules = (object.rules ?? []) as readonly PolicyRule[]
+  assertHeld(access, request, rules)
+  if (object.aggregationRule === undefined && request.oldObject?.aggregationRule === undefined) return
+  // What an aggregated role may become: anything.
+  if (missing(access, request, everything).length > 0)
+    throw refusal(request, 'must have cluster-admin privileges to use the aggregationRule')
+}
+
+async function assertBinding(access: Access, request: AdmissionRequest, object: ApiObject): Promise<void> {
+  const binding = bindingOf(object, request.type.kind as Binding['kind'])
+  const plural = binding.role.kind === 'Role' ? 'roles' : 'clusterroles'
+  const { name } = binding.role
+  if (await may(access, request, { verb: 'bind', plural, name })) return
+  const rules = access.policy.role(binding.role, request.namespace)
+  if (rules === undefined) throw notFound({ group: request.type.group, plural }, name)
+  assertHeld(
+    access,
+    request,
+    rules.map(({ stored }) => stored),
+  )
+}
+
+async function may(
+  { authorizer }: Access,
+  { user, vendor, namespace }: AdmissionRequest,
+  action: { verb: string; plural: string; name: string },
+): Promise<boolean> {
+  const question: Question = {
+    user,
+    attributes: {
+      resource: true,
+      group: groupName(vendor, rbacGroup),
+      version: '*',
+      subresource: '',
+      namespace,
+      ...action,
+    },
+  }
+  return (await authorizer(question)).verdict === 'allow'
+}
+
+function assertHeld(access: Access, request: AdmissionRequest, rules: readonly PolicyRule[]): void {
+  const lacking = missing(access, request, rules)
+  if (lacking.length === 0) return
+  const { user } = request
+  const told = lacking.slice(0, maxTold).map(describe).join('\n')
+  throw refusal(
+    request,
+    `user "${user.name}" (groups=[${groupsOf(user)}]) is attempting to grant RBAC permissions not currently held:\n${told}`,
+  )
+}
+
+const maxTold = 20
+
+function groupsOf({ groups }: User): string {
+  return groups.map((group) => JSON.stringify(group)).join(' ')
+}
+
+/** The rules that the writer does not have where the object is. */
+function missing(
+  { policy }: Access,
+  { user, namespace }: AdmissionRequest,
+  rules: readonly PolicyRule[],
+): PolicyRule[] {
+  return uncovered(policy.rulesOf(user, namespace), rules)
+}
+
+const titles = [
+  ['apiGroups', 'APIGroups'],
+  ['nonResourceURLs', 'NonResourceURLs'],
+  ['resources', 'Resources'],
+  ['resourceNames', 'ResourceNames'],
+  ['verbs', 'Verbs'],
+] as const
+
+function describe(rule: PolicyRule): string {
+  const parts = titles.flatMap(([field, title]) => {
+    const words = rule[field] ?? []
+    return words.length === 0
+      ? []
+      : [
+          `${title}:[${words
+            .slice(0, maxTold)
+            .map((word) => JSON.stringify(word))
+            .join(' ')}]`,
+        ]
+  })
+  return `{${parts.join(', ')}}`
+}
+
+function refusal({ type, name }: AdmissionRequest, why: string): ApiError {
+  return forbiddenError(type, name, `${type.plural}.${type.group} "${name}" is forbidden: ${why}`)
+}
