@@ -15,7 +15,7 @@ import { follow, type Loop } from './loop.ts'
 import type { StepOutcome } from './work-queue.ts'
 
 export function clusterRoles(vendor: Vendor): ResourceType<ClusterRole> {
-  return { group: groupName(vendor, 'rbac'), version: 'v1', plural: 'clusterroles', namespaced: false }
+  return { group: groupName(vendor, 'rbac.authorization'), version: 'v1', plural: 'clusterroles', namespaced: false }
 }
 
 export interface AggregationParts {

@@ -15,6 +15,9 @@ import { deployment } from './apps/deployment.ts'
 import { replicaSet } from './apps/replica-set.ts'
 import { statefulSet } from './apps/stateful-set.ts'
 import { tokenReview } from './authentication/token-review.ts'
+import { selfSubjectAccessReview } from './authorization/self-subject-access-review.ts'
+import { selfSubjectRulesReview } from './authorization/self-subject-rules-review.ts'
+import { localSubjectAccessReview, subjectAccessReview } from './authorization/subject-access-review.ts'
 import { horizontalPodAutoscaler } from './autoscaling/horizontal-pod-autoscaler.ts'
 import { horizontalPodAutoscalerV1 } from './autoscaling/horizontal-pod-autoscaler-v1.ts'
 import { horizontalPodAutoscalerV2beta1 } from './autoscaling/horizontal-pod-autoscaler-v2beta1.ts'
@@ -91,6 +94,10 @@ export const allKinds: readonly Kind[] = [
   eventV1,
   eventV1beta1,
   tokenReview,
+  localSubjectAccessReview,
+  selfSubjectAccessReview,
+  selfSubjectRulesReview,
+  subjectAccessReview,
   horizontalPodAutoscaler,
   horizontalPodAutoscalerV1,
   horizontalPodAutoscalerV2beta1,

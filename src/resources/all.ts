@@ -2,16 +2,18 @@
 import type { Lookup, StoredType } from '../model/lookup.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 import type { Resource } from '../registry/resource.ts'
+import { accessReviews, type ReviewParts } from './access-reviews.ts'
 import { type Component, componentStatuses } from './component-statuses.ts'
 import { nodeConnections } from './node-connections.ts'
 import { binding, podBinding } from './pod-binding.ts'
 import { podConnections } from './pod-connections.ts'
 import { podEviction } from './pod-eviction.ts'
 import { podLog } from './pod-log.ts'
+import { rulesReview } from './rules-review.ts'
 import { serviceConnections } from './service-connections.ts'
 import { type TokenReviewParts, tokenReview } from './token-review.ts'
 
-export interface EndpointParts extends TokenReviewParts {
+export interface EndpointParts extends TokenReviewParts, ReviewParts {
   readonly lookup: Lookup
   /** The stored kinds, for those who write to them. */
   readonly stored: (type: StoredType) => Resource
@@ -26,6 +28,8 @@ export function allEndpoints(parts: EndpointParts): Endpoint[] {
     binding(parts),
     podBinding(parts),
     podEviction(parts),
+    ...accessReviews(parts),
+    rulesReview(parts),
     podLog(lookup),
     ...podConnections(lookup),
     ...nodeConnections(lookup),

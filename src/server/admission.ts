@@ -5,6 +5,8 @@
 import { type Admission, type Control, chain } from '../admission/admission.ts'
 import type { AdmissionMetrics } from '../admission/admission-metrics.ts'
 import { allControls, type ControlEntry, type ControlParts } from '../admission/controls/all.ts'
+import { refuseEscalation } from '../admission/escalation.ts'
+import type { Access } from '../authz/access.ts'
 import { UsageError } from '../base/flags.ts'
 import { type ControlConfiguration, readAdmissionConfiguration } from './admission-configuration.ts'
 import { findControl } from './admission-controls.ts'
@@ -15,9 +17,13 @@ type AdmissionOptions = Pick<
   'enableAdmissionPlugins' | 'disableAdmissionPlugins' | 'admissionControlConfigFile'
 >
 
+export interface AdmissionParts extends ControlParts {
+  readonly access: Access
+}
+
 export async function makeAdmission(
   options: AdmissionOptions,
-  parts: ControlParts,
+  parts: AdmissionParts,
   metrics: AdmissionMetrics,
 ): Promise<Admission> {
   const { enableAdmissionPlugins: enabled, disableAdmissionPlugins: disabled } = options
@@ -30,7 +36,7 @@ export async function makeAdmission(
     ({ name, byDefault }) => enabled.includes(name) || (byDefault && !disabled.includes(name)),
   )
   const controls = running.map((entry) => metrics.measuredControl(makeControl(entry, parts, configurations)))
-  return metrics.measuredChain(chain(controls, parts.vendor))
+  return metrics.measuredChain(chain([...controls, refuseEscalation(parts.access)], parts.vendor))
 }
 
 function makeControl(

@@ -4,6 +4,7 @@
  * close it all in reverse order.
  */
 import { setImmediate } from 'node:timers/promises'
+import type { AdmissionMetrics } from '../admission/admission-metrics.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
 import type { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
@@ -15,13 +16,14 @@ import type { Kind } from '../schema/kind.ts'
 import type { StoreError } from '../store/store.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { makeAdmission } from './admission.ts'
-import { makeAuthorizer } from './authorization.ts'
+import { openAccess } from './authorization.ts'
 import { claimProfile, createSystemObjects } from './bootstrap.ts'
 import { openCaches } from './caches.ts'
-import { openCatalogue } from './catalogue.ts'
+import { type CatalogueParts, openCatalogue } from './catalogue.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { keepClaims } from './claims-repair.ts'
 import { startCustomResources } from './custom-resources.ts'
+import { createDefaultPolicy } from './default-policy.ts'
 import { makeAuthenticator } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
 import { openListener, urlOf } from './listener.ts'
@@ -97,7 +99,6 @@ type Inner = Awaited<ReturnType<typeof openInner>>
 async function openInner(options: ServerOptions, { log, clock, kinds, opened }: Surroundings) {
   const vendor = vendorOf(options.profile)
   const authenticator = makeAuthenticator(options, clock)
-  const authorizer = makeAuthorizer(options.authorizationMode)
 
   const metrics = openMetrics(clock)
   const { store, failed } = await openStore(options, log, metrics.store)
@@ -107,16 +108,20 @@ async function openInner(options: ServerOptions, { log, clock, kinds, opened }: 
 
   const caches = openCaches(store, failed, log)
   const readiness = readinessOf({ store, caches, failed })
-  const parts = { store, caches, clock, kinds, authenticator, components: [readiness.store] }
-  const { catalogue, lookup, registry } = await openCatalogue(options, parts)
-  const admission = await makeAdmission(options, { vendor, lookup, authorizer }, metrics.admission)
+  const { catalogue, registry, access, admission } = await openApi(options, {
+    ...{ store, caches, clock, kinds, authenticator, log, opened },
+    components: [readiness.store],
+    admissionMetrics: metrics.admission,
+  })
   opened.defer(() => caches.stop())
   await caches.start()
   const custom = await startCustomResources(catalogue, registry, { metrics: metrics.workQueues, log, opened })
   await createSystemObjects(catalogue)
+  await createDefaultPolicy(catalogue)
+  await access.policy.current()
   opened.defer(keepClaims(catalogue, log))
-  const access = { authenticator, authorizer, admission }
-  return { vendor, ...access, metrics, failed, certificates, store, caches, readiness, catalogue, custom }
+  const who = { authenticator, authorizer: access.authorizer, admission }
+  return { vendor, ...who, metrics, failed, certificates, store, caches, readiness, catalogue, custom }
 }
 
 /** How requests come in and are answered: the pipeline, the port, and the way in for this process itself. */
@@ -124,7 +129,11 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
   const { vendor, authenticator, authorizer, admission, metrics, catalogue, readiness, certificates } = inner
   const exposer = exposerOf(metrics, catalogue)
   const paths = servedPaths({ catalogue, ready: readiness.checks, exposer, address: () => url.host })
-  const routes = { catalogue, paths, admission, watchMetrics: metrics.watches, arrival: inner.custom?.arrival }
+  const routes = {
+    ...{ catalogue, paths, admission, authorizer },
+    watchMetrics: metrics.watches,
+    arrival: inner.custom?.arrival,
+  }
   const handling = handleRequests({ vendor, authorizer, routes, metrics: metrics.requests, log, clock })
   opened.defer(() => handling.close())
 
@@ -148,6 +157,23 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
     await setImmediate()
   })
   return { url, inProcess }
+}
+
+interface ApiParts extends Omit<CatalogueParts, 'access'> {
+  readonly log: Log
+  readonly admissionMetrics: AdmissionMetrics
+  readonly opened: AsyncDisposableStack
+}
+
+/** What is served, who may use it, and what every write must pass: each needs the one before. */
+async function openApi(options: ServerOptions, parts: ApiParts) {
+  const vendor = vendorOf(options.profile)
+  const { catalogue, lookup, registry } = await openCatalogue(options, { ...parts, access: () => access })
+  const access = openAccess(options, { vendor, lookup, clock: parts.clock, log: parts.log })
+  parts.opened.defer(() => access.close())
+  const { authorizer } = access
+  const admission = await makeAdmission(options, { vendor, lookup, authorizer, access }, parts.admissionMetrics)
+  return { catalogue, registry, access, admission }
 }
 
 /** Certificates of our own making are renewed before they run out. Gives what ends it. */

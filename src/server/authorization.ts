@@ -1,12 +1,119 @@
 /** What users may do, as `--authorization-mode` says. Superusers and whoever asks for health are never refused. */
-import { type Authorizer, alwaysAllow, alwaysDeny, openPaths, privilegedGroup, union } from '../authz/authorizer.ts'
-import type { AuthorizationMode } from './options.ts'
 
-const modes: { readonly [M in AuthorizationMode]: Authorizer } = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny }
+import { abac } from '../authz/abac.ts'
+import { type Access, allRules, type Mode, noRules, type ToldRules } from '../authz/access.ts'
+import { alwaysAllow, alwaysDeny, openPaths, privilegedGroup, union } from '../authz/authorizer.ts'
+import { nodeMode } from '../authz/node/authorizer.ts'
+import { rbac, rbacRules } from '../authz/rbac/authorizer.ts'
+import { Policy } from '../authz/rbac/policy.ts'
+import { webhook } from '../authz/webhook.ts'
+import type { Clock } from '../base/clock.ts'
+import { UsageError } from '../base/flags.ts'
+import type { Lookup } from '../model/lookup.ts'
+import { superusers, type User } from '../model/user.ts'
+import type { Vendor } from '../model/vendor.ts'
+import { errorFields, type Log } from '../telemetry/log.ts'
+import type { AuthorizationMode, ServerOptions } from './options.ts'
+import { readFlagFile } from './read-flag-file.ts'
+import { webhookService } from './webhook-service.ts'
 
 /** What anyone may read: probes must work whoever asks. */
-const open = ['/livez', '/readyz', '/healthz', '/version', '/version/']
+const open = ['/livez', '/readyz', '/healthz']
 
-export function makeAuthorizer(names: readonly AuthorizationMode[]): Authorizer {
-  return union([privilegedGroup, openPaths(open), ...names.map((name) => modes[name])])
+export interface AccessParts {
+  readonly vendor: Vendor
+  readonly lookup: Lookup
+  readonly clock: Clock
+  readonly log: Log
+}
+
+interface Opened extends Access {
+  /** Ends the connections to a webhook. */
+  close(): void
+}
+
+/** To be opened before the caches are loaded: from then on it follows them. */
+export function openAccess(options: ServerOptions, parts: AccessParts): Opened {
+  const closing = new DisposableStack()
+  const policy = new Policy(parts.lookup)
+  const making = { ...parts, options, policy, closing }
+  refuseUnusedFiles(options)
+  const modes = [...new Set(options.authorizationMode)].map((name) => makers[name](making))
+  return {
+    authorizer: union([privilegedGroup, openPaths(open), ...modes.map(({ authorizer }) => authorizer)]),
+    policy,
+    rulesOf: (user, namespace) => rulesOf(modes, user, namespace),
+    close: () => closing.dispose(),
+  }
+}
+
+interface Making extends AccessParts {
+  readonly options: ServerOptions
+  readonly policy: Policy
+  readonly closing: DisposableStack
+}
+
+const makers: { readonly [M in AuthorizationMode]: (making: Making) => Mode } = {
+  Node: nodeMode,
+  RBAC: ({ vendor, policy }) => ({ authorizer: rbac(policy, vendor), rulesOf: rbacRules(policy, vendor) }),
+  ABAC: abacMode,
+  Webhook: webhookMode,
+  AlwaysAllow: () => ({ authorizer: alwaysAllow, rulesOf: () => allRules }),
+  AlwaysDeny: () => ({ authorizer: alwaysDeny, rulesOf: () => noRules }),
+}
+
+/** Each file belongs to a mode: neither is of use without the other. */
+const files = [
+  {
+    mode: 'ABAC',
+    flag: 'authorization-policy-file',
+    file: (options: ServerOptions) => options.authorizationPolicyFile,
+  },
+  {
+    mode: 'Webhook',
+    flag: 'authorization-webhook-config-file',
+    file: (options: ServerOptions) => options.authorizationWebhookConfigFile,
+  },
+] as const
+
+function refuseUnusedFiles(options: ServerOptions): void {
+  for (const { mode, flag, file } of files) {
+    const [given, used] = [file(options) !== '', options.authorizationMode.includes(mode)]
+    if (used && !given) throw new UsageError(`the mode ${mode} needs --${flag}`)
+    if (given && !used) throw new UsageError(`--${flag} is for the mode ${mode}: add it to --authorization-mode`)
+  }
+}
+
+function abacMode({ options, vendor }: Making): Mode {
+  const file = options.authorizationPolicyFile
+  const text = readFlagFile('authorization-policy-file', file)
+  try {
+    return abac(text, vendor)
+  } catch (error) {
+    throw new UsageError(`--authorization-policy-file: ${file}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function webhookMode({ options, vendor, clock, log, closing }: Making): Mode {
+  const service = webhookService('authorization-webhook-config-file', options.authorizationWebhookConfigFile)
+  closing.defer(() => service.close())
+  return webhook({
+    vendor,
+    clock,
+    version: options.authorizationWebhookVersion,
+    authorizedTtlMs: options.authorizationWebhookCacheAuthorizedTtl,
+    unauthorizedTtlMs: options.authorizationWebhookCacheUnauthorizedTtl,
+    post: (review) => service.post(review),
+    onFailure: (error) => log.error('the authorization webhook failed; it has no opinion', errorFields(error)),
+  })
+}
+
+async function rulesOf(modes: readonly Mode[], user: User, namespace: string): Promise<ToldRules> {
+  if (user.groups.includes(superusers)) return allRules
+  const told = await Promise.all(modes.map((mode) => mode.rulesOf(user, namespace)))
+  return {
+    rules: told.flatMap(({ rules }) => rules),
+    incomplete: told.some(({ incomplete }) => incomplete),
+    notes: told.flatMap(({ notes }) => notes),
+  }
 }

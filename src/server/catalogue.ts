@@ -1,5 +1,6 @@
 /** What this server serves: the kinds, the endpoints, and which of them the flags leave out. */
 import type { Authenticator } from '../authn/authenticator.ts'
+import type { Access } from '../authz/access.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Caches } from '../cache/caches.ts'
 import { withSchemaRules } from '../custom/definition.ts'
@@ -28,6 +29,8 @@ export interface CatalogueParts {
   readonly authenticator: Authenticator
   /** The parts that the server relies on. */
   readonly components: readonly Component[]
+  /** Who may do what; known once the catalogue is. */
+  readonly access: () => Access
 }
 
 export interface OpenCatalogue {
@@ -39,18 +42,16 @@ export interface OpenCatalogue {
 }
 
 export async function openCatalogue(options: ServerOptions, parts: CatalogueParts): Promise<OpenCatalogue> {
-  const { store, caches, clock, kinds, authenticator, components } = parts
+  const { store, caches, clock, kinds, authenticator, components, access } = parts
   const vendor = vendorOf(options.profile)
   const catalogue = new Catalogue(vendor, servedBy(options.runtimeConfig, kinds, vendor))
   const lookup = lookupIn(catalogue)
   const audiences = [apiAudience(vendor)]
   const findStored = (type: StoredType) => stored(catalogue, type)
   const endpoints = allEndpoints({
-    lookup,
+    ...{ vendor, lookup, audiences, components, access },
     stored: findStored,
     authenticateToken: authenticator,
-    audiences,
-    components,
   })
   const registry: RegistryParts = {
     vendor,

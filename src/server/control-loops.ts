@@ -6,6 +6,7 @@ import { systemClock } from '../base/clock.ts'
 import { Client } from '../client/client.ts'
 import { Informer } from '../client/informer.ts'
 import { type ResourceType, type Selection, typeName } from '../client/resource-type.ts'
+import { clusterRoleAggregationLoop, clusterRoles } from '../controllers/cluster-role-aggregation.ts'
 import { type Loop, type RunningLoops, startLoops } from '../controllers/loop.ts'
 import { namespaceLoop, namespaces } from '../controllers/namespace.ts'
 import { serviceAccountLoop, serviceAccounts } from '../controllers/service-account.ts'
@@ -14,7 +15,7 @@ import type { Namespace } from '../kinds/core/namespace.ts'
 import type { ApiObject } from '../model/object.ts'
 import { claimProtection, volumeProtection } from '../model/protection.ts'
 import { defaultAccount } from '../model/service-account.ts'
-import { superusers, type User } from '../model/user.ts'
+import { serviceAccountGroups, serviceAccountName, type User } from '../model/user.ts'
 import { type Vendor, vendorOf } from '../model/vendor.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { ApiServer } from './api-server.ts'
@@ -22,8 +23,8 @@ import type { ServerOptions } from './options.ts'
 
 export function startControlLoops(server: ApiServer, { profile }: ServerOptions, log: Log): RunningLoops {
   const vendor = vendorOf(profile)
-  const informerOf = informersInto(log)
-  const ofNamespaces = informerOf(clientOf(server, 'namespace-controller'), namespaces)
+  const informerOf = informersOf(new Client(server.transport(manager), { userAgent: manager.name }), log)
+  const ofNamespaces = informerOf(namespaces)
   return startLoops(
     [
       namespaceLoop({
@@ -34,15 +35,22 @@ export function startControlLoops(server: ApiServer, { profile }: ServerOptions,
       }),
       accountLoop(clientOf(server, 'service-account-controller'), ofNamespaces, informerOf),
       ...protectionLoops(server, vendor, informerOf),
+      clusterRoleAggregationLoop({
+        client: clientOf(server, 'clusterrole-aggregation-controller'),
+        informer: informerOf(clusterRoles(vendor)),
+      }),
     ],
     { log, metrics: server.workQueues },
   )
 }
 
-type InformerOf = <T extends ApiObject>(client: Client, type: ResourceType<T>, selection?: Selection) => Informer<T>
+/** Who follows what happens for all loops: it may see everything, and change next to nothing. */
+const manager: User = { name: 'system:kube-controller-manager', uid: '', groups: [], extra: new Map() }
 
-function informersInto(log: Log): InformerOf {
-  return (client, type, selection = {}) =>
+type InformerOf = <T extends ApiObject>(type: ResourceType<T>, selection?: Selection) => Informer<T>
+
+function informersOf(client: Client, log: Log): InformerOf {
+  return (type, selection = {}) =>
     new Informer(client, type, {
       selection,
       onError: (error) =>
@@ -51,7 +59,7 @@ function informersInto(log: Log): InformerOf {
 }
 
 function accountLoop(client: Client, ofNamespaces: Informer<Namespace>, informerOf: InformerOf): Loop {
-  const accounts = informerOf(client, serviceAccounts, { fieldSelector: `metadata.name=${defaultAccount}` })
+  const accounts = informerOf(serviceAccounts, { fieldSelector: `metadata.name=${defaultAccount}` })
   return serviceAccountLoop({ client, namespaces: ofNamespaces, accounts })
 }
 
@@ -61,12 +69,12 @@ function protectionLoops(server: ApiServer, vendor: Vendor, informerOf: Informer
   return [
     claimProtectionLoop({
       client: ofClaims,
-      informer: informerOf(ofClaims, claims),
+      informer: informerOf(claims),
       finalizer: claimProtection(vendor),
     }),
     volumeProtectionLoop({
       client: ofVolumes,
-      informer: informerOf(ofVolumes, volumes),
+      informer: informerOf(volumes),
       finalizer: volumeProtection(vendor),
     }),
   ]
@@ -76,12 +84,10 @@ function clientOf(server: ApiServer, name: string): Client {
   return new Client(server.transport(serviceAccount(name)), { userAgent: name })
 }
 
-/** Until there are roles (RBAC) that give each loop what it needs and no more, the loops may do everything. */
+/** Where the accounts of the loops are. */
+const home = 'kube-system'
+
+/** The default roles give each loop what it needs and no more (`authz/rbac/defaults/controller-roles.ts`). */
 function serviceAccount(name: string): User {
-  return {
-    name: `system:serviceaccount:kube-system:${name}`,
-    uid: '',
-    groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', superusers],
-    extra: new Map(),
-  }
+  return { name: serviceAccountName(home, name), uid: '', groups: serviceAccountGroups(home), extra: new Map() }
 }

@@ -9,9 +9,8 @@ import { featureGateHelp, readFeatureGates } from './feature-gates.ts'
 import { readPairs } from './pairs.ts'
 import { readClusterRanges, readPortRange } from './service-pools.ts'
 
-export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny'] as const
+export const authorizationModes = ['Node', 'RBAC', 'ABAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'] as const
 export type AuthorizationMode = (typeof authorizationModes)[number]
-const laterModes = ['Node', 'RBAC', 'ABAC', 'Webhook']
 
 const list = (value: string) =>
   value
@@ -80,9 +79,44 @@ export const serverFlags = {
   authorizationMode: flag(
     'authorization-mode',
     'MODES',
-    'AlwaysDeny',
+    'Node,RBAC',
     readModes,
     `who may do what, beside system:masters, who may do all; in order, separated by commas: ${authorizationModes.join(', ')}`,
+  ),
+  authorizationPolicyFile: flag(
+    'authorization-policy-file',
+    'FILE',
+    '',
+    text,
+    'the policies of the mode ABAC, one JSON object on each line',
+  ),
+  authorizationWebhookConfigFile: flag(
+    'authorization-webhook-config-file',
+    'FILE',
+    '',
+    text,
+    'whom the mode Webhook asks: a client config (kubeconfig) that names the service',
+  ),
+  authorizationWebhookVersion: flag(
+    'authorization-webhook-version',
+    'VERSION',
+    'v1beta1',
+    oneOf(['v1', 'v1beta1']),
+    'the version of SubjectAccessReview that the service is asked in: v1 or v1beta1',
+  ),
+  authorizationWebhookCacheAuthorizedTtl: flag(
+    'authorization-webhook-cache-authorized-ttl',
+    'TIME',
+    '5m',
+    readTime,
+    'how long a yes of the service is remembered; 0s: not at all',
+  ),
+  authorizationWebhookCacheUnauthorizedTtl: flag(
+    'authorization-webhook-cache-unauthorized-ttl',
+    'TIME',
+    '30s',
+    readTime,
+    'how long anything else is remembered',
   ),
   anonymousAuth: flag(
     'anonymous-auth',
@@ -225,8 +259,6 @@ function readModes(value: string): AuthorizationMode[] {
   const modes = list(value)
   if (modes.length === 0) throw new UsageError(`at least one mode is needed: ${authorizationModes.join(', ')}`)
   return modes.map((mode) => {
-    if (laterModes.includes(mode))
-      throw new UsageError(`the mode ${mode} is not built yet; built are ${authorizationModes.join(', ')}`)
     const known = authorizationModes.find((candidate) => candidate === mode)
     if (known === undefined)
       throw new UsageError(`unknown mode ${JSON.stringify(mode)}; known are ${authorizationModes.join(', ')}`)

@@ -9,6 +9,7 @@ import { pipeline, type Step } from '../http/pipeline.ts'
 import type { RequestMetrics } from '../http/request-metrics.ts'
 import { answerErrors } from '../http/steps/answer-errors.ts'
 import { authorize } from '../http/steps/authorize.ts'
+import { impersonate } from '../http/steps/impersonate.ts'
 import { resolveRequest } from '../http/steps/resolve-request.ts'
 import { setDeadline } from '../http/steps/set-deadline.ts'
 import { stamp } from '../http/steps/stamp.ts'
@@ -37,7 +38,7 @@ export function handleRequests({ vendor, authorizer, routes, metrics, log, clock
     log.error('a request failed', { method, target: shorten(target, 500), ...errorFields(error) }),
   )
   const deadline = setDeadline(clock, answerError)
-  const [mayThey, handOn] = [authorize(authorizer), dispatch(routes)]
+  const [become, mayThey, handOn] = [impersonate(authorizer, vendor), authorize(authorizer), dispatch(routes)]
   const count: Step = (exchange) => metrics.begin(exchange)
   const onHandled = (exchange: Exchange) => {
     metrics.end(exchange)
@@ -45,14 +46,27 @@ export function handleRequests({ vendor, authorizer, routes, metrics, log, clock
   }
   const ends = { answerError, onHandled }
   return {
-    handleAs: (identify) => pipeline([stamp, resolveRequest, count, deadline.step, identify, mayThey, handOn], ends),
+    handleAs: (identify) =>
+      pipeline([stamp, resolveRequest, count, deadline.step, identify, become, mayThey, handOn], ends),
     close: deadline.close,
   }
 }
 
 /** One request as a line of the log. The query is left out: it may hold what is nobody's business. */
-function requestFields({ transport, user, status, sentBytes, arrived }: Exchange, clock: Clock): LogFields {
+function requestFields(
+  { transport, user, impersonator, status, sentBytes, arrived }: Exchange,
+  clock: Clock,
+): LogFields {
   const path = transport.target.split('?', 1)[0]!.slice(0, 500)
   const ms = Math.round(10 * (clock.monotonic() - arrived)) / 10
-  return { method: transport.method, path, user: user?.name ?? '', code: status, bytes: sentBytes, ms }
+  const as = impersonator && { as: user.name }
+  return {
+    method: transport.method,
+    path,
+    user: (impersonator ?? user)?.name ?? '',
+    ...as,
+    code: status,
+    bytes: sentBytes,
+    ms,
+  }
 }

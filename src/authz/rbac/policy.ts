@@ -10,7 +10,7 @@ import { serviceAccountName, type User } from '../../model/user.ts'
 import { Kept } from '../kept.ts'
 import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
 
-export const rbacGroup = 'rbac'
+export const rbacGroup = 'rbac.authorization'
 
 const typeOf = (plural: string): StoredType => ({ group: rbacGroup, plural })
 

@@ -9,7 +9,7 @@ export const clusterRoles: readonly DefaultRole[] = [
     'system:aggregate-to-admin',
     [
       on('create', 'authorization', 'localsubjectaccessreviews'),
-      on('create delete deletecollection get list patch update watch', 'rbac', 'rolebindings roles'),
+      on('create delete deletecollection get list patch update watch', 'rbac.authorization', 'rolebindings roles'),
     ],
     { joins: 'admin' },
   ),

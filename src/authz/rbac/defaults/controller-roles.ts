@@ -24,7 +24,7 @@ export const controllerRoles: readonly DefaultRole[] = [
     events,
   ]),
   role('system:controller:clusterrole-aggregation-controller', [
-    on('escalate get list patch update watch', 'rbac', 'clusterroles'),
+    on('escalate get list patch update watch', 'rbac.authorization', 'clusterroles'),
   ]),
   role('system:controller:cronjob-controller', [
     on('get list update watch', 'batch', 'cronjobs'),

@@ -1,0 +1,83 @@
+/** What the access reviews share: what is asked about, and the answer. */
+import { type FieldError, invalid } from '../../model/field-error.ts'
+import { field, type InferFields, s } from '../../schema/schema.ts'
+
+const resourceFields = {
+  namespace: field(1, s.string(), { doc: 'The namespace; "" for all of them, or for what is in none.' }),
+  verb: field(2, s.string(), { doc: 'What is to be done: `get`, `list`, ...; `*` for everything.' }),
+  group: field(3, s.string(), { doc: 'The API group; `*` for every group.' }),
+  version: field(4, s.string(), { doc: 'The version; `*` for every version.' }),
+  resource: field(5, s.string(), { doc: 'The resource, such as `pods`; `*` for every one.' }),
+  subresource: field(6, s.string(), { doc: 'The sub-resource, such as `log`; "" for none.' }),
+  name: field(7, s.string(), { doc: 'The name of the object; "" for none, as in a list.' }),
+}
+
+export type ResourceAttributes = InferFields<typeof resourceFields>
+
+const resourceAttributes = s.object(resourceFields, {
+  name: 'ResourceAttributes',
+  doc: 'What is to be done to which resource.',
+})
+
+const pathFields = {
+  path: field(1, s.string(), { doc: 'The path, such as `/metrics`.' }),
+  verb: field(2, s.string(), { doc: 'The method in lower case.' }),
+}
+
+const nonResourceAttributes = s.object(pathFields, {
+  name: 'NonResourceAttributes',
+  doc: 'What is to be done to a path that is no resource.',
+})
+
+/** The question; one of the two. */
+export const questionFields = {
+  resourceAttributes: field(1, resourceAttributes, { doc: 'Asks about a resource.' }),
+  nonResourceAttributes: field(2, nonResourceAttributes, { doc: 'Asks about a path.' }),
+}
+
+export type Question = InferFields<typeof questionFields>
+
+export function checkQuestion({ resourceAttributes: resource, nonResourceAttributes: path }: Question): FieldError[] {
+  if ((resource === undefined) !== (path === undefined)) return []
+  const why =
+    resource === undefined
+      ? 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
+      : 'cannot be specified in combination with resourceAttributes'
+  return [invalid(resource === undefined ? 'spec.resourceAttributes' : 'spec.nonResourceAttributes', null, why)]
+}
+
+export const subjectFields = {
+  ...questionFields,
+  user: field(3, s.string(), { doc: 'The user that is asked about.' }),
+  groups: field(4, s.list(s.string()), { doc: 'The groups that the user is in.' }),
+  extra: field(5, s.map(s.list(s.string())), { doc: 'What else is known of the user.' }),
+  uid: field(6, s.string(), { doc: 'The uid of the user.' }),
+}
+
+export const subjectSpec = s.object(subjectFields, {
+  name: 'SubjectAccessReviewSpec',
+  doc: 'Who would do what.',
+})
+
+export type SubjectSpec = InferFields<typeof subjectFields>
+
+export function checkSubjectSpec(spec: SubjectSpec | undefined): FieldError[] {
+  const { user = '', groups = [] } = spec ?? {}
+  const nobody = user === '' && groups.length === 0
+  return [
+    ...checkQuestion(spec ?? {}),
+    ...(nobody ? [invalid('spec.user', '', 'at least one of user or group must be specified')] : []),
+  ]
+}
+
+export const accessStatus = s.object(
+  {
+    allowed: field(1, s.boolean(), { zero: 'write', published: 'required', doc: 'Whether it would be allowed.' }),
+    reason: field(2, s.string(), { doc: 'Why, if there is something to say.' }),
+    evaluationError: field(3, s.string(), { doc: 'What went wrong while the answer was looked for.' }),
+    denied: field(4, s.boolean(), { doc: 'Whether somebody has said no, so that nobody else can say yes.' }),
+  },
+  { name: 'SubjectAccessReviewStatus', doc: 'The answer.' },
+)
+
+export const accessStatusField = field(3, accessStatus, { zero: 'write', doc: 'The answer. Filled in by the server.' })

@@ -1,0 +1,49 @@
+/**
+ * SubjectAccessReview and LocalSubjectAccessReview: may somebody do this? They are answered
+ * (`resources/access-reviews.ts`) and never stored. The local one asks about one namespace, and who may ask it is a
+ * right in that namespace.
+ */
+import { type FieldError, invalid } from '../../model/field-error.ts'
+import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+import { field } from '../../schema/schema.ts'
+import { accessStatusField, checkSubjectSpec, subjectSpec } from './review.ts'
+
+const fields = {
+  spec: field(2, subjectSpec, { zero: 'write', published: 'required', doc: 'The question.' }),
+  status: accessStatusField,
+}
+
+export type SubjectAccessReview = ObjectOf<typeof fields>
+
+export const subjectAccessReview = defineKind({
+  names: {
+    group: 'authorization',
+    version: 'v1',
+    kind: 'SubjectAccessReview',
+    plural: 'subjectaccessreviews',
+    scope: 'Cluster',
+  },
+  doc: 'A question: may somebody do this? The answer comes at once, and nothing is stored.',
+  fields,
+  rules: { validate: ({ spec }) => checkSubjectSpec(spec) },
+  life: { virtual: true },
+})
+
+export const localSubjectAccessReview = defineKind({
+  names: {
+    group: 'authorization',
+    version: 'v1',
+    kind: 'LocalSubjectAccessReview',
+    plural: 'localsubjectaccessreviews',
+    scope: 'Namespaced',
+  },
+  doc: 'A question: may somebody do this in this namespace? The answer comes at once, and nothing is stored.',
+  fields,
+  rules: { validate: (object) => [...checkSubjectSpec(object.spec), ...checkOnlyResources(object)] },
+  life: { virtual: true },
+})
+
+function checkOnlyResources({ spec }: SubjectAccessReview): FieldError[] {
+  if (spec?.nonResourceAttributes === undefined) return []
+  return [invalid('spec.nonResourceAttributes', null, 'disallowed on this kind of request')]
+}

@@ -1,0 +1,103 @@
+/**
+ * The access reviews: may somebody do this? Answered by the same authorizer that decides on requests, as it would decide
+ * now. `subjectaccessreviews` asks about anybody, `localsubjectaccessreviews` about anybody in one namespace, and
+ * `selfsubjectaccessreviews` about who asks.
+ */
+import type { Access } from '../authz/access.ts'
+import type { Decision, PathAttributes, ResourceAttributes } from '../authz/authorizer.ts'
+import type { Question, SubjectSpec } from '../kinds/authorization/review.ts'
+import {
+  type SelfSubjectAccessReview,
+  selfSubjectAccessReview,
+} from '../kinds/authorization/self-subject-access-review.ts'
+import {
+  localSubjectAccessReview,
+  type SubjectAccessReview,
+  subjectAccessReview,
+} from '../kinds/authorization/subject-access-review.ts'
+import { badRequest, invalidObject } from '../model/api-error.ts'
+import { type FieldError, invalid } from '../model/field-error.ts'
+import type { Json } from '../model/json.ts'
+import type { ApiObject, ObjectMeta } from '../model/object.ts'
+import type { User } from '../model/user.ts'
+import { groupName, type Vendor } from '../model/vendor.ts'
+import type { Endpoint, EndpointRequest } from '../registry/endpoint.ts'
+import type { Kind } from '../schema/kind.ts'
+
+export interface ReviewParts {
+  readonly vendor: Vendor
+  /** Asked when a review comes: what decides needs the catalogue, which needs the endpoints. */
+  readonly access: () => Access
+}
+
+export function accessReviews(parts: ReviewParts): Endpoint[] {
+  const { vendor } = parts
+  return [
+    review(subjectAccessReview, 'Tells whether somebody may do something.', async ({ object }) => {
+      const { metadata, spec } = object as SubjectAccessReview
+      refuse(vendor, subjectAccessReview, metadataFaults(metadata))
+      return { ...object!, metadata, status: await decide(parts, userOf(spec ?? {}), spec ?? {}) }
+    }),
+    review(localSubjectAccessReview, 'Tells whether somebody may do something in a namespace.', async (request) => {
+      const { metadata, spec } = request.object as SubjectAccessReview
+      checkPlace(request, vendor)
+      return { ...request.object!, metadata, status: await decide(parts, userOf(spec ?? {}), spec ?? {}) }
+    }),
+    review(selfSubjectAccessReview, 'Tells whether one may do something.', async ({ object, user }) => {
+      const { metadata, spec } = object as SelfSubjectAccessReview
+      refuse(vendor, selfSubjectAccessReview, metadataFaults(metadata))
+      return { ...object!, metadata, status: await decide(parts, user, spec ?? {}) }
+    }),
+  ]
+}
+
+function review(kind: Kind, doc: string, answer: Endpoint['answer']): Endpoint {
+  return { kind, subresource: '', verbs: ['create'], type: undefined, admits: 'CREATE', doc, answer }
+}
+
+function userOf({ user = '', uid = '', groups = [], extra = {} }: SubjectSpec): User {
+  return { name: user, uid, groups, extra: new Map(Object.entries(extra as { [key: string]: string[] })) }
+}
+
+async function decide({ access }: ReviewParts, user: User, question: Question) {
+  const decision = await access().authorizer({ user, attributes: attributesOf(question) })
+  return statusOf(decision)
+}
+
+/** Exactly one of the two is there. */
+export function attributesOf(question: Question): ResourceAttributes | PathAttributes {
+  const { resourceAttributes: asked, nonResourceAttributes: path } = question
+  if (asked === undefined) return { resource: false, verb: path?.verb ?? '', path: path?.path ?? '' }
+  const { verb = '', group = '', version = '', resource = '', subresource = '', namespace = '', name = '' } = asked
+  return { resource: true, verb, group, version, plural: resource, subresource, namespace, name }
+}
+
+function statusOf({ verdict, reason }: Decision) {
+  const why = reason()
+  return {
+    allowed: verdict === 'allow',
+    ...(verdict === 'deny' ? { denied: true } : {}),
+    ...(why === '' ? {} : { reason: why }),
+  }
+}
+
+/** A question has no name or labels: whoever sends some means another kind. */
+function metadataFaults(metadata: ObjectMeta): FieldError[] {
+  const { managedFields: _, creationTimestamp: _t, ...rest } = metadata
+  return Object.keys(rest).length === 0 ? [] : [invalid('metadata', rest as Json, 'must be empty')]
+}
+
+function checkPlace({ object, namespace }: EndpointRequest, vendor: Vendor): void {
+  const { metadata, spec } = object as SubjectAccessReview & ApiObject
+  const { namespace: own = '', ...rest } = metadata
+  const asked = spec?.resourceAttributes?.namespace ?? ''
+  refuse(vendor, localSubjectAccessReview, [
+    ...metadataFaults(rest),
+    ...(asked === own ? [] : [invalid('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace')]),
+  ])
+  if (asked !== namespace) throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`)
+}
+
+function refuse(vendor: Vendor, { group, kind }: Kind, faults: readonly FieldError[]): void {
+  if (faults.length > 0) throw invalidObject({ group: groupName(vendor, group), kind }, '', faults)
+}
