@@ -18,7 +18,7 @@ const dry = 'dryRun=All'
 const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } }
 const hidden = 'aGlkZGVu'
 
-type Person = 'master' | 'known' | 'anonymous' | 'wrong' | 'impersonating'
+type Person = 'master' | 'known' | 'anonymous' | 'wrong' | 'aspiring' | 'nobody else'
 
 /** Every way to say who one is. `certificate`: the one that the connection is made with. */
 const credentials: readonly {
@@ -59,13 +59,13 @@ const credentials: readonly {
   { name: 'a certificate of another CA', who: 'wrong', certificate: 'alien' },
   {
     name: 'somebody who would be a master',
-    who: 'impersonating',
+    who: 'aspiring',
     authorization: 'Bearer alice-token',
-    more: { 'impersonate-user': 'admin' },
+    more: { 'impersonate-user': 'admin', 'impersonate-group': 'system:masters' },
   },
   {
     name: 'a group alone',
-    who: 'impersonating',
+    who: 'nobody else',
     authorization: 'Bearer alice-token',
     more: { 'impersonate-group': 'system:masters' },
   },
@@ -152,8 +152,15 @@ const spellings: readonly { name: string; spell: (path: string) => string; refus
 ]
 
 type Decisions = { readonly [P in Person]: 'done' | number }
-const denying: Decisions = { master: 'done', known: 403, anonymous: 403, wrong: 401, impersonating: 400 }
-const allowing: Decisions = { master: 'done', known: 'done', anonymous: 401, wrong: 401, impersonating: 400 }
+const denying: Decisions = { master: 'done', known: 403, anonymous: 403, wrong: 401, aspiring: 403, 'nobody else': 400 }
+const allowing: Decisions = {
+  master: 'done',
+  known: 'done',
+  anonymous: 401,
+  wrong: 401,
+  aspiring: 'done',
+  'nobody else': 400,
+}
 const open: Decisions = { ...allowing, anonymous: 'done' }
 
 const modes: readonly { flags: readonly string[]; decisions: Decisions; every: typeof spellings }[] = [

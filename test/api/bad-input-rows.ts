@@ -112,10 +112,12 @@ export const identity: Rows = {
     waits: 'identity from a proxy: its headers mean nothing today',
   },
   'impersonation without the right': {
-    held: [['api/access-matrix.test.ts', 'combinations with']],
-    waits: 'impersonation: refused with 400 until then',
+    held: [
+      ['api/access-matrix.test.ts', 'combinations with'],
+      ['authz/impersonation.test.ts', 'each value is a right of its own'],
+    ],
   },
-  'impersonation without a user': { here: ['scope'], waits: 'impersonation' },
+  'impersonation without a user': { here: ['scope'] },
   'credentials twice': { held: [['api/hostile-headers.test.ts', 'credentials are sent once']] },
   'a wrong token where anonymous may come in': {
     held: [['api/identity.test.ts', 'a wrong token is never anonymous']],

@@ -91,7 +91,9 @@ const scope: readonly Row[] = [
   [get(`/apis/..%2fx/v1/configmaps`), [400, 404]],
   ...series(['/debug/pprof/', '/debug/pprof/profile', '/debug/flags/v', '/logs/'], (path) => [get(path), [403, 404]]),
   ...series(['pictures', 'volumes'], (plural) => [get(`${core}/namespaces/default/${plural}`), 404]),
-  ...series(['user', 'group', 'uid', 'extra-a%2fb'], (what) => [
+  // Who acts as somebody has that one's rights; who would without saying as whom is refused.
+  [get(configMaps, { 'impersonate-user': 'system:masters' }), 403],
+  ...series(['group', 'uid', 'extra-a%2fb'], (what) => [
     get(configMaps, { [`impersonate-${what}`]: 'system:masters' }),
     400,
   ]),

@@ -14,6 +14,7 @@ export interface Seed {
 
 const simulation = { test: 'test/faults/simulation.test.ts', told: 'seeded courses' }
 const images = { test: 'test/faults/crash-images.test.ts', told: 'hold every acknowledged commit' }
+const access = { test: 'test/authz/matrix.test.ts', told: 'are decided as the rules say' }
 const identity = { test: 'test/api/identity.test.ts' }
 
 function seed(bug: string, where: { file: string; find: string; replace: string }, by: { test: string; told: string }) {
@@ -220,5 +221,119 @@ export const seeds: readonly Seed[] = [
     "a file has whatever mode the user's mask leaves",
     { file: 'src/base/files.ts', find: '  await handle.chmod(mode)\n', replace: '' },
     { test: 'test/base/files.test.ts', told: 'keeps its own mode' },
+  ),
+  seed(
+    'a rule for some names holds for requests without a name',
+    {
+      file: 'src/authz/rbac/rule.ts',
+      find: 'hasResource(resources, plural, subresource) && has(names, name)',
+      replace: "hasResource(resources, plural, subresource) && (name === '' || has(names, name))",
+    },
+    access,
+  ),
+  seed(
+    'a rule for a resource holds for its sub-resources',
+    {
+      file: 'src/authz/rbac/rule.ts',
+      find: "if (subresource === '') return resources.has(plural)",
+      replace: 'if (resources.has(plural)) return true',
+    },
+    access,
+  ),
+  seed(
+    'a sub-resource of every resource is that of none',
+    { file: 'src/authz/rbac/rule.ts', find: ` || resources.has(\`*/\${subresource}\`)`, replace: '' },
+    access,
+  ),
+  seed(
+    'a rule for one group holds for all',
+    { file: 'src/authz/rbac/rule.ts', find: 'has(groups, group) && ', replace: '' },
+    access,
+  ),
+  seed(
+    'who may list may watch',
+    {
+      file: 'src/authz/rbac/rule.ts',
+      find: 'if (!has(rule.verbs, attributes.verb)) return false',
+      replace: "if (!has(rule.verbs, attributes.verb === 'watch' ? 'list' : attributes.verb)) return false",
+    },
+    access,
+  ),
+  seed(
+    'a path that is a rule holds for all below it',
+    {
+      file: 'src/authz/rbac/rule.ts',
+      find: '  return has(paths, path) || ',
+      replace: '  return has(paths, path) || (paths ?? new Set()).values().some((each) => path.startsWith(each)) || ',
+    },
+    access,
+  ),
+  seed(
+    'a RoleBinding holds in every namespace',
+    {
+      file: 'src/authz/rbac/policy.ts',
+      find: 'const bound = entry(holdings, binding.namespace, () => new Map())',
+      replace: "const bound = entry(holdings, '', () => new Map())",
+    },
+    access,
+  ),
+  seed(
+    'a Role and a ClusterRole of one name are taken for each other',
+    {
+      file: 'src/authz/rbac/policy.ts',
+      find: "return roleKey(role.kind === 'Role' ? namespace : '', role.name)",
+      replace: "return roleKey('', role.name)",
+    },
+    access,
+  ),
+  seed(
+    'only the first group of a user counts',
+    {
+      file: 'src/authz/rbac/policy.ts',
+      find: 'found === undefined && i < user.groups.length',
+      replace: 'found === undefined && i < Math.min(1, user.groups.length)',
+    },
+    access,
+  ),
+  seed(
+    'accounts of one name in two namespaces are taken for each other',
+    {
+      file: 'src/model/user.ts',
+      find: `  return \`\${accountPrefix}\${namespace}:\${name}\``,
+      replace: `  return \`\${accountPrefix}\${namespace === 'b' ? 'a' : namespace}:\${name}\``,
+    },
+    access,
+  ),
+  seed(
+    'who lists one object by its name needs the right to list all',
+    {
+      file: 'src/http/steps/authorize.ts',
+      find: 'checkPathSegment(name).length > 0 ? info : { ...info, name }',
+      replace: 'checkPathSegment(name).length > 0 ? info : info',
+    },
+    access,
+  ),
+  seed(
+    'a namespace is not looked at as something in itself',
+    {
+      file: 'src/http/steps/authorize.ts',
+      find: '? { ...info, namespace: info.name } : info',
+      replace: '? { ...info } : info',
+    },
+    access,
+  ),
+  seed(
+    'who acts as somebody else is in no group',
+    {
+      file: 'src/http/steps/impersonate.ts',
+      find: 'if (!said.some((group) => own.includes(group)))',
+      replace: 'if (!known && !said.some((group) => own.includes(group)))',
+    },
+    access,
+  ),
+  seed(
+    'rights stay when the binding is gone',
+    { file: 'src/authz/rbac/policy.ts', find: '      if (bindings?.size === 0) bound!.delete(role)\n', replace: '' },
+    { test: 'test/authz/changes.test.ts', told: 'a right that is taken away' },
   ),
 ]

@@ -59,7 +59,10 @@ test('flags that are wrong are named, with the nearest right one or what is acce
     [['--service-node-port-range=0-1'], /--service-node-port-range: "0-1" is not a range of ports/],
     [['--bind-address=localhost'], /--bind-address: "localhost" is not an IP address/],
     [['--data-dir='], /--data-dir: a directory is needed/],
-    [['--authorization-mode=Everything'], /unknown mode "Everything"; known are AlwaysAllow, AlwaysDeny/],
+    [
+      ['--authorization-mode=Everything'],
+      /unknown mode "Everything"; known are Node, RBAC, ABAC, Webhook, AlwaysAllow, AlwaysDeny/,
+    ],
     [['--authorization-mode='], /at least one mode/],
     [['--authorization-mode=constructor'], /unknown mode "constructor"/],
     [['--profile=openshift'], /unknown profile "openshift"; known are orch, kubernetes/],
