@@ -84,7 +84,7 @@ test('a change of a role is judged like a new one, by every way in', async () =>
     assert.equal((await bob.send(`${here}/roles/weak${query}`, sent)).status, 403, type)
   }
   assert.equal((await bob.put(`${here}/roles/weak`, object)).status, 403)
-  assert.equal((await admin.get(`${here}/roles/weak`)).body.rules, undefined)
+  assert.deepEqual((await admin.get(`${here}/roles/weak`)).body.rules ?? [], [])
   const label = { metadata: { labels: { a: 'b' } } }
   const finalizer = { metadata: { finalizers: ['example.com/f'] } }
   const merge = { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' } }
