@@ -22,7 +22,8 @@ const groupEnd = 4
 const fixed32 = 5
 
 const two32 = 0x1_0000_0000
-const maxDepth = 100
+/** As deep as JSON may be. */
+const maxDepth = 512
 const maxField = 0x1fff_ffff
 
 /** Reads the fields of one message in order: `next()`, then exactly one of the value methods or `skip()`. */
@@ -33,9 +34,9 @@ export class WireReader {
   // The halves of the last varint, as unsigned 32-bit numbers.
   #low = 0
   #high = 0
-  readonly #end: number
+  #end: number
+  #depth: number
   readonly #bytes: Buffer
-  readonly #depth: number
 
   constructor(bytes: Uint8Array, depth = 0) {
     if (depth > maxDepth) throw new WireError(`messages nested deeper than ${maxDepth}`)
@@ -70,6 +71,15 @@ export class WireReader {
     this.#expect(varint)
     this.#varint()
     return exact(this.#high * two32 + this.#low)
+  }
+
+  /** A signed 64-bit integer, as a bigint where a number cannot hold it exactly. */
+  integer(): number | bigint {
+    this.#expect(varint)
+    this.#varint()
+    const value = (this.#high | 0) * two32 + this.#low
+    if (Number.isSafeInteger(value)) return value
+    return BigInt.asIntN(64, (BigInt(this.#high) << 32n) | BigInt(this.#low))
   }
 
   int64Big(): bigint {
@@ -148,6 +158,30 @@ export class WireReader {
   /** A reader of the message that this field holds. */
   message(): WireReader {
     return new WireReader(this.view(), this.#depth + 1)
+  }
+
+  /**
+   * Goes into the message that this field holds, or into the values that are packed in it: until `leave`, they are all
+   * that is read. Gives what to leave with. The same as `message`, but nothing is made for it.
+   */
+  enter(): number {
+    const length = this.#length()
+    if (++this.#depth > maxDepth) throw new WireError(`messages nested deeper than ${maxDepth}`)
+    const outer = this.#end
+    this.#end = this.#at + length
+    this.wireType = varint
+    return outer
+  }
+
+  leave(outer: number): void {
+    this.#at = this.#end
+    this.#end = outer
+    this.#depth--
+  }
+
+  /** Whether everything has been read of what is being read. */
+  get atEnd(): boolean {
+    return this.#at === this.#end
   }
 
   /** Passes over the value of a field that nobody asked for. */
@@ -280,6 +314,12 @@ export class WireWriter {
     this.#at += value.length
   }
 
+  /** The head of a delimited field of so many bytes, which the caller puts after it. */
+  lengthOf(field: number, length: number): void {
+    this.#tag(field, delimited)
+    this.#writeVarint(length)
+  }
+
   string(field: number, value: string): void {
     const length = Buffer.byteLength(value)
     this.#tag(field, delimited)
@@ -309,10 +349,19 @@ export class WireWriter {
 
   /** A message within: its length goes in front once it is known, moving the body where one byte is not enough. */
   message(field: number, write: (inner: this) => void): void {
+    const start = this.begin(field)
+    write(this)
+    this.end(start)
+  }
+
+  /** Begins a message; what is written until `end` is called with what this gives is in it. */
+  begin(field: number): number {
     this.#tag(field, delimited)
     this.#reserve(1)
-    const start = ++this.#at
-    write(this)
+    return ++this.#at
+  }
+
+  end(start: number): void {
     const length = this.#at - start
     const extra = varintSize(length) - 1
     if (extra > 0) {
@@ -361,6 +410,21 @@ export class WireWriter {
     this.#buffer.copy(grown, 0, 0, this.#at)
     this.#buffer = grown
   }
+}
+
+/** How many bytes a delimited field takes, with its number (below 16) and its length. */
+export function delimitedSize(length: number): number {
+  return 1 + varintSize(length) + length
+}
+
+/** Puts the head of a delimited field (its number below 16) at this place of a buffer; gives the place after it. */
+export function putHead(buffer: Buffer, at: number, { field, length }: { field: number; length: number }): number {
+  let place = at
+  buffer[place++] = field * 8 + delimited
+  let rest = length
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) buffer[place++] = (rest % 0x80) | 0x80
+  buffer[place++] = rest
+  return place
 }
 
 function varintSize(value: number): number {

@@ -2,14 +2,18 @@
  * A change of one object as watchers see it. What a watcher gets depends on what it selects: an object that begins
  * to match is ADDED to it, one that stops matching is DELETED. Each form is encoded once and shared.
  */
+import { stringifyJson } from '../codec/json.ts'
+import type { JsonObject } from '../model/json.ts'
 import type { CachedObject } from './cached-object.ts'
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
-/** How events are written for some watchers: JSON, or later a table. The name tells forms apart. */
+/** How events are written for some watchers: as JSON, tables, Protobuf. The name tells forms apart. */
 export interface EventForm {
   readonly name: string
   encode(type: EventType, object: CachedObject): Buffer
+  /** What is told of no object: how far the watch is, as an object that has only a version, or a Status. */
+  tell(type: 'BOOKMARK' | 'ERROR', document: JsonObject): Buffer
   /** The form of all events after the first, where that one is different. */
   readonly rest?: EventForm
 }
@@ -59,6 +63,7 @@ export class CacheEvent {
 export const jsonEvents: EventForm = {
   name: 'json',
   encode: (type, object) => Buffer.concat([Buffer.from(`{"type":"${type}","object":`), object.json, closing]),
+  tell: (type, document) => Buffer.from(`{"type":"${type}","object":${stringifyJson(document)}}\n`),
 }
 
 const closing = Buffer.from('}\n')

@@ -33,6 +33,8 @@ export class KindCache {
   changedAt = 0
   /** It is not fed any more, so what it holds is of the past. */
   retired = false
+  /** How often it was loaded. What was made of its objects before the last time counts no more. */
+  loads = 0
   #events: CacheEvent[] = []
   #eventBytes = 0
   #ended = false
@@ -92,6 +94,7 @@ export class KindCache {
   /** The snapshot is complete, as of this revision, and takes the place of all there was. Watches end: there is a gap. */
   loaded({ objects, unreadable }: Load, revision: number): void {
     this.closeWatchers()
+    this.loads++
     this.#objects = objects
     this.#unreadable = unreadable
     this.#indexes.clear()

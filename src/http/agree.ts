@@ -8,6 +8,7 @@ import type { Resource } from '../registry/resource.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
 import { openView, projectedEvents, projectedForm, type View, type Viewed, viewNames } from './projections.ts'
+import { protobufEvents, protobufOf } from './protobuf-form.ts'
 
 /** The form of objects, lists and errors. Throws 406 when the client accepts none that there is. */
 export function agreeOnForm(exchange: Exchange, resource: Viewed): void {
@@ -17,6 +18,8 @@ export function agreeOnForm(exchange: Exchange, resource: Viewed): void {
 /** The form of the events of a watch. Throws 406 when the client accepts none that can be streamed. */
 export function agreeOnEvents(exchange: Exchange, resource: Resource): EventForm {
   const view = agree(exchange, resource, true)
+  const { shared } = exchange.form
+  if (shared !== undefined) return protobufEvents(resource, shared)
   return view === undefined ? eventsOf(resource) : projectedEvents(view)
 }
 
@@ -27,7 +30,9 @@ function agree<T extends Viewed>(exchange: Exchange, resource: T, watch: boolean
   const { headers, info } = exchange
   const { query } = info
   const views = info.resource && info.subresource !== '' ? viewsOfSubresource : viewNames
-  const { form, projection } = negotiate({ headers, query, watch, vendor: resource.vendor }, views)
+  const { vendor, hasProtobuf } = resource
+  const protobuf = hasProtobuf ? () => protobufOf(resource) : undefined
+  const { form, projection } = negotiate({ headers, query, watch, vendor, protobuf }, views)
   const view = projection && openView(resource, projection, query)
   exchange.form = view === undefined ? form : projectedForm(form, view)
   exchange.agreed = true

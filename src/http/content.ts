@@ -1,13 +1,21 @@
-/** From a request's body to a JSON value, by its content type. */
+/** From a request's body to a JSON value, by its content type: JSON, YAML, or Protobuf where there is such a form. */
+import { WireError } from '../base/protobuf-wire.ts'
 import { shorten } from '../base/shorten.ts'
 import { largeDocument } from '../codec/aside.ts'
 import { type ParsedJson, parseSteps } from '../codec/json.ts'
-import { ApiError, unsupportedMediaType } from '../model/api-error.ts'
+import { type DocumentType, open } from '../codec/protobuf/envelope.ts'
+import { readSteps } from '../codec/protobuf/read.ts'
+import { ApiError, badRequest, unsupportedMediaType } from '../model/api-error.ts'
+import type { ObjectSchema } from '../schema/schema.ts'
 import { maxBodyBytes, readBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
+import { type Offering, offered } from './negotiate.ts'
 
-/** The forms of objects in a request's body. */
-export const accepted = ['application/json', 'application/yaml']
+/** What a body is read as. */
+export interface BodyType extends Offering {
+  /** The type of a message whose envelope says this; throws where it is not what is wanted. */
+  readonly schemaOf: (sent: DocumentType) => ObjectSchema
+}
 
 /** The media type of the body without parameters, as it was sent; '' when none is named. */
 export function mediaType(exchange: Exchange): string {
@@ -26,38 +34,53 @@ function refuseCharset(parameter: string): void {
   throw unsupportedMediaType(`charset ${JSON.stringify(shorten(charset, 50))} is not accepted: send UTF-8`)
 }
 
-/** The body of a write: JSON or YAML. */
-export async function readContent(exchange: Exchange): Promise<ParsedJson> {
-  assertReadable(exchange)
+/** The body of a write. */
+export async function readContent(exchange: Exchange, type: BodyType): Promise<ParsedJson> {
+  assertReadable(exchange, type)
   const bytes = await readBody(exchange)
   exchange.pace.begin()
-  return await parseContent(exchange, bytes)
+  return await parseContent(exchange, type, bytes)
 }
 
 /**
  * The body where one may be left out; undefined when it is empty. The content type of an empty body does not matter.
  */
-export async function readOptionalContent(exchange: Exchange): Promise<ParsedJson | undefined> {
+export async function readOptionalContent(exchange: Exchange, type: BodyType): Promise<ParsedJson | undefined> {
   const bytes = await readBody(exchange)
   if (bytes.length === 0) return undefined
-  assertReadable(exchange)
+  assertReadable(exchange, type)
   exchange.pace.begin()
-  return await parseContent(exchange, bytes)
+  return await parseContent(exchange, type, bytes)
 }
 
 /** Throws 415 unless the body is said to be in one of the forms that can be read. */
-export function assertReadable(exchange: Exchange): void {
-  const type = mediaType(exchange).toLowerCase() || 'application/json'
+export function assertReadable(exchange: Exchange, offering: Offering): void {
+  const type = mediaType(exchange).toLowerCase()
+  if (type === '' || type === 'application/json') return
+  const accepted = offered(offering)
   if (!accepted.includes(type))
     throw unsupportedMediaType(
       `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
     )
 }
 
-function parseContent(exchange: Exchange, bytes: Buffer): Promise<ParsedJson> {
-  return mediaType(exchange).toLowerCase() === 'application/yaml'
-    ? readYaml(exchange, bytes)
-    : exchange.pace.run(parseSteps(bytes))
+function parseContent(exchange: Exchange, type: BodyType, bytes: Buffer): Promise<ParsedJson> {
+  const sent = mediaType(exchange).toLowerCase()
+  if (sent === 'application/yaml') return readYaml(exchange, bytes)
+  if (sent === type.vendor.protobufMediaType) return exchange.pace.run(readProtobuf(type, bytes))
+  return exchange.pace.run(parseSteps(bytes))
+}
+
+/** In Protobuf nothing is unknown or said twice: what is not known is passed over, and the last of a field counts. */
+function* readProtobuf({ schemaOf }: BodyType, bytes: Buffer): Generator<void, ParsedJson> {
+  try {
+    const { apiVersion, kind, message } = open(bytes)
+    const value = yield* readSteps(schemaOf({ apiVersion, kind }), message)
+    return { value: Object.assign(value, { apiVersion, kind }), duplicates: [] }
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error
+    throw badRequest(`the body is not valid Protobuf: ${shorten(error.message, 500)}`, { cause: error })
+  }
 }
 
 /** YAML. Much of it is JSON, and is then parsed as JSON. The YAML parser is loaded on first use. */

@@ -6,7 +6,7 @@ import { type JudgedDeleteOptions, judgeDeleteOptions, type SentDeleteOptions } 
 import type { Resource } from '../registry/resource.ts'
 import { decode } from '../schema/decode.ts'
 import { deleteOptions } from '../schema/meta-types.ts'
-import { readOptionalContent } from './content.ts'
+import { type BodyType, readOptionalContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { wholeNumber } from './query.ts'
 import { isTrue } from './request-info.ts'
@@ -18,17 +18,32 @@ export interface ReadDeleteOptions extends JudgedDeleteOptions {
 
 export async function readDeleteOptions(exchange: Exchange, resource: Resource): Promise<ReadDeleteOptions> {
   const { query } = exchange.info
-  const body = await readOptionalContent(exchange)
+  const body = await readOptionalContent(exchange, bodyTypeOf(resource))
   const sent = body === undefined ? fromQuery(query) : decodeOptions(body.value ?? {})
   const judged = judgeDeleteOptions(sent, resource, query.getAll('dryRun'))
   return { ...judged, waits: sent.orphanDependents === false }
 }
 
+function bodyTypeOf({ vendor, hasProtobuf }: Resource): BodyType {
+  return {
+    vendor,
+    hasProtobuf,
+    schemaOf: ({ kind }) => {
+      assertKind(kind)
+      return deleteOptions
+    },
+  }
+}
+
 function decodeOptions(value: Json): SentDeleteOptions {
   const sent = decode(deleteOptions, value).value as SentDeleteOptions
-  if (sent.kind !== undefined && sent.kind !== 'DeleteOptions')
-    throw badRequest(`the body of a delete is a DeleteOptions, not a ${shorten(sent.kind, 50)}`)
+  assertKind(sent.kind ?? '')
   return sent
+}
+
+function assertKind(kind: string): void {
+  if (kind !== '' && kind !== 'DeleteOptions')
+    throw badRequest(`the body of a delete is a DeleteOptions, not a ${shorten(kind, 50)}`)
 }
 
 function fromQuery(query: URLSearchParams): SentDeleteOptions {

@@ -15,6 +15,7 @@ import type { PathHandler } from './dispatch.ts'
 import { notAllowed } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiate } from './negotiate.ts'
+import { protobufDiscovery } from './protobuf-form.ts'
 import type { PathInfo } from './request-info.ts'
 import { sendBytes, sendPageNotFound } from './responses.ts'
 
@@ -77,7 +78,10 @@ async function sendDocument(
   vendor: Vendor,
 ): Promise<void> {
   if (info.verb !== 'get') throw notAllowed()
-  exchange.form = negotiate({ headers: exchange.headers, query: info.query, watch: false, vendor }, []).form
+  exchange.form = negotiate(
+    { headers: exchange.headers, query: info.query, watch: false, vendor, protobuf: () => protobufDiscovery(vendor) },
+    [],
+  ).form
   exchange.setHeader('etag', etag)
   if (exchange.headers.all('if-none-match').includes(etag)) exchange.send(304, exchange.form.mediaType, Buffer.alloc(0))
   else await sendBytes(exchange, 200, json)

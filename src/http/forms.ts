@@ -4,11 +4,15 @@
  */
 import { type Aside, largeDocument } from '../codec/aside.ts'
 import { parseOwnJson, stringifyJson } from '../codec/json.ts'
+import type { DocumentType } from '../codec/protobuf/envelope.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
+import type { ObjectSchema } from '../schema/schema.ts'
 
 export interface Form {
   readonly mediaType: string
+  /** What a stream of events in this form is called; undefined: there is none. */
+  readonly streamType: string | undefined
   /**
    * From compact JSON to this form; undefined when that is the form. Loads what it needs on first use. Large documents
    * are converted in another thread, where there is one.
@@ -18,6 +22,23 @@ export interface Form {
   readonly openList: (list: JsonObject, member: string) => Promise<ListText>
   /** What is shown in place of objects and lists; undefined: they themselves. */
   readonly view: ListView | undefined
+  /** Where stored objects are written from messages that all readers share, and not from their JSON. */
+  readonly shared: SharedForm | undefined
+}
+
+/** What is shown of stored objects whose messages are shared. */
+export interface SharedForm {
+  /** One object; undefined where only lists are shown. */
+  readonly one: MessageType | undefined
+  /** A list; undefined where only single objects are shown. */
+  readonly list: MessageType | undefined
+  /** Whether the whole object is shown, else its metadata. */
+  readonly whole: boolean
+}
+
+export interface MessageType {
+  readonly type: DocumentType
+  readonly schema: ObjectSchema
 }
 
 /** The text of a list, around its items. */
@@ -36,6 +57,7 @@ export interface ListView {
 
 export const jsonForm: Form = {
   mediaType: 'application/json',
+  streamType: 'application/json',
   encode: undefined,
   openList: async (list, member) => ({
     ...around(stringifyJson(list), `"${member}":[]`, { open: `"${member}":[`, close: ']' }),
@@ -43,11 +65,13 @@ export const jsonForm: Form = {
     item: stringifyJson,
   }),
   view: undefined,
+  shared: undefined,
 }
 
 /** Indented, for people. */
 export const prettyForm: Form = {
   mediaType: 'application/json',
+  streamType: undefined,
   encode: async (json, aside) => {
     if (aside !== undefined && json.length > largeDocument) return await aside.write('indent', json)
     const { indentJson } = await import('../codec/indent-json.ts')
@@ -63,10 +87,12 @@ export const prettyForm: Form = {
     }
   },
   view: undefined,
+  shared: undefined,
 }
 
 export const yamlForm: Form = {
   mediaType: 'application/yaml',
+  streamType: undefined,
   encode: async (json, aside) => {
     if (aside !== undefined && json.length > largeDocument) return await aside.write('write YAML', json)
     const { stringifyYaml } = await import('../codec/write-yaml.ts')
@@ -82,6 +108,7 @@ export const yamlForm: Form = {
     }
   },
   view: undefined,
+  shared: undefined,
 }
 
 /** Parts a text where the empty array stands. Nothing in a list beside its items can look like it. */

@@ -4,6 +4,7 @@ import type { Vendor } from '../model/vendor.ts'
 import { type Form, jsonForm, prettyForm, yamlForm } from './forms.ts'
 import type { RequestHeaders } from './headers.ts'
 import { findProjection, type Projection, type ViewName, viewNames } from './projections.ts'
+import { protobufStatus } from './protobuf-form.ts'
 
 interface Clause {
   readonly type: string
@@ -11,17 +12,37 @@ interface Clause {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** The forms of objects and lists. */
-export const offered = ['application/json', 'application/yaml']
-const streamed = ['application/json;stream=watch']
+const json = 'application/json'
+const yaml = 'application/yaml'
+
+/** Of whose forms is told: there are types that have no Protobuf form. */
+export interface Offering {
+  readonly vendor: Vendor
+  readonly hasProtobuf: boolean
+}
+
+/** The forms of objects and lists, in answers as in bodies. */
+export function offered({ vendor, hasProtobuf }: Offering): string[] {
+  return hasProtobuf ? [json, yaml, vendor.protobufMediaType] : [json, yaml]
+}
+
+/** The forms of a watch. */
+export function streamed(offering: Offering): string[] {
+  return offered(offering)
+    .filter((type) => type !== yaml)
+    .map((type) => `${type};stream=watch`)
+}
+
 const maxClauses = 100
 
 export interface Asked {
   readonly vendor: Vendor
   readonly headers: RequestHeaders
   readonly query: URLSearchParams
-  /** A watch is a stream of JSON documents; it has no YAML form. */
+  /** A watch is a stream of documents; it has no YAML form. */
   readonly watch: boolean
+  /** The Protobuf form of what is asked for, if it has one. */
+  readonly protobuf: (() => Form) | undefined
 }
 
 export interface Agreed {
@@ -39,17 +60,29 @@ export function negotiate(asked: Asked, views: readonly ViewName[]): Agreed {
   const clauses = clausesOf(accept)
   let matched = false
   for (const clause of clauses) {
-    const type = offered.find((candidate) => covers(clause.type, candidate))
+    const type = typeOf(clause, asked)
     if (type === undefined) continue
     matched = true
     const projection = projectionOf(clause, views)
     if (projection === undefined && asksForView(clause)) continue
     const form = isServed(clause, type, views.length > 0) ? formOf(type, clause, asked) : undefined
-    if (form !== undefined) return { form, projection }
+    // A table has no Protobuf form.
+    if (form !== undefined && !(type === asked.vendor.protobufMediaType && projection?.as === 'Table'))
+      return { form, projection }
   }
-  throw matched || views.length === 0
-    ? notAcceptable(asked.watch ? streamed : offered)
-    : new ApiError(406, 'NotAcceptable', '406: Not Acceptable', {})
+  throw matched || views.length === 0 ? notServed(asked) : new ApiError(406, 'NotAcceptable', '406: Not Acceptable', {})
+}
+
+/** The first of our types that a clause covers. */
+function typeOf({ type }: Clause, { vendor: { protobufMediaType }, protobuf }: Asked): string | undefined {
+  if (covers(type, json)) return json
+  if (covers(type, yaml)) return yaml
+  return protobuf !== undefined && covers(type, protobufMediaType) ? protobufMediaType : undefined
+}
+
+function notServed({ watch, vendor, protobuf }: Asked): ApiError {
+  const offering = { vendor, hasProtobuf: protobuf !== undefined }
+  return notAcceptable(watch ? streamed(offering) : offered(offering))
 }
 
 /** The best of these types for the client, the first if it has no wish. Throws 406 when none will do. */
@@ -64,9 +97,9 @@ export function chooseType(headers: RequestHeaders, types: readonly string[]): s
 }
 
 /** The form for errors: what the client accepts, or JSON whatever it accepts. */
-export function preferredForm(asked: Asked): Form {
+export function preferredForm(asked: Omit<Asked, 'protobuf'>): Form {
   try {
-    return negotiate(asked, viewNames).form
+    return negotiate({ ...asked, protobuf: () => protobufStatus(asked.vendor) }, viewNames).form
   } catch (error) {
     if (error instanceof ApiError) return jsonForm
     throw error
@@ -88,12 +121,13 @@ function asksForView({ parameters }: Clause): boolean {
 /** Whether the rest of a clause can be served: a stream of events, and resources in a version of the server. */
 function isServed({ parameters }: Clause, type: string, isResource: boolean): boolean {
   const { stream, sv } = { stream: parameters.get('stream'), sv: parameters.get('sv') }
-  const streams = stream === undefined || (stream === 'watch' && type !== 'application/yaml')
+  const streams = stream === undefined || (stream === 'watch' && type !== yaml)
   return streams && (sv === undefined || (isResource && sv === 'v1'))
 }
 
 function formOf(type: string, clause: Clause, asked: Asked): Form | undefined {
-  if (type === 'application/yaml') return asked.watch ? undefined : yamlForm
+  if (type === yaml) return asked.watch ? undefined : yamlForm
+  if (type !== json) return asked.protobuf?.()
   return !asked.watch && isPretty(clause, asked) ? prettyForm : jsonForm
 }
 

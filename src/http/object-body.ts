@@ -4,6 +4,7 @@
  * of or ignored, as `fieldValidation` says.
  */
 import { shorten } from '../base/shorten.ts'
+import type { DocumentType } from '../codec/protobuf/envelope.ts'
 import { invalidPatch, patchFault } from '../merge/patch-faults.ts'
 import { badRequest, invalidObject } from '../model/api-error.ts'
 import { invalid, maxTold } from '../model/field-error.ts'
@@ -11,7 +12,7 @@ import { isObject, type Json, type JsonObject, own, typeName } from '../model/js
 import type { ApiObject } from '../model/object.ts'
 import type { Served } from '../registry/served.ts'
 import { type Completed, completeSteps } from '../schema/complete.ts'
-import { readContent } from './content.ts'
+import { type BodyType, readContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { fieldValidation } from './write-options.ts'
 
@@ -21,7 +22,7 @@ export async function readObjectBody(
   preferred: Served,
   others: readonly Served[] = [],
 ): Promise<ApiObject> {
-  const { value, duplicates } = await readContent(exchange)
+  const { value, duplicates } = await readContent(exchange, bodyTypeOf(preferred, others))
   await exchange.pace.rest()
   const resource = others.find((other) => isOfKind(other, value ?? {})) ?? preferred
   const completed = await exchange.pace.run(completeSteps(resource, withType(resource, value ?? {})))
@@ -61,17 +62,32 @@ function accept(exchange: Exchange, { object, ownersRepeated }: Completed): ApiO
   return object
 }
 
+/** In Protobuf the envelope says what the body is: nothing in it is read as another type. */
+function bodyTypeOf(preferred: Served, others: readonly Served[]): BodyType {
+  const { vendor, hasProtobuf } = preferred
+  const schemaOf = (sent: DocumentType) => {
+    const resource = others.find((other) => isOfKind(other, { ...sent })) ?? preferred
+    assertSaid(resource, { ...sent })
+    return resource.kind.schema
+  }
+  return { vendor, hasProtobuf, schemaOf }
+}
+
 /** The body must be of the kind that the path names; where it does not say, the path decides. */
 function withType(resource: Served, value: Json): JsonObject {
   if (!isObject(value)) throw badRequest('the body must be a JSON object')
   const wanted = { apiVersion: resource.apiVersion, kind: resource.kind.kind }
-  const said = {
-    apiVersion: typeText(value, 'apiVersion') || wanted.apiVersion,
-    kind: typeText(value, 'kind') || wanted.kind,
-  }
-  if (!isOfKind(resource, said)) throw otherKind(resource, Object.assign(value, said))
+  assertSaid(resource, value)
   // The body is nobody else's, and a copy of one with very many fields would take long.
   return Object.assign(value, wanted)
+}
+
+function assertSaid(resource: Served, value: JsonObject): void {
+  const said = {
+    apiVersion: typeText(value, 'apiVersion') || resource.apiVersion,
+    kind: typeText(value, 'kind') || resource.kind.kind,
+  }
+  if (!isOfKind(resource, said)) throw otherKind(resource, Object.assign(value, said))
 }
 
 /** What is applied must say its kind itself; its version is looked at where it is merged. */

@@ -5,7 +5,7 @@
 
 import { shorten } from '../base/shorten.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
-import type { EventForm, EventType } from '../cache/event.ts'
+import { type EventForm, type EventType, jsonEvents } from '../cache/event.ts'
 import { parseOwnJson, stringifyJson } from '../codec/json.ts'
 import { ApiError, badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
@@ -17,6 +17,7 @@ import type { Virtual } from '../registry/served.ts'
 import { type Column, defaultColumns } from '../schema/columns.ts'
 import { inStoredForm } from '../schema/complete.ts'
 import type { Form } from './forms.ts'
+import { partialObjects } from './protobuf-form.ts'
 
 export const viewNames = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const
 
@@ -65,6 +66,7 @@ export function openView<T extends Viewed>(resource: T, projection: Projection, 
 export function projectedForm(form: Form, view: View): Form {
   return {
     mediaType: form.mediaType,
+    streamType: form.streamType,
     encode: async (json, aside) => {
       const value = parseOwnJson(json)
       const projected =
@@ -73,6 +75,7 @@ export function projectedForm(form: Form, view: View): Form {
     },
     openList: form.openList,
     view: { list: (list) => projectList(view, list), item: (object) => projectItem(view, object) },
+    shared: form.shared && partialObjects(view.projection.as, metaVersion(view), view.projection.version),
   }
 }
 
@@ -173,7 +176,7 @@ export function projectedEvents(view: View<Resource>): EventForm {
 function eventForm(name: string, show: (object: CachedObject) => JsonObject): EventForm {
   const encode = (type: EventType, object: CachedObject) =>
     Buffer.from(`{"type":"${type}","object":${stringifyJson(show(object))}}\n`)
-  return { name, encode }
+  return { name, encode, tell: jsonEvents.tell }
 }
 
 function viewOf(view: View, object: ApiObject, withColumns: boolean): JsonObject {

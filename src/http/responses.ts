@@ -35,17 +35,17 @@ async function sendTurned(exchange: Exchange, code: number, json: Buffer): Promi
   await sendEncoded(exchange, code, form.encode === undefined ? json : await form.encode(json, exchange.aside))
 }
 
-/** An answer that is written in its form already. */
-async function sendEncoded(exchange: Exchange, code: number, body: Buffer): Promise<void> {
-  const { form } = exchange
-  if (!wantsGzip(exchange, body.length)) {
-    exchange.send(code, form.mediaType, body)
-    return
-  }
-  // In the thread pool, off the event loop.
+/** An answer that is written in its form already: at once, where it need not be compressed. */
+export function sendEncoded(exchange: Exchange, code: number, body: Buffer): void | Promise<void> {
+  if (wantsGzip(exchange, body.length)) return sendCompressed(exchange, code, body)
+  exchange.send(code, exchange.form.mediaType, body)
+}
+
+/** In the thread pool, off the event loop. */
+async function sendCompressed(exchange: Exchange, code: number, body: Buffer): Promise<void> {
   const compressed = await gzipAsync(body, gzipOptions)
   markGzip(exchange)
-  exchange.send(code, form.mediaType, compressed)
+  exchange.send(code, exchange.form.mediaType, compressed)
 }
 
 /** Plain text, for what people read. */

@@ -38,7 +38,7 @@ export function eventsOf(resource: Resource): EventForm {
   if (isAsStored(resource)) return jsonEvents
   const encode = (type: EventType, { json }: CachedObject) =>
     Buffer.concat([Buffer.from(`{"type":"${type}","object":`), jsonOf(resource, json), closing])
-  return { name: `json ${formOf(resource)}`, encode }
+  return { name: `json ${formOf(resource)}`, encode, tell: jsonEvents.tell }
 }
 
 const closing = Buffer.from('}\n')

@@ -8,7 +8,7 @@
 import { Pace } from '../base/pace.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import { badRequest, noSuchPath } from '../model/api-error.ts'
-import { parseVersion } from '../model/resource-version.ts'
+import { formatVersion, parseVersion } from '../model/resource-version.ts'
 import { findObjects } from './find.ts'
 import { type HistoryPage, listAll, listPage } from './list-history.ts'
 import { type Resource, readMostRecent } from './resource.ts'
@@ -57,6 +57,51 @@ export async function list(resource: Resource, query: ListQuery): Promise<ListPa
 export async function* slicesOf({ objects, rest }: ListPage): AsyncGenerator<readonly CachedObject[]> {
   yield objects
   if (rest !== undefined) yield* rest
+}
+
+/**
+ * The same for those who go through them twice, one time after the other. Objects of the cache are remembered from the
+ * first time; those that come from the store's history would take memory without a bound, and are read again.
+ */
+export function slicesTwice(
+  resource: Resource,
+  query: ListQuery,
+  page: ListPage,
+): () => AsyncIterable<readonly CachedObject[]> {
+  if (page.rest === undefined) return () => slicesOf(page)
+  const seen: (readonly CachedObject[])[] = []
+  let times = 0
+  return () => {
+    if (times++ === 0) return page.close === undefined ? remembering(slicesOf(page), seen) : slicesOf(page)
+    return page.close === undefined ? eachOf(seen) : listAgain(resource, query, page.revision)
+  }
+}
+
+async function* remembering<T>(slices: AsyncIterable<T>, seen: T[]): AsyncGenerator<T> {
+  for await (const slice of slices) {
+    seen.push(slice)
+    yield slice
+  }
+}
+
+async function* eachOf<T>(slices: readonly T[]): AsyncGenerator<T> {
+  yield* slices
+}
+
+/** The same list once more, at the very revision. */
+async function* listAgain(
+  resource: Resource,
+  query: ListQuery,
+  revision: number,
+): AsyncGenerator<readonly CachedObject[]> {
+  const version =
+    query.continueToken === '' ? { resourceVersion: formatVersion(revision), match: 'Exact' as const } : {}
+  const page = await list(resource, { ...query, ...version })
+  try {
+    yield* slicesOf(page)
+  } finally {
+    page.close?.()
+  }
 }
 
 async function chooseState(resource: Resource, query: ListQuery): Promise<At> {

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../base/clock.ts'
 import type { Caches } from '../cache/caches.ts'
+import { FormRoom, KeptForms } from '../cache/kept-forms.ts'
 import type { KindCache } from '../cache/kind-cache.ts'
 import type { Selectable } from '../codec/stored.ts'
 import { type ApiError, notFound, serviceUnavailable, unreadable } from '../model/api-error.ts'
@@ -42,6 +43,8 @@ export interface RegistryParts {
 export interface Resource extends Served, RegistryParts {
   readonly endpoint: undefined
   readonly cache: KindCache
+  /** The Protobuf messages of the objects in this version, those that were asked for. */
+  readonly messages: KeptForms
   /** Who may write to an object now. */
   readonly turns: Turns
   /** The present time as objects carry it. */
@@ -67,7 +70,8 @@ export function serveKinds(
   endpoints: readonly Endpoint[] = [],
 ): ServedType[] {
   const stored = kinds.filter((kind) => kind.conversion === undefined && !kind.life.virtual)
-  const resources = stored.flatMap((kind) => serveVersions(kind, kinds, { parts, endpoints }))
+  const room = new FormRoom()
+  const resources = stored.flatMap((kind) => serveVersions(kind, kinds, { parts, endpoints, room }))
   return kinds.map((kind) => {
     const resource = kind.life.virtual
       ? serveVirtual(kind, parts, endpoints)
@@ -86,6 +90,8 @@ function serveVirtual(kind: Kind, parts: RegistryParts, endpoints: readonly Endp
 interface Serving {
   readonly parts: RegistryParts
   readonly endpoints?: readonly Endpoint[]
+  /** Where messages are kept; kinds that users define have none. */
+  readonly room?: FormRoom
 }
 
 /** The stored version of a kind, and all others of it that are among `kinds`. */
@@ -97,7 +103,10 @@ function serveVersions(kind: Kind, kinds: readonly Kind[], serving: Serving): Re
  * All versions of one kind: they share cache and keys. Those with a conversion are versions of the first; those that a
  * user defined have none, as each reads whatever is stored.
  */
-export function serveTogether(kinds: readonly [Kind, ...Kind[]], { parts, endpoints = [] }: Serving): Resource[] {
+export function serveTogether(
+  kinds: readonly [Kind, ...Kind[]],
+  { parts, endpoints = [], room = new FormRoom() }: Serving,
+): Resource[] {
   const [{ group, plural }] = kinds
   const versions: Resource[] = []
   const shared = {
@@ -109,16 +118,17 @@ export function serveTogether(kinds: readonly [Kind, ...Kind[]], { parts, endpoi
   }
   const serve = (version: Kind, stored: Resource | undefined): Resource => {
     const views = new Map<string, Resource>()
-    const own = { ...serveKind(version, parts, endpoints), ...shared, endpoint: undefined, stored, views }
+    const messages = new KeptForms(room)
+    const own = { ...serveKind(version, parts, endpoints), ...shared, messages, endpoint: undefined, stored, views }
     for (const [name, { as }] of Object.entries(version.views.subresources ?? {}))
-      if (as !== undefined) views.set(name, showAs(as, stored ?? own))
+      if (as !== undefined) views.set(name, showAs(as, stored ?? own, new KeptForms(room)))
     return own
   }
   for (const kind of kinds) versions.push(serve(kind, kind.conversion === undefined ? undefined : versions[0]))
   return versions
 }
 
-function showAs({ kind, read, write }: ShownAs<ApiObject>, stored: Resource): Resource {
+function showAs({ kind, read, write }: ShownAs<ApiObject>, stored: Resource, messages: KeptForms): Resource {
   const conversion = {
     stored: stored.kind,
     fromStored: (object: ApiObject) => read(object),
@@ -129,7 +139,7 @@ function showAs({ kind, read, write }: ShownAs<ApiObject>, stored: Resource): Re
     },
   }
   const shown = serveKind({ ...kind, conversion }, stored, [])
-  return { ...stored, ...shown, plural: stored.plural, group: stored.group, endpoint: undefined, stored }
+  return { ...stored, ...shown, messages, plural: stored.plural, group: stored.group, endpoint: undefined, stored }
 }
 
 /** Formats each second once, however many writes it has. */

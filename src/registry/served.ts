@@ -20,6 +20,8 @@ export interface Served {
   readonly group: string
   readonly plural: string
   readonly apiVersion: string
+  /** Whether there is a Protobuf form: kinds that somebody else defined have none. */
+  readonly hasProtobuf: boolean
   readonly verbs: readonly Verb[]
   readonly subresources: ReadonlyMap<string, ServedSubresource>
   readonly context: RuleContext
@@ -60,6 +62,7 @@ export function serveKind(kind: Kind, { vendor, gates }: ServingFor, endpoints: 
     group: groupName(vendor, kind.group),
     plural: kind.plural,
     apiVersion,
+    hasProtobuf: !kind.group.endsWith('.'),
     verbs: kind.life.verbs ?? allVerbs,
     subresources: new Map([...viewsOf(kind), ...actionsOf(own)]),
     context: { vendor, subresource: '', ...(gates && { gates }), through: `${kind.group}/${kind.version}` },

@@ -180,7 +180,7 @@ const apiResource = s.object(
     group: field(8, s.string(), { doc: 'The group of its kind, where that is another one.' }),
     version: field(9, s.string(), { doc: 'The version of its kind, where that is another one.' }),
     kind: field(3, s.string(), { zero: 'write', doc: 'The kind of its objects.' }),
-    verbs: field(4, s.list(s.string()), { zero: 'write', doc: 'What can be done with it.' }),
+    verbs: field(4, s.list(s.string(), { wrapped: true }), { zero: 'write', doc: 'What can be done with it.' }),
     shortNames: field(5, s.list(s.string()), { doc: 'Short forms of its name for the command line.' }),
     categories: field(7, s.list(s.string()), { doc: 'Names that stand for several resource types, such as `all`.' }),
     storageVersionHash: field(10, s.string(), { doc: 'Tells by change that objects are stored in another version.' }),

@@ -126,6 +126,8 @@ export interface ListSchema<T = unknown> extends Typed<T> {
   /** How a strategic merge patch sees it: replaced, or merged by `mergeKey` (scalars: by value). */
   readonly patch?: 'merge' | 'replace'
   readonly mergeKey?: string
+  /** In Protobuf a message whose field 1 are the elements. So is every list in a map, which needs no word. */
+  readonly wrapped?: boolean
   /** Published, so that clients who merge say in a patch which keys of an element are left, and drop all others. */
   readonly retainKeys?: boolean
 }
@@ -218,7 +220,7 @@ export function inlined<F extends Fields>(within: number, fields: F): F {
 }
 
 type ListOptions =
-  | { list?: 'atomic' | 'set'; unique?: boolean; patch?: 'merge' }
+  | { list?: 'atomic' | 'set'; unique?: boolean; patch?: 'merge'; wrapped?: boolean }
   | { list: 'map'; keys: readonly string[]; unique?: boolean; patch?: 'merge'; mergeKey?: string; retainKeys?: boolean }
 
 export const s = {

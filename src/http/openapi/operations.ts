@@ -9,8 +9,7 @@ import type { Served, ServedSubresource } from '../../registry/served.ts'
 import type { Kind } from '../../schema/kind.ts'
 import { deleteOptions, listOf, patch, status, watchEvent } from '../../schema/meta-types.ts'
 import { type Schema, s } from '../../schema/schema.ts'
-import { accepted } from '../content.ts'
-import { offered } from '../negotiate.ts'
+import { offered, streamed } from '../negotiate.ts'
 import { patchTypes } from '../verbs/patch.ts'
 import { type GroupVersion, homeOf } from './group-version.ts'
 import { type PathName, type QueryName, queryOf } from './parameters.ts'
@@ -45,8 +44,6 @@ export interface Path {
 export function* versionPaths(groupVersion: GroupVersion): Generator<Path> {
   for (const served of groupVersion.types) yield* typePaths(groupVersion, served)
 }
-
-const streams = ['application/json;stream=watch']
 
 /** The paths of one type: its collections, its objects, their sub-resources, and the older paths of watches. */
 function typePaths(groupVersion: GroupVersion, served: Served): Path[] {
@@ -177,24 +174,26 @@ type Operations = ReturnType<typeof operationsOf>
 function operationsOf(served: Served) {
   const { vendor, kind, verbs } = served
   const group = groupName(vendor, kind.group)
-  const shared = { kind: { group, version: kind.version, kind: kind.kind }, produces: offered }
+  const forms = { whole: offered(served), streams: streamed(served) }
+  const shared = { kind: { group, version: kind.version, kind: kind.kind }, produces: forms.whole }
   const make = (verb: Verb, operation: Draft) => (id: string) =>
     verbs.includes(verb) ? { ...shared, ...operation, id } : undefined
   const noun = `${/^[AEIOU]/.test(kind.kind) ? 'an' : 'a'} ${kind.kind}`
-  const words = { noun, all: `objects of kind ${kind.kind}` }
+  const words = { noun, all: `objects of kind ${kind.kind}`, forms }
   return { ...readings(kind, words, make), ...writings(kind, words, make), ...deletions(kind, words, make) }
 }
 
 type Draft = Omit<Operation, 'id' | 'kind' | 'produces'> & Partial<Operation>
 type Make = (verb: Verb, operation: Draft) => (id: string) => Operation | undefined
 
-/** What the descriptions call one object, and all of them. */
+/** What the descriptions call one object, and all of them; and their forms, which are read and written alike. */
 interface Words {
   readonly noun: string
   readonly all: string
+  readonly forms: { readonly whole: readonly string[]; readonly streams: readonly string[] }
 }
 
-function readings(kind: Kind, { noun, all }: Words, make: Make) {
+function readings(kind: Kind, { noun, all, forms: { whole, streams } }: Words, make: Make) {
   return {
     read: make('get', {
       method: 'get',
@@ -209,7 +208,7 @@ function readings(kind: Kind, { noun, all }: Words, make: Make) {
       doc: `Lists or watches ${all}.`,
       query: queryOf.list,
       answers: answers(listOf(kind), [200]),
-      produces: [...offered, ...streams],
+      produces: [...whole, ...streams],
     }),
     watchOne: make('watch', {
       method: 'get',
@@ -230,8 +229,8 @@ function readings(kind: Kind, { noun, all }: Words, make: Make) {
   }
 }
 
-function writings({ schema }: Kind, { noun }: Words, make: Make) {
-  const object = { schema, required: true, types: accepted }
+function writings({ schema }: Kind, { noun, forms }: Words, make: Make) {
+  const object = { schema, required: true, types: forms.whole }
   return {
     create: make('create', {
       method: 'post',
@@ -260,8 +259,8 @@ function writings({ schema }: Kind, { noun }: Words, make: Make) {
   }
 }
 
-function deletions({ schema, life }: Kind, { noun, all }: Words, make: Make) {
-  const options = { schema: deleteOptions, required: false, types: accepted }
+function deletions({ schema, life }: Kind, { noun, all, forms }: Words, make: Make) {
+  const options = { schema: deleteOptions, required: false, types: forms.whole }
   return {
     remove: make('delete', {
       method: 'delete',

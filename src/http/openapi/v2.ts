@@ -17,15 +17,15 @@ export function partsV2(described: Described): Parts {
       securityDefinitions: { BearerToken: bearerToken },
       security: [{ BearerToken: [] }],
     },
-    paths: writePaths(allPaths(versions), { definitions, writeOperation, pathParameter }),
+    paths: writePaths(allPaths(described, versions), { definitions, writeOperation, pathParameter }),
     types: writeTypes(definitions, versions),
   }
 }
 
-function* allPaths(versions: readonly GroupVersion[]): Generator<Path> {
-  yield* discoveryPaths(versions)
+function* allPaths({ vendor }: Described, versions: readonly GroupVersion[]): Generator<Path> {
+  yield* discoveryPaths(vendor, versions)
   for (const version of versions) {
-    yield versionPath(version)
+    yield versionPath(vendor, version)
     yield* versionPaths(version)
   }
 }

@@ -15,13 +15,13 @@ export function partsV3(described: Described, version: GroupVersion): Parts {
       info: { title: 'orch', version: described.version },
       security: [{ BearerToken: [] }],
     },
-    paths: writePaths(allPaths(version), { definitions, writeOperation, pathParameter }),
+    paths: writePaths(allPaths(described, version), { definitions, writeOperation, pathParameter }),
     types: writeTypes(definitions, groupVersions(described)),
   }
 }
 
-function* allPaths(version: GroupVersion): Generator<Path> {
-  yield versionPath(version)
+function* allPaths({ vendor }: Described, version: GroupVersion): Generator<Path> {
+  yield versionPath(vendor, version)
   yield* versionPaths(version)
 }
 

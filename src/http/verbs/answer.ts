@@ -5,7 +5,6 @@
 import type { Admission, AdmissionRequest } from '../../admission/admission.ts'
 import { invalidObject } from '../../model/api-error.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
-import type { Vendor } from '../../model/vendor.ts'
 import type { Verb } from '../../model/verb.ts'
 import { admittedType } from '../../registry/admission-request.ts'
 import type { Connection, Endpoint } from '../../registry/endpoint.ts'
@@ -18,6 +17,7 @@ import { connectOptions } from '../connect-options.ts'
 import type { Exchange } from '../exchange.ts'
 import { negotiate } from '../negotiate.ts'
 import { readObjectBody } from '../object-body.ts'
+import { protobufObjects } from '../protobuf-form.ts'
 import type { ResourceInfo } from '../request-info.ts'
 import { sendObject } from '../responses.ts'
 import { readWriteOptions } from '../write-options.ts'
@@ -36,7 +36,7 @@ export async function handleAnswer(call: EndpointCall): Promise<void> {
   const { vendor } = served
   if (endpoint.connects !== undefined) return await handleConnection(call, endpoint.connects)
   if (served.endpoint !== undefined && served.verbs.includes('list')) agreeOnForm(exchange, served)
-  else agreeOnPlainForm(exchange, vendor)
+  else agreeOnPlainForm(call)
   const { dryRun } = readWriteOptions(info.query, { kind: 'CreateOptions', vendor, faults: [] })
   const sent = verb === 'create' ? await readSent(call) : undefined
   const object = await admit(call, { object: sent, dryRun })
@@ -59,9 +59,11 @@ async function handleConnection(call: EndpointCall, connection: Connection): Pro
 }
 
 /** What is answered once and never listed has no columns to show. */
-function agreeOnPlainForm(exchange: Exchange, vendor: Vendor): void {
-  const { headers, info } = exchange
-  exchange.form = negotiate({ headers, query: info.query, watch: false, vendor }, []).form
+function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): void {
+  const { vendor, hasProtobuf } = served
+  const protobuf = hasProtobuf ? () => protobufObjects(vendor, endpoint.type ?? served.kind) : undefined
+  const { headers } = exchange
+  exchange.form = negotiate({ headers, query: info.query, watch: false, vendor, protobuf }, []).form
   exchange.agreed = true
 }
 

@@ -9,7 +9,7 @@ import { sendBytes } from '../responses.ts'
 
 export const handleCreate: Handler = async (request) => {
   // A body that cannot be read is reported before mistakes in the options.
-  assertReadable(request.exchange)
+  assertReadable(request.exchange, request.resource)
   const context = writeContext(request, 'CreateOptions')
   const object = await readObjectBody(request.exchange, request.resource)
   assertNamespace(object, request.info.namespace)

@@ -1,13 +1,23 @@
 /** GET of one object. */
+import type { CachedObject } from '../../cache/cached-object.ts'
 import { jsonOf } from '../../registry/conversion.ts'
 import { get } from '../../registry/get.ts'
+import type { Resource } from '../../registry/resource.ts'
+import type { Exchange } from '../exchange.ts'
 import { text } from '../query.ts'
 import type { Handler } from '../resource-request.ts'
 import { sendBytes } from '../responses.ts'
+import { sendMessage } from '../shared-messages.ts'
 
 export const handleGet: Handler = ({ exchange, info, resource }) => {
   const { namespace, name, query } = info
   const found = get(resource, { namespace, name, resourceVersion: text(query, 'resourceVersion') })
-  if (found instanceof Promise) return found.then((object) => sendBytes(exchange, 200, jsonOf(resource, object.json)))
-  return sendBytes(exchange, 200, jsonOf(resource, found.json))
+  return found instanceof Promise
+    ? found.then((object) => send(exchange, resource, object))
+    : send(exchange, resource, found)
+}
+
+function send(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
+  if (exchange.form.shared?.one !== undefined) return sendMessage(exchange, resource, object)
+  return sendBytes(exchange, 200, jsonOf(resource, object.json))
 }

@@ -9,25 +9,34 @@ import type { JsonObject } from '../../model/json.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
 import { formatVersion } from '../../model/resource-version.ts'
 import { isAsStored, jsonOf, readVersion } from '../../registry/conversion.ts'
-import { type ListPage, list, slicesOf } from '../../registry/list.ts'
+import { type ListPage, type ListQuery, list, slicesOf, slicesTwice } from '../../registry/list.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ListText } from '../forms.ts'
 import { readListQuery } from '../list-options.ts'
-import type { Handler } from '../resource-request.ts'
+import type { Handler, ResourceRequest } from '../resource-request.ts'
 import { type ChunkMemory, sendBytes, sendChunks } from '../responses.ts'
+import { sendMessageList } from '../shared-messages.ts'
 
 export const handleList: Handler = async (request) => {
   const { exchange, resource } = request
   const query = readListQuery(request)
   const page = await list(resource, query)
   warnOfUnreadable(exchange, resource, query.selection.namespace)
+  const { form } = exchange
   try {
-    if (exchange.form.encode === undefined) await sendJson(exchange, resource, page)
+    if (form.encode === undefined) await sendJson(exchange, resource, page)
+    else if (form.shared?.list !== undefined) await sendShared(request, query, page)
     else await sendForm(exchange, resource, page)
   } finally {
     page.close?.()
   }
+}
+
+/** A list whose length must be known before it is sent. */
+async function sendShared({ exchange, resource }: ResourceRequest, query: ListQuery, page: ListPage): Promise<void> {
+  const empty = emptyList(resource, page)
+  await sendMessageList(exchange, resource, { empty, slices: slicesTwice(resource, query, page) })
 }
 
 const toldKeys = 5

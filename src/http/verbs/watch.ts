@@ -2,8 +2,10 @@
  * GET with `watch`: a stream of events until its time is over, the client is gone or cannot keep up.
  * All that is queued goes out as one write; a write waits until the client has taken the last one.
  */
+import type { EventForm } from '../../cache/event.ts'
 import type { Watcher } from '../../cache/watcher.ts'
 import { ApiError, failure } from '../../model/api-error.ts'
+import type { JsonObject } from '../../model/json.ts'
 import { formatVersion, parseVersion } from '../../model/resource-version.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { toldUpTo, type Watching, watch } from '../../registry/watch.ts'
@@ -22,10 +24,10 @@ export const handleWatch: Handler = async (request) => {
   const resourceVersion = text(info.query, 'resourceVersion')
   if (resourceVersion !== '') parseVersion(resourceVersion)
   const form = agreeOnEvents(exchange, resource)
-  const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? new Bookmarks(resource, lifetime) : undefined
+  const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? new Bookmarks(resource, form, lifetime) : undefined
   const series = request.watchMetrics.seriesOf(resource)
   const sent = (bytes: number) => series.sent(bytes)
-  await tellExpired(exchange, async () => {
+  await tellExpired(exchange, form, async () => {
     const watching = await watch(resource, { selection, resourceVersion, form, user: exchange.user.name, sent })
     series.watchers++
     await stream(exchange, watching, { lifetime, bookmarks, sent }).finally(() => series.watchers--)
@@ -33,13 +35,13 @@ export const handleWatch: Handler = async (request) => {
 }
 
 /** A start that is too old is reported in the stream, as clients expect: a 200 with an ERROR event. */
-async function tellExpired(exchange: Exchange, run: () => Promise<void>): Promise<void> {
+async function tellExpired(exchange: Exchange, form: EventForm, run: () => Promise<void>): Promise<void> {
   try {
     await run()
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 410) throw error
-    exchange.open(200, exchange.form.mediaType)
-    await write(exchange, Buffer.from(`${JSON.stringify({ type: 'ERROR', object: failure(error) })}\n`))
+    openStream(exchange)
+    await write(exchange, form.tell('ERROR', failure(error) as unknown as JsonObject))
     exchange.transport.end()
   }
 }
@@ -87,8 +89,13 @@ const lastWriteMs = 2000
 /** What goes wrong before there is anything to send is answered with its own code. */
 async function replay(exchange: Exchange, before: AsyncGenerator<Buffer>): Promise<void> {
   let next = await before.next()
-  exchange.open(200, exchange.form.mediaType)
+  openStream(exchange)
   for (; !next.done && !exchange.transport.gone; next = await before.next()) await write(exchange, next.value)
+}
+
+function openStream(exchange: Exchange): void {
+  const { mediaType, streamType = mediaType } = exchange.form
+  exchange.open(200, streamType)
 }
 
 const chunkBytes = 256 * 1024
@@ -133,12 +140,14 @@ function* bookmarkTimes(lifetime: number): Generator<number> {
 /** Sends the client its position from time to time, so that it can resume from there. */
 class Bookmarks {
   readonly #resource: Resource
+  readonly #form: EventForm
   readonly #times: Iterator<number>
   readonly #began = performance.now()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(resource: Resource, lifetime: number) {
+  constructor(resource: Resource, form: EventForm, lifetime: number) {
     this.#resource = resource
+    this.#form = form
     this.#times = bookmarkTimes(lifetime)
   }
 
@@ -148,7 +157,8 @@ class Bookmarks {
     if (next.done) return
     const due = Math.max(next.value - (performance.now() - this.#began), 0)
     this.#timer = setTimeout(() => {
-      watcher.bookmark(bookmarkAt(this.#resource, toldUpTo(this.#resource, watcher)))
+      const upTo = toldUpTo(this.#resource, watcher)
+      watcher.bookmark(this.#form.tell('BOOKMARK', bookmarkAt(this.#resource, upTo)))
       this.start(watcher)
     }, due)
   }
@@ -158,8 +168,7 @@ class Bookmarks {
   }
 }
 
-function bookmarkAt({ apiVersion, kind }: Resource, revision: number): Buffer {
-  const metadata = `{"creationTimestamp":null,"resourceVersion":"${formatVersion(revision)}"}`
-  const object = `{"apiVersion":${JSON.stringify(apiVersion)},"kind":"${kind.kind}","metadata":${metadata}}`
-  return Buffer.from(`{"type":"BOOKMARK","object":${object}}\n`)
+function bookmarkAt({ apiVersion, kind }: Resource, revision: number): JsonObject {
+  const metadata = { creationTimestamp: null, resourceVersion: formatVersion(revision) }
+  return { apiVersion, kind: kind.kind, metadata }
 }

@@ -1,0 +1,112 @@
+/**
+ * The Protobuf message of an object's schema: its fields by their numbers. Derived from the schema alone, once per
+ * schema; writing (`write.ts`) and reading (`read.ts`) follow it.
+ *
+ * Protobuf and JSON differ in shape in two places. Fields that JSON has flat may stand in a message of their own
+ * (`within`), such as the source of a volume; and a list that is the value of a map, or is `wrapped`, is a message whose
+ * field 1 holds the elements, since neither a map nor the reference's `Verbs` can hold a bare list.
+ */
+import type { Field, Fields, ObjectSchema, Schema } from '../../schema/schema.ts'
+
+export interface Message {
+  /** In the order of their numbers, as they are written. */
+  readonly parts: readonly Part[]
+  readonly byNumber: ReadonlyMap<number, Part>
+}
+
+export type Part = MessageField | Inlined
+
+export interface MessageField {
+  readonly number: number
+  readonly name: string
+  readonly schema: Schema
+  /**
+   * Written even if it is absent or zero. So the reference does with every plain value whose absence is no statement of
+   * its own, and with every object that JSON always shows; a field that tells zero from absent is written if it is there.
+   */
+  readonly always: boolean
+  /** A zero says no more than absence, so that nothing is read of it. */
+  readonly omitsZero: boolean
+  readonly inlined?: undefined
+}
+
+/** A message whose fields JSON has in the object itself. */
+export interface Inlined {
+  readonly number: number
+  readonly inlined: Message
+}
+
+const known = new WeakMap<Fields, Message>()
+
+export function messageOf({ fields }: ObjectSchema): Message {
+  let message = known.get(fields)
+  if (message === undefined) {
+    message = layOut(Object.entries(fields).filter(([, { tag }]) => tag !== 0))
+    known.set(fields, message)
+  }
+  return message
+}
+
+type Entry = readonly [name: string, field: Field]
+
+function layOut(entries: readonly Entry[]): Message {
+  const own = entries.filter(([, { within }]) => within === undefined).map(toField)
+  const inner = Map.groupBy(
+    entries.filter(([, { within }]) => within !== undefined),
+    ([, { within }]) => within!,
+  )
+  const inlined = [...inner].map(([number, group]) => ({ number, inlined: layOut(group.map(withoutWithin)) }))
+  const parts = [...own, ...inlined].sort((a, b) => a.number - b.number)
+  return { parts, byNumber: new Map(parts.map((part) => [part.number, part])) }
+}
+
+function withoutWithin([name, { within: _, ...field }]: Entry): Entry {
+  return [name, field]
+}
+
+function toField([name, { tag, schema, zero }]: Entry): MessageField {
+  return { number: tag, name, schema, always: isAlwaysWritten(schema, zero), omitsZero: zero === 'omit' }
+}
+
+function isAlwaysWritten({ type }: Schema, zero: Field['zero']): boolean {
+  switch (type) {
+    case 'string':
+    case 'boolean':
+    case 'integer':
+    case 'number':
+      return zero !== 'keep'
+    case 'object':
+      return zero === 'write'
+    case 'bytes':
+    case 'time':
+    case 'quantity':
+    case 'intOrString':
+    case 'any':
+    case 'map':
+    case 'list':
+      return false
+    default:
+      return type satisfies never
+  }
+}
+
+/** Whether every field below has a number: only then there is a Protobuf form. */
+export function isMessage(schema: Schema, seen = new Set<Schema>()): boolean {
+  if (seen.has(schema)) return true
+  seen.add(schema)
+  switch (schema.type) {
+    case 'list':
+      return isMessage(schema.items, seen)
+    case 'map':
+      return isMessage(schema.values, seen)
+    case 'object':
+      return !schema.open && Object.entries(schema.fields).every((entry) => isNumbered(entry, seen))
+    default:
+      return true
+  }
+}
+
+/** What a document is stands in the envelope. */
+function isNumbered([name, { tag, schema }]: Entry, seen: Set<Schema>): boolean {
+  return tag === 0 ? name === 'apiVersion' || name === 'kind' : isMessage(schema, seen)
+}

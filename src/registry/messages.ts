@@ -1,0 +1,59 @@
+/**
+ * Cached objects as documents in Protobuf, in the version that they are read through. Each is made once from the JSON of
+ * the cache and shared by all who ask for it: GET sends it, a watch puts it into a frame, LIST takes the message in it.
+ */
+import { atOnce } from '../base/pace.ts'
+import type { CachedObject } from '../cache/cached-object.ts'
+import type { KeptForm } from '../cache/kept-forms.ts'
+import { envelopeOf } from '../codec/protobuf/envelope.ts'
+import { writeMessage, writeSteps } from '../codec/protobuf/write.ts'
+import { asJson } from '../model/object.ts'
+import { readVersion } from './conversion.ts'
+import type { Resource } from './resource.ts'
+
+/** Undefined where it has to be made: that takes some time. */
+export function findMessage({ messages, cache }: Resource, object: CachedObject): KeptForm | undefined {
+  return messages.find(object, cache.loads)
+}
+
+/** Makes it, and keeps it. With a yield where it can be interrupted, if it is a large one. */
+export function* messageSteps(resource: Resource, object: CachedObject): Generator<void, KeptForm> {
+  const { messages, cache } = resource
+  const { key, revision } = object
+  const loads = cache.loads
+  const form = yield* makeSteps(resource, object)
+  messages.keep({ key, revision, loads }, form)
+  return form
+}
+
+/** The same at once. */
+export function messageOf(resource: Resource, object: CachedObject): KeptForm {
+  return findMessage(resource, object) ?? atOnce(messageSteps(resource, object))
+}
+
+/** The last state of an object that is gone: nobody will ask for it again. */
+export function lastMessageOf(resource: Resource, object: CachedObject): KeptForm {
+  return atOnce(makeSteps(resource, object))
+}
+
+/** Of two who ask for the same at the same time both make it only if it is larger. */
+const large = 64 * 1024
+
+function* makeSteps(resource: Resource, { json }: CachedObject): Generator<void, KeptForm> {
+  const value = asJson(readVersion(resource, json))
+  const { schema } = resource.kind
+  if (json.length <= large) return enclose(resource, writeMessage(schema, value, json.length))
+  yield
+  return enclose(resource, yield* writeSteps(schema, value, json.length))
+}
+
+/** In memory of its own: what is kept for long should not keep its neighbours. */
+function enclose({ apiVersion, kind }: Resource, message: Buffer): KeptForm {
+  const { before, after } = envelopeOf({ apiVersion, kind: kind.kind }, message.length)
+  const [start, end] = [before.length, before.length + message.length]
+  const document = Buffer.allocUnsafeSlow(end + after.length)
+  before.copy(document)
+  message.copy(document, start)
+  after.copy(document, end)
+  return { document, start, end }
+}
