@@ -7,6 +7,8 @@
 import { withDeadline } from '../base/abort.ts'
 import type { Status } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
+import { joined } from './chunks.ts'
+import type { ContentForm } from './content-form.ts'
 import { parseJson, stringifyJson } from './json.ts'
 import { collectionPath, type ObjectName, objectPath, type ResourceType, type Selection } from './resource-type.ts'
 import { errorOf, isExpired } from './status-error.ts'
@@ -83,6 +85,8 @@ export interface ClientOptions {
   readonly userAgent?: string
   /** How long an answer may take; watches are not bound by it. */
   readonly timeoutMs?: number
+  /** What objects are sent and asked for in, where that is not JSON alone. */
+  readonly form?: ContentForm | undefined
 }
 
 const defaultLimit = 500
@@ -94,9 +98,11 @@ export class Client {
   readonly #transport: Transport
   readonly #userAgent: string
   readonly #timeoutMs: number
+  readonly form: ContentForm | undefined
 
-  constructor(transport: Transport, { userAgent = 'orch', timeoutMs = defaultTimeoutMs }: ClientOptions = {}) {
+  constructor(transport: Transport, { userAgent = 'orch', timeoutMs = defaultTimeoutMs, form }: ClientOptions = {}) {
     this.#transport = transport
+    this.form = form
     this.#userAgent = userAgent
     this.#timeoutMs = timeoutMs
   }
@@ -192,26 +198,44 @@ export class Client {
   /** Any request: the answer as it comes, once its status says yes. For streams, and for paths without a type. */
   async open(request: RawRequest): Promise<TransportResponse> {
     const signal = request.signal ?? new AbortController().signal
+    const { body, contentType } = this.#content(request)
+    const { accept = this.#accept } = request
     const response = await this.#transport({
       method: request.method,
       path: request.path + queryText(request.query),
-      headers: this.#headers(request),
-      body: request.body === undefined ? undefined : new TextEncoder().encode(stringifyJson(request.body)),
+      headers: { accept, 'user-agent': this.#userAgent, ...(body && { 'content-type': contentType }) },
+      body,
       signal,
     })
-    if (response.status >= 400) throw errorOf(response.status, await readText(response))
+    if (response.status >= 400) throw await this.#errorOf(response)
     return response
   }
 
-  #headers({ body, contentType = jsonType, accept = jsonType }: RawRequest): { readonly [name: string]: string } {
-    const common = { accept, 'user-agent': this.#userAgent }
-    return body === undefined ? common : { ...common, 'content-type': contentType }
+  get #accept(): string {
+    return this.form === undefined ? jsonType : `${this.form.mediaType},${jsonType}`
+  }
+
+  /** What is sent in a type of its own, such as a patch, is JSON. */
+  #content({ body, contentType }: RawRequest): { body: Uint8Array | undefined; contentType: string } {
+    if (body === undefined) return { body, contentType: '' }
+    const written = contentType === undefined ? this.form?.write(body as object) : undefined
+    if (written !== undefined) return { body: written, contentType: this.form!.mediaType }
+    return { body: new TextEncoder().encode(stringifyJson(body)), contentType: contentType ?? jsonType }
+  }
+
+  async #errorOf(response: TransportResponse): Promise<Error> {
+    if (!isIn(this.form, response)) return errorOf(response.status, await readText(response))
+    return errorOf(response.status, stringifyJson(this.form!.read(await readBytes(response))))
+  }
+
+  async #read(response: TransportResponse): Promise<unknown> {
+    return isIn(this.form, response) ? this.form!.read(await readBytes(response)) : parseJson(await readText(response))
   }
 
   async #call<T>(request: RawRequest): Promise<T> {
     const late = () => new TransportError(`${request.method} ${request.path} was not answered in time`)
     return await withDeadline({ ms: this.#timeoutMs, outer: request.signal, late }, async (signal) => {
-      return parseJson(await readText(await this.open({ ...request, signal }))) as T
+      return (await this.#read(await this.open({ ...request, signal }))) as T
     })
   }
 }
@@ -281,14 +305,29 @@ function queryText(query: Query = {}): string {
 
 const maxAnswerBytes = 256 * 1024 * 1024
 
+/** Whether an answer came in this form. */
+export function isIn(form: ContentForm | undefined, { headers }: TransportResponse): boolean {
+  return form !== undefined && (headers['content-type'] ?? '').startsWith(form.mediaType)
+}
+
 async function readText({ body }: TransportResponse): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let text = ''
+  for await (const chunk of bounded(body)) text += decoder.decode(chunk, { stream: true })
+  return text + decoder.decode()
+}
+
+async function readBytes({ body }: TransportResponse): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of bounded(body)) chunks.push(chunk)
+  return joined(chunks)
+}
+
+async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let size = 0
-  for await (const chunk of body) {
+  for await (const chunk of chunks) {
     size += chunk.length
     if (size > maxAnswerBytes) throw new TransportError(`the answer is longer than ${maxAnswerBytes} bytes`)
-    text += decoder.decode(chunk, { stream: true })
+    yield chunk
   }
-  return text + decoder.decode()
 }

@@ -4,11 +4,12 @@
  * informer's job. Runs in Node and in browsers.
  */
 import type { ApiObject } from '../model/object.ts'
-import type { CallOptions, Client } from './client.ts'
+import { joined } from './chunks.ts'
+import { type CallOptions, type Client, isIn } from './client.ts'
 import { parseJson } from './json.ts'
 import { collectionPath, type ResourceType, type Selection } from './resource-type.ts'
 import { isStatus, StatusError } from './status-error.ts'
-import { TransportError } from './transport.ts'
+import { TransportError, type TransportResponse } from './transport.ts'
 
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
@@ -39,7 +40,12 @@ export async function* watch<T extends ApiObject>(
     signal,
     accept,
   })
-  for await (const line of lines(response.body, maxLineBytes)) yield readEvent(line)
+  for await (const event of eventsIn(client, response)) yield readEvent(event as RawEvent<T>)
+}
+
+async function* eventsIn({ form }: Client, response: TransportResponse): AsyncGenerator<RawEvent<unknown>> {
+  if (isIn(form, response)) yield* form!.readEvents(response.body)
+  else for await (const line of lines(response.body, maxLineBytes)) yield parseJson(line) as RawEvent<unknown>
 }
 
 /** More than any object that a server stores. */
@@ -50,8 +56,7 @@ interface RawEvent<T> {
   readonly object: T
 }
 
-function readEvent<T extends ApiObject>(line: string): WatchEvent<T> {
-  const { type, object } = parseJson(line) as RawEvent<T>
+function readEvent<T extends ApiObject>({ type, object }: RawEvent<T>): WatchEvent<T> {
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
@@ -79,7 +84,7 @@ export async function* lines(chunks: AsyncIterable<Uint8Array>, maxBytes: number
     let start = 0
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
       const last = chunk.subarray(start, end)
-      yield decoder.decode(parts.length === 0 ? last : joined([...parts, last], size + last.length))
+      yield decoder.decode(parts.length === 0 ? last : joined([...parts, last]))
       parts = []
       size = 0
       start = end + 1
@@ -89,14 +94,4 @@ export async function* lines(chunks: AsyncIterable<Uint8Array>, maxBytes: number
     size += chunk.length - start
     if (size > maxBytes) throw new TransportError(`a line of a watch is longer than ${maxBytes} bytes`)
   }
-}
-
-function joined(parts: readonly Uint8Array[], size: number): Uint8Array {
-  const all = new Uint8Array(size)
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
-  return all
 }
