@@ -37,9 +37,14 @@ export class Client {
   }
 
   /** `onEvents` is told how many events a chunk ended, and how many bytes it had. Resolves when the answer begins. */
-  async watch(path: string, onEvents: (count: number, bytes: number) => void): Promise<void> {
-    const stream = this.#session.request({ ':path': path, authorization })
-    stream.on('data', (chunk: Buffer) => onEvents(linesIn(chunk), chunk.length))
+  async watch(
+    path: string,
+    onEvents: (count: number, bytes: number) => void,
+    accept = 'application/json',
+  ): Promise<void> {
+    const stream = this.#session.request({ ':path': path, authorization, accept })
+    const count = accept === 'application/json' ? linesIn : frameCounter()
+    stream.on('data', (chunk: Buffer) => onEvents(count(chunk), chunk.length))
     const [answer] = await once(stream, 'response')
     if (answer[':status'] !== 200) throw new Error(`${path} was answered with ${answer[':status']}`)
   }
@@ -53,4 +58,20 @@ function linesIn(chunk: Buffer): number {
   let count = 0
   for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) count++
   return count
+}
+
+const lengthBytes = 4
+
+/** Counts the frames that end in each of the chunks of a stream: four bytes of length, and as many bytes. */
+function frameCounter(): (chunk: Buffer) => number {
+  let rest: Buffer = Buffer.alloc(0)
+  return (chunk) => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    let count = 0
+    while (rest.length >= lengthBytes && rest.length >= lengthBytes + rest.readUInt32BE(0)) {
+      rest = rest.subarray(lengthBytes + rest.readUInt32BE(0))
+      count++
+    }
+    return count
+  }
 }

@@ -49,15 +49,20 @@ export async function run(tool: keyof typeof packages, args: readonly string[]):
 
 export interface Http1Options {
   readonly connections: number
+  /** The form of the answers; JSON if left out. */
+  readonly accept?: string
   readonly script?: string
   readonly scriptArgs?: readonly string[]
 }
 
-export function http1(path: string, { connections, script, scriptArgs = [] }: Http1Options): Drive {
+export function http1(
+  path: string,
+  { connections, accept = 'application/json', script, scriptArgs = [] }: Http1Options,
+): Drive {
   return async ({ origin }, seconds) => {
     const output = await run('wrk', [
       ...['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout=10s', '--latency'],
-      ...['-H', `authorization: Bearer ${token}`],
+      ...['-H', `authorization: Bearer ${token}`, '-H', `accept: ${accept}`],
       ...(script === undefined ? [] : ['-s', script]),
       `${origin}${path}`,
       ...(scriptArgs.length === 0 ? [] : ['--', ...scriptArgs]),
@@ -91,14 +96,16 @@ function socketErrors(output: string): number {
 
 export interface Http2Options {
   readonly connections: number
+  /** The form of the answers; JSON if left out. */
+  readonly accept?: string
   readonly streams: number
 }
 
-export function http2(path: string, { connections, streams }: Http2Options): Drive {
+export function http2(path: string, { connections, streams, accept = 'application/json' }: Http2Options): Drive {
   return async ({ origin }, seconds) => {
     const output = await run('h2load', [
       ...['-t1', `-c${connections}`, `-m${streams}`, `-D${seconds}`],
-      ...['-H', `authorization: Bearer ${token}`, `${origin}${path}`],
+      ...['-H', `authorization: Bearer ${token}`, '-H', `accept: ${accept}`, `${origin}${path}`],
     ])
     const [, requests, failed] = /requests: .* (\d+) succeeded, (\d+) failed/.exec(output) ?? []
     return { requests: Number(requests), failed: Number(failed), seconds }

@@ -147,9 +147,9 @@ function portOf(child: ChildProcess, serving: RegExp): Promise<number> {
 const maxOutput = 64 * 1024
 
 /** The bytes of one answer. Rejects what is not a success. */
-export function fetchBytes({ port }: Side, path: string): Promise<Buffer> {
+export function fetchBytes({ port }: Side, path: string, accept = 'application/json'): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}` }
+    const headers = { authorization: `Bearer ${token}`, accept }
     const sent = request({ host: '127.0.0.1', port, path, headers, rejectUnauthorized: false }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk) => chunks.push(chunk))

@@ -24,13 +24,15 @@ const lifetime = 12
 const settleMs = 1500
 
 /** A server to watch: where, and how its writer makes an event. */
-interface FanOut {
+export interface FanOut {
   readonly side: Side
   readonly path: string
+  /** The form of the events; JSON if left out. */
+  readonly accept?: string
   write(client: Client, index: number): Promise<void>
 }
 
-interface Figures {
+export interface Figures {
   /** Events a second that all watchers together were sent. */
   readonly delivered: number
   /** Microseconds of the server's processor time per event and watcher. */
@@ -54,7 +56,7 @@ export const watchRows = {
   },
 }
 
-async function startOurs(bench: Bench, directory: string): Promise<FanOut> {
+export async function startOurs(bench: Bench, directory: string): Promise<FanOut> {
   const side = await bench.startOrch(directory)
   const list = JSON.parse((await fetchBytes(side, `${collection}?limit=1`)).toString('utf8'))
   const query = `watch=1&resourceVersion=${list.metadata.resourceVersion}&timeoutSeconds=${lifetime}`
@@ -73,12 +75,14 @@ async function startBare(bench: Bench, directory: string): Promise<FanOut> {
   }
 }
 
-async function figuresOf(target: FanOut): Promise<Figures> {
+export async function figuresOf(target: FanOut): Promise<Figures> {
   const others = watchOthers(target.side)
   const crowd = watchWithH2load(target)
   const client = await Client.connect(target.side)
   const arrivals = new Arrivals()
-  await Promise.all(Array.from({ length: samples }, (_, i) => client.watch(target.path, arrivals.receiver(i))))
+  await Promise.all(
+    Array.from({ length: samples }, (_, i) => client.watch(target.path, arrivals.receiver(i), target.accept)),
+  )
   await setTimeout(700)
   const writer = await Client.connect(target.side)
 
@@ -119,10 +123,10 @@ function watchOthers({ pid }: Side): () => number {
 }
 
 /** Resolves to the bytes of events that all of its watchers received, once the server has ended their watches. */
-async function watchWithH2load({ side, path }: FanOut): Promise<number> {
+async function watchWithH2load({ side, path, accept = 'application/json' }: FanOut): Promise<number> {
   const output = await run('h2load', [
     ...['-t1', `-c${connections}`, `-m${streams}`, `-n${connections * streams}`],
-    ...['-H', `authorization: Bearer ${token}`, `${side.origin}${path}`],
+    ...['-H', `authorization: Bearer ${token}`, '-H', `accept: ${accept}`, `${side.origin}${path}`],
   ])
   return Number(/\((\d+)\) data/.exec(output)?.[1] ?? Number.NaN)
 }
