@@ -7,6 +7,7 @@ export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
+  readonly bytes: Buffer
   /** The body as JSON; throws when it is none. */
   // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
   readonly body: any
@@ -55,11 +56,13 @@ export class HttpClient {
     const response = await this.#open(path, sent)
     const chunks: Buffer[] = []
     for await (const chunk of response) chunks.push(chunk)
-    const text = Buffer.concat(chunks).toString('utf8')
+    const bytes = Buffer.concat(chunks)
+    const text = bytes.toString('utf8')
     return {
       status: response.statusCode ?? 0,
       headers: response.headers,
       text,
+      bytes,
       get body() {
         return JSON.parse(text)
       },

@@ -25,6 +25,7 @@ const tools: readonly Tool[] = [
   },
   { command: 'openssl', packages: ['openssl'] },
   { command: 'gcc', packages: ['gcc', 'libc6-dev'] },
+  { command: 'protoc', packages: ['protobuf-compiler'] },
 ]
 
 const unpacked = join(dirname(dirname(import.meta.dirname)), '.tools')

@@ -1,0 +1,28 @@
+/** The recorded facts as `.proto` text, for a compiler of another maker: every message that the given ones need. */
+import { type FieldType, fieldsOf, type MessageField } from './protobuf-facts.ts'
+
+/** `core.v1.PodSpec` is the message `core_v1_PodSpec`. */
+export function protoName(message: string): string {
+  return message.replaceAll('.', '_')
+}
+
+export function protoText(messages: readonly string[]): string {
+  const known = new Set(messages)
+  const texts: string[] = []
+  for (const message of known) {
+    const fields = fieldsOf(message)
+    for (const { type } of fields) if (type.message !== undefined) known.add(type.message)
+    texts.push(`message ${protoName(message)} {\n${fields.map(fieldText).join('')}}\n`)
+  }
+  return `syntax = "proto2";\nmessage Strings {\n  repeated string items = 1;\n}\n${texts.join('')}`
+}
+
+function fieldText({ name, number, type }: MessageField): string {
+  const label = type.shape === 'map' ? '' : type.shape === 'list' && !type.wrapped ? 'repeated ' : 'optional '
+  return `  ${label}${typeText(type)} ${name.replaceAll(/\W/g, '_')} = ${number};\n`
+}
+
+function typeText({ kind, message, shape, wrapped }: FieldType): string {
+  const value = wrapped ? 'Strings' : message === undefined ? kind : protoName(message)
+  return shape === 'map' ? `map<string, ${value}>` : value
+}

@@ -1,0 +1,104 @@
+/**
+ * The recorded facts of every type as Protobuf messages: field numbers and wire types. Knows nothing of `src/`, so that
+ * what is made from it (a reader and writer of messages, `.proto` text) is a second opinion on what the server does.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+interface FieldFacts {
+  readonly type: string
+  readonly tag?: number
+}
+
+interface TypeFacts {
+  readonly scalar?: string
+  /** Messages that JSON has flat in the object itself; for a scalar, the fields of its message. */
+  readonly inlined?: { readonly [name: string]: { readonly type: string; readonly tag: number } }
+  /** A message that is nowhere but in Protobuf. */
+  readonly wireOnly?: boolean
+  readonly fields?: { readonly [name: string]: FieldFacts }
+}
+
+export const facts: { readonly [name: string]: TypeFacts } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../data/fields.json'), 'utf8'),
+)
+
+/** What a field holds: a plain value, one of the types with a form of their own, or a message by its full name. */
+export interface FieldType {
+  readonly kind: 'string' | 'bool' | 'int32' | 'int64' | 'double' | 'bytes' | 'message'
+  /** The full name of a message: `core.v1.PodSpec`, `meta.v1.Time`. */
+  readonly message?: string
+  readonly shape: 'one' | 'list' | 'map'
+  /** A list as a message of its own. */
+  readonly wrapped?: boolean
+}
+
+export interface MessageField {
+  readonly name: string
+  readonly number: number
+  readonly type: FieldType
+  /** The message holds fields that JSON has in the object itself. */
+  readonly inlined: boolean
+}
+
+const plain: { readonly [type: string]: FieldType['kind'] } = {
+  string: 'string',
+  boolean: 'bool',
+  bool: 'bool',
+  'integer:int32': 'int32',
+  int32: 'int32',
+  'integer:int64': 'int64',
+  int64: 'int64',
+  'number:double': 'double',
+  'string:byte': 'bytes',
+  bytes: 'bytes',
+}
+
+/** Lists that are messages of their own though they stand in no map. */
+const wrapped = new Set(['meta.v1.APIResource.verbs'])
+
+/** The fields of a message by its full name. */
+export function fieldsOf(name: string): MessageField[] {
+  const { fields = {}, inlined = {}, scalar } = facts[name] ?? missing(name)
+  const own = Object.entries(fields)
+    .filter(([, { tag }]) => tag !== undefined)
+    .map(([field, { type, tag }]) => ({
+      name: field,
+      number: tag!,
+      type: { ...typeOf(type, name), ...(wrapped.has(`${name}.${field}`) ? { wrapped: true } : {}) },
+      inlined: false,
+    }))
+  const within = Object.entries(inlined).map(([field, { type, tag }]) => ({
+    name: field,
+    number: tag,
+    type: typeOf(type, name),
+    inlined: scalar === undefined,
+  }))
+  return [...own, ...within].sort((a, b) => a.number - b.number)
+}
+
+function missing(name: string): never {
+  throw new Error(`there are no facts of ${name}`)
+}
+
+function typeOf(text: string, within: string): FieldType {
+  const map = /^map<string, ?(.+)>$/.exec(text)?.[1]
+  if (map !== undefined) {
+    const value = typeOf(map, within)
+    return { ...value, shape: 'map', wrapped: value.shape === 'list' }
+  }
+  if (text.endsWith('[]')) return { ...typeOf(text.slice(0, -2), within), shape: 'list' }
+  const kind = plain[text]
+  return kind === undefined
+    ? { kind: 'message', message: fullName(text, within), shape: 'one' }
+    : { kind, shape: 'one' }
+}
+
+/** Some facts name a type of their own package, or of the shared ones, by its last word alone. */
+function fullName(type: string, within: string): string {
+  if (facts[type] !== undefined) return type
+  const near = `${within.slice(0, within.lastIndexOf('.'))}.${type}`
+  if (facts[near] !== undefined) return near
+  const shared = ['meta.v1', 'runtime', 'authentication.v1'].map((home) => `${home}.${type}`)
+  return shared.find((name) => facts[name] !== undefined) ?? missing(`${type} in ${within}`)
+}
