@@ -26,7 +26,7 @@ export async function allocate(
   const held = heldBy(resource, previous)
   const attempt = () => {
     const next = structuredClone(object)
-    const allocator = allocatorOf({ pools: resource.pools, claims: resource.caches.claims, held })
+    const allocator = allocatorOf({ pools: resource.pools, claims: resource.caches.claims, most: maxHeld, held })
     const faults = claims.allocate(next, previous, allocator)
     return { next, faults: faults.length > 0 ? faults : checkCount(resource, next) }
   }

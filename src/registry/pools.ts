@@ -23,18 +23,21 @@ export interface Pool {
 export interface Allocation {
   readonly pools: readonly Pool[]
   readonly claims: Claims
+  /** How many values an object may hold. */
+  readonly most: number
   /** What the object holds already. */
   readonly held: readonly Claim[]
 }
 
 /** Allocates for one write of one object. */
-export function allocatorOf({ pools, claims, held }: Allocation): Allocator {
+export function allocatorOf({ pools, claims, most, held }: Allocation): Allocator {
   const wanted = new Set<string>()
   const kept = new Set(held.map(idOf))
   const isFree = (pool: string, value: string) => !wanted.has(idOf({ pool, value })) && !claims.has(pool, value)
   const find = (name: string) => pools.find((pool) => pool.name === name)
   return {
     pools: pools.map(({ name }) => name),
+    most,
     draw: (name) => {
       const pool = find(name)
       const value = pool && drawFrom(pool, { full: claims.count(name) >= pool.size, isFree })

@@ -22,6 +22,8 @@ export interface KindClaims<T> {
 export interface Allocator {
   /** The names of the pools that there are, in the order of the flags. */
   readonly pools: readonly string[]
+  /** How many values an object may hold at most. */
+  readonly most: number
   /** A value that nobody holds; undefined: the pool is full. The next call gives another. */
   draw(pool: string): string | undefined
   /**

@@ -27,7 +27,7 @@ export interface Outcome {
 }
 
 /** For kinds that hold nothing. */
-const noPools: Allocator = { pools: [], draw: () => undefined, refuse: () => 'there is no pool' }
+const noPools: Allocator = { pools: [], most: 0, draw: () => undefined, refuse: () => 'there is no pool' }
 
 export function createBy(
   kind: Kind,

@@ -23,6 +23,7 @@ function pools(families: readonly string[], taken: readonly string[] = []): Allo
   const text = (pool: string, i: number) => (pool === v4 ? `10.0.0.${i}` : pool === v6 ? `fd00::${i}` : `${30000 + i}`)
   return {
     pools: [...families, 'node-ports'],
+    most: 20,
     draw: (pool) => {
       const i = (drawn.get(pool) ?? 0) + 1
       drawn.set(pool, i)
@@ -401,6 +402,9 @@ test('node ports: those that are asked for, shared ones, and the one for health 
   const refused = (sent: Sent) => create({ ...nodePort, ...sent }, taken()).faults
   assert.deepEqual(refused(one({ nodePort: 31000 })), ['Invalid spec.ports[0].nodePort'])
   assert.deepEqual(refused(two({ nodePort: 31001 }, { nodePort: 31001 })), ['Invalid spec.ports[1].nodePort'])
+  const many = Array.from({ length: 21 }, (_, i) => ({ port: i + 1, name: `p${i}` }))
+  assert.deepEqual(refused({ ports: many }), ['TooMany spec.ports'])
+  assert.deepEqual(create({ ports: many }).faults, [])
   const health = { ...balancer, externalTrafficPolicy: 'Local', healthCheckNodePort: 31000 }
   assert.deepEqual(create(health, taken()).faults, ['Invalid spec.healthCheckNodePort'])
 })

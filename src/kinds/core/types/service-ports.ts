@@ -1,5 +1,5 @@
 /** The ports of nodes that lead to a Service: those of its ports, and the one where balancers ask for its health. */
-import { type FieldError, invalid } from '../../../model/field-error.ts'
+import { type FieldError, invalid, tooMany } from '../../../model/field-error.ts'
 import type { Allocator, Claim } from '../../../schema/claims.ts'
 import { isOnNodes, needsHealthCheck, needsNodePorts, type ServicePort, type ServiceSpec } from './service-spec.ts'
 
@@ -20,6 +20,8 @@ export function allocatePorts(
   previous: ServiceSpec | undefined,
   allocator: Allocator,
 ): FieldError[] {
+  const count = next.ports?.length ?? 0
+  if (isOnNodes(next) && count > allocator.most) return [tooMany('spec.ports', count, allocator.most)]
   const fault =
     (isOnNodes(next) ? allocateNodePorts(next, previous, allocator) : undefined) ??
     allocateHealthPort(next, previous, allocator)
