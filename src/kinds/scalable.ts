@@ -1,7 +1,7 @@
 /** What kinds share that run a number of replicas: the sub-resource `scale`, through which autoscalers change it. */
 import { invalidObject } from '../model/api-error.ts'
 import { required } from '../model/field-error.ts'
-import { defined } from '../model/json.ts'
+import { defined, isObject, type JsonObject, own } from '../model/json.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { Subresource } from '../schema/kind.ts'
 import { type Scale, scale } from './autoscaling/scale.ts'
@@ -34,8 +34,24 @@ export function scaleOf<T extends Scalable>(
         if (resourceVersion === undefined) delete object.metadata.resourceVersion
         else object.metadata.resourceVersion = resourceVersion
       },
+      configOf,
     },
   }
+}
+
+/** Of what is applied as well only the number counts, and which object is meant. */
+function configOf(config: JsonObject): JsonObject {
+  const { name, namespace, uid, resourceVersion } = part(config, 'metadata')
+  const { replicas } = part(config, 'spec')
+  return {
+    metadata: defined({ name, namespace, uid, resourceVersion }),
+    ...(replicas === undefined ? {} : { spec: { replicas } }),
+  }
+}
+
+function part(config: JsonObject, name: string): JsonObject {
+  const value = own(config, name)
+  return isObject(value) ? value : {}
 }
 
 /** A Scale is judged as an object of its own, which is in a namespace. */

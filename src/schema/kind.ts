@@ -8,7 +8,7 @@
  * schema.ts.
  */
 import type { FieldError, FieldPath } from '../model/field-error.ts'
-import { defined } from '../model/json.ts'
+import { defined, type JsonObject } from '../model/json.ts'
 import { checkDnsSubdomain, type NameCheck } from '../model/names.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
@@ -153,6 +153,8 @@ export interface ShownAs<T> {
   readonly read: (object: T) => ApiObject
   /** Writes what was sent into the object. Changes `object`. */
   readonly write: (sent: ApiObject, object: T) => void
+  /** What an applied configuration of that kind says of the object itself. Where it is left out nothing can be applied. */
+  readonly configOf?: (config: JsonObject) => JsonObject
 }
 
 /** A kind as the rest of the server sees it: its names at the top, every group there, rules on any object. */

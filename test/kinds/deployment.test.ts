@@ -143,6 +143,22 @@ test('it is scaled by every way of writing, and a strategy is replaced by who sa
     spec: { replicas: 4 },
   })
   assert.deepEqual([put.status, put.body.spec], [200, { replicas: 4 }])
+  const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'd', namespace: 'default' } }
+  const apply = (body: JsonObject, query = '') =>
+    client.send(`${path}/d/scale?fieldManager=m${query}`, {
+      method: 'PATCH',
+      body,
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+    })
+  assert.equal((await apply({ ...scale, spec: { replicas: 6 } })).status, 409)
+  const applied = await apply({ ...scale, spec: { replicas: 6 }, status: { replicas: 9 } }, '&force=true')
+  assert.deepEqual([applied.status, applied.body.kind, applied.body.spec], [200, 'Scale', { replicas: 6 }])
+  const owner = (await client.get(`${path}/d`)).body.metadata.managedFields.find(
+    (each: JsonObject) => each.manager === 'm',
+  )
+  assert.deepEqual([owner.apiVersion, owner.subresource], ['apps/v1', 'scale'])
+  assert.deepEqual(owner.fieldsV1, { 'f:spec': { 'f:replicas': {} } })
+  assert.equal((await apply({ ...scale, apiVersion: 'apps/v1', spec: { replicas: 1 } })).status, 400)
   const nowhere = await client.put(`${path}/d/scale`, { metadata: { name: 'd' }, spec: { replicas: 5 } })
   assert.deepEqual([nowhere.status, nowhere.body.details.causes[0].field], [422, 'metadata.namespace'])
   const type = 'application/strategic-merge-patch+json'
@@ -152,7 +168,7 @@ test('it is scaled by every way of writing, and a strategy is replaced by who sa
   assert.equal((await patch('d', { spec: { strategy: { type: 'Recreate' } } })).status, 422)
   const replaced = await patch('d', { spec: { strategy: { $retainKeys: ['type'], type: 'Recreate' } } })
   assert.deepEqual([replaced.status, replaced.body.spec.strategy], [200, { type: 'Recreate' }])
-  assert.deepEqual([replaced.body.metadata.generation, replaced.body.spec.replicas], [4, 2])
+  assert.deepEqual([replaced.body.metadata.generation, replaced.body.spec.replicas], [5, 2])
 })
 
 function create(spec: JsonObject, more: JsonObject = {}) {

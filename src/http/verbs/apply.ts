@@ -1,12 +1,15 @@
 /** PATCH with an apply configuration, in YAML or JSON. */
 import { badRequest } from '../../model/api-error.ts'
 import { type FieldError, required } from '../../model/field-error.ts'
+import { isObject, type Json, own } from '../../model/json.ts'
 import { apply } from '../../registry/apply.ts'
+import { jsonOf } from '../../registry/conversion.ts'
+import type { Resource } from '../../registry/resource.ts'
 import { readBody } from '../body.ts'
 import { readYaml } from '../content.ts'
 import { assertAppliedKind, duplicateFields, readApplied, reportFields } from '../object-body.ts'
 import { isTrue } from '../request-info.ts'
-import { type Handler, writeContext } from '../resource-request.ts'
+import { type Handler, type ResourceRequest, writeContext } from '../resource-request.ts'
 import { sendBytes } from '../responses.ts'
 import { assertSameObject, withOwnVersion } from './update.ts'
 
@@ -20,17 +23,34 @@ export const handleApply: Handler = async (request) => {
   const { value: config, duplicates } = await readYaml(exchange, body)
   assertAppliedKind(resource, config)
   reportFields(exchange, duplicateFields(duplicates), badRequest)
-  const applied = await apply(context, {
+  const target = targetOf(request, config)
+  const applied = await apply(target.resource === resource ? context : { ...context, through: undefined }, {
     name: info.name,
-    config,
+    config: target.config,
     force: isTrue(info.query, 'force'),
     complete: async (merged, previous) => {
-      const object = await readApplied(exchange, resource, merged)
+      const object = await readApplied(exchange, target.resource, merged)
       assertSameObject(object, info.namespace, info.name)
       return previous === undefined ? object : withOwnVersion(object, previous)
     },
   })
-  await sendBytes(exchange, applied.created ? 201 : 200, applied.json)
+  const json = target.resource === resource ? applied.json : jsonOf(resource, applied.json)
+  await sendBytes(exchange, applied.created ? 201 : 200, json)
+}
+
+interface Target {
+  readonly resource: Resource
+  readonly config: Json
+}
+
+/** What is applied to: where a view is sent, such as a Scale, the object itself, with what the view says of it. */
+function targetOf({ info, resource }: ResourceRequest, config: Json): Target {
+  const { stored } = resource
+  const configOf = stored?.kind.views.subresources?.[info.subresource]?.as?.configOf
+  if (stored === undefined || configOf === undefined || !isObject(config)) return { resource, config }
+  if (own(config, 'apiVersion') !== resource.apiVersion)
+    throw badRequest(`this path takes ${resource.kind.kind} in ${resource.apiVersion}: apiVersion must say so`)
+  return { resource: stored, config: { apiVersion: stored.apiVersion, kind: stored.kind.kind, ...configOf(config) } }
 }
 
 function requireManager(query: URLSearchParams): FieldError[] {
