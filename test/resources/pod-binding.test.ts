@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
+import { giveAccount } from '../tools/accounts.ts'
 import { startServer } from '../tools/server.ts'
 
 const client = (await startServer({ after })).client()
+await giveAccount(client)
 const namespace = '/api/v1/namespaces/default'
 const pods = `${namespace}/pods`
 const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }

@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
+import { giveAccount } from '../tools/accounts.ts'
 import { startEtcd } from '../tools/etcd.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
 import { startServer } from '../tools/server.ts'
 
 const server = await startServer({ after })
 const client = server.client('admin-token')
+await giveAccount(client)
 const pods = '/api/v1/namespaces/default/pods'
 const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
 const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
@@ -147,6 +149,7 @@ test('of many who ask at once on two servers, no more are let through than the b
   const flags = [`--etcd-servers=${etcd.endpoints.join(',')}`]
   const servers = [await startServer(t, flags), await startServer(t, flags)]
   const clients = servers.map((each) => each.client('admin-token'))
+  await giveAccount(clients[0]!)
   const names = Array.from({ length: 20 }, (_, i) => `many-${i}`)
   for (const name of names) await running(name, 'many', 'Running', clients[0])
   await budget('many', 'many', { disruptionsAllowed: 7, currentHealthy: 20, desiredHealthy: 13 }, clients[0])
