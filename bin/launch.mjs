@@ -40,5 +40,5 @@ function reasonOf(error) {
   const [{ text, location } = { text: error.message }] = error.errors ?? []
   const place = location ? ` (${location.file}:${location.line})` : ''
   const remedy = /EACCES|permission denied/.test(text) ? `; the owner of ${root} can, by starting it` : ''
-  return `dist/ is older than src/ and cannot be made anew: ${text}${place}${remedy}`
+  return `dist/ is older than src/ and cannot be made again: ${text}${place}${remedy}`
 }

@@ -1,6 +1,6 @@
 // Makes the bundle that users start (dist/), with esbuild: one file per program and per thread.
 // `node scripts/bundle.mjs` makes it; `bundleIfStale()` makes it only when a source is newer, in a few milliseconds.
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -16,11 +16,13 @@ const entryPoints = {
 }
 
 export async function bundleIfStale() {
-  if (newestSource() > builtAt()) await bundle()
+  const isStale = () => newestSource() > builtAt()
+  if (isStale()) await bundle(isStale)
 }
 
-// Made beside dist/ and moved into place, so that another start at the same moment never sees half a bundle.
-async function bundle() {
+// Made beside dist/ and moved into place, so that another start at the same moment never sees half a bundle. Of several
+// starts that find it stale, the first to be done moves it.
+async function bundle(isWanted = () => true) {
   const { build } = await import('esbuild')
   const fresh = `${dist}.${process.pid}`
   await build({
@@ -42,11 +44,28 @@ async function bundle() {
     logLevel: 'silent',
   })
   writeFileSync(join(fresh, 'stamp'), new Date().toISOString())
+  if (!isWanted()) {
+    rmSync(fresh, { recursive: true, force: true })
+    return
+  }
   const old = `${fresh}.old`
   mkdirSync(dist, { recursive: true })
+  keepParts(dist, fresh)
   renameSync(dist, old)
   renameSync(fresh, dist)
   rmSync(old, { recursive: true, force: true })
+}
+
+const keptMs = 24 * 60 * 60 * 1000
+
+// A program that was started from the bundle before loads some parts of it later. Their names hold a hash of their
+// content, so those of two bundles can lie side by side; they stay for a day.
+function keepParts(from, to) {
+  for (const name of readdirSync(from)) {
+    const isPart = /-[A-Z0-9]{8}\.js$/.test(name)
+    if (!isPart || existsSync(join(to, name)) || Date.now() - statSync(join(from, name)).mtimeMs > keptMs) continue
+    linkSync(join(from, name), join(to, name))
+  }
 }
 
 function builtAt() {

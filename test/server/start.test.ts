@@ -297,5 +297,5 @@ test('a checkout that is not installed, or cannot be bundled, says what to do', 
   }
   assert.equal(start(), `orch: what it needs is not installed yet: run \`npm ci\` in ${directory}\n`)
   symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
-  assert.match(start(), /^orch: dist\/ is older than src\/ and cannot be made anew: .*\n$/)
+  assert.match(start(), /^orch: dist\/ is older than src\/ and cannot be made again: .*\n$/)
 })
