@@ -91,9 +91,9 @@ function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: Pat
   throw noSuchPath()
 }
 
-/** Whether anything of this version of the group is served. */
-function isServedGroup(catalogue: Catalogue, { group, version }: ResourceInfo): boolean {
-  return catalogue.all().some((served) => served.group === group && served.kind.version === version)
+/** Whether anything of the group is served. */
+function isServedGroup(catalogue: Catalogue, { group }: ResourceInfo): boolean {
+  return catalogue.all().some((served) => served.group === group)
 }
 
 /** Objects of a namespaced kind are in a namespace, their lists anywhere; one without namespaces is never in one. */

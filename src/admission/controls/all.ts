@@ -8,6 +8,7 @@ import type { Lookup } from '../../model/lookup.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import type { Control } from '../admission.ts'
 import { alwaysAdmit, alwaysDeny } from './always.ts'
+import { certificateApproval, certificateSigning } from './certificate-signers.ts'
 import { certificateSubjectRestriction } from './certificate-subject-restriction.ts'
 import { defaultIngressClass, defaultStorageClass } from './default-class.ts'
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
@@ -46,6 +47,8 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'DefaultStorageClass', byDefault: true, make: defaultStorageClass },
   { name: 'StorageObjectInUseProtection', byDefault: true, make: storageObjectInUseProtection },
   { name: 'RuntimeClass', byDefault: true, make: runtimeClass },
+  { name: 'CertificateApproval', byDefault: true, make: certificateApproval },
+  { name: 'CertificateSigning', byDefault: true, make: certificateSigning },
   { name: 'CertificateSubjectRestriction', byDefault: true, make: certificateSubjectRestriction },
   { name: 'DefaultIngressClass', byDefault: true, make: defaultIngressClass },
   { name: 'AlwaysDeny', byDefault: false, make: alwaysDeny },

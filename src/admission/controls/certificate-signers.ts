@@ -1,0 +1,81 @@
+/**
+ * CertificateApproval and CertificateSigning: who approves or denies a certificate request, and who signs one, needs the
+ * right to do so for its signer: the verb `approve` or `sign` on `signers`, by the signer's whole name or by its domain,
+ * `example.com/*`.
+ */
+import type { Authorizer } from '../../authz/authorizer.ts'
+import { forbiddenError } from '../../model/api-error.ts'
+import type { ApiObject } from '../../model/object.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+
+interface Parts {
+  readonly authorizer: Authorizer
+}
+
+/** Asked about every write to the sub-resource `approval`. */
+export function certificateApproval({ authorizer }: Parts): Control {
+  return {
+    name: 'CertificateApproval',
+    handles: handled('approval'),
+    validate: (request) => assertFor(authorizer, request, 'approve'),
+  }
+}
+
+/** Asked about writes to `status` that change the certificate or the conditions. */
+export function certificateSigning({ authorizer }: Parts): Control {
+  return {
+    name: 'CertificateSigning',
+    handles: handled('status'),
+    validate: async (request) => {
+      if (signs(request.oldObject) === signs(request.object)) return
+      await assertFor(authorizer, request, 'sign')
+    },
+  }
+}
+
+function handled(subresource: string): Control['handles'] {
+  return {
+    operations: ['UPDATE'],
+    types: [{ group: 'certificates', plural: 'certificatesigningrequests' }],
+    subresources: [subresource],
+  }
+}
+
+/** What a signer writes, as text to compare. */
+function signs(object: ApiObject | undefined): string {
+  const { certificate = '', conditions = [] } = (object?.status ?? {}) as {
+    certificate?: string
+    conditions?: object[]
+  }
+  return JSON.stringify([certificate, conditions])
+}
+
+async function assertFor(authorizer: Authorizer, request: AdmissionRequest, verb: 'approve' | 'sign'): Promise<void> {
+  const { signerName = '' } = (request.oldObject?.spec ?? {}) as { signerName?: string }
+  const domain = `${signerName.slice(0, Math.max(signerName.indexOf('/'), 0))}/*`
+  for (const name of [signerName, domain]) if (await may(authorizer, request, { verb, name })) return
+  const { type, name } = request
+  const why = `user not permitted to ${verb} requests with signerName ${JSON.stringify(signerName)}`
+  throw forbiddenError(type, name, `${type.plural}.${type.group} "${name}" is forbidden: ${why}`)
+}
+
+async function may(
+  authorizer: Authorizer,
+  { user, type }: AdmissionRequest,
+  { verb, name }: { verb: string; name: string },
+): Promise<boolean> {
+  const decision = await authorizer({
+    user,
+    attributes: {
+      resource: true,
+      verb,
+      group: type.group,
+      version: '*',
+      plural: 'signers',
+      subresource: '',
+      namespace: '',
+      name,
+    },
+  })
+  return decision.verdict === 'allow'
+}
