@@ -6,6 +6,7 @@ import type { CertifiedKey } from '../../src/pki/authority.ts'
 import { issueCertificate } from '../../src/pki/certificate.ts'
 import type { Usage } from '../../src/pki/certificate-template.ts'
 import { generateKey, keyFromPem, keyToPem, publicKeyOf } from '../../src/pki/keys.ts'
+import type { AlternativeNames } from '../../src/pki/names.ts'
 import type { ServerHandle } from './server.ts'
 
 export interface Wanted {
@@ -14,6 +15,8 @@ export interface Wanted {
   readonly usages: readonly Usage[]
   readonly issuer?: { readonly certificate: string; readonly key: KeyObject }
   readonly authority?: boolean
+  /** What a server is called. */
+  readonly names?: AlternativeNames
   /** Milliseconds from now. */
   readonly from?: number
   readonly to?: number
@@ -30,6 +33,7 @@ export async function makeIdentity(wanted: Wanted): Promise<CertifiedKey> {
     issuer: wanted.issuer ?? { certificate: 'self', key },
     usages,
     authority,
+    ...(wanted.names === undefined ? {} : { names: wanted.names }),
     notBefore: Date.now() + from,
     notAfter: Date.now() + to,
   })
