@@ -4,6 +4,7 @@
  * the same to them.
  */
 import type { Clock } from '../base/clock.ts'
+import { hasMessage } from '../codec/protobuf/message.ts'
 import type { Gates } from '../model/feature-gates.ts'
 import { type ApiObject, asObject } from '../model/object.ts'
 import { apiVersionOf, groupName, type Vendor } from '../model/vendor.ts'
@@ -20,7 +21,7 @@ export interface Served {
   readonly group: string
   readonly plural: string
   readonly apiVersion: string
-  /** Whether there is a Protobuf form: kinds that somebody else defined have none. */
+  /** Whether there is a Protobuf form: kinds that users define have none. */
   readonly hasProtobuf: boolean
   readonly verbs: readonly Verb[]
   readonly subresources: ReadonlyMap<string, ServedSubresource>
@@ -62,7 +63,7 @@ export function serveKind(kind: Kind, { vendor, gates }: ServingFor, endpoints: 
     group: groupName(vendor, kind.group),
     plural: kind.plural,
     apiVersion,
-    hasProtobuf: !kind.group.endsWith('.'),
+    hasProtobuf: hasMessage(kind.schema),
     verbs: kind.life.verbs ?? allVerbs,
     subresources: new Map([...viewsOf(kind), ...actionsOf(own)]),
     context: { vendor, subresource: '', ...(gates && { gates }), through: `${kind.group}/${kind.version}` },

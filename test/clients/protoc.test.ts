@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { WireWriter } from '../../src/base/protobuf-wire.ts'
+import { hasMessage } from '../../src/codec/protobuf/message.ts'
 import { allKinds } from '../../src/kinds/all.ts'
 import { apiVersionOf, vendorOf } from '../../src/model/vendor.ts'
 import type { Kind } from '../../src/schema/kind.ts'
@@ -20,11 +21,14 @@ import { startServer } from '../tools/server.ts'
 const vendor = vendorOf('orch')
 const type = vendor.protobufMediaType
 const client = (await startServer({ after })).client()
+await client.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
 const directory = mkdtempSync(join(tmpdir(), 'orch-protoc-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
-const kinds = allKinds.filter(({ life }) => !life.virtual)
-const messageOf = ({ group, version, kind }: Kind) => `${group}.${version}.${kind}`
+const kinds = allKinds.filter(({ life, schema }) => !life.virtual && hasMessage(schema))
+const home = ({ group }: Kind) => group.split('.')[0]
+const messageOf = (kind: Kind) => `${home(kind)}.${kind.version}.${kind.kind}`
+const manifestOf = (kind: Kind) => manifestObject(`${home(kind)}.${kind.plural}`, 'orch')
 const messages = [...kinds.flatMap((kind) => [messageOf(kind), `${messageOf(kind)}List`]), 'meta.v1.Status']
 /** A message of all that is read: a field for each. */
 const all = messages.map((message, i) => `  optional ${protoName(message)} m${i + 1} = ${i + 1};\n`).join('')
@@ -51,7 +55,7 @@ async function messageAt(path: string, status = 200): Promise<Buffer> {
 
 test('protoc knows all that the server sends, and writes the same', async () => {
   for (const kind of kinds.filter((each) => each.conversion === undefined)) {
-    const object = manifestObject(`${kind.group}.${kind.plural}`, 'orch')
+    const object = manifestOf(kind)
     const written = kinds.find(
       (each) => each.plural === kind.plural && apiVersionOf(vendor, each.group, each.version) === object.apiVersion,
     )
@@ -60,8 +64,7 @@ test('protoc knows all that the server sends, and writes the same', async () => 
   const everything = new WireWriter()
   const put = async (i: number, path: string) => everything.bytes(i, await messageAt(path))
   for (const [i, kind] of kinds.entries()) {
-    const { group, plural } = kind.conversion?.stored ?? kind
-    const { metadata } = manifestObject(`${group}.${plural}`, 'orch')
+    const { metadata } = manifestOf(kind.conversion?.stored ?? kind)
     await put(2 * i + 1, `${collection(kind)}/${metadata.name}`)
     await put(2 * i + 2, collection(kind))
   }
@@ -104,6 +107,6 @@ test('the server takes what protoc writes', async () => {
   assert.equal(container.resources.limits.cpu, '500m')
   assert.equal(container.livenessProbe.httpGet.port, 'web')
   assert.deepEqual(container.env, [{ name: 'E', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }])
-  assert.deepEqual(spec.volumes, [{ name: 'v', secret: { secretName: 's', defaultMode: 420 } }])
+  assert.deepEqual(spec.volumes[0], { name: 'v', secret: { secretName: 's', defaultMode: 420 } })
   assert.equal(spec.terminationGracePeriodSeconds, 7)
 })

@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { hasMessage } from '../../src/codec/protobuf/message.ts'
 import { allKinds } from '../../src/kinds/all.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { apiVersionOf, type ProfileName, vendorOf } from '../../src/model/vendor.ts'
@@ -14,9 +15,10 @@ import { manifestObject } from '../tools/manifests.ts'
 import { differencesFromJson, type Loose, ProtobufClient } from '../tools/protobuf-client.ts'
 import { startServer } from '../tools/server.ts'
 
-const storedKinds = allKinds.filter(({ life }) => !life.virtual)
-const idOf = ({ group, plural }: Kind) => `${group}.${plural}`
-const messageOf = ({ group, version, kind }: Kind) => `${group}.${version}.${kind}`
+const storedKinds = allKinds.filter(({ life, schema }) => !life.virtual && hasMessage(schema))
+const home = ({ group }: Kind) => group.split('.')[0]
+const idOf = (kind: Kind) => `${home(kind)}.${kind.plural}`
+const messageOf = (kind: Kind) => `${home(kind)}.${kind.version}.${kind.kind}`
 
 interface Case {
   readonly client: HttpClient
@@ -29,6 +31,7 @@ for (const profile of ['orch', 'kubernetes'] as const)
   describe(`under the profile ${profile}`, async () => {
     const client = (await startServer({ after }, [`--profile=${profile}`])).client()
     const protobuf = new ProtobufClient(client, profile)
+    await client.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
     for (const id of new Set(storedKinds.map(idOf)))
       test(id, async () => {
         const versions = storedKinds
@@ -52,7 +55,7 @@ async function bothWays(versions: readonly Case[], manifest: ApiObject): Promise
   assert.equal(created.status, 201, created.text)
   const path = `${collection(written)}/${name}`
   const stored = await client.get(path)
-  assert.deepEqual(differencesFromJson(stored.body, created.body), [])
+  assert.deepEqual(differencesFromJson(withoutInnerTypes(stored.body), created.body), [])
   assert.deepEqual(withoutIdentity(stored.body), withoutIdentity(asJson.body))
   await remove(written, name)
 }
@@ -63,10 +66,10 @@ async function readAndWriteBack(at: Case, name: string): Promise<void> {
   const message = messageOf(kind)
   const json = (await client.get(path)).body
   const read = await protobuf.get(path, message)
-  assert.deepEqual(differencesFromJson(json, read.body), [])
+  assert.deepEqual(differencesFromJson(withoutInnerTypes(json), read.body), [])
   assert.deepEqual(
     differencesFromJson(
-      (await client.get(collection(at))).body,
+      withoutInnerTypes((await client.get(collection(at))).body),
       (await protobuf.get(collection(at), `${message}List`)).body,
     ),
     [],
@@ -110,11 +113,23 @@ function collection(at: Case): string {
   return `${root}/${apiVersion(at)}${kind.scope === 'Cluster' ? '' : '/namespaces/default'}/${kind.plural}`
 }
 
-/** What two objects that were sent alike may differ in. */
-function withoutIdentity({ metadata, ...rest }: Loose): Loose {
-  const { uid: _, resourceVersion: __, creationTimestamp: ___, managedFields = [], ...same } = metadata
-  return {
-    ...rest,
-    metadata: { ...same, managedFields: managedFields.map(({ time: ____, ...entry }: Loose) => entry) },
-  }
+/** Without what two objects that were sent alike differ in: who they are, when they were made, what was drawn. */
+function withoutIdentity(object: Loose): Loose {
+  const text = JSON.stringify(object)
+    .replaceAll(object.metadata.uid, 'UID')
+    .replaceAll(/"(?:time|creationTimestamp|resourceVersion)":"[^"]*"/g, '"when":""')
+    .replaceAll(/"\d+\.\d+\.\d+\.\d+"/g, '"ADDRESS"')
+    .replaceAll(/"nodePort":\d+/g, '"nodePort":0')
+  return JSON.parse(text)
+}
+
+/** In Protobuf only the envelope says what a document is: a claim in a StatefulSet is one without saying so. */
+function withoutInnerTypes({ apiVersion, kind, ...rest }: Loose): Loose {
+  const dropped = (key: string, value: Loose) => (key === 'apiVersion' || key === 'kind' ? undefined : value)
+  const { spec, items } = rest
+  const templates = spec?.volumeClaimTemplates
+  if (items !== undefined) return { apiVersion, kind, ...rest, items: items.map(withoutInnerTypes) }
+  if (templates === undefined) return { apiVersion, kind, ...rest }
+  const volumeClaimTemplates = JSON.parse(JSON.stringify(templates, dropped))
+  return { apiVersion, kind, ...rest, spec: { ...spec, volumeClaimTemplates } }
 }

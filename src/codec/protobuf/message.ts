@@ -90,11 +90,27 @@ function isAlwaysWritten({ type }: Schema, zero: Field['zero']): boolean {
   }
 }
 
-/** Whether every field below has a number: only then there is a Protobuf form. */
-export function isMessage(schema: Schema, seen = new Set<Schema>()): boolean {
+const found = new WeakMap<ObjectSchema, boolean>()
+
+/**
+ * Whether there is a Protobuf form: every field below has a number, and none is kept as JSON that is a message of its own
+ * in Protobuf, as the schemas in a CustomResourceDefinition are.
+ */
+export function hasMessage(schema: ObjectSchema): boolean {
+  let answer = found.get(schema)
+  if (answer === undefined) {
+    answer = isMessage(schema, new Set())
+    found.set(schema, answer)
+  }
+  return answer
+}
+
+function isMessage(schema: Schema, seen: Set<Schema>): boolean {
   if (seen.has(schema)) return true
   seen.add(schema)
   switch (schema.type) {
+    case 'any':
+      return schema.described === undefined
     case 'list':
       return isMessage(schema.items, seen)
     case 'map':
