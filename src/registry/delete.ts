@@ -3,7 +3,7 @@
  * with a deletionTimestamp and stays until the last of them is gone; any other is removed at once.
  */
 
-import { conflict, serviceUnavailable } from '../model/api-error.ts'
+import { conflict, forbiddenError, serviceUnavailable } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/object.ts'
 import { admissionRequest } from './admission-request.ts'
@@ -83,6 +83,7 @@ async function attemptDelete(
   revision: number,
   options: DeleteOptions,
 ): Promise<Deleted | 'lost'> {
+  assertNotPermanent(context.resource, previous)
   await admitDeletion(context, previous)
   assertPreconditions(context.resource, previous, options)
   const marked = mark(context, previous, options)
@@ -94,6 +95,13 @@ async function attemptDelete(
   return await remove(context, stored.object, stored.revision).catch((error: unknown) => {
     throw failedHalfway(error, 'the deletion was begun')
   })
+}
+
+function assertNotPermanent(resource: Resource, object: ApiObject): void {
+  if (!resource.kind.life.permanent?.(object)) return
+  const { name = '' } = object.metadata
+  const full = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`
+  throw forbiddenError(resource, name, `${full} "${name}" is forbidden: it belongs to the system and cannot be deleted`)
 }
 
 async function remove(context: WriteContext, object: ApiObject, revision: number): Promise<Deleted | 'lost'> {

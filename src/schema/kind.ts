@@ -93,6 +93,8 @@ export interface KindLife<T> {
   readonly strategicPatch?: boolean
   /** What a delete answers with; a Status unless said otherwise. */
   readonly deleteAnswers?: 'object' | 'status'
+  /** Whether an object belongs to every cluster, so that it cannot be deleted. */
+  readonly permanent?: (object: T) => boolean
   /** Its objects record a moment: the store deletes each some time after it was last written (`--event-ttl`). */
   readonly expires?: boolean
   /** A deletion that does not say what happens to the objects it owns keeps them. */

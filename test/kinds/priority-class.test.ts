@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { priorityClass, systemPriorityClasses } from '../../src/kinds/scheduling/priority-class.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
+import { startServer } from '../tools/server.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
 test('numbers, names and policies are checked', () => {
@@ -27,6 +28,19 @@ test('numbers, names and policies are checked', () => {
 test('the classes of the system are valid', () => {
   for (const { name, value, description } of systemPriorityClasses)
     assert.deepEqual(create({ value, description }, name).faults, [])
+})
+
+test('the classes of the system are there, and cannot be deleted', async (t) => {
+  const client = (await startServer(t)).client()
+  const home = '/apis/scheduling.orch.io/v1/priorityclasses'
+  for (const { name, value } of systemPriorityClasses) {
+    assert.equal((await client.delete(`${home}/${name}?dryRun=All`)).status, 403)
+    const refused = await client.delete(`${home}/${name}`)
+    assert.deepEqual([refused.status, refused.body.reason, refused.body.details.name], [403, 'Forbidden', name])
+    assert.equal((await client.get(`${home}/${name}`)).body.value, value)
+  }
+  assert.equal((await client.delete(home)).status, 403)
+  assert.equal((await client.get(home)).body.items.length, systemPriorityClasses.length)
 })
 
 test('what is left out is filled in; the number and the policy stay', () => {

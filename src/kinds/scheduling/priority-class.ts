@@ -79,6 +79,9 @@ export const priorityClass = defineKind({
       ...immutableField('preemptionPolicy', next.preemptionPolicy, previous.preemptionPolicy),
     ],
   },
+  life: {
+    permanent: ({ metadata }) => systemPriorityClasses.some(({ name }) => name === metadata.name),
+  },
   views: {
     columns,
   },
