@@ -1,9 +1,10 @@
 /**
- * Priority: turns the class that a pod names into a number, for schedulers, and lets one class at most be the default.
+ * Priority: turns the class that a pod names into a number, for schedulers, lets one class at most be the default, and
+ * keeps the two classes of the system.
  * Whoever sends the number himself must send the same: the class alone says how important a pod is.
  */
 import type { Pod } from '../../kinds/core/pod.ts'
-import type { PriorityClass } from '../../kinds/scheduling/priority-class.ts'
+import { type PriorityClass, systemPriorityClasses } from '../../kinds/scheduling/priority-class.ts'
 import type { Found, Lookup } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
@@ -15,18 +16,20 @@ export function priority({ lookup }: { readonly lookup: Lookup }): Control {
   return {
     name: 'Priority',
     handles: {
-      operations: ['CREATE', 'UPDATE'],
+      operations: ['CREATE', 'UPDATE', 'DELETE'],
       types: [{ group: 'core', plural: 'pods' }, classes],
       subresources: [''],
     },
     mutate: (request) => {
-      if (request.type.plural !== 'pods') return undefined
+      if (request.type.plural !== 'pods' || request.operation === 'DELETE') return undefined
       if (request.operation === 'UPDATE') return keepPriority(request)
       const found = findClass(lookup, request)
       return found instanceof Promise ? found.then((later) => setPriority(request, later)) : setPriority(request, found)
     },
     validate: (request) => {
-      if (request.type.plural === classes.plural) refuseSecondDefault(lookup, request)
+      if (request.type.plural !== classes.plural) return
+      if (request.operation === 'DELETE') refuseSystemClass(request)
+      else refuseSecondDefault(lookup, request)
     },
   }
 }
@@ -93,6 +96,11 @@ function setPriority(request: AdmissionRequest, found: Found | undefined): ApiOb
 function meaningOf(found: Found) {
   const { metadata, preemptionPolicy: policy = without.policy } = found.object as PriorityClass & ApiObject
   return { name: metadata.name, value: numberOf(found), policy }
+}
+
+function refuseSystemClass(request: AdmissionRequest): void {
+  if (systemPriorityClasses.some(({ name }) => name === request.name))
+    throw refusal(request, 'this is a system priority class and cannot be deleted')
 }
 
 function refuseSecondDefault(lookup: Lookup, request: AdmissionRequest): void {
