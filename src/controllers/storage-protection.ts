@@ -3,10 +3,9 @@
  * to. Each takes a finalizer away that admission puts on new objects (StorageObjectInUseProtection), and puts it on
  * those from before.
  *
- * A claim counts as used by every pod that names it and has a node, whether it runs or has ended: its files may still be
- * mounted. A pod that waits for a node finds out there that the claim is going. Pods are not followed, as a copy of all
- * of them would be large: those of its namespace are asked for when a claim is to go, again and again while one of them
- * holds it.
+ * A claim counts as used by every pod that names it, whether that runs, waits for a node or has ended: its files may
+ * still be mounted, or about to be. Pods are not followed, as a copy of all of them would be large: those of its
+ * namespace are asked for when a claim is to go, again and again while one of them holds it.
  */
 import { changeObject } from '../client/change-object.ts'
 import type { Client } from '../client/client.ts'
@@ -109,8 +108,7 @@ async function usedByPod(
 
 /** The names of the claims that a pod uses; those for its ephemeral volumes are made for it. */
 function claimsOf({ metadata, spec }: Pod): string[] {
-  if (!spec?.nodeName) return []
-  return (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => [
+  return (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => [
     ...(persistentVolumeClaim?.claimName === undefined ? [] : [persistentVolumeClaim.claimName]),
     ...(ephemeral === undefined ? [] : [`${metadata.name}-${name}`]),
   ])

@@ -85,9 +85,8 @@ async function createInstead(context: WriteContext, object: ApiObject): Promise<
   const { resource } = context
   const { resourceVersion: _, uid, ...metadata } = object.metadata
   const { name = '' } = metadata
+  // A late update of an object that is gone does not bring it back: who has read one sends its uid.
   if (uid) throw conflict(resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
-  // A late update of an object that is gone does not bring it back.
-  if (namesVersion(object)) throw conflict(resource, name, 'the object of that version has been deleted')
   await context.assertMayCreate()
   return { json: await create(context, { object: { ...object, metadata }, managed: false }), created: true }
 }

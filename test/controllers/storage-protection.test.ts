@@ -24,14 +24,14 @@ const claim = (name: string) => ({
   spec,
 })
 
-function pod(name: string, volume: object, nodeName = 'n'): ApiObject {
+function pod(name: string, volume: object): ApiObject {
   const volumes = [{ name: 'v', ...volume }]
   const containers = [{ name: 'c', image: 'i' }]
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, namespace },
-    spec: { containers, volumes, nodeName, terminationGracePeriodSeconds: 0, automountServiceAccountToken: false },
+    spec: { containers, volumes, terminationGracePeriodSeconds: 0, automountServiceAccountToken: false },
   }
 }
 
@@ -63,8 +63,6 @@ test('a claim that a pod names stays until the pod is gone, and so does one for 
   for (const name of Object.keys(users)) await client.create(claims, claim(name))
   await client.create(pods, pod('user', users.used))
   await client.create(pods, pod('p', users['p-v']))
-  // One without a node holds nothing.
-  await client.create(pods, pod('waits', { persistentVolumeClaim: { claimName: 'free' } }, ''))
   for (const name of [...Object.keys(users), 'free']) await client.delete(claims, { namespace, name })
   // The loop has looked at all of them when the one without a user is gone.
   await gone(client, claims, { namespace, name: 'free' })

@@ -4,6 +4,7 @@
  */
 import { ApiError, forbiddenError, notFound } from '../../model/api-error.ts'
 import type { Found, Lookup } from '../../model/lookup.ts'
+import { groupName, type Vendor } from '../../model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 
 const namespaces = { group: 'core', plural: 'namespaces' }
@@ -11,13 +12,22 @@ const namespaces = { group: 'core', plural: 'namespaces' }
 const namespacesRef = { group: '', plural: 'namespaces' }
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 
-export function namespaceLifecycle({ lookup }: { readonly lookup: Lookup }): Control {
+interface Parts {
+  readonly lookup: Lookup
+  readonly vendor: Vendor
+}
+
+export function namespaceLifecycle({ lookup, vendor }: Parts): Control {
+  /** A question about access is no object: it may be asked about any namespace. */
+  const isQuestion = ({ type }: AdmissionRequest) =>
+    type.plural === 'localsubjectaccessreviews' && type.group === groupName(vendor, 'authorization')
   return {
     name: 'NamespaceLifecycle',
     handles: { operations: ['CREATE', 'UPDATE', 'DELETE'] },
     mutate: (request) => {
       if (isNamespace(request)) refuseImmortal(request)
       if (isNamespace(request) || request.namespace === '' || request.operation === 'DELETE') return undefined
+      if (isQuestion(request)) return undefined
       const found = find(lookup, request)
       return found instanceof Promise ? found.then((later) => assertPlace(request, later)) : assertPlace(request, found)
     },

@@ -169,6 +169,7 @@ export const podSecurityPolicy = defineKind({
     plural: 'podsecuritypolicies',
     shortNames: ['psp'],
     scope: 'Cluster',
+    faultGroup: 'extensions',
   },
   doc: 'What pods may ask for. Deprecated.',
   fields,
