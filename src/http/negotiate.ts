@@ -61,8 +61,9 @@ export function negotiate(asked: Asked, views: readonly ViewName[]): Agreed {
   let matched = false
   for (const clause of clauses) {
     const type = typeOf(clause, asked)
+    // Protobuf is known, though this may have no such form.
+    if (type !== undefined || covers(clause.type, asked.vendor.protobufMediaType)) matched = true
     if (type === undefined) continue
-    matched = true
     const projection = projectionOf(clause, views)
     if (projection === undefined && asksForView(clause)) continue
     const form = isServed(clause, type, views.length > 0) ? formOf(type, clause, asked) : undefined

@@ -129,7 +129,7 @@ test('errors have the form that was asked for', async () => {
   const invalid = await protobuf.send('POST', collection, { document: named('Not A Name'), message })
   assert.equal(invalid.status, 422)
   assert.equal(invalid.body.details.causes[0].field, 'metadata.name')
-  assert.equal((await protobuf.get('/apis/nobody.example.com/v1/things', message)).status, 404)
+  assert.equal((await protobuf.get('/api/v1/nothings', message)).status, 404)
 })
 
 test('a watch is frames of events, with bookmarks and errors among them', async () => {
@@ -206,6 +206,36 @@ test('a view of another kind is read and written in Protobuf', async () => {
   const written = await protobuf.send('PUT', `${path}/rc/scale`, { document, message: 'autoscaling.v1.Scale' })
   assert.equal(written.status, 200, JSON.stringify(written.body))
   assert.equal((await read()).spec.replicas, 3)
+})
+
+test('custom resources and their definitions fall back to the next form, or have none', async () => {
+  const schema = { openAPIV3Schema: { type: 'object', properties: { size: { type: 'integer' } } } }
+  const definition = {
+    apiVersion: 'apiextensions.orch.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'widgets.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', kind: 'Widget' },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  }
+  const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
+  assert.equal((await client.post(definitions, definition)).status, 201)
+  const widgets = '/apis/example.com/v1/namespaces/default/widgets'
+  const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' }, size: 1 }
+  assert.equal((await client.post(widgets, widget)).status, 201)
+  for (const path of [widgets, `${widgets}/w`, definitions, `${definitions}/widgets.example.com`]) {
+    const fallen = await client.get(path, { accept: `${type},application/json` })
+    assert.equal(`${fallen.status} ${fallen.headers['content-type']}`, '200 application/json', path)
+    const refused = await protobuf.get(path, message)
+    assert.equal(refused.status, 406, path)
+    assert.match(refused.body.message, /application\/json, application\/yaml$/)
+  }
+  const raw = writeDocument({ ...named('x'), apiVersion: 'example.com/v1', kind: 'Widget' }, message)
+  const sent = await client.send(widgets, { method: 'POST', raw, headers: { 'content-type': type } })
+  assert.equal(sent.status, 415)
 })
 
 /** The envelope of a ConfigMap, with more after its type. */
