@@ -12,6 +12,7 @@ import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { startEtcd } from '../tools/etcd.ts'
 import type { HttpClient } from '../tools/http-client.ts'
+import { watchFrames } from '../tools/protobuf-client.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 
 const path = '/api/v1/namespaces/default/configmaps'
@@ -174,6 +175,13 @@ test('etcd: all servers go on while a value becomes unreadable; watches of its k
     AbortSignal.timeout(20_000),
   ))
     assert.deepEqual([type, object.code], ['ERROR', 410])
+  const near = { port: servers[1]!.port, ca: servers[1]!.credentials().authority! }
+  const asked = { accept: 'application/vnd.orch.protobuf', message: 'core.v1.ConfigMap', done: () => false }
+  const { events } = await watchFrames(near, `${path}?watch=1&resourceVersion=${from}`, asked)
+  assert.deepEqual(
+    events.map(({ type, object }) => [type, object.kind, object.code]),
+    [['ERROR', 'Status', 410]],
+  )
   await assertDeletes(one)
   assert.equal((await two.get(`${path}/b`)).status, 200)
   await servers[1]!.stop()
