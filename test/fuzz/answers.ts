@@ -38,6 +38,7 @@ export async function everyOne(total: number, atOnce: number, run: (lane: number
 /** The word that goes with each code. */
 const reasons: { readonly [code: number]: readonly string[] } = {
   400: ['BadRequest'],
+  403: ['Forbidden'],
   404: ['NotFound'],
   409: ['Conflict', 'AlreadyExists'],
   410: ['Expired', 'Gone'],
