@@ -51,18 +51,20 @@ export interface Http1Options {
   readonly connections: number
   /** The form of the answers; JSON if left out. */
   readonly accept?: string
+  /** Who asks; the superuser of the bench if left out. */
+  readonly bearer?: string
   readonly script?: string
   readonly scriptArgs?: readonly string[]
 }
 
 export function http1(
   path: string,
-  { connections, accept = 'application/json', script, scriptArgs = [] }: Http1Options,
+  { connections, accept = 'application/json', bearer = token, script, scriptArgs = [] }: Http1Options,
 ): Drive {
   return async ({ origin }, seconds) => {
     const output = await run('wrk', [
       ...['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout=10s', '--latency'],
-      ...['-H', `authorization: Bearer ${token}`, '-H', `accept: ${accept}`],
+      ...['-H', `authorization: Bearer ${bearer}`, '-H', `accept: ${accept}`],
       ...(script === undefined ? [] : ['-s', script]),
       `${origin}${path}`,
       ...(scriptArgs.length === 0 ? [] : ['--', ...scriptArgs]),

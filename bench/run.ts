@@ -2,7 +2,7 @@
  * `npm run bench`: what the server does, against what the machine could do at most, in one run of a few minutes.
  * Every bare limit is taken in the same run, so that the ratios hold on any machine. Linux, with wrk and h2load.
  *
- *   --only TEXT      only the groups of rows whose name holds TEXT: get, list, writes, stores, patch, start, memory,
+ *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, list, writes, stores, patch, start, memory,
  *                    watch, protobuf, label, stalls, growth
  *   --json FILE      write the figures to a file too
  *   --plot FILE      draw the rows of `growth` (SVG)
@@ -14,6 +14,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { plot } from './plot.ts'
+import { accessRows } from './rows/access.ts'
 import { getRows } from './rows/get.ts'
 import { growthRows, growthSeries } from './rows/growth.ts'
 import { labelRows } from './rows/label.ts'
@@ -32,6 +33,7 @@ import { printTable, type Row } from './table.ts'
 /** `growth` writes to the objects that `start` and `memory` measure, so it is the last. */
 const groups = [
   getRows,
+  accessRows,
   listRows,
   writeRows,
   storeRows,

@@ -13,6 +13,8 @@ import { fill } from './objects.ts'
 const root = dirname(import.meta.dirname)
 
 export const token = 'bench-token'
+/** Of a user who has no rights but those that a row gives. */
+export const readerToken = 'reader-token'
 
 export interface Side {
   readonly pid: number
@@ -42,7 +44,10 @@ export class Bench {
   newDirectory(): string {
     const directory = join(this.directory, String(++this.#made))
     mkdirSync(directory)
-    writeFileSync(join(directory, 'tokens.csv'), `${token},bench,bench-uid,"system:masters"\n`)
+    writeFileSync(
+      join(directory, 'tokens.csv'),
+      `${token},bench,bench-uid,"system:masters"\n${readerToken},reader,reader-uid\n`,
+    )
     return directory
   }
 
