@@ -55,6 +55,9 @@ import { ingress } from './networking/ingress.ts'
 import { ingressClass } from './networking/ingress-class.ts'
 import { networkPolicy } from './networking/network-policy.ts'
 import { runtimeClass, runtimeClassV1beta1 } from './node/runtime-class.ts'
+import { accessExplanation } from './ops/access-explanation.ts'
+import { whoAmI } from './ops/who-am-i.ts'
+import { whoCan } from './ops/who-can.ts'
 import { podDisruptionBudget, podDisruptionBudgetV1beta1 } from './policy/pod-disruption-budget.ts'
 import { podSecurityPolicy } from './policy/pod-security-policy.ts'
 import { clusterRole } from './rbac/cluster-role.ts'
@@ -136,4 +139,7 @@ export const allKinds: readonly Kind[] = [
   priorityLevelConfiguration,
   flowSchemaV1beta1,
   priorityLevelConfigurationV1beta1,
+  accessExplanation,
+  whoAmI,
+  whoCan,
 ]

@@ -55,7 +55,8 @@ function review(kind: Kind, doc: string, answer: Endpoint['answer']): Endpoint {
   return { kind, subresource: '', verbs: ['create'], type: undefined, admits: 'CREATE', doc, answer }
 }
 
-function userOf({ user = '', uid = '', groups = [], extra = {} }: SubjectSpec): User {
+/** The user that a review asks about. */
+export function userOf({ user = '', uid = '', groups = [], extra = {} }: SubjectSpec): User {
   return { name: user, uid, groups, extra: new Map(Object.entries(extra as { [key: string]: string[] })) }
 }
 

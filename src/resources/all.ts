@@ -2,6 +2,7 @@
 import type { Lookup, StoredType } from '../model/lookup.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 import type { Resource } from '../registry/resource.ts'
+import { accessQuestions } from './access-questions.ts'
 import { accessReviews, type ReviewParts } from './access-reviews.ts'
 import { type Component, componentStatuses } from './component-statuses.ts'
 import { nodeConnections } from './node-connections.ts'
@@ -30,6 +31,7 @@ export function allEndpoints(parts: EndpointParts): Endpoint[] {
     podEviction(parts),
     ...accessReviews(parts),
     rulesReview(parts),
+    ...accessQuestions(parts),
     podLog(lookup),
     ...podConnections(lookup),
     ...nodeConnections(lookup),

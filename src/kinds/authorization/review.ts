@@ -15,7 +15,7 @@ const resourceFields = {
 export type ResourceAttributes = InferFields<typeof resourceFields>
 
 const resourceAttributes = s.object(resourceFields, {
-  name: 'ResourceAttributes',
+  name: 'authorization.v1.ResourceAttributes',
   doc: 'What is to be done to which resource.',
 })
 
@@ -25,7 +25,7 @@ const pathFields = {
 }
 
 const nonResourceAttributes = s.object(pathFields, {
-  name: 'NonResourceAttributes',
+  name: 'authorization.v1.NonResourceAttributes',
   doc: 'What is to be done to a path that is no resource.',
 })
 

@@ -19,6 +19,7 @@ export const clusterBindings: readonly DefaultBinding[] = [
   bind('system:monitoring', [group('system:monitoring')]),
   bind('system:node', []),
   bind('system:node-proxier', [user('system:kube-proxy')]),
+  bind('system:ops-basic-user', [group('system:authenticated')]),
   bind('system:public-info-viewer', [group('system:authenticated'), group('system:unauthenticated')]),
   bind('system:service-account-issuer-discovery', [group('system:serviceaccounts')]),
   bind('system:volume-scheduler', [user('system:kube-scheduler')]),

@@ -1,4 +1,5 @@
 /** The roles that are there for people and for the parts of the system, on the whole cluster. */
+
 import { type DefaultRole, events, named, on, paths, role, signer } from './words.ts'
 
 export const clusterRoles: readonly DefaultRole[] = [
@@ -199,4 +200,6 @@ export const clusterRoles: readonly DefaultRole[] = [
     on('get list patch update watch', 'core', 'persistentvolumeclaims'),
   ]),
   role('view', [], { collects: 'view', joins: 'edit' }),
+  // Beyond what other servers have: everybody may ask who they are.
+  role('system:ops-basic-user', [on('create', 'ops', 'whoamis')]),
 ]

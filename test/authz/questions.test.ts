@@ -1,0 +1,78 @@
+/** What people ask about rights beyond yes and no: who am I, why, and who can; each a permission of its own. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startServer } from '../tools/server.ts'
+
+const server = await startServer({ after })
+const admin = server.client()
+const bob = server.client('bob-token')
+const ops = '/apis/ops.orch.io/v1'
+const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
+
+await admin.post(`${rbac}/roles`, {
+  metadata: { name: 'reader' },
+  rules: [
+    { verbs: ['get', 'list'], apiGroups: [''], resources: ['configmaps'] },
+    { verbs: ['delete'], apiGroups: ['apps'], resources: ['deployments'] },
+  ],
+})
+await admin.post(`${rbac}/rolebindings`, {
+  metadata: { name: 'reader' },
+  roleRef: { kind: 'Role', name: 'reader' },
+  subjects: [
+    { kind: 'User', name: 'bob' },
+    { kind: 'ServiceAccount', name: 'robot' },
+  ],
+})
+
+const question = (verb: string, resource: string, namespace = 'default') => ({
+  resourceAttributes: { verb, resource, namespace },
+})
+
+test('everybody may ask who they are; the rest is a right', async () => {
+  const { status, body } = await bob.post(`${ops}/whoamis`, {})
+  assert.equal(status, 201)
+  assert.deepEqual(body.status, { user: 'bob', uid: 'bob-uid', groups: ['system:authenticated'] })
+  assert.equal((await server.client('').post(`${ops}/whoamis`, {})).status, 403)
+  assert.equal((await bob.post(`${ops}/accessexplanations`, { spec: question('get', 'configmaps') })).status, 403)
+  assert.equal((await bob.post(`${ops}/whocans`, { spec: question('get', 'configmaps') })).status, 403)
+})
+
+test('why: the rules that come nearest, by which binding, and the smallest that would do', async () => {
+  const why = async (spec: object) => (await admin.post(`${ops}/accessexplanations`, { spec })).body.status
+  const refused = await why({ user: 'bob', ...question('delete', 'configmaps') })
+  assert.equal(refused.allowed, false)
+  assert.deepEqual(refused.nearRules[0], {
+    rule: { verbs: ['get', 'list'], apiGroups: [''], resources: ['configmaps'] },
+    role: 'Role/reader',
+    binding: 'RoleBinding/default/reader',
+    lacks: ['verb'],
+  })
+  assert.deepEqual(refused.nearRules[1].lacks, ['apiGroup', 'resource'])
+  assert.deepEqual(refused.smallestRule, { verbs: ['delete'], apiGroups: [''], resources: ['configmaps'] })
+  const allowed = await why({ user: 'bob', ...question('get', 'configmaps') })
+  assert.equal(allowed.allowed, true)
+  assert.match(allowed.reason, /RoleBinding "reader\/default" of Role "reader" to User "bob"/)
+  assert.match((await why(question('get', 'nodes'))).reason, /system:masters may do everything/)
+  const path = await why({ user: 'bob', nonResourceAttributes: { verb: 'get', path: '/metrics' } })
+  assert.deepEqual(path.smallestRule, { verbs: ['get'], nonResourceURLs: ['/metrics'] })
+})
+
+test('who can: everybody, and by what', async () => {
+  const who = async (spec: object) => (await admin.post(`${ops}/whocans`, { spec })).body.status
+  const { subjects } = await who(question('get', 'configmaps'))
+  const by = { role: 'Role/reader', binding: 'RoleBinding/default/reader' }
+  const named = subjects.filter(({ role }: { role: string }) => role === 'Role/reader')
+  assert.deepEqual(named, [
+    { kind: 'User', name: 'bob', ...by },
+    { kind: 'ServiceAccount', name: 'robot', namespace: 'default', ...by },
+  ])
+  assert.ok(subjects.some(({ name }: { name: string }) => name === 'system:masters'))
+  const elsewhere = await who(question('get', 'configmaps', 'kube-system'))
+  assert.ok(!elsewhere.subjects.some(({ name }: { name: string }) => name === 'bob'))
+})
+
+test('a question without a question is refused', async () => {
+  for (const kind of ['accessexplanations', 'whocans'])
+    assert.equal((await admin.post(`${ops}/${kind}`, { spec: {} })).status, 422, kind)
+})
