@@ -38,8 +38,10 @@ export const apiServers: Rows = {
   },
   'CVE-2019-11247: an object by a path of another scope': {
     here: ['scope'],
-    held: [['api/access-matrix.test.ts', 'combinations with']],
-    waits: 'RBAC: a role in one namespace only',
+    held: [
+      ['api/access-matrix.test.ts', 'combinations with'],
+      ['authz/matrix.test.ts', 'are decided as the rules say'],
+    ],
   },
   'CVE-2022-3162: dots in a namespace or name that reach the store': {
     here: ['scope'],
@@ -139,8 +141,8 @@ export const identity: Rows = {
       ['kinds/certificate-signing-request.test.ts', 'conditions through '],
       ['kinds/certificate-signing-request.test.ts', 'the main path changes neither spec nor status'],
       ['kinds/certificate-signing-request.test.ts', 'a certificate comes through status alone, and stays'],
+      ['admission/certificate-signers.test.ts', 'a right for a signer is by its name or its domain'],
     ],
-    waits: 'RBAC: the rights to approve and to sign',
   },
   'bytes of certificate requests': {
     held: [
@@ -161,7 +163,7 @@ export const identity: Rows = {
     ],
   },
   'CVE-2025-59464: memory of handshakes with certificates': { open: 'a soak of 100,000 handshakes' },
-  'the node authorizer': { waits: 'the node authorizer' },
+  'the node authorizer': { held: [['authz/node.test.ts', 'a node sees what its pods need while they need it']] },
   'labels and taints of nodes': { waits: 'NodeRestriction' },
   'owners whose deletion is to wait': { waits: 'OwnerReferencesPermissionEnforcement' },
 }
