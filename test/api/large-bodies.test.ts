@@ -6,6 +6,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { giveAccount } from '../tools/accounts.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
 import { longestStretch } from '../tools/stretch.ts'
 
@@ -16,6 +17,7 @@ let server: InProcess
 
 before(async () => {
   server = await startInProcess()
+  await giveAccount(server.client)
 })
 after(async () => await server.stop())
 
