@@ -130,6 +130,7 @@ test('errors have the form that was asked for', async () => {
   const invalid = await protobuf.send('POST', collection, { document: named('Not A Name'), message })
   assert.equal(invalid.status, 422)
   assert.equal(invalid.body.details.causes[0].field, 'metadata.name')
+  assert.equal((await protobuf.get('/apis/apps/v1/things', message)).status, 404)
 })
 
 test('a watch is frames of events, with bookmarks and errors among them', async () => {
