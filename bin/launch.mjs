@@ -3,6 +3,7 @@
 // checkout (there is a src/) the bundle is never older than the sources. Plain JavaScript, so that any Node can at least
 // read this far.
 import { existsSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -31,6 +32,8 @@ if (existsSync(join(root, 'src'))) {
     process.exit(1)
   })
 }
+// What V8 makes of the bundle is kept beside it, where that can be written: most of a start is compiling otherwise.
+enableCompileCache(join(root, 'dist', 'compiled'))
 await import(pathToFileURL(join(root, 'dist', `${program}.js`)).href)
 for (const signal of signals) process.off(signal, leave)
 

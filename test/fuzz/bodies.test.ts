@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ModelOperation, modelJsonPatch, modelMergePatch, randomOperations, type Value } from '../merge/models.ts'
 import { type Seeded, seeded } from '../store/seeded.ts'
+import { noControls } from '../tools/accounts.ts'
 import { watchOver } from '../tools/alive.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
 import { startServer } from '../tools/server.ts'
@@ -277,7 +278,7 @@ function faultOfDeletion(body: Body, before: Answer, after: Answer): string | un
 }
 
 test('bodies are refused as the model says, or kept', { timeout: 9 * 60_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await startServer(t, [noControls])
   const client = server.client()
   const assertAlive = watchOver(server)
   const atOnce = 16
