@@ -223,7 +223,7 @@ test('a generation that no number can hold does not keep an object from being de
   assert.equal((await patch(`${maps}/many`, 'merge-patch+json', { metadata: { finalizers: null } })).status, 200)
 })
 
-test('version 0 counts as none; a PUT for a version of what is not there does not create', async () => {
+test('version 0 counts as none; a PUT of an object that is gone does not create it again', async () => {
   const events = '/api/v1/namespaces/default/events'
   const event = (name: string, metadata: JsonObject) => ({
     metadata: { name, namespace: 'default', ...metadata },
@@ -231,10 +231,17 @@ test('version 0 counts as none; a PUT for a version of what is not there does no
   })
   assert.equal((await client.post(maps, mapOf('zero', { resourceVersion: '0' }))).status, 201)
   assert.equal((await client.post(maps, mapOf('one', { resourceVersion: '1' }))).status, 400)
-  const late = await client.put(`${events}/late`, event('late', { resourceVersion: '1' }))
+  // Who has read an object sends its uid.
+  const uid = '11111111-2222-3333-4444-555555555555'
+  const late = await client.put(`${events}/late`, event('late', { resourceVersion: '1', uid }))
   assert.deepEqual([late.status, late.body.reason], [409, 'Conflict'])
   assert.equal((await client.get(`${events}/late`)).status, 404)
-  assert.equal((await client.put(`${events}/new`, event('new', { resourceVersion: '0' }))).status, 201)
+  for (const resourceVersion of ['0', '1'])
+    assert.equal(
+      (await client.put(`${events}/new-${resourceVersion}`, event(`new-${resourceVersion}`, { resourceVersion })))
+        .status,
+      201,
+    )
 })
 
 // There are 27 to the power of 5 names: of so many draws about fourteen meet one that is taken, and hardly ever none.
