@@ -57,8 +57,7 @@ async function runFiles(): Promise<void> {
   const started = performance.now()
   // Every file is watched for changed prototypes.
   const execArgv = ['--import', join(root, 'test/tools/prototypes.mjs')]
-  // It is for all files together; when it is over, the runner waits for ever for those that it did not begin.
-  const stream = run({ files, concurrency: 3, timeout: 60 * 60_000, execArgv })
+  const stream = run({ files, concurrency: 3, timeout: 25 * 60_000, execArgv })
   stream.on('test:pass', ({ name, details, file, skip, todo }) => {
     if (details.type === 'suite' || name === file) return
     // A test that did not run proves nothing: it counts as failed.
