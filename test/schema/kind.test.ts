@@ -33,7 +33,7 @@ test('a version is as the stored one in all that it does not name, but for its r
   const version = defineVersion(stored, { version: 'v2', fields: note, fillDefaults, ...unchanged })
   const own = new Set(['version', 'schema', 'rules', 'conversion', 'deprecated'])
   for (const name of Object.keys(stored) as (keyof typeof stored)[])
-    if (!own.has(name)) assert.equal(version[name], stored[name], name)
+    if (!own.has(name)) assert.deepEqual(version[name], stored[name], name)
   assert.equal(version.version, 'v2')
   assert.deepEqual(version.rules, { readOnly: ['note'], fillDefaults })
   assert.equal(version.deprecated, undefined)
