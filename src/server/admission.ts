@@ -48,6 +48,7 @@ function makeControl(
   if (configuration === undefined) return make(parts)
   if (configure === undefined)
     throw new UsageError(`${configuration.source}: ${name} takes no configuration: leave its entry out`)
+  if (configuration.value === null) return make(parts)
   try {
     return configure(parts, configuration.value)
   } catch (error) {

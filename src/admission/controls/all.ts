@@ -33,7 +33,10 @@ export interface ControlEntry {
   /** Whether it runs unless it is disabled. */
   readonly byDefault: boolean
   readonly make: (parts: ControlParts) => Control
-  /** Makes it with what the configuration file says of it; controls without this take no configuration. */
+  /**
+   * Makes it with what the configuration file says of it (`configuration.ts` reads that). An error that it throws stops
+   * the start, and names the file and the control. Controls without this take no configuration.
+   */
   readonly configure?: (parts: ControlParts, configuration: Json) => Control
 }
 
