@@ -72,15 +72,13 @@ function builtAt() {
   return statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
+// Every start in a checkout passes here: only texts and times, no objects for files and their paths.
 function newestSource() {
-  const files = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-  const own = [join(root, 'package-lock.json'), fileURLToPath(import.meta.url)]
-  return [...files, ...own].reduce(
-    (newest, file) => Math.max(newest, statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0),
-    0,
-  )
+  const sources = readdirSync(join(root, 'src'), { recursive: true }).filter((name) => name.includes('.'))
+  const files = [...sources.map((name) => `${root}/src/${name}`), `${root}/package-lock.json`, import.meta.filename]
+  let newest = 0
+  for (const file of files) newest = Math.max(newest, statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+  return newest
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle()

@@ -5,12 +5,15 @@
  * `close` ends connections as a client can follow: every answer says that it is the last one, and a connection without
  * a request is ended only after a while, as one may be on its way that nobody would then answer.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { drainTime, lingerTime, maxHeaderBytes, maxParsedHeaders, type Times } from './connection-limits.ts'
 import type { Peer, ServerTransport } from './exchange.ts'
 import { Http1Transport } from './http1.ts'
+
+// Not imported: that would load all that this module can give, and so the whole of fetch, a tenth of the start.
+const { createServer } = process.getBuiltinModule('node:http')
 
 const nobody: Peer = { address: '', certificate: undefined, proved: () => {} }
 
