@@ -125,11 +125,14 @@ function servingNames(options: ServerOptions): AlternativeNames {
   const hosts = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(host) ? [host] : []
   const { apiService } = vendorOf(options.profile)
   const services = ['', '.default', '.default.svc', '.default.svc.cluster.local'].map((rest) => `${apiService}${rest}`)
-  const names = ['localhost', ...hosts, ...services, ...tlsSan]
   const addresses = ['127.0.0.1', '::1', ownAddress(options), advertiseAddress, bindAddress].filter(
     (address) => address !== '' && address !== '0.0.0.0' && address !== '::',
   )
-  return sorted([...names, ...addresses])
+  const given = sorted(tlsSan)
+  return {
+    dns: unique(['localhost', ...hosts, ...services, ...given.dns]),
+    ips: unique([...given.ips, ...addresses]),
+  }
 }
 
 /** Reported with the flag, here, where it is still known which name came from which flag. */
@@ -142,10 +145,7 @@ function checkNames(tlsSan: readonly string[]): void {
 }
 
 function sorted(names: readonly string[]): AlternativeNames {
-  return {
-    dns: unique(names.filter((name) => isIP(name) === 0)),
-    ips: unique(names.filter((name) => isIP(name) !== 0)),
-  }
+  return { dns: names.filter((name) => isIP(name) === 0), ips: names.filter((name) => isIP(name) !== 0) }
 }
 
 function unique(items: readonly string[]): string[] {

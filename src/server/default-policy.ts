@@ -86,6 +86,8 @@ function repaired(resource: Resource, found: ApiObject, wanted: ApiObject): ApiO
 function withRules(found: ApiObject, wanted: ApiObject): JsonObject {
   if (wanted.rules === undefined) return {}
   const own = (found.rules ?? []) as readonly PolicyRule[]
+  // As nearly all are at nearly every start.
+  if (sameJson(own as Json, wanted.rules as Json)) return {}
   const lacking = uncovered(own.map(ruleOf), wanted.rules as readonly PolicyRule[])
   return lacking.length === 0 ? {} : { rules: [...own, ...lacking] as unknown as Json }
 }
