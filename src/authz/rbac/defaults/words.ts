@@ -80,12 +80,16 @@ export function inWordsOf(vendor: Vendor, { name, rules, ...rest }: DefaultRole)
 }
 
 function ruleInWordsOf(vendor: Vendor, { apiGroups, resourceNames, ...rest }: PolicyRule): PolicyRule {
-  const signers = new Map(Object.entries(vendor.signers).map(([id, signerName]) => [`{${id}}`, signerName as string]))
   return {
     ...rest,
     ...defined({
       apiGroups: apiGroups?.map((id) => (id === '*' ? id : groupName(vendor, id))),
-      resourceNames: resourceNames?.map((each) => signers.get(each) ?? each),
+      resourceNames: resourceNames && withSigners(vendor, resourceNames),
     }),
   }
+}
+
+function withSigners({ signers }: Vendor, names: readonly string[]): string[] {
+  const byId = new Map(Object.entries(signers).map(([id, signerName]) => [`{${id}}`, signerName as string]))
+  return names.map((each) => byId.get(each) ?? each)
 }
