@@ -1,7 +1,7 @@
 /**
  * The command line: tables of flags, and the one parser of them. A flag is `--name=value`, `--name value` or
  * `--switch`; one with a letter also `-n value`, `-nvalue`, and switches may share a dash (`-Aw`). After `--` there are
- * no flags. A mistake is reported before anything starts, with the name of the flag and, for a misspelt one, the
+ * no flags. One that is `repeated` may be given several times. A mistake is reported before anything starts, with the name of the flag and, for a misspelt one, the
  * closest known flag.
  */
 
@@ -21,6 +21,8 @@ export interface Flag<T> {
   readonly default: string
   /** Reads one value; throws UsageError with what is wrong with it. */
   readonly read: (text: string) => T
+  /** For one that may be given several times: reads all its values, in their order. */
+  readonly readAll?: (texts: readonly string[]) => T
 }
 
 export type Flags = { readonly [option: string]: Flag<unknown> }
@@ -41,6 +43,12 @@ export function flag<T>(
 /** A flag without a value, off unless it is given. */
 export function toggle(name: string, help: string): Flag<boolean> {
   return flag(name, '', '', (text) => text !== '' && readBoolean(text), help)
+}
+
+/** A flag that may be given several times, each time with one value; none unless it is given. */
+export function repeated<T>(name: string, value: string, read: (text: string) => T, help: string): Flag<readonly T[]> {
+  const readAll = (texts: readonly string[]) => texts.filter((text) => text !== '').map(read)
+  return { ...flag(name, value, '', (text) => readAll([text]), `${help}; may be given several times`), readAll }
 }
 
 export const text = (value: string): string => value
@@ -94,16 +102,18 @@ export function splitCommand(flags: Flags, args: readonly string[]): { command: 
   return { command: undefined, rest: [...args] }
 }
 
-function scan(flags: Flags, args: readonly string[]): { given: Map<string, string>; words: string[] } {
-  const given = new Map<string, string>()
+function scan(flags: Flags, args: readonly string[]): { given: Map<string, string[]>; words: string[] } {
+  const given = new Map<string, string[]>()
   const words: string[] = []
   for (let i = 0; i < args.length; i++) {
     if (args[i] === '--') return { given, words: [...words, ...args.slice(i + 1)] }
     if (!isFlag(args[i]!)) words.push(args[i]!)
     else
       for (const { flag, text } of argumentFlags(flags, args[i]!)) {
-        if (given.has(flag.name)) throw new UsageError(`--${flag.name} is given twice`)
-        given.set(flag.name, text ?? (flag.value === '' ? 'true' : valueAfter(flag, args[++i])))
+        const before = given.get(flag.name) ?? []
+        if (before.length > 0 && flag.readAll === undefined) throw new UsageError(`--${flag.name} is given twice`)
+        const value = text ?? (flag.value === '' ? 'true' : valueAfter(flag, args[++i]))
+        given.set(flag.name, [...before, value])
       }
   }
   return { given, words }
@@ -165,9 +175,9 @@ function valueAfter(flag: Flag<unknown>, next: string | undefined): string {
   return next
 }
 
-function readFlag(flag: Flag<unknown>, text: string | undefined): unknown {
+function readFlag(flag: Flag<unknown>, texts: readonly string[] = [flag.default]): unknown {
   try {
-    return flag.read(text ?? flag.default)
+    return flag.readAll === undefined ? flag.read(texts[0]!) : flag.readAll(texts)
   } catch (error) {
     if (error instanceof UsageError) throw new UsageError(`--${flag.name}: ${error.message}`)
     throw error

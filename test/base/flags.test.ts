@@ -1,7 +1,7 @@
 /** The parser of flags: the forms a flag can take, and the words between. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { flag, helpText, oneOf, parseCommandLine, splitCommand, text, toggle } from '../../src/base/flags.ts'
+import { flag, helpText, oneOf, parseCommandLine, repeated, splitCommand, text, toggle } from '../../src/base/flags.ts'
 
 const flags = {
   name: flag('n,name', 'NAME', 'nobody', text, 'who'),
@@ -49,6 +49,14 @@ for (const [args, told] of wrong) {
     assert.throws(() => parseCommandLine(flags, args), told)
   })
 }
+
+test('a repeated flag has all its values, in order', () => {
+  const files = { files: repeated('file', 'FILE', text, 'what to read') }
+  const filesOf = (args: readonly string[]) => parseCommandLine(files, args).options.files
+  assert.deepEqual(filesOf([]), [])
+  assert.deepEqual(filesOf(['--file=a']), ['a'])
+  assert.deepEqual(filesOf(['--file=b', '--file', 'a,c', '--file=']), ['b', 'a,c'])
+})
 
 test('the command is the first word, after flags and their values', () => {
   assert.deepEqual(splitCommand(flags, ['-A', '-n', 'x', 'get', '-z', 'y']), {
