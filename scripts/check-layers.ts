@@ -38,7 +38,11 @@ const anywhere = { folder: 'client/', but: 'client/node/' }
 /** Who may import the store: it hands out bytes, which only these rooms understand. */
 const storeReaders = ['store', 'cache', 'registry', 'http', 'server', 'testing']
 
-const drivers: { readonly [name: string]: string } = { lmdb: 'store/lmdb', 'prom-client': 'telemetry' }
+const drivers: { readonly [name: string]: string } = {
+  lmdb: 'store/lmdb',
+  'prom-client': 'telemetry',
+  jose: 'authn',
+}
 
 const faults: string[] = []
 const done = new Set<string>()

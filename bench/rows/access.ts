@@ -121,6 +121,7 @@ function memory(count: number): { lookup: Lookup; load: () => void } {
   const lookup: Lookup = {
     known: () => undefined,
     recent: () => undefined,
+    caughtUp: () => undefined,
     list: () => [],
     follow: (_, { reset }) => resets.push(reset) > 0,
     names: ({ plural }) => namesOf(plural),

@@ -6,13 +6,12 @@ import type { Pod } from '../kinds/core/pod.ts'
 import type { Container } from '../kinds/core/types/container.ts'
 import type { Volume } from '../kinds/core/types/volume.ts'
 import { generateName } from '../model/generate-name.ts'
+import { volumeTokenSeconds } from '../model/service-account.ts'
 import type { Vendor } from '../model/vendor.ts'
 
 type PodSpec = NonNullable<Pod['spec']>
 
 const prefix = 'kube-api-access-'
-/** An hour, and a little more, by which tokens of this kind can be told from others. */
-const expirationSeconds = 3607
 
 /** What changes in the spec of the pod. A volume of the usual name is taken for the one. */
 export function mountToken(spec: PodSpec, vendor: Vendor): Partial<PodSpec> {
@@ -37,7 +36,7 @@ function tokenVolume(name: string): Volume {
     name,
     projected: {
       sources: [
-        { serviceAccountToken: { expirationSeconds, path: 'token' } },
+        { serviceAccountToken: { expirationSeconds: volumeTokenSeconds, path: 'token' } },
         { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
         { downwardAPI: { items } },
       ],

@@ -11,12 +11,24 @@ export interface Credentials {
   readonly authorization: string | undefined
   /** Identifies the connection, so that a strategy can remember what it learned from an earlier request on it. */
   readonly connection: object
+  /**
+   * For a review of a token: whom it is to be meant for, at least one of them. Absent: this server, as in every
+   * request. A strategy whose tokens name nobody need not look at it.
+   */
+  readonly audiences?: readonly string[]
+}
+
+export interface KnownUser {
+  readonly result: 'user'
+  readonly user: User
+  /** Those of the audiences in question that the token names; absent: it names nobody, so it is meant for this server. */
+  readonly audiences?: readonly string[]
 }
 
 export type AuthenticationOutcome =
-  | { readonly result: 'user'; readonly user: User }
+  | KnownUser
   /** Credentials of this strategy's kind were sent and are wrong. */
-  | { readonly result: 'refused' }
+  | { readonly result: 'refused'; readonly why?: string }
   /** Nothing for this strategy to judge. */
   | { readonly result: 'none' }
 
@@ -27,7 +39,7 @@ export const refused: AuthenticationOutcome = { result: 'refused' }
 
 /**
  * The strategies in order; `anonymous` is who asks when none of them had anything to judge, if anybody. Stays
- * synchronous for as long as the strategies do.
+ * synchronous for as long as the strategies do. Of several that refuse, the first that says why is quoted.
  */
 export function firstOf(strategies: readonly Authenticator[], anonymous: User | undefined): Authenticator {
   const known = authenticatedOutcomes()
@@ -35,29 +47,36 @@ export function firstOf(strategies: readonly Authenticator[], anonymous: User | 
   const ask = (
     credentials: Credentials,
     from: number,
-    wrong: boolean,
+    before: AuthenticationOutcome,
   ): AuthenticationOutcome | Promise<AuthenticationOutcome> => {
-    let refusals = wrong
+    let soFar = before
     for (let i = from; i < strategies.length; i++) {
       const outcome = strategies[i]!(credentials)
       if (outcome instanceof Promise) {
-        const before = refusals
+        const earlier = soFar
         return outcome.then((later) =>
-          later.result === 'user' ? known(later.user) : ask(credentials, i + 1, before || later.result === 'refused'),
+          later.result === 'user' ? known(later) : ask(credentials, i + 1, together(earlier, later)),
         )
       }
-      if (outcome.result === 'user') return known(outcome.user)
-      refusals ||= outcome.result === 'refused'
+      if (outcome.result === 'user') return known(outcome)
+      soFar = together(soFar, outcome)
     }
-    return refusals ? refused : nobody
+    return soFar.result === 'none' ? nobody : soFar
   }
-  return (credentials) => ask(credentials, 0, false)
+  return (credentials) => ask(credentials, 0, none)
+}
+
+/** What two strategies have found that know no user. */
+function together(one: AuthenticationOutcome, other: AuthenticationOutcome): AuthenticationOutcome {
+  if (other.result !== 'refused') return one
+  return one.result === 'refused' && one.why !== undefined ? one : other
 }
 
 /** Strategies mostly give the same user again: the outcome is made once per user, not once per request. */
-function authenticatedOutcomes(): (user: User) => AuthenticationOutcome {
+function authenticatedOutcomes(): (known: KnownUser) => AuthenticationOutcome {
   const outcomes = new WeakMap<User, AuthenticationOutcome>()
-  return (user) => {
+  return ({ user, audiences }) => {
+    if (audiences !== undefined) return { result: 'user', user: authenticated(user), audiences }
     const before = outcomes.get(user)
     if (before !== undefined) return before
     const outcome: AuthenticationOutcome = { result: 'user', user: authenticated(user) }

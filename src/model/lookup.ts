@@ -31,6 +31,8 @@ export interface Lookup {
   known(type: StoredType, name: ObjectName): Found | undefined
   /** In the most recent state. A promise only where the store must be asked first. */
   recent(type: StoredType, name: ObjectName): Found | undefined | Promise<Found | undefined>
+  /** Resolves when what `known` gives is as recent as the store is now; undefined where it is already. */
+  caughtUp(): Promise<void> | undefined
   /** All of a namespace, or of all namespaces with `undefined`, from the cache. */
   list(type: StoredType, query: ListQuery): Found[]
   /**

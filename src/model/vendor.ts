@@ -138,6 +138,11 @@ export function apiAudience({ apiService }: Vendor): string {
   return `https://${apiService}.default.svc`
 }
 
+/** What tokens that are kept in secrets name as their issuer. */
+export function legacyTokenIssuer({ apiService }: Vendor): string {
+  return `${apiService}/serviceaccount`
+}
+
 /**
  * The published name of a definition: `core.v1.ConfigMap` is `io.orch.api.core.v1.ConfigMap`. One that begins with a dot
  * is whole: `.com.example.stable.v1.Widget` belongs to somebody else.

@@ -78,6 +78,24 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
   }
 }
 
+/**
+ * Makes this pair the authority of a directory, in place of the one that may be there: what that has signed is made anew
+ * when it is next asked for.
+ */
+export async function adoptCa(directory: string, { certificate, key }: CertifiedKey): Promise<void> {
+  const files = caFiles(directory)
+  const held = await readPair(files).catch((error: unknown) => {
+    // It is not needed: it is replaced.
+    if (!(error instanceof DamagedFile)) throw error
+    return {} as Partial<Pair>
+  })
+  const isHeld = held.certificate?.toString() === certificate && held.key !== undefined && keyToPem(held.key) === key
+  if (isHeld) return
+  await makePrivateDirectory(directory, ownFiles)
+  await replaceFile(files.key, key, 'key')
+  await replaceFile(files.certificate, certificate, 'certificate')
+}
+
 /** Whether two thirds of the certificate's life are over, or it is not valid yet (the clock was set back). */
 export function needsRenewal(certificate: string | X509Certificate, now: number): boolean {
   const { from, to } = validityOf(typeof certificate === 'string' ? new X509Certificate(certificate) : certificate)

@@ -48,6 +48,8 @@ export interface EndpointRequest {
   readonly dryRun: boolean
   /** What was sent: decoded, defaulted, valid and admitted. Undefined where nothing is sent. */
   readonly object: ApiObject | undefined
+  /** Tells the caller something beside the answer. */
+  readonly warn: (text: string) => void
   /** Gives a signal that aborts when the caller no longer waits for the answer. */
   readonly left: () => AbortSignal
 }

@@ -3,9 +3,9 @@ import type { CachedObject } from '../cache/cached-object.ts'
 import type { Found, ListQuery, Lookup, ObjectName, StoredType } from '../model/lookup.ts'
 import type { Catalogue } from './catalogue.ts'
 import { readStored } from './read-stored.ts'
-import { keyOf, type Resource, readMostRecent } from './resource.ts'
+import { type CatchingUp, keyOf, type Resource, readMostRecent } from './resource.ts'
 
-export function lookupIn(catalogue: Catalogue): Lookup {
+export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
   // Every write asks for its namespace: what is asked for is read once per state of it, and forgotten with that.
   const read = new WeakMap<CachedObject, Found>()
   const open = ({ kind }: Resource, cached: CachedObject): Found => {
@@ -25,6 +25,7 @@ export function lookupIn(catalogue: Catalogue): Lookup {
       const wait = readMostRecent(stored(catalogue, type))
       return wait === undefined ? known(type, name) : wait.then(() => known(type, name))
     },
+    caughtUp: () => readMostRecent(parts),
     follow: ({ group, plural }, { changed, reset }) => {
       const cache = catalogue.stored(group, plural)?.cache
       cache?.onChange((key) => (key === undefined ? reset() : changed(nameIn(key.slice(cache.prefix.length)))))

@@ -175,8 +175,11 @@ export function kindRef({ kind, vendor }: Resource): { group: string; kind: stri
 /** How long a read waits for a cache that lags behind the store. */
 const catchUpMs = 3000
 
+/** Where the most recent state is, and what this server holds of it. */
+export type CatchingUp = Pick<RegistryParts, 'store' | 'caches'>
+
 /** Waits until the caches hold every write that was acknowledged before this call; undefined when they do already. */
-export function readMostRecent({ store, caches }: RegistryParts): Promise<void> | undefined {
+export function readMostRecent({ store, caches }: CatchingUp): Promise<void> | undefined {
   const revision = store.revision()
   if (typeof revision !== 'number') return revision.then((later) => catchUp(caches, later))
   return caches.revision >= revision ? undefined : catchUp(caches, revision)

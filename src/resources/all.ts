@@ -11,10 +11,11 @@ import { podConnections } from './pod-connections.ts'
 import { podEviction } from './pod-eviction.ts'
 import { podLog } from './pod-log.ts'
 import { rulesReview } from './rules-review.ts'
+import { type ServiceAccountTokenParts, serviceAccountToken } from './service-account-token.ts'
 import { serviceConnections } from './service-connections.ts'
 import { type TokenReviewParts, tokenReview } from './token-review.ts'
 
-export interface EndpointParts extends TokenReviewParts, ReviewParts {
+export interface EndpointParts extends TokenReviewParts, ReviewParts, ServiceAccountTokenParts {
   readonly lookup: Lookup
   /** The stored kinds, for those who write to them. */
   readonly stored: (type: StoredType) => Resource
@@ -26,6 +27,7 @@ export function allEndpoints(parts: EndpointParts): Endpoint[] {
   const { lookup, components } = parts
   return [
     tokenReview(parts),
+    serviceAccountToken(parts),
     binding(parts),
     podBinding(parts),
     podEviction(parts),

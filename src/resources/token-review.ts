@@ -1,8 +1,9 @@
 /**
  * `tokenreviews`: says whose a token is, as the server itself would decide if it came with a request. Only the
- * strategies that judge tokens are asked, and the anonymous user is nobody.
+ * strategies that judge tokens are asked, and the anonymous user is nobody. A token counts if it is meant for one of
+ * the audiences in question; one that names nobody is meant for this server.
  */
-import type { Authenticator } from '../authn/authenticator.ts'
+import type { AuthenticationOutcome, Authenticator } from '../authn/authenticator.ts'
 import { tokenReview as kind, type TokenReview } from '../kinds/authentication/token-review.ts'
 import { badRequest } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
@@ -10,13 +11,13 @@ import type { User } from '../model/user.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 
 export interface TokenReviewParts {
-  /** The strategies for tokens. */
-  readonly authenticateToken: Authenticator
+  /** The strategies for tokens, without an anonymous user; known once the catalogue is. */
+  readonly authenticateToken: () => Authenticator
   /** Whom a token that says nothing else is meant for: this server. */
   readonly audiences: readonly string[]
 }
 
-export function tokenReview({ authenticateToken, audiences }: TokenReviewParts): Endpoint {
+export function tokenReview({ authenticateToken, audiences: own }: TokenReviewParts): Endpoint {
   return {
     kind,
     subresource: '',
@@ -28,30 +29,32 @@ export function tokenReview({ authenticateToken, audiences }: TokenReviewParts):
       const review = object as TokenReview & ApiObject
       const { token, audiences: wanted = [] } = review.spec ?? {}
       if (!token) throw badRequest('a TokenReview needs a token: set spec.token')
-      const meant = wanted.length === 0 ? audiences : wanted.filter((one) => audiences.includes(one))
-      const user = meant.length === 0 ? undefined : await userOf(authenticateToken, token)
-      return { ...review, metadata: review.metadata, status: statusOf(user, meant) }
+      const audiences = wanted.length === 0 ? own : wanted
+      const authorization = `Bearer ${token}`
+      const asked = { certificate: undefined, authorization, connection: {}, audiences }
+      const outcome = await authenticateToken()(asked)
+      return { ...review, metadata: review.metadata, status: statusOf(outcome, audiences, own) }
     },
   }
 }
 
-async function userOf(authenticate: Authenticator, token: string): Promise<User | undefined> {
-  const credentials = { certificate: undefined, authorization: `Bearer ${token}`, connection: {} }
-  const outcome = await authenticate(credentials)
-  return outcome.result === 'user' ? outcome.user : undefined
+function statusOf(outcome: AuthenticationOutcome, audiences: readonly string[], own: readonly string[]) {
+  if (outcome.result !== 'user') return invalid(outcome.result === 'refused' ? outcome.why : undefined)
+  const meant = outcome.audiences ?? audiences.filter((one) => own.includes(one))
+  if (meant.length === 0) return invalid(undefined)
+  return { authenticated: true, user: userInfo(outcome.user), audiences: [...meant] }
 }
 
-function statusOf(user: User | undefined, audiences: readonly string[]) {
-  if (user === undefined) return { user: {}, error: 'invalid bearer token' }
-  const { name, uid, groups, extra } = user
+function invalid(why: string | undefined) {
+  const told = 'invalid bearer token'
+  return { user: {}, error: why === undefined ? told : `[${told}, ${why}]` }
+}
+
+function userInfo({ name, uid, groups, extra }: User) {
   return {
-    authenticated: true,
-    user: {
-      username: name,
-      ...(uid === '' ? {} : { uid }),
-      groups: [...groups],
-      ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
-    },
-    audiences: [...audiences],
+    username: name,
+    ...(uid === '' ? {} : { uid }),
+    groups: [...groups],
+    ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
   }
 }

@@ -4,7 +4,7 @@
  * close it all in reverse order.
  */
 import { setImmediate } from 'node:timers/promises'
-import type { AdmissionMetrics } from '../admission/admission-metrics.ts'
+import { bootstrapTokens } from '../authn/bootstrap-tokens.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
 import type { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
@@ -17,22 +17,24 @@ import type { StoreError } from '../store/store.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { makeAdmission } from './admission.ts'
 import { openAccess } from './authorization.ts'
-import { claimProfile, createSystemObjects } from './bootstrap.ts'
+import { claimProfile, createSystemObjects, systemNamespace } from './bootstrap.ts'
 import { openCaches } from './caches.ts'
 import { type CatalogueParts, openCatalogue } from './catalogue.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { keepClaims } from './claims-repair.ts'
 import { startCustomResources } from './custom-resources.ts'
 import { createDefaultPolicy } from './default-policy.ts'
-import { makeAuthenticator } from './identity.ts'
+import { readIdentity } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
 import { openListener, urlOf } from './listener.ts'
-import { exposerOf, openMetrics } from './metrics.ts'
+import { exposerOf, openMetrics, type ServerMetrics } from './metrics.ts'
 import type { ServerOptions } from './options.ts'
 import { openOwnService } from './own-service.ts'
 import { readinessOf } from './readiness.ts'
 import { handleRequests } from './request-handling.ts'
 import { servedPaths } from './served-paths.ts'
+import { openAccountTokens, readGivenKeys, settleKeys } from './service-account-tokens.ts'
+import { shareAuthority } from './shared-keys.ts'
 import { openStore } from './store.ts'
 
 export interface ApiServer {
@@ -98,20 +100,22 @@ type Inner = Awaited<ReturnType<typeof openInner>>
 /** What requests are about: the store and its caches, what is served, and who may do what with it. */
 async function openInner(options: ServerOptions, { log, clock, kinds, opened }: Surroundings) {
   const vendor = vendorOf(options.profile)
-  const authenticator = makeAuthenticator(options, clock)
+  const identify = readIdentity(options, clock)
+  const givenKeys = readGivenKeys(options)
 
   const metrics = openMetrics(clock)
   const { store, failed } = await openStore(options, log, metrics.store)
   opened.defer(() => store.close())
-  const certificates = await openCertificates(options, clock)
   await claimProfile(store, options.profile)
+  await shareAuthority(options, store, clock)
+  const certificates = await openCertificates(options, clock)
+  const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, store))
 
   const caches = openCaches(store, failed, log)
   const readiness = readinessOf({ store, caches, failed })
-  const { catalogue, registry, access, admission } = await openApi(options, {
-    ...{ store, caches, clock, kinds, authenticator, log, opened },
+  const { catalogue, registry, access, admission, identity } = await openApi(options, {
+    ...{ store, caches, clock, kinds, accountTokens, identify, log, opened, metrics },
     components: [readiness.store],
-    admissionMetrics: metrics.admission,
   })
   opened.defer(() => caches.stop())
   await caches.start()
@@ -120,15 +124,21 @@ async function openInner(options: ServerOptions, { log, clock, kinds, opened }: 
   await createDefaultPolicy(catalogue)
   await access.policy.current()
   opened.defer(keepClaims(catalogue, log))
-  const who = { authenticator, authorizer: access.authorizer, admission }
+  const who = { identity, accountTokens, authorizer: access.authorizer, admission }
   return { vendor, ...who, metrics, failed, certificates, store, caches, readiness, catalogue, custom }
 }
 
 /** How requests come in and are answered: the pipeline, the port, and the way in for this process itself. */
 async function openOuter(options: ServerOptions, inner: Inner, { log, clock, opened }: Surroundings) {
-  const { vendor, authenticator, authorizer, admission, metrics, catalogue, readiness, certificates } = inner
+  const { vendor, identity, authorizer, admission, metrics, catalogue, readiness, certificates } = inner
   const exposer = exposerOf(metrics, catalogue)
-  const paths = servedPaths({ catalogue, ready: readiness.checks, exposer, address: () => url.host })
+  const paths = servedPaths({
+    ...{ catalogue, exposer },
+    ready: readiness.checks,
+    address: () => url.host,
+    issuer: inner.accountTokens.policy.issuer,
+    keysAddress: options.serviceAccountJwksUri,
+  })
   const routes = {
     ...{ catalogue, paths, admission, authorizer },
     watchMetrics: metrics.watches,
@@ -138,7 +148,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
   opened.defer(() => handling.close())
 
   const listener = await openListener(options, certificates, {
-    handle: handling.handleAs(authenticate(metrics.authentication.measured(authenticator))),
+    handle: handling.handleAs(authenticate(metrics.authentication.measured(identity.requests))),
     clock,
     log,
   })
@@ -159,21 +169,33 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
   return { url, inProcess }
 }
 
-interface ApiParts extends Omit<CatalogueParts, 'access'> {
+interface ApiParts extends Omit<CatalogueParts, 'access' | 'authenticateToken'> {
   readonly log: Log
-  readonly admissionMetrics: AdmissionMetrics
+  readonly identify: ReturnType<typeof readIdentity>
+  readonly metrics: ServerMetrics
   readonly opened: AsyncDisposableStack
 }
 
 /** What is served, who may use it, and what every write must pass: each needs the one before. */
 async function openApi(options: ServerOptions, parts: ApiParts) {
   const vendor = vendorOf(options.profile)
-  const { catalogue, lookup, registry } = await openCatalogue(options, { ...parts, access: () => access })
-  const access = openAccess(options, { vendor, lookup, clock: parts.clock, log: parts.log })
+  const { catalogue, lookup, registry } = await openCatalogue(options, {
+    ...parts,
+    access: () => access,
+    authenticateToken: () => identity.tokens,
+  })
+  const { clock, accountTokens, identify, metrics } = parts
+  const identity = identify([
+    accountTokens.strategy({ lookup, clock, metrics: metrics.tokens }),
+    ...(options.enableBootstrapTokenAuth
+      ? [bootstrapTokens({ vendor, lookup, clock, namespace: systemNamespace })]
+      : []),
+  ])
+  const access = openAccess(options, { vendor, lookup, clock, log: parts.log })
   parts.opened.defer(() => access.close())
   const { authorizer } = access
-  const admission = await makeAdmission(options, { vendor, lookup, authorizer, access }, parts.admissionMetrics)
-  return { catalogue, registry, access, admission }
+  const admission = await makeAdmission(options, { vendor, lookup, authorizer, access }, metrics.admission)
+  return { catalogue, registry, access, admission, identity }
 }
 
 /** Certificates of our own making are renewed before they run out. Gives what ends it. */

@@ -1,18 +1,20 @@
-/** What a store must hold before it is served: its vendor profile, the key of continue tokens, the system's own objects. */
+/** What a store must hold before it is served: its vendor profile, and the system's own objects. */
 
-import { randomBytes } from 'node:crypto'
 import { UsageError } from '../base/flags.ts'
 import { systemPriorityClasses } from '../kinds/scheduling/priority-class.ts'
 import { type ProfileName, profileNames } from '../model/vendor.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import type { Store } from '../store/store.ts'
 import { createMissing } from './own-writes.ts'
+import { settledValue } from './shared-keys.ts'
 
 const profileKey = 'meta/profile'
-const continueKey = 'meta/continue-key'
+
+/** Where the parts of the cluster itself are. */
+export const systemNamespace = 'kube-system'
 
 /** The namespaces that always exist. */
-export const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
+export const systemNamespaces = ['default', systemNamespace, 'kube-public', 'kube-node-lease']
 
 /** Names are data: a store is served only under the profile that it was made with. */
 export async function claimProfile(store: Store, profile: ProfileName): Promise<void> {
@@ -24,20 +26,6 @@ export async function claimProfile(store: Store, profile: ProfileName): Promise<
   throw new UsageError(
     `the store was made with the profile ${JSON.stringify(stored)}, and names in it cannot change: ${remedy}`,
   )
-}
-
-/** The key that continue tokens are signed with, the same for all servers on the store. */
-export async function continueTokenKey(store: Store): Promise<Buffer> {
-  return await settledValue(store, continueKey, () => randomBytes(32))
-}
-
-/** The value of a key, made on first use; when several servers make it at once, all use the first one's. */
-async function settledValue(store: Store, key: string, make: () => Buffer): Promise<Buffer> {
-  const found = await store.get(key)
-  if (found !== undefined) return Buffer.from(found.value)
-  const value = make()
-  const result = await store.commit({ key, expected: 0, value })
-  return result.outcome === 'committed' ? value : Buffer.from(result.current!.value)
 }
 
 /** The objects that always exist. */

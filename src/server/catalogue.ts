@@ -6,7 +6,7 @@ import type { Caches } from '../cache/caches.ts'
 import { withSchemaRules } from '../custom/definition.ts'
 import { customResourceDefinition } from '../kinds/apiextensions/custom-resource-definition.ts'
 import type { Lookup, StoredType } from '../model/lookup.ts'
-import { apiAudience, vendorOf } from '../model/vendor.ts'
+import { vendorOf } from '../model/vendor.ts'
 import { Catalogue } from '../registry/catalogue.ts'
 import { ContinueTokens } from '../registry/continue-token.ts'
 import { HistoryReaders } from '../registry/history-readers.ts'
@@ -16,17 +16,20 @@ import { allEndpoints } from '../resources/all.ts'
 import type { Component } from '../resources/component-statuses.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { Store } from '../store/store.ts'
-import { continueTokenKey } from './bootstrap.ts'
 import type { ServerOptions } from './options.ts'
 import { servedBy } from './runtime-config.ts'
+import type { AccountTokens } from './service-account-tokens.ts'
 import { servicePools } from './service-pools.ts'
+import { continueTokenKey } from './shared-keys.ts'
 
 export interface CatalogueParts {
   readonly store: Store
   readonly caches: Caches
   readonly clock: Clock
   readonly kinds: readonly Kind[]
-  readonly authenticator: Authenticator
+  readonly accountTokens: AccountTokens
+  /** Judges tokens; known once the catalogue is. */
+  readonly authenticateToken: () => Authenticator
   /** The parts that the server relies on. */
   readonly components: readonly Component[]
   /** Who may do what; known once the catalogue is. */
@@ -42,16 +45,15 @@ export interface OpenCatalogue {
 }
 
 export async function openCatalogue(options: ServerOptions, parts: CatalogueParts): Promise<OpenCatalogue> {
-  const { store, caches, clock, kinds, authenticator, components, access } = parts
+  const { store, caches, clock, kinds, accountTokens, authenticateToken, components, access } = parts
   const vendor = vendorOf(options.profile)
   const catalogue = new Catalogue(vendor, servedBy(options.runtimeConfig, kinds, vendor))
-  const lookup = lookupIn(catalogue)
-  const audiences = [apiAudience(vendor)]
+  const lookup = lookupIn(catalogue, { store, caches })
+  const { audiences, policy: tokens } = accountTokens
   const findStored = (type: StoredType) => stored(catalogue, type)
   const endpoints = allEndpoints({
-    ...{ vendor, lookup, audiences, components, access },
+    ...{ vendor, lookup, clock, audiences, tokens, authenticateToken, components, access },
     stored: findStored,
-    authenticateToken: authenticator,
   })
   const registry: RegistryParts = {
     vendor,

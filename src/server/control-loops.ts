@@ -19,6 +19,7 @@ import { serviceAccountGroups, serviceAccountName, type User } from '../model/us
 import { type Vendor, vendorOf } from '../model/vendor.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { ApiServer } from './api-server.ts'
+import { systemNamespace } from './bootstrap.ts'
 import type { ServerOptions } from './options.ts'
 
 export function startControlLoops(server: ApiServer, { profile }: ServerOptions, log: Log): RunningLoops {
@@ -84,10 +85,8 @@ function clientOf(server: ApiServer, name: string): Client {
   return new Client(server.transport(serviceAccount(name)), { userAgent: name })
 }
 
-/** Where the accounts of the loops are. */
-const home = 'kube-system'
-
 /** The default roles give each loop what it needs and no more (`authz/rbac/defaults/controller-roles.ts`). */
 function serviceAccount(name: string): User {
-  return { name: serviceAccountName(home, name), uid: '', groups: serviceAccountGroups(home), extra: new Map() }
+  const groups = serviceAccountGroups(systemNamespace)
+  return { name: serviceAccountName(systemNamespace, name), uid: '', groups, extra: new Map() }
 }

@@ -1,6 +1,7 @@
 /** The metrics of this server, gathered from the parts that record them or can be asked. */
 import { AdmissionMetrics } from '../admission/admission-metrics.ts'
 import { AuthenticationMetrics } from '../authn/authentication-metrics.ts'
+import { TokenMetrics } from '../authn/service-account/token-metrics.ts'
 import type { Clock } from '../base/clock.ts'
 import { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
 import { RequestMetrics } from '../http/request-metrics.ts'
@@ -14,6 +15,7 @@ export interface ServerMetrics {
   readonly requests: RequestMetrics
   readonly watches: WatchMetrics
   readonly authentication: AuthenticationMetrics
+  readonly tokens: TokenMetrics
   readonly admission: AdmissionMetrics
   readonly store: StoreMetrics
   readonly workQueues: WorkQueueMetrics
@@ -25,6 +27,7 @@ export function openMetrics(clock: Clock): ServerMetrics {
     requests: new RequestMetrics(clock),
     watches: new WatchMetrics(),
     authentication: new AuthenticationMetrics(clock),
+    tokens: new TokenMetrics(),
     admission: new AdmissionMetrics(clock),
     store: new StoreMetrics(clock),
     workQueues: new WorkQueueMetrics(),

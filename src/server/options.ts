@@ -8,6 +8,7 @@ import { controlNames, defaultControls, readControls } from './admission-control
 import { featureGateHelp, readFeatureGates } from './feature-gates.ts'
 import { readPairs } from './pairs.ts'
 import { readClusterRanges, readPortRange } from './service-pools.ts'
+import { tokenFlags } from './token-flags.ts'
 
 export const authorizationModes = ['Node', 'RBAC', 'ABAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'] as const
 export type AuthorizationMode = (typeof authorizationModes)[number]
@@ -118,6 +119,7 @@ export const serverFlags = {
     readTime,
     'how long anything else is remembered',
   ),
+  ...tokenFlags,
   anonymousAuth: flag(
     'anonymous-auth',
     '',

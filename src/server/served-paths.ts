@@ -2,6 +2,7 @@
 import { discoveryPaths } from '../http/discovery.ts'
 import type { PathHandler } from '../http/dispatch.ts'
 import { type HealthCheck, healthPaths } from '../http/health.ts'
+import { isDiscoverable, issuerDiscovery, issuerPaths, type PublicIssuer } from '../http/issuer-discovery.ts'
 import { metricsPath } from '../http/metrics-path.ts'
 import { openApiPaths } from '../http/openapi/openapi-paths.ts'
 import { rootPaths, unknownPath } from '../http/root.ts'
@@ -14,16 +15,24 @@ export interface PathParts {
   readonly ready: readonly HealthCheck[]
   readonly address: () => string
   readonly exposer: Exposer
+  /** Of service account tokens. */
+  readonly issuer: PublicIssuer
+  /** Where its keys are said to be; '': here. */
+  readonly keysAddress: string
 }
 
 /** The first that knows a path answers. */
-export function servedPaths({ catalogue, ready, address, exposer }: PathParts): PathHandler[] {
-  const listed = whileUnchanged(catalogue, () => listPaths(catalogue))
+export function servedPaths({ catalogue, ready, address, exposer, issuer, keysAddress }: PathParts): PathHandler[] {
+  const hasDiscovery = isDiscoverable(issuer.name)
+  const more = hasDiscovery ? Object.values(issuerPaths) : []
+  const listed = whileUnchanged(catalogue, () => [...listPaths(catalogue), ...more].sort())
+  const keysAt = () => keysAddress || `https://${address()}${issuerPaths.keys}`
   return [
     healthPaths([], ready),
     metricsPath(exposer),
     discoveryPaths({ catalogue, address }),
     openApiPaths(catalogue, version),
+    ...(hasDiscovery ? [issuerDiscovery(issuer, keysAt)] : []),
     rootPaths({ version, api: apiLevel }, listed),
     unknownPath,
   ]
@@ -37,5 +46,5 @@ function listPaths(catalogue: Catalogue): string[] {
     .flatMap(({ group, apiVersion }) =>
       group === '' ? [`/api/${apiVersion}`] : [`/apis/${group}`, `/apis/${apiVersion}`],
     )
-  return [...new Set([...always, ...groups])].sort()
+  return [...new Set([...always, ...groups])]
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { homeOf } from '../../src/http/openapi/group-version.ts'
 import { allKinds } from '../../src/kinds/all.ts'
+import { tokenRequest } from '../../src/kinds/authentication/token-request.ts'
 import { eviction } from '../../src/kinds/policy/eviction.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { definitionName, groupName, vendorOf } from '../../src/model/vendor.ts'
@@ -158,7 +159,7 @@ test('every Protobuf tag of a schema is the recorded one', () => {
       if (as !== undefined) compare(as.kind.schema, homeOf(as.kind))
   }
   // What is only sent to an endpoint.
-  compare(eviction.schema, `${eviction.group}.${eviction.version}`)
+  for (const kind of [eviction, tokenRequest]) compare(kind.schema, `${kind.group}.${kind.version}`)
   for (const schema of Object.values(metaTypes))
     if (typeof schema !== 'function' && schema.type === 'object') compare(schema as ObjectSchema, '')
   assert.deepEqual(

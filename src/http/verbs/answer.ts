@@ -47,7 +47,8 @@ async function answerFor({ verb, exchange, info, endpoint }: EndpointCall, { obj
   const { namespace, name, query } = info
   const { user } = exchange
   const left = () => exchange.left
-  const answer = await endpoint.answer({ verb, namespace, name, query, user, dryRun, object, left })
+  const warn = (text: string) => exchange.warn(text)
+  const answer = await endpoint.answer({ verb, namespace, name, query, user, dryRun, object, warn, left })
   if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
   else await sendObject(exchange, verb === 'create' ? 201 : 200, answer)
 }

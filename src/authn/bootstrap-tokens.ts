@@ -1,0 +1,102 @@
+/**
+ * Bootstrap tokens, with which a new node makes itself known: `<id>.<secret>`, kept as the Secret
+ * `bootstrap-token-<id>` in the system namespace. They are good for as long as that Secret says, and not a moment longer:
+ * it is read in its most recent state on every request.
+ *
+ * Whatever is wrong, the answer is the same and takes the same time: every rule is looked at, and a token of which there
+ * is no Secret is judged by one that fits nobody. The form alone is decided before; it is no secret.
+ */
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '../base/clock.ts'
+import type { Secret } from '../kinds/core/secret.ts'
+import type { Lookup } from '../model/lookup.ts'
+import type { ApiObject } from '../model/object.ts'
+import type { User } from '../model/user.ts'
+import { type Vendor, vendorKey } from '../model/vendor.ts'
+import { type AuthenticationOutcome, type Authenticator, none, refused } from './authenticator.ts'
+import { bearerToken } from './bearer.ts'
+
+export interface BootstrapTokenParts {
+  readonly vendor: Vendor
+  readonly lookup: Lookup
+  readonly clock: Clock
+  /** Where the Secrets are. */
+  readonly namespace: string
+}
+
+const form = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
+const everyGroup = 'system:bootstrappers'
+const groupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
+
+interface Token {
+  readonly id: string
+  readonly secret: string
+}
+
+export function bootstrapTokens({ vendor, lookup, clock, namespace }: BootstrapTokenParts): Authenticator {
+  const type = vendorKey(vendor, 'token', 'bootstrap')
+  const judge = (token: Token, object: ApiObject = nobodys): AuthenticationOutcome => {
+    const user = userOf(token, object)
+    return isGood(object, token, { type, now: clock.now() }) && user !== undefined ? { result: 'user', user } : refused
+  }
+  return ({ authorization }) => {
+    const [, id, secret] = form.exec(bearerToken(authorization) ?? '') ?? []
+    if (id === undefined || secret === undefined) return none
+    const token = { id, secret }
+    const name = { namespace, name: `bootstrap-token-${id}` }
+    const found = lookup.recent({ group: 'core', plural: 'secrets' }, name)
+    return found instanceof Promise ? found.then((later) => judge(token, later?.object)) : judge(token, found?.object)
+  }
+}
+
+/** Like a good one in every respect that takes time to look at; but no token has an empty secret. */
+const nobodys = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'bootstrap-token-nobody' },
+  type: '',
+  data: { 'token-id': '', 'token-secret': '', 'usage-bootstrap-authentication': 'dHJ1ZQ==' },
+} as ApiObject
+
+function isGood(object: ApiObject, { id, secret }: Token, { type, now }: { type: string; now: number }): boolean {
+  const read = readerOf(object)
+  const rules = [
+    sameText(read('token-secret'), secret),
+    sameText(read('token-id'), id),
+    (object as Secret & ApiObject).type === type,
+    read('usage-bootstrap-authentication') === 'true',
+    isBefore(now, read('expiration')),
+    object.metadata.deletionTimestamp === undefined,
+  ]
+  return !rules.includes(false)
+}
+
+function readerOf(object: ApiObject): (key: string) => string {
+  const { data = {} } = object as Secret & ApiObject
+  return (key) => Buffer.from(data[key] ?? '', 'base64').toString()
+}
+
+/** In a time that does not tell how much of it is the same. */
+function sameText(one: string, other: string): boolean {
+  return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
+}
+
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
+
+/** Without an end it is always before it; an end that cannot be read has been. */
+function isBefore(now: number, end: string): boolean {
+  return end === '' || (time.test(end) && now < Date.parse(end))
+}
+
+/** Undefined where it asks for a group that no such token may have. */
+function userOf({ id }: Token, object: ApiObject): User | undefined {
+  const extra = readerOf(object)('auth-extra-groups')
+  const groups = extra === '' ? [] : extra.split(',')
+  if (!groups.every((group) => groupForm.test(group))) return undefined
+  return {
+    name: `system:bootstrap:${id}`,
+    uid: '',
+    groups: [...new Set([everyGroup, ...groups])].sort(),
+    extra: new Map(),
+  }
+}

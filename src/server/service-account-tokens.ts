@@ -1,0 +1,94 @@
+/** Service account tokens, as the flags say: their keys, who issues them, and how they are judged. */
+import type { Authenticator } from '../authn/authenticator.ts'
+import { Recency } from '../authn/recency.ts'
+import { serviceAccountTokens } from '../authn/service-account/authenticator.ts'
+import { Holders } from '../authn/service-account/holders.ts'
+import { TokenIssuer } from '../authn/service-account/issuer.ts'
+import {
+  isSigning,
+  readKeys,
+  type SigningKey,
+  type TokenKeys,
+  tokenKeys,
+  type VerifyingKey,
+} from '../authn/service-account/keys.ts'
+import { Signatures } from '../authn/service-account/signatures.ts'
+import type { TokenMetrics } from '../authn/service-account/token-metrics.ts'
+import type { Clock } from '../base/clock.ts'
+import { UsageError } from '../base/flags.ts'
+import type { Lookup } from '../model/lookup.ts'
+import { apiAudience, vendorOf } from '../model/vendor.ts'
+import type { TokenPolicy } from '../resources/service-account-token.ts'
+import type { Store } from '../store/store.ts'
+import type { ServerOptions } from './options.ts'
+import { readFlagFile } from './read-flag-file.ts'
+import { tokenKeyIn } from './shared-keys.ts'
+
+/** The keys that flags name; what they leave open is in the store. */
+export interface GivenKeys {
+  readonly signing: SigningKey | undefined
+  readonly verifying: readonly (VerifyingKey | SigningKey)[]
+}
+
+export function readGivenKeys(options: ServerOptions): GivenKeys {
+  const { serviceAccountKeyFile, serviceAccountSigningKeyFile: signingFile, tlsPrivateKeyFile } = options
+  const flag = serviceAccountKeyFile.length === 0 ? 'tls-private-key-file' : 'service-account-key-file'
+  const files =
+    serviceAccountKeyFile.length === 0 && tlsPrivateKeyFile !== '' ? [tlsPrivateKeyFile] : serviceAccountKeyFile
+  const verifying = files.flatMap((file) => keysIn(flag, file))
+  const signer =
+    signingFile === '' ? undefined : keysIn('service-account-signing-key-file', signingFile).find(isSigning)
+  if (signingFile !== '' && signer === undefined)
+    throw new UsageError(`--service-account-signing-key-file: ${signingFile} holds no private key`)
+  const signing = signer ?? verifying.find(isSigning)
+  if (signing === undefined && verifying.length > 0)
+    throw new UsageError(
+      '--service-account-key-file: there is no private key to sign with: add one, or give --service-account-signing-key-file',
+    )
+  return { signing, verifying }
+}
+
+function keysIn(flag: string, file: string): (VerifyingKey | SigningKey)[] {
+  const pem = readFlagFile(flag, file)
+  try {
+    return readKeys(pem)
+  } catch (error) {
+    throw new UsageError(`--${flag}: ${file}: ${(error as Error).message}`)
+  }
+}
+
+/** Where no file names the keys that verify, it is the one that all servers on the store share. */
+export async function settleKeys({ signing, verifying }: GivenKeys, store: Store): Promise<TokenKeys> {
+  if (signing !== undefined && verifying.length > 0) return tokenKeys(signing, verifying)
+  const shared = readKeys(await tokenKeyIn(store)).filter(isSigning)
+  return tokenKeys(signing ?? shared[0]!, shared)
+}
+
+export interface AccountTokens {
+  readonly policy: TokenPolicy
+  /** Whom tokens must be meant for that are used here. */
+  readonly audiences: readonly string[]
+  strategy(parts: { lookup: Lookup; clock: Clock; metrics: TokenMetrics }): Authenticator
+}
+
+export function openAccountTokens(options: ServerOptions, keys: TokenKeys): AccountTokens {
+  const vendor = vendorOf(options.profile)
+  const issuers = options.serviceAccountIssuer.length === 0 ? [apiAudience(vendor)] : options.serviceAccountIssuer
+  const audiences = options.apiAudiences.length === 0 ? issuers : options.apiAudiences
+  const longest = options.serviceAccountMaxTokenExpiration
+  return {
+    policy: {
+      issuer: new TokenIssuer(issuers[0]!, vendor, keys),
+      longestSeconds: longest === 0 ? undefined : Math.floor(longest / 1000),
+      extendExpiration: options.serviceAccountExtendTokenExpiration,
+    },
+    audiences,
+    strategy: ({ lookup, clock, metrics }) =>
+      serviceAccountTokens({
+        ...{ vendor, clock, audiences, metrics },
+        signatures: new Signatures({ vendor, keys: keys.verifying, issuers }),
+        holders: new Holders({ lookup, clock, lookupLegacy: options.serviceAccountLookup }),
+        recency: new Recency(lookup, clock),
+      }),
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * The secrets that all servers on one store share, so that they are one cluster without being handed files: the CA, the
+ * key of service account tokens, the key of continue tokens. Whoever starts first makes them, by compare-and-set; all
+ * others use those. They lie beside the objects (`meta/...`), where no request of the API reaches; whoever can read the
+ * store itself can read them, as it can read every Secret.
+ *
+ * The embedded store shares its CA with nobody: there the files in the data directory are all there is.
+ */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { Clock } from '../base/clock.ts'
+import { adoptCa, openAuthority } from '../pki/authority.ts'
+import { generateKey, keyToPem } from '../pki/keys.ts'
+import type { Store } from '../store/store.ts'
+import type { ServerOptions } from './options.ts'
+
+const authorityKey = 'meta/authority'
+const tokenKey = 'meta/service-account-key'
+const continueKey = 'meta/continue-key'
+
+/** The value of a key, made on first use; when several servers make it at once, all use the first one's. */
+export async function settledValue(store: Store, key: string, make: () => Buffer | Promise<Buffer>): Promise<Buffer> {
+  const found = await store.get(key)
+  if (found !== undefined) return Buffer.from(found.value)
+  const value = await make()
+  const result = await store.commit({ key, expected: 0, value })
+  return result.outcome === 'committed' ? value : Buffer.from(result.current!.value)
+}
+
+/** The key that continue tokens are signed with. */
+export async function continueTokenKey(store: Store): Promise<Buffer> {
+  return await settledValue(store, continueKey, () => randomBytes(32))
+}
+
+/** The key of service account tokens, as PEM. */
+export async function tokenKeyIn(store: Store): Promise<string> {
+  const pem = await settledValue(store, tokenKey, () => Buffer.from(keyToPem(generateKey())))
+  return pem.toString()
+}
+
+/**
+ * Puts the CA of the cluster into the data directory of this server, before anything there is signed. A server that
+ * comes first to a store gives its own, so that one that had a CA before keeps it.
+ */
+export async function shareAuthority(
+  { dataDir, etcdServers }: ServerOptions,
+  store: Store,
+  clock: Clock,
+): Promise<void> {
+  if (etcdServers.length === 0) return
+  const directory = join(dataDir, 'pki')
+  const pair = await settledValue(store, authorityKey, async () => {
+    const { certificate, key } = await openAuthority({ directory, clock })
+    return Buffer.from(JSON.stringify({ certificate, key }))
+  })
+  await adoptCa(directory, JSON.parse(pair.toString()))
+}
