@@ -5,10 +5,31 @@
 import type { X509Certificate } from 'node:crypto'
 import { authenticated, type User } from '../model/user.ts'
 
+/** The certificate that a client showed when it connected. */
+export interface ShownCertificate {
+  readonly x509: X509Certificate
+  /** The certificates that came with it, as they were sent. */
+  readonly sent: readonly X509Certificate[]
+  /** Whether TLS found it in order, for a client, at that time and by the authorities of that time. */
+  readonly trusted: boolean
+}
+
+/** The headers of a request; names in lower case. */
+export interface SentHeaders {
+  /** The only value of a header; undefined when it is not there. Throws where it was sent twice. */
+  one(name: string): string | undefined
+  all(name: string): readonly string[]
+  withPrefix(prefix: string): readonly { readonly name: string; readonly value: string }[]
+}
+
+/** Of something that is not a request. */
+export const noHeaders: SentHeaders = { one: () => undefined, all: () => [], withPrefix: () => [] }
+
 export interface Credentials {
-  readonly certificate: { readonly x509: X509Certificate; readonly trusted: boolean } | undefined
+  readonly certificate: ShownCertificate | undefined
   /** The Authorization header. */
   readonly authorization: string | undefined
+  readonly headers: SentHeaders
   /** Identifies the connection, so that a strategy can remember what it learned from an earlier request on it. */
   readonly connection: object
   /**

@@ -1,32 +1,71 @@
-/** Client certificates: the common name is the user, each organization a group. */
+/**
+ * Client certificates: the common name is the user, each organization a group.
+ *
+ * Connections outlive certificates and authorities. So each request asks again whether the certificate leads back to an
+ * authority that counts now, whether all on the way are valid now, and whether one of them is denied.
+ */
 import type { X509Certificate } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import type { User } from '../model/user.ts'
-import { readSubject } from '../pki/identity.ts'
-import { type Authenticator, none, refused } from './authenticator.ts'
+import { type Chain, chainTo } from '../pki/chain.ts'
+import { MalformedDer } from '../pki/der.ts'
+import { readSubject, type Subject } from '../pki/identity.ts'
+import { type Authenticator, none, refused, type ShownCertificate } from './authenticator.ts'
 
-/** Connections outlive certificates, so their times are checked on every request. */
-export function clientCertificates(clock: Clock): Authenticator {
-  const known = new WeakMap<X509Certificate, Reading>()
+export interface CertificateParts {
+  /** The authorities that count now; another array when they are others. */
+  readonly authorities: () => readonly X509Certificate[]
+  readonly clock: Clock
+}
+
+export function clientCertificates(parts: CertificateParts): Authenticator {
+  const chains = new Chains(parts)
+  const users = new WeakMap<X509Certificate, User | undefined>()
   return ({ certificate }) => {
     if (certificate === undefined) return none
-    if (!certificate.trusted) return refused
-    const reading = known.get(certificate.x509) ?? read(certificate.x509)
-    known.set(certificate.x509, reading)
-    const now = clock.now()
-    if (reading.user === undefined || now < reading.from || now > reading.to) return refused
-    return { result: 'user', user: reading.user }
+    if (chains.of(certificate) === undefined) return refused
+    const { x509 } = certificate
+    if (!users.has(x509)) users.set(x509, userOf(subjectOf(x509)))
+    const user = users.get(x509)
+    return user === undefined ? refused : { result: 'user', user }
   }
 }
 
-interface Reading {
-  readonly user: User | undefined
-  readonly from: number
-  readonly to: number
+/** Whom a certificate names: nobody where its subject cannot be read. */
+export function subjectOf({ raw }: X509Certificate): Subject {
+  try {
+    return readSubject(raw)
+  } catch (error) {
+    if (error instanceof MalformedDer) return { commonName: undefined, organizations: [] }
+    throw error
+  }
 }
 
-function read(x509: X509Certificate): Reading {
-  const { commonName, organizations } = readSubject(x509.raw)
-  const user = commonName ? { name: commonName, uid: '', groups: organizations, extra: new Map() } : undefined
-  return { user, from: x509.validFromDate.getTime(), to: x509.validToDate.getTime() }
+function userOf({ commonName, organizations }: Subject): User | undefined {
+  return commonName ? { name: commonName, uid: '', groups: organizations, extra: new Map() } : undefined
+}
+
+/** The chains of the certificates that are shown, each found once for as long as the authorities stay the same. */
+export class Chains {
+  readonly #parts: CertificateParts
+  #found = new WeakMap<X509Certificate, { readonly chain: Chain | undefined }>()
+  #authorities: readonly X509Certificate[] = []
+
+  constructor(parts: CertificateParts) {
+    this.#parts = parts
+  }
+
+  /** Undefined where the certificate leads to no authority, or does not count now. */
+  of({ x509, sent, trusted }: ShownCertificate): Chain | undefined {
+    if (!trusted) return undefined
+    const { authorities, clock } = this.#parts
+    if (authorities() !== this.#authorities) {
+      this.#authorities = authorities()
+      this.#found = new WeakMap()
+    }
+    const found = this.#found.get(x509) ?? { chain: chainTo(this.#authorities, x509, sent) }
+    this.#found.set(x509, found)
+    const now = clock.now()
+    return found.chain !== undefined && now >= found.chain.from && now <= found.chain.to ? found.chain : undefined
+  }
 }

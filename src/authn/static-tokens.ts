@@ -1,32 +1,37 @@
 /**
- * Tokens from a file: `token,user,uid,"group1,group2"` on each line. They never expire; a change needs a restart.
- * Only their hashes are kept, and looked up by hash, so that no comparison reveals how much of a guess was right.
+ * Tokens from a file: `token,user,uid,"group1,group2"` on each line. They never expire. Only their hashes are kept, and
+ * looked up by hash, so that no comparison reveals how much of a guess was right.
  */
 import { hash as digest } from 'node:crypto'
 import type { User } from '../model/user.ts'
 import { type AuthenticationOutcome, type Authenticator, none, refused } from './authenticator.ts'
 import { bearerToken } from './bearer.ts'
 
-export function staticTokens(csv: string): Authenticator {
-  const users = readTokens(csv)
+/** Users by the hashes of their tokens: see `readTokens`. */
+export type TokenUsers = ReadonlyMap<string, User>
+
+/** `current` gives those that count now: another map when the file has changed. */
+export function staticTokens(current: () => TokenUsers): Authenticator {
   const known = new WeakMap<object, Known>()
   return ({ authorization, connection }) => {
     if (authorization === undefined) return none
+    const users = current()
     // The same header on the same connection has the same outcome.
     const before = known.get(connection)
-    if (before?.authorization === authorization) return before.outcome
+    if (before?.authorization === authorization && before.users === users) return before.outcome
     const token = bearerToken(authorization)
     if (token === undefined) return none
     const user = users.get(hash(token))
     if (user === undefined) return refused
     const outcome: AuthenticationOutcome = { result: 'user', user }
-    known.set(connection, { authorization, outcome })
+    known.set(connection, { authorization, users, outcome })
     return outcome
   }
 }
 
 interface Known {
   readonly authorization: string
+  readonly users: TokenUsers
   readonly outcome: AuthenticationOutcome
 }
 

@@ -3,6 +3,7 @@
  * Whoever asks the same meanwhile shares one call. A service that fails, or takes too long, has no opinion.
  */
 import type { Clock } from '../base/clock.ts'
+import { Remembered } from '../base/remembered.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
 import type { Mode } from './access.ts'
@@ -21,56 +22,38 @@ export interface WebhookParts {
   readonly onFailure: (error: unknown) => void
 }
 
-/** How many answers are remembered, and how long the question of one may be. */
-const maxAnswers = 8192
+/** How long a question may be for its answer to be remembered. */
 const maxKeyLength = 10_000
 
 export function webhook(parts: WebhookParts): Mode {
-  const answers = new Map<string, { readonly decision: Decision; readonly until: number }>()
-  const pending = new Map<string, Promise<Decision>>()
-  const ask = async (key: string, spec: JsonObject): Promise<Decision> => {
-    const decision = await call(parts, spec)
-    if (decision === undefined) return silence
-    const ttl = decision.verdict === 'allow' ? parts.authorizedTtlMs : parts.unauthorizedTtlMs
-    if (ttl > 0 && key.length <= maxKeyLength)
-      remember(answers, key, { decision, until: parts.clock.monotonic() + ttl })
-    return decision
-  }
+  const answers = new Remembered<Decision>(parts.clock)
   return {
     authorizer: (question) => {
       const spec = specOf(question, parts.version)
       const key = JSON.stringify(spec)
-      const known = answers.get(key)
-      if (known !== undefined && known.until > parts.clock.monotonic()) return known.decision
-      const shared = pending.get(key)
-      if (shared !== undefined) return shared
-      const answer = ask(key, spec).finally(() => pending.delete(key))
-      pending.set(key, answer)
-      return answer
+      return answers.ask(key, async () => {
+        const value = await call(parts, spec)
+        return { value, ttlMs: key.length > maxKeyLength ? 0 : ttlOf(value, parts) }
+      })
     },
     rulesOf: () => ({ rules: [], incomplete: true, notes: ['the rules of a webhook cannot be listed'] }),
   }
 }
 
-/** The oldest go first when there are too many. */
-function remember<V>(answers: Map<string, V>, key: string, answer: V): void {
-  answers.delete(key)
-  answers.set(key, answer)
-  if (answers.size <= maxAnswers) return
-  const [oldest] = answers.keys()
-  answers.delete(oldest!)
+function ttlOf(decision: Decision, { authorizedTtlMs, unauthorizedTtlMs }: WebhookParts): number {
+  if (decision === silence) return 0
+  return decision.verdict === 'allow' ? authorizedTtlMs : unauthorizedTtlMs
 }
 
 const silence: Decision = { verdict: 'no opinion', reason: () => 'the authorization webhook could not be asked' }
 
-/** Undefined where there was no answer that can be used. */
-async function call(parts: WebhookParts, spec: JsonObject): Promise<Decision | undefined> {
+async function call(parts: WebhookParts, spec: JsonObject): Promise<Decision> {
   const apiVersion = apiVersionOf(parts.vendor, 'authorization', parts.version)
   try {
     return decisionOf(await parts.post({ apiVersion, kind: 'SubjectAccessReview', metadata: {}, spec }), apiVersion)
   } catch (error) {
     parts.onFailure(error)
-    return undefined
+    return silence
   }
 }
 

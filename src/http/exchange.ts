@@ -2,8 +2,8 @@
  * One request and its answer, the same for HTTP/1.1 and HTTP/2. The two adapters (`http1.ts`, `http2.ts`) make it;
  * everything behind them sees only this.
  */
-import type { X509Certificate } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import type { ShownCertificate } from '../authn/authenticator.ts'
 import { Pace } from '../base/pace.ts'
 import type { Aside } from '../codec/aside.ts'
 import type { User } from '../model/user.ts'
@@ -18,10 +18,11 @@ export type ResponseHeaders = string[]
 /** The other end of the connection. */
 export interface Peer {
   readonly address: string
-  /** The client's certificate, and whether it is signed by a CA that the server trusts for clients. */
-  readonly certificate: { readonly x509: X509Certificate; readonly trusted: boolean } | undefined
+  readonly certificate: ShownCertificate | undefined
   /** To be called when a request has shown who is at the other end: connections of strangers are bounded. */
   proved(): void
+  /** Ends the connection once what is under way is answered, so that the client connects anew. */
+  end(): void
 }
 
 /** The transport's side of an exchange. */

@@ -16,6 +16,11 @@ export class RequestHeaders {
     this.#raw = raw
   }
 
+  /** The same without the headers of these names; the names are given in lower case. */
+  without(isUnwanted: (name: string) => boolean): RequestHeaders {
+    return new RequestHeaders(this.#raw.filter((_, i, raw) => !isUnwanted(raw[i - (i % 2)]!.toLowerCase())))
+  }
+
   /** Whether a header whose name begins so has been sent with a value. */
   hasPrefix(prefix: string): boolean {
     for (let i = 0; i < this.#raw.length; i += 2) {

@@ -15,7 +15,7 @@ import { Http1Transport } from './http1.ts'
 // Not imported: that would load all that this module can give, and so the whole of fetch, a tenth of the start.
 const { createServer } = process.getBuiltinModule('node:http')
 
-const nobody: Peer = { address: '', certificate: undefined, proved: () => {} }
+const nobody: Peer = { address: '', certificate: undefined, proved: () => {}, end: () => {} }
 
 export class Http1Server {
   readonly #server: Server
@@ -52,6 +52,11 @@ export class Http1Server {
     socket.on('close', () => this.#forget(socket))
     this.#server.emit('connection', socket)
     if (this.#closing) this.#endWhenIdle(socket)
+  }
+
+  /** No further requests on this connection; one that is under way is answered. */
+  end(socket: TLSSocket): void {
+    this.#endWhenIdle(socket)
   }
 
   close(): void {

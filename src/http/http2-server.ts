@@ -19,8 +19,9 @@ export class Http2Server {
   readonly #times: Times
   readonly #connections = new Map<ServerHttp2Session, Http2Connection>()
   readonly #timer: NodeJS.Timeout
-  /** Who is at the other end of the connection that is being accepted: its session is made at once. */
-  #accepting: Peer | undefined
+  readonly #bySocket = new WeakMap<TLSSocket, Http2Connection>()
+  /** The connection that is being accepted, and who is at its other end: its session is made at once. */
+  #accepting: { readonly socket: TLSSocket; readonly peer: Peer } | undefined
   #waiting: Waiting[] = []
 
   constructor(times: Times, onRequest: (transport: ServerTransport) => void) {
@@ -45,8 +46,13 @@ export class Http2Server {
   }
 
   accept(socket: TLSSocket, peer: Peer): void {
-    this.#accepting = peer
+    this.#accepting = { socket, peer }
     this.#server.emit('connection', socket)
+  }
+
+  /** No further requests on this connection; those under way are answered. */
+  end(socket: TLSSocket): void {
+    this.#bySocket.get(socket)?.close()
   }
 
   close(): void {
@@ -55,7 +61,10 @@ export class Http2Server {
   }
 
   #begin(session: ServerHttp2Session): void {
-    this.#connections.set(session, new Http2Connection(session, this.#accepting!, this.#times))
+    const { socket, peer } = this.#accepting!
+    const connection = new Http2Connection(session, peer, this.#times)
+    this.#connections.set(session, connection)
+    this.#bySocket.set(socket, connection)
     session.on('close', () => this.#connections.delete(session))
     session.on('error', () => session.destroy())
   }

@@ -3,9 +3,11 @@
  * until `close`, which lets answers under way finish within the time given. Strangers never take all the room there is
  * (`strangers.ts`); when there is none left, that is logged and the server goes on.
  */
+import { constants, type X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { createServer, type SecureContextOptions, type Server, type TLSSocket } from 'node:tls'
+import type { ShownCertificate } from '../authn/authenticator.ts'
 import { countsFor, defaultTimes, lingerTime, type Times } from './connection-limits.ts'
 import type { Peer, ServerTransport } from './exchange.ts'
 import { Http1Server } from './http1-server.ts'
@@ -34,6 +36,7 @@ export class Listener {
   readonly #strangers: Strangers
   readonly #onError: (error: unknown) => void
   readonly #sockets = new Set<Socket>()
+  readonly #peers = new Map<TLSSocket, Peer>()
   /** How many connections there have been. */
   #taken = 0
 
@@ -46,8 +49,7 @@ export class Listener {
     this.#http1 = new Http1Server(times, onRequest)
     this.#http2 = new Http2Server(times, onRequest)
     this.#tls = createServer({
-      ...tls,
-      minVersion: 'TLSv1.2',
+      ...contextOf(tls),
       // Else the last part of an answer in parts waits for the client to acknowledge the one before: 40 ms on HTTP/1.1.
       noDelay: true,
       ALPNProtocols: ['h2', 'http/1.1'],
@@ -85,7 +87,12 @@ export class Listener {
 
   /** Certificates for connections from now on. */
   renew(tls: SecureContextOptions): void {
-    this.#tls.setSecureContext(tls)
+    this.#tls.setSecureContext(contextOf(tls))
+  }
+
+  /** Cuts off the connections of these peers, whatever is under way on them. */
+  cutOff(which: (peer: Peer) => boolean): void {
+    for (const [socket, peer] of this.#peers) if (which(peer)) socket.destroy()
   }
 
   /** Stops listening, lets answers under way finish, and cuts off what is left after `graceMs`. */
@@ -150,18 +157,38 @@ export class Listener {
     socket.on('error', () => socket.destroy())
     this.#strangers.becomes(socket)
     const server = socket.alpnProtocol === 'h2' ? this.#http2 : this.#http1
-    server.accept(socket, this.#peer(socket))
+    const peer = this.#peer(socket, () => server.end(socket))
+    this.#peers.set(socket, peer)
+    socket.on('close', () => this.#peers.delete(socket))
+    server.accept(socket, peer)
   }
 
-  #peer(socket: TLSSocket): Peer {
-    const x509 = socket.getPeerX509Certificate()
+  #peer(socket: TLSSocket, end: () => void): Peer {
     const key = connectionKey(socket)
     return {
       address: socket.remoteAddress ?? '',
-      certificate: x509 && { x509, trusted: socket.authorized },
+      certificate: certificateOf(socket),
       proved: () => this.#strangers.knows(key),
+      end,
     }
   }
+}
+
+/**
+ * No session is resumed: of the client's certificates a session keeps the first alone, and what TLS thought of it at
+ * that time. Each connection shows them all, and they are judged anew.
+ */
+function contextOf(tls: SecureContextOptions): SecureContextOptions {
+  return { ...tls, minVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_TICKET }
+}
+
+function certificateOf(socket: TLSSocket): ShownCertificate | undefined {
+  const x509 = socket.getPeerX509Certificate()
+  if (x509 === undefined) return undefined
+  const sent: X509Certificate[] = []
+  // Node calls the one that was sent next the issuer, whether it is or not.
+  for (let next = x509.issuerCertificate; next !== undefined; next = next.issuerCertificate) sent.push(next)
+  return { x509, sent, trusted: socket.authorized }
 }
 
 const plainHttpText = 'This port speaks HTTPS only: use https:// instead of http:// in the address.\n'

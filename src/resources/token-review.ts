@@ -3,7 +3,7 @@
  * strategies that judge tokens are asked, and the anonymous user is nobody. A token counts if it is meant for one of
  * the audiences in question; one that names nobody is meant for this server.
  */
-import type { AuthenticationOutcome, Authenticator } from '../authn/authenticator.ts'
+import { type AuthenticationOutcome, type Authenticator, noHeaders } from '../authn/authenticator.ts'
 import { tokenReview as kind, type TokenReview } from '../kinds/authentication/token-review.ts'
 import { badRequest } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
@@ -31,7 +31,7 @@ export function tokenReview({ authenticateToken, audiences: own }: TokenReviewPa
       if (!token) throw badRequest('a TokenReview needs a token: set spec.token')
       const audiences = wanted.length === 0 ? own : wanted
       const authorization = `Bearer ${token}`
-      const asked = { certificate: undefined, authorization, connection: {}, audiences }
+      const asked = { certificate: undefined, authorization, headers: noHeaders, connection: {}, audiences }
       const outcome = await authenticateToken()(asked)
       return { ...review, metadata: review.metadata, status: statusOf(outcome, audiences, own) }
     },

@@ -22,6 +22,7 @@ import { openCaches } from './caches.ts'
 import { type CatalogueParts, openCatalogue } from './catalogue.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
 import { keepClaims } from './claims-repair.ts'
+import { ClientAuthorities } from './client-authorities.ts'
 import { startCustomResources } from './custom-resources.ts'
 import { createDefaultPolicy } from './default-policy.ts'
 import { readIdentity } from './identity.ts'
@@ -31,6 +32,7 @@ import { exposerOf, openMetrics, type ServerMetrics } from './metrics.ts'
 import type { ServerOptions } from './options.ts'
 import { openOwnService } from './own-service.ts'
 import { readinessOf } from './readiness.ts'
+import { openReloading, type Reloading } from './reloading.ts'
 import { handleRequests } from './request-handling.ts'
 import { servedPaths } from './served-paths.ts'
 import { openAccountTokens, readGivenKeys, settleKeys } from './service-account-tokens.ts'
@@ -100,7 +102,10 @@ type Inner = Awaited<ReturnType<typeof openInner>>
 /** What requests are about: the store and its caches, what is served, and who may do what with it. */
 async function openInner(options: ServerOptions, { log, clock, kinds, opened }: Surroundings) {
   const vendor = vendorOf(options.profile)
-  const identify = readIdentity(options, clock)
+  const reloading = openReloading(log)
+  opened.defer(() => reloading.close())
+  const authorities = new ClientAuthorities(options, reloading)
+  const identify = readIdentity(options, { clock, log, authorities, reloading, opened })
   const givenKeys = readGivenKeys(options)
 
   const metrics = openMetrics(clock)
@@ -108,13 +113,13 @@ async function openInner(options: ServerOptions, { log, clock, kinds, opened }: 
   opened.defer(() => store.close())
   await claimProfile(store, options.profile)
   await shareAuthority(options, store, clock)
-  const certificates = await openCertificates(options, clock)
+  const certificates = await openCertificates(options, { clock, authorities, reloading })
   const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, store))
 
   const caches = openCaches(store, failed, log)
   const readiness = readinessOf({ store, caches, failed })
   const { catalogue, registry, access, admission, identity } = await openApi(options, {
-    ...{ store, caches, clock, kinds, accountTokens, identify, log, opened, metrics },
+    ...{ store, caches, clock, kinds, accountTokens, identify, log, reloading, opened, metrics },
     components: [readiness.store],
   })
   opened.defer(() => caches.stop())
@@ -148,7 +153,9 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
   opened.defer(() => handling.close())
 
   const listener = await openListener(options, certificates, {
-    handle: handling.handleAs(authenticate(metrics.authentication.measured(identity.requests))),
+    handle: handling.handleAs(
+      authenticate(metrics.authentication.measured(identity.requests), identity.isSecretHeader),
+    ),
     clock,
     log,
   })
@@ -173,6 +180,7 @@ interface ApiParts extends Omit<CatalogueParts, 'access' | 'authenticateToken'> 
   readonly log: Log
   readonly identify: ReturnType<typeof readIdentity>
   readonly metrics: ServerMetrics
+  readonly reloading: Reloading
   readonly opened: AsyncDisposableStack
 }
 
@@ -184,14 +192,14 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
     access: () => access,
     authenticateToken: () => identity.tokens,
   })
-  const { clock, accountTokens, identify, metrics } = parts
+  const { clock, accountTokens, identify, metrics, log, reloading } = parts
   const identity = identify([
     accountTokens.strategy({ lookup, clock, metrics: metrics.tokens }),
     ...(options.enableBootstrapTokenAuth
       ? [bootstrapTokens({ vendor, lookup, clock, namespace: systemNamespace })]
       : []),
   ])
-  const access = openAccess(options, { vendor, lookup, clock, log: parts.log })
+  const access = openAccess(options, { vendor, lookup, clock, log, reloading })
   parts.opened.defer(() => access.close())
   const { authorizer } = access
   const admission = await makeAdmission(options, { vendor, lookup, authorizer, access }, metrics.admission)

@@ -15,6 +15,7 @@ import type { Vendor } from '../model/vendor.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { AuthorizationMode, ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
+import type { Reloading } from './reloading.ts'
 import { webhookService } from './webhook-service.ts'
 
 /** What anyone may read: probes must work whoever asks. */
@@ -25,6 +26,7 @@ export interface AccessParts {
   readonly lookup: Lookup
   readonly clock: Clock
   readonly log: Log
+  readonly reloading: Reloading
 }
 
 interface Opened extends Access {
@@ -94,8 +96,9 @@ function abacMode({ options, vendor }: Making): Mode {
   }
 }
 
-function webhookMode({ options, vendor, clock, log, closing }: Making): Mode {
-  const service = webhookService('authorization-webhook-config-file', options.authorizationWebhookConfigFile)
+function webhookMode({ options, vendor, clock, log, reloading, closing }: Making): Mode {
+  const file = options.authorizationWebhookConfigFile
+  const service = webhookService('authorization-webhook-config-file', file, reloading)
   closing.defer(() => service.close())
   return webhook({
     vendor,

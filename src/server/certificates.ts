@@ -1,5 +1,4 @@
-/** The certificates that the server shows and trusts: self-made ones, or those that flags name. */
-import { X509Certificate } from 'node:crypto'
+/** The certificates that the server shows: self-made ones, which are renewed, or those in files, which are followed. */
 import { lstat, readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
@@ -10,62 +9,104 @@ import { makeDirectory, replaceFile } from '../base/files.ts'
 import { UsageError } from '../base/flags.ts'
 import { adminKubeconfig } from '../client/node/kubeconfig-write.ts'
 import { vendorOf } from '../model/vendor.ts'
-import { type Authority, type CertifiedKey, openAuthority } from '../pki/authority.ts'
+import { type CertifiedKey, openAuthority } from '../pki/authority.ts'
 import { type AlternativeNames, canonicalNames } from '../pki/names.ts'
 import { renewWhenDue } from '../pki/renewal.ts'
+import type { ClientAuthorities } from './client-authorities.ts'
 import type { ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
+import type { Reloading } from './reloading.ts'
 import { ownAddress } from './service-pools.ts'
 
 export interface Certificates {
   readonly tls: SecureContextOptions
   /** Writes the administrator's client config for a server at this address. */
   writeAdminConfig(server: string): Promise<void>
-  /** Renews what is self-made before it expires; `onRenewed` takes the new serving certificate into use. */
+  /** Renews what is self-made before it expires, and follows files; `onRenewed` takes what is new into use. */
   keepFresh(
     server: string,
     watch: { onRenewed: (tls: SecureContextOptions) => void; onError: (error: unknown) => void; signal: AbortSignal },
   ): void
 }
 
-export async function openCertificates(options: ServerOptions, clock: Clock): Promise<Certificates> {
+export interface CertificateParts {
+  readonly clock: Clock
+  readonly authorities: ClientAuthorities
+  readonly reloading: Reloading
+}
+
+export async function openCertificates(options: ServerOptions, parts: CertificateParts): Promise<Certificates> {
+  const { clock, authorities, reloading } = parts
   const authority = await openAuthority({ directory: join(options.dataDir, 'pki'), clock })
-  const given = givenPair(options)
+  authorities.addOwn(authority.certificate)
+  const given = followGivenPair(options, reloading)
   const names = servingNames(options)
-  const serving = given ?? (await authority.servingCertificate(names))
+  const serving = given.pair ?? (await authority.servingCertificate(names))
   const admin = await authority.adminCertificate()
-  const clientCas = [
-    authority.certificate,
-    ...(options.clientCaFile === '' ? [] : [readClientCas(options.clientCaFile)]),
-  ]
-  const contextOf = (pair: CertifiedKey): SecureContextOptions => ({
-    cert: pair.certificate,
-    key: pair.key,
-    ca: clientCas,
-  })
-  const writeAdmin = (server: string, pair: CertifiedKey) =>
-    writeConfig(options.adminKubeconfig, server, given?.certificate ?? authority.certificate, pair)
+  const inUse = { serving, admin }
+  const context = (): SecureContextOptions => {
+    const { certificate: cert, key } = given.pair ?? inUse.serving
+    return { cert, key, ca: authorities.pem }
+  }
+  const writeAdmin = (server: string) =>
+    writeConfig(options.adminKubeconfig, server, given.pair?.certificate ?? authority.certificate, inUse.admin)
   return {
-    tls: contextOf(serving),
-    writeAdminConfig: (server) => writeAdmin(server, admin),
-    keepFresh: (server, { onRenewed, onError, signal }) =>
+    get tls() {
+      return context()
+    },
+    writeAdminConfig: writeAdmin,
+    keepFresh: (server, { onRenewed, onError, signal }) => {
+      authorities.onChange(() => onRenewed(context()))
+      given.onChange(() => {
+        onRenewed(context())
+        writeAdmin(server).catch(onError)
+      })
       renewWhenDue({
-        authority: given === undefined ? authority : withGivenServing(authority, given),
+        authority: given.pair === undefined ? authority : { ...authority, servingCertificate: async () => serving },
         names,
         current: { serving, admin },
-        onServing: (pair) => onRenewed(contextOf(pair)),
-        onAdmin: (pair) => writeAdmin(server, pair),
+        onServing: (pair) => {
+          inUse.serving = pair
+          onRenewed(context())
+        },
+        onAdmin: async (pair) => {
+          inUse.admin = pair
+          await writeAdmin(server)
+        },
         onError,
         signal,
-      }),
+      })
+    },
   }
 }
 
-function withGivenServing(authority: Authority, given: CertifiedKey): Authority {
-  return { ...authority, servingCertificate: async () => given }
+interface GivenPair {
+  /** What the flags name, as it is now; undefined where they name none. */
+  readonly pair: CertifiedKey | undefined
+  onChange(run: () => void): void
 }
 
-function givenPair({ tlsCertFile, tlsPrivateKeyFile }: ServerOptions): CertifiedKey | undefined {
+function followGivenPair(options: ServerOptions, reloading: Reloading): GivenPair {
+  let changed = () => {}
+  const { tlsCertFile, tlsPrivateKeyFile } = options
+  const files = [tlsCertFile, tlsPrivateKeyFile].filter((file) => file !== '')
+  if (files.length > 0)
+    reloading.follow('tls-cert-file', files, () => {
+      pair = readGivenPair(options)
+      changed()
+    })
+  let pair = readGivenPair(options)
+  return {
+    get pair() {
+      return pair
+    },
+    onChange: (run) => {
+      changed = run
+    },
+  }
+}
+
+function readGivenPair({ tlsCertFile, tlsPrivateKeyFile }: ServerOptions): CertifiedKey | undefined {
   if (tlsCertFile === '' && tlsPrivateKeyFile === '') return undefined
   if (tlsCertFile === '' || tlsPrivateKeyFile === '')
     throw new UsageError('--tls-cert-file and --tls-private-key-file go together')
@@ -93,25 +134,6 @@ function canUse(context: SecureContextOptions): boolean {
   try {
     createSecureContext(context)
     return true
-  } catch {
-    return false
-  }
-}
-
-function readClientCas(file: string): string {
-  const pem = readFlagFile('client-ca-file', file)
-  const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
-  if (certificates.length === 0) throw new UsageError(`--client-ca-file: ${file} holds no PEM certificate`)
-  for (const [index, certificate] of certificates.entries()) {
-    if (!isCertificate(certificate))
-      throw new UsageError(`--client-ca-file: certificate ${index + 1} in ${file} is not one`)
-  }
-  return pem
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0
   } catch {
     return false
   }

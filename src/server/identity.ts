@@ -1,30 +1,54 @@
 /** Who may come in, as the flags say: the authenticators of this server. */
+import { authenticatingProxy, isProxyHeader } from '../authn/authenticating-proxy.ts'
 import { type Authenticator, anonymousUser, firstOf } from '../authn/authenticator.ts'
 import { clientCertificates } from '../authn/client-certificate.ts'
-import { staticTokens } from '../authn/static-tokens.ts'
-import type { Clock } from '../base/clock.ts'
+import { readTokens, staticTokens, type TokenUsers } from '../authn/static-tokens.ts'
 import { UsageError } from '../base/flags.ts'
+import type { ClientAuthorities } from './client-authorities.ts'
 import type { ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
+import type { Reloading } from './reloading.ts'
+import { type RemoteTokenParts, remoteTokens } from './remote-tokens.ts'
+
+export interface IdentityParts extends RemoteTokenParts {
+  readonly authorities: ClientAuthorities
+}
 
 export interface Identity {
   /** For requests. */
   readonly requests: Authenticator
   /** For reviews of tokens: nobody is anonymous. */
   readonly tokens: Authenticator
+  /** Whether a header is for authentication alone; undefined where there are none such. */
+  readonly isSecretHeader: ((name: string) => boolean) | undefined
 }
 
 /**
  * Reads the files that flags name, at once; gives what makes the authenticators from them and `ofObjects`, the
- * strategies that look at stored objects, which come later.
+ * strategies that look at stored objects, which come later. Throws UsageError where flags do not fit together, or a
+ * file is of no use.
  */
-export function readIdentity(options: ServerOptions, clock: Clock): (ofObjects: readonly Authenticator[]) => Identity {
-  // Without a file every token is wrong, which is not the same as none.
-  const tokens = options.tokenAuthFile === '' ? staticTokens('') : tokensOf(options.tokenAuthFile)
+export function readIdentity(
+  options: ServerOptions,
+  parts: IdentityParts,
+): (ofObjects: readonly Authenticator[]) => Identity {
+  const { clock, authorities, reloading } = parts
+  const proxy = proxyOf(options, parts)
+  const first = [
+    ...(proxy === undefined ? [] : [proxy.authenticator]),
+    clientCertificates({ authorities: () => authorities.clients, clock }),
+    staticTokens(tokensOf(options.tokenAuthFile, reloading)),
+  ]
+  const last = remoteTokens(options, parts)
+  const anonymous = letsAnonymousIn(options) ? anonymousUser : undefined
   return (ofObjects) => {
-    const strategies = [clientCertificates(clock), tokens, ...ofObjects]
-    const anonymous = letsAnonymousIn(options) ? anonymousUser : undefined
-    return { requests: firstOf(strategies, anonymous), tokens: firstOf(strategies, undefined) }
+    // What is known here is found first: a token is shown to others only where nobody here knows it.
+    const strategies = [...first, ...ofObjects, ...last]
+    return {
+      requests: firstOf(strategies, anonymous),
+      tokens: firstOf(strategies, undefined),
+      isSecretHeader: proxy?.isSecretHeader,
+    }
   }
 }
 
@@ -33,11 +57,62 @@ function letsAnonymousIn({ anonymousAuth, authorizationMode }: ServerOptions): b
   return anonymousAuth === 'auto' ? !authorizationMode.includes('AlwaysAllow') : anonymousAuth === 'true'
 }
 
-function tokensOf(file: string): Authenticator {
+/** Without a file every token is wrong, which is not the same as none. */
+function tokensOf(file: string, reloading: Reloading): () => TokenUsers {
+  if (file === '') {
+    const nobody: TokenUsers = new Map()
+    return () => nobody
+  }
+  reloading.follow('token-auth-file', [file], () => {
+    users = readTokenFile(file)
+  })
+  let users = readTokenFile(file)
+  return () => users
+}
+
+function readTokenFile(file: string): TokenUsers {
   const csv = readFlagFile('token-auth-file', file)
   try {
-    return staticTokens(csv)
+    return readTokens(csv)
   } catch (error) {
     throw new UsageError(`--token-auth-file: ${file}: ${(error as Error).message}`)
   }
+}
+
+interface Proxy {
+  readonly authenticator: Authenticator
+  readonly isSecretHeader: (name: string) => boolean
+}
+
+function proxyOf(options: ServerOptions, { clock, authorities }: IdentityParts): Proxy | undefined {
+  checkProxyFlags(options)
+  if (options.requestheaderClientCaFile === '') return undefined
+  const headers = {
+    username: options.requestheaderUsernameHeaders,
+    groups: options.requestheaderGroupHeaders,
+    extraPrefixes: options.requestheaderExtraHeadersPrefix,
+  }
+  const authenticator = authenticatingProxy({
+    authorities: () => authorities.proxies,
+    allowedNames: options.requestheaderAllowedNames,
+    headers,
+    clock,
+  })
+  return { authenticator, isSecretHeader: (name) => isProxyHeader(headers, name) }
+}
+
+/** Two of these flags are needed for any of them to have a meaning. */
+function checkProxyFlags(options: ServerOptions): void {
+  const { requestheaderClientCaFile: authority, requestheaderUsernameHeaders: username } = options
+  const others = {
+    'requestheader-username-headers': username,
+    'requestheader-group-headers': options.requestheaderGroupHeaders,
+    'requestheader-extra-headers-prefix': options.requestheaderExtraHeadersPrefix,
+    'requestheader-allowed-names': options.requestheaderAllowedNames,
+  }
+  for (const [flag, values] of Object.entries(others))
+    if (values.length > 0 && authority === '')
+      throw new UsageError(`--${flag} needs --requestheader-client-ca-file: by it a proxy is told from anybody else`)
+  if (authority !== '' && username.length === 0)
+    throw new UsageError('--requestheader-client-ca-file needs --requestheader-username-headers, such as X-Remote-User')
 }

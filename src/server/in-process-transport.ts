@@ -72,7 +72,7 @@ function actAs(user: User): Step {
 
 /** How much of an answer may wait for its reader. */
 const maxWaitingBytes = 256 * 1024
-const nobody = { address: '', certificate: undefined, proved: () => {} }
+const nobody = { address: '', certificate: undefined, proved: () => {}, end: () => {} }
 
 /** One request and its answer: the server writes into it, the client reads from it. */
 class Conversation implements ServerTransport {

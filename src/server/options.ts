@@ -1,23 +1,18 @@
 /** The flags of the server, and the frozen options that they become. */
 import { isIP } from 'node:net'
-import { parseDuration } from '../base/duration.ts'
 import { flag, type OptionsOf, oneOf, text, UsageError } from '../base/flags.ts'
 import { type ProfileName, profileNames } from '../model/vendor.ts'
 import { logFormats } from '../telemetry/log.ts'
 import { controlNames, defaultControls, readControls } from './admission-controls.ts'
 import { featureGateHelp, readFeatureGates } from './feature-gates.ts'
+import { list, readTime } from './flag-values.ts'
+import { identityFlags } from './identity-flags.ts'
 import { readPairs } from './pairs.ts'
 import { readClusterRanges, readPortRange } from './service-pools.ts'
 import { tokenFlags } from './token-flags.ts'
 
 export const authorizationModes = ['Node', 'RBAC', 'ABAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'] as const
 export type AuthorizationMode = (typeof authorizationModes)[number]
-
-const list = (value: string) =>
-  value
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '')
 
 export const serverFlags = {
   bindAddress: flag('bind-address', 'IP', '127.0.0.1', readAddress, 'the address to listen on; 0.0.0.0 or :: for all'),
@@ -76,6 +71,7 @@ export const serverFlags = {
     text,
     'PEM bundle of CAs whose client certificates are accepted, beside the self-made one',
   ),
+  ...identityFlags,
   tokenAuthFile: flag('token-auth-file', 'FILE', '', text, 'CSV of static tokens: token,user,uid,"group1,group2"'),
   authorizationMode: flag(
     'authorization-mode',
@@ -273,12 +269,6 @@ function readProfile(value: string): ProfileName {
   if (known === undefined)
     throw new UsageError(`unknown profile ${JSON.stringify(value)}; known are ${profileNames.join(', ')}`)
   return known
-}
-
-function readTime(value: string): number {
-  const ms = parseDuration(value)
-  if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use one such as 30s or 5m`)
-  return ms
 }
 
 function readVerbosity(value: string): number {

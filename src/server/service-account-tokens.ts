@@ -71,10 +71,19 @@ export interface AccountTokens {
   strategy(parts: { lookup: Lookup; clock: Clock; metrics: TokenMetrics }): Authenticator
 }
 
+function issuersOf({ serviceAccountIssuer, profile }: ServerOptions): readonly string[] {
+  return serviceAccountIssuer.length === 0 ? [apiAudience(vendorOf(profile))] : serviceAccountIssuer
+}
+
+/** Whom tokens must be meant for that are used here. */
+export function audiencesOf(options: ServerOptions): readonly string[] {
+  return options.apiAudiences.length === 0 ? issuersOf(options) : options.apiAudiences
+}
+
 export function openAccountTokens(options: ServerOptions, keys: TokenKeys): AccountTokens {
   const vendor = vendorOf(options.profile)
-  const issuers = options.serviceAccountIssuer.length === 0 ? [apiAudience(vendor)] : options.serviceAccountIssuer
-  const audiences = options.apiAudiences.length === 0 ? issuers : options.apiAudiences
+  const issuers = issuersOf(options)
+  const audiences = audiencesOf(options)
   const longest = options.serviceAccountMaxTokenExpiration
   return {
     policy: {

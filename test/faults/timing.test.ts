@@ -9,6 +9,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { noHeaders } from '../../src/authn/authenticator.ts'
 import { readTokens, staticTokens } from '../../src/authn/static-tokens.ts'
 import { ContinueTokens } from '../../src/registry/continue-token.ts'
 import { root } from '../tools/server.ts'
@@ -64,8 +65,10 @@ test('the measure tells a comparison that stops at the first difference', () => 
 
 if (long) {
   test('a static token', { timeout: 600_000 }, (t) => {
-    const authenticate = staticTokens(`${token},a,1\n`)
-    const ask = (authorization: string) => authenticate({ certificate: undefined, authorization, connection: {} })
+    const users = readTokens(`${token},a,1\n`)
+    const authenticate = staticTokens(() => users)
+    const ask = (authorization: string) =>
+      authenticate({ certificate: undefined, authorization, headers: noHeaders, connection: {} })
     const headers = (tokens: readonly string[]) => tokens.map((text) => flat(`Bearer ${text}`))
     measure(t, { early: headers(guesses.early), late: headers(guesses.late), ask })
   })

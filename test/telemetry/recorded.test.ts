@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AuthenticationMetrics } from '../../src/authn/authentication-metrics.ts'
+import { noHeaders } from '../../src/authn/authenticator.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { HttpClient } from '../tools/http-client.ts'
 import { type ServerHandle, startServer, startUp } from '../tools/server.ts'
@@ -79,7 +80,7 @@ async function withoutToken(server: ServerHandle) {
 
 test('authentication: what comes later, or fails, is counted as what comes at once is', async () => {
   const metrics = new AuthenticationMetrics(systemClock)
-  const credentials = { certificate: undefined, authorization: undefined, connection: {} }
+  const credentials = { certificate: undefined, authorization: undefined, headers: noHeaders, connection: {} }
   const user = { name: 'jane@example.com', uid: '', groups: [], extra: new Map() }
   const fault = new Error('no')
   await metrics.measured(async () => ({ result: 'user', user }))(credentials)

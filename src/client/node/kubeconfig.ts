@@ -25,6 +25,8 @@ export interface ClientConfig {
   readonly transport: HttpTransportOptions
   /** The namespace that the context names. */
   readonly namespace: string | undefined
+  /** The files that all this was read from. */
+  readonly files: readonly string[]
 }
 
 /** A file that is not there counts as empty, unless there is none at all. */
@@ -35,7 +37,24 @@ export function readClientConfig({ files, context, server }: ConfigChoice): Clie
   const cluster = findEntry(sources, 'cluster', requiredText(chosen, 'cluster'))
   const name = optionalText(chosen, 'user')
   const user = name === undefined ? { ...chosen, content: {} } : findEntry(sources, 'user', name)
-  return { transport: transportOf(cluster, user, server), namespace: optionalText(chosen, 'namespace') }
+  return {
+    transport: transportOf(cluster, user, server),
+    namespace: optionalText(chosen, 'namespace'),
+    files: [
+      ...sources.map(({ file }) => file),
+      ...namedFiles(cluster, ['certificate-authority']),
+      ...namedFiles(user, ['client-certificate', 'client-key']),
+    ],
+  }
+}
+
+/** The files that these fields name, where they are not given as data. */
+function namedFiles(entry: Entry, fields: readonly string[]): string[] {
+  return fields
+    .filter((field) => optionalText(entry, `${field}-data`) === undefined)
+    .map((field) => optionalText(entry, field))
+    .filter((name) => name !== undefined)
+    .map((name) => resolve(dirname(entry.file), name))
 }
 
 export interface ConfigContexts {

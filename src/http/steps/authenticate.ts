@@ -5,18 +5,26 @@ import { authenticatedUsers } from '../../model/user.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Step } from '../pipeline.ts'
 
-export function authenticate(authenticator: Authenticator): Step {
+/** `isSecret` names headers that are for authentication alone: nothing behind it sees them. */
+export function authenticate(authenticator: Authenticator, isSecret?: (name: string) => boolean): Step {
   return (exchange) => {
     const { peer } = exchange.transport
     const { certificate } = peer
-    const authorization = exchange.headers.one('authorization')
-    const outcome = authenticator({ certificate, authorization, connection: peer })
+    const { headers } = exchange
+    const authorization = headers.one('authorization')
+    if (isSecret !== undefined) exchange.headers = headers.without(isSecret)
+    const outcome = authenticator({ certificate, authorization, headers, connection: peer })
     return outcome instanceof Promise ? outcome.then((later) => admit(exchange, later)) : admit(exchange, outcome)
   }
 }
 
 function admit(exchange: Exchange, outcome: AuthenticationOutcome): void {
-  if (outcome.result !== 'user') throw unauthorized()
+  if (outcome.result !== 'user') {
+    const { peer } = exchange.transport
+    // TLS judged it by the authorities and the time of then: on a new connection it may be found in order.
+    if (peer.certificate?.trusted === false) peer.end()
+    throw unauthorized()
+  }
   exchange.user = outcome.user
   if (outcome.user.groups.includes(authenticatedUsers)) exchange.transport.peer.proved()
 }

@@ -3,7 +3,9 @@
  * `Impersonate-Uid` and `Impersonate-Extra-<key>`. Each value is a right of its own. From here on the request is the
  * other's in all but the log, which names both.
  */
+import { decodeKey } from '../../authn/authenticating-proxy.ts'
 import type { Authorizer, ResourceAttributes } from '../../authz/authorizer.ts'
+import { headerText } from '../../base/header-text.ts'
 import { badRequest } from '../../model/api-error.ts'
 import {
   anonymousName,
@@ -39,9 +41,9 @@ interface Wanted {
 }
 
 function readWanted(headers: RequestHeaders): Wanted {
-  const name = headers.one('impersonate-user') ?? ''
-  const uid = headers.one('impersonate-uid') ?? ''
-  const groups = headers.all('impersonate-group')
+  const name = textOf(headers.one('impersonate-user') ?? '')
+  const uid = textOf(headers.one('impersonate-uid') ?? '')
+  const groups = headers.all('impersonate-group').map(textOf)
   const extra = readExtra(headers)
   // Who means to act as another must not act as themselves instead.
   if (name === '') throw badRequest('impersonation needs a user: send the header Impersonate-User as well')
@@ -52,18 +54,15 @@ function readExtra(headers: RequestHeaders): Map<string, string[]> {
   const extra = new Map<string, string[]>()
   for (const { name, value } of headers.withPrefix(extraPrefix)) {
     const key = decodeKey(name.slice(extraPrefix.length).toLowerCase())
-    extra.set(key, [...(extra.get(key) ?? []), value])
+    extra.set(key, [...(extra.get(key) ?? []), textOf(value)])
   }
   return extra
 }
 
-/** A key that is not properly percent-encoded is meant as it stands. */
-function decodeKey(key: string): string {
-  try {
-    return decodeURIComponent(key)
-  } catch {
-    return key
-  }
+function textOf(value: string): string {
+  const text = headerText(value)
+  if (text === undefined) throw badRequest('the headers of an impersonation must be UTF-8')
+  return text
 }
 
 /** Every part of the identity is a right of its own. */

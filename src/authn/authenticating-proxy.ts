@@ -1,0 +1,86 @@
+/**
+ * An authenticating proxy: it shows a certificate of its own and says in headers who asks.
+ *
+ * The headers count only from a proxy whose certificate leads back to an authority for proxies and whose name is
+ * allowed; from anybody else they are no credentials at all. Names of headers are compared without case and in no other
+ * form: `X_Remote_User` is another header.
+ */
+import type { X509Certificate } from 'node:crypto'
+import type { Clock } from '../base/clock.ts'
+import { headerText } from '../base/header-text.ts'
+import type { User } from '../model/user.ts'
+import { type Authenticator, none, refused, type SentHeaders } from './authenticator.ts'
+import { Chains, subjectOf } from './client-certificate.ts'
+
+/** All names in lower case. */
+export interface ProxyHeaders {
+  /** The first of these with a value names the user. */
+  readonly username: readonly string[]
+  /** Every value of these is a group. */
+  readonly groups: readonly string[]
+  /** Headers that begin with one of these tell more of the user. */
+  readonly extraPrefixes: readonly string[]
+}
+
+export interface ProxyParts {
+  /** The authorities of proxies that count now; another array when they are others. */
+  readonly authorities: () => readonly X509Certificate[]
+  /** The common names that proxies may have; none given: any. */
+  readonly allowedNames: readonly string[]
+  readonly headers: ProxyHeaders
+  readonly clock: Clock
+}
+
+export function authenticatingProxy({ authorities, allowedNames, headers, clock }: ProxyParts): Authenticator {
+  const chains = new Chains({ authorities, clock })
+  return (credentials) => {
+    const { certificate } = credentials
+    if (certificate === undefined || chains.of(certificate) === undefined) return none
+    if (!isAllowed(certificate.x509, allowedNames)) return refused
+    const { username } = headers
+    const name = username.map((header) => credentials.headers.one(header)).find((value) => value)
+    if (name === undefined) return none
+    const user = userOf(name, headers, credentials.headers)
+    return user === undefined ? refused : { result: 'user', user }
+  }
+}
+
+/** Whether a header may only come from a proxy: nobody behind this should see it. */
+export function isProxyHeader({ username, groups, extraPrefixes }: ProxyHeaders, name: string): boolean {
+  return username.includes(name) || groups.includes(name) || extraPrefixes.some((prefix) => name.startsWith(prefix))
+}
+
+function isAllowed(certificate: X509Certificate, names: readonly string[]): boolean {
+  return names.length === 0 || names.includes(subjectOf(certificate).commonName ?? '')
+}
+
+/** Undefined where a value is no text. */
+function userOf(user: string, { groups, extraPrefixes }: ProxyHeaders, sent: SentHeaders): User | undefined {
+  const name = headerText(user)
+  const inGroups = groups.flatMap((header) => sent.all(header)).map(headerText)
+  const extra = extraOf(extraPrefixes, sent)
+  if (name === undefined || extra === undefined || !inGroups.every((group) => group !== undefined)) return undefined
+  return { name, uid: '', groups: inGroups.filter((group) => group !== ''), extra }
+}
+
+function extraOf(prefixes: readonly string[], sent: SentHeaders): Map<string, string[]> | undefined {
+  const extra = new Map<string, string[]>()
+  for (const prefix of prefixes) {
+    for (const { name, value } of sent.withPrefix(prefix)) {
+      const key = decodeKey(name.slice(prefix.length))
+      const text = headerText(value)
+      if (text === undefined) return undefined
+      extra.set(key, [...(extra.get(key) ?? []), text])
+    }
+  }
+  return extra
+}
+
+/** A key that is not properly percent-encoded is meant as it stands. */
+export function decodeKey(key: string): string {
+  try {
+    return decodeURIComponent(key)
+  } catch {
+    return key
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * Asks another server over HTTPS for JSON. Answers are bounded in size and time, redirects are not followed, and nothing
+ * that was sent or answered is part of an error.
+ */
+import { type Agent, request } from 'node:https'
+
+export interface JsonQuestion {
+  readonly url: string
+  readonly agent: Agent
+  /** Sent with POST; left out: GET. */
+  readonly body?: string
+  readonly headers?: { readonly [name: string]: string }
+}
+
+/** The server answered, and not as it should: asking again would not help. */
+export class BadAnswer extends Error {
+  override readonly name = 'BadAnswer'
+}
+
+const timeoutMs = 10_000
+const maxAnswer = 1024 * 1024
+
+export function askForJson({ url, agent, body, headers = {} }: JsonQuestion): Promise<unknown> {
+  const all = {
+    ...headers,
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    ...(body === undefined
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
+  }
+  const signal = AbortSignal.timeout(timeoutMs)
+  const options = {
+    method: body === undefined ? 'GET' : 'POST',
+    agent,
+    headers: all,
+    signal,
+  }
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error) =>
+      reject(signal.aborted ? new BadAnswer(`the service took longer than ${timeoutMs} ms`) : error)
+    const call = request(url, options, (answer) => {
+      const chunks: Buffer[] = []
+      let size = 0
+      answer.on('data', (chunk: Buffer) => {
+        size += chunk.length
+        chunks.push(chunk)
+        if (size > maxAnswer) call.destroy(new BadAnswer(`the service answered with more than ${maxAnswer} bytes`))
+      })
+      answer.on('end', () => {
+        try {
+          resolve(read(answer.statusCode ?? 0, Buffer.concat(chunks)))
+        } catch (error) {
+          reject(error)
+        }
+      })
+      answer.on('error', fail)
+    })
+    call.on('error', fail)
+    call.end(body)
+  })
+}
+
+function read(status: number, body: Buffer): unknown {
+  if (status < 200 || status > 299) throw new BadAnswer(`the service answered ${status}`)
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    // The error of the parser quotes what it read.
+    throw new BadAnswer('the service did not answer with JSON')
+  }
+}

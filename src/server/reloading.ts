@@ -1,0 +1,32 @@
+/**
+ * Files that flags name and that may change while the server runs: they are read again, and where the new content is of
+ * no use that is logged and what was read before stays in use. Messages name the flag and the file, never the content.
+ */
+import { FollowedFiles } from '../base/followed-files.ts'
+import type { Log } from '../telemetry/log.ts'
+
+export interface Reloading {
+  /**
+   * Calls `reload` when one of the files has changed; it throws where the content is of no use. To be called before
+   * they are read for the first time. Gives what ends it.
+   */
+  follow(flag: string, files: readonly string[], reload: () => void): () => void
+  close(): void
+}
+
+export function openReloading(log: Log): Reloading {
+  const followed = new FollowedFiles()
+  return {
+    follow: (flag, files, reload) =>
+      followed.follow(files, () => {
+        try {
+          reload()
+          log.info('a file has changed and is in use', { flag: `--${flag}`, files: files.join(' ') })
+        } catch (error) {
+          const { message } = error as Error
+          log.error('a file has changed and cannot be used; what it held before stays in use', { error: message })
+        }
+      }),
+    close: () => followed.close(),
+  }
+}

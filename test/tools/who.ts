@@ -1,0 +1,84 @@
+/** Who a server takes somebody for who comes with these credentials: asked over TLS, on a connection of its own. */
+import { Agent, request } from 'node:https'
+import type { CertifiedKey } from '../../src/pki/authority.ts'
+import { caOf } from './raw-http.ts'
+import type { ServerHandle } from './server.ts'
+
+export interface Shown {
+  readonly certificate?: CertifiedKey
+  readonly token?: string
+  /** A value that is a list is sent as several headers. */
+  readonly headers?: { readonly [name: string]: string | string[] }
+  /** Left out: a connection for this one question. */
+  readonly agent?: Agent
+}
+
+export interface Told {
+  readonly status: number
+  /** What the server says of the user, where it says anything. */
+  readonly user?: string
+  readonly groups?: readonly string[]
+  readonly extra?: { readonly [key: string]: readonly string[] }
+  readonly text: string
+  readonly warnings: readonly string[]
+}
+
+/** Connections that are kept, with this certificate. */
+export function agentOf(server: ServerHandle, pair?: CertifiedKey): Agent {
+  const identity = pair === undefined ? {} : { cert: pair.certificate, key: pair.key }
+  return new Agent({ keepAlive: true, maxSockets: 1, ca: caOf(server), ...identity })
+}
+
+export async function whoIs(server: ServerHandle, shown: Shown): Promise<Told> {
+  const agent = shown.agent ?? agentOf(server, shown.certificate)
+  try {
+    return await ask(server, agent, shown)
+  } finally {
+    if (shown.agent === undefined) agent.destroy()
+  }
+}
+
+function ask(server: ServerHandle, agent: Agent, { token, headers = {} }: Shown): Promise<Told> {
+  const body = '{"apiVersion":"ops.orch.io/v1","kind":"WhoAmI"}'
+  const options = {
+    ...{ agent, method: 'POST', host: '127.0.0.1', port: server.port, path: '/apis/ops.orch.io/v1/whoamis' },
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+    },
+  }
+  return new Promise((resolve, reject) => {
+    const asking = request(options, (answer) => {
+      let text = ''
+      answer.on('data', (chunk) => (text += chunk))
+      answer.on('end', () => {
+        const warnings = answer.headersDistinct.warning ?? []
+        resolve({ status: answer.statusCode ?? 0, text, warnings, ...identityIn(text) })
+      })
+      answer.on('error', reject)
+    })
+    asking.on('error', reject)
+    // Node would write the headers in the encoding of a text that comes with them.
+    asking.end(Buffer.from(body))
+  })
+}
+
+function identityIn(text: string): Pick<Told, 'user' | 'groups' | 'extra'> {
+  const { kind, status } = JSON.parse(text)
+  if (kind !== 'WhoAmI') return {}
+  const { user, groups, extra } = status
+  return { user, groups, ...(extra === undefined ? {} : { extra }) }
+}
+
+/** Asks until the answer is as wanted, or fails with the last one after a while. */
+export async function until<T>(ask: () => Promise<T>, wanted: (told: T) => boolean, patienceMs = 10_000): Promise<T> {
+  const end = performance.now() + patienceMs
+  for (;;) {
+    const told = await ask()
+    if (wanted(told)) return told
+    if (performance.now() > end) throw new Error(`still ${JSON.stringify(told).slice(0, 500)} after ${patienceMs} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
