@@ -30,6 +30,8 @@ export interface AdmissionRequest {
   /** '' for kinds without namespaces. */
   readonly namespace: string
   readonly name: string
+  /** While a name that was drawn may still be drawn anew: the prefix, by which refusals call the object. */
+  readonly drawnFrom?: string | undefined
   readonly user: User
   readonly dryRun: boolean
   /** The options of the request, as their kind says them: CreateOptions, UpdateOptions, PatchOptions, DeleteOptions. Undefined for CONNECT. */

@@ -2,7 +2,16 @@
 import { type ApiError, forbiddenError } from '../model/api-error.ts'
 import type { AdmissionRequest } from './admission.ts'
 
-export function refusal({ type, name }: Pick<AdmissionRequest, 'type' | 'name'>, why: string): ApiError {
+type Refused = Pick<AdmissionRequest, 'type' | 'name' | 'drawnFrom'>
+
+export function refusal(request: Refused, why: string): ApiError {
+  const { type } = request
+  const name = refusedName(request)
   const full = type.group === '' ? type.plural : `${type.plural}.${type.group}`
   return forbiddenError(type, name, `${full} "${name}" is forbidden: ${why}`)
+}
+
+/** What a refused object is called: nobody has heard of a name that was only just drawn. */
+export function refusedName({ name, drawnFrom }: Refused): string {
+  return drawnFrom ?? name
 }

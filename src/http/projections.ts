@@ -139,19 +139,20 @@ function table(view: View, objects: readonly ApiObject[], metadata: JsonObject, 
   }
 }
 
+/** Rows are of the stored version, whichever is shown; `includeObject=Object` alone asks for the one shown. */
 function rowOf(view: View, object: ApiObject): JsonObject {
-  return { cells: cellsOf(view, columnsOf(view), object), object: rowObject(view, object) }
+  const stored = inStoredForm(view.resource, object)
+  return { cells: cellsOf(view, stored), object: rowObject(view, object, stored) }
 }
 
 function columnsOf({ resource }: View): readonly Column[] {
   return (resource.stored ?? resource).kind.views.columns ?? defaultColumns
 }
 
-/** Columns are of the stored version, whichever is shown. */
-function cellsOf({ resource }: View, columns: readonly Column[], object: ApiObject): Json[] {
-  const stored = inStoredForm(resource, object)
-  const now = resource.clock.now()
-  return columns.map((column) => shown(column.cell(stored, now, resource.vendor)))
+function cellsOf(view: View, stored: ApiObject): Json[] {
+  const { clock, vendor } = view.resource
+  const now = clock.now()
+  return columnsOf(view).map((column) => shown(column.cell(stored, now, vendor)))
 }
 
 /** A control character in a cell could drive the terminal that it is printed on. */
@@ -159,9 +160,18 @@ function shown(cell: Json): Json {
   return typeof cell === 'string' ? cell.replaceAll(/\p{Cc}/gu, ' ') : cell
 }
 
-function rowObject(view: View, object: ApiObject): JsonObject | null {
+function rowObject(view: View, object: ApiObject, stored: ApiObject): JsonObject | null {
   if (view.include === 'None') return null
-  return view.include === 'Object' ? asJson(object) : partial(view, object)
+  return view.include === 'Object' ? asJson(object) : partial(view, withoutKept(view, stored))
+}
+
+/** Without the annotations that are there for clients of older versions alone. */
+function withoutKept({ resource }: View, object: ApiObject): ApiObject {
+  const { rowsWithout } = resource.kind.views
+  const { annotations, ...metadata } = object.metadata
+  if (annotations === undefined || rowsWithout === undefined) return object
+  const left = Object.entries(annotations).filter(([key]) => !rowsWithout.includes(key))
+  return { ...object, metadata: left.length === 0 ? metadata : { ...metadata, annotations: Object.fromEntries(left) } }
 }
 
 /** The events of a watch in this view. Only the first Table of a watch carries the columns. */

@@ -77,7 +77,8 @@ async function createOnce(context: WriteContext, { object, managed }: NewObject)
   const named = nameObject(context, object)
   const owned = managed ? named : await withManagers(context, context.resource.empty, named)
   await context.pace.rest()
-  const admitted = (await context.admission.mutate(requestOf(context, owned, guards))) ?? owned
+  const drawnFrom = drawsName(object) ? object.metadata.generateName : undefined
+  const admitted = (await context.admission.mutate({ ...requestOf(context, owned, guards), drawnFrom })) ?? owned
   const prepared = await allocate(context.resource, prepare(context, admitted), undefined)
   await context.pace.rest()
   await throwIfInvalid(context, prepared)

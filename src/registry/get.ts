@@ -15,11 +15,21 @@ export function get(resource: Resource, query: GetQuery): CachedObject | Promise
 export interface GetQuery {
   readonly namespace: string
   readonly name: string
+  /** The view that is asked for, where it is not the object itself. */
+  readonly subresource?: string
   readonly resourceVersion: string
 }
 
-function find(resource: Resource, { namespace, name }: GetQuery): CachedObject {
+function find(resource: Resource, query: GetQuery): CachedObject {
+  const { namespace, name } = query
   const object = resource.cache.get(keyOf(resource, namespace, name))
-  if (object === undefined) throw absent(resource, namespace, name)
+  if (object === undefined) throw absent(missed(resource, query), namespace, name)
   return object
+}
+
+/** What a read did not find. A built-in kind that is shown as another one goes by both names: `deployments/scale`. */
+function missed(resource: Resource, { subresource }: GetQuery): Resource {
+  const { kind, stored = resource, plural } = resource
+  const isView = kind.kind !== stored.kind.kind && stored.kind.evolution === undefined
+  return isView ? { ...resource, plural: `${plural}/${subresource}` } : resource
 }

@@ -118,6 +118,8 @@ export interface KindLife<T> {
 export interface KindViews<T> {
   /** What a table shows of an object; name and creation time unless said otherwise. */
   readonly columns?: readonly Column<T>[]
+  /** Annotations that the rows of a table leave out: they are there for clients of older versions alone. */
+  readonly rowsWithout?: readonly string[]
   /** Values that field selectors may ask for, beside metadata.name and metadata.namespace. */
   readonly selectable?: (object: T) => { [path: FieldPath]: string }
   /** Subresources that are views of the object itself, each with the fields it may change. */

@@ -25,6 +25,7 @@ import { keepClaims } from './claims-repair.ts'
 import { ClientAuthorities } from './client-authorities.ts'
 import { startCustomResources } from './custom-resources.ts'
 import { createDefaultPolicy } from './default-policy.ts'
+import { startFlowSchemas } from './flow-schemas.ts'
 import { readIdentity } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
 import { openListener, urlOf } from './listener.ts'
@@ -127,6 +128,7 @@ async function openInner(options: ServerOptions, { log, clock, kinds, opened }: 
   const custom = await startCustomResources(catalogue, registry, { metrics: metrics.workQueues, log, opened })
   await createSystemObjects(catalogue)
   await createDefaultPolicy(catalogue)
+  await startFlowSchemas({ catalogue, metrics: metrics.workQueues, log, opened })
   await access.policy.current()
   opened.defer(keepClaims(catalogue, log))
   const who = { identity, accountTokens, authorizer: access.authorizer, admission }

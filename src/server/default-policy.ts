@@ -7,7 +7,6 @@ import { uncovered } from '../authz/rbac/covers.ts'
 import { autoUpdateKey, type DefaultPolicy, defaultPolicy } from '../authz/rbac/defaults/all.ts'
 import { rbacGroup } from '../authz/rbac/policy.ts'
 import { type PolicyRule, ruleOf } from '../authz/rbac/rule.ts'
-import { ApiError } from '../model/api-error.ts'
 import { type Json, type JsonObject, sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
@@ -15,7 +14,7 @@ import { deleteObject } from '../registry/delete.ts'
 import { readObject } from '../registry/read-stored.ts'
 import { keyOf, type Resource } from '../registry/resource.ts'
 import { updateObject } from '../registry/update.ts'
-import { contextOf, createMissing } from './own-writes.ts'
+import { contextOf, createMissing, ifThere } from './own-writes.ts'
 
 /** Roles come before what binds them. */
 const order: readonly (keyof DefaultPolicy)[] = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings']
@@ -107,11 +106,4 @@ function withSelectors(found: ApiObject, wanted: ApiObject): JsonObject {
 function withAll(field: string, own: readonly Json[], wanted: readonly Json[]): JsonObject {
   const lacking = wanted.filter((each) => !own.some((one) => sameJson(one, each)))
   return lacking.length === 0 ? {} : { [field]: [...own, ...lacking] }
-}
-
-/** Where somebody was faster and deleted it there is nothing left to do. */
-async function ifThere(done: Promise<unknown>): Promise<void> {
-  await done.catch((error: unknown) => {
-    if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error
-  })
 }

@@ -63,3 +63,10 @@ export function contextOf(resource: Resource, namespace: string, optionsKind: st
     assertMayCreate: () => {},
   }
 }
+
+/** Where somebody was faster and deleted it there is nothing left to do. */
+export async function ifThere(done: Promise<unknown>): Promise<void> {
+  await done.catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error
+  })
+}

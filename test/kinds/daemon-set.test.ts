@@ -4,6 +4,8 @@ import { test } from 'node:test'
 import { daemonSet } from '../../src/kinds/apps/daemon-set.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
+import { noControls } from '../tools/accounts.ts'
+import { startServer } from '../tools/server.ts'
 import { badTemplates, podsOf, selecting } from './pods-of.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
@@ -97,6 +99,21 @@ test('a table shows on how many nodes it runs', () => {
   object.status = { desiredNumberScheduled: 4, currentNumberScheduled: 3, numberReady: 2, updatedNumberScheduled: 3 }
   assert.deepEqual(cellsOf(daemonSet, object), ['d', 4, 3, 2, 3, 0, 'a=1,b=2', '<unknown>', 'c', 'img:1', 'app=a'])
   assert.equal(cellsOf(daemonSet, create({}).object)[6], '<none>')
+})
+
+test('rows of a table leave the older count out, and nothing else', async (t) => {
+  const client = (await startServer(t, [noControls])).client()
+  const path = '/apis/apps/v1/namespaces/default/daemonsets'
+  for (const annotations of [{ a: 'b' }, undefined]) {
+    const name = annotations === undefined ? 'bare' : 'd'
+    const made = await client.post(path, { ...objectOf({}), metadata: { name, annotations } })
+    assert.deepEqual(made.body.metadata.annotations, { ...annotations, [key]: '1' })
+    const accept = { accept: 'application/json;as=Table;g=meta.orch.io;v=v1' }
+    const [row] = (await client.get(`${path}/${name}`, accept)).body.rows
+    assert.deepEqual(row.object.metadata.annotations, annotations)
+    const [whole] = (await client.get(`${path}/${name}?includeObject=Object`, accept)).body.rows
+    assert.deepEqual(whole.object, made.body)
+  }
 })
 
 function create(spec: JsonObject, annotations: JsonObject = {}) {

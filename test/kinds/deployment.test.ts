@@ -138,6 +138,13 @@ test('it is scaled by every way of writing, and a strategy is replaced by who sa
   await client.post(path, objectOf())
   const scaled = await client.get(`${path}/d/scale`)
   assert.deepEqual([scaled.body.spec, scaled.body.status], [{ replicas: 1 }, { replicas: 0, selector: 'app=a' }])
+  const ofNone = { ...scaled.body, metadata: { name: 'none', namespace: 'default' } }
+  const missed = [await client.get(`${path}/none/scale`), await client.put(`${path}/none/scale`, ofNone)]
+  const names = missed.map(({ status, body }) => [status, body.details.kind])
+  assert.deepEqual(names, [
+    [404, 'deployments/scale'],
+    [404, 'deployments'],
+  ])
   const put = await client.put(`${path}/d/scale`, {
     metadata: { name: 'd', namespace: 'default' },
     spec: { replicas: 4 },

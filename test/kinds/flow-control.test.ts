@@ -6,6 +6,7 @@ import { priorityLevelConfiguration as level } from '../../src/kinds/flowcontrol
 import { mandatoryFlowSchemas, mandatoryLevels } from '../../src/kinds/flowcontrol/types/mandatory.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
+import { startServer } from '../tools/server.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const to = { priorityLevelConfiguration: { name: 'low' } }
@@ -199,3 +200,33 @@ function schema(spec: JsonObject, name = 'x'): JsonObject {
 function ofQueue(name: string): string {
   return `Invalid limited.limitResponse.queuing.${name}`
 }
+
+test('a schema says whether its level exists, from its first moment on and whenever that changes', async (t) => {
+  const client = (await startServer(t)).client()
+  const schemas = `/apis/flowcontrol.apiserver.orch.io/v1beta2/flowschemas`
+  const levels = `/apis/flowcontrol.apiserver.orch.io/v1beta2/prioritylevelconfigurations`
+  const said = async (name: string, status: string): Promise<string> => {
+    const path = `${schemas}?watch=1&fieldSelector=metadata.name%3D${name}`
+    for await (const { object } of client.watch(path, AbortSignal.timeout(20_000))) {
+      const [condition] = object.status.conditions ?? []
+      if (condition?.status === status) return `${condition.type} ${condition.reason} ${condition.lastTransitionTime}`
+    }
+    throw new Error('the watch ended')
+  }
+  for (const name of ['exempt', 'catch-all']) assert.match(await said(name, 'False'), /^Dangling Found 20/)
+  const created = await client.post(schemas, schema({ ...to, priorityLevelConfiguration: { name: 'mine' } }, 'a'))
+  assert.deepEqual([created.status, created.body.status], [201, {}])
+  assert.match(await said('a', 'True'), /^Dangling NotFound 20/)
+  assert.equal((await client.post(levels, { metadata: { name: 'mine' }, spec: queue({}) })).status, 201)
+  assert.match(await said('a', 'False'), /^Dangling Found 20/)
+  await client.delete(`${levels}/mine`)
+  assert.match(await said('a', 'True'), /^Dangling NotFound 20/)
+  const { body } = await client.get(`${schemas}/a`)
+  assert.deepEqual(
+    body.metadata.managedFields.map(({ manager, subresource }: JsonObject) => [manager, subresource]),
+    [
+      ['orch', 'status'],
+      ['unknown', undefined],
+    ],
+  )
+})

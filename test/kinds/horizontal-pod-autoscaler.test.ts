@@ -201,9 +201,7 @@ describe('older versions and back', () => {
     const flat = (spec as { metrics: JsonObject[] }).metrics.map((each) => JSON.parse(JSON.stringify(each)))
     const selector = { matchLabels: { a: 'b' } }
     assert.deepEqual(flat, [
-      { type: 'Resource', resource: { name: 'cpu', targetAverageUtilization: 50 } },
       { type: 'Resource', resource: { name: 'memory', targetAverageValue: '1Gi' } },
-      { type: 'Resource', resource: { name: 'cpu', targetAverageUtilization: 70 } },
       { type: 'Resource', resource: { name: 'cpu', targetAverageValue: '1' } },
       { type: 'Pods', pods: { metricName: 'm', targetAverageValue: '2k', selector } },
       { type: 'Object', object: { target: scaleTargetRef, metricName: 'm', targetValue: '1500m' } },
@@ -218,6 +216,8 @@ describe('older versions and back', () => {
         },
       },
       { type: 'External', external: { metricName: 'm', metricSelector: selector, targetValue: '1500m' } },
+      { type: 'Resource', resource: { name: 'cpu', targetAverageUtilization: 50 } },
+      { type: 'Resource', resource: { name: 'cpu', targetAverageUtilization: 70 } },
     ])
     assert.deepEqual(Object.keys(metadata.annotations ?? {}), ['autoscaling.alpha.orch.io/behavior'])
   })
@@ -324,6 +324,19 @@ describe('through the server', async () => {
     assert.deepEqual((await client.get(path('v2', '/y'))).body.spec, { ...made.spec, maxReplicas: 9 })
   })
 
+  test('the use of processors comes last, in whichever version it is written, and rows carry no annotations of v1', async (t) => {
+    const client = (await startServer(t)).client()
+    const metrics = [cpu(50), memory, cpu(60)]
+    const { body: made } = await client.post(path('v2'), body('h', { metrics, behavior: {} }))
+    assert.deepEqual(made.spec.metrics, [memory, cpu(50), cpu(60)])
+    assert.deepEqual((await client.put(path('v2', '/h'), made)).body, made)
+    assert.deepEqual((await client.post(path('v2beta2'), body('i', { metrics }))).body.spec.metrics, made.spec.metrics)
+    const table = { accept: 'application/json;as=Table;g=meta.orch.io;v=v1' }
+    const { rows } = (await client.get(path('v1', '/h'), table)).body
+    assert.equal(rows[0].object.metadata.annotations, undefined)
+    assert.equal(Object.keys((await client.get(path('v1', '/h'))).body.metadata.annotations).length, 2)
+  })
+
   test('written back through v1 as it was read, nothing changes', async (t) => {
     const client = (await startServer(t)).client()
     const { body: first } = await client.post(path('v2'), body('h', { metrics: [cpu(50), memory], behavior: {} }))
@@ -404,7 +417,7 @@ describe('through the server', async () => {
     const written = await client.put(path('v1', '/h/status'), { ...object, spec, status })
     assert.deepEqual([written.status, written.body.spec.maxReplicas], [200, 5])
     const { body: read } = await client.get(path('v2', '/h'))
-    assert.deepEqual(read.spec.metrics, [cpu(50), memory])
+    assert.deepEqual(read.spec.metrics, [memory, cpu(50)])
     assert.deepEqual(read.status, {
       currentReplicas: 2,
       desiredReplicas: 4,

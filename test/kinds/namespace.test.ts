@@ -49,3 +49,18 @@ async function faultsOf(object: object): Promise<string[]> {
   assert.equal(status, 422)
   return body.details.causes.map(({ field }: { field: string }) => field).sort()
 }
+
+test('what cannot be created in one that is going is refused by the name that was sent, drawn or not', async () => {
+  await client.post('/api/v1/namespaces', { metadata: { name: 'going' } })
+  await client.delete('/api/v1/namespaces/going')
+  const path = '/api/v1/namespaces/going/configmaps'
+  for (const [metadata, name] of [
+    [{ generateName: 'g-' }, 'g-'],
+    [{ name: 'n' }, 'n'],
+    [{ name: 'n', generateName: 'g-' }, 'n'],
+  ] as const) {
+    const { status, body } = await client.post(path, { metadata })
+    assert.deepEqual([status, body.details.name, body.details.causes[0].reason], [403, name, 'NamespaceTerminating'])
+    assert.match(body.message, new RegExp(`^configmaps "${name}" is forbidden: unable to create`))
+  }
+})

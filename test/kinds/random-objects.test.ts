@@ -77,7 +77,7 @@ const neverSent = [
   /^Secret\.stringData$/,
   /^ServiceSpec\.healthCheckNodePort$/,
   /^Event\.deprecated/,
-  /^CustomResourceDefinition(?:Status|Condition)\./,
+  /^(?:CustomResourceDefinition|FlowSchema)(?:Status|Condition)\./,
   /^CustomResourceDefinitionSpec\.preserveUnknownFields$/,
   /^(?:CustomResourceConversion\.webhook$|Webhook|ServiceReference)/,
   /^StatefulSetSpec\.persistentVolumeClaimRetentionPolicy$/,
@@ -110,7 +110,7 @@ async function faultsOfOne(kind: Kind, from: number): Promise<string[]> {
     return [`refused: ${created.text.slice(0, 700)} for ${JSON.stringify(sent).slice(0, 1500)}`]
   const at = `${collection(kind)}/${created.body.metadata.name}`
   const [kept, hasStatus] =
-    kind === customResourceDefinition ? [await judged(at), false] : [created, kind.views.subresources?.status]
+    judgedKinds.includes(kind.kind) ? [await judged(at), false] : [created, kind.views.subresources?.status]
   return [
     ...differences(kind.schema, sent, withoutStatus(created.body)),
     ...(await faultsOfReading(kind, at, kept)),
@@ -118,11 +118,13 @@ async function faultsOfOne(kind: Kind, from: number): Promise<string[]> {
   ]
 }
 
-/** The server writes the status of a definition itself, a moment later, and would write it again. */
+/** Kinds whose status the server writes itself, a moment later, and would write again. */
+const judgedKinds = ['CustomResourceDefinition', 'FlowSchema']
+
 async function judged(at: string): Promise<Answer> {
   for (;;) {
     const read = await client.get(at)
-    if (read.status !== 200 || read.body.status.conditions.length > 0) return read
+    if (read.status !== 200 || read.body.status.conditions?.length > 0) return read
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -329,6 +329,16 @@ const services: ValidValues['fields'] = {
   'LoadBalancerIngress.hostname': maybe(subdomain),
 }
 
+/** The use of processors is put last wherever it is sent. */
+function processorsLast(make: MakeField): MakeField {
+  const isOfProcessors = (metric: Json) =>
+    /"name":"cpu"/.test(JSON.stringify(metric)) && /[aA]verageUtilization/.test(JSON.stringify(metric))
+  return (making) => {
+    const metrics = make(making) as Json[]
+    return [...metrics.filter((each) => !isOfProcessors(each)), ...metrics.filter(isOfProcessors)]
+  }
+}
+
 const others: ValidValues['fields'] = {
   'ConfigMap.data': maybe(table(dataKey, freeText)),
   'ConfigMap.binaryData': maybe(table(dataKey, oneOf('', 'AA==', '/+8='))),
@@ -366,8 +376,8 @@ const others: ValidValues['fields'] = {
   'HorizontalPodAutoscalerSpec.minReplicas': maybe(oneOf(1, 2)),
   'HorizontalPodAutoscalerSpec.targetCPUUtilizationPercentage': maybe(oneOf(1, 80)),
   'HorizontalPodAutoscalerSpec.maxReplicas': oneOf(2, 9),
-  'HorizontalPodAutoscalerSpec.metrics': maybe(some(metric, 4)),
-  'autoscaling.v2beta1.HorizontalPodAutoscalerSpec.metrics': maybe(some(flatMetric, 4)),
+  'HorizontalPodAutoscalerSpec.metrics': maybe(processorsLast(some(metric, 4))),
+  'autoscaling.v2beta1.HorizontalPodAutoscalerSpec.metrics': maybe(processorsLast(some(flatMetric, 4))),
   'HorizontalPodAutoscalerBehavior.scaleUp': rules,
   'HorizontalPodAutoscalerBehavior.scaleDown': rules,
   'HorizontalPodAutoscalerCondition.type': ({ count }) => `Odd ${count()}`,

@@ -6,6 +6,7 @@ import { ApiError, forbiddenError, notFound } from '../../model/api-error.ts'
 import type { Found, Lookup } from '../../model/lookup.ts'
 import { groupName, type Vendor } from '../../model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
+import { refusedName } from '../refusal.ts'
 
 const namespaces = { group: 'core', plural: 'namespaces' }
 /** As Statuses name them. */
@@ -64,8 +65,10 @@ function assertPlace(request: AdmissionRequest, namespace: Found | undefined): u
   request.restOn?.(namespace)
 }
 
-function terminating({ type, name, namespace }: AdmissionRequest): ApiError {
+function terminating(request: AdmissionRequest): ApiError {
+  const { type, namespace } = request
   const { group, plural } = type
+  const name = refusedName(request)
   const full = group === '' ? plural : `${plural}.${group}`
   const message = `${full} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`
   const cause = {

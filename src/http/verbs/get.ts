@@ -10,8 +10,8 @@ import { sendBytes } from '../responses.ts'
 import { sendMessage } from '../shared-messages.ts'
 
 export const handleGet: Handler = ({ exchange, info, resource }) => {
-  const { namespace, name, query } = info
-  const found = get(resource, { namespace, name, resourceVersion: text(query, 'resourceVersion') })
+  const { namespace, name, subresource, query } = info
+  const found = get(resource, { namespace, name, subresource, resourceVersion: text(query, 'resourceVersion') })
   return found instanceof Promise
     ? found.then((object) => send(exchange, resource, object))
     : send(exchange, resource, found)

@@ -95,6 +95,9 @@ const fields = {
   status: field(3, status, { zero: 'write', doc: 'On how many nodes they run. Set by the controller.' }),
 }
 
+/** An older count of the changes of the template, which clients find in an annotation. The server counts. */
+const generationKey = 'deprecated.daemonset.template.generation'
+
 export type DaemonSet = ObjectOf<typeof fields>
 type Spec = InferFields<typeof specFields>
 type Status = InferFields<typeof statusFields>
@@ -130,6 +133,7 @@ export const daemonSet = defineKind({
       templateWarnings(spec?.template, previous?.spec?.template, { path: 'spec.template', vendor }),
   },
   views: {
+    rowsWithout: [generationKey],
     columns: [
       nameColumn,
       countColumn('Desired', 'On how many nodes it shall run.', countOf('desiredNumberScheduled')),
@@ -160,9 +164,6 @@ export const daemonSet = defineKind({
     },
   },
 })
-
-/** An older count of the changes of the template, which clients find in an annotation. The server counts. */
-const generationKey = 'deprecated.daemonset.template.generation'
 
 function templateGeneration({ metadata }: DaemonSet): bigint {
   const text = metadata.annotations?.[generationKey] ?? '0'

@@ -13,10 +13,11 @@ import {
   cpuMetric,
   type HorizontalPodAutoscaler,
   horizontalPodAutoscaler,
+  isCpuTarget,
   observedFields,
   replicaFields,
 } from './horizontal-pod-autoscaler.ts'
-import type { MetricSpec, MetricStatus } from './metrics.ts'
+import type { MetricStatus } from './metrics.ts'
 import { wholeObjectReference } from './object-reference.ts'
 import {
   metricSpecV1,
@@ -118,11 +119,6 @@ function toStored(
       ...defined({ conditions: readCarried(metadata, { part: 'conditions', schema: s.list(condition), vendor }) }),
     },
   }
-}
-
-/** The one metric that v1 has a field for. */
-function isCpuTarget({ type, resource }: MetricSpec): boolean {
-  return type === 'Resource' && resource?.name === 'cpu' && resource.target?.averageUtilization !== undefined
 }
 
 function cpuUtilization(metrics: readonly MetricStatus[]): number | undefined {

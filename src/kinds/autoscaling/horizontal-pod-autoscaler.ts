@@ -121,9 +121,19 @@ export const horizontalPodAutoscaler = defineKind({
   },
 })
 
-/** Without metrics it looks at the use of processors. */
+/**
+ * Without metrics it looks at the use of processors. That one comes last, in whichever order they are sent: v1 has a
+ * field for it and lists the others, so every version shows the same order.
+ */
 function fillMetrics(spec: Spec): void {
-  if ((spec.metrics ?? []).length === 0) spec.metrics = [cpuMetric(80)]
+  const { metrics = [] } = spec
+  const others = metrics.filter((metric) => !isCpuTarget(metric))
+  spec.metrics = metrics.length === 0 ? [cpuMetric(80)] : [...others, ...metrics.filter(isCpuTarget)]
+}
+
+/** The one metric that v1 has a field for. */
+export function isCpuTarget({ type, resource }: MetricSpec): boolean {
+  return type === 'Resource' && resource?.name === 'cpu' && resource.target?.averageUtilization !== undefined
 }
 
 export function cpuMetric(averageUtilization: number): MetricSpec {
