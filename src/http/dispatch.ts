@@ -38,6 +38,8 @@ export interface Routes {
   readonly watchMetrics: WatchMetrics
   /** Resolves when a type that is not served may have come to be, where it could be on its way. */
   readonly arrival?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
+  /** What to answer for a version that nobody here serves, where it is another's to serve. */
+  readonly servedElsewhere: (type: { readonly group: string; readonly version: string }) => ApiError | undefined
   readonly authorizer: Authorizer
 }
 
@@ -54,11 +56,11 @@ const handlers: { readonly [V in Verb]: Handler } = {
 }
 
 /** The step that finds what a path names and calls the handler of its verb. */
-export function dispatch({ catalogue, paths, admission, authorizer, watchMetrics, arrival }: Routes): Step {
+export function dispatch(routes: Routes): Step {
+  const { catalogue, paths, admission, authorizer, watchMetrics, arrival } = routes
   const aside = new Aside()
   const handle = (exchange: Exchange, info: ResourceInfo, served: ServedType | undefined) => {
-    if (served === undefined && !isServedGroup(catalogue, info)) return sendPageNotFound(exchange)
-    if (served === undefined) throw noSuchPath()
+    if (served === undefined) return unserved(routes, exchange, info)
     if (!isPlaced(served, info)) return unplaced(exchange, served)
     const endpoint = info.subresource === '' ? served.endpoint : served.subresources.get(info.subresource)?.endpoint
     if (info.below !== '' && !endpoint?.connects?.takesPath) throw noSuchPath()
@@ -89,6 +91,13 @@ function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: Pat
     if (handled !== false) return handled
   }
   throw noSuchPath()
+}
+
+function unserved({ catalogue, servedElsewhere }: Routes, exchange: Exchange, info: ResourceInfo): void {
+  const elsewhere = servedElsewhere(info)
+  if (elsewhere !== undefined) throw elsewhere
+  if (isServedGroup(catalogue, info)) throw noSuchPath()
+  sendPageNotFound(exchange)
 }
 
 /** Whether anything of the group is served. */

@@ -9,6 +9,7 @@ import {
   validatingWebhookConfigurationV1beta1,
 } from './admissionregistration/validating-webhook-configuration.ts'
 import { customResourceDefinition } from './apiextensions/custom-resource-definition.ts'
+import { apiService } from './apiregistration/api-service.ts'
 import { controllerRevision } from './apps/controller-revision.ts'
 import { daemonSet } from './apps/daemon-set.ts'
 import { deployment } from './apps/deployment.ts'
@@ -89,6 +90,7 @@ export const allKinds: readonly Kind[] = [
   secret,
   serviceAccount,
   service,
+  apiService,
   controllerRevision,
   daemonSet,
   deployment,

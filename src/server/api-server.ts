@@ -16,6 +16,7 @@ import type { Kind } from '../schema/kind.ts'
 import type { StoreError } from '../store/store.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { makeAdmission } from './admission.ts'
+import { startApiServices } from './api-services.ts'
 import { openAccess } from './authorization.ts'
 import { claimProfile, createSystemObjects, systemNamespace } from './bootstrap.ts'
 import { openCaches } from './caches.ts'
@@ -128,11 +129,14 @@ async function openInner(options: ServerOptions, { log, clock, kinds, opened }: 
   const custom = await startCustomResources(catalogue, registry, { metrics: metrics.workQueues, log, opened })
   await createSystemObjects(catalogue)
   await createDefaultPolicy(catalogue)
-  await startFlowSchemas({ catalogue, metrics: metrics.workQueues, log, opened })
+  const keeping = { catalogue, metrics: metrics.workQueues, log, opened }
+  await startFlowSchemas(keeping)
+  const servedElsewhere = await startApiServices(keeping)
   await access.policy.current()
   opened.defer(keepClaims(catalogue, log))
   const who = { identity, accountTokens, authorizer: access.authorizer, admission }
-  return { vendor, ...who, metrics, failed, certificates, store, caches, readiness, catalogue, custom }
+  const served = { catalogue, custom, servedElsewhere }
+  return { vendor, ...who, metrics, failed, certificates, store, caches, readiness, ...served }
 }
 
 /** How requests come in and are answered: the pipeline, the port, and the way in for this process itself. */
@@ -150,6 +154,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
     ...{ catalogue, paths, admission, authorizer },
     watchMetrics: metrics.watches,
     arrival: inner.custom?.arrival,
+    servedElsewhere: inner.servedElsewhere,
   }
   const handling = handleRequests({ vendor, authorizer, routes, metrics: metrics.requests, log, clock })
   opened.defer(() => handling.close())

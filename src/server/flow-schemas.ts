@@ -38,6 +38,8 @@ export async function startFlowSchemas({ catalogue, metrics, log, opened }: Part
   // A server may be made of other kinds alone, as some tests do.
   if (schemas === undefined || levels === undefined) return
   await Promise.all([createAll(levels, mandatoryLevels), createAll(schemas, mandatoryFlowSchemas)])
+  const { signal } = new AbortController()
+  await Promise.all([...mandatoryFlowSchemas.keys()].map((name) => step({ schemas, levels }, name, signal)))
   opened.defer(keepConditions({ schemas, levels }, metrics, log))
 }
 

@@ -6,12 +6,14 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { allKinds } from '../../src/kinds/all.ts'
 import { customResourceDefinition } from '../../src/kinds/apiextensions/custom-resource-definition.ts'
+import { apiService } from '../../src/kinds/apiregistration/api-service.ts'
 import { type JsonObject, sameJson } from '../../src/model/json.ts'
 import { apiVersionOf, vendorOf } from '../../src/model/vendor.ts'
 import type { Kind } from '../../src/schema/kind.ts'
 import type { ObjectSchema } from '../../src/schema/schema.ts'
 import { noControls } from '../tools/accounts.ts'
 import type { Answer } from '../tools/http-client.ts'
+import { isJudged, judged } from '../tools/judged.ts'
 import { startServer } from '../tools/server.ts'
 import { differences } from './differences.ts'
 import { fieldsIn, fieldsOf } from './fields-of.ts'
@@ -77,7 +79,7 @@ const neverSent = [
   /^Secret\.stringData$/,
   /^ServiceSpec\.healthCheckNodePort$/,
   /^Event\.deprecated/,
-  /^(?:CustomResourceDefinition|FlowSchema)(?:Status|Condition)\./,
+  /^(?:CustomResourceDefinition|FlowSchema|APIService)(?:Status|Condition)\./,
   /^CustomResourceDefinitionSpec\.preserveUnknownFields$/,
   /^(?:CustomResourceConversion\.webhook$|Webhook|ServiceReference)/,
   /^StatefulSetSpec\.persistentVolumeClaimRetentionPolicy$/,
@@ -109,24 +111,14 @@ async function faultsOfOne(kind: Kind, from: number): Promise<string[]> {
   if (created.status !== 201)
     return [`refused: ${created.text.slice(0, 700)} for ${JSON.stringify(sent).slice(0, 1500)}`]
   const at = `${collection(kind)}/${created.body.metadata.name}`
-  const [kept, hasStatus] =
-    judgedKinds.includes(kind.kind) ? [await judged(at), false] : [created, kind.views.subresources?.status]
+  const [kept, hasStatus] = isJudged(kind)
+    ? [await judged(client, kind, at), false]
+    : [created, kind.views.subresources?.status]
   return [
     ...differences(kind.schema, sent, withoutStatus(created.body)),
     ...(await faultsOfReading(kind, at, kept)),
     ...(hasStatus ? await faultsOfStatus(kind, at, making) : []),
   ]
-}
-
-/** Kinds whose status the server writes itself, a moment later, and would write again. */
-const judgedKinds = ['CustomResourceDefinition', 'FlowSchema']
-
-async function judged(at: string): Promise<Answer> {
-  for (;;) {
-    const read = await client.get(at)
-    if (read.status !== 200 || read.body.status.conditions?.length > 0) return read
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }
 
 /** The server sets the status of a new object. */
@@ -136,13 +128,22 @@ function withoutStatus({ status: _, ...rest }: JsonObject): JsonObject {
 
 function newObject(kind: Kind, making: Making, name: string): JsonObject {
   const made = withoutStatus(makeObject(kind.schema, making, validValues, homeOf(kind)))
-  const called = kind === customResourceDefinition ? nameDefinition(made, name) : name
+  const called = nameOf(kind, made, name)
   return {
     ...made,
     apiVersion: apiVersionOf(vendor, kind.group, kind.version),
     kind: kind.kind,
     metadata: metadataOf(making, called),
   }
+}
+
+/** Some kinds are called by what they say. */
+function nameOf(kind: Kind, made: JsonObject, name: string): string {
+  if (kind === customResourceDefinition) return nameDefinition(made, name)
+  if (kind !== apiService) return name
+  const spec = made.spec as JsonObject
+  spec.group = `${name}.${spec.group}`
+  return `${spec.version}.${spec.group}`
 }
 
 function homeOf({ group, version }: Kind): string {

@@ -8,6 +8,7 @@ import {
   modes,
   none,
   oneOf,
+  port,
   portName,
   qualified,
   some,
@@ -44,6 +45,11 @@ const storage: ValidValues['fields'] = {
 }
 
 const nodes: ValidValues['fields'] = {
+  'APIServiceSpec.group': oneOf('example.com'),
+  'APIServiceSpec.version': oneOf('v1', 'v2alpha1'),
+  'APIServiceSpec.groupPriorityMinimum': oneOf(1, 20_000),
+  'APIServiceSpec.versionPriority': oneOf(1, 1000),
+  'APIServiceSpec.service': maybe((making) => ({ namespace: word(making)!, name: word(making)!, port: port(making)! })),
   'PriorityClass.value': oneOf(0, -5, 1_000_000_000),
   'PriorityClass.preemptionPolicy': maybe(oneOf('Never', 'PreemptLowerPriority')),
   'LeaseSpec.leaseDurationSeconds': maybe(oneOf(1, 15)),
@@ -198,6 +204,12 @@ export const groupValues: Omit<ValidValues, 'longest'> = {
     'ValidatingWebhook.clientConfig',
   ],
   agree: {
+    APIServiceSpec: (object, making) => {
+      keepOne(object, ['caBundle', 'insecureSkipTLSVerify'], making)
+      if (object.service !== undefined) return
+      delete object.caBundle
+      delete object.insecureSkipTLSVerify
+    },
     VolumeAttachmentSource: (object, making) => keepOne(object, ['persistentVolumeName', 'inlineVolumeSpec'], making),
     WebhookClientConfig: (object, making) => keepOne(object, ['url', 'service'], making),
     LimitResponse: (object) => {
