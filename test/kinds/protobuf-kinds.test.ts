@@ -123,7 +123,10 @@ function withoutIdentity(object: Loose): Loose {
     .replaceAll(/"(?:time|creationTimestamp|lastTransitionTime|resourceVersion)":"[^"]*"/g, '"when":""')
     .replaceAll(/"\d+\.\d+\.\d+\.\d+"/g, '"ADDRESS"')
     .replaceAll(/"nodePort":\d+/g, '"nodePort":0')
-  return JSON.parse(text)
+  const { metadata, ...rest } = JSON.parse(text)
+  // Entries come in the order of their times.
+  const managedFields = metadata.managedFields?.toSorted((a: Loose, b: Loose) => (a.manager < b.manager ? -1 : 1))
+  return { ...rest, metadata: { ...metadata, managedFields } }
 }
 
 /** In Protobuf only the envelope says what a document is: a claim in a StatefulSet is one without saying so. */
