@@ -5,6 +5,7 @@
 import type { Clock } from '../base/clock.ts'
 import { type Distribution, Histogram, type Metric } from '../telemetry/metrics.ts'
 import type { Admission, AdmissionOperation, AdmissionRequest, Control } from './admission.ts'
+import { PodSecurityMetrics } from './pod-security/pod-security-metrics.ts'
 
 const durations = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 const operations: readonly AdmissionOperation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
@@ -35,7 +36,13 @@ export class AdmissionMetrics {
     },
     durations,
   )
-  readonly metrics: readonly Metric[] = [this.#controls, this.#steps]
+  readonly podSecurity = new PodSecurityMetrics()
+  readonly metrics: readonly Metric[] = [
+    this.#controls,
+    this.#steps,
+    this.podSecurity.evaluations,
+    this.podSecurity.exemptions,
+  ]
 
   constructor(clock: Clock) {
     this.#clock = clock

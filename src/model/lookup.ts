@@ -40,8 +40,8 @@ export interface Lookup {
    * something made of the objects; to be asked for before the caches are loaded. False: the kind is not stored here.
    */
   follow(type: StoredType, follower: Follower): boolean
-  /** The names of all objects of the kind, as far as this server has heard. */
-  names(type: StoredType): Iterable<ObjectName>
+  /** The names of all objects of the kind, or of those in a namespace, as far as this server has heard. */
+  names(type: StoredType, namespace?: string): Iterable<ObjectName>
   /** An object for someone who keeps something else made of it: it is read anew and not remembered. */
   peek(type: StoredType, name: ObjectName): ApiObject | undefined
 }

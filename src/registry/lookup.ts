@@ -31,7 +31,7 @@ export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
       cache?.onChange((key) => (key === undefined ? reset() : changed(nameIn(key.slice(cache.prefix.length)))))
       return cache !== undefined
     },
-    names: (type) => stored(catalogue, type).cache.all(),
+    names: (type, namespace) => each(stored(catalogue, type).cache.slices({ namespace })),
     peek: (type, { namespace, name }) => {
       const resource = stored(catalogue, type)
       const cached = resource.cache.get(keyOf(resource, namespace, name))
@@ -44,6 +44,10 @@ export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
       return [...resource.cache.slices({ namespace, matches, demand })].flat().map((cached) => open(resource, cached))
     },
   }
+}
+
+function* each<T>(slices: Iterable<readonly T[]>): Generator<T> {
+  for (const slice of slices) yield* slice
 }
 
 /** `a/b` is the object b in the namespace a, `b` one without. */

@@ -17,7 +17,7 @@ type AdmissionOptions = Pick<
   'enableAdmissionPlugins' | 'disableAdmissionPlugins' | 'admissionControlConfigFile'
 >
 
-export interface AdmissionParts extends ControlParts {
+export interface AdmissionParts extends Omit<ControlParts, 'metrics'> {
   readonly access: Access
 }
 
@@ -35,7 +35,9 @@ export async function makeAdmission(
   const running = allControls.filter(
     ({ name, byDefault }) => enabled.includes(name) || (byDefault && !disabled.includes(name)),
   )
-  const controls = running.map((entry) => metrics.measuredControl(makeControl(entry, parts, configurations)))
+  const controls = running.map((entry) =>
+    metrics.measuredControl(makeControl(entry, { ...parts, metrics }, configurations)),
+  )
   return metrics.measuredChain(chain([...controls, refuseEscalation(parts.access)], parts.vendor))
 }
 

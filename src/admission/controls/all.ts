@@ -7,12 +7,14 @@ import type { Json } from '../../model/json.ts'
 import type { Lookup } from '../../model/lookup.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import type { Control } from '../admission.ts'
+import type { AdmissionMetrics } from '../admission-metrics.ts'
 import { alwaysAdmit, alwaysDeny } from './always.ts'
 import { certificateApproval, certificateSigning } from './certificate-signers.ts'
 import { certificateSubjectRestriction } from './certificate-subject-restriction.ts'
 import { defaultIngressClass, defaultStorageClass } from './default-class.ts'
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
+import { configuredPodSecurity, podSecurity } from './pod-security.ts'
 import { priority } from './priority.ts'
 import { runtimeClass } from './runtime-class.ts'
 import { serviceAccount } from './service-account.ts'
@@ -26,6 +28,8 @@ export interface ControlParts {
   readonly lookup: Lookup
   /** Whether somebody may do something. */
   readonly authorizer: Authorizer
+  /** Where controls count what only they know. */
+  readonly metrics: AdmissionMetrics
 }
 
 export interface ControlEntry {
@@ -45,6 +49,7 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'NamespaceLifecycle', byDefault: true, make: namespaceLifecycle },
   { name: 'ServiceAccount', byDefault: true, make: serviceAccount },
   { name: 'TaintNodesByCondition', byDefault: true, make: taintNodesByCondition },
+  { name: 'PodSecurity', byDefault: true, make: podSecurity, configure: configuredPodSecurity },
   { name: 'Priority', byDefault: true, make: priority },
   { name: 'DefaultTolerationSeconds', byDefault: true, make: defaultTolerationSeconds },
   { name: 'DefaultStorageClass', byDefault: true, make: defaultStorageClass },

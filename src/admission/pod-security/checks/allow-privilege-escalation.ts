@@ -1,0 +1,21 @@
+/** No process gets more rights than its parent: every container must say so. */
+import { type Check, namesWhere, told } from '../check.ts'
+
+export const allowPrivilegeEscalation: Check = {
+  id: 'allowPrivilegeEscalation',
+  level: 'restricted',
+  rules: [
+    {
+      since: 8,
+      rule: (pod) => {
+        const names = namesWhere(pod, ({ securityContext }) => securityContext?.allowPrivilegeEscalation !== false)
+        return names.length === 0
+          ? undefined
+          : {
+              reason: 'allowPrivilegeEscalation != false',
+              detail: `${told('container', names)} must set securityContext.allowPrivilegeEscalation=false`,
+            }
+      },
+    },
+  ],
+}

@@ -1,0 +1,16 @@
+/** No directory of the node is mounted. */
+import { type Check, told } from '../check.ts'
+
+export const hostPathVolumes: Check = {
+  id: 'hostPathVolumes',
+  level: 'baseline',
+  rules: [
+    {
+      since: 0,
+      rule: ({ spec: { volumes = [] } }) => {
+        const names = volumes.filter(({ hostPath }) => hostPath !== undefined).map(({ name = '' }) => name)
+        return names.length === 0 ? undefined : { reason: 'hostPath volumes', detail: told('volume', names) }
+      },
+    },
+  ],
+}

@@ -1,0 +1,20 @@
+/** No container has all the rights of the node's root. */
+import { type Check, namesWhere, told } from '../check.ts'
+
+export const privileged: Check = {
+  id: 'privileged',
+  level: 'baseline',
+  rules: [
+    {
+      since: 0,
+      rule: (pod) => {
+        const names = namesWhere(pod, ({ securityContext }) => securityContext?.privileged === true)
+        if (names.length === 0) return undefined
+        return {
+          reason: 'privileged',
+          detail: `${told('container', names)} must not set securityContext.privileged=true`,
+        }
+      },
+    },
+  ],
+}

@@ -1,0 +1,24 @@
+/** What is hidden of /proc stays hidden. */
+import { type Check, containersOf, distinct, quotedList, told } from '../check.ts'
+
+export const procMount: Check = {
+  id: 'procMount',
+  level: 'baseline',
+  rules: [
+    {
+      since: 0,
+      rule: ({ spec }) => {
+        const bad = containersOf(spec).filter(
+          ({ securityContext }) => (securityContext?.procMount ?? 'Default') !== 'Default',
+        )
+        if (bad.length === 0) return undefined
+        const names = bad.map(({ name = '' }) => name)
+        const values = distinct(bad.map(({ securityContext }) => securityContext?.procMount ?? ''))
+        return {
+          reason: 'procMount',
+          detail: `${told('container', names)} must not set securityContext.procMount to ${quotedList(values)}`,
+        }
+      },
+    },
+  ],
+}

@@ -1,0 +1,25 @@
+/** Nothing runs as root: the pod says so, or each container; and none says otherwise. */
+import { type Check, namesWhere, setters, told } from '../check.ts'
+
+export const runAsNonRoot: Check = {
+  id: 'runAsNonRoot',
+  level: 'restricted',
+  rules: [
+    {
+      since: 0,
+      rule: (pod) => {
+        const ofPod = pod.spec.securityContext?.runAsNonRoot
+        const refusing = namesWhere(pod, ({ securityContext }) => securityContext?.runAsNonRoot === false)
+        const who = setters({ pod: ofPod === false, containers: refusing })
+        if (who !== '') return violation(`${who} must not set securityContext.runAsNonRoot=false`)
+        const silent = namesWhere(pod, ({ securityContext }) => securityContext?.runAsNonRoot === undefined)
+        if (ofPod || silent.length === 0) return undefined
+        return violation(`pod or ${told('container', silent)} must set securityContext.runAsNonRoot=true`)
+      },
+    },
+  ],
+}
+
+function violation(detail: string) {
+  return { reason: 'runAsNonRoot != true', detail }
+}

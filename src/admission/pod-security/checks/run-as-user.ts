@@ -1,0 +1,17 @@
+/** Nobody asks for the user id of root. */
+import { type Check, namesWhere, setters } from '../check.ts'
+
+export const runAsUser: Check = {
+  id: 'runAsUser',
+  level: 'restricted',
+  rules: [
+    {
+      since: 23,
+      rule: (pod) => {
+        const containers = namesWhere(pod, ({ securityContext }) => securityContext?.runAsUser === 0)
+        const who = setters({ pod: pod.spec.securityContext?.runAsUser === 0, containers })
+        return who === '' ? undefined : { reason: 'runAsUser=0', detail: `${who} must not set runAsUser=0` }
+      },
+    },
+  ],
+}
