@@ -171,12 +171,17 @@ export class Exchange {
   #complete(contentType: string): ResponseHeaders {
     const headers = this.#headers
     headers.push('content-type', contentType)
-    for (const text of this.#warnings ?? []) headers.push('warning', `299 - ${quoted(text)}`)
+    const warnings = this.#warnings ?? []
+    const longest = Math.max(shortestCut, Math.floor(warningRoom / warnings.length))
+    for (const text of warnings) headers.push('warning', `299 - ${quoted(text.slice(0, longest))}`)
     return headers
   }
 }
 
 const maxWarnings = 50
+/** Few warnings may be long, as those of pod security are; of many each is cut to this many characters. */
+const shortestCut = 500
+const warningRoom = 4000
 
 function hasBody({ transport, headers }: Exchange): boolean {
   if (transport.method === 'GET' || transport.method === 'HEAD') return false
@@ -189,6 +194,6 @@ function hasBody({ transport, headers }: Exchange): boolean {
 
 /** A quoted string of a header: printable ASCII only. */
 function quoted(text: string): string {
-  const ascii = text.slice(0, 500).replaceAll(/[^\x20-\x7e]/g, '?')
+  const ascii = text.replaceAll(/[^\x20-\x7e]/g, '?')
   return `"${ascii.replaceAll(/["\\]/g, '\\$&')}"`
 }
