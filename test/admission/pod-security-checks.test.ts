@@ -181,6 +181,13 @@ const rows: Row[] = [
   },
 ]
 
+interface Place {
+  readonly kind: (typeof kinds)[number] | 'spec'
+  readonly good: Fields
+  readonly bad: Fields
+  readonly annotations?: { readonly good: Fields; readonly bad: Fields }
+}
+
 const kinds = ['containers', 'initContainers', 'ephemeralContainers'] as const
 const container = { name: 'c', image: 'i', ...context({}) }
 const extra = { name: 'e', image: 'i', ...context({}) }
@@ -215,14 +222,13 @@ describe('every check of the standard', async () => {
   }
 
   for (const row of rows) {
-    const places = [
+    const places: Place[] = [
       ...(row.container ? kinds.map((kind) => ({ kind, ...row.container! })) : []),
       ...(row.pod ? [{ kind: 'spec' as const, ...row.pod }] : []),
       ...(row.annotations ? [{ kind: 'spec' as const, annotations: row.annotations, good: {}, bad: {} }] : []),
     ]
-    for (const { kind, good, bad, ...place } of places)
-      test(`${row.check}: ${kind} ${JSON.stringify(place.annotations?.bad ?? bad)}`, async () => {
-        const annotations = 'annotations' in place ? place.annotations! : { good: {}, bad: {} }
+    for (const { kind, good, bad, annotations = { good: {}, bad: {} } } of places)
+      test(`${row.check}: ${kind} ${JSON.stringify({ ...bad, ...annotations.bad })}`, async () => {
         const look = async (level: string, version: string) => {
           const namespace = await namespaceOf(level, version)
           const ask = (fields: Fields, notes: Fields) =>
