@@ -209,7 +209,7 @@ describe('the configuration file', async () => {
   })
 
   for (const [what, configuration, told] of [
-    ['another kind', 'kind: Pod', /PodSecurity: the configuration must be of kind PodSecurityConfiguration/],
+    ['another kind', 'kind: Pod', /PodSecurity: its configuration must be of kind PodSecurityConfiguration/],
     ['an unknown field', `${kind}, default: {}`, /admission\.yaml: PodSecurity: unknown field "default"/],
     ['an unknown field within', `${kind}, defaults: {enforced: x}`, /unknown field "defaults\.enforced"/],
     ['a level that there is not', `${kind}, defaults: {enforce: strict}`, /defaults\.enforce: .*"strict"/],

@@ -6,9 +6,9 @@ import { at, duplicate, type FieldError, type FieldPath, invalid } from '../../m
 import type { Json } from '../../model/json.ts'
 import { checkDnsLabel, checkDnsSubdomain, type NameCheck } from '../../model/names.ts'
 import type { Vendor } from '../../model/vendor.ts'
-import { s } from '../../schema/schema.ts'
-import { readConfiguration, setting } from '../read-configuration.ts'
-import { levelFault, type Mode, type Policy, versionFault } from './policy.ts'
+import { field, s } from '../../schema/schema.ts'
+import { readConfiguration } from '../configuration.ts'
+import { type Level, type LevelVersion, levelFault, type Mode, type Policy, versionFault } from './policy.ts'
 
 export interface PodSecurityConfiguration {
   readonly defaults: Policy
@@ -24,53 +24,47 @@ const text = (fault: (value: string) => string | undefined) => ({
     return why === undefined ? [] : [invalid(path, value, why)]
   },
 })
-const level = (doc: string) => setting(text(levelFault), { default: 'privileged', zero: 'keep', doc })
-const version = (doc: string) => setting(text(versionFault), { default: 'latest', zero: 'keep', doc })
-const names = (check: NameCheck, doc: string) =>
-  setting({ ...s.list(s.string()), check: (list: string[], path: FieldPath) => checkNames(list, path, check) }, { doc })
+const names = (check: NameCheck) => ({
+  ...s.list(s.string()),
+  check: (list: string[], path: FieldPath) => checkNames(list, path, check),
+})
 
-const defaults = s.object(
-  {
-    enforce: level('What is refused.'),
-    'enforce-version': version('By the rules of which release.'),
-    audit: level('What is counted.'),
-    'audit-version': version('By the rules of which release.'),
-    warn: level('What clients are warned of.'),
-    'warn-version': version('By the rules of which release.'),
-  },
-  { doc: 'What counts where the labels of a namespace say nothing.' },
-)
+const defaults = s.object({
+  enforce: field(1, text(levelFault), { zero: 'keep', doc: 'What is refused.' }),
+  'enforce-version': field(2, text(versionFault), { zero: 'keep', doc: 'By the rules of which release.' }),
+  audit: field(3, text(levelFault), { zero: 'keep', doc: 'What is counted.' }),
+  'audit-version': field(4, text(versionFault), { zero: 'keep', doc: 'By the rules of which release.' }),
+  warn: field(5, text(levelFault), { zero: 'keep', doc: 'What clients are warned of.' }),
+  'warn-version': field(6, text(versionFault), { zero: 'keep', doc: 'By the rules of which release.' }),
+})
 
-const exemptions = s.object(
-  {
-    usernames: names((name) => (name === '' ? ['must not be empty'] : []), 'Users whose pods are not looked at.'),
-    namespaces: names(checkDnsLabel, 'Namespaces whose pods are not looked at.'),
-    runtimeClasses: names(checkDnsSubdomain, 'Runtime classes whose pods are not looked at.'),
-  },
-  { doc: 'Who is exempt.' },
-)
+const someName: NameCheck = (name) => (name === '' ? ['must not be empty'] : [])
 
-const schema = s.object(
-  {
-    defaults: setting(defaults, { default: {}, doc: 'What counts where a namespace says nothing.' }),
-    exemptions: setting(exemptions, { default: {}, doc: 'Who is exempt.' }),
-  },
-  { doc: 'The configuration of PodSecurity.' },
-)
+const exemptions = s.object({
+  usernames: field(1, names(someName), { doc: 'Users whose pods are not looked at.' }),
+  namespaces: field(2, names(checkDnsLabel), { doc: 'Namespaces whose pods are not looked at.' }),
+  runtimeClasses: field(3, names(checkDnsSubdomain), { doc: 'Runtime classes whose pods are not looked at.' }),
+})
 
-/** Null, an entry that says nothing, is the usual one. */
+const fields = {
+  defaults: field(1, defaults, { doc: 'What counts where the labels of a namespace say nothing.' }),
+  exemptions: field(2, exemptions, { doc: 'Who is exempt.' }),
+}
+
 export function readPodSecurity(value: Json, vendor: Vendor): PodSecurityConfiguration {
-  if (value === null) return usual
-  const type = {
+  const { defaults: wanted = {}, exemptions: exempt = {} } = readConfiguration(value, {
     vendor,
     group: 'pod-security.admission.config',
     versions: ['v1beta1', 'v1alpha1'],
     kind: 'PodSecurityConfiguration',
-  }
-  const { defaults: wanted = {}, exemptions: exempt = {} } = readConfiguration(schema, type, value)
-  const mode = (name: Mode) => ({ level: wanted[name], version: wanted[`${name}-version`] })
+    fields,
+  })
+  const mode = (name: Mode): LevelVersion => ({
+    level: (wanted[name] as Level | undefined) ?? free.level,
+    version: wanted[`${name}-version`] ?? free.version,
+  })
   return {
-    defaults: { enforce: mode('enforce'), audit: mode('audit'), warn: mode('warn') } as Policy,
+    defaults: { enforce: mode('enforce'), audit: mode('audit'), warn: mode('warn') },
     exemptUsers: new Set(exempt.usernames),
     exemptNamespaces: new Set(exempt.namespaces),
     exemptRuntimeClasses: new Set(exempt.runtimeClasses),
