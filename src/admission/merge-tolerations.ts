@@ -22,7 +22,7 @@ function same(a: Toleration, b: Toleration): boolean {
 }
 
 /** Whether the first tolerates whatever the second does, for as long. */
-function covers(first: Toleration, second: Toleration): boolean {
+export function covers(first: Toleration, second: Toleration): boolean {
   if (same(first, second)) return true
   const { key = '', operator = 'Equal', value = '', effect = '' } = first
   const ofAllKeys = key === '' && operator === 'Exists'

@@ -33,6 +33,7 @@ import { openListener, urlOf } from './listener.ts'
 import { exposerOf, openMetrics, type ServerMetrics } from './metrics.ts'
 import type { ServerOptions } from './options.ts'
 import { openOwnService } from './own-service.ts'
+import { ownerTypesIn } from './owner-types.ts'
 import { readinessOf } from './readiness.ts'
 import { openReloading, type Reloading } from './reloading.ts'
 import { handleRequests } from './request-handling.ts'
@@ -209,7 +210,11 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   const access = openAccess(options, { vendor, lookup, clock, log, reloading })
   parts.opened.defer(() => access.close())
   const { authorizer } = access
-  const admission = await makeAdmission(options, { vendor, lookup, authorizer, access }, metrics.admission)
+  const admission = await makeAdmission(
+    options,
+    { vendor, lookup, authorizer, access, clock, ownerType: ownerTypesIn(catalogue) },
+    metrics.admission,
+  )
   return { catalogue, registry, access, admission, identity }
 }
 

@@ -3,20 +3,32 @@
  * file, its test and a line here.
  */
 import type { Authorizer } from '../../authz/authorizer.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Json } from '../../model/json.ts'
 import type { Lookup } from '../../model/lookup.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import type { Control } from '../admission.ts'
 import type { AdmissionMetrics } from '../admission-metrics.ts'
 import { alwaysAdmit, alwaysDeny } from './always.ts'
+import { alwaysPullImages } from './always-pull-images.ts'
 import { certificateApproval, certificateSigning } from './certificate-signers.ts'
 import { certificateSubjectRestriction } from './certificate-subject-restriction.ts'
 import { defaultIngressClass, defaultStorageClass } from './default-class.ts'
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
+import { denyServiceExternalIps } from './deny-service-external-ips.ts'
+import { configuredEventRateLimit, eventRateLimit } from './event-rate-limit.ts'
+import { extendedResourceToleration } from './extended-resource-toleration.ts'
+import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
+import { nodeRestriction } from './node-restriction.ts'
+import { type OwnerType, ownerReferencesPermissionEnforcement } from './owner-references-permission-enforcement.ts'
+import { configuredPersistentVolumeLabel, persistentVolumeLabel } from './persistent-volume-label.ts'
+import { configuredPodNodeSelector, podNodeSelector } from './pod-node-selector.ts'
 import { configuredPodSecurity, podSecurity } from './pod-security.ts'
+import { configuredPodTolerationRestriction, podTolerationRestriction } from './pod-toleration-restriction.ts'
 import { priority } from './priority.ts'
 import { runtimeClass } from './runtime-class.ts'
+import { securityContextDeny } from './security-context-deny.ts'
 import { serviceAccount } from './service-account.ts'
 import { storageObjectInUseProtection } from './storage-object-in-use-protection.ts'
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
@@ -28,6 +40,9 @@ export interface ControlParts {
   readonly lookup: Lookup
   /** Whether somebody may do something. */
   readonly authorizer: Authorizer
+  readonly clock: Clock
+  /** How a kind is served that owners are named by; undefined where it is not. */
+  readonly ownerType: (apiVersion: string, kind: string) => OwnerType | undefined
   /** Where controls count what only they know. */
   readonly metrics: AdmissionMetrics
 }
@@ -47,17 +62,38 @@ export interface ControlEntry {
 export const allControls: readonly ControlEntry[] = [
   { name: 'AlwaysAdmit', byDefault: false, make: alwaysAdmit },
   { name: 'NamespaceLifecycle', byDefault: true, make: namespaceLifecycle },
+  { name: 'SecurityContextDeny', byDefault: false, make: securityContextDeny },
+  { name: 'LimitPodHardAntiAffinityTopology', byDefault: false, make: limitPodHardAntiAffinityTopology },
   { name: 'ServiceAccount', byDefault: true, make: serviceAccount },
+  { name: 'NodeRestriction', byDefault: false, make: nodeRestriction },
   { name: 'TaintNodesByCondition', byDefault: true, make: taintNodesByCondition },
+  { name: 'AlwaysPullImages', byDefault: false, make: alwaysPullImages },
   { name: 'PodSecurity', byDefault: true, make: podSecurity, configure: configuredPodSecurity },
+  { name: 'PodNodeSelector', byDefault: false, make: podNodeSelector, configure: configuredPodNodeSelector },
   { name: 'Priority', byDefault: true, make: priority },
   { name: 'DefaultTolerationSeconds', byDefault: true, make: defaultTolerationSeconds },
+  {
+    name: 'PodTolerationRestriction',
+    byDefault: false,
+    make: podTolerationRestriction,
+    configure: configuredPodTolerationRestriction,
+  },
+  { name: 'EventRateLimit', byDefault: false, make: eventRateLimit, configure: configuredEventRateLimit },
+  { name: 'ExtendedResourceToleration', byDefault: false, make: extendedResourceToleration },
+  {
+    name: 'PersistentVolumeLabel',
+    byDefault: false,
+    make: persistentVolumeLabel,
+    configure: configuredPersistentVolumeLabel,
+  },
   { name: 'DefaultStorageClass', byDefault: true, make: defaultStorageClass },
   { name: 'StorageObjectInUseProtection', byDefault: true, make: storageObjectInUseProtection },
+  { name: 'OwnerReferencesPermissionEnforcement', byDefault: false, make: ownerReferencesPermissionEnforcement },
   { name: 'RuntimeClass', byDefault: true, make: runtimeClass },
   { name: 'CertificateApproval', byDefault: true, make: certificateApproval },
   { name: 'CertificateSigning', byDefault: true, make: certificateSigning },
   { name: 'CertificateSubjectRestriction', byDefault: true, make: certificateSubjectRestriction },
   { name: 'DefaultIngressClass', byDefault: true, make: defaultIngressClass },
+  { name: 'DenyServiceExternalIPs', byDefault: false, make: denyServiceExternalIps },
   { name: 'AlwaysDeny', byDefault: false, make: alwaysDeny },
 ]

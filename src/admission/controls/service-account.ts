@@ -21,13 +21,26 @@ const accounts = { group: 'core', plural: 'serviceaccounts' }
 
 export function serviceAccount({ vendor, lookup }: { readonly vendor: Vendor; readonly lookup: Lookup }): Control {
   const mirror = vendorKey(vendor, 'config.mirror')
+  const isMirror = ({ object }: AdmissionRequest) => object!.metadata.annotations?.[mirror] !== undefined
   return {
     name: 'ServiceAccount',
-    handles: { operations: ['CREATE'], types: [{ group: 'core', plural: 'pods' }], subresources: [''] },
+    handles: {
+      operations: ['CREATE', 'UPDATE'],
+      types: [{ group: 'core', plural: 'pods' }],
+      subresources: ['', 'ephemeralcontainers'],
+    },
     mutate: (request) => {
-      if (request.object!.metadata.annotations?.[mirror] !== undefined) return checkMirror(request)
+      if (request.operation !== 'CREATE') return undefined
+      if (isMirror(request)) return checkMirror(request)
       const found = findAccount(lookup, request)
       return found instanceof Promise ? found.then((later) => useAccount(request, later)) : useAccount(request, found)
+    },
+    // Others may have changed the pod since, and ephemeral containers come later.
+    validate: (request) => {
+      if (isMirror(request)) return checkMirror(request)
+      if (request.operation === 'UPDATE' && request.subresource === '') return undefined
+      const found = findAccount(lookup, request)
+      return found instanceof Promise ? found.then((later) => judge(request, later)) : judge(request, found)
     },
   }
 }
@@ -68,7 +81,7 @@ async function awaitAccount(lookup: Lookup, place: { namespace: string; name: st
   }
 }
 
-function useAccount(request: AdmissionRequest, found: Found | undefined): ApiObject {
+function accountOf(request: AdmissionRequest, found: Found | undefined): ServiceAccount & ApiObject {
   const name = nameOf(request)
   if (found === undefined)
     throw refusal(
@@ -76,42 +89,46 @@ function useAccount(request: AdmissionRequest, found: Found | undefined): ApiObj
       `error looking up service account ${request.namespace}/${name}: serviceaccount "${name}" not found`,
     )
   request.restOn?.(found)
-  const account = found.object as ServiceAccount & ApiObject
+  return found.object as ServiceAccount & ApiObject
+}
+
+function useAccount(request: AdmissionRequest, found: Found | undefined): ApiObject {
+  const account = accountOf(request, found)
+  const name = nameOf(request)
   const { imagePullSecrets = [] } = account
   const spec: PodSpec = { ...specOf(request), serviceAccountName: name, serviceAccount: name }
   if ((spec.imagePullSecrets ?? []).length === 0 && imagePullSecrets.length > 0)
     spec.imagePullSecrets = imagePullSecrets.map((each) => ({ ...each }))
   if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)
     Object.assign(spec, mountToken(spec, request.vendor))
-  if (account.metadata.annotations?.[vendorKey(request.vendor, 'enforce-mountable-secrets')] === 'true')
-    refuseOtherSecrets(request, spec, account)
   return { ...request.object!, spec }
 }
 
 /** An account may keep its pods to its own secrets. */
-function refuseOtherSecrets(request: AdmissionRequest, spec: PodSpec, account: ServiceAccount): void {
+function judge(request: AdmissionRequest, found: Found | undefined): void {
+  if (found === undefined && request.operation === 'UPDATE') return
+  const account = accountOf(request, found)
+  if (keepsSecrets(request, account)) refuseOtherSecrets(request, account)
+}
+
+const yes = ['1', 't', 'T', 'true', 'TRUE', 'True']
+const no = ['0', 'f', 'F', 'false', 'FALSE', 'False']
+
+function keepsSecrets(request: AdmissionRequest, { metadata }: ApiObject): boolean {
+  const key = vendorKey(request.vendor, 'enforce-mountable-secrets')
+  const value = metadata.annotations?.[key] ?? 'false'
+  if (yes.includes(value) || no.includes(value)) return yes.includes(value)
+  throw refusal(request, `annotation ${key} of service account ${metadata.name} must be true or false, not "${value}"`)
+}
+
+/** Wherever a pod names a secret: in volumes, in variables, for pulling images. */
+function refuseOtherSecrets(request: AdmissionRequest, account: ServiceAccount): void {
+  const { imagePullSecrets = [], ...spec } = specOf(request)
   const own = new Set((account.secrets ?? []).map(({ name }) => name))
   const pull = new Set((account.imagePullSecrets ?? []).map(({ name }) => name))
   const because = `is not allowed because service account ${account.metadata.name} does not reference that`
-  for (const { secret } of spec.volumes ?? [])
-    if (secret !== undefined && !own.has(secret.secretName))
-      throw refusal(request, `volume with secret.secretName="${secret.secretName}" ${because} secret`)
-  for (const { who, variable, name } of variablesFromSecrets(spec))
-    if (!own.has(name))
-      throw refusal(request, `${who} with envVar ${variable} referencing secret.secretName="${name}" ${because} secret`)
-  for (const [i, { name = '' }] of (spec.imagePullSecrets ?? []).entries())
+  const other = secretsOf(spec).find((name) => !own.has(name))
+  if (other !== undefined) throw refusal(request, `secret "${other}" ${because} secret`)
+  for (const [i, { name = '' }] of imagePullSecrets.entries())
     if (!pull.has(name)) throw refusal(request, `imagePullSecrets[${i}].name="${name}" ${because} imagePullSecret`)
-}
-
-/** Whose variable takes its value from which secret. */
-function variablesFromSecrets({ initContainers = [], containers = [] }: PodSpec) {
-  const all = [
-    ...initContainers.map((one) => ({ who: `init container ${one.name}`, env: one.env ?? [] })),
-    ...containers.map((one) => ({ who: `container ${one.name}`, env: one.env ?? [] })),
-  ]
-  return all.flatMap(({ who, env }) =>
-    env.flatMap(({ name: variable = '', valueFrom }) =>
-      valueFrom?.secretKeyRef === undefined ? [] : [{ who, variable, name: valueFrom.secretKeyRef.name }],
-    ),
-  )
 }

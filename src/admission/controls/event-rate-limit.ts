@@ -1,0 +1,117 @@
+/**
+ * EventRateLimit: events come in no faster than the configuration allows, for the server as a whole, for a namespace, for
+ * a user, or for events of one source about one object. Who is too fast is asked to wait (429). Each server counts for
+ * itself.
+ */
+
+import type { Clock } from '../../base/clock.ts'
+import { UsageError } from '../../base/flags.ts'
+import type { Event } from '../../kinds/core/event.ts'
+import { tooManyRequests } from '../../model/api-error.ts'
+import { child, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
+import type { Json } from '../../model/json.ts'
+import type { ApiObject } from '../../model/object.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import { field, type InferFields, s } from '../../schema/schema.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { readConfiguration } from '../configuration.ts'
+
+interface Parts {
+  readonly vendor: Vendor
+  readonly clock: Clock
+}
+
+const limitFields = {
+  type: field(1, s.oneOf('Server', 'Namespace', 'User', 'SourceAndObject'), {
+    required: true,
+    doc: 'What is counted together.',
+  }),
+  qps: field(2, s.int32(), { zero: 'keep', doc: 'How many a second in the long run.' }),
+  burst: field(3, s.int32(), { zero: 'keep', doc: 'How many at once.' }),
+  cacheSize: field(4, s.int32(), { zero: 'keep', doc: 'How many of them are remembered; 4096 if unset.' }),
+}
+
+type Limit = InferFields<typeof limitFields>
+
+const fields = {
+  limits: field(1, s.list(s.object(limitFields, { check: checkLimit })), { required: true, doc: 'What is limited.' }),
+}
+
+function checkLimit({ qps = 0, burst = 0, cacheSize = 0 }: Limit, path: FieldPath): FieldError[] {
+  return [
+    ...(qps > 0 ? [] : [invalid(child(path, 'qps'), qps, 'must be positive')]),
+    ...(burst > 0 ? [] : [invalid(child(path, 'burst'), burst, 'must be positive')]),
+    ...(cacheSize >= 0 ? [] : [invalid(child(path, 'cacheSize'), cacheSize, 'must not be negative')]),
+  ]
+}
+
+export function eventRateLimit(): Control {
+  throw new UsageError('EventRateLimit needs its limits: give them in the file of --admission-control-config-file')
+}
+
+export function configuredEventRateLimit({ vendor, clock }: Parts, configuration: Json): Control {
+  const { limits = [] } = readConfiguration(configuration, {
+    ...{ vendor, fields },
+    group: 'eventratelimit.admission',
+    versions: ['v1alpha1'],
+    kind: 'Configuration',
+  })
+  if (limits.length === 0) throw new Error(`${required('limits', 'name at least one').text}: limits`)
+  const meters = limits.map((limit) => ({ limit, meter: new Meter(limit, clock) }))
+  return {
+    name: 'EventRateLimit',
+    handles: { operations: ['CREATE', 'UPDATE'], types: eventTypes, subresources: [''] },
+    validate: (request) => {
+      if (request.dryRun) return
+      for (const { limit, meter } of meters) if (!meter.take(keyOf(limit, request))) throw tooFast(limit)
+    },
+  }
+}
+
+const eventTypes = [
+  { group: 'core', plural: 'events' },
+  { group: 'events', plural: 'events' },
+]
+
+function tooFast({ type }: Limit) {
+  return tooManyRequests(`EventRateLimit: events come faster than the limit of type ${type} allows; try again later`)
+}
+
+function keyOf({ type }: Limit, { namespace, user, object }: AdmissionRequest): string {
+  if (type === 'Namespace') return namespace
+  if (type === 'User') return user.name
+  return type === 'SourceAndObject' ? sourceAndObject(object as Event & ApiObject) : ''
+}
+
+function sourceAndObject({ source = {}, involvedObject = {} }: Event): string {
+  const { kind, namespace, name, uid, apiVersion } = involvedObject
+  return JSON.stringify([source.component, source.host, kind, namespace, name, uid, apiVersion])
+}
+
+const usualSize = 4096
+
+/** Buckets that fill by and by, one for each key; those not used for longest are forgotten, which fills them. */
+class Meter {
+  readonly #clock: Clock
+  readonly #perMs: number
+  readonly #burst: number
+  readonly #size: number
+  readonly #buckets = new Map<string, { left: number; at: number }>()
+
+  constructor({ qps = 1, burst = 1, cacheSize = 0 }: Limit, clock: Clock) {
+    this.#clock = clock
+    this.#perMs = qps / 1000
+    this.#burst = burst
+    this.#size = cacheSize === 0 ? usualSize : cacheSize
+  }
+
+  take(key: string): boolean {
+    const now = this.#clock.monotonic()
+    const known = this.#buckets.get(key)
+    const left = known ? Math.min(this.#burst, known.left + (now - known.at) * this.#perMs) : this.#burst
+    this.#buckets.delete(key)
+    this.#buckets.set(key, { left: left >= 1 ? left - 1 : left, at: now })
+    if (this.#buckets.size > this.#size) this.#buckets.delete(this.#buckets.keys().next().value!)
+    return left >= 1
+  }
+}

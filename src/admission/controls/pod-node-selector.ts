@@ -1,0 +1,123 @@
+/**
+ * PodNodeSelector: the pods of a namespace go to the nodes that an annotation of the namespace selects, or else to those
+ * that the configuration does for all. An entry of the configuration for a namespace limits which labels its pods may
+ * ask for at all.
+ *
+ *   podNodeSelectorPluginConfig:
+ *     clusterDefaultNodeSelector: env=test
+ *     team-a: env=test,disk=ssd
+ */
+import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
+import type { Json, JsonObject } from '../../model/json.ts'
+import type { Lookup } from '../../model/lookup.ts'
+import { checkLabelValue, checkQualifiedName } from '../../model/names.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { field, s } from '../../schema/schema.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { readFields } from '../configuration.ts'
+import { inNamespace } from '../in-namespace.ts'
+import { refusal } from '../refusal.ts'
+
+interface Parts {
+  readonly vendor: Vendor
+  readonly lookup: Lookup
+}
+
+type NodeLabels = { readonly [key: string]: string }
+
+interface Selectors {
+  /** Where a namespace has no annotation. */
+  readonly usual: NodeLabels
+  /** What the pods of a namespace may ask for, and no more. */
+  readonly limits: ReadonlyMap<string, NodeLabels>
+}
+
+export function podNodeSelector(parts: Parts): Control {
+  return withSelectors(parts, { usual: {}, limits: new Map() })
+}
+
+const fields = {
+  podNodeSelectorPluginConfig: field(1, s.map(s.string()), { doc: 'Selectors by the name of the namespace.' }),
+}
+const usualKey = 'clusterDefaultNodeSelector'
+
+export function configuredPodNodeSelector(parts: Parts, configuration: Json): Control {
+  const { podNodeSelectorPluginConfig: given = {} } = readFields(configuration, { vendor: parts.vendor, fields })
+  const read = Object.entries(given).map(([name, text]): [string, NodeLabels] => {
+    const labels = parseSelector(text)
+    if (typeof labels === 'string') throw new Error(`podNodeSelectorPluginConfig[${name}]: ${labels}`)
+    return [name, labels]
+  })
+  const limits = new Map(read.filter(([name]) => name !== usualKey))
+  return withSelectors(parts, { usual: new Map(read).get(usualKey) ?? {}, limits })
+}
+
+function withSelectors({ vendor, lookup }: Parts, { usual, limits }: Selectors): Control {
+  const key = vendorKey(vendor, 'node-selector', 'scheduler.alpha')
+  const selectorOf = (request: AdmissionRequest, namespace: ApiObject): NodeLabels => {
+    const text = namespace.metadata.annotations?.[key]
+    if (text === undefined) return usual
+    const labels = parseSelector(text)
+    if (typeof labels === 'string')
+      throw refusal(request, `annotation ${key} of namespace "${request.namespace}" is not a node selector: ${labels}`)
+    return labels
+  }
+  return {
+    name: 'PodNodeSelector',
+    handles: { operations: ['CREATE'], types: [{ group: 'core', plural: 'pods' }], subresources: [''] },
+    mutate: (request) => inNamespace(lookup, request, (namespace) => merged(request, selectorOf(request, namespace))),
+    validate: (request) => {
+      const conflict = (namespace: ApiObject) => refuseConflict(request, selectorOf(request, namespace))
+      const limit = limits.get(request.namespace)
+      if (limit !== undefined && Object.keys(limit).length > 0) refuseBeyond(request, limit)
+      return inNamespace(lookup, request, conflict)
+    },
+  }
+}
+
+function selectorIn({ object }: AdmissionRequest): NodeLabels {
+  return ((object!.spec ?? {}) as PodSpec).nodeSelector ?? {}
+}
+
+function merged(request: AdmissionRequest, wanted: NodeLabels): ApiObject | undefined {
+  refuseConflict(request, wanted)
+  const own = selectorIn(request)
+  if (Object.keys(wanted).every((key) => Object.hasOwn(own, key))) return undefined
+  return { ...request.object!, spec: { ...(request.object!.spec as JsonObject), nodeSelector: { ...own, ...wanted } } }
+}
+
+function refuseConflict(request: AdmissionRequest, wanted: NodeLabels): void {
+  const own = selectorIn(request)
+  const key = Object.keys(wanted).find((one) => Object.hasOwn(own, one) && own[one] !== wanted[one])
+  if (key !== undefined)
+    throw refusal(
+      request,
+      `pod node label selector conflicts with its namespace node label selector: ${key}=${own[key]}, and ${key}=${wanted[key]} is wanted`,
+    )
+}
+
+function refuseBeyond(request: AdmissionRequest, limit: NodeLabels): void {
+  const own = selectorIn(request)
+  const key = Object.keys(own).find((one) => !Object.hasOwn(limit, one) || limit[one] !== own[one])
+  if (key !== undefined)
+    throw refusal(
+      request,
+      `pod node label selector labels conflict with its namespace whitelist: ${key}=${own[key]} is not in it`,
+    )
+}
+
+/** `env=test,disk=ssd`: labels and their values, nothing else. A text is what is wrong with it. */
+function parseSelector(text: string): NodeLabels | string {
+  const parts = text.split(',').filter((part) => part.trim() !== '')
+  const entries: [string, string][] = []
+  for (const part of parts) {
+    const [key = '', value, ...more] = part.split('=').map((word) => word.trim())
+    if (value === undefined || more.length > 0)
+      return `${JSON.stringify(part)} must be a label and its value, as in a=b`
+    const [fault] = [...checkQualifiedName(key), ...checkLabelValue(value)]
+    if (fault !== undefined) return `${JSON.stringify(part)}: ${fault}`
+    entries.push([key, value])
+  }
+  return Object.fromEntries(entries)
+}

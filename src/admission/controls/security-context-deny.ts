@@ -1,0 +1,33 @@
+/**
+ * SecurityContextDeny: pods cannot choose users, groups or SELinux labels. What else a security context may say, such as
+ * `privileged`, it does not look at.
+ */
+import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { containersOf } from '../pod-security/check.ts'
+import { refusal } from '../refusal.ts'
+
+const ofPods = ['supplementalGroups', 'seLinuxOptions', 'runAsUser', 'fsGroup'] as const
+const ofContainers = ['seLinuxOptions', 'runAsUser'] as const
+
+export function securityContextDeny(): Control {
+  return {
+    name: 'SecurityContextDeny',
+    handles: {
+      operations: ['CREATE', 'UPDATE'],
+      types: [{ group: 'core', plural: 'pods' }],
+      subresources: ['', 'ephemeralcontainers'],
+    },
+    validate: refuseContexts,
+  }
+}
+
+function refuseContexts(request: AdmissionRequest): void {
+  const spec = (request.object!.spec ?? {}) as PodSpec
+  const ofPod = ofPods.find((field) => spec.securityContext?.[field] !== undefined)
+  if (ofPod !== undefined) throw refusal(request, `spec.securityContext.${ofPod} is forbidden`)
+  for (const { name, securityContext } of containersOf(spec)) {
+    const field = ofContainers.find((one) => securityContext?.[one] !== undefined)
+    if (field !== undefined) throw refusal(request, `securityContext.${field} of container "${name}" is forbidden`)
+  }
+}
