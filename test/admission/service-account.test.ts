@@ -114,7 +114,43 @@ describe('a pod and its account', async () => {
     assert.equal(await status({ containers: [{ name: 'c', image: 'i', env }] }), 403)
     assert.equal(await status({ initContainers: [{ name: 'd', image: 'i', env }] }), 403)
     assert.equal(await status({ imagePullSecrets: [{ name: 'else' }] }), 403)
+    const from = [{ secretRef: { name: 'other' } }]
+    const projected = { sources: [{ secret: { name: 'other' } }] }
+    assert.equal(await status({ containers: [{ name: 'c', image: 'i', envFrom: from }] }), 403)
+    assert.equal(await status({ initContainers: [{ name: 'd', image: 'i', envFrom: from }] }), 403)
+    assert.equal(await status({ volumes: [{ name: 'v', projected }] }), 403)
+    assert.equal(
+      await status({ volumes: [{ name: 'v', csi: { driver: 'd', nodePublishSecretRef: { name: 'o' } } }] }),
+      403,
+    )
     assert.equal(await status({ volumes: [{ name: 'v', secret: { secretName: 'mine' } }] }), 201)
+
+    const { body } = await client.post(path, pod({ serviceAccountName: 'strict' }))
+    const add = async (container: object) => {
+      const patch = { spec: { ephemeralContainers: [{ name: 'e', image: 'i', ...container }] } }
+      const headers = { 'content-type': 'application/strategic-merge-patch+json' }
+      const target = `${path}/${body.metadata.name}/ephemeralcontainers?dryRun=All`
+      return (await client.send(target, { method: 'PATCH', headers, body: patch })).status
+    }
+    assert.deepEqual([await add({ env }), await add({ envFrom: from }), await add({})], [403, 403, 200])
+  })
+
+  test('what an account says of its secrets must be yes or no', async (t) => {
+    const client = (await startServer(t)).client()
+    const volumes = [{ name: 'v', secret: { secretName: 'other' } }]
+    for (const [value, status] of [
+      ['1', 403],
+      ['True', 403],
+      ['false', 201],
+      ['yes', 403],
+    ] as const) {
+      const name = `a-${value.toLowerCase()}`
+      await account(client, name, {}, { 'orch.io/enforce-mountable-secrets': value })
+      const answer = await client.post(path, pod({ serviceAccountName: name, volumes }))
+      assert.equal(answer.status, status, value)
+      if (value === 'yes')
+        assert.match(answer.body.message, /enforce-mountable-secrets of service account a-yes must be/)
+    }
   })
 })
 

@@ -1,0 +1,97 @@
+/** EventRateLimit: events beyond a limit are refused with 429, each limit counting what it is about. */
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { configuredEventRateLimit } from '../../src/admission/controls/event-rate-limit.ts'
+import type { Json } from '../../src/model/json.ts'
+import type { ApiObject } from '../../src/model/object.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import type { HttpClient } from '../tools/http-client.ts'
+import { startServer } from '../tools/server.ts'
+import { startFailing } from '../tools/start-failing.ts'
+
+const enabled = '--enable-admission-plugins=EventRateLimit'
+const kind = 'apiVersion: eventratelimit.admission.orch.io/v1alpha1, kind: Configuration'
+
+const configured = (settings: string) => (directory: string) => {
+  const file = join(directory, 'admission.yaml')
+  const head = 'apiVersion: apiserver.config.orch.io/v1\nkind: AdmissionConfiguration\nplugins:\n'
+  writeFileSync(file, `${head}- {name: EventRateLimit, configuration: {${settings}}}\n`)
+  return [enabled, `--admission-control-config-file=${file}`]
+}
+
+test('events of one namespace are held back, those of another are not; dry runs do not count', async () => {
+  const server = await startServer({ after })
+  await server.stop()
+  await server.restart(configured(`${kind}, limits: [{type: Namespace, qps: 1, burst: 3}]`)(server.directory))
+  const client = server.client()
+  const create = async (namespace: string, at: HttpClient, query = '') => {
+    const object = { metadata: { generateName: 'e-' }, involvedObject: { kind: 'Pod', namespace, name: 'p' } }
+    return await at.post(`/api/v1/namespaces/${namespace}/events${query}`, object)
+  }
+  for (let i = 0; i < 5; i++) assert.equal((await create('default', client, '?dryRun=All')).status, 201)
+  const answers = await Promise.all(Array.from({ length: 50 }, () => create('default', client)))
+  const refused = answers.filter(({ status }) => status === 429)
+  // A second or two may pass meanwhile, in each of which one more is let in.
+  assert.ok(refused.length >= 30 && answers.length - refused.length >= 3, `${refused.length} refused`)
+  assert.match(refused[0]!.body.message, /limit of type Namespace/)
+  assert.equal((await create('kube-system', client)).status, 201)
+  assert.equal((await client.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'c' } })).status, 201)
+})
+
+describe('the buckets', () => {
+  let now = 0
+  const limited = (...limits: Json[]) => {
+    const value = { apiVersion: 'eventratelimit.admission.orch.io/v1alpha1', kind: 'Configuration', limits }
+    const clock = { now: () => now, monotonic: () => now }
+    const { validate } = configuredEventRateLimit({ vendor: vendorOf('orch'), clock }, value)
+    const event = (name: string) => ({ metadata: {}, involvedObject: { name }, source: { component: 's' } })
+    return (namespace: string, user: string, name = 'p') => {
+      const request = { namespace, user: { name: user }, object: event(name) as unknown as ApiObject, dryRun: false }
+      try {
+        validate!(request as never)
+        return true
+      } catch (error) {
+        assert.equal((error as { code?: number }).code, 429)
+        return false
+      }
+    }
+  }
+
+  test('fill with time, up to their burst', () => {
+    const ask = limited({ type: 'Server', qps: 2, burst: 2 })
+    assert.deepEqual([ask('a', 'u'), ask('b', 'v'), ask('a', 'u')], [true, true, false])
+    now += 500
+    assert.deepEqual([ask('a', 'u'), ask('a', 'u')], [true, false])
+    now += 60_000
+    assert.deepEqual([ask('a', 'u'), ask('a', 'u'), ask('a', 'u')], [true, true, false])
+  })
+
+  test('are told apart by user, and by source and object; the oldest are forgotten', () => {
+    const byUser = limited({ type: 'User', qps: 1, burst: 1 })
+    assert.deepEqual([byUser('a', 'u'), byUser('b', 'u'), byUser('a', 'v')], [true, false, true])
+    const byObject = limited({ type: 'SourceAndObject', qps: 1, burst: 1, cacheSize: 2 })
+    assert.deepEqual([byObject('a', 'u', 'p'), byObject('a', 'v', 'p'), byObject('a', 'u', 'q')], [true, false, true])
+    assert.deepEqual([byObject('a', 'u', 'r'), byObject('a', 'u', 'q'), byObject('a', 'u', 'p')], [true, false, true])
+    const both = limited({ type: 'Server', qps: 1, burst: 2 }, { type: 'Namespace', qps: 1, burst: 1 })
+    assert.deepEqual([both('a', 'u'), both('b', 'u'), both('c', 'u')], [true, true, false])
+  })
+})
+
+for (const [what, flags, told] of [
+  ['no limits', [enabled], /EventRateLimit needs its limits/],
+  ['an empty list of limits', configured(`${kind}, limits: []`), /limits/],
+  ['an unknown type', configured(`${kind}, limits: [{type: Planet, qps: 1, burst: 1}]`), /limits\[0\]\.type/],
+  ['a rate of none', configured(`${kind}, limits: [{type: Server, burst: 1}]`), /limits\[0\]\.qps: .*must be positive/],
+  [
+    'an unknown field',
+    configured(`${kind}, limits: [{type: Server, qps: 1, burst: 1, x: 1}]`),
+    /unknown field "limits\[0\]\.x"/,
+  ],
+] as const)
+  test(`${what} stops the start`, async () => {
+    const { code, errors } = await startFailing({ after }, flags)
+    assert.equal(code, 1)
+    assert.match(errors, told)
+  })

@@ -1,0 +1,136 @@
+/** PodNodeSelector and PodTolerationRestriction: what a namespace, or the configuration, adds to pods and forbids them. */
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { startServer } from '../tools/server.ts'
+import { startFailing } from '../tools/start-failing.ts'
+
+const container = { name: 'c', image: 'i' }
+const flags = [
+  '--disable-admission-plugins=ServiceAccount,DefaultTolerationSeconds',
+  '--enable-admission-plugins=PodNodeSelector,PodTolerationRestriction',
+]
+const head = 'apiVersion: apiserver.config.orch.io/v1\nkind: AdmissionConfiguration\nplugins:\n'
+const tolerations = 'apiVersion: podtolerationrestriction.admission.orch.io/v1alpha1, kind: Configuration'
+
+function configured(directory: string, entries: string): string[] {
+  const file = join(directory, 'admission.yaml')
+  writeFileSync(file, `${head}${entries}\n`)
+  return [`--admission-control-config-file=${file}`]
+}
+const selectors = (text: string) => `- {name: PodNodeSelector, configuration: {${text}}}`
+const restriction = (text: string) => `- {name: PodTolerationRestriction, configuration: {${tolerations}${text}}}`
+
+describe('where pods go', async () => {
+  const server = await startServer({ after }, flags)
+  const client = server.client()
+  let made = 0
+  const namespace = async (annotations: { [name: string]: string } = {}, name = `n${made++}`) => {
+    const keys = Object.entries(annotations).map(([key, value]) => [`scheduler.alpha.orch.io/${key}`, value])
+    await client.post('/api/v1/namespaces', { metadata: { name, annotations: Object.fromEntries(keys) } })
+    return name
+  }
+  const create = (where: string, spec: object = {}, query = '?dryRun=All') =>
+    client.post(`/api/v1/namespaces/${where}/pods${query}`, {
+      metadata: { name: 'p' },
+      spec: { containers: [container], ...spec },
+    })
+
+  test('the selector of the namespace is merged, and what contradicts it refused', async () => {
+    const where = await namespace({ 'node-selector': ' env=test , region=west' })
+    assert.deepEqual((await create(where)).body.spec.nodeSelector, { env: 'test', region: 'west' })
+    const own = await create(where, { nodeSelector: { disk: 'ssd', env: 'test' } })
+    assert.deepEqual(own.body.spec.nodeSelector, { disk: 'ssd', env: 'test', region: 'west' })
+    const refused = await create(where, { nodeSelector: { env: 'prod' } })
+    assert.equal(refused.status, 403)
+    assert.match(refused.body.message, /conflicts with its namespace node label selector/)
+  })
+
+  for (const text of ['env in (a,b)', 'env', 'a=b=c', '=x', 'a b=c', 'a=*'])
+    test(`a selector that is none refuses every pod and says where it stands: ${text}`, async () => {
+      const where = await namespace({ 'node-selector': text })
+      const refused = await create(where)
+      assert.equal(refused.status, 403)
+      assert.match(
+        refused.body.message,
+        new RegExp(`annotation scheduler\\.alpha\\.orch\\.io/node-selector of namespace "${where}"`),
+      )
+    })
+
+  test('tolerations of the namespace are merged, and what it does not list refused', async () => {
+    const given = { key: 'k', operator: 'Equal', value: 'v', effect: 'NoSchedule' }
+    const where = await namespace({ defaultTolerations: JSON.stringify([given]) })
+    assert.deepEqual((await create(where)).body.spec.tolerations, [given])
+    const wide = [{ key: 'k', operator: 'Exists' }]
+    assert.deepEqual((await create(where, { tolerations: wide })).body.spec.tolerations, wide)
+    const strict = await namespace({ tolerationsWhitelist: JSON.stringify(wide) })
+    assert.equal((await create(strict, { tolerations: [given] })).status, 201)
+    for (const other of [{ key: 'other', operator: 'Exists' }, { operator: 'Exists' }]) {
+      const refused = await create(strict, { tolerations: [other] })
+      assert.deepEqual([refused.status, refused.body.reason], [403, 'Forbidden'])
+      assert.match(refused.body.message, /conflict with its namespace whitelist/)
+    }
+  })
+
+  test('pods that ask for resources tolerate that memory is short, also when they change', async () => {
+    const where = await namespace()
+    const asking = { containers: [{ ...container, resources: { requests: { cpu: '1m' } } }] }
+    const pressure = { key: 'node.orch.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' }
+    assert.equal((await create(where)).body.spec.tolerations, undefined)
+    assert.deepEqual((await create(where, asking, '')).body.spec.tolerations, [pressure])
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const path = `/api/v1/namespaces/${where}/pods/p`
+    const changed = await client.send(path, { method: 'PATCH', headers, body: { metadata: { labels: { a: 'b' } } } })
+    assert.deepEqual([changed.status, changed.body.spec.tolerations], [200, [pressure]])
+  })
+
+  for (const text of ['not json', '{}', '[1]', '[{"key":"k","nothing":1}]', '[{"operator":"Near"}]'])
+    for (const name of ['defaultTolerations', 'tolerationsWhitelist'])
+      test(`${name} that cannot be read refuses every pod and says where it stands: ${text}`, async () => {
+        const where = await namespace({ [name]: text })
+        const refused = await create(where, { tolerations: [{ key: 'k', operator: 'Exists' }] })
+        assert.equal(refused.status, 403, refused.text)
+        assert.match(
+          refused.body.message,
+          new RegExp(`annotation scheduler\\.alpha\\.orch\\.io/${name} of namespace "${where}"`),
+        )
+      })
+
+  test('the configuration counts where a namespace says nothing', async () => {
+    const entries = [
+      selectors('podNodeSelectorPluginConfig: {clusterDefaultNodeSelector: env=test, listed: "env=test,disk=ssd"}'),
+      restriction(', default: [{key: own, operator: Exists}], whitelist: [{key: own, operator: Exists}]'),
+    ]
+    await server.stop()
+    await server.restart([...flags, ...configured(server.directory, entries.join('\n'))])
+    const where = await namespace()
+    const { spec } = (await create(where)).body
+    assert.deepEqual([spec.nodeSelector, spec.tolerations], [{ env: 'test' }, [{ key: 'own', operator: 'Exists' }]])
+    const foreign = await create(where, { tolerations: [{ key: 'other', operator: 'Exists' }] })
+    assert.match(foreign.body.message, /conflict with its cluster whitelist/)
+    const free = await namespace({ 'node-selector': '', defaultTolerations: '', tolerationsWhitelist: '' })
+    const plain = (await create(free, { tolerations: [{ key: 'other', operator: 'Exists' }] })).body.spec
+    assert.deepEqual([plain.nodeSelector, plain.tolerations.length], [undefined, 1])
+    await namespace({}, 'listed')
+    assert.deepEqual((await create('listed', { nodeSelector: { disk: 'ssd' } })).status, 201)
+    for (const nodeSelector of [{ disk: 'hdd' }, { zone: 'z' }])
+      assert.match((await create('listed', { nodeSelector })).body.message, /conflict with its namespace whitelist/)
+  })
+
+  for (const [what, entry, told] of [
+    [
+      'a selector',
+      selectors('podNodeSelectorPluginConfig: {a: x in y}'),
+      /PodNodeSelector: podNodeSelectorPluginConfig\[a\]: /,
+    ],
+    ['an unknown field', selectors('podNodeSelector: {}'), /PodNodeSelector: unknown field "podNodeSelector"/],
+    ['a toleration', restriction(', default: [{operator: Near}]'), /PodTolerationRestriction: default\[0\]\.operator/],
+    ['a field of a toleration', restriction(', whitelist: [{keys: x}]'), /unknown field "whitelist\[0\]\.keys"/],
+  ] as const)
+    test(`${what} in the file that cannot be read stops the start`, async () => {
+      const { code, errors } = await startFailing({ after }, (directory) => [...flags, ...configured(directory, entry)])
+      assert.equal(code, 1)
+      assert.match(errors, told)
+    })
+})
