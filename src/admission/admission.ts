@@ -3,6 +3,7 @@
  * runs them in order: first all that may change the object, then, on the object as it would be stored, all that judge
  * it. `controls/all.ts` lists the controls there are.
  */
+import { ApiError } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { User } from '../model/user.ts'
 import { groupName, type Vendor } from '../model/vendor.ts'
@@ -42,13 +43,30 @@ export interface AdmissionRequest {
    * up.
    */
   readonly restOn?: ((state: { readonly key: string; readonly revision: number }) => void) | undefined
+  /**
+   * A control that has changed something elsewhere, or is to do so once the write has happened, says here what to do
+   * when its outcome is known: what was charged is given back if the write failed. Absent where nothing is stored, as
+   * on a dry run: there a control changes nothing.
+   */
+  readonly whenSettled?: ((settle: Settle) => void) | undefined
+  /** Whether the controls have all been asked before, and what they are asked now was changed by a webhook since. */
+  readonly again?: boolean | undefined
   /** Warns the client of something that is not an error. */
   readonly warn: (text: string) => void
   /** The new object; for CONNECT the options of the connection; undefined for DELETE. */
   readonly object: ApiObject | undefined
-  /** The stored object; undefined for CREATE. Nobody changes it. */
+  /** The stored object; undefined for CREATE and CONNECT. A copy, frozen: nobody can change what is stored by it. */
   readonly oldObject: ApiObject | undefined
 }
+
+/** Does what is left to do after a write. Never fails: the write has its answer already. */
+export type Settle = (outcome: WriteOutcome) => void | Promise<void>
+
+/**
+ * How a write ended. `removed`: there is no object any more. `failed`: nothing has changed. `unknown`: the store's
+ * answer was lost, so it may be either.
+ */
+export type WriteOutcome = 'stored' | 'removed' | 'failed' | 'unknown'
 
 export interface RequestOptions {
   readonly kind: string
@@ -67,6 +85,11 @@ export interface Admission {
 export interface Control {
   readonly name: string
   readonly handles: Handled
+  /**
+   * Whether it asks others, outside of this program, to change the object. What they have made of it the built-in
+   * controls have not seen, so all are asked once more.
+   */
+  readonly asksOthers?: boolean
   /** Gives the object to go on with, or undefined where it stays as it is; throws ApiError to refuse. */
   readonly mutate?: (request: AdmissionRequest) => ApiObject | undefined | Promise<ApiObject | undefined>
   /** Throws ApiError to refuse. */
@@ -88,22 +111,49 @@ export function chain(controls: readonly Control[], vendor: Vendor): Admission {
   const validating = prepare(controls, 'validate', vendor)
   return {
     mutate: async (request) => {
-      let { object } = request
-      for (const { control, isAsked } of mutating[request.operation]) {
-        if (!isAsked(request)) continue
-        const answer = control.mutate!(object === request.object ? request : { ...request, object })
-        object = (answer instanceof Promise ? await answer : answer) ?? object
-      }
-      return object
+      const { object, byOthers } = await mutateOnce(mutating[request.operation], request)
+      if (!byOthers) return object
+      return (await mutateOnce(mutating[request.operation], { ...request, object, again: true })).object
     },
     validate: async (request) => {
       for (const { control, isAsked } of validating[request.operation]) {
         if (!isAsked(request)) continue
-        const pending = control.validate!(request)
+        const pending = asking(control, () => control.validate!(request))
         if (pending !== undefined) await pending
       }
     },
   }
+}
+
+/** Lets each control change the object in turn; `byOthers` says whether one outside of this program has. */
+async function mutateOnce(controls: readonly Prepared[], request: AdmissionRequest) {
+  let current = request
+  let byOthers = false
+  for (const { control, isAsked } of controls) {
+    if (!isAsked(current)) continue
+    const answer = asking(control, () => control.mutate!(current))
+    const object = answer instanceof Promise ? await answer : answer
+    if (object === undefined || object === current.object) continue
+    byOthers ||= control.asksOthers === true
+    current = { ...current, object }
+  }
+  return { object: current.object, byOthers }
+}
+
+/** Asks a control; whoever is refused hears by which. */
+function asking<T>(control: Control, ask: () => T): T {
+  try {
+    const answer = ask()
+    return answer instanceof Promise ? (answer.catch((error) => refusedBy(control, error)) as T) : answer
+  } catch (error) {
+    return refusedBy(control, error)
+  }
+}
+
+function refusedBy({ name }: Control, error: unknown): never {
+  if (!(error instanceof ApiError) || error.code !== 403 || error.message.includes(name)) throw error
+  const message = `${error.message} (refused by the admission control ${name})`
+  throw new ApiError(error.code, error.reason, message, error.details, { cause: error })
 }
 
 interface Prepared {

@@ -1,8 +1,8 @@
 /** What admission is asked about a write, put together in one place for every verb. */
 import type { AdmissionOperation, AdmissionRequest, AdmittedType } from '../admission/admission.ts'
 import type { ApiObject } from '../model/object.ts'
-import type { Guard } from '../store/store.ts'
 import type { Served } from './served.ts'
+import type { Terms } from './terms.ts'
 import { versionOf, type WriteContext } from './write.ts'
 
 export interface AdmittedWrite {
@@ -10,14 +10,14 @@ export interface AdmittedWrite {
   readonly name: string
   readonly object: ApiObject | undefined
   readonly oldObject: ApiObject | undefined
-  /** Where those who decide by the state of other objects say so; absent where a write cannot rest on them. */
-  readonly guards?: Guard[] | undefined
+  /** Where controls say what the write rests on, and what is to be done after it. */
+  readonly terms: Terms
 }
 
 /** What admission is asked about a write, in the stored version. */
 export function admissionRequest(context: WriteContext, write: AdmittedWrite): AdmissionRequest {
   const { resource, namespace, subresource, user, dryRun, fieldManager, optionsKind, warn } = context
-  const { operation, name, object, oldObject, guards } = write
+  const { operation, name, object, oldObject, terms } = write
   return {
     operation,
     vendor: resource.vendor,
@@ -29,11 +29,14 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     user,
     dryRun,
     options: { kind: optionsKind, fieldManager, dryRun },
-    // A dry run stores nothing, so nobody would notice that what it rests on has changed.
-    restOn: guards === undefined || dryRun ? undefined : (guard) => void guards.push(guard),
+    // A dry run stores nothing, so nobody would notice that what it rests on has changed, and nothing is left to do.
+    restOn: dryRun ? undefined : (guard) => terms.restOn(guard),
+    whenSettled: dryRun ? undefined : (settle) => terms.whenSettled(settle),
     warn,
     object,
-    oldObject,
+    get oldObject() {
+      return terms.show(oldObject)
+    },
   }
 }
 

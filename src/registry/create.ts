@@ -13,12 +13,12 @@ import { generateName } from '../model/generate-name.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { refillDefaults, storedSteps } from '../schema/complete.ts'
 import { validate } from '../schema/validate.ts'
-import type { Guard } from '../store/store.ts'
 import { admissionRequest } from './admission-request.ts'
 import { allocate } from './claims.ts'
 import { jsonOf } from './conversion.ts'
 import { namesVersion, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
+import { Terms } from './terms.ts'
 import {
   commitObject,
   findFaults,
@@ -70,15 +70,22 @@ async function createStored(context: WriteContext, wanted: NewObject): Promise<B
 /** The JSON of what is stored; or why it is not: what it rests on has changed, or its name is taken. */
 type Outcome = Buffer | 'unguarded' | ApiError
 
-async function createOnce(context: WriteContext, { object, managed }: NewObject): Promise<Outcome> {
-  const guards: Guard[] = []
+async function createOnce(context: WriteContext, wanted: NewObject): Promise<Outcome> {
+  const terms = new Terms()
+  return await terms.settle(
+    () => attemptCreate(context, wanted, terms),
+    (outcome) => (outcome instanceof Buffer ? 'stored' : 'failed'),
+  )
+}
+
+async function attemptCreate(context: WriteContext, { object, managed }: NewObject, terms: Terms): Promise<Outcome> {
   const standing = await context.resource.standing?.()
-  if (standing !== undefined && !context.dryRun) guards.push(standing)
+  if (standing !== undefined && !context.dryRun) terms.restOn(standing)
   const named = nameObject(context, object)
   const owned = managed ? named : await withManagers(context, context.resource.empty, named)
   await context.pace.rest()
   const drawnFrom = drawsName(object) ? object.metadata.generateName : undefined
-  const admitted = (await context.admission.mutate({ ...requestOf(context, owned, guards), drawnFrom })) ?? owned
+  const admitted = (await context.admission.mutate({ ...requestOf(context, owned, terms), drawnFrom })) ?? owned
   const prepared = await allocate(context.resource, prepare(context, admitted), undefined)
   await context.pace.rest()
   await throwIfInvalid(context, prepared)
@@ -86,9 +93,9 @@ async function createOnce(context: WriteContext, { object, managed }: NewObject)
   await context.pace.rest()
   warn(context, prepared, undefined)
   await context.pace.rest()
-  await context.admission.validate(requestOf(context, prepared, guards))
+  await context.admission.validate(requestOf(context, prepared, terms))
   await context.pace.rest()
-  return context.dryRun ? await checkFree(context, prepared) : await persist(context, prepared, guards)
+  return context.dryRun ? await checkFree(context, prepared) : await persist(context, prepared, terms)
 }
 
 /** A version says which state a write is based on; a new object is based on none. */
@@ -134,7 +141,7 @@ async function throwIfInvalid(write: WriteContext, object: ApiObject): Promise<v
   if (judged?.length) throw invalidObject(kindRef(resource), object.metadata.name ?? '', judged)
 }
 
-async function persist(context: WriteContext, object: ApiObject, guards: readonly Guard[]): Promise<Outcome> {
+async function persist(context: WriteContext, object: ApiObject, { guards }: Terms): Promise<Outcome> {
   const result = await commitObject(context, object, { previous: undefined, expected: 0, guards })
   if (result.outcome === 'stored') return result.json
   // The name is free, so it was a guard, or another holds what this was to hold.
@@ -152,7 +159,7 @@ function taken({ resource }: WriteContext, { metadata }: ApiObject): ApiError {
   return metadata.generateName ? generateNameTaken(resource, metadata.name!) : alreadyExists(resource, metadata.name!)
 }
 
-function requestOf(context: WriteContext, object: ApiObject, guards: Guard[]) {
+function requestOf(context: WriteContext, object: ApiObject, terms: Terms) {
   const name = object.metadata.name ?? ''
-  return admissionRequest(context, { operation: 'CREATE', name, object, oldObject: undefined, guards })
+  return admissionRequest(context, { operation: 'CREATE', name, object, oldObject: undefined, terms })
 }

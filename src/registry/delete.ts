@@ -11,6 +11,7 @@ import { claimChanges } from './claims.ts'
 import { fromStored } from './conversion.ts'
 import { readStored } from './read-stored.ts'
 import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
+import { Terms } from './terms.ts'
 import {
   commitObject,
   failedHalfway,
@@ -52,10 +53,21 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
     const stored = resource.cache.get(keyOf(resource, namespace, name))
     if (stored === undefined) return await deleteUnreadable(context, name, options)
     const previous = readStored(resource.kind, stored.json)
-    const deleted = await attemptDelete(context, previous, stored.revision, options)
+    const deleted = await settled((terms) =>
+      attemptDelete(context, { previous, revision: stored.revision, terms }, options),
+    )
     if (deleted !== 'lost') return { ...deleted, object: fromStored(versionOf(context), deleted.object) }
   }
   throw serviceUnavailable(`${resource.plural} "${name}" is changed by too many writers at once; try again`)
+}
+
+/** Tells those who admitted an attempt how it ended. */
+async function settled<T extends Deleted | 'lost'>(attempt: (terms: Terms) => Promise<T>): Promise<T> {
+  const terms = new Terms()
+  return await terms.settle(
+    () => attempt(terms),
+    (deleted) => (deleted === 'lost' ? 'failed' : deleted.removed ? 'removed' : 'stored'),
+  )
 }
 
 /**
@@ -69,30 +81,41 @@ async function deleteUnreadable(context: WriteContext, name: string, options: De
   const { apiVersion, kind } = versionOf(context)
   const metadata = { name, ...(namespace === '' ? {} : { namespace }), uid: '' }
   const object: ApiObject = { apiVersion, kind: kind.kind, metadata }
-  await admitDeletion(context, object)
-  assertPreconditions(resource, withVersion(object, held.revision), options)
-  // What it held is not known either; the repair of claims finds it.
-  const removed = await removeObject(context, object, { previous: undefined, expected: held.revision })
-  if (removed === undefined) throw conflict(resource, name, 'it was changed meanwhile; try again')
-  return { object: removed, removed: true }
+  return await settled(async (terms) => {
+    await admitDeletion(context, object, terms)
+    assertPreconditions(resource, withVersion(object, held.revision), options)
+    // What it held is not known either; the repair of claims finds it.
+    const replaced = { previous: undefined, expected: held.revision, guards: terms.guards }
+    const removed = await removeObject(context, object, replaced)
+    if (removed === undefined) throw conflict(resource, name, 'it was changed meanwhile; try again')
+    return { object: removed, removed: true }
+  })
+}
+
+interface Attempt {
+  /** What is stored. */
+  readonly previous: ApiObject
+  readonly revision: number
+  readonly terms: Terms
 }
 
 async function attemptDelete(
   context: WriteContext,
-  previous: ApiObject,
-  revision: number,
+  attempt: Attempt,
   options: DeleteOptions,
 ): Promise<Deleted | 'lost'> {
+  const { previous, terms } = attempt
   assertNotPermanent(context.resource, previous)
-  await admitDeletion(context, previous)
+  await admitDeletion(context, previous, terms)
   assertPreconditions(context.resource, previous, options)
   const marked = mark(context, previous, options)
   const waits = mustWait(context.resource, marked)
-  if (!waits && !context.resource.kind.life.gracePeriod) return await remove(context, previous, revision)
+  if (!waits && !context.resource.kind.life.gracePeriod) return await remove(context, attempt)
   // Whoever runs the object learns that it goes, even if there is nothing to wait for.
-  const stored = await storeMark(context, { previous, marked, revision })
+  const stored = await storeMark(context, marked, attempt)
   if (stored === 'lost' || waits) return stored === 'lost' ? 'lost' : { object: stored.object, removed: false }
-  return await remove(context, stored.object, stored.revision).catch((error: unknown) => {
+  const { object, revision } = stored
+  return await remove(context, { previous: object, revision, terms }).catch((error: unknown) => {
     throw failedHalfway(error, 'the deletion was begun')
   })
 }
@@ -104,25 +127,21 @@ function assertNotPermanent(resource: Resource, object: ApiObject): void {
   throw forbiddenError(resource, name, `${full} "${name}" is forbidden: it belongs to the system and cannot be deleted`)
 }
 
-async function remove(context: WriteContext, object: ApiObject, revision: number): Promise<Deleted | 'lost'> {
-  const removed = await removeObject(context, object, { previous: object, expected: revision })
+async function remove(context: WriteContext, { previous, revision, terms }: Attempt): Promise<Deleted | 'lost'> {
+  const { guards } = terms
+  const removed = await removeObject(context, previous, { previous, expected: revision, guards })
   return removed === undefined ? 'lost' : { object: removed, removed: true }
-}
-
-interface Mark {
-  readonly previous: ApiObject
-  readonly marked: ApiObject
-  readonly revision: number
 }
 
 /** Stores that the deletion has begun, unless that is known already. */
 async function storeMark(
   context: WriteContext,
-  { previous, marked, revision }: Mark,
+  marked: ApiObject,
+  { previous, revision, terms }: Attempt,
 ): Promise<{ object: ApiObject; revision: number } | 'lost'> {
   if (sameJson(asJson(previous), asJson(marked))) return { object: previous, revision }
   if (context.dryRun) return { object: marked, revision }
-  const result = await commitObject(context, marked, { previous, expected: revision })
+  const result = await commitObject(context, marked, { previous, expected: revision, guards: terms.guards })
   if (result.outcome === 'conflict') return 'lost'
   return { object: withVersion(marked, result.revision), revision: result.revision }
 }
@@ -204,19 +223,19 @@ export function mustWait(resource: Resource, object: ApiObject): boolean {
 export async function removeObject(
   context: WriteContext,
   object: ApiObject,
-  { previous, expected }: Replaced,
+  { previous, expected, guards }: Replaced,
 ): Promise<ApiObject | undefined> {
   const { resource, namespace } = context
   if (context.dryRun) return withVersion(object, expected)
   const key = keyOf(resource, namespace, object.metadata.name!)
   const claims = claimChanges(resource, undefined, previous)
-  const result = await resource.store.commit({ key, expected, value: undefined, ...claims })
+  const result = await resource.store.commit({ key, expected, value: undefined, guards, ...claims })
   return result.outcome === 'conflict' ? undefined : withVersion(object, expected)
 }
 
-async function admitDeletion(context: WriteContext, oldObject: ApiObject): Promise<void> {
+async function admitDeletion(context: WriteContext, oldObject: ApiObject, terms: Terms): Promise<void> {
   const name = oldObject.metadata.name!
-  const request = admissionRequest(context, { operation: 'DELETE', name, object: undefined, oldObject })
+  const request = admissionRequest(context, { operation: 'DELETE', name, object: undefined, oldObject, terms })
   await context.admission.mutate(request)
   await context.admission.validate(request)
 }

@@ -25,6 +25,7 @@ import { mustWait, removeObject } from './delete.ts'
 import { keptMetadata, namesVersion, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import { readStored } from './read-stored.ts'
 import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
+import { Terms } from './terms.ts'
 import {
   commitObject,
   findFaults,
@@ -112,7 +113,7 @@ async function updateAtOnce(context: WriteContext, name: string, transform: Tran
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const stored = resource.cache.get(key)
     const outcome = await tryUpdate(context, name, { stored, transform })
-    if (outcome.result === 'stored' || (recent && outcome.result !== 'lost')) return conclude(context, outcome)
+    if (isDone(outcome) || (recent && outcome.result !== 'lost')) return conclude(context, outcome)
     await readMostRecent(resource)
     if (outcome.result !== 'lost' && resource.cache.get(key) === stored) return conclude(context, outcome)
     recent = true
@@ -122,11 +123,19 @@ async function updateAtOnce(context: WriteContext, name: string, transform: Tran
 
 type Outcome =
   | { readonly result: 'stored'; readonly json: Buffer }
+  /** It was being deleted, and nothing held it any more. */
+  | { readonly result: 'removed'; readonly json: Buffer }
   /** Nothing was stored: there was nothing to change, or it was a dry run. */
   | { readonly result: 'judged'; readonly json: Buffer }
   | { readonly result: 'refused'; readonly error: ApiError }
   /** Somebody was faster. */
   | { readonly result: 'lost' }
+
+type Done = Extract<Outcome, { result: 'stored' | 'removed' }>
+
+function isDone(outcome: Outcome): outcome is Done {
+  return outcome.result === 'stored' || outcome.result === 'removed'
+}
 
 function conclude(context: WriteContext, outcome: Exclude<Outcome, { result: 'lost' }>): Buffer {
   if (outcome.result === 'refused') throw outcome.error
@@ -159,7 +168,12 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
   assertOwnCount(object)
   await context.pace.rest()
   const inStored = await context.pace.run(storedSteps(version, object, previous))
-  return await attemptUpdate(context, { previous, next: { object: inStored, managed, guards }, stored })
+  const terms = new Terms()
+  for (const guard of guards ?? []) terms.restOn(guard)
+  return await terms.settle(
+    () => attemptUpdate(context, { previous, next: { object: inStored, managed }, stored, terms }),
+    (outcome) => (isDone(outcome) ? outcome.result : 'failed'),
+  )
 }
 
 interface Attempt<N> {
@@ -167,14 +181,16 @@ interface Attempt<N> {
   readonly next: N
   /** `previous` as the cache holds it. */
   readonly stored: CachedObject
+  readonly terms: Terms
 }
 
-async function attemptUpdate(context: WriteContext, { previous, next, stored }: Attempt<Next>): Promise<Outcome> {
+async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Promise<Outcome> {
+  const { previous, next, stored, terms } = attempt
   assertVersion(context.resource, next.object, previous)
   const sent = placed(context, next.object, previous)
   const owned = next.managed ? sent : await withManagers(context, previous, sent)
   await context.pace.rest()
-  const admitted = (await context.admission.mutate(requestOf(context, owned, previous))) ?? owned
+  const admitted = (await context.admission.mutate(requestOf(context, owned, attempt))) ?? owned
   const prepared = await provide(context, prepare(context, admitted, previous), previous)
   await context.pace.rest()
   await throwIfInvalid(context, prepared, previous)
@@ -182,10 +198,9 @@ async function attemptUpdate(context: WriteContext, { previous, next, stored }: 
   await context.pace.rest()
   warn(context, prepared, previous)
   await context.pace.rest()
-  await context.admission.validate(requestOf(context, prepared, previous))
+  await context.admission.validate(requestOf(context, prepared, attempt))
   await context.pace.rest()
-  const { guards } = next
-  return await persist(context, { previous, next: prepared, stored, named: namesVersion(next.object), guards })
+  return await persist(context, { previous, next: prepared, stored, terms, named: namesVersion(next.object) })
 }
 
 function assertNamesVersion({ kind, group, plural }: Resource, object: ApiObject): void {
@@ -254,29 +269,31 @@ async function throwIfInvalid(write: WriteContext, next: ApiObject, previous: Ap
   if (judged?.length) throw invalidObject(writtenKind(write), next.metadata.name ?? '', judged)
 }
 
-interface Persisting extends Attempt<ApiObject>, Pick<Next, 'guards'> {
+interface Persisting extends Attempt<ApiObject> {
   readonly named: boolean
 }
 
 async function persist(context: WriteContext, attempt: Persisting): Promise<Outcome> {
-  const { previous, next, stored, named, guards } = attempt
+  const { previous, next, stored, named, terms } = attempt
   if (isUnchanged(next, previous)) return { result: 'judged', json: stored.json }
   await context.pace.rest()
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, attempt)
   if (context.dryRun) return { result: 'judged', json: unstored(next, stored.revision) }
-  const result = await commitObject(context, next, { previous, expected: stored.revision, guards })
+  const result = await commitObject(context, next, { previous, expected: stored.revision, guards: terms.guards })
   if (result.outcome === 'stored') return { result: 'stored', json: result.json }
-  // Where nobody has changed the object, another holds by now what this was to hold: it is decided again.
+  // Where nobody has changed the object, what it rests on has changed, or another holds by now what this was to hold:
+  // it is decided again.
   if (named && result.current?.revision !== stored.revision) throw modified(context.resource, next.metadata.name!)
   return { result: 'lost' }
 }
 
 /** The last finalizer of an object that is being deleted has gone: so does the object. */
-async function remove(context: WriteContext, { next, previous, stored }: Attempt<ApiObject>): Promise<Outcome> {
-  const removed = await removeObject(context, next, { previous, expected: stored.revision })
+async function remove(context: WriteContext, { next, previous, stored, terms }: Attempt<ApiObject>): Promise<Outcome> {
+  const { guards } = terms
+  const removed = await removeObject(context, next, { previous, expected: stored.revision, guards })
   if (removed === undefined) return { result: 'lost' }
-  return { result: context.dryRun ? 'judged' : 'stored', json: unstored(removed) }
+  return { result: context.dryRun ? 'judged' : 'removed', json: unstored(removed) }
 }
 
 /** A write that changes nothing is not stored: the version stays. */
@@ -293,7 +310,7 @@ function sameMembers(a: JsonObject, b: JsonObject, ignored: string): boolean {
   return Object.keys(b).every((key) => key === ignored || Object.hasOwn(a, key))
 }
 
-function requestOf(context: WriteContext, object: ApiObject, oldObject: ApiObject) {
-  const name = oldObject.metadata.name ?? ''
-  return admissionRequest(context, { operation: 'UPDATE', name, object, oldObject })
+function requestOf(context: WriteContext, object: ApiObject, { previous, terms }: Attempt<Next>) {
+  const name = previous.metadata.name ?? ''
+  return admissionRequest(context, { operation: 'UPDATE', name, object, oldObject: previous, terms })
 }

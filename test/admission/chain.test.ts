@@ -4,8 +4,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { type AdmissionOperation, type AdmissionRequest, type Control, chain } from '../../src/admission/admission.ts'
+import { refusal } from '../../src/admission/refusal.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
+import { Terms } from '../../src/registry/terms.ts'
 import { startServer } from '../tools/server.ts'
 import { startFailing } from '../tools/start-failing.ts'
 
@@ -78,6 +80,55 @@ test('undefined leaves the object as it is, and the first refusal ends it', asyn
   const refusing: Control = { ...silent, mutate: () => Promise.reject(new Error('no')) }
   const never: Control = { ...silent, mutate: () => assert.fail('asked after a refusal') }
   await assert.rejects(chain([refusing, never], vendor).mutate(wanted), /no/)
+})
+
+test('where a webhook changes the object all are asked once more, and only then', async () => {
+  const asked: string[] = []
+  const note = (name: string) => noting(name, { operations: ['CREATE'] }, asked)
+  const outside = (mutate: Control['mutate']): Control => ({ ...note('hook'), asksOthers: true, mutate: mutate! })
+  const seen = async (hook: Control) => {
+    asked.length = 0
+    await chain([note('a'), hook, note('z')], vendor).mutate(request('CREATE'))
+    return asked.filter((entry) => entry.startsWith('a') || entry.startsWith('hook'))
+  }
+  assert.deepEqual(await seen(outside(() => undefined)), ['a mutates'])
+  assert.deepEqual(await seen(outside(({ object }) => object)), ['a mutates'])
+  const changing = outside(({ object, again }) => {
+    asked.push(`hook ${again ? 'again' : 'first'}`)
+    return { ...object! }
+  })
+  assert.deepEqual(await seen(changing), ['a mutates', 'hook first', 'a mutates', 'hook again'])
+})
+
+test('a refusal names its control', async () => {
+  const refusing = (name: string, message: string): Control => ({
+    name,
+    handles: { operations: ['CREATE'] },
+    mutate: (wanted) => {
+      throw refusal(wanted, message)
+    },
+  })
+  const told = (control: Control) => chain([control], vendor).mutate(request('CREATE'))
+  await assert.rejects(told(refusing('Some', 'no')), {
+    code: 403,
+    message: 'pods "p" is forbidden: no (refused by the admission control Some)',
+  })
+  await assert.rejects(told(refusing('Some', 'it violates Some')), {
+    message: 'pods "p" is forbidden: it violates Some',
+  })
+})
+
+test('a control sees a copy of the stored object, which it cannot change', () => {
+  const stored: ApiObject = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', labels: { a: 'x' } } }
+  const terms = new Terms()
+  const shown = terms.show(stored)!
+  assert.deepEqual(shown, stored)
+  assert.equal(terms.show(stored), shown)
+  assert.throws(() => {
+    shown.metadata.labels!.a = 'y'
+  }, TypeError)
+  stored.metadata.labels!.a = 'z'
+  assert.equal(shown.metadata.labels!.a, 'x')
 })
 
 describe('on the command line', () => {

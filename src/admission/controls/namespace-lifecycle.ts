@@ -62,7 +62,8 @@ function refuseImmortal({ operation, name }: AdmissionRequest): void {
 function assertPlace(request: AdmissionRequest, namespace: Found | undefined): undefined {
   if (namespace === undefined) throw notFound(namespacesRef, request.namespace)
   if (request.operation === 'CREATE' && isGoing(namespace)) throw terminating(request)
-  request.restOn?.(namespace)
+  // What exists keeps its namespace from going; what is new must not come into one that has begun to go.
+  if (request.operation === 'CREATE') request.restOn?.(namespace)
 }
 
 function terminating(request: AdmissionRequest): ApiError {

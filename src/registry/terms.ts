@@ -1,0 +1,52 @@
+/**
+ * The terms on which one attempt at a write is admitted: what it rests on, who wants to hear how it ended, and the
+ * stored object as controls see it. Each attempt has its own; those who admit it fill them, whoever stores it keeps them.
+ */
+import type { Settle, WriteOutcome } from '../admission/admission.ts'
+import type { ApiObject } from '../model/object.ts'
+import { type Guard, StoreError } from '../store/store.ts'
+
+export class Terms {
+  /** The write happens only if these are as they were. */
+  readonly guards: Guard[] = []
+  readonly #waiting: Settle[] = []
+  #shown: ApiObject | undefined
+
+  restOn(guard: Guard): void {
+    this.guards.push(guard)
+  }
+
+  whenSettled(settle: Settle): void {
+    this.#waiting.push(settle)
+  }
+
+  /** The stored object, in a copy that cannot be changed. Made when somebody looks at it: most controls never do. */
+  show(stored: ApiObject | undefined): ApiObject | undefined {
+    if (stored === undefined) return undefined
+    this.#shown ??= freeze(structuredClone(stored))
+    return this.#shown
+  }
+
+  /** Makes the attempt and tells those who wait how it ended, before anybody else hears of it. */
+  async settle<T>(attempt: () => Promise<T>, outcomeOf: (result: T) => WriteOutcome): Promise<T> {
+    let result: T
+    try {
+      result = await attempt()
+    } catch (error) {
+      await this.#tell(error instanceof StoreError && error.ambiguous ? 'unknown' : 'failed')
+      throw error
+    }
+    await this.#tell(outcomeOf(result))
+    return result
+  }
+
+  async #tell(outcome: WriteOutcome): Promise<void> {
+    for (const settle of this.#waiting) await settle(outcome)
+  }
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  for (const member of Object.values(value)) freeze(member)
+  return Object.freeze(value)
+}
