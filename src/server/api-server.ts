@@ -33,6 +33,7 @@ import { openListener, urlOf } from './listener.ts'
 import { exposerOf, openMetrics, type ServerMetrics } from './metrics.ts'
 import type { ServerOptions } from './options.ts'
 import { openOwnService } from './own-service.ts'
+import { ownWritesIn } from './own-writes.ts'
 import { ownerTypesIn } from './owner-types.ts'
 import { readinessOf } from './readiness.ts'
 import { openReloading, type Reloading } from './reloading.ts'
@@ -210,11 +211,9 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   const access = openAccess(options, { vendor, lookup, clock, log, reloading })
   parts.opened.defer(() => access.close())
   const { authorizer } = access
-  const admission = await makeAdmission(
-    options,
-    { vendor, lookup, authorizer, access, clock, ownerType: ownerTypesIn(catalogue) },
-    metrics.admission,
-  )
+  const own = { ownWrites: ownWritesIn(catalogue), ownerType: ownerTypesIn(catalogue) }
+  const means = { vendor, lookup, authorizer, access, ...own, clock, log }
+  const admission = await makeAdmission(options, means, metrics.admission)
   return { catalogue, registry, access, admission, identity }
 }
 

@@ -1,11 +1,14 @@
 /** What the server writes itself: nobody is asked for leave, and nothing is admitted. */
 import { admitAll } from '../admission/admission.ts'
+import type { OwnWrites } from '../admission/own-writes.ts'
 import { atOnce, Pace } from '../base/pace.ts'
 import { ApiError } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ObjectName } from '../model/lookup.ts'
 import type { ApiObject } from '../model/object.ts'
+import type { Catalogue } from '../registry/catalogue.ts'
 import { create } from '../registry/create.ts'
+import { stored } from '../registry/lookup.ts'
 import { keyOf, type Resource } from '../registry/resource.ts'
 import { updateObject } from '../registry/update.ts'
 import type { WriteContext } from '../registry/write.ts'
@@ -44,6 +47,20 @@ export async function changeFields(
     return { object: atOnce(completeSteps(resource, sent)).object, managed: false }
   }
   await updateObject(contextOf(resource, namespace, 'UpdateOptions'), name, change)
+}
+
+/** What admission controls write of their own. */
+export function ownWritesIn(catalogue: Catalogue): OwnWrites {
+  return {
+    createMissing: (type, name, rest) => createMissing(stored(catalogue, type), name, rest),
+    changeStatus: async (type, { namespace, name }, next) => {
+      const context = { ...contextOf(stored(catalogue, type), namespace, 'UpdateOptions'), subresource: 'status' }
+      await updateObject(context, name, (previous) => {
+        const { resourceVersion: _, ...metadata } = previous.metadata
+        return { object: { ...previous, metadata, status: next(previous) } as ApiObject, managed: false }
+      })
+    },
+  }
 }
 
 /** How the server writes what it needs itself. */

@@ -7,8 +7,11 @@ import type { Clock } from '../../base/clock.ts'
 import type { Json } from '../../model/json.ts'
 import type { Lookup } from '../../model/lookup.ts'
 import type { Vendor } from '../../model/vendor.ts'
+import type { Log } from '../../telemetry/log.ts'
 import type { Control } from '../admission.ts'
 import type { AdmissionMetrics } from '../admission-metrics.ts'
+import type { OwnWrites } from '../own-writes.ts'
+import { readLimitedResources } from '../quota/limited-resources.ts'
 import { alwaysAdmit, alwaysDeny } from './always.ts'
 import { alwaysPullImages } from './always-pull-images.ts'
 import { certificateApproval, certificateSigning } from './certificate-signers.ts'
@@ -27,6 +30,7 @@ import { configuredPodNodeSelector, podNodeSelector } from './pod-node-selector.
 import { configuredPodSecurity, podSecurity } from './pod-security.ts'
 import { configuredPodTolerationRestriction, podTolerationRestriction } from './pod-toleration-restriction.ts'
 import { priority } from './priority.ts'
+import { resourceQuota } from './resource-quota.ts'
 import { runtimeClass } from './runtime-class.ts'
 import { securityContextDeny } from './security-context-deny.ts'
 import { serviceAccount } from './service-account.ts'
@@ -45,6 +49,9 @@ export interface ControlParts {
   readonly ownerType: (apiVersion: string, kind: string) => OwnerType | undefined
   /** Where controls count what only they know. */
   readonly metrics: AdmissionMetrics
+  /** What they write themselves. */
+  readonly ownWrites: OwnWrites
+  readonly log: Log
 }
 
 export interface ControlEntry {
@@ -95,5 +102,12 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'CertificateSubjectRestriction', byDefault: true, make: certificateSubjectRestriction },
   { name: 'DefaultIngressClass', byDefault: true, make: defaultIngressClass },
   { name: 'DenyServiceExternalIPs', byDefault: false, make: denyServiceExternalIps },
+  // Here come the webhooks: those that change objects see what all controls above have made of them.
+  {
+    name: 'ResourceQuota',
+    byDefault: true,
+    make: resourceQuota,
+    configure: (parts, value) => resourceQuota(parts, readLimitedResources(value, parts.vendor)),
+  },
   { name: 'AlwaysDeny', byDefault: false, make: alwaysDeny },
 ]

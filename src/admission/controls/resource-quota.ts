@@ -1,0 +1,238 @@
+/**
+ * ResourceQuota: what the objects of a namespace use together stays within its quotas. Last in the chain: what it
+ * charges is what will be stored.
+ *
+ * A write that uses more is charged before it happens, and what was charged is given back if it does not happen; a
+ * write that uses less gives back after it happened. What a crash in between leaves behind is too much, never too
+ * little, and the loop of `controllers/resource-quota.ts` counts anew. What is enforced is in the status of the quota,
+ * which that loop puts there; until then a quota limits nothing.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { ResourceQuota } from '../../kinds/core/resource-quota.ts'
+import { ApiError } from '../../model/api-error.ts'
+import type { Found, Lookup, ObjectName } from '../../model/lookup.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { type Amounts, above, add, negative, only } from '../../model/quota/amounts.ts'
+import { asPod, containersOf } from '../../model/quota/counted-pod.ts'
+import { counts, holds, requirementsOf } from '../../model/quota/scopes.ts'
+import { isCounted, isPods, namesStated, usageOf, usageVaries } from '../../model/quota/usage.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import { errorFields, type Log } from '../../telemetry/log.ts'
+import type { AdmissionRequest, Control, WriteOutcome } from '../admission.ts'
+import type { OwnWrites } from '../own-writes.ts'
+import { whyNot } from '../quota/judgement.ts'
+import { Ledger, resourceQuotas } from '../quota/ledger.ts'
+import { type LimitedResource, uncovered } from '../quota/limited-resources.ts'
+import { refusal } from '../refusal.ts'
+
+interface Parts {
+  readonly vendor: Vendor
+  readonly lookup: Lookup
+  readonly ownWrites: OwnWrites
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export function resourceQuota(parts: Parts, limited: readonly LimitedResource[] = []): Control {
+  const ledger = new Ledger(parts.ownWrites)
+  return {
+    name: 'ResourceQuota',
+    handles: { operations: ['CREATE', 'UPDATE', 'DELETE'] },
+    validate: (request) => {
+      if (!mayMatter(request)) return undefined
+      const quotas = quotasOf(parts.lookup, request)
+      if (quotas.length === 0 && limited.length === 0) return undefined
+      return account(accountingOf({ ...parts, ledger, limited }, request), quotas)
+    },
+  }
+}
+
+function quotasOf(lookup: Lookup, { namespace }: AdmissionRequest): Found[] {
+  return lookup.list(resourceQuotas, { namespace })
+}
+
+/** Most writes change nothing of what is used, and are done with here. */
+function mayMatter(request: AdmissionRequest): boolean {
+  const { operation, type, subresource, namespace, vendor, object, dryRun, whenSettled } = request
+  if (namespace === '' || (whenSettled === undefined && !dryRun) || !isCounted(type, vendor)) return false
+  if (operation !== 'UPDATE') return subresource === ''
+  // A pod that ends uses nothing any more; what is being deleted may go with this write.
+  if (subresource !== '' && !(subresource === 'status' && isPods(type))) return false
+  return usageVaries(type) || object?.metadata.deletionTimestamp !== undefined
+}
+
+interface Means extends Parts {
+  readonly ledger: Ledger
+  readonly limited: readonly LimitedResource[]
+}
+
+interface Accounting extends Means {
+  readonly request: AdmissionRequest
+  /** What the object uses after the write and before, whoever counts it. */
+  readonly after: Amounts
+  readonly before: Amounts
+}
+
+function accountingOf(means: Means, request: AdmissionRequest): Accounting {
+  const context = { vendor: means.vendor, now: means.clock.now() }
+  const usage = (object: ApiObject | undefined): Amounts =>
+    object === undefined ? new Map() : usageOf(request.type, object, context)
+  return { ...means, request, after: usage(request.object), before: usage(request.oldObject) }
+}
+
+/** What a write means for one quota. */
+interface Plan {
+  readonly quota: Found
+  readonly name: ObjectName
+  /** What it uses more than before. */
+  readonly increase: Amounts
+  /** What it uses less, as negative amounts. */
+  readonly decrease: Amounts
+  /** What the stored object uses. */
+  readonly before: Amounts
+}
+
+async function account(accounting: Accounting, known: readonly Found[]): Promise<void> {
+  const plans = await judge(accounting, known)
+  const { request, ledger } = accounting
+  if (request.dryRun) return
+  const paid: Plan[] = []
+  request.whenSettled?.((outcome) => settle(accounting, { plans, paid, outcome }))
+  // The status of a pod says what is, and is not refused.
+  if (request.subresource !== '') return
+  for (const plan of plans) {
+    if (plan.increase.size === 0) continue
+    const refused = await ledger.charge(plan.name, plan.increase)
+    if (refused !== undefined) throw refusal(request, refused)
+    paid.push(plan)
+  }
+}
+
+/** Whether it fits, as far as this server knows. Before it refuses anything it finds out what is most recent. */
+async function judge(accounting: Accounting, known: readonly Found[]): Promise<Plan[]> {
+  const { lookup, request } = accounting
+  try {
+    return judgeBy(accounting, known)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    await lookup.recent(resourceQuotas, { namespace: request.namespace, name: '' })
+    return judgeBy(accounting, quotasOf(lookup, request))
+  }
+}
+
+function judgeBy(accounting: Accounting, quotas: readonly Found[]): Plan[] {
+  const { request } = accounting
+  const plans = quotas.map((quota) => planFor(accounting, quota))
+  if (request.operation === 'DELETE' || request.subresource !== '') return plans
+  for (const plan of plans) assertFits(accounting, plan)
+  assertCovered(accounting, quotas)
+  const unsettled = quotas.filter((quota) => isUnsettled(quota, accounting))
+  for (const quota of unsettled.slice(0, mostRestedOn)) request.restOn?.(quota)
+  return plans
+}
+
+/** How many quotas that nobody has looked at yet a write waits for at most. */
+const mostRestedOn = 20
+
+function planFor(accounting: Accounting, quota: Found): Plan {
+  const { request } = accounting
+  const { hard = {} } = statusOf(quota)
+  const after = isMeantFor(quota, request, request.object) ? only(accounting.after, hard) : new Map()
+  const before = isMeantFor(quota, request, request.oldObject) ? only(accounting.before, hard) : new Map()
+  const change = add(after, negative(before))
+  return {
+    quota,
+    name: { namespace: request.namespace, name: quota.object.metadata.name! },
+    increase: above(change),
+    decrease: negative(above(negative(change))),
+    before,
+  }
+}
+
+function isMeantFor(quota: Found, { type }: AdmissionRequest, object: ApiObject | undefined): boolean {
+  return object !== undefined && counts(specOf(quota), type, object)
+}
+
+function specOf({ object }: Found): NonNullable<ResourceQuota['spec']> {
+  return (object as ResourceQuota & ApiObject).spec ?? {}
+}
+
+function statusOf({ object }: Found): NonNullable<ResourceQuota['status']> {
+  return (object as ResourceQuota & ApiObject).status ?? {}
+}
+
+function assertFits({ request, vendor }: Accounting, { quota, name, increase }: Plan): void {
+  const missing = missingIn(request, quota, vendor)
+  if (missing.length > 0) throw refusal(request, `failed quota: ${name.name}: must specify ${missing.join(',')}`)
+  const refused = whyNot(name.name, statusOf(quota), increase)
+  if (refused !== undefined) throw refusal(request, refused)
+}
+
+/** Where these are limited every container must say how much it needs. */
+const mustBeStated = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory']
+
+function missingIn({ operation, type, object }: AdmissionRequest, quota: Found, vendor: Vendor): string[] {
+  if (operation !== 'CREATE' || !isPods(type) || !counts(specOf(quota), type, object!)) return []
+  const { hard = {} } = statusOf(quota)
+  const wanted = mustBeStated.filter((name) => Object.hasOwn(hard, name))
+  if (wanted.length === 0) return []
+  const stated = containersOf(asPod(object!)).map((container) => namesStated(container, vendor))
+  return wanted.filter((name) => stated.some((names) => !names.has(name))).sort()
+}
+
+function assertCovered({ request, limited, after, before }: Accounting, quotas: readonly Found[]): void {
+  const { type, object } = request
+  if (limited.length === 0 || object === undefined) return
+  const why = uncovered(limited, {
+    type,
+    object,
+    increase: above(add(after, negative(before))),
+    hard: quotas.filter((quota) => isMeantFor(quota, request, object)).map((quota) => statusOf(quota).hard ?? {}),
+    scopes: quotas
+      .flatMap((quota) => requirementsOf(specOf(quota)))
+      .filter((requirement) => holds(requirement, type, object)),
+  })
+  if (why !== undefined) throw refusal(request, why)
+}
+
+/** Whether the quota wants to limit what it does not yet: the write must not overtake that. */
+function isUnsettled(quota: Found, { request, after }: Accounting): boolean {
+  const { hard: wanted = {} } = specOf(quota)
+  const { hard = {} } = statusOf(quota)
+  const unknown = [...only(after, wanted).keys()].some((name) => !Object.hasOwn(hard, name))
+  return unknown && isMeantFor(quota, request, request.object)
+}
+
+interface Settlement {
+  readonly plans: readonly Plan[]
+  /** Those that were charged. */
+  readonly paid: readonly Plan[]
+  readonly outcome: WriteOutcome
+}
+
+/** Where the outcome is not known, what was charged stays: too much is in use, which the loop finds out. */
+async function settle({ ledger, request, log }: Accounting, { plans, paid, outcome }: Settlement): Promise<void> {
+  for (const plan of plans) {
+    const change = changeAfter(request, plan, { paid: paid.includes(plan), outcome })
+    if (change.size === 0) continue
+    await ledger.adjust(plan.name, change).catch((error: unknown) => {
+      log.error('a quota could not be given back what is not used; it is counted anew later', {
+        ...plan.name,
+        ...errorFields(error),
+      })
+    })
+  }
+}
+
+function changeAfter(
+  { subresource, operation }: AdmissionRequest,
+  { increase, decrease, before }: Plan,
+  { paid, outcome }: { paid: boolean; outcome: WriteOutcome },
+): Amounts {
+  const charge: Amounts = paid ? increase : new Map()
+  if (outcome === 'failed') return negative(charge)
+  if (outcome === 'removed') return negative(add(before, charge))
+  // What is only marked as being deleted is still there.
+  if (outcome === 'unknown' || operation === 'DELETE') return new Map()
+  return subresource === '' ? decrease : add(increase, decrease)
+}

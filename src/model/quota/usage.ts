@@ -1,0 +1,155 @@
+/**
+ * What an object uses of the things that quotas limit. Every object counts as one of its kind
+ * (`count/deployments.apps`), some under a plain name too (`configmaps`); pods count by what they ask for and are
+ * limited to, services by the ports and balancers that they take, claims by the storage that they ask for, and by class.
+ */
+import type { ApiObject } from '../object.ts'
+import type { Quantity } from '../quantity.ts'
+import { groupName, isVendorKey, type Vendor, vendorKey } from '../vendor.ts'
+import {
+  type Amounts,
+  add,
+  addTo,
+  one,
+  raiseTo,
+  readAmount,
+  readAmounts,
+  type WrittenAmounts,
+  wholes,
+} from './amounts.ts'
+import { asPod, type CountedContainer, type CountedPod } from './counted-pod.ts'
+
+/** A type as on the wire; the core group is ''. */
+export interface CountedType {
+  readonly group: string
+  readonly plural: string
+}
+
+export interface UsageContext {
+  readonly vendor: Vendor
+  /** The wall clock in milliseconds. */
+  readonly now: number
+}
+
+/** Kinds of the core group that have a plain name in quotas. */
+const plainNames = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'])
+
+export function usageOf(type: CountedType, object: ApiObject, context: UsageContext): Amounts {
+  const usage = new Map([[countName(type), one]])
+  if (type.group !== '') return usage
+  if (plainNames.has(type.plural)) return usage.set(type.plural, one)
+  const more = ofType[type.plural]?.(object, context)
+  return more === undefined ? usage : add(usage, more)
+}
+
+/** `count/pods`, `count/deployments.apps`. */
+export function countName({ group, plural }: CountedType): string {
+  return group === '' ? `count/${plural}` : `count/${plural}.${group}`
+}
+
+export function isPods({ group, plural }: CountedType): boolean {
+  return group === '' && plural === 'pods'
+}
+
+/** Events come and go by themselves; no quota counts them. */
+export function isCounted({ group, plural }: CountedType, vendor: Vendor): boolean {
+  return plural !== 'events' || (group !== '' && group !== groupName(vendor, 'events'))
+}
+
+/** Whether what an object uses depends on more than that it is there. */
+export function usageVaries({ group, plural }: CountedType): boolean {
+  return group === '' && Object.hasOwn(ofType, plural)
+}
+
+const ofType: { readonly [plural: string]: (object: ApiObject, context: UsageContext) => Amounts } = {
+  pods: podUsage,
+  services: serviceUsage,
+  persistentvolumeclaims: claimUsage,
+}
+
+function podUsage(object: ApiObject, context: UsageContext): Amounts {
+  const pod = asPod(object)
+  if (isOver(pod, context.now)) return new Map()
+  const requests = add(effective(pod, 'requests'), readAmounts(pod.spec?.overhead))
+  const limits = add(effective(pod, 'limits'), readAmounts(pod.spec?.overhead))
+  return new Map([['pods', one], ...computeUsage(requests, limits, context.vendor)])
+}
+
+/** A pod that has ended uses nothing, nor does one whose node should have ended it by now and is not heard of. */
+function isOver({ status = {}, metadata }: CountedPod & ApiObject, now: number): boolean {
+  if (status.phase === 'Succeeded' || status.phase === 'Failed') return true
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata
+  if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return false
+  return now > Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000
+}
+
+/** Containers run together, those that prepare a pod one after the other before. */
+function effective({ spec = {} }: CountedPod, list: 'requests' | 'limits'): Amounts {
+  const amounts = new Map<string, Quantity>()
+  for (const { resources } of spec.containers ?? []) addTo(amounts, readAmounts(resources?.[list]))
+  for (const { resources } of spec.initContainers ?? []) raiseTo(amounts, readAmounts(resources?.[list]))
+  return amounts
+}
+
+/** What a container says of what quotas count. */
+export function namesStated({ resources = {} }: CountedContainer, vendor: Vendor): Set<string> {
+  const usage = computeUsage(readAmounts(resources.requests), readAmounts(resources.limits), vendor)
+  return new Set(usage.map(([name]) => name))
+}
+
+const computed = ['cpu', 'memory', 'ephemeral-storage']
+
+function computeUsage(requests: Amounts, limits: Amounts, vendor: Vendor): [string, Quantity][] {
+  const usage: [string, Quantity][] = []
+  for (const [name, amount] of requests) {
+    const isPlain = computed.includes(name) || name.startsWith('hugepages-')
+    if (isPlain) usage.push([name, amount])
+    if (isPlain || isAdvertised(name, vendor)) usage.push([`requests.${name}`, amount])
+  }
+  for (const [name, amount] of limits) if (computed.includes(name)) usage.push([`limits.${name}`, amount])
+  return usage
+}
+
+/** What nodes advertise, as against what the system knows itself. */
+function isAdvertised(name: string, vendor: Vendor): boolean {
+  return name.includes('/') && !isVendorKey(vendor, name) && !name.startsWith('requests.')
+}
+
+interface CountedService {
+  readonly spec?: {
+    readonly type?: string
+    readonly ports?: readonly { readonly nodePort?: number }[]
+    readonly allocateLoadBalancerNodePorts?: boolean
+  }
+}
+
+function serviceUsage(object: ApiObject): Amounts {
+  const { spec = {} } = object as CountedService & ApiObject
+  const { ports = [], type, allocateLoadBalancerNodePorts: allocates = true } = spec
+  const balanced = type === 'LoadBalancer'
+  const taken = balanced && !allocates ? ports.filter(({ nodePort }) => nodePort) : ports
+  return new Map([
+    ['services', one],
+    ['services.nodeports', wholes(balanced || type === 'NodePort' ? taken.length : 0)],
+    ['services.loadbalancers', wholes(balanced ? 1 : 0)],
+  ])
+}
+
+interface CountedClaim {
+  readonly spec?: {
+    readonly storageClassName?: string
+    readonly resources?: { readonly requests?: WrittenAmounts }
+  }
+}
+
+function claimUsage(object: ApiObject, { vendor }: UsageContext): Amounts {
+  const { spec = {}, metadata } = object as CountedClaim & ApiObject
+  const name = metadata.annotations?.[vendorKey(vendor, 'storage-class', 'volume.beta')] ?? spec.storageClassName
+  const storage = readAmount(spec.resources?.requests, 'storage')
+  const ofClass = name ? `${name}.storageclass.${groupName(vendor, 'storage')}/` : undefined
+  const usage = new Map([['persistentvolumeclaims', one]])
+  if (ofClass !== undefined) usage.set(`${ofClass}persistentvolumeclaims`, one)
+  if (storage === undefined) return usage
+  usage.set('requests.storage', storage)
+  return ofClass === undefined ? usage : usage.set(`${ofClass}requests.storage`, storage)
+}
