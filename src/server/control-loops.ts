@@ -9,6 +9,7 @@ import { type ResourceType, type Selection, typeName } from '../client/resource-
 import { clusterRoleAggregationLoop, clusterRoles } from '../controllers/cluster-role-aggregation.ts'
 import { type Loop, type RunningLoops, startLoops } from '../controllers/loop.ts'
 import { namespaceLoop, namespaces } from '../controllers/namespace.ts'
+import { resourceQuotaLoop, resourceQuotas } from '../controllers/resource-quota.ts'
 import { serviceAccountLoop, serviceAccounts } from '../controllers/service-account.ts'
 import { claimProtectionLoop, claims, volumeProtectionLoop, volumes } from '../controllers/storage-protection.ts'
 import type { Namespace } from '../kinds/core/namespace.ts'
@@ -20,10 +21,10 @@ import { type Vendor, vendorOf } from '../model/vendor.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { ApiServer } from './api-server.ts'
 import { systemNamespace } from './bootstrap.ts'
-import type { ServerOptions } from './options.ts'
+import type { ServerOptions, UpOptions } from './options.ts'
 
-export function startControlLoops(server: ApiServer, { profile }: ServerOptions, log: Log): RunningLoops {
-  const vendor = vendorOf(profile)
+export function startControlLoops(server: ApiServer, options: ServerOptions & UpOptions, log: Log): RunningLoops {
+  const vendor = vendorOf(options.profile)
   const informerOf = informersOf(new Client(server.transport(manager), { userAgent: manager.name }), log)
   const ofNamespaces = informerOf(namespaces)
   return startLoops(
@@ -39,6 +40,13 @@ export function startControlLoops(server: ApiServer, { profile }: ServerOptions,
       clusterRoleAggregationLoop({
         client: clientOf(server, 'clusterrole-aggregation-controller'),
         informer: informerOf(clusterRoles(vendor)),
+      }),
+      resourceQuotaLoop({
+        client: clientOf(server, 'resourcequota-controller'),
+        informer: informerOf(resourceQuotas),
+        vendor,
+        clock: systemClock,
+        quietMs: options.resourceQuotaSyncPeriod,
       }),
     ],
     { log, metrics: server.workQueues },

@@ -1,6 +1,6 @@
 /** The flags of the server, and the frozen options that they become. */
 import { isIP } from 'node:net'
-import { flag, type OptionsOf, oneOf, text, UsageError } from '../base/flags.ts'
+import { flag, type OptionsOf, oneOf, readBoolean, text, UsageError } from '../base/flags.ts'
 import { type ProfileName, profileNames } from '../model/vendor.ts'
 import { logFormats } from '../telemetry/log.ts'
 import { controlNames, defaultControls, readControls } from './admission-controls.ts'
@@ -211,6 +211,26 @@ export const serverFlags = {
 }
 
 export type ServerOptions = OptionsOf<typeof serverFlags>
+
+/** What `orch up` takes besides: for its control loops, and for what it puts into a new store. */
+export const upFlags = {
+  resourceQuotaSyncPeriod: flag(
+    'resource-quota-sync-period',
+    'TIME',
+    '2m',
+    readTime,
+    'how long a ResourceQuota stays as it is before what it counts is counted anew; longer than any write takes',
+  ),
+  defaultLimitRange: flag(
+    'default-limit-range',
+    'BOOL',
+    'true',
+    readBoolean,
+    'whether containers of the namespace default ask for 100m of cpu where they say nothing: makes the LimitRange `limits` there, unless there is one',
+  ),
+}
+
+export type UpOptions = OptionsOf<typeof upFlags>
 
 function readPort(value: string): number {
   const port = Number(value)

@@ -8,8 +8,9 @@ import { StoreError } from '../store/store.ts'
 import { errorFields, type Log, openLog } from '../telemetry/log.ts'
 import { startApiServer } from './api-server.ts'
 import { startControlLoops } from './control-loops.ts'
+import { createDefaultLimits } from './default-limits.ts'
 import { greeting } from './greeting.ts'
-import { type ServerOptions, serverFlags } from './options.ts'
+import { type ServerOptions, serverFlags, type UpOptions, upFlags } from './options.ts'
 
 const usage = `orch ${version}: a cluster-orchestration API server
 
@@ -21,6 +22,9 @@ Usage:
 
 Flags of up and apiserver:
 ${helpText(serverFlags)}
+
+Flags of up alone:
+${helpText(upFlags)}
 `
 
 async function main(args: readonly string[]): Promise<void> {
@@ -36,15 +40,17 @@ async function main(args: readonly string[]): Promise<void> {
   }
   if (command !== 'up' && command !== 'apiserver')
     throw new UsageError(`unknown command ${JSON.stringify(command)}: use up, apiserver, version or help`)
-  await run(command, parseFlags(serverFlags, rest))
+  const up = command === 'up' ? parseFlags({ ...serverFlags, ...upFlags }, rest) : undefined
+  await run(up ?? parseFlags(serverFlags, rest), up)
 }
 
-async function run(command: 'up' | 'apiserver', options: ServerOptions): Promise<void> {
+/** `up` is set where the control loops are to run as well. */
+async function run(options: ServerOptions, up: (ServerOptions & UpOptions) | undefined): Promise<void> {
   const log = openLog({ level: options.verbosity, format: options.loggingFormat })
   process.on('unhandledRejection', (error) =>
     log.error('a promise was rejected and nobody waited for it', errorFields(error)),
   )
-  const starting = start(command, options, log)
+  const starting = start(options, up, log)
   stopOnSignal(async () => {
     log.info('stopping')
     // A start that does not get anywhere, as its store does not answer, holds nothing that would have to be stopped.
@@ -55,11 +61,12 @@ async function run(command: 'up' | 'apiserver', options: ServerOptions): Promise
 }
 
 /** Gives what stops it all again. */
-async function start(command: 'up' | 'apiserver', options: ServerOptions, log: Log): Promise<() => Promise<void>> {
+async function start(options: ServerOptions, up: (ServerOptions & UpOptions) | undefined, log: Log) {
   const server = await startApiServer(options, { log })
-  if (command === 'up') process.stdout.write(greeting(server.url, options))
+  if (up?.defaultLimitRange) await createDefaultLimits(server)
+  if (up !== undefined) process.stdout.write(greeting(server.url, options))
   else log.info('serving', { url: server.url, profile: options.profile })
-  const loops = command === 'up' ? startControlLoops(server, options, log) : undefined
+  const loops = up === undefined ? undefined : startControlLoops(server, up, log)
   const stop = async () => {
     await loops?.stop()
     await server.stop()

@@ -22,6 +22,7 @@ import { denyServiceExternalIps } from './deny-service-external-ips.ts'
 import { configuredEventRateLimit, eventRateLimit } from './event-rate-limit.ts'
 import { extendedResourceToleration } from './extended-resource-toleration.ts'
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
+import { limitRanger } from './limit-ranger.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { nodeRestriction } from './node-restriction.ts'
 import { type OwnerType, ownerReferencesPermissionEnforcement } from './owner-references-permission-enforcement.ts'
@@ -71,6 +72,7 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'NamespaceLifecycle', byDefault: true, make: namespaceLifecycle },
   { name: 'SecurityContextDeny', byDefault: false, make: securityContextDeny },
   { name: 'LimitPodHardAntiAffinityTopology', byDefault: false, make: limitPodHardAntiAffinityTopology },
+  { name: 'LimitRanger', byDefault: true, make: limitRanger },
   { name: 'ServiceAccount', byDefault: true, make: serviceAccount },
   { name: 'NodeRestriction', byDefault: false, make: nodeRestriction },
   { name: 'TaintNodesByCondition', byDefault: true, make: taintNodesByCondition },

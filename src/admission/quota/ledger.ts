@@ -36,18 +36,18 @@ export class Ledger {
 
   /** Charges a quota if that fits; else says why not. */
   async charge(quota: ObjectName, amounts: Amounts): Promise<string | undefined> {
-    return await this.#enter(quota, amounts, true)
+    return await this.#enter(quota, { change: amounts, refusable: true })
   }
 
   /** Changes what is in use, whether that fits or not. */
   async adjust(quota: ObjectName, change: Amounts): Promise<void> {
-    await this.#enter(quota, change, false)
+    await this.#enter(quota, { change, refusable: false })
   }
 
-  #enter(quota: ObjectName, change: Amounts, refusable: boolean): Promise<string | undefined> {
+  #enter(quota: ObjectName, wanted: Pick<Entry, 'change' | 'refusable'>): Promise<string | undefined> {
     const key = `${quota.namespace}/${quota.name}`
     return new Promise((resolve, reject) => {
-      const entry: Entry = { change, refusable, refused: undefined, resolve, reject }
+      const entry: Entry = { ...wanted, refused: undefined, resolve, reject }
       const line = this.#waiting.get(key)
       if (line !== undefined) line.push(entry)
       else void this.#work(key, quota, [entry])

@@ -61,6 +61,23 @@ export function usageVaries({ group, plural }: CountedType): boolean {
   return group === '' && Object.hasOwn(ofType, plural)
 }
 
+/** Objects of which type a quota counts under a name: those of pods where nothing else claims it. */
+export function typeCounted(name: string, vendor: Vendor): CountedType {
+  if (name.startsWith('count/')) return typeNamed(name.slice('count/'.length))
+  if (plainNames.has(name)) return { group: '', plural: name }
+  if (name === 'services' || name.startsWith('services.')) return { group: '', plural: 'services' }
+  const ofClaims = name === 'persistentvolumeclaims' || name === 'requests.storage'
+  if (ofClaims || name.includes(`.storageclass.${groupName(vendor, 'storage')}/`))
+    return { group: '', plural: 'persistentvolumeclaims' }
+  return { group: '', plural: 'pods' }
+}
+
+/** `deployments.apps` */
+function typeNamed(text: string): CountedType {
+  const dot = text.indexOf('.')
+  return dot < 0 ? { group: '', plural: text } : { group: text.slice(dot + 1), plural: text.slice(0, dot) }
+}
+
 const ofType: { readonly [plural: string]: (object: ApiObject, context: UsageContext) => Amounts } = {
   pods: podUsage,
   services: serviceUsage,

@@ -1,0 +1,169 @@
+/**
+ * LimitRanger: containers that do not say what they need get what the LimitRanges of their namespace say, and what
+ * containers, pods and claims ask for stays within the bounds of all of them. A pod cannot change what it asks for, so
+ * only new ones are looked at; a claim can.
+ */
+import { atOnce, Pace } from '../../base/pace.ts'
+import type { LimitRange } from '../../kinds/core/limit-range.ts'
+import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts'
+import type { Pod } from '../../kinds/core/pod.ts'
+import type { Container } from '../../kinds/core/types/container.ts'
+import type { ResourceList } from '../../kinds/core/types/resource-list.ts'
+import type { Found, Lookup } from '../../model/lookup.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { type Bounds, breaksOf, claimBreaksOf } from '../limits/constraints.ts'
+import { askedByPod } from '../limits/pod-resources.ts'
+import { refusal } from '../refusal.ts'
+
+const limitRanges = { group: 'core', plural: 'limitranges' }
+
+export function limitRanger({ lookup, vendor }: { readonly lookup: Lookup; readonly vendor: Vendor }): Control {
+  const note = vendorKey(vendor, 'limit-ranger')
+  return {
+    name: 'LimitRanger',
+    handles: {
+      operations: ['CREATE', 'UPDATE'],
+      types: [
+        { group: 'core', plural: 'pods' },
+        { group: 'core', plural: 'persistentvolumeclaims' },
+      ],
+      subresources: [''],
+    },
+    mutate: (request) => {
+      if (!isPod(request) || request.operation === 'UPDATE') return undefined
+      const bounds = rangesOf(lookup, request).flatMap(boundsOf)
+      return fillPod(
+        request.object!,
+        bounds.filter(({ type }) => type === 'Container'),
+        note,
+      )
+    },
+    validate: (request) => {
+      const { object, operation } = request
+      const going = operation === 'UPDATE' && object!.metadata.deletionTimestamp !== undefined
+      if (going || (isPod(request) && operation === 'UPDATE')) return undefined
+      const ranges = rangesOf(lookup, request)
+      if (ranges.length === 0) return undefined
+      const work = judge(request, ranges)
+      return isLarge(request) ? new Pace().run(work) : atOnce(work)
+    },
+  }
+}
+
+/** One with more containers than anybody needs is judged with rests in between. */
+function isLarge({ object }: AdmissionRequest): boolean {
+  const { containers = [], initContainers = [] } = (object as Pod & ApiObject).spec ?? {}
+  return containers.length + initContainers.length > 100
+}
+
+/** How many LimitRanges a write rests on; the others of a namespace with that many may change unnoticed. */
+const mostRestedOn = 20
+
+function rangesOf(lookup: Lookup, { namespace, restOn }: AdmissionRequest): Found[] {
+  const ranges = lookup.list(limitRanges, { namespace })
+  if (restOn !== undefined) for (const range of ranges.slice(0, mostRestedOn)) restOn(range)
+  return ranges
+}
+
+function isPod({ type }: AdmissionRequest): boolean {
+  return type.plural === 'pods'
+}
+
+function boundsOf({ object }: Found): readonly Bounds[] {
+  return (object as LimitRange & ApiObject).spec?.limits ?? []
+}
+
+/** The pod with what its containers do not say, and a note of what that is; undefined where they say everything. */
+function fillPod(object: ApiObject, bounds: readonly Bounds[], note: string): ApiObject | undefined {
+  if (bounds.length === 0) return undefined
+  const { spec = {}, metadata } = object as Pod & ApiObject
+  const defaults = defaultsOf(bounds)
+  const notes: string[] = []
+  const containers = spec.containers?.map((one) => fill(one, defaults, { who: 'container', notes }))
+  const initContainers = spec.initContainers?.map((one) => fill(one, defaults, { who: 'init container', notes }))
+  if (notes.length === 0) return undefined
+  const annotations = { ...metadata.annotations, [note]: `LimitRanger plugin set: ${notes.join('; ')}` }
+  return {
+    ...object,
+    metadata: { ...metadata, annotations },
+    spec: { ...spec, ...(containers && { containers }), ...(initContainers && { initContainers }) },
+  } as ApiObject
+}
+
+interface Defaults {
+  readonly requests: ResourceList
+  readonly limits: ResourceList
+}
+
+/** Of several ranges the first that says something counts. */
+function defaultsOf(bounds: readonly Bounds[]): Defaults {
+  let defaults: Defaults = { requests: {}, limits: {} }
+  for (const { defaultRequest, default: limits } of bounds)
+    defaults = {
+      requests: { ...defaultRequest, ...defaults.requests },
+      limits: { ...limits, ...defaults.limits },
+    }
+  return defaults
+}
+
+function fill(
+  container: Container,
+  { requests, limits }: Defaults,
+  { who, notes }: { who: string; notes: string[] },
+): Container {
+  const { resources = {}, name } = container
+  const [missing, unlimited] = [without(requests, resources.requests), without(limits, resources.limits)]
+  if (missing.length === 0 && unlimited.length === 0) return container
+  const told = (names: readonly string[], what: string) => `${names.toSorted().join(', ')} ${what} for ${who} ${name}`
+  if (missing.length > 0) notes.push(told(missing, 'request'))
+  if (unlimited.length > 0) notes.push(told(unlimited, 'limit'))
+  return {
+    ...container,
+    resources: {
+      ...resources,
+      ...(missing.length > 0 && { requests: { ...requests, ...resources.requests } }),
+      ...(unlimited.length > 0 && { limits: { ...limits, ...resources.limits } }),
+    },
+  }
+}
+
+function without(defaults: ResourceList, given: ResourceList = {}): string[] {
+  return Object.keys(defaults).filter((name) => !Object.hasOwn(given, name))
+}
+
+/** How many breaches a refusal tells of. */
+const mostTold = 20
+
+/** Throws for the first range that is broken, with all that is wrong by it. */
+function* judge(request: AdmissionRequest, ranges: readonly Found[]): Generator<void, void> {
+  for (const range of ranges) {
+    const breaches = new Set<string>()
+    for (const bounds of boundsOf(range))
+      for (const found of isPod(request) ? podBreaches(request, bounds) : [claimBreaches(request, bounds)]) {
+        for (const breach of found) if (breaches.size < mostTold) breaches.add(breach)
+        yield
+      }
+    if (breaches.size > 0) throw refusal(request, `${told([...breaches])} (LimitRange ${range.object.metadata.name})`)
+  }
+}
+
+function told(breaches: readonly string[]): string {
+  return breaches.length === 1 ? breaches[0]! : `[${breaches.join(', ')}]`
+}
+
+/** What breaks the bounds, one thing that has bounds after the other. */
+function* podBreaches({ object }: AdmissionRequest, bounds: Bounds): Generator<string[]> {
+  const { spec = {} } = object as Pod & ApiObject
+  if (bounds.type === 'Pod') yield breaksOf(bounds, askedByPod(spec))
+  if (bounds.type !== 'Container') return
+  for (const list of [spec.containers, spec.initContainers])
+    for (const { resources: { requests = {}, limits = {} } = {} } of list ?? [])
+      yield breaksOf(bounds, { requests, limits })
+}
+
+function claimBreaches({ object }: AdmissionRequest, bounds: Bounds): string[] {
+  if (bounds.type !== 'PersistentVolumeClaim') return []
+  return claimBreaksOf(bounds, (object as PersistentVolumeClaim & ApiObject).spec?.resources?.requests ?? {})
+}

@@ -1,0 +1,101 @@
+/** The loop of quotas: what is wanted is enforced, what is there is counted, and what is wrong is counted anew. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startUp } from '../tools/server.ts'
+
+const client = (await startUp({ after }, ['--resource-quota-sync-period=1s'])).client()
+const base = '/api/v1/namespaces/counted'
+assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: 'counted' } })).status, 201)
+await untilSame(async () => (await client.get(`${base}/serviceaccounts/default`)).status, 200)
+
+const patch = (path: string, body: object) =>
+  client.send(path, { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' }, body })
+const quota = async (name: string) => (await client.get(`${base}/resourcequotas/${name}`)).body
+
+async function untilSame(read: () => Promise<unknown>, expected: unknown): Promise<void> {
+  let last: unknown
+  for (let attempt = 0; attempt < 200; attempt++) {
+    last = await read()
+    if (JSON.stringify(last) === JSON.stringify(expected)) return
+    await pause(50)
+  }
+  assert.deepEqual(last, expected)
+}
+
+async function make(path: string, body: object): Promise<void> {
+  const { status, text } = await client.post(path, body)
+  assert.equal(status, 201, text)
+}
+
+const pod = (name: string, spec: object = {}) => ({
+  metadata: { name },
+  spec: { containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '250m' } } }], ...spec },
+})
+
+test('what is there when a quota comes is counted', async () => {
+  for (const name of ['a', 'b', 'ended']) await make(`${base}/pods`, pod(name))
+  await make(`${base}/pods`, pod('brief', { activeDeadlineSeconds: 60 }))
+  await patch(`${base}/pods/ended/status`, { status: { phase: 'Failed' } })
+  await make(`${base}/services`, { metadata: { name: 's' }, spec: { type: 'NodePort', ports: [{ port: 1 }] } })
+  const claim = {
+    accessModes: ['ReadWriteOnce'],
+    storageClassName: 'gold',
+    resources: { requests: { storage: '2Gi' } },
+  }
+  await make(`${base}/persistentvolumeclaims`, { metadata: { name: 'c' }, spec: claim })
+  for (const name of ['m', 'n']) await make(`${base}/secrets`, { metadata: { name } })
+  const lease = '/apis/coordination.orch.io/v1/namespaces/counted/leases'
+  await make(lease, { metadata: { name: 'l' } })
+  const used = {
+    'count/leases.coordination.orch.io': '1',
+    'count/nothing.example.com': '0',
+    'count/pods': '4',
+    'count/secrets': '2',
+    'gold.storageclass.storage.orch.io/persistentvolumeclaims': '1',
+    'limits.cpu': '0',
+    pods: '3',
+    'requests.cpu': '750m',
+    'requests.storage': '2Gi',
+    'services.nodeports': '1',
+  }
+  const hard = Object.fromEntries(Object.keys(used).map((name) => [name, '100']))
+  await make(`${base}/resourcequotas`, { metadata: { name: 'all' }, spec: { hard } })
+  await untilSame(async () => (await quota('all')).status, { hard, used })
+  const scoped = { hard: { pods: '9', 'count/secrets': '9' }, scopes: ['Terminating'] }
+  await make(`${base}/resourcequotas`, { metadata: { name: 'scoped' }, spec: scoped })
+  await untilSame(async () => (await quota('scoped')).status?.used, { 'count/secrets': '0', pods: '1' })
+})
+
+test('what is wanted is enforced when it changes, and what was counted stays', async () => {
+  await make(`${base}/resourcequotas`, { metadata: { name: 'changing' }, spec: { hard: { secrets: '10' } } })
+  await untilSame(async () => (await quota('changing')).status, { hard: { secrets: '10' }, used: { secrets: '2' } })
+  await patch(`${base}/resourcequotas/changing`, { spec: { hard: { secrets: '5', services: '7' } } })
+  await untilSame(async () => (await quota('changing')).status, {
+    hard: { secrets: '5', services: '7' },
+    used: { secrets: '2', services: '1' },
+  })
+  await patch(`${base}/resourcequotas/changing`, { spec: { hard: { secrets: null } } })
+  await untilSame(async () => (await quota('changing')).status, { hard: { services: '7' }, used: { services: '1' } })
+})
+
+test('what is wrong is found, too much as well as too little', async () => {
+  await make(`${base}/resourcequotas`, { metadata: { name: 'wrong' }, spec: { hard: { secrets: '50' } } })
+  for (const secrets of ['49', '0']) {
+    await untilSame(async () => (await quota('wrong')).status?.used, { secrets: '2' })
+    const answer = await patch(`${base}/resourcequotas/wrong/status`, { status: { used: { secrets } } })
+    assert.deepEqual([answer.status, answer.body.status.used], [200, { secrets }])
+  }
+  await untilSame(async () => (await quota('wrong')).status.used, { secrets: '2' })
+})
+
+test('containers in default ask for a tenth of a processor, unless that is left out', async (t) => {
+  await untilSame(async () => (await client.get('/api/v1/namespaces/default/serviceaccounts/default')).status, 200)
+  const limits = (await client.get('/api/v1/namespaces/default/limitranges/limits')).body.spec.limits
+  assert.deepEqual(limits, [{ type: 'Container', defaultRequest: { cpu: '100m' } }])
+  const plain = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  const { body } = await client.post('/api/v1/namespaces/default/pods', plain)
+  assert.deepEqual(body.spec.containers[0].resources, { requests: { cpu: '100m' } })
+  const without = (await startUp(t, ['--default-limit-range=false'])).client()
+  assert.equal((await without.get('/api/v1/namespaces/default/limitranges')).body.items.length, 0)
+})
