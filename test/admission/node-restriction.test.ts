@@ -102,7 +102,7 @@ describe('the agent of a node', async () => {
     assert.equal(refused.status, 403)
     assert.match(
       refused.body.message,
-      /set the following labels: aa\.orch\.io\/b, mynode\.orch\.io\/x, zz\.orch\.io\/a$/,
+      /set the following labels: aa\.orch\.io\/b, mynode\.orch\.io\/x, zz\.orch\.io\/a /,
     )
     assert.equal((await create('', {})).status, 403)
   })
