@@ -22,7 +22,6 @@ export const serviceAccounts: ResourceType<ServiceAccount> = {
 export interface ServiceAccountLoopParts {
   readonly client: Client
   readonly namespaces: Informer<Namespace>
-  /** Those called `default`. */
   readonly accounts: Informer<ServiceAccount>
 }
 
@@ -31,7 +30,10 @@ export function serviceAccountLoop(parts: ServiceAccountLoopParts): Loop {
     name: 'serviceaccount',
     sources: [
       follow(parts.namespaces),
-      follow(parts.accounts, ({ previous, object }) => [(object ?? previous)?.metadata.namespace ?? '']),
+      follow(parts.accounts, ({ previous, object }) => {
+        const { name, namespace = '' } = (object ?? previous)!.metadata
+        return name === defaultAccount ? [namespace] : []
+      }),
     ],
     reconcile: (namespace, signal) => reconcile(parts, namespace, signal),
   }

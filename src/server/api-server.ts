@@ -5,6 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { bootstrapTokens } from '../authn/bootstrap-tokens.ts'
+import type { LegacyToken } from '../authn/service-account/claims.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
 import type { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
@@ -50,6 +51,10 @@ export interface ApiServer {
   readonly watches: number
   /** A way in for clients in this process, as this user. `stop` ends what is under way. */
   transport(user: User): ClientTransport
+  /** By what clients verify this server, as it is now: certificates in PEM form. */
+  readonly authority: string
+  /** Makes a token of a service account that is kept in a secret. */
+  issueLegacyToken(token: LegacyToken): Promise<string>
   /** Where control loops beside the server count what their queues do, for its `/metrics`. */
   readonly workQueues: WorkQueueMetrics
   /**
@@ -89,13 +94,17 @@ interface Surroundings {
 async function join(options: ServerOptions, around: Surroundings): Promise<Omit<ApiServer, 'stop'>> {
   const inner = await openInner(options, around)
   const { url, inProcess } = await openOuter(options, inner, around)
-  const { caches, failed, metrics } = inner
+  const { caches, failed, metrics, certificates, accountTokens } = inner
   return {
     url: url.origin,
     get watches() {
       return caches.watchers
     },
     transport: (user) => inProcess.transport(user),
+    get authority() {
+      return certificates.authority
+    },
+    issueLegacyToken: (token) => accountTokens.policy.issuer.issueLegacy(token),
     workQueues: metrics.workQueues,
     failed,
   }

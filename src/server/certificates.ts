@@ -20,6 +20,8 @@ import { ownAddress } from './service-pools.ts'
 
 export interface Certificates {
   readonly tls: SecureContextOptions
+  /** By what clients verify the server, as it is now: certificates in PEM form. */
+  readonly authority: string
   /** Writes the administrator's client config for a server at this address. */
   writeAdminConfig(server: string): Promise<void>
   /** Renews what is self-made before it expires, and follows files; `onRenewed` takes what is new into use. */
@@ -48,11 +50,14 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
     const { certificate: cert, key } = given.pair ?? inUse.serving
     return { cert, key, ca: authorities.pem }
   }
-  const writeAdmin = (server: string) =>
-    writeConfig(options.adminKubeconfig, server, given.pair?.certificate ?? authority.certificate, inUse.admin)
+  const trusted = () => given.pair?.certificate ?? authority.certificate
+  const writeAdmin = (server: string) => writeConfig(options.adminKubeconfig, server, trusted(), inUse.admin)
   return {
     get tls() {
       return context()
+    },
+    get authority() {
+      return trusted()
     },
     writeAdminConfig: writeAdmin,
     keepFresh: (server, { onRenewed, onError, signal }) => {

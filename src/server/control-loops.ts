@@ -11,11 +11,10 @@ import { type Loop, type RunningLoops, startLoops } from '../controllers/loop.ts
 import { namespaceLoop, namespaces } from '../controllers/namespace.ts'
 import { resourceQuotaLoop, resourceQuotas } from '../controllers/resource-quota.ts'
 import { serviceAccountLoop, serviceAccounts } from '../controllers/service-account.ts'
+import { secrets, tokenSecretLoop, tokenSecretType } from '../controllers/service-account-secret.ts'
 import { claimProtectionLoop, claims, volumeProtectionLoop, volumes } from '../controllers/storage-protection.ts'
-import type { Namespace } from '../kinds/core/namespace.ts'
 import type { ApiObject } from '../model/object.ts'
 import { claimProtection, volumeProtection } from '../model/protection.ts'
-import { defaultAccount } from '../model/service-account.ts'
 import { serviceAccountGroups, serviceAccountName, type User } from '../model/user.ts'
 import { type Vendor, vendorOf } from '../model/vendor.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
@@ -25,8 +24,9 @@ import type { ServerOptions, UpOptions } from './options.ts'
 
 export function startControlLoops(server: ApiServer, options: ServerOptions & UpOptions, log: Log): RunningLoops {
   const vendor = vendorOf(options.profile)
-  const informerOf = informersOf(new Client(server.transport(manager), { userAgent: manager.name }), log)
-  const ofNamespaces = informerOf(namespaces)
+  const ofManager = new Client(server.transport(manager), { userAgent: manager.name })
+  const informerOf = informersOf(ofManager, log)
+  const [ofNamespaces, ofAccounts] = [informerOf(namespaces), informerOf(serviceAccounts)]
   return startLoops(
     [
       namespaceLoop({
@@ -35,7 +35,19 @@ export function startControlLoops(server: ApiServer, options: ServerOptions & Up
         finalizer: vendor.namespaceFinalizer,
         clock: systemClock,
       }),
-      accountLoop(clientOf(server, 'service-account-controller'), ofNamespaces, informerOf),
+      serviceAccountLoop({
+        client: clientOf(server, 'service-account-controller'),
+        namespaces: ofNamespaces,
+        accounts: ofAccounts,
+      }),
+      tokenSecretLoop({
+        client: ofManager,
+        vendor,
+        secrets: informerOf(secrets, { fieldSelector: `type=${tokenSecretType(vendor)}` }),
+        accounts: ofAccounts,
+        authority: () => server.authority,
+        issue: (token) => server.issueLegacyToken(token),
+      }),
       ...protectionLoops(server, vendor, informerOf),
       clusterRoleAggregationLoop({
         client: clientOf(server, 'clusterrole-aggregation-controller'),
@@ -53,7 +65,7 @@ export function startControlLoops(server: ApiServer, options: ServerOptions & Up
   )
 }
 
-/** Who follows what happens for all loops: it may see everything, and change next to nothing. */
+/** Who follows what happens for all loops: it may see everything, and change little: accounts and their secrets. */
 const manager: User = { name: 'system:kube-controller-manager', uid: '', groups: [], extra: new Map() }
 
 type InformerOf = <T extends ApiObject>(type: ResourceType<T>, selection?: Selection) => Informer<T>
@@ -65,11 +77,6 @@ function informersOf(client: Client, log: Log): InformerOf {
       onError: (error) =>
         log.error('an informer lost its watch; it is resumed', { type: typeName(type), ...errorFields(error) }),
     })
-}
-
-function accountLoop(client: Client, ofNamespaces: Informer<Namespace>, informerOf: InformerOf): Loop {
-  const accounts = informerOf(serviceAccounts, { fieldSelector: `metadata.name=${defaultAccount}` })
-  return serviceAccountLoop({ client, namespaces: ofNamespaces, accounts })
 }
 
 function protectionLoops(server: ApiServer, vendor: Vendor, informerOf: InformerOf): Loop[] {

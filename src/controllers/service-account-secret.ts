@@ -1,0 +1,129 @@
+/**
+ * Fills the Secrets in which tokens of service accounts are kept: whoever makes a Secret of that type, with the name of
+ * an account as its annotation, finds the token, the CA and the namespace in it. A Secret whose account is gone, or is
+ * another one of that name, is deleted. Nobody gets such a Secret without asking for it.
+ */
+import { changeObject } from '../client/change-object.ts'
+import type { Client } from '../client/client.ts'
+import type { Informer } from '../client/informer.ts'
+import { nameOfKey, objectKey, type ResourceType } from '../client/resource-type.ts'
+import { isConflict } from '../client/status-error.ts'
+import type { Secret } from '../kinds/core/secret.ts'
+import type { ServiceAccount } from '../kinds/core/service-account.ts'
+import type { ApiObject } from '../model/object.ts'
+import { type Vendor, vendorKey } from '../model/vendor.ts'
+import { follow, type Loop } from './loop.ts'
+import { serviceAccounts } from './service-account.ts'
+import { unlessGone } from './unless-gone.ts'
+import type { StepOutcome } from './work-queue.ts'
+
+export const secrets: ResourceType<Secret> = { group: '', version: 'v1', plural: 'secrets', namespaced: true }
+
+/** The type of such Secrets. */
+export function tokenSecretType(vendor: Vendor): string {
+  return vendorKey(vendor, 'service-account-token')
+}
+
+export interface TokenSecretParts {
+  readonly client: Client
+  readonly vendor: Vendor
+  /** Those of the type. */
+  readonly secrets: Informer<Secret>
+  readonly accounts: Informer<ServiceAccount>
+  /** By what clients verify the server: certificates in PEM form. */
+  readonly authority: () => string
+  readonly issue: (token: { namespace: string; name: string; uid: string; secret: string }) => Promise<string>
+}
+
+export function tokenSecretLoop(parts: TokenSecretParts): Loop {
+  return {
+    name: 'serviceaccount-token',
+    sources: [
+      follow(parts.secrets),
+      follow(parts.accounts, ({ previous, object }) => secretsOf(parts, (object ?? previous)!)),
+    ],
+    reconcile: (key, signal) => reconcile(parts, key, signal),
+  }
+}
+
+/** The keys of the Secrets that name an account. */
+function* secretsOf(parts: TokenSecretParts, { metadata }: ServiceAccount): Generator<string> {
+  for (const secret of parts.secrets.objects()) {
+    const isOf = secret.metadata.namespace === metadata.namespace && accountOf(parts, secret) === metadata.name
+    if (isOf) yield objectKey(secret)
+  }
+}
+
+function accountOf({ vendor }: TokenSecretParts, { metadata }: ApiObject): string {
+  return metadata.annotations?.[vendorKey(vendor, 'service-account.name')] ?? ''
+}
+
+async function reconcile(parts: TokenSecretParts, key: string, signal: AbortSignal): Promise<StepOutcome> {
+  const secret = parts.secrets.get(nameOfKey(key))
+  if (secret === undefined || secret.metadata.deletionTimestamp !== undefined) return 'done'
+  const account = await ownAccount(parts, secret, signal)
+  if (account === undefined) await remove(parts, secret, signal)
+  else if (!isFilled(parts, secret, account)) await fill(parts, secret, { account, signal })
+  return 'done'
+}
+
+/** The account that a Secret is of, if it is there; asked for where this copy does not hold it. */
+async function ownAccount(
+  parts: TokenSecretParts,
+  secret: Secret,
+  signal: AbortSignal,
+): Promise<ServiceAccount | undefined> {
+  const name = { namespace: secret.metadata.namespace ?? '', name: accountOf(parts, secret) }
+  const known = parts.accounts.get(name)
+  if (known !== undefined && isOf(parts, secret, known)) return known
+  const recent = await unlessGone(parts.client.get(serviceAccounts, name, { signal }))
+  return recent !== undefined && isOf(parts, secret, recent) ? recent : undefined
+}
+
+/** A Secret without a uid is of whoever has the name. */
+function isOf({ vendor }: TokenSecretParts, { metadata }: Secret, account: ServiceAccount): boolean {
+  const uid = metadata.annotations?.[vendorKey(vendor, 'service-account.uid')] ?? ''
+  return uid === '' || uid === account.metadata.uid
+}
+
+/** Only as it was seen: one that was changed meanwhile comes again. */
+async function remove({ client }: TokenSecretParts, { metadata }: Secret, signal: AbortSignal): Promise<void> {
+  const { uid = '', resourceVersion = '', namespace = '', name = '' } = metadata
+  const deletion = client.delete(secrets, { namespace, name }, { preconditions: { uid, resourceVersion }, signal })
+  await unlessGone(deletion).catch((error: unknown) => {
+    if (!isConflict(error)) throw error
+  })
+}
+
+function isFilled(parts: TokenSecretParts, { data = {}, metadata }: Secret, account: ServiceAccount): boolean {
+  const uid = metadata.annotations?.[vendorKey(parts.vendor, 'service-account.uid')]
+  const others = fixedData(parts, metadata.namespace ?? '')
+  const isComplete = Object.entries(others).every(([key, value]) => data[key] === value)
+  return Boolean(data.token) && isComplete && uid === account.metadata.uid
+}
+
+function fixedData({ authority }: TokenSecretParts, namespace: string): { [key: string]: string } {
+  return { 'ca.crt': base64(authority()), namespace: base64(namespace) }
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}
+
+/** A token that is there stays: somebody may use it. */
+async function fill(
+  parts: TokenSecretParts,
+  { metadata }: Secret,
+  { account, signal }: { account: ServiceAccount; signal: AbortSignal },
+): Promise<void> {
+  const { namespace = '', name: secret = '', uid: secretUid } = metadata
+  const { name = '', uid = '' } = account.metadata
+  const token = await parts.issue({ namespace, name, uid, secret })
+  const change = (now: Secret): Secret | undefined => {
+    if (now.metadata.uid !== secretUid || isFilled(parts, now, account)) return undefined
+    const annotations = { ...now.metadata.annotations, [vendorKey(parts.vendor, 'service-account.uid')]: uid }
+    const data = { ...now.data, ...fixedData(parts, namespace), token: now.data?.token || base64(token) }
+    return { ...now, metadata: { ...now.metadata, annotations }, data }
+  }
+  await unlessGone(changeObject(parts.client, secrets, { name: { namespace, name: secret }, change, signal }))
+}
