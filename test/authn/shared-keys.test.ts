@@ -1,0 +1,117 @@
+/**
+ * Servers on one etcd are one cluster without being handed files: they have one CA and one key of service account
+ * tokens, which whoever comes first makes. What is revoked at one is soon revoked at all.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { type Cluster, startEtcd } from '../tools/etcd.ts'
+import { HttpClient } from '../tools/http-client.ts'
+import { pairOf } from '../tools/identities.ts'
+import { type ServerHandle, startServer, startUp } from '../tools/server.ts'
+
+const ending: (() => Promise<void>)[] = []
+const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
+const accounts = '/api/v1/namespaces/default/serviceaccounts'
+
+let cluster: Cluster
+let servers: readonly [ServerHandle, ServerHandle, ServerHandle]
+
+before(async () => {
+  cluster = await startEtcd()
+  owner.after(() => cluster.stop())
+  const start = () => startUp(owner, [`--etcd-servers=${cluster.endpoints}`])
+  // At once: each would make keys of its own.
+  servers = await Promise.all([start(), start(), start()])
+})
+
+after(async () => {
+  for (const end of ending) await end()
+})
+
+const caOf = (server: ServerHandle) => readFileSync(join(server.directory, 'data/pki/ca.crt'), 'utf8')
+
+async function makeToken(server: ServerHandle, name: string): Promise<string> {
+  const made = await server.client().post(accounts, { metadata: { name } })
+  assert.equal(made.status, 201, made.text)
+  const { status, body, text } = await server.client().post(`${accounts}/${name}/token`, {})
+  assert.equal(status, 201, text)
+  return body.status.token
+}
+
+describe('three servers on one etcd', { timeout: 120_000 }, () => {
+  it('have one CA: the administrator of each is known to all, and knows them', async () => {
+    assert.equal(new Set(servers.map(caOf)).size, 1)
+    for (const [i, one] of servers.entries()) {
+      const other = servers[(i + 1) % servers.length]!
+      const { certificate: cert, key } = pairOf(one, 'admin')
+      const client = new HttpClient({ port: other.port, token: '', ca: caOf(one), cert, key })
+      assert.equal((await client.get('/api/v1/secrets')).status, 200)
+      client.close()
+    }
+  })
+
+  it('take one another for the issuer of a token, from the moment that its account is there', async () => {
+    for (const [i, one] of servers.entries()) {
+      const token = await makeToken(one, `at-${i}`)
+      for (const other of servers) assert.equal((await other.client(token).get('/api')).status, 200)
+    }
+    const [keys, ...others] = await Promise.all(servers.map((server) => server.client().get('/openid/v1/jwks')))
+    for (const other of others) assert.deepEqual(other.body, keys!.body)
+  })
+
+  it('revoke within a second what another has revoked, on a connection that goes on', async () => {
+    const [one, two] = servers
+    const token = await makeToken(one, 'revoked')
+    const used = two.client(token)
+    assert.equal((await used.get('/api')).status, 200)
+    await one.client().delete(`${accounts}/revoked`)
+    const began = performance.now()
+    let last = began
+    for (let status = 200; status === 200 && performance.now() - began < 5_000; ) {
+      last = performance.now()
+      status = (await used.get('/api')).status
+    }
+    assert.equal((await used.get('/api')).status, 401)
+    // When the last request was sent that was let in.
+    assert.ok(last - began < 1_000, `${last - began} ms`)
+    await one.client().post(accounts, { metadata: { name: 'revoked' } })
+    assert.equal((await used.get('/api')).status, 401)
+  })
+
+  it('keep the keys where no request reaches', async () => {
+    const admin = servers[0].client()
+    for (const path of ['/meta/authority', '/meta', '/api/v1/meta', '/apis/meta/authority'])
+      assert.equal((await admin.get(path)).status, 404, path)
+    for (const plural of ['secrets', 'configmaps'])
+      assert.ok(
+        !(await admin.get(`/api/v1/${plural}`)).text.includes(
+          Buffer.from('-----BEGIN PRIVATE').toString('base64').slice(0, 20),
+        ),
+      )
+    for (const server of servers) assert.doesNotMatch(server.output(), /PRIVATE KEY|eyJ/)
+  })
+
+  it('give a server that had a CA of its own theirs', async () => {
+    const late = await startServer(owner)
+    const before = caOf(late)
+    await late.stop()
+    await late.restart([`--etcd-servers=${cluster.endpoints}`])
+    assert.notEqual(caOf(late), before)
+    assert.equal(caOf(late), caOf(servers[0]))
+    const token = await makeToken(servers[1], 'late')
+    assert.equal((await late.client(token).get('/api')).status, 200)
+  })
+
+  it('are the same after a restart', async () => {
+    const [one, two] = servers
+    const token = await makeToken(one, 'restarted')
+    const before = caOf(one)
+    await one.stop()
+    await one.restart()
+    assert.equal(caOf(one), before)
+    assert.equal((await one.client(token).get('/api')).status, 200)
+    assert.equal((await two.client(token).get('/api')).status, 200)
+  })
+})
