@@ -6,10 +6,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import { HttpClient } from '../tools/http-client.ts'
 import { pairOf } from '../tools/identities.ts'
 import { type ServerHandle, startServer, startUp } from '../tools/server.ts'
+import { startProxy } from '../tools/tcp-proxy.ts'
 
 const ending: (() => Promise<void>)[] = []
 const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
@@ -102,6 +104,29 @@ describe('three servers on one etcd', { timeout: 120_000 }, () => {
     assert.equal(caOf(late), caOf(servers[0]))
     const token = await makeToken(servers[1], 'late')
     assert.equal((await late.client(token).get('/api')).status, 200)
+  })
+
+  it('let nobody in by what they hold, once they may be behind', async () => {
+    const proxy = await startProxy(cluster.endpoints[0]!)
+    owner.after(() => proxy.close())
+    const far = await startServer(owner, [`--etcd-servers=${proxy.endpoint}`])
+    proxy.set('slow')
+    for (let i = 0; i < 10; i++) {
+      const token = await makeToken(servers[0], `far-${i}`)
+      assert.equal((await far.client(token).get('/api')).status, 200, 'its account is known here late')
+    }
+    proxy.set('pass')
+    const token = await makeToken(servers[0], 'cut-off')
+    const used = far.client(token)
+    assert.equal((await used.get('/api')).status, 200)
+    proxy.set('cut')
+    await servers[0].client().delete(`${accounts}/cut-off`)
+    await pause(1_000)
+    const late = used.get('/api')
+    proxy.set('pass')
+    let { status } = await late
+    for (const end = Date.now() + 20_000; status === 503 && Date.now() < end; ) status = (await used.get('/api')).status
+    assert.equal(status, 401)
   })
 
   it('are the same after a restart', async () => {
