@@ -2,7 +2,7 @@
  * `npm run bench`: what the server does, against what the machine could do at most, in one run of a few minutes.
  * Every bare limit is taken in the same run, so that the ratios hold on any machine. Linux, with wrk and h2load.
  *
- *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, list, writes, stores, patch, start, memory,
+ *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, list, writes, stores, patch, start, memory,
  *                    watch, protobuf, label, stalls, growth
  *   --json FILE      write the figures to a file too
  *   --plot FILE      draw the rows of `growth` (SVG)
@@ -25,6 +25,7 @@ import { protobufRows } from './rows/protobuf.ts'
 import { stallRows } from './rows/stalls.ts'
 import { startRows } from './rows/start.ts'
 import { storeRows } from './rows/stores.ts'
+import { tokenRows } from './rows/tokens.ts'
 import { watchRows } from './rows/watch.ts'
 import { writeRows } from './rows/writes.ts'
 import { Bench } from './servers.ts'
@@ -34,6 +35,7 @@ import { printTable, type Row } from './table.ts'
 const groups = [
   getRows,
   accessRows,
+  tokenRows,
   listRows,
   writeRows,
   storeRows,

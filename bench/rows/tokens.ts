@@ -1,0 +1,96 @@
+/**
+ * What a service account token costs: a GET with one beside a GET with a static token, on one server and with the same
+ * rights; and how long one is still let in after its account was deleted, while requests with it go on.
+ */
+import { request } from 'node:https'
+import { Client } from '../client.ts'
+import { compare, compared, http1, limits } from '../load.ts'
+import { token as adminToken, type Bench, readerToken, type Side } from '../servers.ts'
+import { below, type Row } from '../table.ts'
+
+const accounts = '/api/v1/namespaces/default/serviceaccounts'
+const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
+const path = '/api/v1/namespaces/default/configmaps/one'
+
+export const tokenRows = {
+  name: 'tokens',
+  async run(bench: Bench): Promise<Row[]> {
+    const side = await bench.startOrch(bench.newDirectory())
+    const client = await Client.connect(side)
+    await prepare(client)
+    const { body } = await ask(side, {
+      method: 'POST',
+      path: `${accounts}/reader/token`,
+      bearer: adminToken,
+      body: '{}',
+    })
+    const { token } = JSON.parse(body).status
+    const drive = (bearer: string) => ({ side, drive: http1(path, { connections: 32, bearer }) })
+    const { ours, bare } = await compare(drive(token), drive(readerToken))
+    const row = { name: 'GET with a service account token', ...compared(0.9, ours, bare) }
+    const revocation = await revocationRow(side, client, token)
+    client.close()
+    await side.stop()
+    return [{ ...row, note: `beside a static token; ${limits(ours, bare)}` }, revocation]
+  },
+}
+
+/** One object, and a role to read it for both kinds of user. */
+async function prepare(client: Client): Promise<void> {
+  const post = (at: string, object: object) => client.send('POST', at, JSON.stringify(object))
+  await post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'one' }, data: { k: 'v'.repeat(800) } })
+  await post(accounts, { metadata: { name: 'reader' } })
+  const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['configmaps'] }]
+  await post(`${rbac}/roles`, { metadata: { name: 'reader' }, rules })
+  const subjects = [
+    { kind: 'User', name: 'reader' },
+    { kind: 'ServiceAccount', name: 'reader', namespace: 'default' },
+  ]
+  await post(`${rbac}/rolebindings`, {
+    metadata: { name: 'reader' },
+    roleRef: { kind: 'Role', name: 'reader' },
+    subjects,
+  })
+}
+
+async function revocationRow(side: Side, client: Client, token: string): Promise<Row> {
+  await client.send('DELETE', `${accounts}/reader`, '')
+  const began = performance.now()
+  let lastLetIn = began
+  for (let status = 200; status === 200; ) {
+    const sent = performance.now()
+    status = (await ask(side, { method: 'GET', path, bearer: token, body: '' })).status
+    if (status === 200) lastLetIn = sent
+  }
+  const ms = lastLetIn - began
+  return {
+    name: 'a token let in after its account was deleted',
+    ours: `${Math.round(ms)} ms`,
+    bare: '',
+    ...below(1000, ms, 'ms'),
+    figures: { ms },
+  }
+}
+
+interface Question {
+  readonly method: string
+  readonly path: string
+  readonly bearer: string
+  readonly body: string
+}
+
+function ask(
+  { port }: Side,
+  { method, path, bearer, body }: Question,
+): Promise<{ readonly status: number; readonly body: string }> {
+  const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path, method, headers, rejectUnauthorized: false }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk) => chunks.push(chunk))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }))
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
