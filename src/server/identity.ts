@@ -37,9 +37,8 @@ export function readIdentity(
   const first = [
     ...(proxy === undefined ? [] : [proxy.authenticator]),
     clientCertificates({ authorities: () => authorities.clients, clock }),
-    staticTokens(tokensOf(options.tokenAuthFile, reloading)),
   ]
-  const last = remoteTokens(options, parts)
+  const last = [staticTokens(tokensOf(options.tokenAuthFile, reloading)), ...remoteTokens(options, parts)]
   const anonymous = letsAnonymousIn(options) ? anonymousUser : undefined
   return (ofObjects) => {
     // What is known here is found first: a token is shown to others only where nobody here knows it.

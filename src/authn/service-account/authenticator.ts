@@ -31,22 +31,28 @@ const skewMs = 60_000
 
 export function serviceAccountTokens(parts: ServiceAccountParts): Authenticator {
   const judge = judgeOf(parts)
-  const known = new WeakMap<object, { readonly authorization: string; readonly token: SignedToken }>()
+  const known = new WeakMap<object, Known>()
   return ({ authorization, connection, audiences }) => {
     if (authorization === undefined) return none
+    // The same header on the same connection is the same token, or the same somebody else's.
     const before = known.get(connection)
-    if (before?.authorization === authorization) return judge(before.token, audiences)
+    if (before?.authorization === authorization)
+      return before.token === 'foreign' ? none : judge(before.token, audiences)
     const text = bearerToken(authorization)
     if (text === undefined) return none
-    const settle = (token: SignedToken | undefined): Outcome => {
+    const settle = (token: SignedToken | 'foreign' | undefined): Outcome => {
       if (token === undefined) return refused
       known.set(connection, { authorization, token })
-      return judge(token, audiences)
+      return token === 'foreign' ? none : judge(token, audiences)
     }
     const verified = parts.signatures.verify(text)
-    if (verified === 'foreign') return none
     return verified instanceof Promise ? verified.then(settle) : settle(verified)
   }
+}
+
+interface Known {
+  readonly authorization: string
+  readonly token: SignedToken | 'foreign'
 }
 
 function judgeOf({ vendor, clock, holders, recency, audiences: own, metrics }: ServiceAccountParts) {
