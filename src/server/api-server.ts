@@ -127,7 +127,7 @@ async function openInner(options: ServerOptions, { log, clock, kinds, opened }: 
   await claimProfile(store, options.profile)
   await shareAuthority(options, store, clock)
   const certificates = await openCertificates(options, { clock, authorities, reloading })
-  const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, store))
+  const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, options, store))
 
   const caches = openCaches(store, failed, log)
   const readiness = readinessOf({ store, caches, failed })

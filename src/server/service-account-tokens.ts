@@ -24,18 +24,15 @@ import type { ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 import { tokenKeyIn } from './shared-keys.ts'
 
-/** The keys that flags name; what they leave open is in the store. */
+/** The keys that the flags for them name. */
 export interface GivenKeys {
   readonly signing: SigningKey | undefined
   readonly verifying: readonly (VerifyingKey | SigningKey)[]
 }
 
 export function readGivenKeys(options: ServerOptions): GivenKeys {
-  const { serviceAccountKeyFile, serviceAccountSigningKeyFile: signingFile, tlsPrivateKeyFile } = options
-  const flag = serviceAccountKeyFile.length === 0 ? 'tls-private-key-file' : 'service-account-key-file'
-  const files =
-    serviceAccountKeyFile.length === 0 && tlsPrivateKeyFile !== '' ? [tlsPrivateKeyFile] : serviceAccountKeyFile
-  const verifying = files.flatMap((file) => keysIn(flag, file))
+  const { serviceAccountKeyFile: files, serviceAccountSigningKeyFile: signingFile } = options
+  const verifying = files.flatMap((file) => keysIn('service-account-key-file', file))
   const signer =
     signingFile === '' ? undefined : keysIn('service-account-signing-key-file', signingFile).find(isSigning)
   if (signingFile !== '' && signer === undefined)
@@ -57,11 +54,23 @@ function keysIn(flag: string, file: string): (VerifyingKey | SigningKey)[] {
   }
 }
 
-/** Where no file names the keys that verify, it is the one that all servers on the store share. */
-export async function settleKeys({ signing, verifying }: GivenKeys, store: Store): Promise<TokenKeys> {
+/** To be called when the serving key is known to be good: where no file is named for tokens, that verifies them. */
+export async function settleKeys(
+  { signing, verifying }: GivenKeys,
+  { tlsPrivateKeyFile }: ServerOptions,
+  store: Store,
+): Promise<TokenKeys> {
   if (signing !== undefined && verifying.length > 0) return tokenKeys(signing, verifying)
-  const shared = readKeys(await tokenKeyIn(store)).filter(isSigning)
-  return tokenKeys(signing ?? shared[0]!, shared)
+  const usual = tlsPrivateKeyFile === '' ? readKeys(await tokenKeyIn(store)) : servingKey(tlsPrivateKeyFile)
+  return tokenKeys(signing ?? usual.find(isSigning)!, usual)
+}
+
+function servingKey(file: string): (VerifyingKey | SigningKey)[] {
+  try {
+    return keysIn('tls-private-key-file', file)
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}; give another key for tokens, with --service-account-key-file`)
+  }
 }
 
 export interface AccountTokens {
