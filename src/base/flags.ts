@@ -202,19 +202,39 @@ function defaultHelp(flag: Flag<unknown>): string {
   return flag.default === '' ? '' : ` (default ${flag.default})`
 }
 
-/** The closest of these words, if any is close. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
-  const best = known.toSorted((a, b) => distance(a, word) - distance(b, word))[0]
-  return best !== undefined && distance(best, word) <= Math.max(3, word.length / 2) ? best : undefined
+/** How many letters of a name may be wrong so that another was probably meant: none of a very short one. */
+export function lettersOff(name: string): number {
+  if (name.length < 3) return 0
+  return name.length < 5 ? 1 : 2
 }
 
-/** How many letters must be changed, added or dropped to get from one word to the other. */
+/** The closest of these words, if any is close: at most so many letters are wrong, missing or too much. */
+export function nearest(
+  word: string,
+  known: readonly string[],
+  farthest = Math.max(1, Math.floor(word.length / 2)),
+): string | undefined {
+  let best: { readonly name: string; readonly away: number } | undefined
+  for (const name of known) {
+    if (Math.abs(name.length - word.length) > farthest) continue
+    const away = distance(name, word)
+    if (away <= farthest && away < (best?.away ?? Number.POSITIVE_INFINITY)) best = { name, away }
+  }
+  return best?.name
+}
+
+/** How many letters must be changed, added, dropped or swapped with their neighbour to get from one word to the other. */
 function distance(a: string, b: string): number {
+  let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (const [i, letter] of [...a].entries()) {
+  for (let i = 0; i < a.length; i++) {
     const next = [i + 1]
-    for (let j = 0; j < b.length; j++)
-      next.push(Math.min(row[j + 1]! + 1, next[j]! + 1, row[j]! + (letter === b[j] ? 0 : 1)))
+    for (let j = 0; j < b.length; j++) {
+      const swapped =
+        i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j] ? before[j - 1]! + 1 : Number.POSITIVE_INFINITY
+      next.push(Math.min(row[j + 1]! + 1, next[j]! + 1, row[j]! + (a[i] === b[j] ? 0 : 1), swapped))
+    }
+    before = row
     row = next
   }
   return row[b.length]!

@@ -1,12 +1,18 @@
 /**
- * What a command is: its flags, its help, and what it does with what it is given. One command per file; `commands.ts`
- * lists them. A command writes through its context and throws what went wrong; it never touches the process.
+ * What a command is: its flags, its help, and what it does with what it is given. One command per file;
+ * `commands/all.ts` lists them. A command writes through its context and throws what went wrong; it never touches the process.
  */
 import { type CommandLine, type Flags, helpText, parseCommandLine, UsageError } from '../base/flags.ts'
 
 export interface Context {
   readonly out: (text: string) => void
   readonly err: (text: string) => void
+  /** All of the standard input. */
+  readonly input: () => Promise<Buffer>
+  /** Whether people see what is written: colour and progress are for them alone. */
+  readonly terminal: { readonly out: boolean; readonly err: boolean }
+  /** Runs another program on the user's terminal, such as an editor; gives its exit code. */
+  readonly runProgram: (program: string, args: readonly string[]) => Promise<number>
   readonly env: { readonly [name: string]: string | undefined }
   readonly home: string
   readonly directory: string
@@ -27,12 +33,15 @@ export interface CommandDefinition<F extends Flags> {
 /** A command whatever its flags are. */
 export interface Command {
   readonly help: string
+  /** For those who complete words. */
+  readonly flags: Flags
   readonly run: (context: Context, args: readonly string[]) => Promise<void>
 }
 
 export function defineCommand<F extends Flags>(definition: CommandDefinition<F>): Command {
   return {
     help: helpOf(definition),
+    flags: definition.flags,
     run: async (context, args) => await definition.run(context, parseCommandLine(definition.flags, args)),
   }
 }
@@ -49,6 +58,17 @@ ${examples.map((example) => `  ${example}`).join('\n')}
 Flags:
 ${helpText(flags)}
 `
+}
+
+/** What was asked has an answer that is told by the exit code alone: `diff` with differences, `can-i` with "no". */
+export class ExitCode extends Error {
+  override readonly name = 'ExitCode'
+  readonly code: number
+
+  constructor(code: number) {
+    super(`exit code ${code}`)
+    this.code = code
+  }
 }
 
 /** For commands that take none. */

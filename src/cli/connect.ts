@@ -3,14 +3,19 @@ import { relative, resolve } from 'node:path'
 import type { OptionsOf } from '../base/flags.ts'
 import { Client } from '../client/client.ts'
 import { HttpTransport } from '../client/node/http-transport.ts'
-import { readClientConfig } from '../client/node/kubeconfig.ts'
+import { type ConfigChoice, readClientConfig } from '../client/node/kubeconfig.ts'
 import { localConfig, textIfThere, usualFiles } from '../client/node/kubeconfig-files.ts'
+import type { Transport } from '../client/transport.ts'
+import type { JsonObject } from '../model/json.ts'
 import { version } from '../model/version.ts'
 import type { Context } from './command.ts'
 import type { connectionFlags } from './connection-flags.ts'
+import { withTrace, withWarnings } from './transports.ts'
 
 export interface Connection {
   readonly client: Client
+  /** Its address. */
+  readonly server: string
   /** The namespace to look in. */
   readonly namespace: string
 }
@@ -18,24 +23,58 @@ export interface Connection {
 /** The connection lasts as long as `use` does. */
 export async function withConnection<T>(
   context: Context,
-  options: OptionsOf<typeof connectionFlags>,
+  options: ConnectionOptions,
   use: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const files = configFiles(context, options.kubeconfig)
-  const config = readClientConfig({
-    files,
-    context: options.context || undefined,
-    server: options.server || undefined,
-  })
+  const config = readClientConfig(choiceOf(context, files, options))
   if (isByChance(context, options)) context.err(otherServerNote(context, files[0]!, config.transport.server))
   const transport = new HttpTransport(config.transport)
   try {
-    const client = new Client(transport.send, { userAgent: `orchctl/${version}` })
-    return await use({ client, namespace: options.namespace || config.namespace || 'default' })
+    const client = new Client(sendOf(transport, config.transport.server, { context, options }), {
+      userAgent: `orchctl/${version}`,
+      ...(options.requestTimeout === 0 ? {} : { timeoutMs: options.requestTimeout }),
+    })
+    return await use({
+      client,
+      server: config.transport.server,
+      namespace: options.namespace || config.namespace || 'default',
+    })
   } finally {
     transport.close()
   }
 }
+
+type ConnectionOptions = OptionsOf<typeof connectionFlags>
+
+/** The client config, less what flags say otherwise. */
+function choiceOf({ directory }: Context, files: readonly string[], options: ConnectionOptions): ConfigChoice {
+  const cluster: JsonObject = {
+    ...(options.certificateAuthority && { 'certificate-authority': options.certificateAuthority }),
+    ...(options.insecure && { 'insecure-skip-tls-verify': true, 'certificate-authority': '' }),
+    ...(options.tlsServerName && { 'tls-server-name': options.tlsServerName }),
+  }
+  const user: JsonObject = {
+    ...(options.token && { token: options.token }),
+    ...(options.clientCertificate && { 'client-certificate': options.clientCertificate }),
+    ...(options.clientKey && { 'client-key': options.clientKey }),
+    ...(options.as && { as: options.as }),
+    ...(options.asGroup.length > 0 && { 'as-groups': [...options.asGroup] }),
+  }
+  return { files, context: options.context || undefined, server: options.server || undefined, cluster, user, directory }
+}
+
+function sendOf(
+  { send }: HttpTransport,
+  server: string,
+  { context, options }: { context: Context; options: ConnectionOptions },
+): Transport {
+  const warned = withWarnings(send, context.err)
+  return options.verbosity < tracedFrom ? warned : withTrace(warned, server, context.err)
+}
+
+/** The level of `-v` from which requests are shown, as kubectl has it. */
+const tracedFrom = 6
 
 /** The files of the client config: the one that is named, or else those that are usual. */
 export function configFiles(context: Context, named: string): string[] {
@@ -43,7 +82,7 @@ export function configFiles(context: Context, named: string): string[] {
 }
 
 /** Whether only a config in the user's home directory says which server is asked. */
-function isByChance({ env }: Context, { kubeconfig, context, server }: OptionsOf<typeof connectionFlags>): boolean {
+function isByChance({ env }: Context, { kubeconfig, context, server }: ConnectionOptions): boolean {
   return kubeconfig === '' && context === '' && server === '' && !env.KUBECONFIG
 }
 

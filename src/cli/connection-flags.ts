@@ -1,5 +1,6 @@
-/** The flags that say where to go: the same for every command, and accepted before its name too. */
-import { flag, text, UsageError } from '../base/flags.ts'
+/** The flags that say where to go, and as whom: the same for every command, and accepted before its name too. */
+import { parseDuration } from '../base/duration.ts'
+import { flag, repeated, text, toggle, UsageError } from '../base/flags.ts'
 
 export const connectionFlags = {
   kubeconfig: flag(
@@ -12,6 +13,40 @@ export const connectionFlags = {
   context: flag('context', 'NAME', '', text, 'the context of the client config to use; else its current one'),
   server: flag('s,server', 'URL', '', readServer, 'the server to talk to; else that of the context'),
   namespace: flag('n,namespace', 'NAME', '', text, 'the namespace to look in; else that of the context, else default'),
+  certificateAuthority: flag(
+    'certificate-authority',
+    'FILE',
+    '',
+    text,
+    'who may have signed the certificate of the server',
+  ),
+  insecure: toggle('insecure-skip-tls-verify', 'talk to the server whatever its certificate is: anybody could be it'),
+  tlsServerName: flag('tls-server-name', 'NAME', '', text, 'the name that the certificate of the server must be for'),
+  clientCertificate: flag('client-certificate', 'FILE', '', text, 'the certificate to present to the server'),
+  clientKey: flag('client-key', 'FILE', '', text, 'the key of that certificate'),
+  token: flag('token', 'TOKEN', '', text, 'the bearer token to present to the server'),
+  as: flag('as', 'USER', '', text, 'act as this user, if that is allowed: system:serviceaccount:NAMESPACE:NAME, alice'),
+  asGroup: repeated('as-group', 'GROUP', text, 'act as a member of this group'),
+  requestTimeout: flag(
+    'request-timeout',
+    'TIME',
+    '0',
+    readTime,
+    'how long an answer may take: 5s, 1m; 0: a good minute',
+  ),
+  verbosity: flag('v,v', 'LEVEL', '0', readLevel, '6: show each request and how long it took'),
+}
+
+/** Milliseconds. A bare number is seconds, as users of kubectl write it. */
+export function readTime(value: string): number {
+  const ms = parseDuration(/^\d{1,9}$/.test(value) ? `${value}s` : value)
+  if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a time such as 5s or 1m30s`)
+  return ms
+}
+
+function readLevel(value: string): number {
+  if (!/^\d{1,2}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a level from 0 to 10`)
+  return Number(value)
 }
 
 function readServer(value: string): string {

@@ -4,7 +4,10 @@ import { ConfigError } from '../client/node/kubeconfig-files.ts'
 import { NameError } from '../client/resource-type.ts'
 import { StatusError } from '../client/status-error.ts'
 import { TransportError } from '../client/transport.ts'
+import { ApiError } from '../model/api-error.ts'
+import { ManifestError } from './manifests/manifest-error.ts'
 import { escapeText } from './printers/escape.ts'
+import { statusSentence } from './status-sentence.ts'
 
 /** Several things went wrong, one after the other, while the rest was done. */
 export class SeveralErrors extends Error {
@@ -17,13 +20,17 @@ export class SeveralErrors extends Error {
   }
 }
 
-export function explainError(error: unknown): string {
-  if (error instanceof SeveralErrors) return error.errors.map(explainError).join('')
-  return `${escapeText(sentence(error))}\n`
+export async function explainError(error: unknown): Promise<string> {
+  if (error instanceof SeveralErrors) return (await Promise.all(error.errors.map(explainError))).join('')
+  if (error instanceof ManifestError && error.cause instanceof StatusError) {
+    const { explainRefusal } = await import('./manifests/explain-refusal.ts')
+    return `${escapeText(explainRefusal(error, error.cause))}\n`
+  }
+  return `${escapeText(sentence(error instanceof ManifestError ? error.cause : error))}\n`
 }
 
 /** What the user can fix: the message is enough. */
-const toMend = [UsageError, ConfigError, NameError]
+const toMend = [UsageError, ConfigError, NameError, ApiError]
 
 function sentence(error: unknown): string {
   if (error instanceof StatusError) return statusSentence(error)
@@ -31,11 +38,6 @@ function sentence(error: unknown): string {
   if (error instanceof TransportError) return `error: ${withCauses(error)}`
   // A bug of this program: whoever fixes it needs to know where.
   return `error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
-}
-
-function statusSentence({ reason, message }: StatusError): string {
-  if (reason === 'Unauthorized') return `error: You must be logged in to the server (${message})`
-  return reason === '' ? `Error from server: ${message}` : `Error from server (${reason}): ${message}`
 }
 
 const maxCauses = 4

@@ -3,23 +3,29 @@
  * (`leases.coordination.orch.io`, `leases.v1.coordination.orch.io`). Of equal matches the first in discovery wins: the
  * core group comes first.
  */
-import { UsageError } from '../base/flags.ts'
+import { lettersOff, nearest, UsageError } from '../base/flags.ts'
 import type { DiscoveredType, DiscoveredTypes } from '../client/discovery.ts'
 
 /** The type that a word names: its plural, kind or short name, with or without a group. Throws UsageError. */
 export function findType({ types, failures }: DiscoveredTypes, word: string): DiscoveredType {
   const dot = word.indexOf('.')
-  const name = (dot < 0 ? word : word.slice(0, dot)).toLowerCase()
+  const name = dot < 0 ? word : word.slice(0, dot)
   const candidates = dot < 0 ? types : types.filter((type) => isIn(type, word.slice(dot + 1)))
-  const found = waysToName.map((fits) => candidates.find((type) => fits(type, name))).find((type) => type !== undefined)
+  const found = matchType(candidates, name)
   if (found !== undefined) return found
   const unknown = failures.map((failure) => `; could not look in ${failure}`).join('')
-  throw new UsageError(`the server doesn't have a resource type ${JSON.stringify(dot < 0 ? word : name)}${unknown}`)
+  throw new UsageError(`the server doesn't have a resource type ${JSON.stringify(name)}${hint(types, name)}${unknown}`)
+}
+
+/** The first of these types that has this name, of whichever sort. */
+export function matchType(types: readonly DiscoveredType[], name: string): DiscoveredType | undefined {
+  const word = name.toLowerCase()
+  return waysToName.map((fits) => types.find((type) => fits(type, word))).find((type) => type !== undefined)
 }
 
 const waysToName: readonly ((type: DiscoveredType, name: string) => boolean)[] = [
   ({ plural }, name) => plural === name,
-  ({ kind }, name) => kind.toLowerCase() === name,
+  ({ kind, singular }, name) => kind.toLowerCase() === name || singular === name,
   ({ shortNames }, name) => shortNames.includes(name),
 ]
 
@@ -27,7 +33,14 @@ function isIn({ group, version }: DiscoveredType, place: string): boolean {
   return place === group || place === `${version}.${group}`
 }
 
+/** What was nearly written: one wrong letter in a short word, two in a long one. */
+function hint(types: readonly DiscoveredType[], word: string): string {
+  const names = types.flatMap(({ plural, kind }) => [plural, kind.toLowerCase()])
+  const near = nearest(word.toLowerCase(), names, lettersOff(word))
+  return near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`
+}
+
 /** How one object of a type is called: `configmap`, `lease.coordination.orch.io`. */
-export function singularName({ kind, group }: DiscoveredType): string {
+export function singularName({ kind, group }: Pick<DiscoveredType, 'kind' | 'group'>): string {
   return (group === '' ? kind : `${kind}.${group}`).toLowerCase()
 }

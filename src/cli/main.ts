@@ -4,9 +4,11 @@
  */
 import { helpText, nearest, splitCommand, UsageError } from '../base/flags.ts'
 import { version } from '../model/version.ts'
-import type { Context } from './command.ts'
+import { type Context, ExitCode } from './command.ts'
 import { type CommandEntry, type CommandGroup, commands } from './commands/all.ts'
 import { connectionFlags } from './connection-flags.ts'
+
+type Entry = CommandEntry | CommandGroup
 
 export async function main(context: Context, args: readonly string[]): Promise<number> {
   try {
@@ -15,8 +17,9 @@ export async function main(context: Context, args: readonly string[]): Promise<n
   } catch (error) {
     // The user ended it: nothing to report.
     if (context.signal.aborted) return interrupted
+    if (error instanceof ExitCode) return error.code
     const { explainError } = await import('./explain-error.ts')
-    context.err(explainError(error))
+    context.err(await explainError(error))
     return 1
   }
 }
@@ -27,45 +30,79 @@ const interrupted = 130
 async function run(context: Context, args: readonly string[]): Promise<void> {
   const asksHelp = args.some((arg, i) => (arg === '--help' || arg === '-h') && !args.slice(0, i).includes('--'))
   const plain = asksHelp ? args.filter((arg) => arg !== '--help' && arg !== '-h') : args
+  if (plain[0] === '__complete') return await complete(context, args.slice(1))
   if (plain[0] === '--version') return await run(context, ['version', '--client'])
   const { command, rest } = splitCommand(connectionFlags, plain)
   if (command === undefined || command === 'help') return await help(context, command === undefined ? [] : rest)
-  const found = findCommand(commands, command, 'orchctl')
-  if ('load' in found) return await call(context, found, { rest, asksHelp })
-  await runGroup(context, found, { rest, asksHelp })
+  await runEntry(context, findCommand(commands, command, 'orchctl'), { rest, asksHelp, before: `orchctl ${command}` })
+}
+
+/** What shells call while words are typed: see `orchctl completion`. */
+async function complete(context: Context, words: readonly string[]): Promise<void> {
+  const { candidates } = await import('./commands/completion/candidates.ts')
+  context.out((await candidates(context, commands, words)).map((word) => `${word}\n`).join(''))
 }
 
 interface Call {
   /** What stands after the name of the command. */
   readonly rest: readonly string[]
   readonly asksHelp: boolean
+  /** The words that lead to the command. */
+  readonly before: string
 }
 
-async function call(context: Context, entry: CommandEntry, { rest, asksHelp }: Call): Promise<void> {
+async function runEntry(context: Context, entry: Entry, call: Call): Promise<void> {
+  if (!('commands' in entry)) return await callCommand(context, entry, call)
+  const { command, rest } = wordAfter(call.rest)
+  if (command !== undefined && (entry.load === undefined || rest !== undefined)) {
+    const inner = findCommand(entry.commands, command, call.before)
+    return await runEntry(context, inner, { ...call, rest: rest ?? [], before: `${call.before} ${command}` })
+  }
+  if (entry.load === undefined || call.asksHelp) context.out(await helpOf(entry, call.before))
+  else await callCommand(context, { ...entry, load: entry.load }, call)
+}
+
+/** The next word that is not a flag; nothing where a flag comes before it that belongs to the command itself. */
+function wordAfter(args: readonly string[]): { command: string | undefined; rest?: string[] } {
+  try {
+    return splitCommand(connectionFlags, args)
+  } catch (error) {
+    if (error instanceof UsageError) return { command: undefined }
+    throw error
+  }
+}
+
+async function callCommand(context: Context, entry: CommandEntry, { rest, asksHelp }: Call): Promise<void> {
   const command = await entry.load()
   if (asksHelp) context.out(command.help)
   else await command.run(context, rest)
 }
 
-async function runGroup(context: Context, group: CommandGroup, { rest, asksHelp }: Call): Promise<void> {
-  const { command, rest: words } = splitCommand(connectionFlags, rest)
-  if (command === undefined) context.out(groupUsage(group))
-  else await call(context, inGroup(group, command), { rest: words, asksHelp })
+async function help(context: Context, words: readonly string[]): Promise<void> {
+  if (words.length === 0) return context.out(usage())
+  let before = 'orchctl'
+  let known: readonly Entry[] = commands
+  let entry: Entry | undefined
+  for (const word of words) {
+    entry = findCommand(known, word, before)
+    known = 'commands' in entry ? entry.commands : []
+    before = `${before} ${word}`
+  }
+  context.out(await helpOf(entry!, before))
 }
 
-function inGroup({ name, commands }: CommandGroup, command: string): CommandEntry {
-  return findCommand(commands, command, `orchctl ${name}`)
+/** The help of a command, with the commands below it. */
+async function helpOf(entry: Entry, before: string): Promise<string> {
+  if (!('commands' in entry)) return (await entry.load()).help
+  const own =
+    entry.load === undefined
+      ? `${before}: ${entry.summary}\n\nUsage:\n  ${before} COMMAND [arguments] [flags]\n`
+      : (await entry.load()).help
+  return `${own}\nCommands:\n${listed(entry.commands)}\n`
 }
 
-async function help(context: Context, [name, nested]: readonly string[]): Promise<void> {
-  const found = name === undefined ? undefined : findCommand(commands, name, 'orchctl')
-  if (found === undefined) context.out(usage())
-  else if ('load' in found) context.out((await found.load()).help)
-  else context.out(nested === undefined ? groupUsage(found) : (await inGroup(found, nested).load()).help)
-}
-
-function findCommand<C extends { readonly name: string }>(known: readonly C[], name: string, before: string): C {
-  const found = known.find((command) => command.name === name)
+function findCommand(known: readonly Entry[], name: string, before: string): Entry {
+  const found = known.find((command) => command.name === name || command.aliases?.includes(name))
   if (found !== undefined) return found
   const names = known.map((command) => command.name)
   const hint = nearest(name, names)
@@ -76,17 +113,6 @@ function findCommand<C extends { readonly name: string }>(known: readonly C[], n
 function listed(entries: readonly { readonly name: string; readonly summary: string }[]): string {
   const width = Math.max(...entries.map(({ name }) => name.length)) + 2
   return entries.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`).join('\n')
-}
-
-function groupUsage({ name, summary, commands }: CommandGroup): string {
-  return `orchctl ${name}: ${summary}
-
-Usage:
-  orchctl ${name} COMMAND [arguments] [flags]
-
-Commands:
-${listed(commands)}
-`
 }
 
 function usage(): string {

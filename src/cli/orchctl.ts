@@ -13,6 +13,9 @@ process.exitCode = await main(
   {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
+    input: readInput,
+    terminal: { out: process.stdout.isTTY === true, err: process.stderr.isTTY === true },
+    runProgram,
     env: process.env,
     home: homedir(),
     directory: process.cwd(),
@@ -24,4 +27,16 @@ process.exitCode = await main(
 function onBrokenStream(error: NodeJS.ErrnoException): never {
   if (error.code === 'EPIPE') process.exit(0)
   throw error
+}
+
+async function readInput(): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+async function runProgram(program: string, args: readonly string[]): Promise<number> {
+  const [{ spawn }, { once }] = await Promise.all([import('node:child_process'), import('node:events')])
+  const [code] = await once(spawn(program, args, { stdio: 'inherit' }), 'exit')
+  return code ?? 1
 }

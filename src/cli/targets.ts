@@ -3,8 +3,8 @@
  * wrong with the words is reported without a server; the types are looked up after that.
  */
 import { UsageError } from '../base/flags.ts'
-import type { DiscoveredType, DiscoveredTypes } from '../client/discovery.ts'
-import { findType } from './find-type.ts'
+import type { DiscoveredType } from '../client/discovery.ts'
+import type { ServedTypes } from './served-types.ts'
 
 /** As it was written; no name: all of the type. */
 export interface Wanted {
@@ -15,6 +15,8 @@ export interface Wanted {
 export interface Target {
   readonly type: DiscoveredType
   readonly name: string | undefined
+  /** Where that is not the namespace of the command line. */
+  readonly namespace?: string | undefined
 }
 
 /** What the words after `get` name: types, or objects by type and name. Throws UsageError. */
@@ -39,8 +41,10 @@ function readPair(word: string, words: readonly string[]): Wanted {
 }
 
 /** The same with their types; a type that is asked for twice as a whole is there once. */
-export function findTargets(served: DiscoveredTypes, wanted: readonly Wanted[]): Target[] {
-  const targets = wanted.map(({ type, name }) => ({ type: findType(served, type), name }))
+export async function findTargets(served: ServedTypes, wanted: readonly Wanted[]): Promise<Target[]> {
+  const targets: Target[] = []
+  for (const { type: word, name } of wanted)
+    for (const type of await served.namedAll(word)) targets.push({ type, name })
   return targets.filter(
     ({ type, name }, i) => name !== undefined || targets.findIndex((other) => other.type === type) === i,
   )

@@ -9,6 +9,10 @@ export interface DiscoveredType extends ResourceType {
   readonly kind: string
   readonly verbs: readonly string[]
   readonly shortNames: readonly string[]
+  /** What one object is called; '' where that is the kind in lower case. */
+  readonly singular: string
+  /** Names that stand for several types at once: `all`. */
+  readonly categories: readonly string[]
 }
 
 export interface DiscoveredTypes {
@@ -17,7 +21,7 @@ export interface DiscoveredTypes {
   readonly failures: string[]
 }
 
-interface GroupVersion {
+export interface GroupVersion {
   readonly group: string
   readonly version: string
 }
@@ -34,6 +38,8 @@ interface ApiResource {
   readonly namespaced: boolean
   readonly verbs: readonly string[]
   readonly shortNames?: readonly string[]
+  readonly singularName?: string
+  readonly categories?: readonly string[]
 }
 
 export async function discover(client: Client, options: CallOptions = {}): Promise<DiscoveredTypes> {
@@ -64,7 +70,7 @@ async function ask(client: Client, place: GroupVersion, options: CallOptions): P
 }
 
 /** All group versions, those that are preferred before the others of their group. */
-async function groupVersions(client: Client, options: CallOptions): Promise<GroupVersion[]> {
+export async function groupVersions(client: Client, options: CallOptions): Promise<GroupVersion[]> {
   const [core, { groups }] = await Promise.all([
     client.read<{ versions: string[] }>('/api', options),
     client.read<{ groups: ApiGroup[] }>('/apis', options),
@@ -80,8 +86,8 @@ function versionsOf({ versions, preferredVersion }: ApiGroup): string[] {
   return preferredVersion === undefined ? all : [...new Set([preferredVersion.version, ...all])]
 }
 
-/** Without subresources. */
-async function typesOf(
+/** The types of one version of a group, without subresources. */
+export async function typesOf(
   client: Client,
   { group, version }: GroupVersion,
   options: CallOptions,
@@ -90,5 +96,8 @@ async function typesOf(
   const { resources } = await client.read<{ resources: ApiResource[] }>(path, options)
   return resources
     .filter(({ name }) => !name.includes('/'))
-    .map(({ name, shortNames = [], ...rest }) => ({ ...rest, group, version, plural: name, shortNames }))
+    .map(({ name, kind, namespaced, verbs, shortNames = [], singularName = '', categories = [] }) => ({
+      ...{ group, version, plural: name, kind, namespaced, verbs },
+      ...{ shortNames, singular: singularName, categories },
+    }))
 }

@@ -34,8 +34,8 @@ export interface Table {
 }
 
 export interface TableOptions {
-  /** Whether rows carry the metadata of their objects; true if left out. */
-  readonly metadata?: boolean
+  /** Whether rows carry the metadata of their objects, or `all` of them; true if left out. */
+  readonly metadata?: boolean | 'all'
 }
 
 /** Whichever of the vendors' tables the server has, else the objects themselves. */
@@ -87,17 +87,19 @@ async function gather(client: Client, type: ResourceType, options: ListOptions &
   return { ...table, rows }
 }
 
-/** Each change as a table of one row. Only the first is sure to have columns. */
+/** Each change as a table of one row, a bookmark as one without rows. Only the first is sure to have columns. */
 export async function* watchTable(
   client: Client,
   type: ResourceType,
   { metadata, ...options }: WatchOptions & TableOptions = {},
 ): AsyncGenerator<Table> {
   for await (const event of watch(client, type, { ...options, accept, includeObject: include(metadata) }))
-    if (event.type !== 'BOOKMARK') yield readTable(event.object as unknown as Body)
+    if (event.type === 'BOOKMARK') yield { columns: [], rows: [], resourceVersion: event.resourceVersion }
+    else yield readTable(event.object as unknown as Body)
 }
 
-function include(metadata = true): 'None' | undefined {
+function include(metadata: boolean | 'all' = true): 'None' | 'Object' | undefined {
+  if (metadata === 'all') return 'Object'
   return metadata ? undefined : 'None'
 }
 

@@ -25,7 +25,7 @@ export interface WatchOptions extends Selection, CallOptions {
   /** Another form than the objects themselves. */
   readonly accept?: string
   /** What rows of tables carry of their objects. */
-  readonly includeObject?: 'None' | undefined
+  readonly includeObject?: 'None' | 'Object' | undefined
 }
 
 export async function* watch<T extends ApiObject>(

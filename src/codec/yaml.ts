@@ -31,6 +31,25 @@ export function parseYaml(bytes: Buffer, limit: number): ParsedJson {
   return { value: reader.read(), duplicates: reader.duplicates }
 }
 
+/** Every document of a text, such as a file of manifests; `limit` as above, for each. */
+export function parseYamlDocuments(text: string, limit: number): ParsedJson[] {
+  const events = eventsOf(text)
+  const documents: ParsedJson[] = []
+  for (let start = 0; start < events.length; ) {
+    const end = documentEnd(events, start)
+    const reader = new Reader(text, events.slice(start, end), limit)
+    documents.push({ value: reader.read(), duplicates: reader.duplicates })
+    start = end
+  }
+  return documents
+}
+
+function documentEnd(events: readonly Event[], start: number): number {
+  let end = start + 1
+  while (end < events.length && events[end]!.type !== EVENT_ID.DOCUMENT) end++
+  return end
+}
+
 /** The levels are counted below; the parser, which recurses, only needs to end. */
 const parserDepth = maxDepth + 8
 

@@ -37,6 +37,8 @@ const wrong: readonly (readonly [string[], RegExp])[] = [
   [['-x'], /unknown flag -x/],
   [['-Ax'], /unknown flag -x/],
   [['--nam=x'], /unknown flag --nam; did you mean --name\?/],
+  [['--iszz=x'], /unknown flag --iszz; did you mean --size\?/],
+  [['--zq'], /unknown flag --zq \(/],
   [['-n'], /--name needs a value: --name=NAME/],
   [['-n', '-A'], /--name needs a value/],
   [['--all=maybe'], /--all: "maybe" is not true or false/],

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { parse } from 'yaml'
+import type { Command } from '../../src/cli/command.ts'
 import { commands } from '../../src/cli/commands/all.ts'
 import { kubectl } from '../tools/kubectl.ts'
 import { configOf, orchctl, spawnOrchctl, startOrchctl } from '../tools/orchctl.ts'
@@ -75,7 +76,7 @@ const asKubectl = [
   'get ns default -A',
   'get cm a -A',
   'get cm a -l a=1',
-  'get cm,nope',
+  'get cm,nothing',
   'get cm/',
   'get cm,secret -w',
   '-n other get cm',
@@ -184,11 +185,18 @@ test('a token that is wrong, and one that may not', async () => {
 })
 
 /** Every command that can be run, nested ones under the words that lead to them. */
-const allCommands = commands.flatMap((entry) =>
-  'load' in entry
-    ? [{ words: [entry.name], load: entry.load }]
-    : entry.commands.map(({ name, load }) => ({ words: [entry.name, name], load })),
-)
+const allCommands = commandsIn(commands, [])
+
+function commandsIn(
+  entries: typeof commands,
+  before: readonly string[],
+): { words: string[]; load: () => Promise<Command> }[] {
+  return entries.flatMap((entry) => {
+    const words = [...before, entry.name]
+    if ('commands' in entry) return commandsIn(entry.commands, words)
+    return [{ words, load: entry.load }]
+  })
+}
 
 test('help is complete, for the program and for each command', async () => {
   const { stdout, code } = await orchctl(['--help'])

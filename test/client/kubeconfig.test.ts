@@ -110,7 +110,9 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
     /certificate-authority is not a cert/,
   ],
   ['wants a plugin', config({ server }, { exec: { command: 'x' } }), /user "u": exec is not built yet$/],
-  ['wants no check', config({ server, 'insecure-skip-tls-verify': true }, {}), /insecure-skip-tls-verify is not built/],
+  ['wants a proxy', config({ server, 'proxy-url': 'http://secret' }, {}), /proxy-url is not built/],
+  ['is in two minds', config({ server, 'insecure-skip-tls-verify': 'secret' }, {}), /-verify is not true or false/],
+  ['acts as nobody', config({ server }, { 'as-groups': ['secret'] }), /as-groups is there, but nobody to act as/],
 ]
 
 for (const [how, content, told] of wrong) {
@@ -125,4 +127,13 @@ for (const [how, content, told] of wrong) {
 
 test('none at all', () => {
   assert.throws(() => readClientConfig({ files: ['/nonexistent/a'] }), /there is no client config: \/nonexistent\/a is/)
+})
+
+test('what is said beside the files counts more, and is enough with a server', () => {
+  const files = [file('overridden', config({ server }, { token: 'from-file' }))]
+  const { transport } = readClientConfig({ files, user: { token: 'from-flag', as: 'alice', 'as-groups': ['a', 'b'] } })
+  assert.equal(transport.token?.(), 'from-flag')
+  assert.deepEqual(transport.headers, { 'impersonate-user': 'alice', 'impersonate-group': ['a', 'b'] })
+  const bare = readClientConfig({ files: ['/nonexistent/a'], server, cluster: { 'insecure-skip-tls-verify': true } })
+  assert.deepEqual(bare, { transport: { server, insecure: true }, namespace: undefined, files: [] })
 })

@@ -4,13 +4,16 @@ import { EventEmitter } from 'node:events'
 import { join } from 'node:path'
 import type { Context } from '../../src/cli/command.ts'
 import { main } from '../../src/cli/main.ts'
-import type { Ran } from './run-command.ts'
+import { type Ran, runCommand } from './run-command.ts'
 import { root, type ServerHandle } from './server.ts'
 
 export interface Surroundings {
   readonly env?: Context['env']
   readonly home?: string
   readonly directory?: string
+  /** What it reads as its standard input. */
+  readonly stdin?: string
+  readonly runProgram?: Context['runProgram']
 }
 
 /** Runs to its end in this process; nothing of this process's own surroundings counts. */
@@ -27,7 +30,7 @@ export interface Running {
   stop(): void
 }
 
-export function startOrchctl(args: readonly string[], surroundings: Surroundings = {}): Running {
+export function startOrchctl(args: readonly string[], { stdin = '', ...surroundings }: Surroundings = {}): Running {
   const stop = new AbortController()
   const output = new EventEmitter()
   let stdout = ''
@@ -39,6 +42,14 @@ export function startOrchctl(args: readonly string[], surroundings: Surroundings
     },
     err: (text) => {
       stderr += text
+    },
+    input: async () => Buffer.from(stdin),
+    terminal: { out: false, err: false },
+    runProgram: async (program, args) => {
+      const ran = await runCommand(program, args)
+      stdout += ran.stdout
+      stderr += ran.stderr
+      return ran.code
     },
     env: {},
     home: '/nonexistent',

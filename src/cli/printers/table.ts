@@ -8,13 +8,18 @@ export interface TableStyle {
   readonly wide: boolean
   readonly namespaces: boolean
   readonly labels: boolean
+  /** Labels that have a column each. */
+  readonly labelColumns?: readonly string[]
   /** What comes before each name: `configmap`. '' for nothing. */
   readonly kind: string
 }
 
 export function headings(columns: readonly TableColumn[], style: TableStyle): string[] {
   const names = shown(columns, style).map((i) => escapeLine(columns[i]!.name.toUpperCase()))
-  return [...(style.namespaces ? ['NAMESPACE'] : []), ...names, ...(style.labels ? ['LABELS'] : [])]
+  const labels = (style.labelColumns ?? []).map((label) =>
+    escapeLine(label.slice(label.lastIndexOf('/') + 1).toUpperCase()),
+  )
+  return [...(style.namespaces ? ['NAMESPACE'] : []), ...names, ...labels, ...(style.labels ? ['LABELS'] : [])]
 }
 
 /** The cells of each row as text, with a namespace or labels where the style asks for them. */
@@ -22,7 +27,13 @@ export function tableRows({ columns, rows }: Pick<Table, 'columns' | 'rows'>, st
   const places = shown(columns, style)
   return rows.map((row) => {
     const cells = places.map((i) => prefixed(cellText(row.cells[i]), columns[i]!, style.kind))
-    return [...(style.namespaces ? [namespaceOf(row)] : []), ...cells, ...(style.labels ? [labelsOf(row)] : [])]
+    const labels = (style.labelColumns ?? []).map((label) => escapeLine(row.object?.metadata.labels?.[label] ?? ''))
+    return [
+      ...(style.namespaces ? [namespaceOf(row)] : []),
+      ...cells,
+      ...labels,
+      ...(style.labels ? [labelsOf(row)] : []),
+    ]
   })
 }
 

@@ -4,7 +4,13 @@
  * Requests share a connection; a further one is opened when the first is full, up to a limit. A connection that ends
  * is replaced by the next request that needs it, one that answers no ping is cut. `close` ends them all.
  */
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2'
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  type IncomingHttpHeaders,
+  type SecureClientSessionOptions,
+} from 'node:http2'
 import { orAborted } from '../../base/abort.ts'
 import { type Transport, TransportError, type TransportRequest, type TransportResponse } from '../transport.ts'
 
@@ -17,6 +23,12 @@ export interface HttpTransportOptions {
   readonly certificate?: { readonly certificate: string; readonly key: string }
   /** A bearer token, asked for before every request. */
   readonly token?: () => string | Promise<string>
+  /** Whether any certificate of the server will do. */
+  readonly insecure?: boolean
+  /** The name that the server's certificate must be for, where that is not the one in its address. */
+  readonly serverName?: string
+  /** Go out with every request. */
+  readonly headers?: { readonly [name: string]: string | readonly string[] }
   /** How often a connection is tried; one that has not answered by the next time is cut. */
   readonly pingMs?: number
 }
@@ -68,16 +80,15 @@ class Connection {
   readonly #session: ClientHttp2Session
   readonly #opened: Promise<void>
   readonly #server: string
+  readonly #headers: HttpTransportOptions['headers']
 
   /** `onLeaving` is called when it takes no further requests. */
-  constructor({ server, authority, certificate, pingMs = usualPingMs }: HttpTransportOptions, onLeaving: () => void) {
-    this.#server = server
-    this.#session = connect(new URL(server).origin, {
-      ...(authority === undefined ? {} : { ca: authority }),
-      ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
-    })
+  constructor(options: HttpTransportOptions, onLeaving: () => void) {
+    this.#server = options.server
+    this.#headers = options.headers
+    this.#session = connect(new URL(options.server).origin, secureOptions(options))
     this.#opened = this.#open()
-    const pings = keepAlive(this.#session, pingMs)
+    const pings = keepAlive(this.#session, options.pingMs ?? usualPingMs)
     this.#session.on('goaway', onLeaving)
     this.#session.on('close', () => {
       clearInterval(pings)
@@ -120,11 +131,25 @@ class Connection {
     await orAborted(this.#opened, signal)
     if (this.#session.closed) throw new TransportError(`the connection to ${this.#server} has ended`)
     const stream = this.#session.request(
-      { ...headers, ':method': method, ':path': path },
+      { ...headers, ...this.#headers, ':method': method, ':path': path },
       { endStream: body === undefined, signal },
     )
     if (body !== undefined) stream.end(body)
     return stream
+  }
+}
+
+function secureOptions({
+  authority,
+  certificate,
+  insecure,
+  serverName,
+}: HttpTransportOptions): SecureClientSessionOptions {
+  return {
+    ...(authority === undefined ? {} : { ca: authority }),
+    ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
+    ...(insecure ? { rejectUnauthorized: false } : {}),
+    ...(serverName === undefined ? {} : { servername: serverName }),
   }
 }
 

@@ -19,6 +19,11 @@ export interface ConfigChoice {
   readonly context?: string | undefined
   /** Another server than that of the context. */
   readonly server?: string | undefined
+  /** What counts instead of what the cluster and the user of the context say, in the words of the client config. */
+  readonly cluster?: JsonObject
+  readonly user?: JsonObject
+  /** Where the files start that these name. */
+  readonly directory?: string
 }
 
 export interface ClientConfig {
@@ -30,15 +35,23 @@ export interface ClientConfig {
 }
 
 /** A file that is not there counts as empty, unless there is none at all. */
-export function readClientConfig({ files, context, server }: ConfigChoice): ClientConfig {
+export function readClientConfig(choice: ConfigChoice): ClientConfig {
+  const { files, context, server } = choice
   const sources = files.map(readSource).filter((source) => source !== undefined)
+  // Who names a server and needs no more than flags say needs no client config.
+  if (sources.length === 0 && server !== undefined && context === undefined)
+    return {
+      transport: transportOf(overridden(noEntry, choice, 'cluster'), overridden(noEntry, choice, 'user'), server),
+      namespace: undefined,
+      files: [],
+    }
   if (sources.length === 0) throw new ConfigError(`there is no client config: ${files.join(', ')} is not there`)
   const chosen = chooseContext(sources, context)
   const cluster = findEntry(sources, 'cluster', requiredText(chosen, 'cluster'))
   const name = optionalText(chosen, 'user')
   const user = name === undefined ? { ...chosen, content: {} } : findEntry(sources, 'user', name)
   return {
-    transport: transportOf(cluster, user, server),
+    transport: transportOf(overridden(cluster, choice, 'cluster'), overridden(user, choice, 'user'), server),
     namespace: optionalText(chosen, 'namespace'),
     files: [
       ...sources.map(({ file }) => file),
@@ -55,6 +68,38 @@ function namedFiles(entry: Entry, fields: readonly string[]): string[] {
     .map((field) => optionalText(entry, field))
     .filter((name) => name !== undefined)
     .map((name) => resolve(dirname(entry.file), name))
+}
+
+const noEntry: Entry = { file: '', content: {}, title: '' }
+
+/** The ways to say who one is. One that is given by a flag counts alone, whatever the file says. */
+const credentialFields = [
+  'token',
+  'tokenFile',
+  'client-certificate',
+  'client-certificate-data',
+  'client-key',
+  'client-key-data',
+]
+
+/** The entry with what was said beside the file. Paths in the file go on to start there. */
+function overridden(entry: Entry, choice: ConfigChoice, sort: 'cluster' | 'user'): Entry {
+  const said = choice[sort] ?? {}
+  const names = Object.keys(said)
+  if (names.length === 0) return entry
+  const dropped = new Set(
+    names.flatMap((name) => [`${name}-data`, ...(credentialFields.includes(name) ? credentialFields : [])]),
+  )
+  const kept = Object.entries(entry.content).filter(([name]) => !dropped.has(name))
+  const paths = Object.entries(said).map(([name, value]) => [
+    name,
+    isPath(name) && value !== '' ? resolve(choice.directory ?? '', String(value)) : value,
+  ])
+  return { ...entry, content: { ...Object.fromEntries(kept), ...Object.fromEntries(paths) } }
+}
+
+function isPath(field: string): boolean {
+  return ['certificate-authority', 'client-certificate', 'client-key'].includes(field)
 }
 
 export interface ConfigContexts {
@@ -153,8 +198,8 @@ function filesOf(sources: readonly Source[]): string {
 }
 
 function transportOf(cluster: Entry, user: Entry, server: string | undefined): HttpTransportOptions {
-  refuseUnbuilt(cluster, ['insecure-skip-tls-verify', 'tls-server-name', 'proxy-url'])
-  refuseUnbuilt(user, ['exec', 'auth-provider', 'username', 'password', 'as', 'as-uid', 'as-groups', 'as-user-extra'])
+  refuseUnbuilt(cluster, ['proxy-url'])
+  refuseUnbuilt(user, ['exec', 'auth-provider', 'username', 'password', 'as-uid', 'as-user-extra'])
   const authority = pemOf(cluster, 'certificate-authority')
   const certificate = pemOf(user, 'client-certificate')
   const key = pemOf(user, 'client-key')
@@ -163,12 +208,35 @@ function transportOf(cluster: Entry, user: Entry, server: string | undefined): H
   if (authority !== undefined) checkPem(cluster, 'certificate-authority', { ca: authority })
   if (certificate !== undefined) checkPem(user, 'client-certificate', { cert: certificate, key })
   const token = tokenOf(user)
+  const serverName = optionalText(cluster, 'tls-server-name')
   return {
     server: server ?? serverOf(cluster),
+    ...(insecureOf(cluster) ? { insecure: true } : {}),
+    ...(serverName === undefined ? {} : { serverName }),
+    ...impersonationOf(user),
     ...(authority === undefined ? {} : { authority }),
     ...(certificate === undefined || key === undefined ? {} : { certificate: { certificate, key } }),
     ...(token === undefined ? {} : { token }),
   }
+}
+
+function insecureOf(cluster: Entry): boolean {
+  const insecure = own(cluster.content, 'insecure-skip-tls-verify') ?? false
+  if (typeof insecure !== 'boolean') throw fault(cluster, 'insecure-skip-tls-verify', 'is not true or false')
+  if (insecure && pemOf(cluster, 'certificate-authority') !== undefined)
+    throw fault(cluster, 'insecure-skip-tls-verify', 'and certificate-authority contradict each other')
+  return insecure
+}
+
+/** The headers that say whom to act as. */
+function impersonationOf(user: Entry): Pick<HttpTransportOptions, 'headers'> {
+  const name = optionalText(user, 'as')
+  const groups = own(user.content, 'as-groups') ?? []
+  if (!Array.isArray(groups) || !groups.every((group) => typeof group === 'string'))
+    throw fault(user, 'as-groups', 'is not a list of texts')
+  if (name === undefined && groups.length === 0) return {}
+  if (name === undefined) throw fault(user, 'as-groups', 'is there, but nobody to act as: name a user too')
+  return { headers: { 'impersonate-user': name, ...(groups.length === 0 ? {} : { 'impersonate-group': groups }) } }
 }
 
 function refuseUnbuilt(entry: Entry, fields: readonly string[]): void {
@@ -247,5 +315,6 @@ function optionalText(entry: Entry, field: string): string | undefined {
 }
 
 function fault({ file, title }: Entry, field: string, what: string, cause?: unknown): ConfigError {
-  return new ConfigError(`${file}: ${title === '' ? '' : `${title}: `}${field} ${what}`, { cause })
+  const place = [file, title].filter((part) => part !== '').map((part) => `${part}: `)
+  return new ConfigError(`${place.join('')}${field} ${what}`, { cause })
 }

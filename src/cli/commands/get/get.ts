@@ -3,45 +3,59 @@
  * One that fails does not hold up the others; what went wrong is printed at the end.
  */
 import { UsageError } from '../../../base/flags.ts'
-import { discover } from '../../../client/discovery.ts'
 import { defineCommand } from '../../command.ts'
-import { withConnection } from '../../connect.ts'
+import { withSession } from '../../session.ts'
 import { findTargets, readWanted, type Target, type Wanted } from '../../targets.ts'
 import { type GetOptions, type Getting, getFlags } from './getting.ts'
 import { getObjects } from './objects.ts'
 import { getTables } from './tables.ts'
-import { watchTarget } from './watch.ts'
 
 export const getCommand = defineCommand({
   name: 'get',
-  forms: ['TYPE[,TYPE...] [NAME...] [flags]', 'TYPE/NAME... [flags]'],
+  forms: ['TYPE[,TYPE...] [NAME...] [flags]', 'TYPE/NAME... [flags]', '-f FILE [flags]', '--raw PATH'],
   about: `Shows objects: all of one type or several, or those that are named.
 
 A type is named by its plural, its kind or a short name, in any case, if need be with its group:
-configmaps, ConfigMap, cm, leases.coordination.orch.io. \`orchctl api-resources\` lists them.`,
+configmaps, ConfigMap, cm, leases.coordination.orch.io. \`orchctl api-resources\` lists them. \`all\` stands for the types
+that people mostly work with.`,
   examples: [
     'orchctl get namespaces',
     'orchctl get configmaps,secrets -A -l app=web',
     'orchctl get cm greeting -o yaml',
     'orchctl get cm/greeting ns/default',
     'orchctl get cm -w',
+    'orchctl get cm -o jsonpath=\'{range .items[*]}{.metadata.name}{"\\n"}{end}\'',
+    'orchctl get cm -o custom-columns=NAME:.metadata.name,MADE:.metadata.creationTimestamp --sort-by=.metadata.name',
   ],
   flags: getFlags,
   run: async (context, { options, words }) => {
-    const wanted = readWanted(words)
+    if (options.raw !== '') {
+      const { getRaw } = await import('./raw.ts')
+      return await getRaw(context, options, words)
+    }
+    const wanted = options.filename.length > 0 ? [] : readWanted(words)
     checkTogether(wanted, options)
-    await withConnection(context, options, async ({ client, namespace }) => {
-      const targets = findTargets(await discover(client, context), wanted)
+    await withSession(context, options, async (session) => {
+      const targets =
+        options.filename.length > 0
+          ? await fileTargets({ ...session, options }, words)
+          : await findTargets(session.types, wanted)
       checkScopes(targets, options)
-      await show({ context, options, client, namespace }, targets)
+      await show({ ...session, options }, targets)
     })
   },
 })
 
+async function fileTargets(getting: Getting, words: readonly string[]): Promise<Target[]> {
+  const { findSubjects } = await import('../../subjects.ts')
+  const subjects = await findSubjects(getting, words, { ...getting.options, all: false })
+  return subjects.map(({ type, name }) => ({ type, name: name.name, namespace: name.namespace }))
+}
+
 async function show(getting: Getting, targets: readonly Target[]): Promise<void> {
-  const { watch, output } = getting.options
-  if (watch) await watchTarget(getting, targets)
-  else if (output === '' || output === 'wide') await getTables(getting, targets)
+  const { watch, watchOnly, output } = getting.options
+  if (watch || watchOnly) await (await import('./watch.ts')).watchTarget(getting, targets)
+  else if (output.form === '' || output.form === 'wide') await getTables(getting, targets)
   else await getObjects(getting, targets, output)
 }
 
@@ -52,6 +66,9 @@ function checkTogether(wanted: readonly Wanted[], { selector, fieldSelector }: G
 }
 
 function checkScopes(targets: readonly Target[], { allNamespaces }: GetOptions): void {
-  if (allNamespaces && targets.some(({ type, name }) => type.namespaced && name !== undefined))
+  if (
+    allNamespaces &&
+    targets.some(({ type, name, namespace }) => type.namespaced && name !== undefined && namespace === undefined)
+  )
     throw new UsageError('a resource cannot be retrieved by name across all namespaces')
 }

@@ -1,31 +1,35 @@
-/** The flags of `orchctl get`, and what they mean for one type: where to look, and for which objects. */
-import { flag, type OptionsOf, oneOf, text, toggle, UsageError } from '../../../base/flags.ts'
-import type { CallOptions, Client } from '../../../client/client.ts'
-import type { ObjectName, ResourceType, Selection } from '../../../client/resource-type.ts'
-import type { Context } from '../../command.ts'
+/** The flags of `orchctl get`, and what all ways of getting need to know. */
+import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags.ts'
 import { connectionFlags } from '../../connection-flags.ts'
+import { outputFlag } from '../../printers/output.ts'
+import type { Session } from '../../session.ts'
+import { fileFlags } from '../../subjects.ts'
 
 export const getFlags = {
+  ...fileFlags,
   allNamespaces: toggle('A,all-namespaces', 'in all namespaces'),
   selector: flag('l,selector', 'SELECTOR', '', text, 'only objects with these labels: a=b,c!=d,e in (f,g),h,!i'),
   fieldSelector: flag('field-selector', 'SELECTOR', '', text, 'only objects with these fields: metadata.name=a'),
-  output: flag('o,output', 'FORMAT', '', oneOf(['', 'wide', 'json', 'yaml', 'name']), 'wide, json, yaml or name'),
+  output: outputFlag,
+  sortBy: flag('sort-by', 'PATH', '', text, 'in the order of this field: .metadata.creationTimestamp'),
   watch: toggle('w,watch', 'show what there is, and then every change, until Ctrl-C'),
+  watchOnly: toggle('watch-only', 'show changes alone, until Ctrl-C'),
   chunkSize: flag('chunk-size', 'NUMBER', '500', readCount, 'how many objects to ask for at a time; 0: all at once'),
+  ignoreNotFound: toggle('ignore-not-found', 'what is not there is no error'),
   noHeaders: toggle('no-headers', 'without the line of headings'),
+  showKind: toggle('show-kind', 'with the type before each name'),
   showLabels: toggle('show-labels', 'with a column of all labels'),
+  labelColumns: flag('L,label-columns', 'LABEL,...', '', readNames, 'with a column for each of these labels'),
   showManagedFields: toggle('show-managed-fields', 'in json and yaml, with the record of who owns which field'),
+  raw: flag('raw', 'PATH', '', text, 'what the server has at this path, as it is: /version'),
   ...connectionFlags,
 }
 
 export type GetOptions = OptionsOf<typeof getFlags>
 
 /** What all ways of getting need to know. */
-export interface Getting {
-  readonly context: Context
+export interface Getting extends Session {
   readonly options: GetOptions
-  readonly client: Client
-  readonly namespace: string
 }
 
 function readCount(value: string): number {
@@ -33,20 +37,6 @@ function readCount(value: string): number {
   return Number(value)
 }
 
-/** Where an object is whose name is known. */
-export function placeOf({ namespace }: Getting, { namespaced }: ResourceType, name: string): ObjectName {
-  return namespaced ? { namespace, name } : { name }
-}
-
-/** Which objects of a type the flags select. */
-export function selectionOf(
-  { context, options, namespace }: Getting,
-  { namespaced }: ResourceType,
-): Selection & CallOptions {
-  return {
-    ...(namespaced && !options.allNamespaces ? { namespace } : {}),
-    ...(options.selector === '' ? {} : { labelSelector: options.selector }),
-    ...(options.fieldSelector === '' ? {} : { fieldSelector: options.fieldSelector }),
-    signal: context.signal,
-  }
+function readNames(value: string): string[] {
+  return value === '' ? [] : value.split(',')
 }

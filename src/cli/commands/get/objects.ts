@@ -1,31 +1,60 @@
-/** `orchctl get` for programs: the objects themselves as JSON or YAML, or their names. */
+/** `orchctl get` for programs: the objects themselves as JSON or YAML, or what is chosen of them. */
 import type { DiscoveredType } from '../../../client/discovery.ts'
-import type { ApiObject } from '../../../model/object.ts'
-import { asJson } from '../../../model/object.ts'
+import { isNotFound } from '../../../client/status-error.ts'
+import { type ApiObject, asJson } from '../../../model/object.ts'
 import { SeveralErrors } from '../../explain-error.ts'
 import { singularName } from '../../find-type.ts'
+import { withNearNames } from '../../near-names.ts'
+import { Columns } from '../../printers/columns.ts'
 import { escapeLine } from '../../printers/escape.ts'
-import { type DocumentFormat, listOf, printDocument, withoutManagedFields } from '../../printers/objects.ts'
+import { listOf, printDocument, withoutManagedFields } from '../../printers/objects.ts'
+import { customRows, fillJsonPath, type Output } from '../../printers/output.ts'
+import { placeOf } from '../../session.ts'
+import { selectionOf } from '../../subjects.ts'
 import type { Target } from '../../targets.ts'
 import type { Getting } from './getting.ts'
-import { placeOf, selectionOf } from './getting.ts'
-
-export type ObjectFormat = DocumentFormat | 'name'
 
 /** Prints objects as documents: one as itself, several as a List. */
-export async function getObjects(getting: Getting, targets: readonly Target[], format: ObjectFormat): Promise<void> {
-  const { context } = getting
+export async function getObjects(getting: Getting, targets: readonly Target[], output: Output): Promise<void> {
+  const { context, options } = getting
   const { found, errors } = await fetchAll(getting, targets)
   const one = targets.length === 1 && targets[0]!.name !== undefined
-  if (format === 'name') context.out(found.map(({ type, object }) => nameLine(type, object)).join(''))
-  else if (!one) context.out(await printDocument(listOf(found.map(({ object }) => object)), format))
-  else if (found.length === 1) context.out(await printDocument(asJson(found[0]!.object), format))
+  const sorted = options.sortBy === '' ? found : await inOrder(found, options.sortBy)
+  context.out(await print({ found: sorted, one, noHeaders: options.noHeaders }, output))
   if (errors.length > 0) throw new SeveralErrors(errors)
 }
 
 interface Found {
   readonly type: DiscoveredType
   readonly object: ApiObject
+}
+
+async function inOrder(found: readonly Found[], path: string): Promise<Found[]> {
+  const { sortedBy } = await import('./sort.ts')
+  return sortedBy(found, path, ({ object }) => asJson(object))
+}
+
+interface Result {
+  readonly found: readonly Found[]
+  /** A single object was asked for by its name. */
+  readonly one: boolean
+  readonly noHeaders: boolean
+}
+
+async function print({ found, one, noHeaders }: Result, output: Output): Promise<string> {
+  if (output.form === 'name') return found.map(({ type, object }) => nameLine(type, object)).join('')
+  const objects = found.map(({ object }) => object)
+  if (output.form === 'custom-columns') {
+    if (one && objects.length === 0) return ''
+    const rows = await customRows(output.columns, objects.map(asJson))
+    return new Columns().lines(
+      [...(noHeaders ? [] : [output.columns.map(({ heading }) => heading)]), ...rows].map((row) => row.map(escapeLine)),
+    )
+  }
+  if (one && objects.length === 0) return ''
+  const document = one ? asJson(objects[0]!) : listOf(objects)
+  if (output.form === 'jsonpath') return await fillJsonPath(output.template, document)
+  return await printDocument(document, output.form === 'json' ? 'json' : 'yaml')
 }
 
 async function fetchAll(getting: Getting, targets: readonly Target[]): Promise<{ found: Found[]; errors: unknown[] }> {
@@ -37,7 +66,8 @@ async function fetchAll(getting: Getting, targets: readonly Target[]): Promise<{
         found.push({ type: target.type, object: trimmed(getting, object) })
     } catch (error) {
       getting.context.signal.throwIfAborted()
-      errors.push(error)
+      if (!(getting.options.ignoreNotFound && isNotFound(error)))
+        errors.push(await withNearNames(getting, target, error))
     }
   }
   return { found, errors }
@@ -46,11 +76,12 @@ async function fetchAll(getting: Getting, targets: readonly Target[]): Promise<{
 /** The objects of a target, and the version they were read at. */
 export async function fetchObjects(
   getting: Getting,
-  { type, name }: Target,
+  { type, name, namespace = getting.namespace }: Target,
 ): Promise<{ items: ApiObject[]; resourceVersion: string }> {
   const { client, context, options } = getting
-  if (name === undefined) return await client.list(type, { ...selectionOf(getting, type), limit: options.chunkSize })
-  const object = await client.get(type, placeOf(getting, type, name), context)
+  if (name === undefined)
+    return await client.list(type, { ...selectionOf(getting, type, options), limit: options.chunkSize })
+  const object = await client.get(type, placeOf({ namespace }, type, name), context)
   return { items: [object], resourceVersion: object.metadata.resourceVersion ?? '' }
 }
 

@@ -1,13 +1,17 @@
 /** `orchctl get` as tables: one for each run of objects of the same type, with an empty line in between. */
 import type { DiscoveredType } from '../../../client/discovery.ts'
+import { isNotFound } from '../../../client/status-error.ts'
 import { getTable, listTable, type Table } from '../../../client/table.ts'
+import type { Json } from '../../../model/json.ts'
 import { SeveralErrors } from '../../explain-error.ts'
 import { singularName } from '../../find-type.ts'
+import { withNearNames } from '../../near-names.ts'
 import { Columns } from '../../printers/columns.ts'
 import { headings, type TableStyle, tableRows } from '../../printers/table.ts'
+import { placeOf } from '../../session.ts'
+import { selectionOf } from '../../subjects.ts'
 import type { Target } from '../../targets.ts'
 import type { Getting } from './getting.ts'
-import { placeOf, selectionOf } from './getting.ts'
 
 interface Section {
   readonly type: DiscoveredType
@@ -18,11 +22,24 @@ interface Section {
 export async function getTables(getting: Getting, targets: readonly Target[]): Promise<void> {
   const { context, options } = getting
   const { sections, errors } = await fetchAll(getting, targets)
-  const several = new Set(sections.map(({ type }) => type)).size > 1
-  const texts = sections.map((section) => sectionText(section, several, options)).filter((text) => text !== '')
+  const several = options.showKind || new Set(sections.map(({ type }) => type)).size > 1
+  const ordered =
+    options.sortBy === '' ? sections : await Promise.all(sections.map((section) => inOrder(section, options.sortBy)))
+  const texts = ordered.map((section) => sectionText(section, several, options)).filter((text) => text !== '')
   context.out(texts.join(options.noHeaders ? '' : '\n'))
   if (errors.length > 0) throw new SeveralErrors(errors)
-  if (texts.length === 0) context.err(nothingFound(getting, targets))
+  if (texts.length === 0 && !options.ignoreNotFound) context.err(nothingFound(getting, targets))
+}
+
+/** The rows of all tables of a section as one table. */
+async function inOrder({ type, tables }: Section, path: string): Promise<Section> {
+  const { sortedBy } = await import('./sort.ts')
+  const rows = sortedBy(
+    tables.flatMap(({ rows }) => rows),
+    path,
+    ({ object }) => object as unknown as Json,
+  )
+  return { type, tables: [{ ...tables[0]!, rows }] }
 }
 
 async function fetchAll(getting: Getting, targets: readonly Target[]) {
@@ -36,27 +53,33 @@ async function fetchAll(getting: Getting, targets: readonly Target[]) {
       else sections.push({ type: target.type, tables: [table] })
     } catch (error) {
       getting.context.signal.throwIfAborted()
-      errors.push(error)
+      if (!(getting.options.ignoreNotFound && isNotFound(error)))
+        errors.push(await withNearNames(getting, target, error))
     }
   }
   return { sections, errors }
 }
 
 /** The table of a target: one object, or all of a selection. */
-export async function fetchTable(getting: Getting, { type, name }: Target): Promise<Table> {
+export async function fetchTable(
+  getting: Getting,
+  { type, name, namespace = getting.namespace }: Target,
+): Promise<Table> {
   const { client, context, options } = getting
-  const metadata = options.showLabels || (options.allNamespaces && type.namespaced)
+  const labels = options.showLabels || options.labelColumns.length > 0
+  const metadata = options.sortBy === '' ? labels || (options.allNamespaces && type.namespaced) : 'all'
   if (name !== undefined)
-    return await getTable(client, type, placeOf(getting, type, name), { metadata, signal: context.signal })
-  return await listTable(client, type, { ...selectionOf(getting, type), limit: options.chunkSize, metadata })
+    return await getTable(client, type, placeOf({ namespace }, type, name), { metadata, signal: context.signal })
+  return await listTable(client, type, { ...selectionOf(getting, type, options), limit: options.chunkSize, metadata })
 }
 
 /** How a table looks: which columns, and whether names carry their type. */
 export function styleOf(type: DiscoveredType, several: boolean, options: Getting['options']): TableStyle {
   return {
-    wide: options.output === 'wide',
+    wide: options.output.form === 'wide',
     namespaces: options.allNamespaces && type.namespaced,
     labels: options.showLabels,
+    labelColumns: options.labelColumns,
     kind: several ? singularName(type) : '',
   }
 }

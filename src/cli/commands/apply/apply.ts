@@ -1,0 +1,93 @@
+/**
+ * `orchctl apply`: makes the server have what files say. On the client's side by default: what was applied last is kept
+ * in an annotation, and a three-way merge leaves alone what others have set. With `--server-side` the server merges, and
+ * knows who owns which field.
+ */
+import { UsageError } from '../../../base/flags.ts'
+import { inBulk } from '../../bulk.ts'
+import { defineCommand } from '../../command.ts'
+import { singularName } from '../../find-type.ts'
+import { type Manifest, readManifests } from '../../manifests/manifest.ts'
+import { ManifestError } from '../../manifests/manifest-error.ts'
+import { type Session, withSession } from '../../session.ts'
+import { type Subject, subjectsOf } from '../../subjects.ts'
+import { report } from '../../writing.ts'
+import { applyHere } from './client-side.ts'
+import { type ApplyOptions, applyFlags } from './options.ts'
+import { checkPrune, prune } from './prune.ts'
+import { applyThere } from './server-side.ts'
+
+export const applyCommand = defineCommand({
+  name: 'apply',
+  forms: ['-f FILE [flags]'],
+  about: `Makes the server have what files say: creates what is missing, changes what differs, leaves the rest alone.
+
+What a file no longer says is removed from the object; what others have set is kept. \`--server-side\` lets the server
+do the merge: it knows the owner of every field, and refuses to take over what another owns unless it is forced.`,
+  examples: [
+    'orchctl apply -f manifests/',
+    'orchctl apply -f deployment.yaml --server-side',
+    'orchctl apply -f manifests/ --prune -l app=web',
+    'orchctl apply -f pod.yaml --dry-run=server -o yaml',
+  ],
+  flags: applyFlags,
+  run: async (context, { options, words }) => {
+    checkTogether(words, options)
+    const manifests = await readManifests(context, options)
+    if (manifests.length === 0) throw new UsageError('no objects passed to apply')
+    await withSession(context, options, async (session) => {
+      const subjects = await chosen(await subjectsOf(session, manifests), options.selector)
+      const uids = new Set<string>()
+      await inBulk(context, subjects, {
+        sortOf: ({ type }) => type,
+        done: 'applied',
+        act: (subject, index) => applyOne(session, subject, { options, index, uids }),
+      })
+      if (options.prune) await prune(session, options, { subjects, uids })
+    })
+  },
+})
+
+function checkTogether(words: readonly string[], options: ApplyOptions): void {
+  if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
+  if (options.filename.length === 0) throw new UsageError('must specify -f: the files to apply')
+  if (options.forceConflicts && !options.serverSide)
+    throw new UsageError('--force-conflicts only works with --server-side')
+  if (options.serverSide && options.dryRun === 'client')
+    throw new UsageError("--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)")
+  if (options.prune) checkPrune(options)
+}
+
+/** Those of the files that the selector fits. */
+async function chosen<S extends Manifest>(subjects: readonly S[], selector: string): Promise<readonly S[]> {
+  if (selector === '') return subjects
+  const { LabelMatcher, parseLabelSelector } = await import('../../../model/label-selector.ts')
+  const matcher = new LabelMatcher(parseLabelSelector(selector))
+  return subjects.filter(({ object }) => matcher.matches(object.metadata.labels))
+}
+
+interface Application {
+  readonly options: ApplyOptions
+  readonly index: number
+  /** Of all that was applied. */
+  readonly uids: Set<string>
+}
+
+async function applyOne(
+  session: Session,
+  subject: Subject & Manifest,
+  { options, index, uids }: Application,
+): Promise<string> {
+  const { type, origin, name } = subject
+  try {
+    if (name.name === '')
+      throw new UsageError(
+        `${origin.name}: metadata.name is missing: apply needs to know which object is meant (create -f takes generateName)`,
+      )
+    const { object, done } = await (options.serverSide ? applyThere : applyHere)(session, subject, options)
+    if (object.metadata.uid !== undefined) uids.add(object.metadata.uid)
+    return await report(options, { type, object, done, index })
+  } catch (error) {
+    throw new ManifestError({ origin, doing: 'applying', subject: `${singularName(type)}/${name.name}` }, error)
+  }
+}

@@ -1,0 +1,73 @@
+/** Apply with a three-way merge of our own: creates the object, patches it, or finds that nothing differs. */
+import type { WriteOptions } from '../../../client/client.ts'
+import { typeName } from '../../../client/resource-type.ts'
+import { isNotFound } from '../../../client/status-error.ts'
+import { type ApiObject, asJson } from '../../../model/object.ts'
+import type { Vendor } from '../../../model/vendor.ts'
+import type { Manifest } from '../../manifests/manifest.ts'
+import { patchFor } from '../../patches/patch-for.ts'
+import type { Session } from '../../session.ts'
+import type { Subject } from '../../subjects.ts'
+import { fieldValidation, requestOptions } from '../../writing.ts'
+import { lastAppliedKey, recordOf, withRecord } from './last-applied.ts'
+import type { ApplyOptions } from './options.ts'
+
+interface Applied {
+  readonly object: ApiObject
+  readonly done: 'created' | 'configured' | 'unchanged'
+}
+
+export async function applyHere(
+  session: Session,
+  subject: Subject & Manifest,
+  options: ApplyOptions,
+): Promise<Applied> {
+  const { client, context, types } = session
+  const vendor = await types.vendor()
+  const wanted = withRecord(subject.object, vendor)
+  const live = await client.get(subject.type, subject.name, { signal: context.signal }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined
+    throw error
+  })
+  const request = { ...requestOptions(session, options), fieldValidation: fieldValidation(options.validate) }
+  if (live === undefined) return await createIt(session, subject, { wanted, options, request })
+  if (recordOf(live, vendor) === undefined) context.err(noRecordWarning(subject, vendor))
+  return await patchIt(session, subject, { wanted, live, vendor, options, request })
+}
+
+interface Writing {
+  readonly wanted: ApiObject
+  readonly options: ApplyOptions
+  readonly request: WriteOptions
+}
+
+async function createIt(
+  { client }: Session,
+  { type }: Subject,
+  { wanted, options, request }: Writing,
+): Promise<Applied> {
+  if (options.dryRun === 'client') return { object: wanted, done: 'created' }
+  return { object: await client.create(type, wanted, { fieldManager: manager, ...request }), done: 'created' }
+}
+
+/** As kubectl calls its own: another than that of applies on the server, whose fields are owned in another way. */
+const manager = 'orchctl-client-side-apply'
+
+async function patchIt(
+  { client }: Session,
+  { type, name }: Subject,
+  { wanted, live, vendor, options, request }: Writing & { live: ApiObject; vendor: Vendor },
+): Promise<Applied> {
+  const states = { original: recordOf(live, vendor), modified: asJson(wanted), current: asJson(live) }
+  const patch = await patchFor(type, vendor, states)
+  if (patch === undefined) return { object: live, done: 'unchanged' }
+  if (options.dryRun === 'client') return { object: live, done: 'configured' }
+  const object = await client.patch(type, name, { fieldManager: manager, ...request, patch })
+  // What the server fills in anyway is no change.
+  const changed = object.metadata.resourceVersion !== live.metadata.resourceVersion || options.dryRun === 'server'
+  return { object, done: changed ? 'configured' : 'unchanged' }
+}
+
+function noRecordWarning({ type, name }: Subject, vendor: Vendor): string {
+  return `Warning: ${typeName(type)} ${JSON.stringify(name.name)} has no ${lastAppliedKey(vendor)}: it was not made by apply, so nothing is known of what a file said before; from now on it is recorded\n`
+}

@@ -1,0 +1,99 @@
+/**
+ * `apply --prune`: deletes what an earlier apply made (it carries the record of that), what the selector fits, and what
+ * this apply did not name. Looks at the kinds that people keep in files, in the namespaces of the files alone.
+ */
+import { UsageError } from '../../../base/flags.ts'
+import type { DiscoveredType } from '../../../client/discovery.ts'
+import { isNotFound } from '../../../client/status-error.ts'
+import type { ApiObject } from '../../../model/object.ts'
+import { groupName, type Vendor } from '../../../model/vendor.ts'
+import { inBulk } from '../../bulk.ts'
+import { placeOfObject, type Session } from '../../session.ts'
+import type { Subject } from '../../subjects.ts'
+import { report } from '../../writing.ts'
+import { lastAppliedKey } from './last-applied.ts'
+import type { ApplyOptions } from './options.ts'
+
+/** By the short name of their group. What others own, such as pods of a deployment, carries no record and stays. */
+const prunedKinds: readonly (readonly [group: string, kind: string])[] = [
+  ...['ConfigMap', 'Endpoints', 'PersistentVolumeClaim', 'Pod', 'ReplicationController', 'Secret', 'Service'].map(
+    (kind) => ['core', kind] as const,
+  ),
+  ...['Job', 'CronJob'].map((kind) => ['batch', kind] as const),
+  ['networking', 'Ingress'],
+  ...['DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'].map((kind) => ['apps', kind] as const),
+  ...['PersistentVolume', 'Namespace'].map((kind) => ['core', kind] as const),
+]
+
+export function checkPrune({ selector, all, serverSide, dryRun }: ApplyOptions): void {
+  if (selector === '' && !all)
+    throw new UsageError(
+      'all resources selected for prune without explicitly passing --all: choose with -l, or say --all',
+    )
+  if (selector !== '' && all) throw new UsageError('cannot set --all and --selector at the same time')
+  if (serverSide)
+    throw new UsageError('--prune goes by the record of applies on the client side: it is not built for --server-side')
+  if (dryRun === 'client') throw new UsageError('--prune with --dry-run=client is not built: use --dry-run=server')
+}
+
+export async function prune(
+  session: Session,
+  options: ApplyOptions,
+  { subjects, uids }: { subjects: readonly Subject[]; uids: ReadonlySet<string> },
+): Promise<void> {
+  const vendor = await session.types.vendor()
+  const types = await typesToPrune(session, vendor)
+  const namespaces = new Set(subjects.flatMap(({ name }) => (name.namespace === undefined ? [] : [name.namespace])))
+  const found: { type: DiscoveredType; object: ApiObject }[] = []
+  for (const type of types)
+    for (const namespace of type.namespaced ? namespaces : [undefined])
+      for (const object of await listed(session, type, { namespace, selector: options.selector }))
+        if (isLeftOver(object, vendor, uids)) found.push({ type, object })
+  await inBulk(session.context, found, {
+    sortOf: ({ type }) => type,
+    done: 'pruned',
+    act: ({ type, object }) => pruneOne(session, options, { type, object }),
+  })
+}
+
+async function typesToPrune({ types }: Session, vendor: Vendor): Promise<DiscoveredType[]> {
+  const { types: served } = await types.all()
+  return prunedKinds.flatMap(([group, kind]) =>
+    served.filter((type) => type.kind === kind && type.group === groupName(vendor, group)),
+  )
+}
+
+async function listed(
+  { client, context }: Session,
+  type: DiscoveredType,
+  { namespace, selector }: { namespace: string | undefined; selector: string },
+): Promise<ApiObject[]> {
+  const place = namespace === undefined ? {} : { namespace }
+  const selection = selector === '' ? {} : { labelSelector: selector }
+  return (await client.list(type, { ...place, ...selection, signal: context.signal })).items
+}
+
+function isLeftOver({ metadata }: ApiObject, vendor: Vendor, applied: ReadonlySet<string>): boolean {
+  const recorded = metadata.annotations?.[lastAppliedKey(vendor)] !== undefined
+  return recorded && !applied.has(metadata.uid ?? '') && metadata.deletionTimestamp === undefined
+}
+
+async function pruneOne(
+  { client, context }: Session,
+  options: ApplyOptions,
+  { type, object }: { type: DiscoveredType; object: ApiObject },
+): Promise<string> {
+  const preconditions = object.metadata.uid === undefined ? {} : { preconditions: { uid: object.metadata.uid } }
+  const dryRun = options.dryRun === 'server' ? { dryRun: true } : {}
+  try {
+    await client.delete(type, placeOfObject(type, object), {
+      propagationPolicy: 'Background',
+      ...preconditions,
+      ...dryRun,
+      signal: context.signal,
+    })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+  return await report(options, { type, object, done: 'pruned' })
+}

@@ -1,0 +1,48 @@
+/** `orchctl auth whoami`: who the server takes the asker for. */
+import { flag, oneOf } from '../../../base/flags.ts'
+import { type ApiObject, asJson } from '../../../model/object.ts'
+import { groupName } from '../../../model/vendor.ts'
+import { defineCommand, refuseWords } from '../../command.ts'
+import { connectionFlags } from '../../connection-flags.ts'
+import { Columns } from '../../printers/columns.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import { printDocument } from '../../printers/objects.ts'
+import { withSession } from '../../session.ts'
+
+const flags = {
+  output: flag('o,output', 'FORMAT', '', oneOf(['', 'json', 'yaml']), 'json or yaml'),
+  ...connectionFlags,
+}
+
+interface Identity extends ApiObject {
+  status: { user?: string; uid?: string; groups?: string[]; extra?: { [key: string]: string[] } }
+}
+
+export const whoamiCommand = defineCommand({
+  name: 'auth whoami',
+  forms: ['[flags]'],
+  about: 'Shows who the server takes you for: your name, and the groups you are in.',
+  examples: ['orchctl auth whoami', 'orchctl auth whoami --as alice -o yaml'],
+  flags,
+  run: async (context, { options, words }) => {
+    refuseWords(words)
+    await withSession(context, options, async ({ client, types }) => {
+      const group = groupName(await types.vendor(), 'ops')
+      const question = { apiVersion: `${group}/v1`, kind: 'WhoAmI', metadata: {} }
+      const type = { group, version: 'v1', plural: 'whoamis', namespaced: false }
+      const answer = (await client.create(type, question, { signal: context.signal })) as Identity
+      context.out(options.output === '' ? table(answer) : await printDocument(asJson(answer), options.output))
+    })
+  },
+})
+
+function table({ status: { user = '', uid = '', groups = [], extra = {} } }: Identity): string {
+  const rows = [
+    ['ATTRIBUTE', 'VALUE'],
+    ['Username', user],
+    ...(uid === '' ? [] : [['UID', uid]]),
+    ['Groups', `[${groups.join(' ')}]`],
+    ...Object.entries(extra).map(([key, values]) => [`Extra: ${key}`, `[${values.join(' ')}]`]),
+  ]
+  return new Columns().lines(rows.map((row) => row.map(escapeLine)))
+}

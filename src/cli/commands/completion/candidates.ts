@@ -1,0 +1,139 @@
+/**
+ * The words that could stand where the cursor is: commands, flags and their known values, types, names of objects,
+ * namespaces, contexts. What cannot be found out, for want of a server, is not offered; nothing is ever an error.
+ */
+import { type Flag, type Flags, parseCommandLine } from '../../../base/flags.ts'
+import { readContexts } from '../../../client/node/kubeconfig.ts'
+import type { Context } from '../../command.ts'
+import { configFiles, withConnection } from '../../connect.ts'
+import { connectionFlags } from '../../connection-flags.ts'
+import { ServedTypes } from '../../served-types.ts'
+import type { CommandEntry, CommandGroup } from '../all.ts'
+
+type Entries = readonly (CommandEntry | CommandGroup)[]
+
+/** `words` are those before the cursor; the last is the one to complete. */
+export async function candidates(context: Context, commands: Entries, words: readonly string[]): Promise<string[]> {
+  const [before, last] = [words.slice(0, -1), words.at(-1) ?? '']
+  try {
+    const found = await candidatesFor(context, commands, { before, last })
+    return [...new Set(found)].filter((word) => word.startsWith(last)).sort()
+  } catch {
+    // Whoever types wants no message in the middle of the line.
+    return []
+  }
+}
+
+interface Line {
+  readonly before: readonly string[]
+  readonly last: string
+}
+
+async function candidatesFor(context: Context, commands: Entries, { before, last }: Line): Promise<string[]> {
+  const { entry, inner, rest } = follow(commands, before)
+  const command = entry?.load === undefined ? undefined : await entry.load()
+  const flags = command?.flags ?? connectionFlags
+  const asked = flagBeingTyped(flags, before, last)
+  if (asked !== undefined) return await valuesOf(context, asked, { before, last })
+  if (last.startsWith('-'))
+    return Object.values(flags).map(({ name, value }) => (value === '' ? `--${name}` : `--${name}=`))
+  if (inner.length > 0 && rest.length === 0) return inner.map(({ name }) => name)
+  if (entry === undefined) return []
+  return await resources(context, { before, last }, rest)
+}
+
+/** The command that the words lead to, what is below it, and the words after it. */
+function follow(
+  commands: Entries,
+  words: readonly string[],
+): { entry?: CommandEntry | CommandGroup; inner: Entries; rest: string[] } {
+  let inner: Entries = commands
+  let entry: CommandEntry | CommandGroup | undefined
+  const rest: string[] = []
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i]!
+    if (word.startsWith('-')) {
+      if (takesNext(connectionFlags, word)) i++
+      continue
+    }
+    const found = rest.length === 0 ? inner.find(({ name }) => name === word) : undefined
+    if (found === undefined) rest.push(word)
+    else [entry, inner] = [found, 'commands' in found ? found.commands : []]
+  }
+  return { ...(entry === undefined ? {} : { entry }), inner, rest }
+}
+
+function takesNext(flags: Flags, word: string): boolean {
+  const found = Object.values(flags).find(
+    ({ name, letter }) => word === `--${name}` || (letter !== '' && word === `-${letter}`),
+  )
+  return found !== undefined && found.value !== ''
+}
+
+/** The flag whose value is being typed. */
+function flagBeingTyped(flags: Flags, before: readonly string[], last: string): Flag<unknown> | undefined {
+  const all = Object.values(flags)
+  if (last.startsWith('--') && last.includes('=')) return all.find(({ name }) => last.startsWith(`--${name}=`))
+  const previous = before.at(-1) ?? ''
+  return all.find(
+    ({ name, letter, value }) =>
+      value !== '' && (previous === `--${name}` || (letter !== '' && previous === `-${letter}`)),
+  )
+}
+
+async function valuesOf(context: Context, flag: Flag<unknown>, { before, last }: Line): Promise<string[]> {
+  const values = await knownValues(context, flag, before)
+  return last.startsWith('--') ? values.map((value) => `--${flag.name}=${value}`) : values
+}
+
+async function knownValues(
+  context: Context,
+  { name, value }: Flag<unknown>,
+  before: readonly string[],
+): Promise<string[]> {
+  if (name === 'namespace') return await namesOf(context, before, 'namespaces')
+  if (name === 'context')
+    return readContexts({ files: configFiles(context, optionsIn(before).kubeconfig) }).contexts.map((each) => each.name)
+  if (name === 'output') return ['json', 'yaml', 'name', 'wide', 'jsonpath=', 'custom-columns=']
+  return value.includes('|') ? value.split('|') : []
+}
+
+/** The connection flags among the words; whatever else is there does not count. */
+function optionsIn(words: readonly string[]) {
+  const args: string[] = []
+  for (const [i, word] of words.entries()) {
+    const known = Object.values(connectionFlags).find(
+      ({ name, letter }) =>
+        word.startsWith(`--${name}=`) || word === `--${name}` || (letter !== '' && word === `-${letter}`),
+    )
+    if (known === undefined) continue
+    args.push(word)
+    if (takesNext(connectionFlags, word) && words[i + 1] !== undefined) args.push(words[i + 1]!)
+  }
+  return parseCommandLine(connectionFlags, args).options
+}
+
+/** A type, then names of its objects: `get cm gree`, `get cm/gree`. */
+async function resources(context: Context, { before, last }: Line, rest: readonly string[]): Promise<string[]> {
+  const slash = last.indexOf('/')
+  if (slash > 0)
+    return (await namesOf(context, before, last.slice(0, slash))).map((name) => `${last.slice(0, slash)}/${name}`)
+  if (rest.length > 0) return await namesOf(context, before, rest[0]!)
+  return await withConnection(context, optionsIn(before), async ({ client }) => {
+    const { types } = await new ServedTypes(client, context.signal).all()
+    return types.filter(({ verbs }) => verbs.includes('get')).map(({ plural }) => plural)
+  })
+}
+
+const maxNames = 500
+
+async function namesOf(context: Context, before: readonly string[], word: string): Promise<string[]> {
+  return await withConnection(context, optionsIn(before), async ({ client, namespace }) => {
+    const type = await new ServedTypes(client, context.signal).named(word)
+    const { value: page } = await client
+      .pages(type, { ...(type.namespaced ? { namespace } : {}), limit: maxNames })
+      .next()
+    const items: { metadata: { name?: string } }[] = page?.items ?? []
+    return items.flatMap(({ metadata }) => metadata.name ?? [])
+  })
+}

@@ -1,0 +1,43 @@
+/** `orchctl config set-cluster` */
+import { flag, text, toggle } from '../../../base/flags.ts'
+import { defineCommand } from '../../command.ts'
+import { connectionFlags } from '../../connection-flags.ts'
+import { configFlags } from './config-files.ts'
+import { fileField, setConfigEntry } from './set-entry.ts'
+
+const flags = {
+  server: connectionFlags.server,
+  certificateAuthority: flag(
+    'certificate-authority',
+    'FILE',
+    '',
+    text,
+    'who may have signed the certificate of the server',
+  ),
+  embedCerts: toggle('embed-certs', 'put the content of the file into the client config'),
+  insecure: toggle('insecure-skip-tls-verify', 'talk to the server whatever its certificate is'),
+  tlsServerName: flag('tls-server-name', 'NAME', '', text, 'the name that the certificate of the server must be for'),
+  kubeconfig: configFlags.kubeconfig,
+}
+
+export const setClusterCommand = defineCommand({
+  name: 'config set-cluster',
+  forms: ['NAME [flags]'],
+  about: 'Sets where a cluster is, and how its server is recognized. One that is not there is made.',
+  examples: [
+    'orchctl config set-cluster test --server=https://10.0.0.1:6443 --certificate-authority=ca.crt --embed-certs',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    const { server, certificateAuthority: file, embedCerts: embed, insecure, tlsServerName, kubeconfig } = options
+    const authority = ['certificate-authority', 'certificate-authority-data']
+    const fields = {
+      server,
+      'tls-server-name': tlsServerName,
+      ...fileField(context, 'certificate-authority', { file, embed }),
+      ...(insecure ? { 'insecure-skip-tls-verify': true } : {}),
+    }
+    const dropped = file !== '' ? [...authority, 'insecure-skip-tls-verify'] : insecure ? authority : []
+    await setConfigEntry(context, { sort: 'cluster', title: 'Cluster', kubeconfig, words, fields, dropped })
+  },
+})

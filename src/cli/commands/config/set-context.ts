@@ -1,0 +1,37 @@
+/** `orchctl config set-context` */
+import { flag, text, toggle, UsageError } from '../../../base/flags.ts'
+import { defineCommand } from '../../command.ts'
+import { configFlags, readConfig } from './config-files.ts'
+import { setConfigEntry } from './set-entry.ts'
+
+const flags = {
+  current: toggle('current', 'the context in use'),
+  cluster: flag('cluster', 'NAME', '', text, 'the cluster to talk to'),
+  user: flag('user', 'NAME', '', text, 'the user to be'),
+  namespace: flag('n,namespace', 'NAME', '', text, 'the namespace to look in'),
+  kubeconfig: configFlags.kubeconfig,
+}
+
+export const setContextCommand = defineCommand({
+  name: 'config set-context',
+  forms: ['(NAME | --current) [flags]'],
+  about: 'Sets what a context says: which cluster, which user, which namespace. One that is not there is made.',
+  examples: [
+    'orchctl config set-context --current --namespace=shop',
+    'orchctl config set-context test --cluster=test --user=me',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    const { current, kubeconfig, ...fields } = options
+    if (current === words.length > 0) throw new UsageError('name one context, or say --current')
+    const name = current ? readConfig(context, { kubeconfig, context: '' }).current : words[0]
+    if (name === undefined) throw new UsageError('the client config names no current context')
+    await setConfigEntry(context, {
+      sort: 'context',
+      title: 'Context',
+      kubeconfig,
+      words: current ? [name] : words,
+      fields,
+    })
+  },
+})

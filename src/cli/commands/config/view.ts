@@ -1,0 +1,79 @@
+/** `orchctl config view`: what the client config says, several files as one, without its secrets. */
+import { flag, oneOf, toggle } from '../../../base/flags.ts'
+import { readConfigFile } from '../../../client/node/kubeconfig-edit.ts'
+import { isObject, type Json, type JsonObject, own } from '../../../model/json.ts'
+import { defineCommand, refuseWords } from '../../command.ts'
+import { configFiles } from '../../connect.ts'
+import { printDocument } from '../../printers/objects.ts'
+import { configFlags } from './config-files.ts'
+
+const flags = {
+  output: flag('o,output', 'FORMAT', 'yaml', oneOf(['yaml', 'json']), 'yaml or json'),
+  raw: toggle('raw', 'with keys, certificates and tokens'),
+  minify: toggle('minify', 'only what the context in use needs'),
+  ...configFlags,
+}
+
+export const viewCommand = defineCommand({
+  name: 'config view',
+  forms: ['[flags]'],
+  about: 'Shows the client config, several files as one. Keys and tokens are left out unless --raw is given.',
+  examples: ['orchctl config view', 'orchctl config view --minify --raw -o json'],
+  flags,
+  run: async (context, { options, words }) => {
+    refuseWords(words)
+    const merged = mergeConfigs(configFiles(context, options.kubeconfig).map(readConfigFile))
+    const chosen = options.context === '' ? merged : { ...merged, 'current-context': options.context }
+    const shown = options.minify ? minified(chosen) : chosen
+    context.out(await printDocument(options.raw ? shown : redacted(shown), options.output))
+  },
+})
+
+const sorts = ['cluster', 'context', 'user'] as const
+
+/** Of entries with one name the first counts. */
+function mergeConfigs(configs: readonly JsonObject[]): JsonObject {
+  const merged: JsonObject = { apiVersion: 'v1', kind: 'Config', preferences: {} }
+  for (const sort of sorts) {
+    const all = configs.flatMap((config) => entriesOf(config, sort))
+    merged[`${sort}s`] = all.filter(
+      (entry, i) => all.findIndex((other) => own(other, 'name') === own(entry, 'name')) === i,
+    )
+  }
+  return {
+    ...merged,
+    'current-context': configs.map((config) => own(config, 'current-context')).find((name) => name) ?? '',
+  }
+}
+
+function entriesOf(config: JsonObject, sort: string): JsonObject[] {
+  const entries = own(config, `${sort}s`)
+  return Array.isArray(entries) ? entries.filter(isObject) : []
+}
+
+function minified(config: JsonObject): JsonObject {
+  const current = own(config, 'current-context')
+  const contexts = entriesOf(config, 'context').filter((entry) => own(entry, 'name') === current)
+  const inner = contexts.map((entry) => own(entry, 'context')).find(isObject) ?? {}
+  const named = (sort: string) => entriesOf(config, sort).filter((entry) => own(entry, 'name') === own(inner, sort))
+  return { ...config, contexts, clusters: named('cluster'), users: named('user') }
+}
+
+const secrets: { readonly [field: string]: string } = {
+  'client-key-data': 'REDACTED',
+  'client-certificate-data': 'REDACTED',
+  'certificate-authority-data': 'DATA+OMITTED',
+  token: 'REDACTED',
+  password: 'REDACTED',
+}
+
+function redacted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(redacted)
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key,
+      Object.hasOwn(secrets, key) && member ? secrets[key]! : redacted(member ?? null),
+    ]),
+  )
+}

@@ -1,0 +1,66 @@
+/** `orchctl create rolebinding` and `clusterrolebinding`: who gets a role. */
+import { flag, repeated, text, UsageError } from '../../../base/flags.ts'
+import { groupName, type Vendor } from '../../../model/vendor.ts'
+import { defineGenerator } from './generator.ts'
+
+const subjectFlags = {
+  user: repeated('user', 'NAME', text, 'this user'),
+  group: repeated('group', 'NAME', text, 'the members of this group'),
+  serviceAccount: repeated('serviceaccount', 'NAMESPACE:NAME', text, 'this service account'),
+}
+
+interface SubjectOptions {
+  readonly user: readonly string[]
+  readonly group: readonly string[]
+  readonly serviceAccount: readonly string[]
+}
+
+const clusterRole = flag('clusterrole', 'NAME', '', text, 'the cluster role that they get')
+
+export const createRoleBindingCommand = defineGenerator({
+  name: 'rolebinding',
+  about: 'Gives a role, or a cluster role, to users, groups and service accounts in one namespace.',
+  examples: ['orchctl create rolebinding readers --clusterrole=view --user=alice --group=ops'],
+  flags: { role: flag('role', 'NAME', '', text, 'the role that they get'), clusterRole, ...subjectFlags },
+  type: { group: 'rbac.authorization', version: 'v1', kind: 'RoleBinding', namespaced: true },
+  make: ({ role, clusterRole, ...options }, { vendor }) => {
+    if ((role === '') === (clusterRole === ''))
+      throw new UsageError('exactly one of clusterrole or role must be specified')
+    return {
+      roleRef: refOf(vendor, role === '' ? 'ClusterRole' : 'Role', role || clusterRole),
+      subjects: subjectsOf(options, vendor),
+    }
+  },
+})
+
+export const createClusterRoleBindingCommand = defineGenerator({
+  name: 'clusterrolebinding',
+  about: 'Gives a cluster role to users, groups and service accounts, everywhere.',
+  examples: ['orchctl create clusterrolebinding admins --clusterrole=cluster-admin --group=ops'],
+  flags: { clusterRole, ...subjectFlags },
+  type: { group: 'rbac.authorization', version: 'v1', kind: 'ClusterRoleBinding', namespaced: false },
+  make: ({ clusterRole, ...options }, { vendor }) => {
+    if (clusterRole === '') throw new UsageError('clusterrole must be specified')
+    return { roleRef: refOf(vendor, 'ClusterRole', clusterRole), subjects: subjectsOf(options, vendor) }
+  },
+})
+
+function refOf(vendor: Vendor, kind: string, name: string): object {
+  return { apiGroup: groupName(vendor, 'rbac.authorization'), kind, name }
+}
+
+function subjectsOf({ user, group, serviceAccount }: SubjectOptions, vendor: Vendor): object[] {
+  const apiGroup = groupName(vendor, 'rbac.authorization')
+  return [
+    ...user.map((name) => ({ kind: 'User', apiGroup, name })),
+    ...group.map((name) => ({ kind: 'Group', apiGroup, name })),
+    ...serviceAccount.map(accountOf),
+  ]
+}
+
+function accountOf(text: string): object {
+  const [namespace = '', name = '', ...more] = text.split(':')
+  if (namespace === '' || name === '' || more.length > 0)
+    throw new UsageError('serviceaccount must be <namespace>:<name>')
+  return { kind: 'ServiceAccount', namespace, name }
+}

@@ -1,0 +1,76 @@
+/** `orchctl create -f`: the objects of files, each new. */
+import { UsageError } from '../../../base/flags.ts'
+import { inBulk } from '../../bulk.ts'
+import { defineCommand } from '../../command.ts'
+import { connectionFlags } from '../../connection-flags.ts'
+import { singularName } from '../../find-type.ts'
+import { type Manifest, readManifests } from '../../manifests/manifest.ts'
+import { ManifestError } from '../../manifests/manifest-error.ts'
+import { type Session, withSession } from '../../session.ts'
+import { fileFlags, type Subject, subjectsOf } from '../../subjects.ts'
+import {
+  fieldValidation,
+  report,
+  requestOptions,
+  validateFlag,
+  type WritingOptions,
+  writeFlags,
+} from '../../writing.ts'
+
+const flags = { ...fileFlags, ...writeFlags, validate: validateFlag, ...connectionFlags }
+
+export const createCommand = defineCommand({
+  name: 'create',
+  forms: ['-f FILE [flags]', 'KIND NAME [flags]'],
+  about: `Creates objects: those of files, or one of a kind that is described by flags.
+
+A file holds JSON or YAML, several documents if need be, or a List. One that cannot be created does not hold up the
+others.`,
+  examples: [
+    'orchctl create -f pod.yaml',
+    'orchctl create -f manifests/ -R --dry-run=server',
+    'cat pod.json | orchctl create -f -',
+    'orchctl create configmap greeting --from-literal=hello=world',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}`)
+    if (options.filename.length === 0)
+      throw new UsageError('must specify one of -f or a kind to create: see `orchctl create --help`')
+    const manifests = await readManifests(context, options)
+    if (manifests.length === 0) throw new UsageError('no objects passed to create')
+    await withSession(context, options, async (session) => {
+      const validation = fieldValidation(options.validate)
+      await inBulk(context, await subjectsOf(session, manifests), {
+        sortOf: ({ type }) => type,
+        done: 'created',
+        act: (subject, index) => createOne(session, subject, { options, validation, index }),
+      })
+    })
+  },
+})
+
+interface Creation {
+  readonly options: WritingOptions
+  readonly validation: 'Strict' | 'Warn' | 'Ignore'
+  readonly index: number
+}
+
+async function createOne(
+  session: Session,
+  subject: Subject & Manifest,
+  { options, validation, index }: Creation,
+): Promise<string> {
+  const { type, object, origin } = subject
+  if (options.dryRun === 'client') return await report(options, { type, object, done: 'created', index })
+  try {
+    const created = await session.client.create(type, object, {
+      ...requestOptions(session, options),
+      fieldValidation: validation,
+    })
+    return await report(options, { type, object: created, done: 'created', index })
+  } catch (error) {
+    const name = `${singularName(type)}/${object.metadata.name ?? object.metadata.generateName ?? ''}`
+    throw new ManifestError({ origin, doing: 'creating', subject: name }, error)
+  }
+}

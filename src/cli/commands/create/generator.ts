@@ -1,0 +1,95 @@
+/**
+ * What the commands `orchctl create KIND NAME` have in common: flags become an object, which is created, or only
+ * printed (`--dry-run=client -o yaml`). Even then the server is asked whose names it speaks: groups and types of secrets
+ * are called by them.
+ */
+import { type Flags, type OptionsOf, UsageError } from '../../../base/flags.ts'
+import type { ApiObject, ObjectMeta } from '../../../model/object.ts'
+import { apiVersionOf, type Vendor } from '../../../model/vendor.ts'
+import { type Command, type Context, defineCommand } from '../../command.ts'
+import { connectionFlags } from '../../connection-flags.ts'
+import { type Session, withSession } from '../../session.ts'
+import { report, requestOptions, type WritingOptions, writeFlags } from '../../writing.ts'
+
+export interface Generator<F extends Flags> {
+  /** `configmap`; `secret generic`. */
+  readonly name: string
+  /** What may stand after the name of the object. */
+  readonly form?: string
+  readonly about: string
+  readonly examples: readonly string[]
+  readonly flags: F
+  /** The short name of the group, the version and the kind. */
+  readonly type: {
+    readonly group: string
+    readonly version: string
+    readonly kind: string
+    readonly namespaced: boolean
+  }
+  /** All but apiVersion, kind and the name. */
+  readonly make: (options: OptionsOf<F>, given: Given) => Omit<Made, 'metadata'> | Promise<Omit<Made, 'metadata'>>
+}
+
+export interface Made {
+  readonly metadata?: ObjectMeta
+  readonly [field: string]: unknown
+}
+
+export interface Given {
+  readonly context: Context
+  readonly name: string
+  /** Words after the name. */
+  readonly words: readonly string[]
+  /** Where the object will be. */
+  readonly namespace: string
+  readonly vendor: Vendor
+  readonly session: Session
+}
+
+export function defineGenerator<F extends Flags>(generator: Generator<F>): Command {
+  const flags = { ...generator.flags, ...writeFlags, ...connectionFlags } as F &
+    typeof writeFlags &
+    typeof connectionFlags
+  return defineCommand({
+    name: `create ${generator.name}`,
+    forms: [`NAME ${generator.form ?? '[flags]'}`],
+    about: generator.about,
+    examples: generator.examples,
+    flags,
+    run: async (context, { options, words }) => {
+      const [name = '', ...rest] = words
+      if (name === '') throw new UsageError('exactly one NAME is required, got none')
+      if (rest.length > 0 && generator.form?.includes('--') !== true)
+        throw new UsageError(`exactly one NAME is required, got ${words.length}`)
+      const writing = options as unknown as WritingOptions
+      await withSession(context, options as unknown as OptionsOf<typeof connectionFlags>, async (session) => {
+        const vendor = await session.types.vendor()
+        const given = { context, name, words: rest, namespace: session.namespace, vendor, session }
+        const object = objectOf(generator, given, await generator.make(options as unknown as OptionsOf<F>, given))
+        context.out(await create(session, object, writing))
+      })
+    },
+  })
+}
+
+function objectOf<F extends Flags>({ type }: Generator<F>, { name, session, vendor }: Given, made: Made): ApiObject {
+  const namespace = type.namespaced && session.namespaceGiven ? { namespace: session.namespace } : {}
+  return {
+    apiVersion: apiVersionOf(vendor, type.group, type.version),
+    kind: type.kind,
+    ...made,
+    metadata: { ...made.metadata, name, ...namespace },
+  }
+}
+
+async function create(session: Session, object: ApiObject, options: WritingOptions): Promise<string> {
+  const [group = ''] = object.apiVersion.includes('/') ? object.apiVersion.split('/') : ['']
+  const shown = { kind: object.kind, group }
+  if (options.dryRun === 'client') return await report(options, { type: shown, object, done: 'created' })
+  const type = await session.types.ofKind(object.apiVersion, object.kind)
+  const placed = type.namespaced
+    ? { ...object, metadata: { namespace: session.namespace, ...object.metadata } }
+    : object
+  const created = await session.client.create(type, placed, requestOptions(session, options))
+  return await report(options, { type, object: created, done: 'created' })
+}

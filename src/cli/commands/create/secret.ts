@@ -1,0 +1,85 @@
+/** `orchctl create secret generic|tls|docker-registry` */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { createSecureContext } from 'node:tls'
+import { flag, text, UsageError } from '../../../base/flags.ts'
+import { vendorKey } from '../../../model/vendor.ts'
+import type { Context } from '../../command.ts'
+import { dataFlags, readData } from './data-sources.ts'
+import { defineGenerator } from './generator.ts'
+
+const type = { group: 'core', version: 'v1', kind: 'Secret', namespaced: true } as const
+
+export const createSecretGenericCommand = defineGenerator({
+  name: 'secret generic',
+  about: 'Creates a Secret from literals and files.',
+  examples: ['orchctl create secret generic login --from-literal=user=me --from-file=password=pw.txt'],
+  flags: { ...dataFlags, type: flag('type', 'TYPE', '', text, 'the type of the secret; else Opaque') },
+  type,
+  make: (options, { context }) => ({
+    ...(options.type === '' ? {} : { type: options.type }),
+    data: Object.fromEntries([...readData(context, options)].map(([key, value]) => [key, value.toString('base64')])),
+  }),
+})
+
+export const createSecretTlsCommand = defineGenerator({
+  name: 'secret tls',
+  about: 'Creates a Secret with a certificate and its key.',
+  examples: ['orchctl create secret tls site --cert=site.crt --key=site.key'],
+  flags: {
+    cert: flag('cert', 'FILE', '', text, 'the certificate, in PEM'),
+    key: flag('key', 'FILE', '', text, 'its private key, in PEM'),
+  },
+  type,
+  make: ({ cert, key }, { context, vendor }) => {
+    if (cert === '' || key === '') throw new UsageError('key and certificate must be specified: --cert and --key')
+    const [certificate, privateKey] = [read(context, cert), read(context, key)]
+    checkPair(certificate, privateKey)
+    return {
+      type: vendorKey(vendor, 'tls'),
+      data: { 'tls.crt': certificate.toString('base64'), 'tls.key': privateKey.toString('base64') },
+    }
+  },
+})
+
+function read({ directory }: Context, file: string): Buffer {
+  try {
+    return readFileSync(resolve(directory, file))
+  } catch (error) {
+    throw new UsageError(`cannot read ${file}: ${(error as NodeJS.ErrnoException).code}`)
+  }
+}
+
+/** A pair that no server could use is better found now. */
+function checkPair(cert: Buffer, key: Buffer): void {
+  try {
+    createSecureContext({ cert, key })
+  } catch (error) {
+    throw new UsageError(`the certificate and the key do not fit: ${(error as Error).message}`)
+  }
+}
+
+export const createSecretDockerRegistryCommand = defineGenerator({
+  name: 'secret docker-registry',
+  about: 'Creates a Secret with the login at a registry of images.',
+  examples: [
+    'orchctl create secret docker-registry images --docker-server=registry.example.com --docker-username=me --docker-password=secret',
+  ],
+  flags: {
+    registry: flag('docker-server', 'ADDRESS', 'https://index.docker.io/v1/', text, 'where the registry is'),
+    username: flag('docker-username', 'NAME', '', text, 'the user'),
+    password: flag('docker-password', 'PASSWORD', '', text, 'the password'),
+    email: flag('docker-email', 'ADDRESS', '', text, 'the mail address of the user'),
+  },
+  type,
+  make: ({ registry, username, password, email }, { vendor }) => {
+    if (username === '' || password === '') throw new UsageError('--docker-username and --docker-password are required')
+    const auth = Buffer.from(`${username}:${password}`).toString('base64')
+    const login = { username, password, ...(email === '' ? {} : { email }), auth }
+    const config = JSON.stringify({ auths: { [registry]: login } })
+    return {
+      type: vendorKey(vendor, 'dockerconfigjson'),
+      data: { '.dockerconfigjson': Buffer.from(config).toString('base64') },
+    }
+  },
+})

@@ -1,0 +1,165 @@
+/** `orchctl delete`: by file, name or selection; waits until the objects are gone unless told otherwise. */
+import { flag, type OptionsOf, oneOf, readBoolean, toggle, UsageError } from '../../base/flags.ts'
+import type { DeleteOptions } from '../../client/client.ts'
+import { isNotFound } from '../../client/status-error.ts'
+import { inBulk } from '../bulk.ts'
+import { defineCommand } from '../command.ts'
+import { connectionFlags, readTime } from '../connection-flags.ts'
+import { singularName } from '../find-type.ts'
+import { escapeLine } from '../printers/escape.ts'
+import { type Session, withSession } from '../session.ts'
+import { findSubjects, type Subject, subjectFlags } from '../subjects.ts'
+import { isGone, waitFor } from '../wait-for.ts'
+import { dryRunNote, writeFlags } from '../writing.ts'
+
+const flags = {
+  ...subjectFlags,
+  cascade: flag(
+    'cascade',
+    'background|orphan|foreground',
+    'background',
+    oneOf(['background', 'orphan', 'foreground', 'true', 'false']),
+    'what becomes of the objects that it owns: deleted after it, kept, or deleted before it',
+  ),
+  gracePeriod: flag(
+    'grace-period',
+    'SECONDS',
+    '-1',
+    readSeconds,
+    'how long it may take to stop; -1: as long as it asks for itself',
+  ),
+  now: toggle('now', 'as --grace-period=1'),
+  force: toggle('force', 'do not wait for its node to confirm that it has stopped: with --grace-period=0'),
+  ignoreNotFound: toggle('ignore-not-found', 'what is not there counts as deleted'),
+  wait: flag('wait', '', 'true', readBoolean, 'wait until the objects are gone'),
+  timeout: flag('timeout', 'TIME', '0', readTime, 'how long to wait for each; 0: a week'),
+  dryRun: writeFlags.dryRun,
+  output: flag('o,output', 'FORMAT', '', oneOf(['', 'name']), 'name: the names alone'),
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const deleteCommand = defineCommand({
+  name: 'delete',
+  forms: [
+    '-f FILE [flags]',
+    'TYPE NAME... [flags]',
+    'TYPE/NAME... [flags]',
+    'TYPE[,TYPE...] (-l SELECTOR | --all) [flags]',
+  ],
+  about: 'Deletes objects, and waits until they are gone.',
+  examples: [
+    'orchctl delete configmap greeting',
+    'orchctl delete -f manifests/',
+    'orchctl delete pods,services -l app=web',
+    'orchctl delete configmaps --all -n test --wait=false',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    checkTogether(options)
+    await withSession(context, options, async (session) => {
+      const subjects = await findSubjects(session, words, options)
+      if (subjects.length === 0)
+        return context.err(options.filename.length > 0 || options.ignoreNotFound ? '' : 'No resources found\n')
+      warn(session, subjects, options)
+      const gone: Subject[] = []
+      await inBulk(context, subjects, {
+        sortOf: ({ type }) => type,
+        done: 'deleted',
+        act: (subject) => deleteOne(session, subject, { options, gone }),
+      })
+      if (options.wait && options.dryRun === 'none') await waitUntilGone(session, gone, options)
+    })
+  },
+})
+
+function readSeconds(value: string): number {
+  if (!/^-?\d{1,9}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a number of seconds`)
+  return Number(value)
+}
+
+function checkTogether({ now, gracePeriod, force }: Options): void {
+  if (now && gracePeriod !== -1) throw new UsageError('--now and --grace-period cannot be specified together')
+  if (force && gracePeriod > 0)
+    throw new UsageError('--force and --grace-period greater than 0 cannot be specified together')
+  if (gracePeriod === 0 && !force)
+    throw new UsageError(
+      '--grace-period=0 does not wait for anything to stop: say --force too if you mean that, or use --grace-period=1',
+    )
+}
+
+function warn(
+  { context, namespaceGiven }: Session,
+  subjects: readonly Subject[],
+  { force, allNamespaces }: Options,
+): void {
+  if (force)
+    context.err(
+      'warning: Immediate deletion does not wait for confirmation that the running resource has been terminated. The resource may continue to run on the cluster indefinitely.\n',
+    )
+  if (namespaceGiven && !allNamespaces && subjects.some(({ type }) => !type.namespaced))
+    context.err('warning: deleting cluster-scoped resources, not scoped to the provided namespace\n')
+}
+
+async function deleteOne(
+  session: Session,
+  subject: Subject,
+  { options, gone }: { options: Options; gone: Subject[] },
+): Promise<string> {
+  const { type, name } = subject
+  try {
+    if (options.dryRun === 'client') await session.client.get(type, name, { signal: session.context.signal })
+    else gone.push({ ...subject, ...(await deleted(session, subject, options)) })
+  } catch (error) {
+    if (options.ignoreNotFound && isNotFound(error)) return ''
+    throw error
+  }
+  const shown = escapeLine(name.name)
+  if (options.output === 'name') return `${singularName(type)}/${shown}\n`
+  return `${singularName(type)} "${shown}" ${options.force ? 'force deleted' : 'deleted'}${dryRunNote(options.dryRun)}\n`
+}
+
+/** The object that is being deleted, where the server says which: another of its name may follow. */
+async function deleted(session: Session, { type, name }: Subject, options: Options): Promise<{ uid?: string }> {
+  const answer = await session.client.delete(type, name, { ...deleteOptions(options), signal: session.context.signal })
+  const uid =
+    'details' in answer
+      ? (answer.details as { uid?: string } | undefined)?.uid
+      : (answer as { metadata: { uid?: string } }).metadata.uid
+  return uid === undefined ? {} : { uid }
+}
+
+const policies = {
+  background: 'Background',
+  true: 'Background',
+  orphan: 'Orphan',
+  false: 'Orphan',
+  foreground: 'Foreground',
+} as const
+
+function deleteOptions({ cascade, gracePeriod, now, force, dryRun }: Options): DeleteOptions {
+  const seconds = now ? 1 : force ? 0 : gracePeriod
+  return {
+    propagationPolicy: policies[cascade],
+    ...(seconds < 0 ? {} : { gracePeriodSeconds: seconds }),
+    ...(dryRun === 'server' ? { dryRun: true } : {}),
+  }
+}
+
+const week = 7 * 24 * 60 * 60 * 1000
+
+async function waitUntilGone(
+  session: Session,
+  subjects: readonly (Subject & { uid?: string })[],
+  { timeout }: Options,
+): Promise<void> {
+  await inBulk(session.context, subjects, {
+    sortOf: ({ type }) => type,
+    done: 'gone',
+    act: async (subject) => {
+      await waitFor(session, subject, { until: isGone(subject.uid), timeoutMs: timeout || week })
+      return ''
+    },
+  })
+}

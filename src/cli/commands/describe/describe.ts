@@ -1,0 +1,98 @@
+/**
+ * `orchctl describe`: an object with all that belongs to it, for people. Kinds that people look at most have a describer
+ * of their own (`describers.ts`); all others show their fields. Every object comes with its latest events.
+ */
+import { flag, readBoolean, UsageError } from '../../../base/flags.ts'
+import type { DiscoveredType } from '../../../client/discovery.ts'
+import type { ApiObject } from '../../../model/object.ts'
+import { liveOf } from '../../changing.ts'
+import { defineCommand } from '../../command.ts'
+import { connectionFlags } from '../../connection-flags.ts'
+import { SeveralErrors } from '../../explain-error.ts'
+import { escapeText } from '../../printers/escape.ts'
+import { alignTabs } from '../../printers/tabs.ts'
+import { type Session, withSession } from '../../session.ts'
+import { findSubjects, type Subject, subjectFlags } from '../../subjects.ts'
+import { describers } from './describers.ts'
+import { describeEvents } from './events.ts'
+import { describeFields } from './fields.ts'
+
+const { all: _, ...chosenBy } = subjectFlags
+
+const flags = {
+  showEvents: flag('show-events', '', 'true', readBoolean, 'with the events of the object'),
+  ...chosenBy,
+  ...connectionFlags,
+}
+
+export const describeCommand = defineCommand({
+  name: 'describe',
+  forms: ['TYPE[,TYPE...] [NAME...] [flags]', 'TYPE/NAME... [flags]', '-f FILE [flags]'],
+  about: 'Shows objects in detail, with their events. A name that is not there stands for all that begin with it.',
+  examples: ['orchctl describe configmap greeting', 'orchctl describe pods -l app=web', 'orchctl describe -f pod.yaml'],
+  flags,
+  run: async (context, { options, words }) => {
+    if (words.length === 0 && options.filename.length === 0)
+      throw new UsageError(
+        'you must specify the type of resource to describe: `orchctl api-resources` lists what there is',
+      )
+    await withSession(context, options, async (session) => {
+      const named = options.filename.length > 0 || words.length > 1 || words.some((word) => word.includes('/'))
+      const all = !named && options.selector === '' && options.fieldSelector === ''
+      const subjects = await findSubjects(session, words, { ...options, all })
+      if (subjects.length === 0)
+        return context.err(
+          options.allNamespaces ? 'No resources found\n' : `No resources found in ${session.namespace} namespace.\n`,
+        )
+      await describeAll(session, subjects, options)
+    })
+  },
+})
+
+async function describeAll(
+  session: Session,
+  subjects: readonly Subject[],
+  { showEvents }: { readonly showEvents: boolean },
+): Promise<void> {
+  const errors: unknown[] = []
+  let separator = ''
+  for (const subject of subjects) {
+    try {
+      for (const object of await objectsOf(session, subject)) {
+        session.context.out(separator + (await described(session, { type: subject.type, object, showEvents })))
+        separator = '\n\n'
+      }
+    } catch (error) {
+      session.context.signal.throwIfAborted()
+      errors.push(error)
+    }
+  }
+  if (errors.length > 0) throw new SeveralErrors(errors)
+}
+
+/** The object, or those whose names begin with what was given. */
+async function objectsOf(session: Session, subject: Subject): Promise<ApiObject[]> {
+  try {
+    return [await liveOf(session, subject)]
+  } catch (error) {
+    const { type, name } = subject
+    const place = name.namespace === undefined ? {} : { namespace: name.namespace }
+    const { items } = await session.client.list(type, { ...place, signal: session.context.signal })
+    const beginning = items.filter(({ metadata }) => metadata.name?.startsWith(name.name))
+    if (beginning.length === 0) throw error
+    return beginning
+  }
+}
+
+interface Subjected {
+  readonly type: DiscoveredType
+  readonly object: ApiObject
+  readonly showEvents: boolean
+}
+
+async function described(session: Session, { type, object, showEvents }: Subjected): Promise<string> {
+  const describer = describers.find(({ group, kind }) => group === type.group && kind === type.kind)
+  const body = describer === undefined ? describeFields(object) : await describer.describe(object, session)
+  const events = showEvents && describer?.events !== false ? await describeEvents(session, object) : ''
+  return alignTabs(escapeText(`${body}${events}`))
+}

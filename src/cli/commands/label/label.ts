@@ -1,0 +1,19 @@
+/** `orchctl label` */
+import { defineCommand } from '../../command.ts'
+import { markFlags, runMarks } from './marks.ts'
+
+export const labelCommand = defineCommand({
+  name: 'label',
+  forms: [
+    'TYPE NAME... KEY=VALUE... [KEY-...] [flags]',
+    '(-f FILE | TYPE -l SELECTOR | TYPE --all) KEY=VALUE... [flags]',
+  ],
+  about: 'Sets labels of objects, or removes them. A label that has another value is only set with --overwrite.',
+  examples: [
+    'orchctl label configmap greeting app=web',
+    'orchctl label configmaps --all tier=front --overwrite',
+    'orchctl label configmap greeting app-',
+  ],
+  flags: markFlags,
+  run: (context, line) => runMarks(context, line, { map: 'labels', noun: 'label', done: 'labeled' }),
+})

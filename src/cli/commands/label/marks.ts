@@ -1,0 +1,102 @@
+/**
+ * Labels and annotations from the command line: `key=value` sets one, `key-` removes it. `orchctl label` and
+ * `orchctl annotate` are the same command on another map of the metadata.
+ */
+import { type OptionsOf, toggle, UsageError } from '../../../base/flags.ts'
+import type { ApiObject } from '../../../model/object.ts'
+import { type Change, changeSubjects, liveOf } from '../../changing.ts'
+import type { Context } from '../../command.ts'
+import { connectionFlags } from '../../connection-flags.ts'
+import { singularName } from '../../find-type.ts'
+import { Columns } from '../../printers/columns.ts'
+import { escapeLine } from '../../printers/escape.ts'
+import { withSession } from '../../session.ts'
+import { findSubjects, subjectFlags } from '../../subjects.ts'
+import { writeFlags } from '../../writing.ts'
+
+export const markFlags = {
+  ...subjectFlags,
+  overwrite: toggle('overwrite', 'set keys that have another value already'),
+  list: toggle('list', 'show what there is, and change nothing'),
+  ...writeFlags,
+  ...connectionFlags,
+}
+
+export interface MarkSort {
+  readonly map: 'labels' | 'annotations'
+  /** In messages: `label`. */
+  readonly noun: string
+  /** `labeled` */
+  readonly done: string
+}
+
+type Options = OptionsOf<typeof markFlags>
+
+/** A value that is undefined is to be removed. */
+type Marks = ReadonlyMap<string, string | undefined>
+
+export async function runMarks(
+  context: Context,
+  { words, options }: { readonly words: readonly string[]; readonly options: Options },
+  sort: MarkSort,
+): Promise<void> {
+  const start = words.findIndex(isMark)
+  const [subjects, marks] = start < 0 ? [words, []] : [words.slice(0, start), words.slice(start)]
+  const wanted = readMarks(marks, sort)
+  if (wanted.size === 0 && !options.list)
+    throw new UsageError(`at least one ${sort.noun} update is required: key=value, or key- to remove it`)
+  await withSession(context, options, async (session) => {
+    if (wanted.size > 0)
+      await changeSubjects(session, subjects, {
+        options,
+        unchanged: `not ${sort.done}`,
+        changeOf: (live) => changeOf(live, wanted, { sort, overwrite: options.overwrite }),
+      })
+    if (!options.list) return
+    for (const subject of await findSubjects(session, subjects, options)) {
+      const present = (await liveOf(session, subject)).metadata[sort.map] ?? {}
+      context.out(`Listing ${sort.map} for ${singularName(subject.type)}/${escapeLine(subject.name.name)}:\n`)
+      const rows = Object.entries(present).map(([key, value]) => [` ${escapeLine(key)}=${escapeLine(value)}`])
+      context.out(new Columns().lines(rows))
+    }
+  })
+}
+
+function isMark(word: string): boolean {
+  return word.includes('=') || word.endsWith('-')
+}
+
+function readMarks(words: readonly string[], { noun }: MarkSort): Marks {
+  const marks = new Map<string, string | undefined>()
+  for (const word of words) {
+    const equals = word.indexOf('=')
+    if (equals < 0 && !word.endsWith('-'))
+      throw new UsageError(`${JSON.stringify(word)} is not a ${noun}: write key=value, or key- to remove it`)
+    const key = equals < 0 ? word.slice(0, -1) : word.slice(0, equals)
+    if (key === '') throw new UsageError(`${JSON.stringify(word)} has no key: write key=value, or key- to remove it`)
+    if (marks.has(key)) throw new UsageError(`the key ${JSON.stringify(key)} is given twice`)
+    marks.set(key, equals < 0 ? undefined : word.slice(equals + 1))
+  }
+  return marks
+}
+
+function changeOf(live: ApiObject, wanted: Marks, { sort, overwrite }: { sort: MarkSort; overwrite: boolean }): Change {
+  const present = live.metadata[sort.map] ?? {}
+  const changed: { [key: string]: string | null } = {}
+  const next = new Map(Object.entries(present))
+  for (const [key, value] of wanted) {
+    const before = Object.hasOwn(present, key) ? present[key] : undefined
+    if (before === value) continue
+    if (before !== undefined && value !== undefined && !overwrite)
+      throw new UsageError(`'${key}' already has a value (${before}), and --overwrite is false`)
+    Object.defineProperty(changed, key, { value: value ?? null, enumerable: true, configurable: true, writable: true })
+    if (value === undefined) next.delete(key)
+    else next.set(key, value)
+  }
+  const patch = Object.keys(changed).length === 0 ? undefined : { merge: { metadata: { [sort.map]: changed } } }
+  return {
+    patch,
+    done: sort.done,
+    next: { ...live, metadata: { ...live.metadata, [sort.map]: Object.fromEntries(next) } },
+  }
+}

@@ -1,0 +1,86 @@
+/** `orchctl replace -f`: objects that are there become what files say, whole. */
+import { type OptionsOf, toggle, UsageError } from '../../base/flags.ts'
+import { isNotFound } from '../../client/status-error.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { inBulk } from '../bulk.ts'
+import { defineCommand } from '../command.ts'
+import { connectionFlags } from '../connection-flags.ts'
+import { singularName } from '../find-type.ts'
+import { type Manifest, readManifests } from '../manifests/manifest.ts'
+import { ManifestError } from '../manifests/manifest-error.ts'
+import { type Session, withSession } from '../session.ts'
+import { fileFlags, type Subject, subjectsOf } from '../subjects.ts'
+import { isGone, waitFor } from '../wait-for.ts'
+import { fieldValidation, report, requestOptions, validateFlag, writeFlags } from '../writing.ts'
+
+const flags = {
+  ...fileFlags,
+  ...writeFlags,
+  validate: validateFlag,
+  force: toggle('force', 'delete the object and create it anew: for what cannot be changed'),
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const replaceCommand = defineCommand({
+  name: 'replace',
+  forms: ['-f FILE [flags]'],
+  about: `Replaces objects by what files say, as a whole: what the file does not say is gone.
+
+A file that names a resourceVersion replaces that version alone. \`orchctl apply\` leaves alone what others have set.`,
+  examples: [
+    'orchctl replace -f pod.yaml',
+    'orchctl get cm greeting -o yaml | sed s/world/all/ | orchctl replace -f -',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    if (words.length > 0) throw new UsageError(`unexpected argument ${JSON.stringify(words[0])}: name files with -f`)
+    if (options.filename.length === 0) throw new UsageError('must specify -f: the files with the new objects')
+    if (options.force && options.dryRun !== 'none')
+      throw new UsageError('--force and --dry-run cannot stand together: nothing could be created beside what is there')
+    const manifests = await readManifests(context, options)
+    if (manifests.length === 0) throw new UsageError('no objects passed to replace')
+    await withSession(context, options, async (session) => {
+      await inBulk(context, await subjectsOf(session, manifests), {
+        sortOf: ({ type }) => type,
+        done: 'replaced',
+        act: (subject, index) => replaceOne(session, subject, { options, index }),
+      })
+    })
+  },
+})
+
+async function replaceOne(
+  session: Session,
+  subject: Subject & Manifest,
+  { options, index }: { options: Options; index: number },
+): Promise<string> {
+  const { type, object, origin, name } = subject
+  try {
+    if (name.name === '') throw new UsageError(`${origin.name}: metadata.name is missing`)
+    if (options.dryRun === 'client') return await report(options, { type, object, done: 'replaced', index })
+    const request = { ...requestOptions(session, options), fieldValidation: fieldValidation(options.validate) }
+    const replaced: ApiObject = options.force
+      ? await session.client.create(type, await anew(session, subject), request)
+      : await session.client.update(type, object, request)
+    return await report(options, { type, object: replaced, done: 'replaced', index })
+  } catch (error) {
+    throw new ManifestError({ origin, doing: 'replacing', subject: `${singularName(type)}/${name.name}` }, error)
+  }
+}
+
+const patienceMs = 5 * 60 * 1000
+
+/** The object to create, once the old one is gone. */
+async function anew(session: Session, subject: Subject & Manifest): Promise<ApiObject> {
+  const { type, name, object } = subject
+  await session.client
+    .delete(type, name, { propagationPolicy: 'Background', signal: session.context.signal })
+    .catch((error: unknown) => {
+      if (!isNotFound(error)) throw error
+    })
+  await waitFor(session, subject, { until: isGone(undefined), timeoutMs: patienceMs })
+  const { resourceVersion: _, uid: __, ...metadata } = object.metadata
+  return { ...object, metadata }
+}

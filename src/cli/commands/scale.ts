@@ -1,0 +1,98 @@
+/** `orchctl scale`: how many replicas something shall have, through its `scale` sub-resource. */
+import { flag, type OptionsOf, UsageError } from '../../base/flags.ts'
+import { objectPath, typeName } from '../../client/resource-type.ts'
+import { isNotFound } from '../../client/status-error.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { inBulk } from '../bulk.ts'
+import { liveOf } from '../changing.ts'
+import { defineCommand } from '../command.ts'
+import { connectionFlags } from '../connection-flags.ts'
+import { type Session, withSession } from '../session.ts'
+import { findSubjects, type Subject, subjectFlags } from '../subjects.ts'
+import { report, requestOptions, writeFlags } from '../writing.ts'
+
+const { fieldSelector: _, ...chosenBy } = subjectFlags
+
+const flags = {
+  replicas: flag('replicas', 'NUMBER', '-1', readCount, 'how many there shall be'),
+  currentReplicas: flag(
+    'current-replicas',
+    'NUMBER',
+    '-1',
+    readCount,
+    'only if it has so many now; -1: whatever it has',
+  ),
+  ...chosenBy,
+  ...writeFlags,
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const scaleCommand = defineCommand({
+  name: 'scale',
+  forms: [
+    'TYPE NAME... --replicas=NUMBER [flags]',
+    '(-f FILE | TYPE -l SELECTOR | TYPE --all) --replicas=NUMBER [flags]',
+  ],
+  about: 'Sets how many replicas a deployment, replica set, stateful set or another kind with a scale shall have.',
+  examples: [
+    'orchctl scale deployment web --replicas=3',
+    'orchctl scale deployment web --replicas=3 --current-replicas=2',
+    'orchctl scale statefulsets -l app=db --replicas=0',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    if (options.replicas < 0) throw new UsageError('--replicas=NUMBER is required, and must not be negative')
+    await withSession(context, options, async (session) => {
+      const subjects = await findSubjects(session, words, { ...options, fieldSelector: '' })
+      if (subjects.length === 0) throw new UsageError('no objects passed to scale')
+      await inBulk(context, subjects, {
+        sortOf: ({ type }) => type,
+        done: 'scaled',
+        act: (subject, index) => scaleOne(session, subject, { options, index }),
+      })
+    })
+  },
+})
+
+function readCount(value: string): number {
+  if (!/^-?\d{1,9}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a number`)
+  return Number(value)
+}
+
+interface Scale extends ApiObject {
+  spec: { replicas?: number }
+}
+
+async function scaleOne(
+  session: Session,
+  subject: Subject,
+  { options, index }: { options: Options; index: number },
+): Promise<string> {
+  const { type, name } = subject
+  const live = await liveOf(session, subject)
+  const path = objectPath(type, name, 'scale')
+  const { client, context } = session
+  const scale = await client.read<Scale>(path, { signal: context.signal }).catch((error: unknown) => {
+    if (isNotFound(error))
+      throw new UsageError(`${typeName(type)} have no scale: their number of replicas is not to be set`)
+    throw error
+  })
+  const now = scale.spec.replicas ?? 0
+  if (options.currentReplicas >= 0 && now !== options.currentReplicas)
+    throw new UsageError(`Expected replicas to be ${options.currentReplicas}, was ${now}`)
+  if (options.dryRun === 'client') return await report(options, { type, object: live, done: 'scaled', index })
+  const patch = {
+    merge: {
+      ...(options.currentReplicas < 0 ? {} : { metadata: { resourceVersion: scale.metadata.resourceVersion } }),
+      spec: { replicas: options.replicas },
+    },
+  }
+  await client.patch(type, name, { ...requestOptions(session, options), subresource: 'scale', patch })
+  const object =
+    options.output.form === '' || options.output.form === 'name'
+      ? live
+      : await client.get(type, name, { signal: context.signal })
+  return await report(options, { type, object, done: 'scaled', index })
+}

@@ -1,0 +1,31 @@
+/** The patch for an object, in the form that its kind takes: strategic where the kind is built in, else a merge patch. */
+import type { Patch } from '../../client/client.ts'
+import type { DiscoveredType } from '../../client/discovery.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { groupName, type Vendor } from '../../model/vendor.ts'
+import type { Schema } from '../../schema/schema.ts'
+import { type States, threeWayPatch } from './three-way.ts'
+
+/** Undefined where there is nothing to change. */
+export async function patchFor(type: DiscoveredType, vendor: Vendor, states: States): Promise<Patch | undefined> {
+  // What has no difference without a schema has none with it; most objects of a file that is applied again have none.
+  const plain = threeWayPatch(states)
+  if (isEmpty(plain)) return undefined
+  const schema = await schemaOf(type, vendor)
+  if (schema === undefined) return { merge: plain }
+  const strategic = threeWayPatch(states, schema)
+  return isEmpty(strategic) ? undefined : { strategic }
+}
+
+function isEmpty(patch: JsonObject): boolean {
+  return Object.keys(patch).length === 0
+}
+
+/** That of a built-in kind. The kinds are many, and loaded only here. */
+async function schemaOf({ group, version, kind }: DiscoveredType, vendor: Vendor): Promise<Schema | undefined> {
+  const { allKinds } = await import('../../kinds/all.ts')
+  const found = allKinds.find(
+    (known) => known.kind === kind && known.version === version && groupName(vendor, known.group) === group,
+  )
+  return found?.life.strategicPatch === false ? undefined : found?.schema
+}

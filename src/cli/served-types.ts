@@ -1,0 +1,88 @@
+/**
+ * The types of a server, asked for as late and as little as possible: a manifest needs the one group version that it
+ * names, a word such as `cm` mostly the core group alone, and only other words all of them.
+ */
+import { UsageError } from '../base/flags.ts'
+import type { Client } from '../client/client.ts'
+import { type DiscoveredType, type DiscoveredTypes, discover, typesOf } from '../client/discovery.ts'
+import { isNotFound } from '../client/status-error.ts'
+import { type Vendor, vendorOf } from '../model/vendor.ts'
+import { findType, matchType } from './find-type.ts'
+
+export class ServedTypes {
+  readonly #client: Client
+  readonly #signal: AbortSignal
+  readonly #versions = new Map<string, Promise<DiscoveredType[]>>()
+  #all: Promise<DiscoveredTypes> | undefined
+  #vendor: Promise<Vendor> | undefined
+
+  constructor(client: Client, signal: AbortSignal) {
+    this.#client = client
+    this.#signal = signal
+  }
+
+  all(): Promise<DiscoveredTypes> {
+    this.#all ??= discover(this.#client, { signal: this.#signal })
+    return this.#all
+  }
+
+  /**
+   * The type that a word names. What the core group has under this name comes first anyway, so that the other groups
+   * are not asked; nor are they where the word says group and version: `leases.v1.coordination.orch.io`.
+   */
+  async named(word: string): Promise<DiscoveredType> {
+    const [name = '', version = '', ...group] = word.split('.')
+    if (word.split('.').length === 1) {
+      const found = matchType(await this.#inVersion('', 'v1'), name)
+      if (found !== undefined) return found
+    } else if (/^v\d/.test(version)) {
+      const found = matchType(await this.#inVersion(group.join('.'), version), name)
+      if (found !== undefined) return found
+    }
+    return findType(await this.all(), word)
+  }
+
+  /** The types that a word names: one, or those of a category such as `all`. */
+  async namedAll(word: string): Promise<DiscoveredType[]> {
+    if (word !== 'all') return [await this.named(word)]
+    return (await this.all()).types.filter(({ categories }) => categories.includes(word))
+  }
+
+  /** The type of an object, by its apiVersion and kind. */
+  async ofKind(apiVersion: string, kind: string): Promise<DiscoveredType> {
+    const slash = apiVersion.indexOf('/')
+    const [group, version] = slash < 0 ? ['', apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)]
+    const found = (await this.#inVersion(group, version)).find((type) => type.kind === kind)
+    if (found === undefined)
+      throw new UsageError(
+        `the server has no kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}: \`orchctl api-resources\` lists what there is`,
+      )
+    return found
+  }
+
+  /** Whose names the server speaks: those of Kubernetes, or its own. */
+  vendor(): Promise<Vendor> {
+    this.#vendor ??= this.#askVendor()
+    return this.#vendor
+  }
+
+  async #askVendor(): Promise<Vendor> {
+    const { groups } = await this.#client.read<{ groups: { name: string }[] }>('/apis', { signal: this.#signal })
+    const { groupDomain } = vendorOf('kubernetes')
+    return vendorOf(groups.some(({ name }) => name === `storage.${groupDomain}`) ? 'kubernetes' : 'orch')
+  }
+
+  /** Those of one group version; none where the server has no such version. */
+  #inVersion(group: string, version: string): Promise<DiscoveredType[]> {
+    const key = `${group}/${version}`
+    let asked = this.#versions.get(key)
+    if (asked === undefined) {
+      asked = typesOf(this.#client, { group, version }, { signal: this.#signal }).catch((error: unknown) => {
+        if (isNotFound(error)) return []
+        throw error
+      })
+      this.#versions.set(key, asked)
+    }
+    return asked
+  }
+}

@@ -1,0 +1,47 @@
+/** What a command works with: the user's surroundings, the server, its types, and the namespace to look in. */
+import type { OptionsOf } from '../base/flags.ts'
+import type { DiscoveredType } from '../client/discovery.ts'
+import type { ObjectName, ResourceType } from '../client/resource-type.ts'
+import type { ApiObject } from '../model/object.ts'
+import type { Context } from './command.ts'
+import { type Connection, withConnection } from './connect.ts'
+import type { connectionFlags } from './connection-flags.ts'
+import { ServedTypes } from './served-types.ts'
+
+export interface Session extends Connection {
+  readonly context: Context
+  readonly types: ServedTypes
+  /** Whether the user named the namespace on the command line. */
+  readonly namespaceGiven: boolean
+}
+
+/** It lasts as long as `use` does. */
+export async function withSession<T>(
+  context: Context,
+  options: OptionsOf<typeof connectionFlags>,
+  use: (session: Session) => Promise<T>,
+): Promise<T> {
+  return await withConnection(context, options, async (connection) =>
+    use({
+      ...connection,
+      context,
+      types: new ServedTypes(connection.client, context.signal),
+      namespaceGiven: options.namespace !== '',
+    }),
+  )
+}
+
+/** Where an object is whose name is known. */
+export function placeOf(
+  { namespace }: { readonly namespace: string },
+  { namespaced }: ResourceType,
+  name: string,
+): ObjectName {
+  return namespaced ? { namespace, name } : { name }
+}
+
+/** Where an object is that a server has sent. */
+export function placeOfObject({ namespaced }: DiscoveredType, { metadata }: ApiObject): ObjectName {
+  const name = metadata.name ?? ''
+  return namespaced ? { namespace: metadata.namespace ?? '', name } : { name }
+}

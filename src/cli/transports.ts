@@ -1,0 +1,45 @@
+/**
+ * What is laid around the way to the server: the warnings that answers carry, and a trace of requests for those who
+ * ask for it (`-v 6`). Neither tokens nor bodies are ever shown.
+ */
+import type { Transport, TransportResponse } from '../client/transport.ts'
+import { escapeLine } from './printers/escape.ts'
+
+/** Tells each warning of the server once, whatever number of answers carry it. */
+export function withWarnings(send: Transport, tell: (text: string) => void): Transport {
+  const told = new Set<string>()
+  return async (request) => {
+    const response = await send(request)
+    for (const warning of warningsOf(response)) {
+      if (told.has(warning)) continue
+      told.add(warning)
+      tell(`Warning: ${escapeLine(warning)}\n`)
+    }
+    return response
+  }
+}
+
+/** `299 - "text"`, several of them joined by commas. */
+function warningsOf({ headers }: TransportResponse): string[] {
+  const header = headers.warning
+  if (header === undefined) return []
+  const found = header.matchAll(/\d{3} \S+ ("(?:[^"\\]|\\.)*")/g)
+  return [...found].map(([, quoted]) => quoted!.slice(1, -1).replaceAll(/\\(.)/g, '$1'))
+}
+
+/** One line for each request: what was asked, and how and when it was answered. */
+export function withTrace(send: Transport, server: string, tell: (text: string) => void): Transport {
+  return async (request) => {
+    const began = performance.now()
+    const line = (outcome: string) =>
+      `${request.method} ${server}${escapeLine(request.path)} ${outcome} in ${Math.round(performance.now() - began)} milliseconds\n`
+    try {
+      const response = await send(request)
+      tell(line(String(response.status)))
+      return response
+    } catch (error) {
+      tell(line('failed'))
+      throw error
+    }
+  }
+}

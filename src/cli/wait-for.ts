@@ -1,0 +1,63 @@
+/**
+ * Waiting for one object to become something: looks at it as it is, then at every change, until it is so or the time is
+ * over. A watch that ends, because the server restarted or the version was too old, starts over.
+ */
+import { pause, withDeadline } from '../base/abort.ts'
+import { UsageError } from '../base/flags.ts'
+import { typeName } from '../client/resource-type.ts'
+import { isExpired, isNotFound, StatusError } from '../client/status-error.ts'
+import { TransportError } from '../client/transport.ts'
+import { watch } from '../client/watch.ts'
+import type { ApiObject } from '../model/object.ts'
+import type { Session } from './session.ts'
+import type { Subject } from './subjects.ts'
+
+/** What is waited for; an object that is not there is undefined. Throws what makes waiting pointless. */
+export type Condition = (object: ApiObject | undefined) => boolean
+
+/** That the object with this uid is no more; another of the same name may be there. */
+export function isGone(uid: string | undefined): Condition {
+  return (object) => object === undefined || (uid !== undefined && object.metadata.uid !== uid)
+}
+
+/** Throws UsageError when the time is over. */
+export async function waitFor(
+  session: Session,
+  { type, name }: Subject,
+  { until, timeoutMs }: { until: Condition; timeoutMs: number },
+): Promise<void> {
+  const late = () => new UsageError(`timed out waiting for the condition on ${typeName(type)}/${name.name}`)
+  // Timers of Node hold no longer than 24 days.
+  await withDeadline({ ms: Math.min(timeoutMs, 2 ** 31 - 1), outer: session.context.signal, late }, async (signal) => {
+    while (!(await lookOnce({ ...session, signal }, { type, name }, until))) await pause(retryMs, signal)
+  })
+}
+
+const retryMs = 200
+
+/** Looks and then watches; false when the watch ended before it was so. */
+async function lookOnce(
+  { client, signal }: Session & { signal: AbortSignal },
+  { type, name }: Subject,
+  until: Condition,
+): Promise<boolean> {
+  try {
+    const place = name.namespace === undefined ? {} : { namespace: name.namespace }
+    const selection = { ...place, fieldSelector: `metadata.name=${name.name}`, signal }
+    const { items, resourceVersion } = await client.list(type, selection)
+    if (until(items[0])) return true
+    for await (const event of watch(client, type, { ...selection, resourceVersion }))
+      if (event.type !== 'BOOKMARK' && until(event.type === 'DELETED' ? undefined : event.object)) return true
+    return false
+  } catch (error) {
+    signal.throwIfAborted()
+    if (isPassing(error)) return false
+    throw error
+  }
+}
+
+/** What may be over at the next try. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof TransportError || isExpired(error)) return true
+  return error instanceof StatusError && !isNotFound(error) && (error.code === 429 || error.code >= 500)
+}

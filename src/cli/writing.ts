@@ -1,0 +1,78 @@
+/**
+ * What all commands that write have in common: `--dry-run`, `-o`, who is recorded as the manager of the fields, and the
+ * line that says what was done: `configmap/a created (server dry run)`.
+ */
+import { flag, type OptionsOf, oneOf, text, toggle } from '../base/flags.ts'
+import type { WriteOptions } from '../client/client.ts'
+import type { DiscoveredType } from '../client/discovery.ts'
+import { type ApiObject, asJson } from '../model/object.ts'
+import { singularName } from './find-type.ts'
+import { escapeLine } from './printers/escape.ts'
+import { printDocument, withoutManagedFields } from './printers/objects.ts'
+import { fillJsonPath, writeOutputFlag } from './printers/output.ts'
+import type { Session } from './session.ts'
+
+export const writeFlags = {
+  output: writeOutputFlag,
+  dryRun: flag(
+    'dry-run',
+    'none|client|server',
+    'none',
+    oneOf(['none', 'client', 'server']),
+    'client: only print what would be sent; server: have the server check it, and store nothing',
+  ),
+  fieldManager: flag('field-manager', 'NAME', '', text, 'who is recorded as the owner of the fields; else orchctl'),
+  showManagedFields: toggle('show-managed-fields', 'in json and yaml, with the record of who owns which field'),
+}
+
+export type WritingOptions = OptionsOf<typeof writeFlags>
+
+/** The options of a request that writes. */
+export function requestOptions({ context }: Session, { dryRun, fieldManager }: WritingOptions): WriteOptions {
+  return {
+    signal: context.signal,
+    ...(dryRun === 'server' ? { dryRun: true } : {}),
+    ...(fieldManager === '' ? {} : { fieldManager }),
+  }
+}
+
+export const validateFlag = flag(
+  'validate',
+  'strict|warn|ignore',
+  'strict',
+  oneOf(['strict', 'warn', 'ignore', 'true', 'false']),
+  'what to do about fields that the server does not know: refuse the object, warn, or drop them silently',
+)
+
+/** As the server is asked to see to it. */
+export function fieldValidation(
+  validate: 'strict' | 'warn' | 'ignore' | 'true' | 'false',
+): 'Strict' | 'Warn' | 'Ignore' {
+  if (validate === 'warn') return 'Warn'
+  return validate === 'strict' || validate === 'true' ? 'Strict' : 'Ignore'
+}
+
+/** What is printed of an object that was written; `index` says how many came before it. */
+export async function report(
+  options: WritingOptions,
+  {
+    type,
+    object,
+    done,
+    index = 0,
+  }: { type: Pick<DiscoveredType, 'kind' | 'group'>; object: ApiObject; done: string; index?: number },
+): Promise<string> {
+  const { output, dryRun } = options
+  const name = `${singularName(type)}/${escapeLine(object.metadata.name ?? '')}`
+  if (output.form === 'name') return `${name}\n`
+  const shown = options.showManagedFields ? object : withoutManagedFields(object)
+  if (output.form === 'jsonpath') return await fillJsonPath(output.template, asJson(shown))
+  if (output.form === 'json') return await printDocument(asJson(shown), 'json')
+  if (output.form === 'yaml') return `${index > 0 ? '---\n' : ''}${await printDocument(asJson(shown), 'yaml')}`
+  return `${name} ${done}${dryRunNote(dryRun)}\n`
+}
+
+export function dryRunNote(dryRun: WritingOptions['dryRun']): string {
+  if (dryRun === 'none') return ''
+  return dryRun === 'client' ? ' (dry run)' : ' (server dry run)'
+}
