@@ -47,7 +47,7 @@ function patchMember(patch: JsonObject, name: string, { states, schema, retains 
     if (retains && hasMembers(inner)) setKey(inner, '$retainKeys', Object.keys(modified).sort())
     if (hasMembers(inner)) setKey(patch, name, inner)
   } else if (Array.isArray(modified) && Array.isArray(current) && schema.type === 'list' && schema.patch === 'merge') {
-    patchList(patch, name, { original: Array.isArray(original) ? original : [], modified, current }, schema)
+    patchList(patch, name, { original: Array.isArray(original) ? original : [], modified, current, schema })
   } else if (modified === null ? current !== undefined : !sameJson(modified, current)) {
     setKey(patch, name, modified)
   }
@@ -71,12 +71,13 @@ interface ListStates {
   readonly original: readonly Json[]
   readonly modified: readonly Json[]
   readonly current: readonly Json[]
+  readonly schema: ListSchema
 }
 
-function patchList(patch: JsonObject, name: string, states: ListStates, schema: ListSchema): void {
-  const key = schema.mergeKey ?? schema.keys?.[0]
+function patchList(patch: JsonObject, name: string, states: ListStates): void {
+  const key = states.schema.mergeKey ?? states.schema.keys?.[0]
   if (key === undefined) patchSet(patch, name, states)
-  else patchKeyedList(patch, name, states, { schema, key })
+  else patchKeyedList(patch, name, { ...states, key })
 }
 
 /** Scalars that merge by value: what is new, and by a word of its own what goes. */
@@ -90,8 +91,7 @@ function patchSet(patch: JsonObject, name: string, { original, modified, current
 function patchKeyedList(
   patch: JsonObject,
   name: string,
-  { original, modified, current }: ListStates,
-  { schema, key }: { schema: ListSchema; key: string },
+  { original, modified, current, schema, key }: ListStates & { readonly key: string },
 ): void {
   const [before, now] = [byKey(original, key), byKey(current, key)]
   const elements = modified.flatMap((element) => elementPatch(element, { before, now, key, schema }))

@@ -25,9 +25,7 @@ export function explanation(definitions: Definitions, { type, fields, recursive 
       ? ''
       : `${inner.length > 0 ? 'RESOURCE:' : 'FIELD:   '} ${fields.at(-1)} <${definitions.typeName(schema)}>\n\n`,
     `DESCRIPTION:\n${description(definitions, schema, { both: inner.length > 0 })}\n`,
-    inner.length === 0
-      ? ''
-      : `\nFIELDS:\n${recursive ? tree(definitions, schema, 3, []) : listed(definitions, schema)}`,
+    inner.length === 0 ? '' : `\nFIELDS:\n${recursive ? tree(definitions, schema, []) : listed(definitions, schema)}`,
   ].join('')
 }
 
@@ -73,7 +71,7 @@ function listed(definitions: Definitions, schema: JsonObject): string {
 const deepest = 40
 
 /** All fields, each below what it is in. A type that holds itself is not gone into again. */
-function tree(definitions: Definitions, schema: JsonObject, indent: number, outer: readonly JsonObject[]): string {
+function tree(definitions: Definitions, schema: JsonObject, outer: readonly JsonObject[]): string {
   const element = definitions.element(schema)
   if (outer.length > deepest || outer.some((other) => own(other, 'properties') === own(element, 'properties')))
     return ''
@@ -81,7 +79,7 @@ function tree(definitions: Definitions, schema: JsonObject, indent: number, oute
     .fieldsOf(schema)
     .map(
       ([name, field]) =>
-        `${' '.repeat(indent)}${name}\t<${definitions.typeName(field)}>\n${tree(definitions, field, indent + 3, [...outer, element])}`,
+        `${'   '.repeat(outer.length + 1)}${name}\t<${definitions.typeName(field)}>\n${tree(definitions, field, [...outer, element])}`,
     )
     .join('')
 }
