@@ -8,11 +8,11 @@ import { uncovered } from '../authz/rbac/covers.ts'
 import { type Binding, bindingOf, rbacGroup } from '../authz/rbac/policy.ts'
 import type { PolicyRule } from '../authz/rbac/rule.ts'
 import { type ApiError, forbiddenError, notFound } from '../model/api-error.ts'
-import { type Json, sameJson } from '../model/json.ts'
-import { type ApiObject, asJson } from '../model/object.ts'
+import type { ApiObject } from '../model/object.ts'
 import { superusers, type User } from '../model/user.ts'
 import { groupName } from '../model/vendor.ts'
 import type { AdmissionRequest, Control } from './admission.ts'
+import { changesUpkeepOnly } from './upkeep.ts'
 
 const plurals = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']
 
@@ -27,23 +27,17 @@ export function refuseEscalation(access: Access): Control {
     // After all that may change the object; before it is validated, as its writer may not even try.
     mutate: async (request) => {
       const { user, object, oldObject, type } = request
-      if (object === undefined || user.groups.includes(superusers) || changesUpkeepOnly(object, oldObject))
+      if (
+        object === undefined ||
+        user.groups.includes(superusers) ||
+        (oldObject && changesUpkeepOnly(object, oldObject))
+      )
         return undefined
       await access.policy.current()
       await (type.plural.endsWith('bindings') ? assertBinding : assertRole)(access, request, object)
       return undefined
     },
   }
-}
-
-/** What garbage collection needs may be written by whoever may write. */
-function changesUpkeepOnly(next: ApiObject, previous: ApiObject | undefined): boolean {
-  if (previous === undefined) return false
-  const rest = ({ metadata, ...object }: ApiObject): Json => {
-    const { finalizers: _f, ownerReferences: _o, managedFields: _m, resourceVersion: _r, ...kept } = metadata
-    return asJson({ ...object, metadata: kept } as ApiObject)
-  }
-  return sameJson(rest(next), rest(previous))
 }
 
 async function assertRole(access: Access, request: AdmissionRequest, object: ApiObject): Promise<void> {

@@ -29,6 +29,7 @@ import { type OwnerType, ownerReferencesPermissionEnforcement } from './owner-re
 import { configuredPersistentVolumeLabel, persistentVolumeLabel } from './persistent-volume-label.ts'
 import { configuredPodNodeSelector, podNodeSelector } from './pod-node-selector.ts'
 import { configuredPodSecurity, podSecurity } from './pod-security.ts'
+import { podSecurityPolicy } from './pod-security-policy.ts'
 import { configuredPodTolerationRestriction, podTolerationRestriction } from './pod-toleration-restriction.ts'
 import { priority } from './priority.ts'
 import { resourceQuota } from './resource-quota.ts'
@@ -78,6 +79,7 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'TaintNodesByCondition', byDefault: true, make: taintNodesByCondition },
   { name: 'AlwaysPullImages', byDefault: false, make: alwaysPullImages },
   { name: 'PodSecurity', byDefault: true, make: podSecurity, configure: configuredPodSecurity },
+  { name: 'PodSecurityPolicy', byDefault: false, make: podSecurityPolicy },
   { name: 'PodNodeSelector', byDefault: false, make: podNodeSelector, configure: configuredPodNodeSelector },
   { name: 'Priority', byDefault: true, make: priority },
   { name: 'DefaultTolerationSeconds', byDefault: true, make: defaultTolerationSeconds },

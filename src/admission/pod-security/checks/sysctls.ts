@@ -1,7 +1,8 @@
 /** Only parameters of the kernel that are safe, as they count for the pod alone. */
 import { type Check, distinct } from '../check.ts'
 
-const safe = new Set([
+/** They count for the pod alone, and do no harm. */
+export const safeSysctls = new Set([
   'kernel.shm_rmid_forced',
   'net.ipv4.ip_local_port_range',
   'net.ipv4.tcp_syncookies',
@@ -18,7 +19,7 @@ export const sysctls: Check = {
       rule: ({ spec }) => {
         const names = (spec.securityContext?.sysctls ?? [])
           .map(({ name = '' }) => name)
-          .filter((name) => !safe.has(name))
+          .filter((name) => !safeSysctls.has(name))
         return names.length === 0 ? undefined : { reason: 'forbidden sysctls', detail: distinct(names).join(', ') }
       },
     },

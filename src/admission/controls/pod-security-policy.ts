@@ -1,0 +1,125 @@
+/**
+ * PodSecurityPolicy: a pod is let in if a policy allows it that its author or its account may `use`. The policy may fill
+ * in what the pod leaves open. One that changes nothing is preferred, then the first by name; an annotation of the pod
+ * names it. What exists is only judged, against any policy. The rules are in `pod-security-policy/`.
+ */
+import type { Authorizer } from '../../authz/authorizer.ts'
+import { type FieldError, firstFaults, summary } from '../../model/field-error.ts'
+import type { Found, Lookup } from '../../model/lookup.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { serviceAccountGroups, serviceAccountName, type User } from '../../model/user.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import { type JudgedPod, type Policy, policyIn } from '../pod-security-policy/effective.ts'
+import { filled } from '../pod-security-policy/fill.ts'
+import { faultsOf } from '../pod-security-policy/judge.ts'
+import { refusal } from '../refusal.ts'
+import { changesUpkeepOnly } from '../upkeep.ts'
+
+interface Parts {
+  readonly vendor: Vendor
+  readonly lookup: Lookup
+  readonly authorizer: Authorizer
+}
+
+const policies = { group: 'policy', plural: 'podsecuritypolicies' }
+
+export function podSecurityPolicy(parts: Parts): Control {
+  const key = vendorKey(parts.vendor, 'psp')
+  return {
+    name: 'PodSecurityPolicy',
+    handles: {
+      operations: ['CREATE', 'UPDATE'],
+      types: [{ group: 'core', plural: 'pods' }],
+      subresources: ['', 'ephemeralcontainers'],
+    },
+    mutate: async (request) => {
+      if (request.operation !== 'CREATE') return undefined
+      const { found, pod } = await choose(parts, request, 'may change')
+      const annotations = { ...pod.annotations, [key]: found.object.metadata.name! }
+      const { metadata } = request.object!
+      return { ...request.object!, metadata: { ...metadata, annotations }, spec: pod.spec } as ApiObject
+    },
+    validate: async (request) => {
+      if (request.oldObject !== undefined && changesUpkeepOnly(request.object!, request.oldObject)) return
+      await choose(parts, request, 'must fit')
+    },
+  }
+}
+
+interface Choice {
+  readonly found: Found
+  /** As the policy fills it in. */
+  readonly pod: JudgedPod
+}
+
+/** The policy that lets the pod in. Throws where none does; then the most recent state has been looked at. */
+async function choose(parts: Parts, request: AdmissionRequest, may: 'may change' | 'must fit'): Promise<Choice> {
+  const [choice] = await tryAll(parts, request, may)
+  if (choice !== undefined) return choice
+  await parts.lookup.recent(policies, { namespace: '', name: '' })
+  const [again, faults] = await tryAll(parts, request, may)
+  if (again !== undefined) return again
+  const verb = may === 'may change' ? 'admit' : 'validate'
+  const why = faults.length === 0 ? 'no policy that may be used allows it' : summary(firstFaults(faults))
+  throw refusal(request, `PodSecurityPolicy: unable to ${verb} pod: ${why}`)
+}
+
+async function tryAll(
+  parts: Parts,
+  request: AdmissionRequest,
+  may: string,
+): Promise<[Choice | undefined, FieldError[]]> {
+  const { vendor, lookup } = parts
+  const pod = { annotations: request.object!.metadata.annotations ?? {}, spec: request.object!.spec ?? {} } as JudgedPod
+  let changing: Choice | undefined
+  const faults: FieldError[] = []
+  for (const found of byName(lookup.list(policies, { namespace: undefined }))) {
+    const policy = policyIn(found.object, vendor)
+    const next = filled(policy, pod)
+    const broken = faultsOf(policy, next)
+    const isUseless = broken.length === 0 && next !== pod && (may === 'must fit' || changing !== undefined)
+    if (isUseless || !(await mayUse(parts, request, policy))) continue
+    faults.push(...broken)
+    if (broken.length > 0) continue
+    if (next === pod) return [rested(request, { found, pod }), []]
+    changing = { found, pod: next }
+  }
+  return [changing && rested(request, changing), faults]
+}
+
+function byName(found: readonly Found[]): Found[] {
+  return found.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+}
+
+function rested(request: AdmissionRequest, choice: Choice): Choice {
+  request.restOn?.(choice.found)
+  return choice
+}
+
+async function mayUse({ authorizer }: Parts, request: AdmissionRequest, { name }: Policy): Promise<boolean> {
+  const { namespace } = request
+  const attributes = {
+    resource: true,
+    verb: 'use',
+    ...{ group: 'policy', version: '*' },
+    plural: policies.plural,
+    subresource: '',
+    namespace,
+    name,
+  } as const
+  for (const user of [accountOf(request), request.user])
+    if (user !== undefined && (await authorizer({ user, attributes })).verdict === 'allow') return true
+  return false
+}
+
+function accountOf({ object, namespace }: AdmissionRequest): User | undefined {
+  const { serviceAccountName: name = '' } = (object!.spec ?? {}) as { serviceAccountName?: string }
+  if (name === '') return undefined
+  return {
+    name: serviceAccountName(namespace, name),
+    uid: '',
+    groups: serviceAccountGroups(namespace),
+    extra: new Map(),
+  }
+}

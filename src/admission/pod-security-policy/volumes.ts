@@ -1,0 +1,94 @@
+/** Which volumes a policy allows: by kind, and some kinds by path or driver. */
+import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
+import type { Volume } from '../../kinds/core/types/volume.ts'
+import { at, child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
+import { containerLists, type PolicySpec } from './effective.ts'
+
+export function checkVolumes(policy: PolicySpec, spec: PodSpec): FieldError[] {
+  return (spec.volumes ?? []).flatMap((volume, i) => {
+    const path = at('spec.volumes', i)
+    const kind = kindOf(volume)
+    if (!isAllowed(policy, volume, kind)) return [invalid(path, kind, `${kind} volumes are not allowed to be used`)]
+    return [
+      ...checkHostPath(policy, { spec, volume, path }),
+      ...checkDriver(
+        policy.allowedFlexVolumes?.map(({ driver }) => driver),
+        volume.flexVolume?.driver,
+        child(path, 'driver'),
+      ),
+      ...checkDriver(
+        policy.allowedCSIDrivers?.map(({ name }) => name),
+        volume.csi?.driver,
+        child(path, 'csi.driver'),
+      ),
+    ]
+  })
+}
+
+/** As policies call it, which is nearly the name of its field. */
+function kindOf(volume: Volume): string {
+  const field = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown'
+  return field === 'cephfs' ? 'cephFS' : field
+}
+
+function isAllowed({ volumes: allowed = [] }: PolicySpec, volume: Volume, kind: string): boolean {
+  if (allowed.includes('*') || allowed.includes(kind)) return true
+  return allowed.includes('secret') && isToken(volume)
+}
+
+/** The token of an account was in a secret once: who may mount that may mount the volume that took its place. */
+function isToken({ projected }: Volume): boolean {
+  const sources = projected?.sources ?? []
+  return (
+    sources.length > 0 &&
+    sources.every((source) => {
+      const { serviceAccountToken, configMap, downwardAPI } = source
+      const fields = downwardAPI?.items ?? []
+      return (
+        serviceAccountToken !== undefined ||
+        configMap?.name === 'kube-root-ca.crt' ||
+        (fields.length > 0 && fields.every(({ fieldRef }) => fieldRef?.fieldPath === 'metadata.namespace'))
+      )
+    })
+  )
+}
+
+interface Mounted {
+  readonly spec: PodSpec
+  readonly volume: Volume
+  readonly path: FieldPath
+}
+
+function checkHostPath({ allowedHostPaths: allowed = [] }: PolicySpec, { spec, volume, path }: Mounted): FieldError[] {
+  if (volume.hostPath === undefined || allowed.length === 0) return []
+  const wanted = volume.hostPath.path ?? ''
+  const fitting = allowed.filter(({ pathPrefix = '' }) => isBelow(wanted, pathPrefix))
+  if (fitting.length === 0) return [invalid(child(path, 'hostPath.pathPrefix'), wanted, 'is not allowed to be used')]
+  return fitting.every(({ readOnly }) => readOnly) ? checkReadOnly(spec, volume.name ?? '') : []
+}
+
+function isBelow(path: string, prefix: string): boolean {
+  const [inner, outer] = [path, prefix].map((text) => text.replace(/\/+$/, '')) as [string, string]
+  return inner === outer || inner.startsWith(`${outer}/`)
+}
+
+function checkReadOnly(spec: PodSpec, name: string): FieldError[] {
+  return containerLists.flatMap((list) =>
+    (spec[list] ?? []).flatMap(({ volumeMounts = [] }, i) =>
+      volumeMounts.flatMap((mount, j) =>
+        mount.name === name && !mount.readOnly
+          ? [invalid(`${at(child('spec', list), i)}.volumeMounts[${j}].readOnly`, false, 'must be read-only')]
+          : [],
+      ),
+    ),
+  )
+}
+
+function checkDriver(
+  allowed: readonly (string | undefined)[] = [],
+  driver: string | undefined,
+  path: FieldPath,
+): FieldError[] {
+  if (driver === undefined || allowed.length === 0 || allowed.includes(driver)) return []
+  return [invalid(path, driver, `is not one of the drivers that are allowed: ${allowed.join(', ')}`)]
+}
