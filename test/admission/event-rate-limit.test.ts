@@ -79,19 +79,21 @@ describe('the buckets', () => {
   })
 })
 
-for (const [what, flags, told] of [
-  ['no limits', [enabled], /EventRateLimit needs its limits/],
-  ['an empty list of limits', configured(`${kind}, limits: []`), /limits/],
-  ['an unknown type', configured(`${kind}, limits: [{type: Planet, qps: 1, burst: 1}]`), /limits\[0\]\.type/],
-  ['a rate of none', configured(`${kind}, limits: [{type: Server, burst: 1}]`), /limits\[0\]\.qps: .*must be positive/],
-  [
-    'an unknown field',
-    configured(`${kind}, limits: [{type: Server, qps: 1, burst: 1, x: 1}]`),
-    /unknown field "limits\[0\]\.x"/,
-  ],
+const { kind: ofKind, ...limit } = { kind: 'Configuration', type: 'Server', qps: 1, burst: 1 }
+for (const [what, limits, told] of [
+  ['an empty list of limits', [], /limits: name at least one/],
+  ['an unknown type', [{ ...limit, type: 'Planet' }], /limits\[0\]\.type/],
+  ['a rate of none', [{ ...limit, qps: 0 }], /limits\[0\]\.qps: .*must be positive/],
+  ['an unknown field', [{ ...limit, x: 1 }], /unknown field "limits\[0\]\.x"/],
 ] as const)
-  test(`${what} stops the start`, async () => {
-    const { code, errors } = await startFailing({ after }, flags)
-    assert.equal(code, 1)
-    assert.match(errors, told)
+  test(`${what} is refused`, () => {
+    const value = { apiVersion: 'eventratelimit.admission.orch.io/v1alpha1', kind: ofKind, limits } as unknown as Json
+    const clock = { now: () => 0, monotonic: () => 0 }
+    assert.throws(() => configuredEventRateLimit({ vendor: vendorOf('orch'), clock }, value), told)
   })
+
+test('without its limits the server does not start', async () => {
+  const { code, errors } = await startFailing({ after }, [enabled])
+  assert.equal(code, 1)
+  assert.match(errors, /EventRateLimit needs its limits/)
+})

@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { configuredPersistentVolumeLabel } from '../../src/admission/controls/persistent-volume-label.ts'
+import type { Json } from '../../src/model/json.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
 import { startServer } from '../tools/server.ts'
 import { startFailing } from '../tools/start-failing.ts'
 
@@ -63,19 +66,20 @@ describe('new volumes', async () => {
   })
 })
 
-for (const [what, flags, told] of [
-  ['no table', [enabled], /PersistentVolumeLabel needs its table/],
-  ['an unknown source', configured(`${kind}, volumes: [{source: floppy, labels: {a: b}}]`), /volumes\[0\]\.source/],
-  [
-    'a label that is none',
-    configured(`${kind}, volumes: [{source: cinder, labels: {"a b": c}}]`),
-    /volumes\[0\]\.labels/,
-  ],
-  ['no labels', configured(`${kind}, volumes: [{source: cinder, labels: {}}]`), /volumes\[0\]\.labels/],
-  ['an unknown field', configured(`${kind}, volume: []`), /unknown field "volume"/],
+for (const [what, fields, told] of [
+  ['an unknown source', { volumes: [{ source: 'floppy', labels: { a: 'b' } }] }, /volumes\[0\]\.source/],
+  ['a label that is none', { volumes: [{ source: 'cinder', labels: { 'a b': 'c' } }] }, /volumes\[0\]\.labels/],
+  ['no labels', { volumes: [{ source: 'cinder', labels: {} }] }, /volumes\[0\]\.labels/],
+  ['an unknown field', { volume: [] }, /unknown field "volume"/],
 ] as const)
-  test(`${what} stops the start`, async () => {
-    const { code, errors } = await startFailing({ after }, flags)
-    assert.equal(code, 1)
-    assert.match(errors, told)
+  test(`${what} is refused`, () => {
+    const apiVersion = 'persistentvolumelabel.admission.orch.io/v1alpha1'
+    const value = { apiVersion, kind: 'Configuration', ...fields } as unknown as Json
+    assert.throws(() => configuredPersistentVolumeLabel({ vendor: vendorOf('orch') }, value), told)
   })
+
+test('without its table the server does not start', async () => {
+  const { code, errors } = await startFailing({ after }, [enabled])
+  assert.equal(code, 1)
+  assert.match(errors, /PersistentVolumeLabel needs its table/)
+})

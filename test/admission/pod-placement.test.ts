@@ -3,6 +3,10 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { configuredPodNodeSelector } from '../../src/admission/controls/pod-node-selector.ts'
+import { configuredPodTolerationRestriction } from '../../src/admission/controls/pod-toleration-restriction.ts'
+import type { Json } from '../../src/model/json.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
 import { startServer } from '../tools/server.ts'
 import { startFailing } from '../tools/start-failing.ts'
 
@@ -118,19 +122,26 @@ describe('where pods go', async () => {
       assert.match((await create('listed', { nodeSelector })).body.message, /conflict with its namespace whitelist/)
   })
 
-  for (const [what, entry, told] of [
-    [
-      'a selector',
-      selectors('podNodeSelectorPluginConfig: {a: x in y}'),
-      /PodNodeSelector: podNodeSelectorPluginConfig\[a\]: /,
-    ],
-    ['an unknown field', selectors('podNodeSelector: {}'), /PodNodeSelector: unknown field "podNodeSelector"/],
-    ['a toleration', restriction(', default: [{operator: Near}]'), /PodTolerationRestriction: default\[0\]\.operator/],
-    ['a field of a toleration', restriction(', whitelist: [{keys: x}]'), /unknown field "whitelist\[0\]\.keys"/],
+  test('what cannot be read stops the start', async () => {
+    const entry = selectors('podNodeSelectorPluginConfig: {a: x in y}')
+    const { code, errors } = await startFailing({ after }, (directory) => [...flags, ...configured(directory, entry)])
+    assert.equal(code, 1)
+    assert.match(errors, /admission\.yaml: PodNodeSelector: podNodeSelectorPluginConfig\[a\]: /)
+  })
+
+  for (const [what, make, value, told] of [
+    ['an unknown field', configuredPodNodeSelector, { podNodeSelector: {} }, /unknown field "podNodeSelector"/],
+    ['a selector', configuredPodNodeSelector, { podNodeSelectorPluginConfig: { a: 'b=*' } }, /Config\[a\]: "b=\*"/],
+    ['a toleration', restricted, { default: [{ operator: 'Near' }] }, /default\[0\]\.operator/],
+    ['a field of a toleration', restricted, { whitelist: [{ keys: 'x' }] }, /unknown field "whitelist\[0\]\.keys"/],
   ] as const)
-    test(`${what} in the file that cannot be read stops the start`, async () => {
-      const { code, errors } = await startFailing({ after }, (directory) => [...flags, ...configured(directory, entry)])
-      assert.equal(code, 1)
-      assert.match(errors, told)
+    test(`${what} in the configuration that cannot be read is refused`, () => {
+      const parts = { vendor: vendorOf('orch'), lookup: undefined as never }
+      assert.throws(() => make(parts, value as unknown as Json), told)
     })
 })
+
+function restricted(parts: Parameters<typeof configuredPodTolerationRestriction>[0], fields: Json) {
+  const head = { apiVersion: 'podtolerationrestriction.admission.orch.io/v1alpha1', kind: 'Configuration' }
+  return configuredPodTolerationRestriction(parts, { ...head, ...(fields as object) } as Json)
+}

@@ -6,6 +6,9 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { readPodSecurity } from '../../src/admission/pod-security/configuration.ts'
+import { parseYaml } from '../../src/codec/yaml.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
 import { startServer } from '../tools/server.ts'
 import { startFailing } from '../tools/start-failing.ts'
@@ -209,8 +212,8 @@ describe('the configuration file', async () => {
   })
 
   for (const [what, configuration, told] of [
-    ['another kind', 'kind: Pod', /PodSecurity: its configuration must be of kind PodSecurityConfiguration/],
-    ['an unknown field', `${kind}, default: {}`, /admission\.yaml: PodSecurity: unknown field "default"/],
+    ['another kind', 'kind: Pod', /its configuration must be of kind PodSecurityConfiguration/],
+    ['an unknown field', `${kind}, default: {}`, /unknown field "default"/],
     ['an unknown field within', `${kind}, defaults: {enforced: x}`, /unknown field "defaults\.enforced"/],
     ['a level that there is not', `${kind}, defaults: {enforce: strict}`, /defaults\.enforce: .*"strict"/],
     ['a version that there is not', `${kind}, defaults: {warn-version: v2}`, /defaults\.warn-version: .*"v2"/],
@@ -218,9 +221,15 @@ describe('the configuration file', async () => {
     ['an exempt name that is none', `${kind}, exemptions: {runtimeClasses: [A_]}`, /exemptions\.runtimeClasses\[0\]/],
     ['an exempt user without a name', `${kind}, exemptions: {usernames: [""]}`, /exemptions\.usernames\[0\]/],
   ] as const)
-    test(`${what} stops the start`, async () => {
-      const { code, errors } = await startFailing({ after }, configured(configuration))
-      assert.equal(code, 1)
-      assert.match(errors, told)
+    test(`${what} is refused`, async () => {
+      const { value } = parseYaml(Buffer.from(`{${configuration}}`), 1000)
+      const vendor = vendorOf('orch')
+      assert.throws(() => readPodSecurity(value, vendor), told)
     })
+
+  test('a fault stops the start, with the name of the file and of the control', async () => {
+    const { code, errors } = await startFailing({ after }, configured(`${kind}, default: {}`))
+    assert.equal(code, 1)
+    assert.match(errors, /admission\.yaml: PodSecurity: unknown field "default"/)
+  })
 })

@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts'
 import { UsageError } from '../../base/flags.ts'
 import type { Event } from '../../kinds/core/event.ts'
 import { tooManyRequests } from '../../model/api-error.ts'
-import { child, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
+import { child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
 import type { Json } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { Vendor } from '../../model/vendor.ts'
@@ -34,7 +34,7 @@ const limitFields = {
 type Limit = InferFields<typeof limitFields>
 
 const fields = {
-  limits: field(1, s.list(s.object(limitFields, { check: checkLimit })), { required: true, doc: 'What is limited.' }),
+  limits: field(1, s.list(s.object(limitFields, { check: checkLimit })), { doc: 'What is limited.' }),
 }
 
 function checkLimit({ qps = 0, burst = 0, cacheSize = 0 }: Limit, path: FieldPath): FieldError[] {
@@ -56,7 +56,7 @@ export function configuredEventRateLimit({ vendor, clock }: Parts, configuration
     versions: ['v1alpha1'],
     kind: 'Configuration',
   })
-  if (limits.length === 0) throw new Error(`${required('limits', 'name at least one').text}: limits`)
+  if (limits.length === 0) throw new Error('limits: name at least one')
   const meters = limits.map((limit) => ({ limit, meter: new Meter(limit, clock) }))
   return {
     name: 'EventRateLimit',
