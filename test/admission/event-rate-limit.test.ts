@@ -1,30 +1,22 @@
 /** EventRateLimit: events beyond a limit are refused with 429, each limit counting what it is about. */
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { configuredEventRateLimit } from '../../src/admission/controls/event-rate-limit.ts'
 import type { Json } from '../../src/model/json.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
+import { admissionFile } from '../tools/admission-file.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { startServer } from '../tools/server.ts'
 import { startFailing } from '../tools/start-failing.ts'
 
 const enabled = '--enable-admission-plugins=EventRateLimit'
-const kind = 'apiVersion: eventratelimit.admission.orch.io/v1alpha1, kind: Configuration'
-
-const configured = (settings: string) => (directory: string) => {
-  const file = join(directory, 'admission.yaml')
-  const head = 'apiVersion: apiserver.config.orch.io/v1\nkind: AdmissionConfiguration\nplugins:\n'
-  writeFileSync(file, `${head}- {name: EventRateLimit, configuration: {${settings}}}\n`)
-  return [enabled, `--admission-control-config-file=${file}`]
-}
+const head = { apiVersion: 'eventratelimit.admission.orch.io/v1alpha1', kind: 'Configuration' }
 
 test('events of one namespace are held back, those of another are not; dry runs do not count', async () => {
-  const server = await startServer({ after })
-  await server.stop()
-  await server.restart(configured(`${kind}, limits: [{type: Namespace, qps: 1, burst: 3}]`)(server.directory))
+  const limits = [{ type: 'Namespace', qps: 1, burst: 3 }]
+  const file = admissionFile({ after }, { EventRateLimit: { ...head, limits } })
+  const server = await startServer({ after }, [enabled, file])
   const client = server.client()
   const create = async (namespace: string, at: HttpClient, query = '') => {
     const object = { metadata: { generateName: 'e-' }, involvedObject: { kind: 'Pod', namespace, name: 'p' } }
@@ -43,7 +35,7 @@ test('events of one namespace are held back, those of another are not; dry runs 
 describe('the buckets', () => {
   let now = 0
   const limited = (...limits: Json[]) => {
-    const value = { apiVersion: 'eventratelimit.admission.orch.io/v1alpha1', kind: 'Configuration', limits }
+    const value = { ...head, limits }
     const clock = { now: () => now, monotonic: () => now }
     const { validate } = configuredEventRateLimit({ vendor: vendorOf('orch'), clock }, value)
     const event = (name: string) => ({ metadata: {}, involvedObject: { name }, source: { component: 's' } })
@@ -79,7 +71,7 @@ describe('the buckets', () => {
   })
 })
 
-const { kind: ofKind, ...limit } = { kind: 'Configuration', type: 'Server', qps: 1, burst: 1 }
+const limit = { type: 'Server', qps: 1, burst: 1 }
 for (const [what, limits, told] of [
   ['an empty list of limits', [], /limits: name at least one/],
   ['an unknown type', [{ ...limit, type: 'Planet' }], /limits\[0\]\.type/],
@@ -87,7 +79,7 @@ for (const [what, limits, told] of [
   ['an unknown field', [{ ...limit, x: 1 }], /unknown field "limits\[0\]\.x"/],
 ] as const)
   test(`${what} is refused`, () => {
-    const value = { apiVersion: 'eventratelimit.admission.orch.io/v1alpha1', kind: ofKind, limits } as unknown as Json
+    const value = { ...head, limits } as unknown as Json
     const clock = { now: () => 0, monotonic: () => 0 }
     assert.throws(() => configuredEventRateLimit({ vendor: vendorOf('orch'), clock }, value), told)
   })

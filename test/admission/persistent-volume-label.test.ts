@@ -1,33 +1,24 @@
 /** PersistentVolumeLabel: new volumes get the labels that the table has for them, and go with nodes that have them. */
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { configuredPersistentVolumeLabel } from '../../src/admission/controls/persistent-volume-label.ts'
 import type { Json } from '../../src/model/json.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
+import { admissionFile } from '../tools/admission-file.ts'
 import { startServer } from '../tools/server.ts'
 import { startFailing } from '../tools/start-failing.ts'
 
 const enabled = '--enable-admission-plugins=PersistentVolumeLabel'
-const kind = 'apiVersion: persistentvolumelabel.admission.orch.io/v1alpha1, kind: Configuration'
+const head = { apiVersion: 'persistentvolumelabel.admission.orch.io/v1alpha1', kind: 'Configuration' }
 const [zone, region] = ['topology.orch.io/zone', 'topology.orch.io/region']
 
-const configured = (settings: string) => (directory: string) => {
-  const file = join(directory, 'admission.yaml')
-  const head = 'apiVersion: apiserver.config.orch.io/v1\nkind: AdmissionConfiguration\nplugins:\n'
-  writeFileSync(file, `${head}- {name: PersistentVolumeLabel, configuration: {${settings}}}\n`)
-  return [enabled, `--admission-control-config-file=${file}`]
-}
-
 describe('new volumes', async () => {
-  const entries = [
-    `{source: awsElasticBlockStore, id: vol-1, labels: {${zone}: a__b, ${region}: west}}`,
-    `{source: awsElasticBlockStore, labels: {${region}: anywhere}}`,
+  const volumes = [
+    { source: 'awsElasticBlockStore', id: 'vol-1', labels: { [zone]: 'a__b', [region]: 'west' } },
+    { source: 'awsElasticBlockStore', labels: { [region]: 'anywhere' } },
   ]
-  const server = await startServer({ after })
-  await server.stop()
-  await server.restart(configured(`${kind}, volumes: [${entries.join(', ')}]`)(server.directory))
+  const file = admissionFile({ after }, { PersistentVolumeLabel: { ...head, volumes } })
+  const server = await startServer({ after }, [enabled, file])
   const client = server.client()
   const create = async (spec: object, labels: object = {}) => {
     const answer = await client.post('/api/v1/persistentvolumes?dryRun=All', {
@@ -73,8 +64,7 @@ for (const [what, fields, told] of [
   ['an unknown field', { volume: [] }, /unknown field "volume"/],
 ] as const)
   test(`${what} is refused`, () => {
-    const apiVersion = 'persistentvolumelabel.admission.orch.io/v1alpha1'
-    const value = { apiVersion, kind: 'Configuration', ...fields } as unknown as Json
+    const value = { ...head, ...fields } as unknown as Json
     assert.throws(() => configuredPersistentVolumeLabel({ vendor: vendorOf('orch') }, value), told)
   })
 

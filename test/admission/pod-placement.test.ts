@@ -1,12 +1,11 @@
 /** PodNodeSelector and PodTolerationRestriction: what a namespace, or the configuration, adds to pods and forbids them. */
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { configuredPodNodeSelector } from '../../src/admission/controls/pod-node-selector.ts'
 import { configuredPodTolerationRestriction } from '../../src/admission/controls/pod-toleration-restriction.ts'
 import type { Json } from '../../src/model/json.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
+import { admissionFile } from '../tools/admission-file.ts'
 import { startServer } from '../tools/server.ts'
 import { startFailing } from '../tools/start-failing.ts'
 
@@ -15,16 +14,7 @@ const flags = [
   '--disable-admission-plugins=ServiceAccount,DefaultTolerationSeconds',
   '--enable-admission-plugins=PodNodeSelector,PodTolerationRestriction',
 ]
-const head = 'apiVersion: apiserver.config.orch.io/v1\nkind: AdmissionConfiguration\nplugins:\n'
-const tolerations = 'apiVersion: podtolerationrestriction.admission.orch.io/v1alpha1, kind: Configuration'
-
-function configured(directory: string, entries: string): string[] {
-  const file = join(directory, 'admission.yaml')
-  writeFileSync(file, `${head}${entries}\n`)
-  return [`--admission-control-config-file=${file}`]
-}
-const selectors = (text: string) => `- {name: PodNodeSelector, configuration: {${text}}}`
-const restriction = (text: string) => `- {name: PodTolerationRestriction, configuration: {${tolerations}${text}}}`
+const head = { apiVersion: 'podtolerationrestriction.admission.orch.io/v1alpha1', kind: 'Configuration' }
 
 describe('where pods go', async () => {
   const server = await startServer({ after }, flags)
@@ -102,12 +92,18 @@ describe('where pods go', async () => {
       })
 
   test('the configuration counts where a namespace says nothing', async () => {
-    const entries = [
-      selectors('podNodeSelectorPluginConfig: {clusterDefaultNodeSelector: env=test, listed: "env=test,disk=ssd"}'),
-      restriction(', default: [{key: own, operator: Exists}], whitelist: [{key: own, operator: Exists}]'),
-    ]
+    const own = [{ key: 'own', operator: 'Exists' }]
+    const file = admissionFile(
+      { after },
+      {
+        PodNodeSelector: {
+          podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: 'env=test', listed: 'env=test,disk=ssd' },
+        },
+        PodTolerationRestriction: { ...head, default: own, whitelist: own },
+      },
+    )
     await server.stop()
-    await server.restart([...flags, ...configured(server.directory, entries.join('\n'))])
+    await server.restart([...flags, file])
     const where = await namespace()
     const { spec } = (await create(where)).body
     assert.deepEqual([spec.nodeSelector, spec.tolerations], [{ env: 'test' }, [{ key: 'own', operator: 'Exists' }]])
@@ -123,8 +119,8 @@ describe('where pods go', async () => {
   })
 
   test('what cannot be read stops the start', async () => {
-    const entry = selectors('podNodeSelectorPluginConfig: {a: x in y}')
-    const { code, errors } = await startFailing({ after }, (directory) => [...flags, ...configured(directory, entry)])
+    const file = admissionFile({ after }, { PodNodeSelector: { podNodeSelectorPluginConfig: { a: 'x in y' } } })
+    const { code, errors } = await startFailing({ after }, [...flags, file])
     assert.equal(code, 1)
     assert.match(errors, /admission\.yaml: PodNodeSelector: podNodeSelectorPluginConfig\[a\]: /)
   })
@@ -142,6 +138,5 @@ describe('where pods go', async () => {
 })
 
 function restricted(parts: Parameters<typeof configuredPodTolerationRestriction>[0], fields: Json) {
-  const head = { apiVersion: 'podtolerationrestriction.admission.orch.io/v1alpha1', kind: 'Configuration' }
   return configuredPodTolerationRestriction(parts, { ...head, ...(fields as object) } as Json)
 }

@@ -3,12 +3,11 @@
  * and who is exempt.
  */
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { readPodSecurity } from '../../src/admission/pod-security/configuration.ts'
-import { parseYaml } from '../../src/codec/yaml.ts'
+import type { Json } from '../../src/model/json.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
+import { admissionFile } from '../tools/admission-file.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
 import { startServer } from '../tools/server.ts'
 import { startFailing } from '../tools/start-failing.ts'
@@ -165,23 +164,20 @@ describe('labels of a namespace', async () => {
     })
 })
 
-const head = 'apiVersion: apiserver.config.orch.io/v1\nkind: AdmissionConfiguration\nplugins:\n- name: PodSecurity\n'
-const kind = 'apiVersion: pod-security.admission.config.orch.io/v1beta1, kind: PodSecurityConfiguration'
-
-/** The flags for a configuration; the second call has it in a file of its own. */
-function configured(configuration: string) {
-  return (directory: string) => {
-    const file = join(directory, 'admission.yaml')
-    writeFileSync(file, `${head}  configuration: {${configuration}}\n`)
-    return [`--admission-control-config-file=${file}`]
-  }
-}
+const head = { apiVersion: 'pod-security.admission.config.orch.io/v1beta1', kind: 'PodSecurityConfiguration' }
 
 describe('the configuration file', async () => {
-  const server = await startServer({ after }, [noAccounts])
-  const settings = `${kind}, defaults: {enforce: baseline, warn: restricted, warn-version: v1.7}, exemptions: {usernames: [system:serviceaccount:free:robot], namespaces: [free], runtimeClasses: [free]}`
-  await server.stop()
-  await server.restart([noAccounts, ...configured(settings)(server.directory)])
+  const file = admissionFile(
+    { after },
+    {
+      PodSecurity: {
+        ...head,
+        defaults: { enforce: 'baseline', warn: 'restricted', 'warn-version': 'v1.7' },
+        exemptions: { usernames: ['system:serviceaccount:free:robot'], namespaces: ['free'], runtimeClasses: ['free'] },
+      },
+    },
+  )
+  const server = await startServer({ after }, [noAccounts, file])
   const client = server.client()
 
   test('says what counts where a namespace does not', async () => {
@@ -211,24 +207,24 @@ describe('the configuration file', async () => {
     assert.equal((await pod(client, where, hostNetwork, 'nobody')).status, 403)
   })
 
-  for (const [what, configuration, told] of [
-    ['another kind', 'kind: Pod', /its configuration must be of kind PodSecurityConfiguration/],
-    ['an unknown field', `${kind}, default: {}`, /unknown field "default"/],
-    ['an unknown field within', `${kind}, defaults: {enforced: x}`, /unknown field "defaults\.enforced"/],
-    ['a level that there is not', `${kind}, defaults: {enforce: strict}`, /defaults\.enforce: .*"strict"/],
-    ['a version that there is not', `${kind}, defaults: {warn-version: v2}`, /defaults\.warn-version: .*"v2"/],
-    ['an exempt name twice', `${kind}, exemptions: {namespaces: [a, a]}`, /exemptions\.namespaces\[1\]: Duplicate/],
-    ['an exempt name that is none', `${kind}, exemptions: {runtimeClasses: [A_]}`, /exemptions\.runtimeClasses\[0\]/],
-    ['an exempt user without a name', `${kind}, exemptions: {usernames: [""]}`, /exemptions\.usernames\[0\]/],
+  for (const [what, fields, told] of [
+    ['another kind', { kind: 'Pod' }, /its configuration must be of kind PodSecurityConfiguration/],
+    ['an unknown field', { default: {} }, /unknown field "default"/],
+    ['an unknown field within', { defaults: { enforced: 'x' } }, /unknown field "defaults\.enforced"/],
+    ['a level that there is not', { defaults: { enforce: 'strict' } }, /defaults\.enforce: .*"strict"/],
+    ['a version that there is not', { defaults: { 'warn-version': 'v2' } }, /defaults\.warn-version: .*"v2"/],
+    ['an exempt name twice', { exemptions: { namespaces: ['a', 'a'] } }, /exemptions\.namespaces\[1\]: Duplicate/],
+    ['an exempt name that is none', { exemptions: { runtimeClasses: ['A_'] } }, /exemptions\.runtimeClasses\[0\]/],
+    ['an exempt user without a name', { exemptions: { usernames: [''] } }, /exemptions\.usernames\[0\]/],
   ] as const)
-    test(`${what} is refused`, async () => {
-      const { value } = parseYaml(Buffer.from(`{${configuration}}`), 1000)
-      const vendor = vendorOf('orch')
-      assert.throws(() => readPodSecurity(value, vendor), told)
+    test(`${what} is refused`, () => {
+      const value = { ...head, ...fields } as unknown as Json
+      assert.throws(() => readPodSecurity(value, vendorOf('orch')), told)
     })
 
   test('a fault stops the start, with the name of the file and of the control', async () => {
-    const { code, errors } = await startFailing({ after }, configured(`${kind}, default: {}`))
+    const bad = admissionFile({ after }, { PodSecurity: { ...head, default: {} } })
+    const { code, errors } = await startFailing({ after }, [bad])
     assert.equal(code, 1)
     assert.match(errors, /admission\.yaml: PodSecurity: unknown field "default"/)
   })
