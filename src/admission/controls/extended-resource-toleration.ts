@@ -7,7 +7,6 @@ import { isExtended } from '../../kinds/core/types/resource-names.ts'
 import type { Toleration } from '../../kinds/core/types/scheduling.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import type { Control } from '../admission.ts'
-import { covers } from '../merge-tolerations.ts'
 
 export function extendedResourceToleration({ vendor }: { readonly vendor: Vendor }): Control {
   return {
@@ -16,14 +15,19 @@ export function extendedResourceToleration({ vendor }: { readonly vendor: Vendor
     mutate: ({ object }) => {
       const spec = (object!.spec ?? {}) as PodSpec
       const { tolerations = [] } = spec
-      const lacking = resourcesOf(spec, vendor)
-        .map((key): Toleration => ({ key, operator: 'Exists', effect: 'NoSchedule' }))
-        .filter((wanted) => !tolerations.some((one) => covers(one, wanted)))
-      return lacking.length === 0
-        ? undefined
-        : { ...object!, spec: { ...spec, tolerations: [...tolerations, ...lacking] } }
+      const tolerated = new Set(tolerations.filter(suffices).map(({ key = '' }) => key))
+      const lacking = resourcesOf(spec, vendor).filter((key) => !tolerated.has(key) && !tolerated.has(anyKey))
+      const added = lacking.map((key): Toleration => ({ key, operator: 'Exists', effect: 'NoSchedule' }))
+      return added.length === 0 ? undefined : { ...object!, spec: { ...spec, tolerations: [...tolerations, ...added] } }
     },
   }
+}
+
+/** The key of a toleration of every taint. */
+const anyKey = ''
+
+function suffices({ operator, effect }: Toleration): boolean {
+  return operator === 'Exists' && (effect === undefined || effect === 'NoSchedule')
 }
 
 /** What nodes advertise and others do not have: `example.com/gpu`. Each once, in order. */

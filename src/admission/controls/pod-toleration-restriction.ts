@@ -88,7 +88,7 @@ function tolerating(request: AdmissionRequest, added: readonly Toleration[]): Ap
 }
 
 /** Beyond these many, comparing all of one list with all of the other would take too long. */
-const mostCompared = 1_000_000
+const mostCompared = 50_000
 
 function refuseBeyond(request: AdmissionRequest, whitelist: readonly Toleration[], whose: string): void {
   if (whitelist.length === 0) return

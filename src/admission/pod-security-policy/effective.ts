@@ -4,7 +4,7 @@ import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
 import type { SecurityContext } from '../../kinds/core/types/security-context.ts'
 import type { PodSecurityPolicy } from '../../kinds/policy/pod-security-policy.ts'
 import type { ApiObject } from '../../model/object.ts'
-import type { Vendor } from '../../model/vendor.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
 
 export type PolicySpec = NonNullable<PodSecurityPolicy['spec']>
 export type Annotations = { readonly [key: string]: string }
@@ -14,11 +14,31 @@ export interface Policy {
   readonly annotations: Annotations
   readonly spec: PolicySpec
   readonly vendor: Vendor
+  /** The profiles that annotations allow; undefined where none says so. */
+  readonly allowed: { readonly seccomp: Profiles; readonly appArmor: Profiles }
 }
+
+export type Profiles = ReadonlySet<string> | undefined
+
+/** The older name of `runtime/default`. */
+export const dockerDefault = 'docker/default'
 
 export function policyIn(object: ApiObject, vendor: Vendor): Policy {
   const { metadata, spec = {} } = object as PodSecurityPolicy & ApiObject
-  return { name: metadata.name!, annotations: metadata.annotations ?? {}, spec, vendor }
+  const { name = '', annotations = {} } = metadata
+  const allowedIn = (system: string): Profiles => {
+    const key = vendorKey(vendor, 'allowedProfileNames', system)
+    return Object.hasOwn(annotations, key) ? new Set(annotations[key]!.split(',')) : undefined
+  }
+  const allowed = { seccomp: withNewName(allowedIn(seccompDomain)), appArmor: allowedIn(appArmorDomain) }
+  return { name, annotations, spec, vendor, allowed }
+}
+
+export const seccompDomain = 'seccomp.security.alpha'
+export const appArmorDomain = 'apparmor.security.beta'
+
+function withNewName(profiles: Profiles): Profiles {
+  return profiles?.has(dockerDefault) ? new Set([...profiles, 'runtime/default']) : profiles
 }
 
 export interface JudgedPod {

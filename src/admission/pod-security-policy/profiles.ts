@@ -6,16 +6,14 @@ import type { Container } from '../../kinds/core/types/container.ts'
 import type { SeccompProfile, SecurityContext } from '../../kinds/core/types/security-context.ts'
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../model/field-error.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
-import type { JudgedPod, Policy } from './effective.ts'
-
-const seccomp = 'seccomp.security.alpha'
-const appArmor = 'apparmor.security.beta'
-
-/** Undefined: the policy does not say. */
-function allowedIn({ annotations, vendor }: Policy, system: string): readonly string[] | undefined {
-  const key = vendorKey(vendor, 'allowedProfileNames', system)
-  return Object.hasOwn(annotations, key) ? annotations[key]!.split(',') : undefined
-}
+import { list } from '../pod-security/check.ts'
+import {
+  appArmorDomain as appArmor,
+  dockerDefault,
+  type JudgedPod,
+  type Policy,
+  seccompDomain as seccomp,
+} from './effective.ts'
 
 function defaultIn({ annotations, vendor }: Policy, system: string): string {
   return annotations[vendorKey(vendor, 'defaultProfileName', system)] ?? ''
@@ -60,26 +58,22 @@ export function checkContainerSeccomp(policy: Policy, pod: JudgedPod, container:
   return checkSeccomp(policy, own || podSeccomp(policy, pod), at('metadata.annotations', key))
 }
 
-function checkSeccomp(policy: Policy, profile: string, path: FieldPath): FieldError[] {
-  const allowed = allowedIn(policy, seccomp)?.flatMap((name) => (name === 'docker/default' ? dockerNames : [name]))
+function checkSeccomp({ allowed: { seccomp: allowed } }: Policy, profile: string, path: FieldPath): FieldError[] {
   if (allowed === undefined) return profile === '' ? [] : [forbidden(path, 'seccomp may not be set')]
-  if (allowed.includes('*') || allowed.includes(profile === 'docker/default' ? 'runtime/default' : profile)) return []
+  if (allowed.has('*') || allowed.has(profile === dockerDefault ? 'runtime/default' : profile)) return []
   return [
-    forbidden(path, `${profile || 'no profile'} is not an allowed seccomp profile; allowed are ${allowed.join(', ')}`),
+    forbidden(path, `${profile || 'no profile'} is not an allowed seccomp profile; allowed are ${list([...allowed])}`),
   ]
 }
 
-/** The same profile under its older name. */
-const dockerNames = ['docker/default', 'runtime/default']
-
 export function checkAppArmor(policy: Policy, pod: JudgedPod, container: Container): FieldError[] {
-  const allowed = allowedIn(policy, appArmor)
+  const { appArmor: allowed } = policy.allowed
   if (allowed === undefined) return []
   const key = appArmorKey(policy.vendor, container)
   const profile = pod.annotations[key] ?? ''
-  if (profile !== '' && allowed.includes(profile)) return []
+  if (profile !== '' && allowed.has(profile)) return []
   const what = profile === '' ? 'AppArmor profile must be set' : `${profile} is not an allowed profile`
-  return [forbidden(at('metadata.annotations', key), `${what}; allowed are ${allowed.join(', ')}`)]
+  return [forbidden(at('metadata.annotations', key), `${what}; allowed are ${list([...allowed])}`)]
 }
 
 type SeLinuxOptions = SecurityContext['seLinuxOptions']

@@ -5,12 +5,16 @@ import { at, child, type FieldError, type FieldPath, invalid } from '../../model
 import { containerLists, type PolicySpec } from './effective.ts'
 
 export function checkVolumes(policy: PolicySpec, spec: PodSpec): FieldError[] {
-  return (spec.volumes ?? []).flatMap((volume, i) => {
+  return [...checkSources(policy, spec), ...checkMounts(policy, spec)]
+}
+
+function checkSources(policy: PolicySpec, { volumes = [] }: PodSpec): FieldError[] {
+  return volumes.flatMap((volume, i) => {
     const path = at('spec.volumes', i)
     const kind = kindOf(volume)
     if (!isAllowed(policy, volume, kind)) return [invalid(path, kind, `${kind} volumes are not allowed to be used`)]
     return [
-      ...checkHostPath(policy, { spec, volume, path }),
+      ...checkHostPath(policy, volume, path),
       ...checkDriver(
         policy.allowedFlexVolumes?.map(({ driver }) => driver),
         volume.flexVolume?.driver,
@@ -53,18 +57,15 @@ function isToken({ projected }: Volume): boolean {
   )
 }
 
-interface Mounted {
-  readonly spec: PodSpec
-  readonly volume: Volume
-  readonly path: FieldPath
+function checkHostPath(policy: PolicySpec, volume: Volume, path: FieldPath): FieldError[] {
+  if (fittingPaths(policy, volume)?.length !== 0) return []
+  return [invalid(child(path, 'hostPath.pathPrefix'), volume.hostPath?.path, 'is not allowed to be used')]
 }
 
-function checkHostPath({ allowedHostPaths: allowed = [] }: PolicySpec, { spec, volume, path }: Mounted): FieldError[] {
-  if (volume.hostPath === undefined || allowed.length === 0) return []
-  const wanted = volume.hostPath.path ?? ''
-  const fitting = allowed.filter(({ pathPrefix = '' }) => isBelow(wanted, pathPrefix))
-  if (fitting.length === 0) return [invalid(child(path, 'hostPath.pathPrefix'), wanted, 'is not allowed to be used')]
-  return fitting.every(({ readOnly }) => readOnly) ? checkReadOnly(spec, volume.name ?? '') : []
+/** The entries that allow a path of the host; undefined where none is needed. */
+function fittingPaths({ allowedHostPaths: allowed = [] }: PolicySpec, { hostPath }: Volume) {
+  if (hostPath === undefined || allowed.length === 0) return undefined
+  return allowed.filter(({ pathPrefix = '' }) => isBelow(hostPath.path ?? '', pathPrefix))
 }
 
 function isBelow(path: string, prefix: string): boolean {
@@ -72,11 +73,15 @@ function isBelow(path: string, prefix: string): boolean {
   return inner === outer || inner.startsWith(`${outer}/`)
 }
 
-function checkReadOnly(spec: PodSpec, name: string): FieldError[] {
+/** Paths that only entries for reading allow may not be mounted to be written. */
+function checkMounts(policy: PolicySpec, spec: PodSpec): FieldError[] {
+  const isForReading = (volume: Volume) => fittingPaths(policy, volume)?.every(({ readOnly }) => readOnly) ?? false
+  const names = new Set((spec.volumes ?? []).filter(isForReading).map(({ name }) => name))
+  if (names.size === 0) return []
   return containerLists.flatMap((list) =>
     (spec[list] ?? []).flatMap(({ volumeMounts = [] }, i) =>
       volumeMounts.flatMap((mount, j) =>
-        mount.name === name && !mount.readOnly
+        names.has(mount.name) && !mount.readOnly
           ? [invalid(`${at(child('spec', list), i)}.volumeMounts[${j}].readOnly`, false, 'must be read-only')]
           : [],
       ),

@@ -50,7 +50,16 @@ export function told(noun: string, names: readonly string[]): string {
 }
 
 export function quotedList(names: readonly string[]): string {
-  return names.map((name) => JSON.stringify(name)).join(', ')
+  return list(names.map((name) => JSON.stringify(name)))
+}
+
+/** A pod may have thousands of what is wrong: nobody reads more. */
+const mostTold = 20
+
+/** `a, b`, and where there are many how many more. */
+export function list(words: readonly string[]): string {
+  const more = words.length - mostTold
+  return more > 0 ? `${words.slice(0, mostTold).join(', ')} and ${more} more` : words.join(', ')
 }
 
 /** Who set something: `pod and container "a"`; '' for nobody. */

@@ -1,6 +1,6 @@
 /** The profile of AppArmor stays that of the runtime, or is one of the node. Annotations name it, one per container. */
 import { vendorKey } from '../../../model/vendor.ts'
-import type { Check } from '../check.ts'
+import { type Check, list } from '../check.ts'
 
 export const appArmorProfile: Check = {
   id: 'appArmorProfile',
@@ -15,7 +15,7 @@ export const appArmorProfile: Check = {
           .map(([key, profile]) => `${key}=${JSON.stringify(profile)}`)
           .sort()
         if (bad.length === 0) return undefined
-        return { reason: `forbidden AppArmor profile${bad.length === 1 ? '' : 's'}`, detail: bad.join(', ') }
+        return { reason: `forbidden AppArmor profile${bad.length === 1 ? '' : 's'}`, detail: list(bad) }
       },
     },
   ],

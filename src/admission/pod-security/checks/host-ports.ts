@@ -1,6 +1,6 @@
 /** No port of the node is taken. */
 import type { Container } from '../../../kinds/core/types/container.ts'
-import { type Check, containersOf, distinct, told } from '../check.ts'
+import { type Check, containersOf, distinct, list, told } from '../check.ts'
 
 export const hostPorts: Check = {
   id: 'hostPorts',
@@ -15,7 +15,7 @@ export const hostPorts: Check = {
         const ports = distinct(bad.flatMap(takenBy))
         const verb = names.length === 1 ? 'uses' : 'use'
         const noun = ports.length === 1 ? 'hostPort' : 'hostPorts'
-        return { reason: 'hostPort', detail: `${told('container', names)} ${verb} ${noun} ${ports.join(', ')}` }
+        return { reason: 'hostPort', detail: `${told('container', names)} ${verb} ${noun} ${list(ports)}` }
       },
     },
   ],

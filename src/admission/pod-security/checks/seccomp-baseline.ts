@@ -1,6 +1,15 @@
 /** Calls into the kernel are filtered. Annotations said so up to 1.18, fields do since. */
 import { vendorKey } from '../../../model/vendor.ts'
-import { type Check, type CheckedPod, containersOf, distinct, quotedList, setters, type Violation } from '../check.ts'
+import {
+  type Check,
+  type CheckedPod,
+  containersOf,
+  distinct,
+  list,
+  quotedList,
+  setters,
+  type Violation,
+} from '../check.ts'
 
 export const seccompBaseline: Check = {
   id: 'seccompProfile_baseline',
@@ -21,7 +30,7 @@ function checkAnnotations({ annotations, spec, vendor }: CheckedPod): Violation 
     .map((key) => `${key}=${JSON.stringify(annotations[key])}`)
   if (bad.length === 0) return undefined
   const noun = bad.length === 1 ? 'annotation' : 'annotations'
-  return { reason: 'seccompProfile', detail: `forbidden ${noun} ${distinct(bad).join(', ')}` }
+  return { reason: 'seccompProfile', detail: `forbidden ${noun} ${list(distinct(bad))}` }
 }
 
 function isAllowed(profile: string): boolean {

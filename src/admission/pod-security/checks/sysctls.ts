@@ -1,5 +1,5 @@
 /** Only parameters of the kernel that are safe, as they count for the pod alone. */
-import { type Check, distinct } from '../check.ts'
+import { type Check, distinct, list } from '../check.ts'
 
 /** They count for the pod alone, and do no harm. */
 export const safeSysctls = new Set([
@@ -20,7 +20,7 @@ export const sysctls: Check = {
         const names = (spec.securityContext?.sysctls ?? [])
           .map(({ name = '' }) => name)
           .filter((name) => !safeSysctls.has(name))
-        return names.length === 0 ? undefined : { reason: 'forbidden sysctls', detail: distinct(names).join(', ') }
+        return names.length === 0 ? undefined : { reason: 'forbidden sysctls', detail: list(distinct(names)) }
       },
     },
   ],
