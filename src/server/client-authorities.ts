@@ -64,7 +64,8 @@ export class ClientAuthorities {
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-function readAuthorities(flag: string, file: string): X509Certificate[] {
+/** Throws UsageError where the file is of no use. */
+export function readAuthorities(flag: string, file: string): X509Certificate[] {
   const blocks = readFlagFile(flag, file).match(pemBlock) ?? []
   if (blocks.length === 0) throw new UsageError(`--${flag}: ${file} holds no PEM certificate`)
   const found = blocks.map((pem, index) => {

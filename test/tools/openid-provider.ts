@@ -1,0 +1,197 @@
+/**
+ * A real OpenID Connect provider (the package `oidc-provider`) over TLS, with a certificate of an authority of its own.
+ * Users log in without a password: `login` goes the way of a browser, from the first redirect to the ID token. Tokens
+ * that no provider would issue are signed with its own key by `sign`.
+ */
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { Agent, createServer, request, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { importJWK, type JWK, SignJWT } from 'jose'
+import Provider from 'oidc-provider'
+import {
+  authorityExtensions,
+  certificatesIn,
+  type OpensslCertificate,
+  serverExtensions,
+} from './openssl-certificates.ts'
+import type { Ending } from './server.ts'
+
+export const clientId = 'orch-client'
+const clientSecret = 'canary-client-secret'
+const redirectUri = 'https://127.0.0.1/callback'
+
+export interface Account {
+  readonly sub: string
+  readonly [claim: string]: unknown
+}
+
+export class OpenidProvider {
+  readonly directory = mkdtempSync(join(tmpdir(), 'orch-openid-'))
+  readonly authority: OpensslCertificate
+  readonly accounts = new Map<string, Account>()
+  /** What was asked for. */
+  readonly paths: string[] = []
+  /** Stands in for the provider, where a test wants another answer. */
+  instead: RequestListener | undefined
+  readonly #server: Server
+  #handle: RequestListener = () => {}
+  #provider!: Provider
+  #keys: JWK[] = []
+
+  private constructor() {
+    const make = certificatesIn(this.directory)
+    this.authority = make({ subject: '/CN=openid-authority', extensions: authorityExtensions })
+    const own = make({ subject: '/CN=openid', issuer: this.authority, extensions: serverExtensions })
+    this.#server = createServer({ cert: own.certificate, key: own.key }, (incoming, response) => {
+      this.paths.push(incoming.url ?? '')
+      ;(this.instead ?? this.#handle)(incoming, response)
+    })
+  }
+
+  static async start(t: Ending, algorithms: readonly string[] = ['RS256']): Promise<OpenidProvider> {
+    const provider = new OpenidProvider()
+    await provider.listen(0)
+    provider.rotate(algorithms)
+    t.after(async () => {
+      await provider.stop()
+      rmSync(provider.directory, { recursive: true, force: true })
+    })
+    return provider
+  }
+
+  async listen(port: number): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve))
+    this.port = port === 0 ? (this.#server.address() as AddressInfo).port : port
+  }
+
+  port = 0
+
+  get issuer(): string {
+    return `https://127.0.0.1:${this.port}`
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()))
+  }
+
+  /** New keys, and none of the old ones. */
+  rotate(algorithms: readonly string[] = ['RS256']): void {
+    this.#keys = algorithms.map(makeKey)
+    this.#provider = quietly(
+      () =>
+        new Provider(this.issuer, {
+          clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
+          jwks: { keys: this.#keys },
+          cookies: { keys: ['a key of the test'] },
+          claims: { openid: ['sub'], email: ['email', 'email_verified'], groups: ['groups', 'team', 'hd'] },
+          conformIdTokenClaims: false,
+          pkce: { required: () => false },
+          features: { devInteractions: { enabled: false } },
+          interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
+          findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => this.accounts.get(id) }),
+          ttl: { AccessToken: 60, AuthorizationCode: 60, IdToken: 3600, Grant: 60, Interaction: 60, Session: 60 },
+        }),
+    )
+    const callback = this.#provider.callback()
+    this.#handle = (incoming, response) => {
+      if (incoming.url?.startsWith('/interaction/')) void this.#interact(incoming, response)
+      else callback(incoming, response)
+    }
+  }
+
+  /** The ID token of this account. */
+  async login(account: Account): Promise<string> {
+    this.accounts.set(account.sub, account)
+    const agent = new Agent({ ca: this.authority.certificate })
+    const query = new URLSearchParams({
+      ...{ client_id: clientId, response_type: 'code', scope: 'openid email groups', nonce: randomUUID() },
+      ...{ redirect_uri: redirectUri, login_hint: account.sub },
+    })
+    const code = await this.#followToCode(`${this.issuer}/auth?${query}`, agent)
+    const body = new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: redirectUri }).toString()
+    const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
+    const { text } = await send(`${this.issuer}/token`, agent, {
+      body,
+      headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
+    })
+    return JSON.parse(text).id_token
+  }
+
+  /** A token with these claims, signed with the first key, or another, as the provider would sign it. */
+  async sign(claims: object, header: object = {}, key: JWK = this.#keys[0]!): Promise<string> {
+    const { alg = 'RS256', kid } = key
+    const signer = new SignJWT(claims as Record<string, unknown>)
+    return await signer.setProtectedHeader({ alg, ...(kid && { kid }), ...header }).sign(await importJWK(key, alg))
+  }
+
+  get keys(): readonly JWK[] {
+    return this.#keys
+  }
+
+  async #followToCode(first: string, agent: Agent): Promise<string> {
+    const cookies = new Map<string, string>()
+    let url = first
+    for (let hops = 0; hops < 10; hops++) {
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+      const { headers, text } = await send(url, agent, { headers: { cookie } })
+      for (const line of headers['set-cookie'] ?? []) {
+        const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!
+        cookies.set(name!, value!)
+      }
+      if (headers.location === undefined) throw new Error(`the provider does not go on: ${text.slice(0, 300)}`)
+      url = new URL(headers.location, url).href
+      const code = url.startsWith(redirectUri) ? new URL(url).searchParams.get('code') : undefined
+      if (code) return code
+    }
+    throw new Error('the provider redirects for ever')
+  }
+
+  /** Whoever is named may log in, and agrees to everything. */
+  async #interact(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { params } = await this.#provider.interactionDetails(incoming, response)
+    const accountId = params.login_hint ?? ''
+    const grant = new this.#provider.Grant({ accountId, clientId: params.client_id })
+    grant.addOIDCScope(params.scope)
+    const result = { login: { accountId }, consent: { grantId: await grant.save() } }
+    await this.#provider.interactionFinished(incoming, response, result)
+  }
+}
+
+/** It warns of what is all right in a test. */
+function quietly<T>(run: () => T): T {
+  const { info, warn } = console
+  Object.assign(console, { info: () => {}, warn: () => {} })
+  try {
+    return run()
+  } finally {
+    Object.assign(console, { info, warn })
+  }
+}
+
+export function makeKey(alg: string): JWK {
+  const { privateKey } = alg.startsWith('ES')
+    ? generateKeyPairSync('ec', { namedCurve: `P-${alg.slice(2)}` })
+    : generateKeyPairSync('rsa', { modulusLength: 2048 })
+  return { ...(privateKey.export({ format: 'jwk' }) as JWK), alg, use: 'sig', kid: randomUUID() }
+}
+
+function send(
+  url: string,
+  agent: Agent,
+  { body, headers = {} }: { body?: string; headers?: { [name: string]: string } },
+): Promise<{ headers: IncomingMessage['headers']; text: string }> {
+  return new Promise((resolve, reject) => {
+    const asking = request(url, { agent, headers, method: body === undefined ? 'GET' : 'POST' }, (answer) => {
+      let text = ''
+      answer.on('data', (chunk) => (text += chunk))
+      answer.on('end', () => resolve({ headers: answer.headers, text }))
+    })
+    asking.on('error', reject)
+    asking.end(body)
+  })
+}
