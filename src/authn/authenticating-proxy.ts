@@ -11,6 +11,7 @@ import { headerText } from '../base/header-text.ts'
 import type { User } from '../model/user.ts'
 import { type Authenticator, none, refused, type SentHeaders } from './authenticator.ts'
 import { Chains, subjectOf } from './client-certificate.ts'
+import type { DeniedCertificates } from './denied-certificates.ts'
 
 /** All names in lower case. */
 export interface ProxyHeaders {
@@ -25,14 +26,15 @@ export interface ProxyHeaders {
 export interface ProxyParts {
   /** The authorities of proxies that count now; another array when they are others. */
   readonly authorities: () => readonly X509Certificate[]
+  readonly denied: DeniedCertificates
   /** The common names that proxies may have; none given: any. */
   readonly allowedNames: readonly string[]
   readonly headers: ProxyHeaders
   readonly clock: Clock
 }
 
-export function authenticatingProxy({ authorities, allowedNames, headers, clock }: ProxyParts): Authenticator {
-  const chains = new Chains({ authorities, clock })
+export function authenticatingProxy({ allowedNames, headers, ...parts }: ProxyParts): Authenticator {
+  const chains = new Chains(parts)
   return (credentials) => {
     const { certificate } = credentials
     if (certificate === undefined || chains.of(certificate) === undefined) return none

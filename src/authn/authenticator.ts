@@ -44,6 +44,8 @@ export interface KnownUser {
   readonly user: User
   /** Those of the audiences in question that the token names; absent: it names nobody, so it is meant for this server. */
   readonly audiences?: readonly string[]
+  /** What the user should know of the credentials. */
+  readonly warning?: string
 }
 
 export type AuthenticationOutcome =
@@ -95,14 +97,12 @@ function together(one: AuthenticationOutcome, other: AuthenticationOutcome): Aut
 
 /** Strategies mostly give the same user again: the outcome is made once per user, not once per request. */
 function authenticatedOutcomes(): (known: KnownUser) => AuthenticationOutcome {
-  const outcomes = new WeakMap<User, AuthenticationOutcome>()
-  return ({ user, audiences }) => {
+  const outcomes = new WeakMap<User, KnownUser>()
+  return ({ user, audiences, warning }) => {
     if (audiences !== undefined) return { result: 'user', user: authenticated(user), audiences }
-    const before = outcomes.get(user)
-    if (before !== undefined) return before
-    const outcome: AuthenticationOutcome = { result: 'user', user: authenticated(user) }
+    const outcome = outcomes.get(user) ?? { result: 'user', user: authenticated(user) }
     outcomes.set(user, outcome)
-    return outcome
+    return warning === undefined ? outcome : { ...outcome, warning }
   }
 }
 

@@ -11,10 +11,12 @@ import { type Chain, chainTo } from '../pki/chain.ts'
 import { MalformedDer } from '../pki/der.ts'
 import { readSubject, type Subject } from '../pki/identity.ts'
 import { type Authenticator, none, refused, type ShownCertificate } from './authenticator.ts'
+import type { DeniedCertificates } from './denied-certificates.ts'
 
 export interface CertificateParts {
   /** The authorities that count now; another array when they are others. */
   readonly authorities: () => readonly X509Certificate[]
+  readonly denied: DeniedCertificates
   readonly clock: Clock
 }
 
@@ -23,12 +25,23 @@ export function clientCertificates(parts: CertificateParts): Authenticator {
   const users = new WeakMap<X509Certificate, User | undefined>()
   return ({ certificate }) => {
     if (certificate === undefined) return none
-    if (chains.of(certificate) === undefined) return refused
+    const chain = chains.of(certificate)
+    if (chain === undefined) return refused
     const { x509 } = certificate
     if (!users.has(x509)) users.set(x509, userOf(subjectOf(x509)))
     const user = users.get(x509)
-    return user === undefined ? refused : { result: 'user', user }
+    if (user === undefined) return refused
+    const warning = expiryWarning(chain, parts.clock.now())
+    return warning === undefined ? { result: 'user', user } : { result: 'user', user, warning }
   }
+}
+
+const day = 24 * 60 * 60 * 1000
+
+/** In the last tenth of its life, and two weeks at most: by then whoever renews it by machine has done so. */
+function expiryWarning({ to, lifetime }: Chain, now: number): string | undefined {
+  if (to - now > Math.min(lifetime / 10, 14 * day)) return undefined
+  return `the client certificate expires at ${new Date(to).toISOString()}: renew it`
 }
 
 /** Whom a certificate names: nobody where its subject cannot be read. */
@@ -58,14 +71,16 @@ export class Chains {
   /** Undefined where the certificate leads to no authority, or does not count now. */
   of({ x509, sent, trusted }: ShownCertificate): Chain | undefined {
     if (!trusted) return undefined
-    const { authorities, clock } = this.#parts
+    const { authorities, denied, clock } = this.#parts
     if (authorities() !== this.#authorities) {
       this.#authorities = authorities()
       this.#found = new WeakMap()
     }
     const found = this.#found.get(x509) ?? { chain: chainTo(this.#authorities, x509, sent) }
     this.#found.set(x509, found)
+    const { chain } = found
     const now = clock.now()
-    return found.chain !== undefined && now >= found.chain.from && now <= found.chain.to ? found.chain : undefined
+    if (chain === undefined || now < chain.from || now > chain.to) return undefined
+    return chain.certificates.some((each) => denied.has(each)) ? undefined : chain
   }
 }

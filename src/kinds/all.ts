@@ -57,6 +57,7 @@ import { ingressClass } from './networking/ingress-class.ts'
 import { networkPolicy } from './networking/network-policy.ts'
 import { runtimeClass, runtimeClassV1beta1 } from './node/runtime-class.ts'
 import { accessExplanation } from './ops/access-explanation.ts'
+import { certificateDenyList } from './ops/certificate-deny-list.ts'
 import { whoAmI } from './ops/who-am-i.ts'
 import { whoCan } from './ops/who-can.ts'
 import { podDisruptionBudget, podDisruptionBudgetV1beta1 } from './policy/pod-disruption-budget.ts'
@@ -142,6 +143,7 @@ export const allKinds: readonly Kind[] = [
   flowSchemaV1beta1,
   priorityLevelConfigurationV1beta1,
   accessExplanation,
+  certificateDenyList,
   whoAmI,
   whoCan,
 ]

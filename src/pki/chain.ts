@@ -14,6 +14,8 @@ export interface Chain {
   /** When all of them are valid. */
   readonly from: number
   readonly to: number
+  /** How long the certificate itself is valid in all. */
+  readonly lifetime: number
 }
 
 const maxSent = 10
@@ -27,11 +29,9 @@ export function chainTo(
 ): Chain | undefined {
   const found = new Search(authorities, sent.slice(0, maxSent)).from(certificate, [])
   if (found === undefined) return undefined
-  return {
-    certificates: found,
-    from: Math.max(...found.map((each) => each.validFromDate.getTime())),
-    to: Math.min(...found.map((each) => each.validToDate.getTime())),
-  }
+  const from = found.map((each) => each.validFromDate.getTime())
+  const to = found.map((each) => each.validToDate.getTime())
+  return { certificates: found, from: Math.max(...from), to: Math.min(...to), lifetime: to[0]! - from[0]! }
 }
 
 class Search {

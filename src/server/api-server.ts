@@ -5,6 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { bootstrapTokens } from '../authn/bootstrap-tokens.ts'
+import { DeniedCertificates } from '../authn/denied-certificates.ts'
 import type { LegacyToken } from '../authn/service-account/claims.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
@@ -118,7 +119,8 @@ async function openInner(options: ServerOptions, { log, clock, kinds, opened }: 
   const reloading = openReloading(log)
   opened.defer(() => reloading.close())
   const authorities = new ClientAuthorities(options, reloading)
-  const identify = readIdentity(options, { clock, log, authorities, reloading, opened })
+  const denied = new DeniedCertificates()
+  const identify = readIdentity(options, { clock, log, authorities, denied, reloading, opened })
   const givenKeys = readGivenKeys(options)
 
   const metrics = openMetrics(clock)
@@ -132,7 +134,7 @@ async function openInner(options: ServerOptions, { log, clock, kinds, opened }: 
   const caches = openCaches(store, failed, log)
   const readiness = readinessOf({ store, caches, failed })
   const { catalogue, registry, access, admission, identity } = await openApi(options, {
-    ...{ store, caches, clock, kinds, accountTokens, identify, log, reloading, opened, metrics },
+    ...{ store, caches, clock, kinds, accountTokens, identify, denied, log, reloading, opened, metrics },
     components: [readiness.store],
   })
   opened.defer(() => caches.stop())
@@ -145,7 +147,7 @@ async function openInner(options: ServerOptions, { log, clock, kinds, opened }: 
   const servedElsewhere = await startApiServices(keeping)
   await access.policy.current()
   opened.defer(keepClaims(catalogue, log))
-  const who = { identity, accountTokens, authorizer: access.authorizer, admission }
+  const who = { identity, denied, accountTokens, authorizer: access.authorizer, admission }
   const served = { catalogue, custom, servedElsewhere }
   return { vendor, ...who, metrics, failed, certificates, store, caches, readiness, ...served }
 }
@@ -177,6 +179,12 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
     clock,
     log,
   })
+  inner.denied.onChange(() =>
+    listener.cutOff(({ certificate }) => {
+      const shown = certificate === undefined ? [] : [certificate.x509, ...certificate.sent]
+      return shown.some((each) => inner.denied.has(each))
+    }),
+  )
   // What is under way still reads from the caches, so they go on until the last answer is sent.
   opened.defer(() => listener.close(options.shutdownGrace))
   opened.defer(() => inner.caches.endWatches())
@@ -197,6 +205,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
 interface ApiParts extends Omit<CatalogueParts, 'access' | 'authenticateToken'> {
   readonly log: Log
   readonly identify: ReturnType<typeof readIdentity>
+  readonly denied: DeniedCertificates
   readonly metrics: ServerMetrics
   readonly reloading: Reloading
   readonly opened: AsyncDisposableStack
@@ -211,6 +220,7 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
     authenticateToken: () => identity.tokens,
   })
   const { clock, accountTokens, identify, metrics, log, reloading } = parts
+  parts.denied.follow(lookup)
   const identity = identify([
     accountTokens.strategy({ lookup, clock, metrics: metrics.tokens }),
     ...(options.enableBootstrapTokenAuth

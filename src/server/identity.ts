@@ -2,6 +2,7 @@
 import { authenticatingProxy, isProxyHeader } from '../authn/authenticating-proxy.ts'
 import { type Authenticator, anonymousUser, firstOf } from '../authn/authenticator.ts'
 import { clientCertificates } from '../authn/client-certificate.ts'
+import type { DeniedCertificates } from '../authn/denied-certificates.ts'
 import { readTokens, staticTokens, type TokenUsers } from '../authn/static-tokens.ts'
 import { UsageError } from '../base/flags.ts'
 import type { ClientAuthorities } from './client-authorities.ts'
@@ -12,6 +13,7 @@ import { type RemoteTokenParts, remoteTokens } from './remote-tokens.ts'
 
 export interface IdentityParts extends RemoteTokenParts {
   readonly authorities: ClientAuthorities
+  readonly denied: DeniedCertificates
 }
 
 export interface Identity {
@@ -32,11 +34,11 @@ export function readIdentity(
   options: ServerOptions,
   parts: IdentityParts,
 ): (ofObjects: readonly Authenticator[]) => Identity {
-  const { clock, authorities, reloading } = parts
+  const { clock, authorities, denied, reloading } = parts
   const proxy = proxyOf(options, parts)
   const first = [
     ...(proxy === undefined ? [] : [proxy.authenticator]),
-    clientCertificates({ authorities: () => authorities.clients, clock }),
+    clientCertificates({ authorities: () => authorities.clients, denied, clock }),
   ]
   const last = [staticTokens(tokensOf(options.tokenAuthFile, reloading)), ...remoteTokens(options, parts)]
   const anonymous = letsAnonymousIn(options) ? anonymousUser : undefined
@@ -83,7 +85,7 @@ interface Proxy {
   readonly isSecretHeader: (name: string) => boolean
 }
 
-function proxyOf(options: ServerOptions, { clock, authorities }: IdentityParts): Proxy | undefined {
+function proxyOf(options: ServerOptions, { clock, authorities, denied }: IdentityParts): Proxy | undefined {
   checkProxyFlags(options)
   if (options.requestheaderClientCaFile === '') return undefined
   const headers = {
@@ -93,6 +95,7 @@ function proxyOf(options: ServerOptions, { clock, authorities }: IdentityParts):
   }
   const authenticator = authenticatingProxy({
     authorities: () => authorities.proxies,
+    denied,
     allowedNames: options.requestheaderAllowedNames,
     headers,
     clock,

@@ -26,5 +26,6 @@ function admit(exchange: Exchange, outcome: AuthenticationOutcome): void {
     throw unauthorized()
   }
   exchange.user = outcome.user
+  if (outcome.warning !== undefined) exchange.warn(outcome.warning)
   if (outcome.user.groups.includes(authenticatedUsers)) exchange.transport.peer.proved()
 }

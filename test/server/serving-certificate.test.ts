@@ -1,0 +1,78 @@
+/** The serving certificate in files, replaced while the server runs: new connections see it, open ones go on. */
+import assert from 'node:assert/strict'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { connect } from 'node:tls'
+import { temporaryDirectory } from '../pki/openssl.ts'
+import { certificatesIn, serverExtensions } from '../tools/openssl-certificates.ts'
+import { startServer } from '../tools/server.ts'
+import { until } from '../tools/who.ts'
+
+/** The name in the certificate that a new connection is shown. */
+async function shownName(t: TestContext, port: number): Promise<string> {
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false })
+  t.after(() => socket.destroy())
+  await new Promise<void>((resolve, reject) => {
+    socket.once('secureConnect', resolve)
+    socket.once('error', reject)
+  })
+  const name = socket.getPeerX509Certificate()!.subject
+  socket.destroy()
+  return name
+}
+
+test('a serving certificate that is replaced', { timeout: 60_000 }, async (t) => {
+  const directory = temporaryDirectory(t)
+  const make = certificatesIn(directory)
+  const [first, second, third] = ['first', 'second', 'third'].map((name) =>
+    make({ subject: `/CN=${name}`, extensions: serverExtensions }),
+  )
+  const [certificate, key] = [join(directory, 'tls.crt'), join(directory, 'tls.key')]
+  copyFileSync(first!.certificateFile, certificate)
+  copyFileSync(first!.keyFile, key)
+  const server = await startServer(t, [`--tls-cert-file=${certificate}`, `--tls-private-key-file=${key}`])
+  assert.equal(await shownName(t, server.port), 'CN=first')
+  const open = connect({ host: '127.0.0.1', port: server.port, rejectUnauthorized: false })
+  t.after(() => open.destroy())
+  await new Promise((resolve) => open.once('secureConnect', resolve))
+
+  copyFileSync(second!.certificateFile, certificate)
+  copyFileSync(second!.keyFile, key)
+  await until(
+    () => shownName(t, server.port),
+    (name) => name === 'CN=second',
+  )
+  const config = () => readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8')
+  const encoded = Buffer.from(second!.certificate).toString('base64')
+  await until(
+    async () => config(),
+    (text) => text.includes(encoded),
+  )
+
+  // A key that is not that of the certificate, and no certificate at all: what was in use stays.
+  copyFileSync(third!.certificateFile, certificate)
+  await until(
+    async () => server.output(),
+    (log) => /cannot be used; .*the key in .*tls\.key is not that of/.test(log),
+  )
+  assert.equal(await shownName(t, server.port), 'CN=second')
+  writeFileSync(certificate, 'canary')
+  await until(
+    async () => server.output(),
+    (log) => /tls\.crt holds no PEM certificate/.test(log),
+  )
+  assert.equal(await shownName(t, server.port), 'CN=second')
+  assert.ok(!server.output().includes('canary'))
+
+  copyFileSync(third!.certificateFile, certificate)
+  copyFileSync(third!.keyFile, key)
+  await until(
+    () => shownName(t, server.port),
+    (name) => name === 'CN=third',
+  )
+  open.write('GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  let text = ''
+  for await (const chunk of open) text += chunk
+  assert.match(text, /^HTTP\/1\.1 200 /)
+})
