@@ -6,6 +6,7 @@
  * in memory are not looked into, so comparing an object with one derived from it costs what was changed.
  */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../model/json.ts'
+import { isUnsent } from '../schema/decode.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { emptySet, type FieldSet, isEmpty, justHere, union } from './field-set.ts'
 import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts'
@@ -34,6 +35,8 @@ export function compare(schema: Schema, before: Json | undefined, after: Json | 
   if (before === after) return unchanged
   if (before === undefined) return { ...unchanged, added: everything(schema, after!) }
   if (after === undefined) return { ...unchanged, removed: everything(schema, before) }
+  // What is there for form's sake alone is nothing, beside what somebody sent.
+  if (isUnsent(before) && !isUnsent(after)) return compare(schema, null, after)
   if (hasMembers(schema) && isParted(before, after, isObject))
     return compareMembers(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)
   if (hasElements(schema) && isParted(before, after, Array.isArray))

@@ -177,14 +177,27 @@ function zeroOf(schema: Schema, unknown: FieldPath[]): Json {
     case 'any':
       return null
     case 'map':
-      return {}
+      return asUnsent({})
     case 'list':
-      return []
+      return asUnsent([])
     case 'object':
       return readObject(schema, {}, '', unknown)
     default:
       return schema satisfies never
   }
+}
+
+/** Lists and maps that are there only because a field is written in any case. */
+const unsent = new WeakSet<object>()
+
+function asUnsent<T extends JsonObject | Json[]>(empty: T): T {
+  unsent.add(empty)
+  return empty
+}
+
+/** Whether this very list or map stands for one that was not sent. Who sends an empty one has said something. */
+export function isUnsent(value: Json): boolean {
+  return typeof value === 'object' && value !== null && unsent.has(value)
 }
 
 function isZero(value: Json): boolean {

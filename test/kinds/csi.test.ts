@@ -7,6 +7,7 @@ import { csiStorageCapacity } from '../../src/kinds/storage/csi-storage-capacity
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
 import type { Kind } from '../../src/schema/kind.ts'
+import { startServer } from '../tools/server.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const defaults = {
@@ -147,3 +148,20 @@ function expectFaults(kind: Kind, cases: readonly (readonly [spec: JsonObject, f
   for (const [spec, faults] of cases)
     assert.deepEqual(createBy(kind, named({ spec })).faults, faults, JSON.stringify(spec).slice(0, 200))
 }
+
+test('who sends an empty list owns it, and who sends none owns nothing', async (t) => {
+  const client = (await startServer(t)).client()
+  const path = '/apis/storage.orch.io/v1/csinodes'
+  const owned = async (name: string, spec: JsonObject) =>
+    (await client.post(path, { metadata: { name }, spec })).body.metadata.managedFields?.[0].fieldsV1
+  assert.deepEqual(await owned('sent', { drivers: [] }), { 'f:spec': { 'f:drivers': {} } })
+  for (const [name, spec] of [
+    ['unsent', {}],
+    ['null', { drivers: null }],
+  ] as const)
+    assert.equal(await owned(name, spec), undefined)
+  const headers = { 'content-type': 'application/merge-patch+json' }
+  const body = { spec: { drivers: [{ name: 'a.b', nodeID: 'n' }] } }
+  const patched = await client.send(`${path}/sent`, { method: 'PATCH', headers, body })
+  assert.ok(patched.body.metadata.managedFields[0].fieldsV1['f:spec']['f:drivers']['k:{"name":"a.b"}'])
+})
