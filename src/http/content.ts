@@ -72,10 +72,10 @@ function parseContent(exchange: Exchange, type: BodyType, bytes: Buffer): Promis
 }
 
 /** In Protobuf nothing is unknown or said twice: what is not known is passed over, and the last of a field counts. */
-function* readProtobuf({ schemaOf }: BodyType, bytes: Buffer): Generator<void, ParsedJson> {
+function* readProtobuf({ schemaOf, vendor }: BodyType, bytes: Buffer): Generator<void, ParsedJson> {
   try {
     const { apiVersion, kind, message } = open(bytes)
-    const value = yield* readSteps(schemaOf({ apiVersion, kind }), message)
+    const value = yield* readSteps(schemaOf({ apiVersion, kind }), message, vendor)
     return { value: Object.assign(value, { apiVersion, kind }), duplicates: [] }
   } catch (error) {
     if (!(error instanceof WireError)) throw error

@@ -28,17 +28,17 @@ interface Types {
 }
 
 /** For Statuses alone: whatever was asked for, its errors have this form. */
-export function protobufStatus({ protobufMediaType }: Vendor): Form {
-  return formOf(protobufMediaType, {})
+export function protobufStatus(vendor: Vendor): Form {
+  return formOf(vendor, {})
 }
 
-export function protobufDiscovery({ protobufMediaType }: Vendor): Form {
-  return formOf(protobufMediaType, discoveryTypes)
+export function protobufDiscovery(vendor: Vendor): Form {
+  return formOf(vendor, discoveryTypes)
 }
 
 /** For objects of a kind and lists of them. */
-export function protobufObjects({ protobufMediaType }: Vendor, kind: Kind): Form {
-  return formOf(protobufMediaType, { [kind.kind]: kind.schema, [`${kind.kind}List`]: () => meta.listOf(kind) })
+export function protobufObjects(vendor: Vendor, kind: Kind): Form {
+  return formOf(vendor, { [kind.kind]: kind.schema, [`${kind.kind}List`]: () => meta.listOf(kind) })
 }
 
 const known = new WeakMap<ServedType, Form>()
@@ -63,12 +63,13 @@ const commonTypes: Types = {
   PartialObjectMetadataList: (version) => partialObjectMetadataList(version as PartialVersion),
 }
 
-function formOf(mediaType: string, own: Types): Form {
+function formOf(vendor: Vendor, own: Types): Form {
   const types = { ...own, ...commonTypes }
+  const mediaType = vendor.protobufMediaType
   return {
     mediaType,
     streamType: `${mediaType};stream=watch`,
-    encode: async (json) => documentOf(types, parseOwnJson(json) as JsonObject),
+    encode: async (json) => documentOf(types, parseOwnJson(json) as JsonObject, vendor),
     openList: () => {
       throw new TypeError('lists in Protobuf are written from shared messages')
     },
@@ -77,12 +78,12 @@ function formOf(mediaType: string, own: Types): Form {
   }
 }
 
-function documentOf(types: Types, document: JsonObject): Buffer {
+function documentOf(types: Types, document: JsonObject, vendor: Vendor): Buffer {
   const type = { apiVersion: String(document.apiVersion ?? ''), kind: String(document.kind ?? '') }
   const found = Object.hasOwn(types, type.kind) ? types[type.kind] : undefined
   if (found === undefined) throw new TypeError(`no Protobuf form is known of ${type.kind}`)
   const schema = typeof found === 'function' ? found(type.apiVersion.replace(/^.*\//, '')) : found
-  return seal(type, writeMessage(schema, document))
+  return seal(type, writeMessage(schema, document, { vendor }))
 }
 
 function wholeObjects(one: DocumentType, kind: Kind): SharedForm {

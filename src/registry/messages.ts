@@ -42,9 +42,10 @@ const large = 64 * 1024
 function* makeSteps(resource: Resource, { json }: CachedObject): Generator<void, KeptForm> {
   const value = asJson(readVersion(resource, json))
   const { schema } = resource.kind
-  if (json.length <= large) return enclose(resource, writeMessage(schema, value, json.length))
+  const options = { size: json.length, vendor: resource.vendor }
+  if (json.length <= large) return enclose(resource, writeMessage(schema, value, options))
   yield
-  return enclose(resource, yield* writeSteps(schema, value, json.length))
+  return enclose(resource, yield* writeSteps(schema, value, options))
 }
 
 /** In memory of its own: what is kept for long should not keep its neighbours. */

@@ -105,8 +105,17 @@ export interface AnySchema<T = unknown> extends Typed<T>, Named {
   readonly granular?: boolean
   /** Published as a value of any type, and not as an object. */
   readonly untyped?: boolean
-  /** What is published of its fields, for one that is read elsewhere. */
+  /** What is published of its fields, for one that is read elsewhere; in Protobuf the message that it is. */
   readonly described?: (vendor: Vendor) => ObjectSchema
+  /** In Protobuf a message with a field for each form that the value may have, and not JSON in bytes. */
+  readonly alternatives?: Alternatives
+}
+
+/** The fields of the forms: `true` or `false`, a list, or an object of this type. */
+export interface Alternatives {
+  readonly boolean?: number
+  readonly list?: { readonly tag: number; readonly items: Schema }
+  readonly object: { readonly tag: number; readonly schema: Schema }
 }
 export interface MapSchema<T = unknown> extends Typed<T> {
   readonly type: 'map'
@@ -235,7 +244,9 @@ export const s = {
   microTime: (): TimeSchema<string> => ({ type: 'time', micro: true }),
   quantity: (): QuantitySchema<string> => ({ type: 'quantity' }),
   intOrString: (): IntOrStringSchema<number | string> => ({ type: 'intOrString' }),
-  any: (options: Named & Pick<AnySchema, 'granular' | 'untyped' | 'described'> = {}): AnySchema<Json> => ({
+  any: (
+    options: Named & Pick<AnySchema, 'granular' | 'untyped' | 'described' | 'alternatives'> = {},
+  ): AnySchema<Json> => ({
     type: 'any',
     ...options,
   }),

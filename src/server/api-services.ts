@@ -19,7 +19,7 @@ import type { Catalogue } from '../registry/catalogue.ts'
 import { deleteObject } from '../registry/delete.ts'
 import { ownWrite } from '../registry/own-write.ts'
 import { readObject } from '../registry/read-stored.ts'
-import { keyOf, type Resource } from '../registry/resource.ts'
+import { keyOf, type Resource, type ServedType } from '../registry/resource.ts'
 import { updateObject } from '../registry/update.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { createMissing, ifThere } from './own-writes.ts'
@@ -95,7 +95,7 @@ function nameOf(group: string, version: string): string {
 }
 
 async function registerOwn(services: Resource, catalogue: Catalogue): Promise<void> {
-  const own = catalogue.all().filter(({ kind }) => kind.evolution === undefined && kind.group !== apiService.group)
+  const own = catalogue.all().filter(isRegistered)
   const wanted = new Map(own.map((type) => [nameOf(type.group, type.kind.version), type]))
   await Promise.all(
     [...wanted.values()].map(({ group, kind: { group: id, version } }) => {
@@ -106,6 +106,11 @@ async function registerOwn(services: Resource, catalogue: Catalogue): Promise<vo
       return register(services, { group, version }, { managed: 'onstart', priorities })
     }),
   )
+}
+
+/** Who registers is not registered itself; and of the core group there is v1 alone. */
+function isRegistered({ group, kind }: ServedType): boolean {
+  return kind.evolution === undefined && kind.group !== apiService.group && (group !== '' || kind.version === 'v1')
 }
 
 interface Registration {

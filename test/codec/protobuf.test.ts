@@ -12,17 +12,27 @@ import { writeMessage } from '../../src/codec/protobuf/write.ts'
 import { allKinds as everyKind } from '../../src/kinds/all.ts'
 import { ApiError } from '../../src/model/api-error.ts'
 import { type Json, type JsonObject, sameJson } from '../../src/model/json.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
 import { decode } from '../../src/schema/decode.ts'
 import type { Kind } from '../../src/schema/kind.ts'
 import * as metaTypes from '../../src/schema/meta-types.ts'
 import { partialObjectMetadata, partialObjectMetadataList } from '../../src/schema/partial-metadata.ts'
-import { type Fields, field, inlined, type ObjectSchema, type Schema, s } from '../../src/schema/schema.ts'
+import {
+  type Alternatives,
+  type Fields,
+  field,
+  inlined,
+  type ObjectSchema,
+  type Schema,
+  s,
+} from '../../src/schema/schema.ts'
 import { rounds } from '../fuzz/scale.ts'
 import { makeObject, makingFrom } from '../kinds/random-object.ts'
 import { validValues } from '../kinds/valid-values.ts'
 import { type FieldType, facts, fieldsOf } from '../tools/protobuf-facts.ts'
 
 /** Those that have a Protobuf form. */
+const vendor = vendorOf('orch')
 const allKinds = everyKind.filter(({ schema }) => hasMessage(schema))
 
 test('every field has the recorded number and wire type', () => {
@@ -31,6 +41,9 @@ test('every field has the recorded number and wire type', () => {
   const compare = (schema: Schema, home: string, known?: string) => {
     if (schema.type === 'list') return compare(schema.items, home)
     if (schema.type === 'map') return compare(schema.values, home)
+    if (schema.type === 'any' && schema.described !== undefined) return compare(schema.described(vendor), home)
+    if (schema.type === 'any' && schema.alternatives !== undefined)
+      compareForms(`${home}.${schema.name}`, schema.alternatives)
     if (schema.type !== 'object') return
     const name = known ?? (schema.name!.includes('.') ? schema.name! : `${home}.${schema.name}`)
     if (seen.has(name)) return
@@ -57,6 +70,20 @@ test('every field has the recorded number and wire type', () => {
   console.error(`protobuf: ${seen.size} types and ${fields} fields compared by number and wire type`)
   assert.ok(seen.size > 100 && fields > 500)
 })
+
+/** The forms that a value may have, by their numbers. */
+function compareForms(name: string, { boolean, list, object }: Alternatives): void {
+  const ours = [
+    ...(boolean === undefined ? [] : [[boolean, 'bool']]),
+    ...(list === undefined ? [] : [[list.tag, `list of ${wireOf(list.items, name)}`]]),
+    [object.tag, wireOf(object.schema, name)],
+  ].sort()
+  assert.deepEqual(
+    fieldsOf(name).map(({ number, type }) => [number, wireText(type)]),
+    ours,
+    name,
+  )
+}
 
 function homeOf({ group, version }: Kind): string {
   return `${group.split('.')[0]}.${version}`
@@ -118,12 +145,12 @@ function wireOf(schema: Schema, home: string): string {
   }
 }
 
-test('every kind but one is a message, and what is any JSON is recorded as bytes of it', () => {
+test('every kind is a message, and what is any JSON is recorded as bytes of it', () => {
   assert.deepEqual(
     everyKind.filter(({ schema }) => !hasMessage(schema)).map(({ kind }) => kind),
-    ['CustomResourceDefinition'],
+    [],
   )
-  for (const name of ['meta.v1.FieldsV1', 'runtime.RawExtension'])
+  for (const name of ['meta.v1.FieldsV1', 'runtime.RawExtension', 'apiextensions.v1.JSON'])
     assert.deepEqual(Object.values(facts[name]!.inlined!), [{ tag: 1, type: 'bytes' }])
 })
 
@@ -132,7 +159,7 @@ test('random objects of every kind survive the way to Protobuf and back', () => 
   for (const { schema, kind } of allKinds) {
     for (let i = 0; i < each; i++) {
       const object = normal(schema, makeObject(schema, makingFrom(i), validValues))
-      const read = normal(schema, readMessage(schema, writeMessage(schema, object)))
+      const read = normal(schema, readMessage(schema, writeMessage(schema, object, { vendor }), vendor))
       if (!sameJson(read, object)) assert.deepEqual(read, object, `${kind} ${i}`)
     }
   }
@@ -394,4 +421,47 @@ test('a list of the older version has its fields under other numbers', () => {
     Object.entries(partialObjectMetadataList(version).fields).map(([name, { tag }]) => `${name} ${tag}`)
   assert.deepEqual(numbers('v1').slice(2), ['metadata 1', 'items 2'])
   assert.deepEqual(numbers('v1beta1').slice(2), ['metadata 2', 'items 1'])
+})
+
+test('what does not fit the message of a schema that was kept as it was sent is left out, and no more', () => {
+  const { schema } = everyKind.find(({ kind }) => kind === 'CustomResourceDefinition')!
+  const definition = (openAPIV3Schema: Json) => ({
+    spec: { versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }] },
+  })
+  const keptOf = (sent: Json, whose = vendor) => {
+    const read = readMessage(schema, writeMessage(schema, definition(sent) as JsonObject, { vendor: whose }), whose)
+    return ((read.spec as JsonObject).versions as { schema: JsonObject }[])[0]!.schema.openAPIV3Schema
+  }
+  const kept = {
+    type: 'object',
+    description: 'd',
+    maximum: 0,
+    maxLength: 0,
+    enum: [null, 1, 'a', { b: [true] }],
+    default: { a: null },
+    example: 0,
+    items: { type: 'string' },
+    additionalProperties: false,
+    dependencies: { a: ['b', 'c'], d: { type: 'string' } },
+    properties: { ['__proto__']: { items: [{ type: 'string' }, {}] }, b: { additionalProperties: { not: {} } } },
+    'x-orch-preserve-unknown-fields': false,
+    'x-orch-list-map-keys': ['k'],
+    'x-orch-validations': [{ rule: 'self > 1', message: 'm' }],
+  }
+  assert.deepEqual(keptOf(JSON.parse(JSON.stringify(kept))), JSON.parse(JSON.stringify(kept)))
+  const unfit = { title: 5, maxItems: 1e300, required: ['a', 7], allOf: 'x', externalDocs: { url: 1 }, other: 'o' }
+  assert.deepEqual(keptOf({ type: 'object', ...unfit }), { type: 'object', required: ['a'], externalDocs: {} })
+  assert.deepEqual(keptOf('text'), {})
+  assert.deepEqual(keptOf({ 'x-kubernetes-map-type': 'atomic' }), {})
+  const words = { 'x-kubernetes-map-type': 'atomic' }
+  assert.deepEqual(keptOf(words, vendorOf('kubernetes')), words)
+})
+
+test('schemas within schemas are read as deep as any message', () => {
+  const { schema } = everyKind.find(({ kind }) => kind === 'CustomResourceDefinition')!
+  const nest = (depth: number): JsonObject => (depth === 0 ? {} : { not: nest(depth - 1) })
+  const written = (depth: number) =>
+    writeMessage(schema, { spec: { versions: [{ schema: { openAPIV3Schema: nest(depth) } }] } }, { vendor })
+  assert.doesNotThrow(() => readMessage(schema, written(500), vendor))
+  assert.throws(() => readMessage(schema, written(600), vendor), /messages nested deeper than 512/)
 })

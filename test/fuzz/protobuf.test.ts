@@ -76,7 +76,7 @@ function mutated(random: Seeded, bytes: Buffer): Buffer {
 function read({ schema }: Kind, bytes: Buffer): JsonObject | undefined {
   return unlessRefused(() => {
     try {
-      return decode(schema, readMessage(schema, bytes)).value as JsonObject
+      return decode(schema, readMessage(schema, bytes, vendor)).value as JsonObject
     } catch (error) {
       if (error instanceof WireError) return undefined
       throw error
@@ -101,7 +101,7 @@ test('damaged messages are refused, or read as what is written again', () => {
     counts.accepted++
     if (i % 10 !== 0) continue
     counts['written again']++
-    const again = read(kind, writeMessage(kind.schema, value))
+    const again = read(kind, writeMessage(kind.schema, value, { vendor }))
     if (!sameJson(again, value)) assert.deepEqual(again, value, bytes.toString('hex'))
   }
   assert.ok(counts.accepted > counts.messages / 100)
@@ -113,6 +113,7 @@ function messageFrom(kind: Kind, from: number): Buffer {
   return writeMessage(
     kind.schema,
     decode(kind.schema, makeObject(kind.schema, makingFrom(from), validValues)).value as JsonObject,
+    { vendor },
   )
 }
 
@@ -151,7 +152,7 @@ function newDocument(kind: Kind, i: number): Buffer {
   const { status: _, ...made } = makeObject(kind.schema, making, validValues)
   const object = { ...made, metadata: metadataOf(making, `f${i}-${kind.version}`) }
   const type = { apiVersion: apiVersionOf(vendor, kind.group, kind.version), kind: kind.kind }
-  return seal(type, writeMessage(kind.schema, decode(kind.schema, object).value as JsonObject))
+  return seal(type, writeMessage(kind.schema, decode(kind.schema, object).value as JsonObject, { vendor }))
 }
 
 /** In a sound envelope. */

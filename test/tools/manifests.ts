@@ -29,7 +29,9 @@ export function manifest(name: string, profile: ProfileName): string {
     'REQUEST',
     Buffer.from(requestPem()).toString('base64'),
   )
-  return profile === 'kubernetes' ? text : text.replaceAll(/k8s\.io|kubernetes\.io/g, 'orch.io')
+  return profile === 'kubernetes'
+    ? text
+    : text.replaceAll(/k8s\.io|kubernetes\.io/g, 'orch.io').replaceAll('x-kubernetes-', 'x-orch-')
 }
 
 export function manifestObject(name: string, profile: ProfileName): ApiObject {

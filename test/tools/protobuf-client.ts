@@ -16,10 +16,13 @@ export interface ProtobufAnswer extends Omit<Answer, 'body'> {
 export class ProtobufClient {
   readonly mediaType: string
   readonly #client: HttpClient
+  /** How the vendor's own keywords in a schema begin; the recorded facts say `x-orch-`. */
+  readonly #prefix: string
 
   constructor(client: HttpClient, profile: ProfileName = 'orch') {
     this.#client = client
     this.mediaType = vendorOf(profile).protobufMediaType
+    this.#prefix = vendorOf(profile).extensionPrefix
   }
 
   /** `message` is what is expected: `core.v1.ConfigMap`. `as` are further parameters of the media type. */
@@ -30,7 +33,7 @@ export class ProtobufClient {
   async send(method: string, path: string, sent: SentDocument): Promise<ProtobufAnswer> {
     const { document, message, answered = message } = sent
     const headers = { 'content-type': this.mediaType, accept: this.mediaType }
-    const raw = writeDocument(document, message)
+    const raw = writeDocument(renamed(document, this.#prefix, 'x-orch-'), message)
     return this.#read(await this.#client.send(path, { method, headers, raw }), answered)
   }
 
@@ -38,8 +41,19 @@ export class ProtobufClient {
     assert.equal(answer.headers['content-type'], this.mediaType, answer.text.slice(0, 500))
     const isStatus = readEnvelope(answer.bytes).type.kind === 'Status'
     const { status, headers, text, bytes } = answer
-    return { status, headers, text, bytes, body: readDocument(bytes, isStatus ? 'meta.v1.Status' : message) }
+    const body = readDocument(bytes, isStatus ? 'meta.v1.Status' : message)
+    return { status, headers, text, bytes, body: renamed(body, 'x-orch-', this.#prefix) }
   }
+}
+
+/** The document with keys that begin otherwise. */
+function renamed(document: Loose, from: string, to: string): Loose {
+  if (from === to || typeof document !== 'object' || document === null) return document
+  if (Array.isArray(document)) return document.map((item) => renamed(item, from, to))
+  const members = Object.entries(document)
+  return Object.fromEntries(
+    members.map(([key, value]) => [key.startsWith(from) ? to + key.slice(from.length) : key, renamed(value, from, to)]),
+  )
 }
 
 export interface SentDocument {

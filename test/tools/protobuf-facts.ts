@@ -57,9 +57,24 @@ const plain: { readonly [type: string]: FieldType['kind'] } = {
 /** Lists that are messages of their own though they stand in no map. */
 const wrapped = new Set(['meta.v1.APIResource.verbs'])
 
+/** Fields of types that are no objects in JSON, and hold lists. */
+const repeated = new Set([
+  'apiextensions.v1.JSONSchemaPropsOrArray.jSONSchemas',
+  'apiextensions.v1.JSONSchemaPropsOrStringArray.property',
+])
+
+/** The type whose fields of the vendor's own are recorded with their numbers under the names that programs give them. */
+const schemaType = 'apiextensions.v1.JSONSchemaProps'
+
+/** `xKubernetesListType` is `x-orch-list-type` in JSON. */
+function keywordOf(name: string): string {
+  return name.replace(/^xKubernetes/, 'x-orch').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
 /** The fields of a message by its full name. */
 export function fieldsOf(name: string): MessageField[] {
-  const { fields = {}, inlined = {}, scalar } = facts[name] ?? missing(name)
+  const type = facts[name] ?? missing(name)
+  const { fields = {}, inlined = {}, scalar } = name === schemaType ? withNumbers(type) : type
   const own = Object.entries(fields)
     .filter(([, { tag }]) => tag !== undefined)
     .map(([field, { type, tag }]) => ({
@@ -71,10 +86,19 @@ export function fieldsOf(name: string): MessageField[] {
   const within = Object.entries(inlined).map(([field, { type, tag }]) => ({
     name: field,
     number: tag,
-    type: typeOf(type, name),
+    type: { ...typeOf(type, name), ...(repeated.has(`${name}.${field}`) ? { shape: 'list' as const } : {}) },
     inlined: scalar === undefined,
   }))
   return [...own, ...within].sort((a, b) => a.number - b.number)
+}
+
+function withNumbers({ fields = {}, inlined = {} }: TypeFacts): TypeFacts {
+  const numbers = new Map(Object.entries(inlined).map(([name, { tag }]) => [keywordOf(name), tag]))
+  const numbered = Object.entries(fields).map(([name, field]) => {
+    const tag = field.tag ?? numbers.get(name)
+    return [name, tag === undefined ? field : { ...field, tag }] as const
+  })
+  return { fields: Object.fromEntries(numbered) }
 }
 
 function missing(name: string): never {

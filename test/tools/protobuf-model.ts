@@ -153,6 +153,12 @@ function readSpecial(message: string, bytes: Buffer): Loose {
     case 'runtime.RawExtension':
     case 'apiextensions.v1.JSON':
       return JSON.parse(Buffer.from(Object.values(read())[0] as string, 'base64').toString('utf8'))
+    case 'apiextensions.v1.JSONSchemaPropsOrBool':
+      return read().schema ?? read().allows ?? false
+    case 'apiextensions.v1.JSONSchemaPropsOrArray':
+      return read().jSONSchemas ?? read().schema
+    case 'apiextensions.v1.JSONSchemaPropsOrStringArray':
+      return read().property ?? read().schema
     default:
       return read()
   }
@@ -251,6 +257,12 @@ function writeSpecial(message: string, value: Loose): Buffer {
     case 'runtime.RawExtension':
     case 'apiextensions.v1.JSON':
       return write({ raw: Buffer.from(JSON.stringify(value)).toString('base64') })
+    case 'apiextensions.v1.JSONSchemaPropsOrBool':
+      return write(typeof value === 'boolean' ? { allows: value } : { allows: true, schema: value })
+    case 'apiextensions.v1.JSONSchemaPropsOrArray':
+      return write(Array.isArray(value) ? { jSONSchemas: value } : { schema: value })
+    case 'apiextensions.v1.JSONSchemaPropsOrStringArray':
+      return write(Array.isArray(value) ? { property: value } : { schema: value })
     default:
       return write(value)
   }

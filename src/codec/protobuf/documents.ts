@@ -38,10 +38,12 @@ const maxFrameBytes = 16 * 1024 * 1024
 
 export class ProtobufDocuments {
   readonly mediaType: string
+  readonly #vendor: Vendor
   readonly #types = new Map<string, ObjectSchema>()
 
   constructor(vendor: Vendor, kinds: readonly Kind[]) {
     this.mediaType = vendor.protobufMediaType
+    this.#vendor = vendor
     for (const kind of kinds) {
       const apiVersion = apiVersionOf(vendor, kind.group, kind.version)
       this.#types.set(`${apiVersion} ${kind.kind}`, kind.schema)
@@ -54,7 +56,8 @@ export class ProtobufDocuments {
     const type = { apiVersion: String(document.apiVersion ?? ''), kind: String(document.kind ?? '') }
     const schema = this.#find(type.apiVersion, type.kind)
     if (schema === undefined) return undefined
-    return seal(type, writeMessage(schema, decode(schema, document).value as JsonObject))
+    const { value } = decode(schema, document)
+    return seal(type, writeMessage(schema, value as JsonObject, { vendor: this.#vendor }))
   }
 
   /** Throws WireError for what is no document of a type that is known. */
@@ -62,7 +65,7 @@ export class ProtobufDocuments {
     const { apiVersion, kind, message } = open(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
     const schema = this.#find(apiVersion, kind)
     if (schema === undefined) throw new WireError(`no Protobuf form is known of ${kind} in ${apiVersion}`)
-    const value: { [key: string]: Json | undefined } = readMessage(schema, message)
+    const value: { [key: string]: Json | undefined } = readMessage(schema, message, this.#vendor)
     return { apiVersion, kind, ...(decode(schema, value).value as JsonObject) }
   }
 

@@ -6,6 +6,7 @@
  * (`within`), such as the source of a volume; and a list that is the value of a map, or is `wrapped`, is a message whose
  * field 1 holds the elements, since neither a map nor the reference's `Verbs` can hold a bare list.
  */
+import type { Vendor } from '../../model/vendor.ts'
 import type { Field, Fields, ObjectSchema, Schema } from '../../schema/schema.ts'
 
 export interface Message {
@@ -92,10 +93,7 @@ function isAlwaysWritten({ type }: Schema, zero: Field['zero']): boolean {
 
 const found = new WeakMap<ObjectSchema, boolean>()
 
-/**
- * Whether there is a Protobuf form: every field below has a number, and none is kept as JSON that is a message of its own
- * in Protobuf, as the schemas in a CustomResourceDefinition are.
- */
+/** Whether there is a Protobuf form: every field below has a number. */
 export function hasMessage(schema: ObjectSchema): boolean {
   let answer = found.get(schema)
   if (answer === undefined) {
@@ -109,8 +107,6 @@ function isMessage(schema: Schema, seen: Set<Schema>): boolean {
   if (seen.has(schema)) return true
   seen.add(schema)
   switch (schema.type) {
-    case 'any':
-      return schema.described === undefined
     case 'list':
       return isMessage(schema.items, seen)
     case 'map':
@@ -120,6 +116,13 @@ function isMessage(schema: Schema, seen: Set<Schema>): boolean {
     default:
       return true
   }
+}
+
+/** What is written and read of a value: JSON that is a message of its own is the message that its vendor describes. */
+export function onWire(schema: Schema, vendor: Vendor | undefined): Schema {
+  if (schema.type !== 'any' || schema.described === undefined) return schema
+  if (vendor === undefined) throw new TypeError(`the message of ${schema.name} is that of a vendor`)
+  return schema.described(vendor)
 }
 
 /** What a document is stands in the envelope. */

@@ -11,19 +11,32 @@ import { atOnce } from '../../base/pace.ts'
 import { WireError, WireReader, type WireType } from '../../base/protobuf-wire.ts'
 import { ApiError } from '../../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../../model/json.ts'
-import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema, TimeSchema } from '../../schema/schema.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import type {
+  Alternatives,
+  AnySchema,
+  IntegerSchema,
+  ListSchema,
+  MapSchema,
+  ObjectSchema,
+  Schema,
+  TimeSchema,
+} from '../../schema/schema.ts'
 import { parseJson } from '../json.ts'
 import { maxValues, tooManyValues } from '../json-scan.ts'
-import { type Message, type MessageField, messageOf } from './message.ts'
+import { type Message, type MessageField, messageOf, onWire } from './message.ts'
 
-/** Throws WireError for bytes that are no such message, and ApiError for too many values. */
-export function readMessage(schema: ObjectSchema, bytes: Uint8Array): JsonObject {
-  return atOnce(readSteps(schema, bytes))
+/**
+ * Throws WireError for bytes that are no such message, and ApiError for too many values. The vendor says whose words are
+ * in it, where messages differ by vendor.
+ */
+export function readMessage(schema: ObjectSchema, bytes: Uint8Array, vendor?: Vendor): JsonObject {
+  return atOnce(readSteps(schema, bytes, vendor))
 }
 
 /** The same, with a yield where it can be interrupted. */
-export function readSteps(schema: ObjectSchema, bytes: Uint8Array): Generator<void, JsonObject> {
-  return new MessageReader(bytes).whole(schema)
+export function readSteps(schema: ObjectSchema, bytes: Uint8Array, vendor?: Vendor): Generator<void, JsonObject> {
+  return new MessageReader(bytes, vendor).whole(schema)
 }
 
 /** How many fields are read between two yields. */
@@ -38,11 +51,13 @@ const maxFields = 4 * maxValues
 
 class MessageReader {
   readonly #wire: WireReader
+  readonly #vendor: Vendor | undefined
   #fields = 0
   #values = 0
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, vendor: Vendor | undefined) {
     this.#wire = new WireReader(bytes)
+    this.#vendor = vendor
   }
 
   *whole(schema: ObjectSchema): Generator<void, JsonObject> {
@@ -59,7 +74,7 @@ class MessageReader {
       if (part === undefined) this.#skip(number)
       else if (part.inlined !== undefined) yield* this.#message(part.inlined, object)
       else {
-        const inner = objectIn(part.schema)
+        const inner = objectIn(part.schema, this.#vendor)
         if (inner === undefined) this.#field(part, object)
         else yield* this.#objectField(part, inner, object)
       }
@@ -135,7 +150,7 @@ class MessageReader {
       case 'intOrString':
         return this.#intOrString()
       case 'any':
-        return this.#any()
+        return this.#kept(schema, before)
       case 'map':
         return this.#map(schema, isObject(before) ? before : {})
       case 'list':
@@ -152,14 +167,39 @@ class MessageReader {
     return object
   }
 
+  /** JSON in bytes, or in the message that it is. */
+  #kept(schema: AnySchema, before: Json | undefined): Json | undefined {
+    if (schema.alternatives !== undefined) return this.#chosen(schema.alternatives, before)
+    const described = onWire(schema, this.#vendor)
+    return described.type === 'any' ? this.#any() : this.#value(described, before)
+  }
+
+  /** A schema or a list of them counts before whether anything goes, which is said beside a schema too. */
+  #chosen({ boolean, list, object }: Alternatives, before: Json | undefined): Json | undefined {
+    let allows = typeof before === 'boolean' ? before : undefined
+    let items: Json[] | undefined = Array.isArray(before) ? before : undefined
+    let inner: Json | undefined = isObject(before) ? before : undefined
+    this.#inner((field) => {
+      if (field === boolean) allows = this.#wire.bool()
+      else if (field === list?.tag) items = this.#listed(list.items, items ?? [])
+      else if (field === object.tag) inner = this.#value(object.schema, inner)
+      else return undefined
+      return true
+    })
+    return items ?? inner ?? (boolean === undefined ? undefined : (allows ?? false))
+  }
+
+  #listed(schema: Schema, items: Json[]): Json[] {
+    this.#item(schema, items)
+    return items
+  }
+
   #integer({ bits }: IntegerSchema): number | bigint {
     return bits === 32 ? this.#wire.int32() : this.#wire.integer()
   }
 
   #list(schema: ListSchema, items: Json[]): Json[] {
-    if (schema.wrapped) return this.#wrapped(schema, items)
-    this.#item(schema.items, items)
-    return items
+    return schema.wrapped ? this.#wrapped(schema, items) : this.#listed(schema.items, items)
   }
 
   /** Integers may come one by one, or all of them in one field. */
@@ -258,16 +298,17 @@ class MessageReader {
 }
 
 /** The type of a message that is one field, or one of a list. */
-function objectIn(schema: Schema): ObjectSchema | undefined {
-  if (schema.type === 'object') return schema
-  return schema.type === 'list' && schema.items.type === 'object' && !schema.wrapped ? schema.items : undefined
+function objectIn(schema: Schema, vendor: Vendor | undefined): ObjectSchema | undefined {
+  const one = onWire(schema.type === 'list' && !schema.wrapped ? schema.items : schema, vendor)
+  return one.type === 'object' ? one : undefined
 }
 
 /** What an entry of a map holds that has a key alone. */
-function absent({ type }: Schema): Json {
+function absent(schema: Schema): Json {
+  const { type } = schema
   if (type === 'string' || type === 'bytes') return ''
   if (type === 'list') return []
-  return type === 'object' || type === 'map' ? {} : null
+  return type === 'object' || type === 'map' || (type === 'any' && schema.described !== undefined) ? {} : null
 }
 
 const maxSeconds = 253_402_300_799

@@ -4,22 +4,38 @@
  * The value is in the normal form of its schema (schema/decode.ts), as everything is that this server holds: there is
  * nothing to refuse here. What has another form in JSON than in Protobuf (times, quantities, bytes, any JSON) is listed
  * in `#plain`. A message of very many values takes a while, so there is a yield now and then.
+ *
+ * JSON that is kept as it was sent, and is a message of its own here, as the schema of a custom resource is, may hold
+ * what does not fit the message: that is left out.
  */
 import { atOnce } from '../../base/pace.ts'
 import { WireWriter } from '../../base/protobuf-wire.ts'
-import type { Json, JsonObject } from '../../model/json.ts'
-import type { ListSchema, MapSchema, ObjectSchema, Schema } from '../../schema/schema.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import { fits } from '../../schema/fits.ts'
+import type { Alternatives, AnySchema, ListSchema, MapSchema, ObjectSchema, Schema } from '../../schema/schema.ts'
 import { sortedKeys, stringifyStored } from '../json.ts'
-import { type Message, messageOf } from './message.ts'
+import { type Message, messageOf, onWire } from './message.ts'
 
-/** The message alone, without an envelope. `size` is about how long it will be. */
-export function writeMessage(schema: ObjectSchema, object: JsonObject, size?: number): Buffer {
-  return atOnce(writeSteps(schema, object, size))
+export interface WriteOptions {
+  /** About how long the message will be. */
+  readonly size?: number
+  /** Whose words are in it, where messages differ by vendor. */
+  readonly vendor?: Vendor
+}
+
+/** The message alone, without an envelope. */
+export function writeMessage(schema: ObjectSchema, object: JsonObject, options?: WriteOptions): Buffer {
+  return atOnce(writeSteps(schema, object, options))
 }
 
 /** The same, with a yield where it can be interrupted. */
-export function writeSteps(schema: ObjectSchema, object: JsonObject, size = 256): Generator<void, Buffer> {
-  return new MessageWriter(size).whole(schema, object)
+export function writeSteps(
+  schema: ObjectSchema,
+  object: JsonObject,
+  options: WriteOptions = {},
+): Generator<void, Buffer> {
+  return new MessageWriter(options).whole(schema, object)
 }
 
 /** How many members, elements and entries are written between two yields. */
@@ -29,10 +45,12 @@ const nothing = Buffer.alloc(0)
 
 class MessageWriter {
   readonly #wire: WireWriter
+  readonly #vendor: Vendor | undefined
   #values = 0
 
-  constructor(size: number) {
+  constructor({ size = 256, vendor }: WriteOptions) {
     this.#wire = new WireWriter(0, size)
+    this.#vendor = vendor
   }
 
   *whole(schema: ObjectSchema, object: JsonObject): Generator<void, Buffer> {
@@ -59,11 +77,30 @@ class MessageWriter {
   *#holder(number: number, schema: Holder, value: Json): Generator<void, void> {
     if (schema.type === 'list') yield* this.#list(number, schema, value as Json[])
     else if (schema.type === 'map') yield* this.#map(number, schema, value as JsonObject)
-    else {
-      const start = this.#wire.begin(number)
-      yield* this.#parts(messageOf(schema), value as JsonObject)
-      this.#wire.end(start)
-    }
+    else if (schema.type === 'any') yield* this.#kept(number, schema, value)
+    else yield* this.#message(number, schema, value as JsonObject)
+  }
+
+  *#message(number: number, schema: ObjectSchema, value: JsonObject): Generator<void, void> {
+    const start = this.#wire.begin(number)
+    yield* this.#parts(messageOf(schema), value)
+    this.#wire.end(start)
+  }
+
+  /** JSON that was kept as it was sent. */
+  *#kept(number: number, schema: AnySchema, value: Json): Generator<void, void> {
+    if (schema.alternatives !== undefined) return yield* this.#chosen(number, schema.alternatives, value)
+    const described = onWire(schema, this.#vendor) as ObjectSchema
+    yield* this.#message(number, described, isObject(value) ? fitting(described, value) : {})
+  }
+
+  /** Whether anything goes is said of a schema too: it does, within the schema. */
+  *#chosen(number: number, { boolean, list, object }: Alternatives, value: Json): Generator<void, void> {
+    const start = this.#wire.begin(number)
+    if (boolean !== undefined) this.#wire.bool(boolean, value !== false)
+    if (list !== undefined && Array.isArray(value)) yield* this.#items(list.tag, list.items, fittingItems(list, value))
+    else if (isObject(value)) yield* this.#items(object.tag, object.schema, [value])
+    this.#wire.end(start)
   }
 
   *#list(number: number, schema: ListSchema, items: readonly Json[]): Generator<void, void> {
@@ -162,10 +199,37 @@ class MessageWriter {
 }
 
 /** What holds other values, and may hold very many. */
-type Holder = ObjectSchema | ListSchema | MapSchema
+type Holder = ObjectSchema | ListSchema | MapSchema | KeptSchema
+
+/** JSON that is a message of its own. */
+type KeptSchema = AnySchema & ({ readonly described: object } | { readonly alternatives: object })
 
 function holdsValues(schema: Schema): schema is Holder {
+  if (schema.type === 'any') return schema.described !== undefined || schema.alternatives !== undefined
   return schema.type === 'object' || schema.type === 'list' || schema.type === 'map'
+}
+
+/** What of an object that was kept as it was sent fits its message. */
+function fitting({ fields }: ObjectSchema, object: JsonObject): JsonObject {
+  const members = Object.entries(object).filter(([name, value]) => Object.hasOwn(fields, name) && value !== undefined)
+  return Object.fromEntries(
+    members.flatMap(([name, value]) => {
+      const { schema } = fields[name]!
+      if (!fits(schema, value!) || (schema.type === 'integer' && !Number.isSafeInteger(value))) return []
+      return [[name, fittingMembers(schema, value!)]]
+    }),
+  )
+}
+
+function fittingMembers(schema: Schema, value: Json): Json {
+  if (schema.type === 'list') return fittingItems(schema, value as Json[])
+  if (schema.type !== 'map') return schema.type === 'object' ? fitting(schema, value as JsonObject) : value
+  return Object.fromEntries(Object.entries(value as JsonObject).filter(([, each]) => each !== undefined))
+}
+
+function fittingItems({ items }: { readonly items: Schema }, values: readonly Json[]): Json[] {
+  const fit = values.filter((each) => fits(items, each))
+  return items.type === 'object' ? fit.map((each) => fitting(items, each as JsonObject)) : fit
 }
 
 /** Of those that are always written. */

@@ -42,10 +42,11 @@ const scaleSubresource = s.object(
 
 const subresources = s.object(
   {
-    status: field(1, s.any({ name: 'CustomResourceSubresourceStatus', doc: 'There, it has a status of its own.' }), {
-      zero: 'keep',
-      doc: 'There, the status is written through a way of its own.',
-    }),
+    status: field(
+      1,
+      s.object({}, { name: 'CustomResourceSubresourceStatus', doc: 'There, it has a status of its own.' }),
+      { doc: 'There, the status is written through a way of its own.' },
+    ),
     scale: field(2, scaleSubresource, { doc: 'There, the kind can be scaled.' }),
   },
   { name: 'CustomResourceSubresources', doc: 'Which sub-resources the kind has.' },
