@@ -2,9 +2,13 @@
 import type { Decision, PathAttributes, Question, ResourceAttributes } from '../authz/authorizer.ts'
 import { type ApiError, forbiddenError } from '../model/api-error.ts'
 
-export function refusal({ user, attributes }: Question, { reason }: Decision): ApiError {
+export function refusal(
+  { user, attributes }: Question,
+  { reason }: Decision,
+  { mayAskWhy = false }: { readonly mayAskWhy?: boolean } = {},
+): ApiError {
   const why = reason()
-  const because = why === '' ? '' : `: ${why}`
+  const because = `${why === '' ? '' : `: ${why}`}${mayAskWhy ? hint(attributes) : ''}`
   if (!attributes.resource) return forbiddenError(undefined, '', `${pathRefusal(user.name, attributes)}${because}`)
   const { group, plural, name } = attributes
   const full = group === '' ? plural : `${plural}.${group}`
@@ -25,4 +29,22 @@ function resourceRefusal(user: string, attributes: ResourceAttributes): string {
   const what = subresource === '' ? plural : `${plural}/${subresource}`
   const scope = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`
   return `User "${user}" cannot ${verb} resource "${what}" in API group "${group}" ${scope}`
+}
+
+/** The command that explains a refusal. What a shell could take for something else is in no command. */
+function hint(attributes: ResourceAttributes | PathAttributes): string {
+  const { words, namespace } = wordsOf(attributes)
+  const isPlain = [...words, ...(namespace ? [namespace] : [])].every((word) => plain.test(word))
+  const place = namespace === undefined ? '' : namespace === '' ? ' -A' : ` -n ${namespace}`
+  return isPlain ? `; to see why: orchctl auth why ${words.join(' ')}${place}` : ''
+}
+
+const plain = /^[A-Za-z0-9/][A-Za-z0-9./:_-]{0,300}$/
+
+/** The namespace is undefined where there is none to ask about, and '' at the cluster scope. */
+function wordsOf(attributes: ResourceAttributes | PathAttributes): { words: string[]; namespace?: string } {
+  if (!attributes.resource) return { words: [attributes.verb, attributes.path] }
+  const { verb, group, plural, subresource, name, namespace } = attributes
+  const type = `${plural}${group === '' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`
+  return { words: [verb, type, ...(name === '' ? [] : [name])], namespace }
 }

@@ -13,6 +13,7 @@ import { impersonate } from '../http/steps/impersonate.ts'
 import { resolveRequest } from '../http/steps/resolve-request.ts'
 import { setDeadline } from '../http/steps/set-deadline.ts'
 import { stamp } from '../http/steps/stamp.ts'
+import type { User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { errorFields, type Log, type LogFields } from '../telemetry/log.ts'
 import type { HandleAs } from './in-process-transport.ts'
@@ -34,11 +35,16 @@ export interface Handling {
 }
 
 export function handleRequests({ vendor, authorizer, routes, metrics, log, clock }: HandlingParts): Handling {
-  const answerError = answerErrors(vendor, (error, { transport: { method, target } }) =>
-    log.error('a request failed', { method, target: shorten(target, 500), ...errorFields(error) }),
-  )
+  const answerError = answerErrors(vendor, (error, exchange) => {
+    const { method, target } = exchange.transport
+    log.error('a request failed', {
+      ...{ method, target: shorten(target, 500) },
+      ...identities(exchange),
+      ...errorFields(error),
+    })
+  })
   const deadline = setDeadline(clock, answerError)
-  const [become, mayThey, handOn] = [impersonate(authorizer, vendor), authorize(authorizer), dispatch(routes)]
+  const [become, mayThey, handOn] = [impersonate(authorizer, vendor), authorize(authorizer, vendor), dispatch(routes)]
   const count: Step = (exchange) => metrics.begin(exchange)
   const onHandled = (exchange: Exchange) => {
     metrics.end(exchange)
@@ -53,20 +59,22 @@ export function handleRequests({ vendor, authorizer, routes, metrics, log, clock
 }
 
 /** One request as a line of the log. The query is left out: it may hold what is nobody's business. */
-function requestFields(
-  { transport, user, impersonator, status, sentBytes, arrived }: Exchange,
-  clock: Clock,
-): LogFields {
+function requestFields(exchange: Exchange, clock: Clock): LogFields {
+  const { transport, status, sentBytes, arrived } = exchange
   const path = transport.target.split('?', 1)[0]!.slice(0, 500)
   const ms = Math.round(10 * (clock.monotonic() - arrived)) / 10
-  const as = impersonator && { as: user.name }
   return {
     method: transport.method,
     path,
-    user: (impersonator ?? user)?.name ?? '',
-    ...as,
+    ...identities(exchange),
     code: status,
     bytes: sentBytes,
     ms,
   }
+}
+
+/** Who asks, as far as that is known by now, and as whom. */
+function identities({ user, impersonator }: Exchange): LogFields {
+  const asked: User | undefined = impersonator ?? user
+  return { user: asked?.name ?? '', ...(impersonator && { as: user.name }) }
 }

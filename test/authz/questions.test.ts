@@ -1,6 +1,7 @@
 /** What people ask about rights beyond yes and no: who am I, why, and who can; each a permission of its own. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { configOf, orchctl } from '../tools/orchctl.ts'
 import { startServer } from '../tools/server.ts'
 
 const server = await startServer({ after })
@@ -75,4 +76,50 @@ test('who can: everybody, and by what', async () => {
 test('a question without a question is refused', async () => {
   for (const kind of ['accessexplanations', 'whocans'])
     assert.equal((await admin.post(`${ops}/${kind}`, { spec: {} })).status, 422, kind)
+})
+
+test('a refusal names the command that explains it, to those who may ask, and the command does', async () => {
+  const refused = async (path: string) => (await bob.get(path)).body.message as string
+  const secrets = '/api/v1/namespaces/default/secrets'
+  assert.doesNotMatch(await refused(secrets), /orchctl/)
+  const cluster = '/apis/rbac.authorization.orch.io/v1'
+  await admin.post(`${cluster}/clusterroles`, {
+    metadata: { name: 'asker' },
+    rules: [{ verbs: ['create'], apiGroups: ['ops.orch.io'], resources: ['accessexplanations'] }],
+  })
+  await admin.post(`${cluster}/clusterrolebindings`, {
+    metadata: { name: 'asker' },
+    roleRef: { kind: 'ClusterRole', name: 'asker' },
+    subjects: [{ kind: 'User', name: 'bob' }],
+  })
+  const rows: readonly (readonly [path: string, command: string])[] = [
+    [secrets, 'list secrets -n default'],
+    [`${secrets}/a:b_c`, 'get secrets a:b_c -n default'],
+    ['/api/v1/nodes', 'list nodes -A'],
+    ['/apis/apps/v1/namespaces/x/deployments/d/scale', 'get deployments.apps/scale d -n x'],
+    ['/metrics', 'get /metrics'],
+  ]
+  for (const [path, command] of rows)
+    assert.match(await refused(path), new RegExp(`; to see why: orchctl auth why ${command.replaceAll('.', '\\.')}$`))
+  for (const name of ['a$(id)', 'a;b', "a'b", 'a%20b', 'a%0ab', '-n'])
+    assert.doesNotMatch(await refused(`${secrets}/${name}`), /orchctl/, name)
+
+  const ask = async (...words: string[]) => {
+    const ran = await orchctl(['auth', 'why', ...words, `--kubeconfig=${configOf(server)}`])
+    return `${ran.stdout}${ran.stderr}`
+  }
+  const answer = await ask('delete', 'configmaps', '--user', 'bob', '-n', 'default')
+  const lines = answer.trimEnd().split('\n')
+  assert.match(lines[0]!, /^not allowed/)
+  assert.match(
+    lines[1]!,
+    /^nearly: \{apiGroups: .* verbs: \["get","list"\]\} in Role\/reader by RoleBinding\/default\/reader; it lacks the verb$/,
+  )
+  assert.match(
+    lines.at(-1)!,
+    /^the smallest rule that would allow it: \{apiGroups: \[""\], resources: \["configmaps"\], verbs: \["delete"\]\}$/,
+  )
+  assert.match(await ask('get', '/metrics', '--user', 'bob'), /nonResourceURLs: \["\/metrics"\]/)
+  assert.match(await ask('get', 'nodes', '-A'), /^allowed: members of system:masters/)
+  assert.match(await ask('get'), /say a verb and what it would be done to/)
 })

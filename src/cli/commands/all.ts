@@ -239,6 +239,17 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     ],
   },
   {
+    name: 'auth',
+    summary: 'ask what one may do, and why',
+    commands: [
+      {
+        name: 'why',
+        summary: 'ask why something is allowed or not',
+        load: async () => (await import('./auth/why.ts')).whyCommand,
+      },
+    ],
+  },
+  {
     name: 'api-resources',
     summary: 'show which types of objects the server has',
     load: async () => (await import('./api-resources.ts')).apiResourcesCommand,

@@ -1,14 +1,34 @@
-/** Asks whether the user may do this, before any of the body is read. */
-import type { Authorizer, PathAttributes, Question, ResourceAttributes } from '../../authz/authorizer.ts'
+/** Asks whether the user may do this, before any of the body is read. Who may ask why not is told how. */
+import type { Authorizer, Decision, PathAttributes, Question, ResourceAttributes } from '../../authz/authorizer.ts'
+import { accessExplanation } from '../../kinds/ops/access-explanation.ts'
 import { ApiError } from '../../model/api-error.ts'
 import { parseFieldSelector } from '../../model/field-selector.ts'
 import { checkPathSegment } from '../../model/names.ts'
+import { groupName, type Vendor } from '../../model/vendor.ts'
 import type { Step } from '../pipeline.ts'
 import { refusal } from '../refusal.ts'
 import type { RequestInfo, ResourceInfo } from '../request-info.ts'
 
-export function authorize(authorizer: Authorizer): Step {
-  return ({ user, info }) => assertAllowed(authorizer, { user, attributes: attributesOf(info) })
+export function authorize(authorizer: Authorizer, vendor: Vendor): Step {
+  const explanation = explanationIn(vendor)
+  const refuse = async (question: Question, decision: Decision) => {
+    const { verdict } = await authorizer({ user: question.user, attributes: explanation })
+    throw refusal(question, decision, { mayAskWhy: verdict === 'allow' })
+  }
+  return ({ user, info }) => {
+    const question = { user, attributes: attributesOf(info) }
+    const decision = authorizer(question)
+    if (decision instanceof Promise)
+      return decision.then((later) => (later.verdict === 'allow' ? undefined : refuse(question, later)))
+    return decision.verdict === 'allow' ? undefined : refuse(question, decision)
+  }
+}
+
+/** What it takes to ask why something is refused. */
+function explanationIn(vendor: Vendor): ResourceAttributes {
+  const { group, version, plural } = accessExplanation
+  const where = { group: groupName(vendor, group), version, plural, namespace: '', name: '', subresource: '' }
+  return { resource: true, verb: 'create', ...where }
 }
 
 /** Throws a 403 unless it is allowed. Waits only where the authorizer does. */

@@ -1,0 +1,95 @@
+/**
+ * `orchctl auth why`: asks the server why something is allowed or not: the rules that come nearest, the bindings they
+ * came by, and the smallest rule that would allow it. The server names this command in a refusal, where one may ask.
+ */
+import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags.ts'
+import type { Client } from '../../../client/client.ts'
+import type { JsonObject } from '../../../model/json.ts'
+import type { ApiObject } from '../../../model/object.ts'
+import { defineCommand } from '../../command.ts'
+import { connectionFlags } from '../../connection-flags.ts'
+import { escapeLine } from '../../printers/escape.ts'
+
+const flags = {
+  allNamespaces: toggle('A,all-namespaces', 'at the cluster scope'),
+  user: flag('user', 'NAME', '', text, 'ask about this user, and not oneself'),
+  ...connectionFlags,
+}
+
+type Options = OptionsOf<typeof flags>
+
+export const whyCommand = defineCommand({
+  name: 'auth why',
+  forms: ['VERB (TYPE[.GROUP][/SUBRESOURCE] [NAME] | /PATH) [flags]'],
+  about: 'Says why something is allowed or not: the rules that come nearest, and the smallest that would allow it.',
+  examples: [
+    'orchctl auth why get secrets -n shop',
+    'orchctl auth why patch deployments.apps/scale web -n shop --user alice',
+    'orchctl auth why get /metrics',
+  ],
+  flags,
+  run: async (context, { options, words }) => {
+    if (words.length < 2 || words.length > 3) throw new UsageError('say a verb and what it would be done to')
+    const { withConnection } = await import('../../connect.ts')
+    await withConnection(context, options, async ({ client, namespace }) => {
+      const spec = { ...attributesOf(words, options.allNamespaces ? '' : namespace), ...subjectOf(options) }
+      context.out(answerText(await ask(client, spec, context.signal)))
+    })
+  },
+})
+
+function subjectOf({ user }: Options): JsonObject {
+  return user === '' ? {} : { user }
+}
+
+function attributesOf([verb = '', what = '', name = '']: readonly string[], namespace: string): JsonObject {
+  if (what.startsWith('/')) return { nonResourceAttributes: { verb, path: what } }
+  const [type = '', subresource = ''] = what.split('/')
+  const [resource = '', ...group] = type.split('.')
+  return { resourceAttributes: { verb, group: group.join('.'), resource, subresource, name, namespace } }
+}
+
+interface Rule {
+  readonly verbs?: readonly string[]
+  readonly apiGroups?: readonly string[]
+  readonly resources?: readonly string[]
+  readonly resourceNames?: readonly string[]
+  readonly nonResourceURLs?: readonly string[]
+}
+
+interface Explanation extends ApiObject {
+  readonly status: {
+    readonly allowed: boolean
+    readonly reason?: string
+    readonly nearRules?: readonly { rule?: Rule; role?: string; binding?: string; lacks?: readonly string[] }[]
+    readonly smallestRule?: Rule
+  }
+}
+
+/** The group of our own kinds is called after the vendor: `ops.orch.io`. */
+async function ask(client: Client, spec: JsonObject, signal: AbortSignal): Promise<Explanation['status']> {
+  const { groups } = await client.read<{ groups: { name: string }[] }>('/apis', { signal })
+  const group = groups.map(({ name }) => name).find((name) => name.startsWith('ops.'))
+  if (group === undefined) throw new UsageError('this server explains no refusals: it is of another kind')
+  const type = { group, version: 'v1', plural: 'accessexplanations', namespaced: false }
+  const question: ApiObject = { apiVersion: `${group}/v1`, kind: 'AccessExplanation', metadata: {}, spec }
+  return ((await client.create(type, question, { signal })) as Explanation).status
+}
+
+function answerText({ allowed, reason = '', nearRules = [], smallestRule }: Explanation['status']): string {
+  const lines = [
+    `${allowed ? 'allowed' : 'not allowed'}${reason === '' ? '' : `: ${reason}`}`,
+    ...nearRules.map(
+      ({ rule = {}, role = '', binding = '', lacks = [] }) =>
+        `nearly: ${ruleText(rule)} in ${role} by ${binding}; it lacks the ${lacks.join(' and the ')}`,
+    ),
+    ...(smallestRule === undefined ? [] : [`the smallest rule that would allow it: ${ruleText(smallestRule)}`]),
+  ]
+  return `${lines.map(escapeLine).join('\n')}\n`
+}
+
+/** As it would stand in a role. */
+function ruleText(rule: Rule): string {
+  const said = Object.entries(rule).filter(([, words]) => words !== undefined && words.length > 0)
+  return `{${said.map(([name, words]) => `${name}: ${JSON.stringify(words)}`).join(', ')}}`
+}
