@@ -224,7 +224,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   },
   {
     name: 'auth',
-    summary: 'ask who one is, and what one may do',
+    summary: 'ask who one is, what one may do, and why',
     commands: [
       {
         name: 'can-i',
@@ -236,15 +236,9 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
         summary: 'ask who the server takes you for',
         load: async () => (await import('./auth/whoami.ts')).whoamiCommand,
       },
-    ],
-  },
-  {
-    name: 'auth',
-    summary: 'ask what one may do, and why',
-    commands: [
       {
         name: 'why',
-        summary: 'ask why something is allowed or not',
+        summary: 'ask why an action is allowed or not',
         load: async () => (await import('./auth/why.ts')).whyCommand,
       },
     ],

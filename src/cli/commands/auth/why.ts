@@ -3,12 +3,13 @@
  * came by, and the smallest rule that would allow it. The server names this command in a refusal, where one may ask.
  */
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags.ts'
-import type { Client } from '../../../client/client.ts'
 import type { JsonObject } from '../../../model/json.ts'
 import type { ApiObject } from '../../../model/object.ts'
+import { groupName } from '../../../model/vendor.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { escapeLine } from '../../printers/escape.ts'
+import { type Session, withSession } from '../../session.ts'
 
 const flags = {
   allNamespaces: toggle('A,all-namespaces', 'at the cluster scope'),
@@ -30,10 +31,9 @@ export const whyCommand = defineCommand({
   flags,
   run: async (context, { options, words }) => {
     if (words.length < 2 || words.length > 3) throw new UsageError('say a verb and what it would be done to')
-    const { withConnection } = await import('../../connect.ts')
-    await withConnection(context, options, async ({ client, namespace }) => {
-      const spec = { ...attributesOf(words, options.allNamespaces ? '' : namespace), ...subjectOf(options) }
-      context.out(answerText(await ask(client, spec, context.signal)))
+    await withSession(context, options, async (session) => {
+      const namespace = options.allNamespaces ? '' : session.namespace
+      context.out(answerText(await ask(session, { ...attributesOf(words, namespace), ...subjectOf(options) })))
     })
   },
 })
@@ -66,11 +66,8 @@ interface Explanation extends ApiObject {
   }
 }
 
-/** The group of our own kinds is called after the vendor: `ops.orch.io`. */
-async function ask(client: Client, spec: JsonObject, signal: AbortSignal): Promise<Explanation['status']> {
-  const { groups } = await client.read<{ groups: { name: string }[] }>('/apis', { signal })
-  const group = groups.map(({ name }) => name).find((name) => name.startsWith('ops.'))
-  if (group === undefined) throw new UsageError('this server explains no refusals: it is of another kind')
+async function ask({ client, types, context: { signal } }: Session, spec: JsonObject): Promise<Explanation['status']> {
+  const group = groupName(await types.vendor(), 'ops')
   const type = { group, version: 'v1', plural: 'accessexplanations', namespaced: false }
   const question: ApiObject = { apiVersion: `${group}/v1`, kind: 'AccessExplanation', metadata: {}, spec }
   return ((await client.create(type, question, { signal })) as Explanation).status
