@@ -4,7 +4,6 @@
  * the same to them.
  */
 import type { Clock } from '../base/clock.ts'
-import { hasMessage } from '../codec/protobuf/message.ts'
 import type { Gates } from '../model/feature-gates.ts'
 import { type ApiObject, asObject } from '../model/object.ts'
 import { apiVersionOf, groupName, type Vendor } from '../model/vendor.ts'
@@ -63,7 +62,7 @@ export function serveKind(kind: Kind, { vendor, gates }: ServingFor, endpoints: 
     group: groupName(vendor, kind.group),
     plural: kind.plural,
     apiVersion,
-    hasProtobuf: hasMessage(kind.schema),
+    hasProtobuf: kind.evolution === undefined,
     verbs: kind.life.verbs ?? allVerbs,
     subresources: new Map([...viewsOf(kind), ...actionsOf(own)]),
     context: { vendor, subresource: '', ...(gates && { gates }), through: `${kind.group}/${kind.version}` },

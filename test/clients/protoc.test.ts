@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { WireWriter } from '../../src/base/protobuf-wire.ts'
-import { hasMessage } from '../../src/codec/protobuf/message.ts'
 import { allKinds } from '../../src/kinds/all.ts'
 import { apiVersionOf, vendorOf } from '../../src/model/vendor.ts'
 import type { Kind } from '../../src/schema/kind.ts'
@@ -25,7 +24,7 @@ await client.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { na
 const directory = mkdtempSync(join(tmpdir(), 'orch-protoc-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
-const kinds = allKinds.filter(({ life, schema }) => !life.virtual && hasMessage(schema))
+const kinds = allKinds.filter(({ life }) => !life.virtual)
 const home = ({ group }: Kind) => group.split('.')[0]
 const messageOf = (kind: Kind) => `${home(kind)}.${kind.version}.${kind.kind}`
 const manifestOf = (kind: Kind) => manifestObject(`${home(kind)}.${kind.plural}`, 'orch')

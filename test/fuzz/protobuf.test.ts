@@ -6,10 +6,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { WireError } from '../../src/base/protobuf-wire.ts'
 import { open, seal } from '../../src/codec/protobuf/envelope.ts'
-import { hasMessage } from '../../src/codec/protobuf/message.ts'
 import { readMessage } from '../../src/codec/protobuf/read.ts'
 import { writeMessage } from '../../src/codec/protobuf/write.ts'
-import { allKinds as everyKind } from '../../src/kinds/all.ts'
+import { allKinds } from '../../src/kinds/all.ts'
 import { type JsonObject, sameJson } from '../../src/model/json.ts'
 import { apiVersionOf, vendorOf } from '../../src/model/vendor.ts'
 import { decode } from '../../src/schema/decode.ts'
@@ -24,7 +23,6 @@ import { rounds, Slowest, seed, tell, unlessRefused } from './scale.ts'
 
 const vendor = vendorOf('orch')
 const generous = 1000
-const allKinds = everyKind.filter(({ schema }) => hasMessage(schema))
 
 /** Bytes that begin something: tags, lengths that are too long, numbers without an end, groups. */
 const odd = [

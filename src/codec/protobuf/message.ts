@@ -91,41 +91,9 @@ function isAlwaysWritten({ type }: Schema, zero: Field['zero']): boolean {
   }
 }
 
-const found = new WeakMap<ObjectSchema, boolean>()
-
-/** Whether there is a Protobuf form: every field below has a number. */
-export function hasMessage(schema: ObjectSchema): boolean {
-  let answer = found.get(schema)
-  if (answer === undefined) {
-    answer = isMessage(schema, new Set())
-    found.set(schema, answer)
-  }
-  return answer
-}
-
-function isMessage(schema: Schema, seen: Set<Schema>): boolean {
-  if (seen.has(schema)) return true
-  seen.add(schema)
-  switch (schema.type) {
-    case 'list':
-      return isMessage(schema.items, seen)
-    case 'map':
-      return isMessage(schema.values, seen)
-    case 'object':
-      return !schema.open && Object.entries(schema.fields).every((entry) => isNumbered(entry, seen))
-    default:
-      return true
-  }
-}
-
 /** What is written and read of a value: JSON that is a message of its own is the message that its vendor describes. */
 export function onWire(schema: Schema, vendor: Vendor | undefined): Schema {
   if (schema.type !== 'any' || schema.described === undefined) return schema
   if (vendor === undefined) throw new TypeError(`the message of ${schema.name} is that of a vendor`)
   return schema.described(vendor)
-}
-
-/** What a document is stands in the envelope. */
-function isNumbered([name, { tag, schema }]: Entry, seen: Set<Schema>): boolean {
-  return tag === 0 ? name === 'apiVersion' || name === 'kind' : isMessage(schema, seen)
 }
