@@ -61,7 +61,7 @@ export const deleteCommand = defineCommand({
     await withSession(context, options, async (session) => {
       const subjects = await findSubjects(session, words, options)
       if (subjects.length === 0)
-        return context.err(options.filename.length > 0 || options.ignoreNotFound ? '' : 'No resources found\n')
+        return context.out(options.filename.length > 0 || options.ignoreNotFound ? '' : 'No resources found\n')
       warn(session, subjects, options)
       const gone: Subject[] = []
       await inBulk(context, subjects, {

@@ -14,5 +14,9 @@ export const annotateCommand = defineCommand({
     'orchctl annotate configmap greeting description-',
   ],
   flags: markFlags,
-  run: (context, line) => runMarks(context, line, { map: 'annotations', noun: 'annotation', done: 'annotated' }),
+  run: (context, line) =>
+    runMarks(context, line, {
+      ...{ map: 'annotations', noun: 'annotation', done: 'annotated' },
+      taken: (what) => `--overwrite is false but found the following declared annotation(s): ${what}`,
+    }),
 })

@@ -15,5 +15,9 @@ export const labelCommand = defineCommand({
     'orchctl label configmap greeting app-',
   ],
   flags: markFlags,
-  run: (context, line) => runMarks(context, line, { map: 'labels', noun: 'label', done: 'labeled' }),
+  run: (context, line) =>
+    runMarks(context, line, {
+      ...{ map: 'labels', noun: 'label', done: 'labeled' },
+      taken: (what) => `${what}, and --overwrite is false`,
+    }),
 })

@@ -28,6 +28,8 @@ export interface MarkSort {
   readonly noun: string
   /** `labeled` */
   readonly done: string
+  /** What is said of a key that has another value. */
+  readonly taken: (what: string) => string
 }
 
 type Options = OptionsOf<typeof markFlags>
@@ -88,7 +90,7 @@ function changeOf(live: ApiObject, wanted: Marks, { sort, overwrite }: { sort: M
     const before = Object.hasOwn(present, key) ? present[key] : undefined
     if (before === value) continue
     if (before !== undefined && value !== undefined && !overwrite)
-      throw new UsageError(`'${key}' already has a value (${before}), and --overwrite is false`)
+      throw new UsageError(sort.taken(`'${key}' already has a value (${before})`))
     Object.defineProperty(changed, key, { value: value ?? null, enumerable: true, configurable: true, writable: true })
     if (value === undefined) next.delete(key)
     else next.set(key, value)
