@@ -133,6 +133,7 @@ const creating: readonly Row[] = [
     stdout: 'secret/reg created\n',
   }),
   r('create serviceaccount', 'robot', { stdout: 'serviceaccount/robot created\n' }),
+  r('create token', 'robot --duration=10m', { stdout: /^[\w-]+\.[\w-]+\.[\w-]+\n$/ }),
   r('create token', 'nobody', { stderr: /^Error from server \(NotFound\): /, code: 1 }),
   r('create role', 'reader --verb=get,list --resource=pods,deployments.apps -o jsonpath={.rules}', {
     stdout:

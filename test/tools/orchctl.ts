@@ -14,6 +14,7 @@ export interface Surroundings {
   /** What it reads as its standard input. */
   readonly stdin?: string
   readonly runProgram?: Context['runProgram']
+  readonly terminal?: Context['terminal']
 }
 
 /** Runs to its end in this process; nothing of this process's own surroundings counts. */
