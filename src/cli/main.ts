@@ -6,6 +6,7 @@ import { helpText, nearest, splitCommand, UsageError } from '../base/flags.ts'
 import { version } from '../model/version.ts'
 import { type Context, ExitCode } from './command.ts'
 import { type CommandEntry, type CommandGroup, commands } from './commands/all.ts'
+import { isNotBuilt } from './commands/not-built.ts'
 import { connectionFlags } from './connection-flags.ts'
 
 type Entry = CommandEntry | CommandGroup
@@ -104,6 +105,8 @@ async function helpOf(entry: Entry, before: string): Promise<string> {
 function findCommand(known: readonly Entry[], name: string, before: string): Entry {
   const found = known.find((command) => command.name === name || command.aliases?.includes(name))
   if (found !== undefined) return found
+  const words = `${before} ${name}`.replace(/^orchctl /, '')
+  if (isNotBuilt(words)) throw new UsageError(`\`orchctl ${words}\` is not built; \`orchctl help\` lists what is`)
   const names = known.map((command) => command.name)
   const hint = nearest(name, names)
   const advice = hint === undefined ? `known are ${names.join(', ')}` : `did you mean ${hint}?`

@@ -107,8 +107,10 @@ function optionsIn(words: readonly string[]) {
         word.startsWith(`--${name}=`) || word === `--${name}` || (letter !== '' && word === `-${letter}`),
     )
     if (known === undefined) continue
-    args.push(word)
-    if (takesNext(connectionFlags, word) && words[i + 1] !== undefined) args.push(words[i + 1]!)
+    const next = words[i + 1]
+    // The value of the last one is being typed: it is not known yet.
+    if (!takesNext(connectionFlags, word)) args.push(word)
+    else if (next !== undefined) args.push(word, next)
   }
   return parseCommandLine(connectionFlags, args).options
 }
