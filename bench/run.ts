@@ -3,7 +3,7 @@
  * Every bare limit is taken in the same run, so that the ratios hold on any machine. Linux, with wrk and h2load.
  *
  *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, list, writes, stores, patch, start, memory,
- *                    watch, protobuf, label, stalls, growth
+ *                    watch, protobuf, label, stalls, orchctl, growth
  *   --json FILE      write the figures to a file too
  *   --plot FILE      draw the rows of `growth` (SVG)
  *   --cpu-prof DIR   our server writes profiles of its processor time there (and is the slower for it)
@@ -20,6 +20,7 @@ import { growthRows, growthSeries } from './rows/growth.ts'
 import { labelRows } from './rows/label.ts'
 import { listRows } from './rows/list.ts'
 import { memoryRows } from './rows/memory.ts'
+import { orchctlRows } from './rows/orchctl.ts'
 import { patchRows } from './rows/patch.ts'
 import { protobufRows } from './rows/protobuf.ts'
 import { stallRows } from './rows/stalls.ts'
@@ -46,6 +47,7 @@ const groups = [
   protobufRows,
   labelRows,
   stallRows,
+  orchctlRows,
   growthRows,
 ]
 
