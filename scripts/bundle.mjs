@@ -48,11 +48,26 @@ async function bundle(isWanted = () => true) {
     rmSync(fresh, { recursive: true, force: true })
     return
   }
-  const old = `${fresh}.old`
   mkdirSync(dist, { recursive: true })
   keepParts(dist, fresh)
-  renameSync(dist, old)
-  renameSync(fresh, dist)
+  moveIntoPlace(fresh)
+}
+
+// Another start may do the same in between: then dist/ is not there for a moment (ENOENT), or is there again, with a
+// bundle that is as new as this one (ENOTEMPTY). Either way there is one when both are done.
+function moveIntoPlace(fresh) {
+  const old = `${fresh}.old`
+  try {
+    renameSync(dist, old)
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error
+  }
+  try {
+    renameSync(fresh, dist)
+  } catch (error) {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+    rmSync(fresh, { recursive: true, force: true })
+  }
   rmSync(old, { recursive: true, force: true })
 }
 
@@ -61,10 +76,15 @@ const keptMs = 24 * 60 * 60 * 1000
 // A program that was started from the bundle before loads some parts of it later. Their names hold a hash of their
 // content, so those of two bundles can lie side by side; they stay for a day.
 function keepParts(from, to) {
-  for (const name of readdirSync(from)) {
-    const isPart = /-[A-Z0-9]{8}\.js$/.test(name)
-    if (!isPart || existsSync(join(to, name)) || Date.now() - statSync(join(from, name)).mtimeMs > keptMs) continue
-    linkSync(join(from, name), join(to, name))
+  for (const name of readdirSync(from)) if (/-[A-Z0-9]{8}\.js$/.test(name)) keepPart(join(from, name), join(to, name))
+}
+
+function keepPart(part, kept) {
+  try {
+    if (!existsSync(kept) && Date.now() - statSync(part).mtimeMs <= keptMs) linkSync(part, kept)
+  } catch (error) {
+    // Another start has moved its directory away meanwhile, and kept what there was to keep.
+    if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error
   }
 }
 
