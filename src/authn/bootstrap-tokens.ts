@@ -18,7 +18,7 @@ import { bearerToken } from './bearer.ts'
 
 export interface BootstrapTokenParts {
   readonly vendor: Vendor
-  readonly lookup: Lookup
+  readonly lookup: Pick<Lookup, 'recent'>
   readonly clock: Clock
   /** Where the Secrets are. */
   readonly namespace: string
@@ -49,14 +49,22 @@ export function bootstrapTokens({ vendor, lookup, clock, namespace }: BootstrapT
   }
 }
 
-/** Like a good one in every respect that takes time to look at; but no token has an empty secret. */
+/** As long as a good one in everything that is read, but no token has such an id or secret. */
 const nobodys = {
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: { name: 'bootstrap-token-nobody' },
   type: '',
-  data: { 'token-id': '', 'token-secret': '', 'usage-bootstrap-authentication': 'dHJ1ZQ==' },
+  data: {
+    'token-id': base64('------'),
+    'token-secret': base64('----------------'),
+    'usage-bootstrap-authentication': base64('true'),
+  },
 } as ApiObject
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}
 
 function isGood(object: ApiObject, { id, secret }: Token, { type, now }: { type: string; now: number }): boolean {
   const read = readerOf(object)

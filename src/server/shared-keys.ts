@@ -6,12 +6,12 @@
  *
  * The embedded store shares its CA with nobody: there the files in the data directory are all there is.
  */
-import { randomBytes } from 'node:crypto'
+import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
-import { adoptCa, openAuthority } from '../pki/authority.ts'
+import { adoptCa, type CertifiedKey, openAuthority } from '../pki/authority.ts'
 import { generateKey, keyToPem } from '../pki/keys.ts'
-import type { Store } from '../store/store.ts'
+import { type Store, StoreError } from '../store/store.ts'
 import type { ServerOptions } from './options.ts'
 
 const authorityKey = 'meta/authority'
@@ -53,5 +53,18 @@ export async function shareAuthority(
     const { certificate, key } = await openAuthority({ directory, clock })
     return Buffer.from(JSON.stringify({ certificate, key }))
   })
-  await adoptCa(directory, JSON.parse(pair.toString()))
+  await adoptCa(directory, readPair(pair))
+}
+
+function readPair(value: Buffer): CertifiedKey {
+  try {
+    const { certificate, key } = JSON.parse(value.toString())
+    const isPair = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
+    if (isPair) return { certificate, key }
+  } catch {
+    // What is wrong with it might quote the key.
+  }
+  throw new StoreError(
+    `what the store holds as the CA of the cluster (${authorityKey}) is none: restore it, or delete it`,
+  )
 }

@@ -193,6 +193,18 @@ test('discovery, and what is answered without being stored', async () => {
   )
 })
 
+test('a token of a service account is asked for in Protobuf, as the agents of nodes do', async () => {
+  const accounts = '/api/v1/namespaces/default/serviceaccounts'
+  assert.equal((await client.post(accounts, { metadata: { name: 'robot' } })).status, 201)
+  const spec = { audiences: ['vault'], expirationSeconds: 7200 }
+  const asked = { apiVersion: 'authentication.orch.io/v1', kind: 'TokenRequest', spec }
+  const sent = { document: asked, message: 'authentication.v1.TokenRequest' }
+  const { status, body } = await protobuf.send('POST', `${accounts}/robot/token`, sent)
+  assert.equal(status, 201)
+  assert.deepEqual([body.spec.audiences, Number(body.spec.expirationSeconds)], [['vault'], 7200])
+  assert.match(body.status.token, /^eyJ[^.]+\.[^.]+\.[^.]+$/)
+})
+
 test('a view of another kind is read and written in Protobuf', async () => {
   const path = '/api/v1/namespaces/default/replicationcontrollers'
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }

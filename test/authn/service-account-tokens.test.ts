@@ -188,6 +188,14 @@ describe('a token ends with what it depends on, on the very connection that it i
 })
 
 const account = { name: 'forged', uid: '' }
+const legacy = (uid: string, secret: string) => ({
+  iss: 'orch/serviceaccount',
+  sub: 'system:serviceaccount:default:forged',
+  'orch.io/serviceaccount/namespace': 'default',
+  'orch.io/serviceaccount/secret.name': secret,
+  'orch.io/serviceaccount/service-account.name': 'forged',
+  'orch.io/serviceaccount/service-account.uid': uid,
+})
 const now = () => Math.floor(Date.now() / 1000)
 const usual = () => ({
   iss: issuer,
@@ -260,6 +268,36 @@ describe('nothing else is taken for a token', () => {
     const twice = JSON.stringify(usual()).replace('{', '{"sub":"system:serviceaccount:kube-system:x",')
     assert.equal(await statusWith(await signed(twice)), 401, 'a claim that is there twice')
     for (const text of ['[]', 'null', '"x"', '{', '']) assert.equal(await statusWith(await signed(text)), 401, text)
+  })
+
+  it('takes a token without an end only from the secret that holds it', async () => {
+    const token = await signed(legacy(account.uid, 'holder'))
+    assert.equal(await statusWith(token), 401)
+    const type = 'orch.io/service-account-token'
+    const annotations = { 'orch.io/service-account.name': 'forged' }
+    await make(secrets, { metadata: { name: 'holder', annotations }, type, stringData: { token: 'another' } })
+    assert.equal(await statusWith(token), 401)
+    await admin.put(`${secrets}/holder`, { metadata: { name: 'holder', annotations }, type, stringData: { token } })
+    assert.equal(await statusWith(token), 200)
+    assert.equal(await statusWith(await signed(legacy('another', 'holder'))), 401)
+    assert.equal(await statusWith(await signed({ ...legacy(account.uid, 'holder'), iss: issuer })), 401)
+  })
+
+  it('ends a token with its time, on the very connection that it is used on', async () => {
+    const end = now() + 3
+    const token = await signed({ ...usual(), exp: end })
+    const client = server.client(token)
+    let status = await statusWith(token, client)
+    if (Date.now() < end * 1000) assert.equal(status, 200)
+    while (status === 200 && Date.now() < end * 1000 + 5_000) status = await statusWith(token, client)
+    assert.equal(status, 401)
+    assert.ok(Date.now() >= end * 1000)
+  })
+
+  it('counts a token as stale that should have been renewed', async () => {
+    const stale = { 'orch.io': { ...usual()['orch.io'], warnafter: now() - 1 } }
+    assert.equal(await statusWith(await signed({ ...usual(), ...stale })), 200)
+    assert.match((await admin.get('/metrics')).text, /^serviceaccount_stale_tokens_total 1$/m)
   })
 
   it('refuses other signatures', async () => {
@@ -372,6 +410,7 @@ describe('others can verify', () => {
 it('counts what is used, and tells nothing of it', async () => {
   const { text } = await admin.get('/metrics')
   assert.match(text, /^serviceaccount_valid_tokens_total [1-9]/m)
+  assert.match(text, /^serviceaccount_legacy_tokens_total 1$/m)
   assert.ok(canaries.length > 10)
   for (const canary of canaries) {
     assert.ok(!text.includes(canary), 'a token is in the metrics')

@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { HttpClient } from '../tools/http-client.ts'
 import { makeIdentity } from '../tools/identities.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
@@ -55,6 +55,19 @@ async function tokenFrom(client: HttpClient): Promise<string> {
   return body.status.token
 }
 
+/** One of which there is neither the secret nor the account. */
+async function unheldToken(): Promise<string> {
+  const claims = {
+    iss: 'orch/serviceaccount',
+    sub: 'system:serviceaccount:default:nobody',
+    'orch.io/serviceaccount/namespace': 'default',
+    'orch.io/serviceaccount/secret.name': 'nothing',
+    'orch.io/serviceaccount/service-account.name': 'nobody',
+    'orch.io/serviceaccount/service-account.uid': 'none',
+  }
+  return await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(ec.privateKey)
+}
+
 const works = async (server: ServerHandle, token: string) => (await server.client(token).get('/api')).status === 200
 
 test('without flags the key is kept in the store; a signing key that comes later does not void its tokens', async (t) => {
@@ -71,11 +84,19 @@ test('without flags the key is kept in the store; a signing key that comes later
   const second = await tokenFrom(server.client())
   assert.notEqual(decodeProtectedHeader(first).kid, decodeProtectedHeader(second).kid)
   assert.deepEqual([await works(server, first), await works(server, second)], [true, true])
+  assert.equal(await works(server, await unheldToken()), false)
   await server.stop()
-  await server.restart([`--service-account-key-file=${file}`, '--service-account-issuer=kept', '--api-audiences=here'])
+  await server.restart([
+    `--service-account-key-file=${file}`,
+    '--service-account-issuer=kept',
+    '--api-audiences=here',
+    '--service-account-lookup=false',
+    '--service-account-extend-token-expiration=false',
+  ])
   assert.deepEqual([await works(server, first), await works(server, second)], [false, false])
   const third = await tokenFrom(server.client())
   assert.deepEqual([decodeJwt(third).iss, decodeJwt(third).aud, await works(server, third)], ['kept', ['here'], true])
+  assert.ok(await works(server, await unheldToken()))
   // Nobody could find the keys of an issuer that is no URL.
   assert.equal((await server.client().get('/openid/v1/jwks')).status, 404)
 })

@@ -1,6 +1,6 @@
 /**
- * No comparison of a secret tells by its time how much of a guess was right: of a static token, and of the signature of
- * a continue token. The long form (ORCH_LONG=1) measures: guesses that are wrong from the first character on and ones
+ * No comparison of a secret tells by its time how much of a guess was right: of a static token, of a bootstrap token, of
+ * which the time does not tell either whether its id is known, and of the signature of a continue token. The long form (ORCH_LONG=1) measures: guesses that are wrong from the first character on and ones
  * that are wrong in the last alone, in turns, are told apart by Welch's t-test in none of three runs. The short form
  * looks at how it is made, and tries the measure itself on a comparison that does tell.
  */
@@ -9,8 +9,13 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { AuthenticationOutcome } from '../../src/authn/authenticator.ts'
 import { noHeaders } from '../../src/authn/authenticator.ts'
+import { bootstrapTokens } from '../../src/authn/bootstrap-tokens.ts'
 import { readTokens, staticTokens } from '../../src/authn/static-tokens.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import type { ApiObject } from '../../src/model/object.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
 import { ContinueTokens } from '../../src/registry/continue-token.ts'
 import { root } from '../tools/server.ts'
 
@@ -22,6 +27,7 @@ const bound = 4.5
 const callsPerSample = 10
 
 const token = 'S'.repeat(200)
+const bootstrapSecret = 's'.repeat(16)
 /** Many of each: that one guess takes longer than another, by the luck of its hash, is no fault. */
 const guesses = {
   early: Array.from({ length: 256 }, (_, i) => flat(`${name(i)}${token.slice(4)}`)),
@@ -52,6 +58,15 @@ test('signatures are compared in constant time, and whole', () => {
   for (const wrong of wrongSignatures(good)) assert.throws(() => tokens.read(wrong, 'scope'), /invalid continue/)
 })
 
+test('a bootstrap token is judged whole, whether or not there is one of its id', () => {
+  const source = readFileSync(join(root, 'src/authn/bootstrap-tokens.ts'), 'utf8')
+  assert.match(source, /timingSafeEqual\(hash\('sha256', one, 'buffer'\), hash\('sha256', other, 'buffer'\)\)/)
+  const ask = bootstrapAuthenticator(['abcdef'])
+  assert.equal((ask(`Bearer abcdef.${bootstrapSecret}`) as AuthenticationOutcome).result, 'user')
+  for (const wrong of [`abcdeg.${bootstrapSecret}`, `abcdef.${'t'.repeat(16)}`, 'abcdef.----------------'])
+    assert.notEqual((ask(`Bearer ${wrong}`) as AuthenticationOutcome).result, 'user', wrong)
+})
+
 test('the measure tells a comparison that stops at the first difference', () => {
   // Slow enough for a busy machine to show it, and an eighth of the samples are plenty.
   const naive = (guess: string) => {
@@ -73,6 +88,22 @@ if (long) {
     measure(t, { early: headers(guesses.early), late: headers(guesses.late), ask })
   })
 
+  const ids = guesses.early.map((_, i) => `${name(i)}x0`)
+  const bootstrap = bootstrapAuthenticator(ids)
+  const headersOf = (tokens: readonly string[]) => tokens.map((text) => flat(`Bearer ${text}`))
+
+  test('the secret of a bootstrap token', { timeout: 600_000 }, (t) => {
+    const early = headersOf(ids.map((id) => `${id}.0${bootstrapSecret.slice(1)}`))
+    const late = headersOf(ids.map((id) => `${id}.${bootstrapSecret.slice(0, -1)}0`))
+    measure(t, { early, late, ask: bootstrap })
+  })
+
+  test('the id of a bootstrap token', { timeout: 600_000 }, (t) => {
+    const early = headersOf(ids.map((id) => `${id.slice(0, -1)}1.${bootstrapSecret.slice(0, -1)}0`))
+    const late = headersOf(ids.map((id) => `${id}.${bootstrapSecret.slice(0, -1)}0`))
+    measure(t, { early, late, ask: bootstrap })
+  })
+
   test('the signature of a continue token', { timeout: 600_000 }, (t) => {
     const tokens = new ContinueTokens(randomBytes(32))
     const pairs = guesses.early.map((after) => wrongSignatures(tokens.write({ revision: 1, after }, 'scope')))
@@ -85,6 +116,31 @@ if (long) {
     }
     measure(t, { early: pairs.map(([early]) => early!), late: pairs.map(([, late]) => late!), ask })
   })
+}
+
+/** Knows these ids, each with the same secret. */
+function bootstrapAuthenticator(ids: readonly string[]): (authorization: string) => unknown {
+  const found = new Map(
+    ids.map((id) => [`bootstrap-token-${id}`, { key: '', revision: 1, object: bootstrapObject(id) }]),
+  )
+  const authenticate = bootstrapTokens({
+    vendor: vendorOf('orch'),
+    lookup: { recent: (_, { name }) => found.get(name) },
+    clock: systemClock,
+    namespace: 'kube-system',
+  })
+  return (authorization) => authenticate({ certificate: undefined, authorization, headers: noHeaders, connection: {} })
+}
+
+function bootstrapObject(id: string): ApiObject {
+  const text = (value: string) => Buffer.from(value).toString('base64')
+  const data = {
+    'token-id': text(id),
+    'token-secret': text(bootstrapSecret),
+    'usage-bootstrap-authentication': text('true'),
+  }
+  const metadata = { name: `bootstrap-token-${id}`, namespace: 'kube-system' }
+  return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'bootstrap.orch.io/token', data }
 }
 
 /** The token with the first and with the last byte of its signature changed. */
