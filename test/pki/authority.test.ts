@@ -6,7 +6,7 @@ import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, 
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
-import { type Authority, needsRenewal, openAuthority } from '../../src/pki/authority.ts'
+import { type Authority, adoptCa, needsRenewal, openAuthority } from '../../src/pki/authority.ts'
 import { PkiFileError } from '../../src/pki/files.ts'
 import { readSubject } from '../../src/pki/identity.ts'
 import { generateKey, keyToPem } from '../../src/pki/keys.ts'
@@ -54,6 +54,27 @@ test('makes everything on first use and reads the same later', async (t) => {
     made.serving.certificate,
     made.serving.key,
   ])
+})
+
+test('takes over the authority of others, in place of its own or of a damaged one', async (t) => {
+  const [own, others] = [place(t), place(t)]
+  const before = await openAll(own)
+  const { ca } = await openAll(others)
+  await adoptCa(own.directory, ca)
+  const after = await openAll(own)
+  assert.deepEqual(after.ca, ca)
+  const issuer = new X509Certificate(ca.certificate)
+  for (const name of ['serving', 'admin'] as const) {
+    assert.notEqual(after[name].certificate, before[name].certificate)
+    assert.equal(after[name].key, before[name].key)
+    assert.ok(new X509Certificate(after[name].certificate).verify(issuer.publicKey), name)
+  }
+  // As after a crash between the two: the key of one authority beside the certificate of the other.
+  writeFileSync(join(own.directory, 'ca.key'), before.ca.key, { mode: 0o600 })
+  await assert.rejects(openAll(own), PkiFileError)
+  await adoptCa(own.directory, ca)
+  assert.deepEqual(await openAll(own), after)
+  assert.equal(modeOf(join(own.directory, 'ca.key')), 0o600)
 })
 
 test('a later start does not load the ASN.1 library', async (t) => {
