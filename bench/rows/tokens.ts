@@ -12,6 +12,8 @@ const accounts = '/api/v1/namespaces/default/serviceaccounts'
 const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
 const path = '/api/v1/namespaces/default/configmaps/one'
 
+const [warmSeconds, seconds] = [5, 4]
+
 export const tokenRows = {
   name: 'tokens',
   async run(bench: Bench): Promise<Row[]> {
@@ -26,7 +28,9 @@ export const tokenRows = {
     })
     const { token } = JSON.parse(body).status
     const drive = (bearer: string) => ({ side, drive: http1(path, { connections: 32, bearer }) })
-    const { ours, bare } = await compare(drive(token), drive(readerToken))
+    // One server answers both: it has to be warm before the first is measured, or the second has the better of it.
+    for (const bearer of [token, readerToken]) await drive(bearer).drive(side, warmSeconds)
+    const { ours, bare } = await compare(drive(token), drive(readerToken), seconds)
     const row = { name: 'GET with a service account token', ...compared(0.9, ours, bare) }
     const revocation = await revocationRow(side, client, token)
     client.close()
