@@ -23,9 +23,12 @@ import { configuredEventRateLimit, eventRateLimit } from './event-rate-limit.ts'
 import { extendedResourceToleration } from './extended-resource-toleration.ts'
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
 import { limitRanger } from './limit-ranger.ts'
+import { namespaceAutoProvision } from './namespace-auto-provision.ts'
+import { namespaceExists } from './namespace-exists.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { nodeRestriction } from './node-restriction.ts'
 import { type OwnerType, ownerReferencesPermissionEnforcement } from './owner-references-permission-enforcement.ts'
+import { persistentVolumeClaimResize } from './persistent-volume-claim-resize.ts'
 import { configuredPersistentVolumeLabel, persistentVolumeLabel } from './persistent-volume-label.ts'
 import { configuredPodNodeSelector, podNodeSelector } from './pod-node-selector.ts'
 import { configuredPodSecurity, podSecurity } from './pod-security.ts'
@@ -70,7 +73,9 @@ export interface ControlEntry {
 
 export const allControls: readonly ControlEntry[] = [
   { name: 'AlwaysAdmit', byDefault: false, make: alwaysAdmit },
+  { name: 'NamespaceAutoProvision', byDefault: false, make: namespaceAutoProvision },
   { name: 'NamespaceLifecycle', byDefault: true, make: namespaceLifecycle },
+  { name: 'NamespaceExists', byDefault: false, make: namespaceExists },
   { name: 'SecurityContextDeny', byDefault: false, make: securityContextDeny },
   { name: 'LimitPodHardAntiAffinityTopology', byDefault: false, make: limitPodHardAntiAffinityTopology },
   { name: 'LimitRanger', byDefault: true, make: limitRanger },
@@ -100,6 +105,7 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'DefaultStorageClass', byDefault: true, make: defaultStorageClass },
   { name: 'StorageObjectInUseProtection', byDefault: true, make: storageObjectInUseProtection },
   { name: 'OwnerReferencesPermissionEnforcement', byDefault: false, make: ownerReferencesPermissionEnforcement },
+  { name: 'PersistentVolumeClaimResize', byDefault: true, make: persistentVolumeClaimResize },
   { name: 'RuntimeClass', byDefault: true, make: runtimeClass },
   { name: 'CertificateApproval', byDefault: true, make: certificateApproval },
   { name: 'CertificateSigning', byDefault: true, make: certificateSigning },

@@ -1,0 +1,39 @@
+/**
+ * NamespaceAutoProvision: an object that is created in a namespace that does not exist makes it. It is made even where
+ * the object is refused later; a dry run makes none, and neither does a question that is not stored.
+ */
+import { ApiError } from '../../model/api-error.ts'
+import type { Lookup } from '../../model/lookup.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import type { OwnWrites } from '../own-writes.ts'
+import { refusal } from '../refusal.ts'
+
+const namespaces = { group: 'core', plural: 'namespaces' }
+
+interface Parts {
+  readonly lookup: Lookup
+  readonly ownWrites: OwnWrites
+}
+
+export function namespaceAutoProvision({ lookup, ownWrites }: Parts): Control {
+  return {
+    name: 'NamespaceAutoProvision',
+    handles: { operations: ['CREATE'] },
+    mutate: (request) => {
+      const { namespace, whenSettled } = request
+      const place = { namespace: '', name: namespace }
+      if (namespace === '' || whenSettled === undefined || lookup.known(namespaces, place)) return undefined
+      return provide(ownWrites, request)
+    },
+  }
+}
+
+async function provide(ownWrites: OwnWrites, request: AdmissionRequest): Promise<undefined> {
+  try {
+    await ownWrites.createMissing(namespaces, { namespace: '', name: request.namespace }, {})
+  } catch (error) {
+    // A name that no namespace can have.
+    if (error instanceof ApiError && error.code === 422) throw refusal(request, error.message)
+    throw error
+  }
+}

@@ -1,0 +1,26 @@
+/** NamespaceExists: nothing is written in a namespace that does not exist; in one that is being deleted it is. */
+import { notFound } from '../../model/api-error.ts'
+import type { Found, Lookup } from '../../model/lookup.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+
+const namespaces = { group: 'core', plural: 'namespaces' }
+
+export function namespaceExists({ lookup }: { readonly lookup: Lookup }): Control {
+  return {
+    name: 'NamespaceExists',
+    handles: { operations: ['CREATE', 'UPDATE', 'DELETE'] },
+    validate: (request) => {
+      const { namespace, type } = request
+      if (namespace === '' || (type.group === '' && type.plural === 'namespaces')) return undefined
+      const place = { namespace: '', name: namespace }
+      const found = lookup.known(namespaces, place) ?? lookup.recent(namespaces, place)
+      return found instanceof Promise ? found.then((later) => assertThere(request, later)) : assertThere(request, found)
+    },
+  }
+}
+
+/** What is new must not come into a namespace that has gone meanwhile; what exists may be deleted after its namespace. */
+function assertThere({ operation, namespace, restOn }: AdmissionRequest, found: Found | undefined): void {
+  if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace)
+  if (operation === 'CREATE') restOn?.(found)
+}
