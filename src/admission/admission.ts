@@ -7,6 +7,7 @@ import { ApiError } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { User } from '../model/user.ts'
 import { groupName, type Vendor } from '../model/vendor.ts'
+import type { ControlChange } from './explanation.ts'
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
@@ -49,6 +50,8 @@ export interface AdmissionRequest {
    * on a dry run: there a control changes nothing.
    */
   readonly whenSettled?: ((settle: Settle) => void) | undefined
+  /** Where it is told which control changed what, if somebody wants to know. */
+  readonly explain?: ExplainAdmission | undefined
   /** Whether the controls have all been asked before, and what they are asked now was changed by a webhook since. */
   readonly again?: boolean | undefined
   /** Warns the client of something that is not an error. */
@@ -58,6 +61,9 @@ export interface AdmissionRequest {
   /** The stored object; undefined for CREATE and CONNECT. A copy, frozen: nobody can change what is stored by it. */
   readonly oldObject: ApiObject | undefined
 }
+
+/** Hears what the controls have changed, in their order; of several attempts at a write the last one counts. */
+export type ExplainAdmission = (changes: readonly ControlChange[]) => void
 
 /** Does what is left to do after a write. Never fails: the write has its answer already. */
 export type Settle = (outcome: WriteOutcome) => void | Promise<void>
@@ -111,9 +117,14 @@ export function chain(controls: readonly Control[], vendor: Vendor): Admission {
   const validating = prepare(controls, 'validate', vendor)
   return {
     mutate: async (request) => {
-      const { object, byOthers } = await mutateOnce(mutating[request.operation], request)
-      if (!byOthers) return object
-      return (await mutateOnce(mutating[request.operation], { ...request, object, again: true })).object
+      const controls = mutating[request.operation]
+      const changes: ControlChange[] = []
+      try {
+        const { object, byOthers } = await mutateOnce(controls, request, changes)
+        return byOthers ? (await mutateOnce(controls, { ...request, object, again: true }, changes)).object : object
+      } finally {
+        request.explain?.(changes)
+      }
     },
     validate: async (request) => {
       for (const { control, isAsked } of validating[request.operation]) {
@@ -125,8 +136,8 @@ export function chain(controls: readonly Control[], vendor: Vendor): Admission {
   }
 }
 
-/** Lets each control change the object in turn; `byOthers` says whether one outside of this program has. */
-async function mutateOnce(controls: readonly Prepared[], request: AdmissionRequest) {
+/** Lets each control change the object in turn, and notes what it changes; `byOthers` says whether one outside of this program has. */
+async function mutateOnce(controls: readonly Prepared[], request: AdmissionRequest, changes: ControlChange[]) {
   let current = request
   let byOthers = false
   for (const { control, isAsked } of controls) {
@@ -135,6 +146,7 @@ async function mutateOnce(controls: readonly Prepared[], request: AdmissionReque
     const object = answer instanceof Promise ? await answer : answer
     if (object === undefined || object === current.object) continue
     byOthers ||= control.asksOthers === true
+    changes.push({ control: control.name, before: current.object, after: object })
     current = { ...current, object }
   }
   return { object: current.object, byOthers }

@@ -3,6 +3,7 @@
  * everything behind them sees only this.
  */
 import type { Readable } from 'node:stream'
+import type { ExplainAdmission } from '../admission/admission.ts'
 import type { ShownCertificate } from '../authn/authenticator.ts'
 import { Pace } from '../base/pace.ts'
 import type { Aside } from '../codec/aside.ts'
@@ -63,6 +64,8 @@ export class Exchange {
   /** Set by the pipeline's steps, in the order of the steps. */
   headers!: RequestHeaders
   info!: RequestInfo
+  /** Where it is told which admission control changed what; set by the step that reads whether that is asked for. */
+  explain: ExplainAdmission | undefined
   /** As whom the request is carried out. */
   user!: User
   /** Who asks, where that is somebody else. */

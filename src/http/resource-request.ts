@@ -39,6 +39,7 @@ export function writeContext(
     optionsKind,
     fieldManager: managerName(fieldManager, exchange.headers.first('user-agent')),
     admission,
+    explain: exchange.explain,
     warn: (text) => exchange.warn(text),
     left: () => exchange.left,
     pace: exchange.pace,

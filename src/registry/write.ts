@@ -1,6 +1,6 @@
 /** What the writing verbs share: who writes and how, and the last step into the store. */
 
-import type { Admission } from '../admission/admission.ts'
+import type { Admission, ExplainAdmission } from '../admission/admission.ts'
 import type { Pace } from '../base/pace.ts'
 import { stringifyJson } from '../codec/json.ts'
 import { maxDepth } from '../codec/json-scan.ts'
@@ -36,6 +36,8 @@ export interface WriteContext {
   /** The name under which changes are owned. */
   readonly fieldManager: string
   readonly admission: Admission
+  /** Where it is told which control changed what, if the caller wants to know. */
+  readonly explain?: ExplainAdmission | undefined
   /** Throws unless the caller may create the object too: asked where a change turns out to be a creation. */
   readonly assertMayCreate: () => void | Promise<void>
   /** Warns the caller of something that is not an error. */

@@ -9,6 +9,7 @@ import { pipeline, type Step } from '../http/pipeline.ts'
 import type { RequestMetrics } from '../http/request-metrics.ts'
 import { answerErrors } from '../http/steps/answer-errors.ts'
 import { authorize } from '../http/steps/authorize.ts'
+import { explainAdmission } from '../http/steps/explain-admission.ts'
 import { impersonate } from '../http/steps/impersonate.ts'
 import { resolveRequest } from '../http/steps/resolve-request.ts'
 import { setDeadline } from '../http/steps/set-deadline.ts'
@@ -45,6 +46,7 @@ export function handleRequests({ vendor, authorizer, routes, metrics, log, clock
   })
   const deadline = setDeadline(clock, answerError)
   const [become, mayThey, handOn] = [impersonate(authorizer, vendor), authorize(authorizer, vendor), dispatch(routes)]
+  const explain = explainAdmission(authorizer, vendor)
   const count: Step = (exchange) => metrics.begin(exchange)
   const onHandled = (exchange: Exchange) => {
     metrics.end(exchange)
@@ -53,7 +55,7 @@ export function handleRequests({ vendor, authorizer, routes, metrics, log, clock
   const ends = { answerError, onHandled }
   return {
     handleAs: (identify) =>
-      pipeline([stamp, resolveRequest, count, deadline.step, identify, become, mayThey, handOn], ends),
+      pipeline([stamp, resolveRequest, count, deadline.step, identify, become, mayThey, explain, handOn], ends),
     close: deadline.close,
   }
 }

@@ -1,0 +1,63 @@
+/**
+ * Which control changed which fields of an object, for people who wonder where they come from. Fields are named as in
+ * errors: `spec.tolerations[1]`; what was not there before is named as a whole. It travels in a header, so it is
+ * bounded: beyond that it says how many more there are.
+ */
+import { at, child, type FieldPath } from '../model/field-error.ts'
+import { isObject, type Json } from '../model/json.ts'
+import { type ApiObject, asJson } from '../model/object.ts'
+
+/** What a control made of an object. */
+export interface ControlChange {
+  readonly control: string
+  readonly before: ApiObject | undefined
+  readonly after: ApiObject
+}
+
+/** How many fields of one control are told, how long their names may be, and how long it all may be. */
+const mostFields = 20
+const longestPath = 200
+const longestText = 4000
+
+/** `[{"control":"ServiceAccount","fields":["spec.serviceAccountName"]}]`, in ASCII alone. */
+export function describeChanges(changes: readonly ControlChange[]): string {
+  const told: string[] = []
+  let length = 0
+  for (const { control, before, after } of changes) {
+    const text = ascii(JSON.stringify(entryOf(control, changedFields(before, after))))
+    length += text.length + 1
+    if (length > longestText) return `[${[...told, `{"more":${changes.length - told.length}}`].join(',')}]`
+    told.push(text)
+  }
+  return `[${told.join(',')}]`
+}
+
+function entryOf(control: string, paths: readonly FieldPath[]) {
+  const fields = paths.slice(0, mostFields).map((path) => path.slice(0, longestPath))
+  return paths.length > mostFields ? { control, fields, more: true } : { control, fields }
+}
+
+/** The fields in which two objects differ, and one more than are told at most. */
+export function changedFields(before: ApiObject | undefined, after: ApiObject): FieldPath[] {
+  const paths: FieldPath[] = []
+  compare(before === undefined ? undefined : asJson(before), asJson(after), { path: '', paths })
+  return paths
+}
+
+/** What controls leave alone they share with the object before, so most of it is not looked at. */
+function compare(a: Json | undefined, b: Json | undefined, { path, paths }: { path: FieldPath; paths: FieldPath[] }) {
+  if (a === b || paths.length > mostFields) return
+  if (Array.isArray(a) && Array.isArray(b)) {
+    for (let i = 0; i < Math.max(a.length, b.length); i++) compare(a[i], b[i], { path: at(path, i), paths })
+  } else if (isObject(a) && isObject(b)) {
+    for (const key of new Set([...Object.keys(a), ...Object.keys(b)]))
+      compare(Object.hasOwn(a, key) ? a[key] : undefined, Object.hasOwn(b, key) ? b[key] : undefined, {
+        path: child(path, key),
+        paths,
+      })
+  } else paths.push(path)
+}
+
+function ascii(text: string): string {
+  return text.replaceAll(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
