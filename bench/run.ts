@@ -4,6 +4,8 @@
  *
  *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, list, writes, stores, patch, start, memory,
  *                    watch, protobuf, label, stalls, orchctl, growth
+ *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, list, writes, admission, stores, patch, start, memory,
+ *                    watch, protobuf, label, stalls, growth
  *   --json FILE      write the figures to a file too
  *   --plot FILE      draw the rows of `growth` (SVG)
  *   --cpu-prof DIR   our server writes profiles of its processor time there (and is the slower for it)
@@ -15,6 +17,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { plot } from './plot.ts'
 import { accessRows } from './rows/access.ts'
+import { admissionRows } from './rows/admission.ts'
 import { getRows } from './rows/get.ts'
 import { growthRows, growthSeries } from './rows/growth.ts'
 import { labelRows } from './rows/label.ts'
@@ -39,6 +42,7 @@ const groups = [
   tokenRows,
   listRows,
   writeRows,
+  admissionRows,
   storeRows,
   patchRows,
   startRows,
