@@ -77,6 +77,7 @@ function setPriority(request: AdmissionRequest, found: Found | undefined): ApiOb
   const spec = specOf(request.object)
   const { priorityClassName: wanted = '', priority: number, preemptionPolicy } = spec
   if (found === undefined && wanted !== '') throw refusal(request, `no PriorityClass with name ${wanted} was found`)
+  if (found !== undefined) request.restOn?.(found)
   const { name, value, policy } = found === undefined ? without : meaningOf(found)
   const from = 'from the given PriorityClass name'
   if (number !== undefined && number !== value)

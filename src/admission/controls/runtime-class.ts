@@ -43,6 +43,7 @@ function refuseOverhead(request: AdmissionRequest): undefined {
 function applyClass(request: AdmissionRequest, found: Found | undefined): ApiObject | undefined {
   const spec = specOf(request)
   if (found === undefined) throw refusal(request, `pod rejected: RuntimeClass "${spec.runtimeClassName}" not found`)
+  request.restOn?.(found)
   const { overhead, scheduling } = found.object as RuntimeClass & ApiObject
   if (overhead === undefined) refuseOverhead(request)
   const cost = overhead && { overhead: costOf(request, overhead.podFixed ?? {}) }

@@ -1,0 +1,120 @@
+/**
+ * The terms of a write: what a control decided by another object's state holds when the write happens, for creates,
+ * updates and deletes alike; and the control hears how each attempt ended.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { type Admission, type AdmissionRequest, admitAll, type WriteOutcome } from '../../src/admission/admission.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { Caches } from '../../src/cache/caches.ts'
+import { configMap } from '../../src/kinds/core/config-map.ts'
+import { ApiError } from '../../src/model/api-error.ts'
+import type { ApiObject } from '../../src/model/object.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { Catalogue } from '../../src/registry/catalogue.ts'
+import { ContinueTokens } from '../../src/registry/continue-token.ts'
+import { create } from '../../src/registry/create.ts'
+import { deleteObject } from '../../src/registry/delete.ts'
+import { HistoryReaders } from '../../src/registry/history-readers.ts'
+import { stored } from '../../src/registry/lookup.ts'
+import { keyOf, type RegistryParts, serveKinds } from '../../src/registry/resource.ts'
+import { updateObject } from '../../src/registry/update.ts'
+import type { WriteContext } from '../../src/registry/write.ts'
+import { contextOf } from '../../src/server/own-writes.ts'
+import { MemoryStore } from '../../src/store/memory.ts'
+import { StoreError } from '../../src/store/store.ts'
+
+const vendor = vendorOf('orch')
+const store = new MemoryStore()
+const caches = new Caches(store, { onError: assert.fail, onUnreadable: ({ key }) => assert.fail(key) })
+const registry = {
+  ...{ vendor, store, caches, clock: systemClock, gates: undefined, lifetimeSeconds: 60, pools: new Map() },
+  continueTokens: new ContinueTokens(Buffer.alloc(32)),
+  historyReaders: new HistoryReaders(),
+} as unknown as RegistryParts
+const catalogue = new Catalogue(vendor)
+catalogue.add(serveKinds([configMap], registry, []))
+const maps = stored(catalogue, { group: 'core', plural: 'configmaps' })
+await caches.start()
+after(() => caches.stop())
+
+const map = (name: string): ApiObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
+const plain = contextOf(maps, 'default', 'CreateOptions')
+const change = (name: string, value: string) => (context: WriteContext) =>
+  updateObject(context, name, ({ metadata: { resourceVersion: _, ...metadata }, ...rest }) => ({
+    object: { ...rest, metadata, data: { value } } as unknown as ApiObject,
+    managed: false,
+  }))
+const remove = (name: string) => (context: WriteContext) =>
+  deleteObject(context, name, {
+    gracePeriodSeconds: undefined,
+    propagation: undefined,
+    uid: undefined,
+    resourceVersion: undefined,
+  })
+const make = (name: string) => (context: WriteContext) => create(context, { object: map(name), managed: false })
+
+await make('rule')(plain)
+const rule = keyOf(maps, 'default', 'rule')
+
+/** Rests on the rule, which somebody else changes between the first decision and the commit. */
+function resting(): { admission: Admission; seen: number[]; outcomes: WriteOutcome[] } {
+  const [seen, outcomes]: [number[], WriteOutcome[]] = [[], []]
+  const validate = async ({ restOn, whenSettled }: AdmissionRequest) => {
+    const { revision } = maps.cache.get(rule)!
+    seen.push(revision)
+    restOn!({ key: rule, revision })
+    whenSettled!((outcome) => void outcomes.push(outcome))
+    if (seen.length === 1) await change('rule', String(Math.random()))(plain)
+  }
+  return { admission: { ...admitAll, validate }, seen, outcomes }
+}
+
+for (const [what, act, last] of [
+  ['a create', make('a'), 'stored'],
+  ['an update', change('a', 'x'), 'stored'],
+  ['a delete', remove('a'), 'removed'],
+] as const)
+  test(`${what} is decided again when what it rests on has changed`, async () => {
+    const { admission, seen, outcomes } = resting()
+    await act({ ...plain, admission })
+    assert.equal(seen.length, 2)
+    assert.ok(seen[1]! > seen[0]!)
+    assert.deepEqual(outcomes, ['failed', last])
+  })
+
+test('a dry run rests on nothing and leaves nothing to do', async () => {
+  const validate = async ({ restOn, whenSettled }: AdmissionRequest) =>
+    assert.deepEqual([restOn, whenSettled], [undefined, undefined])
+  for (const act of [make('b'), change('rule', 'y'), remove('rule')])
+    await act({ ...plain, dryRun: true, admission: { ...admitAll, validate } })
+})
+
+test('a control hears of a refusal, of a change of nothing, and of an answer that was lost', async () => {
+  const outcomes: WriteOutcome[] = []
+  const noting = (then: () => void) => ({
+    ...plain,
+    admission: {
+      ...admitAll,
+      validate: async ({ whenSettled }: AdmissionRequest) => {
+        whenSettled!((outcome) => void outcomes.push(outcome))
+        then()
+      },
+    },
+  })
+  const refuse = () => {
+    throw new ApiError(403, 'Forbidden', 'no')
+  }
+  await assert.rejects(make('c')(noting(refuse)), { code: 403 })
+  await assert.rejects(make('rule')(noting(() => {})), { reason: 'AlreadyExists' })
+  await updateObject(
+    noting(() => {}),
+    'rule',
+    (previous) => ({ object: previous, managed: true }),
+  )
+  const lose = () => {
+    throw new StoreError('the answer was lost', { ambiguous: true })
+  }
+  await assert.rejects(make('c')(noting(lose)), StoreError)
+  assert.deepEqual(outcomes, ['failed', 'failed', 'failed', 'unknown'])
+})
