@@ -2,10 +2,8 @@
  * `npm run bench`: what the server does, against what the machine could do at most, in one run of a few minutes.
  * Every bare limit is taken in the same run, so that the ratios hold on any machine. Linux, with wrk and h2load.
  *
- *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, list, writes, stores, patch, start, memory,
- *                    watch, protobuf, label, stalls, orchctl, growth
- *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, list, writes, admission, stores, patch, start, memory,
- *                    watch, protobuf, label, stalls, growth
+ *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, list, writes, admission, stores,
+ *                    patch, start, memory, watch, protobuf, label, stalls, orchctl, growth
  *   --json FILE      write the figures to a file too
  *   --plot FILE      draw the rows of `growth` (SVG)
  *   --cpu-prof DIR   our server writes profiles of its processor time there (and is the slower for it)
