@@ -126,6 +126,7 @@ function memory(count: number): { lookup: Lookup; load: () => void } {
     follow: (_, { reset }) => resets.push(reset) > 0,
     names: ({ plural }) => namesOf(plural),
     peek: ({ plural }, { name }) => objects.get(`${plural}/${name}`),
+    peekAll: ({ plural }) => namesOf(plural).map((name) => [name, objects.get(`${plural}/${name.name}`)!]),
   }
   const load = () => {
     for (const reset of resets) reset()

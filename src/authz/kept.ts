@@ -2,8 +2,8 @@
  * What is made of the objects of a few kinds and kept in memory, such as an index of rights.
  *
  * A change is noted in the moment in which this server hears of it, and taken in when somebody asks next: who asks never
- * sees less than the caches hold, and what nobody asks for costs nothing. A few changes are taken in at once; many, as
- * after a start, in stretches, and who asks meanwhile waits.
+ * sees less than the caches hold, and what nobody asks for costs nothing. A few changes are taken in at once; many, or
+ * whole kinds, as after a start, in stretches, and who asks meanwhile waits.
  */
 import { Pace } from '../base/pace.ts'
 import type { Lookup, ObjectName, StoredType } from '../model/lookup.ts'
@@ -26,6 +26,8 @@ const unitsPerObject = 20
 export class Kept {
   readonly #lookup: Lookup
   readonly #pending = new Map<Source, Map<string, ObjectName>>()
+  /** Kinds of which all objects are to be taken in. */
+  readonly #whole = new Set<Source>()
   #working: Promise<void> | undefined
   /** How many changes have been noted and not taken in. */
   #noted = 0
@@ -41,8 +43,8 @@ export class Kept {
   /** Undefined when all that was heard of is taken in; else resolves when it is. */
   current(): Promise<void> | undefined {
     if (this.#working !== undefined) return this.#working
-    if (this.#noted === 0) return undefined
-    if (this.#noted > fewChanges) return this.#takeSlowly()
+    if (this.#noted === 0 && this.#whole.size === 0) return undefined
+    if (this.#noted > fewChanges || this.#whole.size > 0) return this.#takeSlowly()
     for (const [source, names] of this.#pending) for (const name of names.values()) this.#take(source, name)
     return undefined
   }
@@ -59,7 +61,9 @@ export class Kept {
       reset: () => {
         source.clear()
         this.generation++
-        for (const name of this.#lookup.names(source.type)) note(name)
+        this.#whole.add(source)
+        this.#noted -= names.size
+        names.clear()
       },
     })
     if (followed) this.#pending.set(source, names)
@@ -74,13 +78,25 @@ export class Kept {
 
   async #takeAll(): Promise<void> {
     const pace = new Pace()
-    while (this.#noted > 0) {
+    while (this.#noted > 0 || this.#whole.size > 0) {
+      for (const source of this.#whole) await this.#takeWhole(source, pace)
       for (const [source, names] of this.#pending) {
         for (const name of names.values()) {
           this.#take(source, name)
           if (pace.spent(unitsPerObject)) await pace.rest()
         }
       }
+    }
+  }
+
+  /** What changes meanwhile is noted, and taken in afterwards; when all are loaded anew, it begins again. */
+  async #takeWhole(source: Source, pace: Pace): Promise<void> {
+    this.#whole.delete(source)
+    for (const [{ namespace, name }, object] of this.#lookup.peekAll(source.type)) {
+      this.generation++
+      source.take({ namespace, name }, object)
+      if (pace.spent(unitsPerObject)) await pace.rest()
+      if (this.#whole.has(source)) return
     }
   }
 

@@ -44,6 +44,8 @@ export interface Lookup {
   names(type: StoredType, namespace?: string): Iterable<ObjectName>
   /** An object for someone who keeps something else made of it: it is read anew and not remembered. */
   peek(type: StoredType, name: ObjectName): ApiObject | undefined
+  /** All of the kind for the same purpose, as they were when this was asked, each read when its turn comes. */
+  peekAll(type: StoredType): Iterable<readonly [ObjectName, ApiObject]>
 }
 
 export interface Follower {

@@ -37,6 +37,10 @@ export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
       const cached = resource.cache.get(keyOf(resource, namespace, name))
       return cached && readStored(resource.kind, cached.json)
     },
+    peekAll: (type) => {
+      const { kind, cache } = stored(catalogue, type)
+      return each(cache.slices({ namespace: undefined })).map((cached) => [cached, readStored(kind, cached.json)])
+    },
     list: (type, { namespace, label }: ListQuery) => {
       const matches = label && (({ selectable }: CachedObject) => selectable.labels?.[label.key] === label.value)
       const demand = label && { key: label.key, values: new Set([label.value]) }
