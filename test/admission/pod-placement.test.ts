@@ -128,6 +128,12 @@ describe('where pods go', async () => {
   for (const [what, make, value, told] of [
     ['an unknown field', configuredPodNodeSelector, { podNodeSelector: {} }, /unknown field "podNodeSelector"/],
     ['a selector', configuredPodNodeSelector, { podNodeSelectorPluginConfig: { a: 'b=*' } }, /Config\[a\]: "b=\*"/],
+    [
+      'the name of a namespace',
+      configuredPodNodeSelector,
+      { podNodeSelectorPluginConfig: { A_: 'a=b' } },
+      /Config\[A_\]: /,
+    ],
     ['a toleration', restricted, { default: [{ operator: 'Near' }] }, /default\[0\]\.operator/],
     ['a field of a toleration', restricted, { whitelist: [{ keys: 'x' }] }, /unknown field "whitelist\[0\]\.keys"/],
   ] as const)

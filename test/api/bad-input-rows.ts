@@ -76,9 +76,15 @@ export const apiServers: Rows = {
     ],
   },
   'CVE-2023-2727: an image that is not allowed, in an ephemeral container': { waits: 'image policy' },
-  'CVE-2023-2728, CVE-2024-3177: a secret that may not be mounted': { waits: 'admission of service accounts' },
-  'CVE-2025-5187: a node that has its own Node collected': { waits: 'NodeRestriction' },
-  'CVE-2025-4563: a mirror Pod with claims of others': { waits: 'NodeRestriction' },
+  'CVE-2023-2728, CVE-2024-3177: a secret that may not be mounted': {
+    held: [['admission/service-account.test.ts', 'an account may keep its pods to its own secrets']],
+  },
+  'CVE-2025-5187: a node that has its own Node collected': {
+    held: [['admission/node-restriction.test.ts', ' of its Node, whichever way']],
+  },
+  'CVE-2025-4563: a mirror Pod with claims of others': {
+    held: [['admission/node-restriction.test.ts', 'makes mirror pods of its node that refer to nothing']],
+  },
   'CVE-2021-3121, CVE-2024-24786: malformed Protobuf': {
     here: ['objects'],
     held: [['base/protobuf-wire.test.ts', 'refuses what is not well-formed']],
@@ -164,8 +170,12 @@ export const identity: Rows = {
   },
   'CVE-2025-59464: memory of handshakes with certificates': { open: 'a soak of 100,000 handshakes' },
   'the node authorizer': { held: [['authz/node.test.ts', 'a node sees what its pods need while they need it']] },
-  'labels and taints of nodes': { waits: 'NodeRestriction' },
-  'owners whose deletion is to wait': { waits: 'OwnerReferencesPermissionEnforcement' },
+  'labels and taints of nodes': { held: [['admission/node-restriction.test.ts', ' of its Node, whichever way']] },
+  'owners whose deletion is to wait': {
+    held: [
+      ['admission/owner-references-permission-enforcement.test.ts', 'are held back by who may change their finalizers'],
+    ],
+  },
 }
 
 /** What the language and its runtime make easy to do wrong. */

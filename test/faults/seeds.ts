@@ -336,4 +336,58 @@ export const seeds: readonly Seed[] = [
     { file: 'src/authz/rbac/policy.ts', find: '      if (bindings?.size === 0) bound!.delete(role)\n', replace: '' },
     { test: 'test/authz/changes.test.ts', told: 'a right that is taken away' },
   ),
+  seed(
+    'an agent sets the labels that keep workloads apart',
+    {
+      file: 'src/admission/node-restriction/node-labels.ts',
+      find: ')) return true',
+      replace: ')) return false',
+    },
+    { test: 'test/admission/node-restriction.test.ts', told: 'cannot change a restricted label of its Node' },
+  ),
+  seed(
+    'an agent gives its Node an owner',
+    {
+      file: 'src/admission/controls/node-restriction.ts',
+      find: "  if (!sameOwners(next, previous)) throw refuse('modify ownerReferences')\n",
+      replace: '',
+    },
+    { test: 'test/admission/node-restriction.test.ts', told: 'cannot change an owner of its Node' },
+  ),
+  seed(
+    'ephemeral containers are not judged',
+    {
+      file: 'src/admission/pod-security/check.ts',
+      find: ', ...(ephemeralContainers as Container[])]',
+      replace: ', ...(ephemeralContainers as Container[]).slice(0, 0)]',
+    },
+    { test: 'test/admission/pod-security-checks.test.ts', told: 'privileged: ephemeralContainers' },
+  ),
+  seed(
+    'a rule counts one release too late',
+    {
+      file: 'src/admission/pod-security/evaluate.ts',
+      find: 'since <= release',
+      replace: 'since < release',
+    },
+    { test: 'test/admission/pod-security-checks.test.ts', told: 'runAsUser: containers' },
+  ),
+  seed(
+    'ephemeral containers take any secret',
+    {
+      file: 'src/admission/controls/service-account.ts',
+      find: "if (request.operation === 'UPDATE' && request.subresource === '') return undefined",
+      replace: "if (request.operation === 'UPDATE') return undefined",
+    },
+    { test: 'test/admission/service-account.test.ts', told: 'an account may keep its pods to its own secrets' },
+  ),
+  seed(
+    'nobody asks who may use a policy',
+    {
+      file: 'src/admission/controls/pod-security-policy.ts',
+      find: 'if (isUseless || !(await mayUse(parts, request, policy))) continue',
+      replace: 'if (isUseless) continue',
+    },
+    { test: 'test/admission/pod-security-policy.test.ts', told: 'the account of the pod, or its author' },
+  ),
 ]

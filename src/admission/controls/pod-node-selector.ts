@@ -10,7 +10,7 @@
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
 import type { Json, JsonObject } from '../../model/json.ts'
 import type { Lookup } from '../../model/lookup.ts'
-import { checkLabelValue, checkQualifiedName } from '../../model/names.ts'
+import { checkDnsLabel, checkLabelValue, checkQualifiedName } from '../../model/names.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { field, s } from '../../schema/schema.ts'
@@ -46,7 +46,9 @@ export function configuredPodNodeSelector(parts: Parts, configuration: Json): Co
   const { podNodeSelectorPluginConfig: given = {} } = readFields(configuration, { vendor: parts.vendor, fields })
   const read = Object.entries(given).map(([name, text]): [string, NodeLabels] => {
     const labels = parseSelector(text)
-    if (typeof labels === 'string') throw new Error(`podNodeSelectorPluginConfig[${name}]: ${labels}`)
+    const [fault] = name === usualKey ? [] : checkDnsLabel(name)
+    if (fault !== undefined || typeof labels === 'string')
+      throw new Error(`podNodeSelectorPluginConfig[${name}]: ${fault ?? labels}`)
     return [name, labels]
   })
   const limits = new Map(read.filter(([name]) => name !== usualKey))

@@ -48,6 +48,7 @@ async function assertOwner(
   if (found === undefined) throw notFound({ group: '', plural: 'nodes' }, node)
   if (found.object.metadata.uid !== uid)
     throw refusal(request, `node ${node} UID mismatch: expected ${uid} got ${found.object.metadata.uid}`)
+  request.restOn?.(found)
 }
 
 /** What a pod refers to that it may not; '' for nothing. */
