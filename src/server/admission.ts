@@ -31,13 +31,12 @@ export async function makeAdmission(
   if (both !== undefined)
     throw new UsageError(`${both} is in --enable-admission-plugins and in --disable-admission-plugins: choose one`)
   const configurations = await readAdmissionConfiguration(options.admissionControlConfigFile, parts.vendor)
-  for (const name of configurations.keys()) findControl(name)
-  const running = allControls.filter(
-    ({ name, byDefault }) => enabled.includes(name) || (byDefault && !disabled.includes(name)),
-  )
-  const controls = running.map((entry) =>
-    metrics.measuredControl(makeControl(entry, { ...parts, metrics }, configurations)),
-  )
+  const make = (entry: ControlEntry) => makeControl(entry, { ...parts, metrics }, configurations)
+  const isRunning = ({ name, byDefault }: ControlEntry) =>
+    enabled.includes(name) || (byDefault && !disabled.includes(name))
+  // What is configured and does not run must make sense as well: one day it will run.
+  for (const name of configurations.keys()) make(findControl(name))
+  const controls = allControls.filter(isRunning).map((entry) => metrics.measuredControl(make(entry)))
   return metrics.measuredChain(chain([...controls, refuseEscalation(parts.access)], parts.vendor))
 }
 

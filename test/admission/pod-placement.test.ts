@@ -118,9 +118,9 @@ describe('where pods go', async () => {
       assert.match((await create('listed', { nodeSelector })).body.message, /conflict with its namespace whitelist/)
   })
 
-  test('what cannot be read stops the start', async () => {
+  test('what cannot be read stops the start, also where the control does not run', async () => {
     const file = admissionFile({ after }, { PodNodeSelector: { podNodeSelectorPluginConfig: { a: 'x in y' } } })
-    const { code, errors } = await startFailing({ after }, [...flags, file])
+    const { code, errors } = await startFailing({ after }, [file])
     assert.equal(code, 1)
     assert.match(errors, /admission\.yaml: PodNodeSelector: podNodeSelectorPluginConfig\[a\]: /)
   })

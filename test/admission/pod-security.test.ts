@@ -229,3 +229,15 @@ describe('the configuration file', async () => {
     assert.match(errors, /admission\.yaml: PodSecurity: unknown field "default"/)
   })
 })
+
+test('names are those of the profile', async () => {
+  const server = await startServer({ after }, [noAccounts, '--profile=kubernetes'])
+  const client = server.client()
+  const labels = { 'pod-security.kubernetes.io/enforce': 'baseline', [label('enforce')]: 'privileged' }
+  assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: 'n', labels } })).status, 201)
+  assert.equal((await pod(client, 'n', hostNetwork)).status, 403)
+  const key = 'container.apparmor.security.beta.kubernetes.io/c'
+  const annotated = { metadata: { name: 'p', annotations: { [key]: 'unconfined' } }, spec: plain }
+  const refused = await client.post('/api/v1/namespaces/n/pods', annotated)
+  assert.match(refused.body.message, /forbidden AppArmor profile/)
+})
