@@ -35,7 +35,8 @@ export async function makeAdmission(
   const isRunning = ({ name, byDefault }: ControlEntry) =>
     enabled.includes(name) || (byDefault && !disabled.includes(name))
   // What is configured and does not run must make sense as well: one day it will run.
-  for (const name of configurations.keys()) make(findControl(name))
+  const configured = [...configurations.keys()].map(findControl)
+  for (const entry of configured) if (!isRunning(entry)) make(entry)
   const controls = allControls.filter(isRunning).map((entry) => metrics.measuredControl(make(entry)))
   return metrics.measuredChain(chain([...controls, refuseEscalation(parts.access)], parts.vendor))
 }
