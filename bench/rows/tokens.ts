@@ -4,7 +4,7 @@
  */
 import { request } from 'node:https'
 import { Client } from '../client.ts'
-import { compare, compared, http1, limits } from '../load.ts'
+import { compared, http1, limits, type Measured, measure } from '../load.ts'
 import { token as adminToken, type Bench, readerToken, type Side } from '../servers.ts'
 import { below, type Row } from '../table.ts'
 
@@ -12,7 +12,9 @@ const accounts = '/api/v1/namespaces/default/serviceaccounts'
 const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
 const path = '/api/v1/namespaces/default/configmaps/one'
 
-const [warmSeconds, seconds] = [5, 4]
+const warmSeconds = 5
+/** Many and short, so that what else the machine does meets both. */
+const turns = 9
 
 export const tokenRows = {
   name: 'tokens',
@@ -27,16 +29,27 @@ export const tokenRows = {
       body: '{}',
     })
     const { token } = JSON.parse(body).status
-    const drive = (bearer: string) => ({ side, drive: http1(path, { connections: 32, bearer }) })
-    // One server answers both: it has to be warm before the first is measured, or the second has the better of it.
-    for (const bearer of [token, readerToken]) await drive(bearer).drive(side, warmSeconds)
-    const { ours, bare } = await compare(drive(token), drive(readerToken), seconds)
+    const { ours, bare } = await inTurns(side, [token, readerToken])
     const row = { name: 'GET with a service account token', ...compared(0.9, ours, bare) }
     const revocation = await revocationRow(side, client, token)
     client.close()
     await side.stop()
     return [{ ...row, note: `beside a static token; ${limits(ours, bare)}` }, revocation]
   },
+}
+
+/**
+ * One server answers both: it has to be warm before the first is measured, or the second has the better of it. The
+ * turn in the middle counts, by processor time.
+ */
+async function inTurns(side: Side, bearers: readonly [string, string]): Promise<{ ours: Measured; bare: Measured }> {
+  const drives = bearers.map((bearer) => http1(path, { connections: 32, bearer }))
+  for (const drive of drives) await drive(side, warmSeconds)
+  const measured: Measured[][] = [[], []]
+  for (let turn = 0; turn < turns; turn++)
+    for (const [i, drive] of drives.entries()) measured[i]!.push(await measure(side, drive, 1))
+  const [ours, bare] = measured.map((all) => all.toSorted((a, b) => a.cpu - b.cpu)[turns >> 1]!)
+  return { ours: ours!, bare: bare! }
 }
 
 /** One object, and a role to read it for both kinds of user. */
