@@ -1,101 +1,10 @@
 /** The token webhook, against a real HTTPS service that wants to see a client certificate. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
-import type { TLSSocket } from 'node:tls'
-import {
-  authorityExtensions,
-  certificatesIn,
-  type OpensslCertificate,
-  serverExtensions,
-} from '../tools/openssl-certificates.ts'
+import { test } from 'node:test'
 import { startServer } from '../tools/server.ts'
 import { startFailing } from '../tools/start-failing.ts'
+import { type Answer, says, TokenService } from '../tools/token-service.ts'
 import { agentOf, until, whoIs } from '../tools/who.ts'
-
-interface Asked {
-  readonly review: { readonly apiVersion: string; readonly spec: { token: string; audiences?: string[] } }
-  readonly by: string | undefined
-  readonly path: string | undefined
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: what a service may answer is anything
-type Answer = (review: any, response: ServerResponse) => void
-
-class Service {
-  readonly asked: Asked[] = []
-  readonly answers = new Map<string, Answer>()
-  readonly directory: string
-  readonly make: ReturnType<typeof certificatesIn>
-  readonly authority: OpensslCertificate
-  readonly #server: ReturnType<typeof createServer>
-
-  private constructor(t: TestContext) {
-    this.directory = mkdtempSync(join(tmpdir(), 'orch-webhook-'))
-    this.make = certificatesIn(this.directory)
-    this.authority = this.make({ subject: '/CN=services', extensions: authorityExtensions })
-    const { certificate: cert, key } = this.make({
-      subject: '/CN=service',
-      issuer: this.authority,
-      extensions: serverExtensions,
-    })
-    const options = { cert, key, ca: this.authority.certificate, requestCert: true, rejectUnauthorized: true }
-    this.#server = createServer(options, (request, response) => void this.#answer(request, response))
-    t.after(() => {
-      this.#server.closeAllConnections()
-      this.#server.close()
-      rmSync(this.directory, { recursive: true, force: true })
-    })
-  }
-
-  static async start(t: TestContext): Promise<Service> {
-    const service = new Service(t)
-    await new Promise<void>((resolve) => service.#server.listen(0, '127.0.0.1', resolve))
-    return service
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port
-  }
-
-  countOf(token: string): number {
-    return this.asked.filter(({ review }) => review.spec.token === token).length
-  }
-
-  /** Writes the config of a client that is this, and gives its flag. */
-  config(client: OpensslCertificate, change: (text: string) => string = (text) => text): string {
-    const file = join(this.directory, 'webhook.kubeconfig')
-    const text = `apiVersion: v1
-kind: Config
-clusters: [{name: s, cluster: {server: "https://127.0.0.1:${this.port}/authenticate?a=b", certificate-authority: ${this.authority.certificateFile}}}]
-users: [{name: u, user: {client-certificate: ${client.certificateFile}, client-key: ${client.keyFile}}}]
-contexts: [{name: c, context: {cluster: s, user: u}}]
-current-context: c
-`
-    writeFileSync(file, change(text))
-    return `--authentication-token-webhook-config-file=${file}`
-  }
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    const review = JSON.parse(text)
-    const by = (request.socket as TLSSocket).getPeerX509Certificate()?.subject
-    this.asked.push({ review, by, path: request.url })
-    const answer = this.answers.get(review.spec.token) ?? says({ authenticated: false })
-    answer(review, response)
-  }
-}
-
-const says =
-  (status: object, over: object = {}): Answer =>
-  (review, response) =>
-    response.end(JSON.stringify({ apiVersion: review.apiVersion, kind: review.kind, ...over, status }))
 
 const jane = {
   username: 'jane',
@@ -106,7 +15,7 @@ const jane = {
 const canary = 'canary-token-5c1d'
 
 test('a service decides whose a token is', { timeout: 120_000 }, async (t) => {
-  const service = await Service.start(t)
+  const service = await TokenService.start(t)
   const flag = service.config(service.make({ subject: '/CN=orch', issuer: service.authority }))
   const server = await startServer(t, [flag])
 
@@ -250,7 +159,7 @@ test('a service decides whose a token is', { timeout: 120_000 }, async (t) => {
 })
 
 test('v1, nothing remembered, and a service that does not answer', { timeout: 60_000 }, async (t) => {
-  const service = await Service.start(t)
+  const service = await TokenService.start(t)
   const flag = service.config(service.make({ subject: '/CN=orch', issuer: service.authority }))
   const server = await startServer(t, [
     flag,
