@@ -1,0 +1,118 @@
+/** kubectl with each kind of credential that it knows: whom the server takes it for. */
+import assert from 'node:assert/strict'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { temporaryDirectory } from '../pki/openssl.ts'
+import { asIssuer, makeIdentity, pairOf } from '../tools/identities.ts'
+import { clientId, OpenidProvider } from '../tools/openid-provider.ts'
+import { caOf } from '../tools/raw-http.ts'
+import { type Ran, runCommand } from '../tools/run-command.ts'
+import { type ServerHandle, startServer } from '../tools/server.ts'
+import { until, whoIs } from '../tools/who.ts'
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+/** Asks who it is, as this user of a client config. */
+async function ask(directory: string, server: ServerHandle, user: object, flags: readonly string[] = []): Promise<Ran> {
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server: server.url, 'certificate-authority-data': base64(caOf(server)) } }],
+    users: [{ name: 'u', user }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  }
+  const [file, body] = [join(directory, 'config'), join(directory, 'body')]
+  writeFileSync(file, JSON.stringify(config))
+  writeFileSync(body, '{"apiVersion":"ops.orch.io/v1","kind":"WhoAmI"}')
+  const question = ['create', '--raw', '/apis/ops.orch.io/v1/whoamis', '-f', body]
+  return await runCommand('kubectl', [`--kubeconfig=${file}`, ...flags, ...question], { input: '' })
+}
+
+test('kubectl', { timeout: 180_000 }, async (t) => {
+  const directory = temporaryDirectory(t)
+  const provider = await OpenidProvider.start(t)
+  const server = await startServer(t, [
+    `--oidc-issuer-url=${provider.issuer}`,
+    `--oidc-client-id=${clientId}`,
+    `--oidc-ca-file=${provider.authority.certificateFile}`,
+    '--oidc-username-prefix=-',
+  ])
+  const issuer = asIssuer(pairOf(server, 'ca'))
+  const carl = await makeIdentity({ commonName: 'carl', organizations: ['dev'], usages: ['client auth'], issuer })
+  const idToken = await provider.login({ sub: 'olga' })
+  await until(
+    () => whoIs(server, { token: idToken }),
+    ({ status }) => status === 201,
+  )
+
+  const who = async (user: object, flags: readonly string[] = []) => {
+    const { code, stdout, stderr } = await ask(directory, server, user, flags)
+    assert.equal(code, 0, stderr)
+    return JSON.parse(stdout).status.user
+  }
+  const file = (name: string, text: string) => {
+    writeFileSync(join(directory, name), text)
+    return join(directory, name)
+  }
+
+  await t.test('a certificate, as data and in files', async () => {
+    const data = { 'client-certificate-data': base64(carl.certificate), 'client-key-data': base64(carl.key) }
+    assert.equal(await who(data), 'carl')
+    const named = { 'client-certificate': file('carl.crt', carl.certificate), 'client-key': file('carl.key', carl.key) }
+    assert.equal(await who(named), 'carl')
+  })
+
+  await t.test('a token, and a token in a file', async () => {
+    assert.equal(await who({ token: 'alice-token' }), 'alice')
+    assert.equal(await who({ tokenFile: file('token', 'bob-token\n') }), 'bob')
+    assert.equal(await who({}, ['--token=alice-token']), 'alice')
+    assert.equal(await who({ token: 'admin-token' }, ['--as=joe', '--as-group=dev']), 'joe')
+    const wrong = await ask(directory, server, { token: 'wrong' })
+    assert.match(wrong.stderr, /You must be logged in to the server/)
+  })
+
+  await t.test('an exec plugin, with a token and with a certificate', async () => {
+    // The version that every kubectl knows.
+    const apiVersion = 'client.authentication.k8s.io/v1beta1'
+    const plugin = (name: string, status: object) => {
+      const answer = JSON.stringify({ apiVersion, kind: 'ExecCredential', status })
+      const command = file(name, `#!/bin/sh\ncat <<'EOF'\n${answer}\nEOF\n`)
+      chmodSync(command, 0o700)
+      return { exec: { apiVersion, command, interactiveMode: 'Never' } }
+    }
+    assert.equal(await who(plugin('with-token', { token: 'alice-token' })), 'alice')
+    const pair = { clientCertificateData: carl.certificate, clientKeyData: carl.key }
+    assert.equal(await who(plugin('with-pair', pair)), 'carl')
+  })
+
+  await t.test('OpenID Connect, as a token and by its provider of credentials', async () => {
+    assert.equal(await who({ token: idToken }), 'olga')
+    const config = { 'idp-issuer-url': provider.issuer, 'client-id': clientId, 'id-token': idToken }
+    assert.equal(await who({ 'auth-provider': { name: 'oidc', config } }), 'olga')
+  })
+
+  await t.test('a name and a password are no credentials any more', async () => {
+    const { code, stderr } = await ask(directory, server, { username: 'admin', password: 'admin-token' })
+    assert.notEqual(code, 0)
+    assert.match(stderr, /User "system:anonymous" cannot create resource "whoamis"/)
+  })
+
+  await t.test('a certificate that soon expires comes with a warning', async () => {
+    const hours = 60 * 60 * 1000
+    const soon = await makeIdentity({
+      commonName: 'carl',
+      usages: ['client auth'],
+      issuer,
+      from: -99 * hours,
+      to: hours,
+    })
+    const user = { 'client-certificate-data': base64(soon.certificate), 'client-key-data': base64(soon.key) }
+    const { code, stderr } = await ask(directory, server, user)
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /Warning: the client certificate expires at .*: renew it/)
+  })
+
+  assert.doesNotMatch(server.output(), /-token| error /)
+})
