@@ -76,8 +76,11 @@ export class Chains {
       this.#authorities = authorities()
       this.#found = new WeakMap()
     }
-    const found = this.#found.get(x509) ?? { chain: chainTo(this.#authorities, x509, sent) }
-    this.#found.set(x509, found)
+    let found = this.#found.get(x509)
+    if (found === undefined) {
+      found = { chain: chainTo(this.#authorities, x509, sent) }
+      this.#found.set(x509, found)
+    }
     const { chain } = found
     const now = clock.now()
     if (chain === undefined || now < chain.from || now > chain.to) return undefined

@@ -186,7 +186,10 @@ async function assertIgnored(server: ServerHandle, { clients, make }: Pick<World
 
 test('headers in trailers are none', { timeout: 60_000 }, async (t) => {
   const { make, proxies } = makeWorld(t)
-  const server = await startServer(t, [`--requestheader-client-ca-file=${proxies.certificateFile}`, usual[0]!])
+  const server = await startServer(t, [
+    `--requestheader-client-ca-file=${proxies.certificateFile}`,
+    '--requestheader-username-headers=X-Remote-User,Impersonate-User',
+  ])
   const { certificate: cert, key } = make({ subject: '/CN=anything', issuer: proxies })
   const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: caOf(server), cert, key })
   socket.write(
@@ -209,6 +212,14 @@ test('headers in trailers are none', { timeout: 60_000 }, async (t) => {
   await t.test('any name is allowed where none is named', async () => {
     const certificate = make({ subject: '/CN=anything', issuer: proxies })
     assert.equal((await whoIs(server, { certificate, headers: jane })).user, 'jane')
+  })
+
+  await t.test('nothing behind sees the headers, whoever sent them', async () => {
+    // Seen by impersonation, it would make the administrator joe, and refuse that to jane.
+    const headers = { 'Impersonate-User': 'joe' }
+    assert.equal((await whoIs(server, { token: 'admin-token', headers })).user, 'admin')
+    assert.equal((await whoIs(server, { token: 'bob-token', headers })).user, 'bob')
+    assert.equal((await whoIs(server, { certificate: { certificate: cert, key }, headers })).user, 'joe')
   })
 
   await t.test('the authorities are followed, on open connections too', async () => {
