@@ -1,6 +1,6 @@
 /**
  * OpenID Connect: ID tokens of one issuer, verified by its keys. The provider is not asked for each: a token that was
- * verified is known for a few seconds by its hash, and ends when it says that it does.
+ * verified is known for a while by its hash, for as long as the keys are the same, and ends when it says that it does.
  *
  * The algorithms are those of the configuration, whatever the token says, and keys that a token brings along or points
  * to do not count. A token of another issuer is none of ours.
@@ -24,14 +24,19 @@ export interface IdTokenParts {
   readonly clock: Clock
 }
 
-/** How long a verified token is known at most: a key that is withdrawn is felt after that. */
-const knownMs = 10_000
+/** How long a verified token is known at most. */
+const knownMs = 60_000
 
 export function idTokens(parts: IdTokenParts): Authenticator {
-  const known = new Remembered<AuthenticationOutcome>(parts.clock)
+  let known = new Remembered<AuthenticationOutcome>(parts.clock)
+  let knownBy: LocalJWKSet | undefined
   return ({ authorization }) => {
     const token = bearerToken(authorization)
     if (token === undefined || issuerOf(token) !== parts.rules.issuer) return none
+    const { keys } = parts.provider
+    // By other keys another token may be right.
+    if (keys !== knownBy) known = new Remembered(parts.clock)
+    knownBy = keys
     return known.ask(hash('sha256', token, 'base64'), () => judge(parts, token))
   }
 }
