@@ -60,8 +60,10 @@ for (const [what, failure, why] of [
     const client = server.client()
     assert.equal((await client.post(configMaps, named('before'))).status, 201)
     writeFileSync(control, failure)
-    assert.ok((await client.post(configMaps, named('during'))).status >= 500)
+    const headers = { 'impersonate-user': 'jane', 'impersonate-group': 'system:masters' }
+    assert.ok((await client.send(configMaps, { method: 'POST', headers, body: named('during') })).status >= 500)
     await assertEnds(server, why)
+    assert.match(server.output(), /a request failed .*user="admin" as="jane"/)
     rmSync(control)
     await server.restart()
     assert.equal((await server.client().get(`${configMaps}/before`)).status, 200)
