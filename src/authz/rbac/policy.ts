@@ -227,7 +227,9 @@ function roleKey(namespace: string, name: string): string {
 }
 
 function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const found = map.get(key) ?? make()
-  map.set(key, found)
-  return found
+  const found = map.get(key)
+  if (found !== undefined) return found
+  const made = make()
+  map.set(key, made)
+  return made
 }
