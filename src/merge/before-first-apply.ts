@@ -20,6 +20,7 @@ export interface FirstApply {
 }
 
 export function beforeFirstApply({ schema, empty, live, writer, readOnly }: FirstApply): Manager[] {
-  const changes = changesOf(writableChanges(compare(schema, empty, live), readOnly))
+  // What is stored does not tell an empty list that was sent from one that was not: here both are nobody's.
+  const changes = changesOf(writableChanges(compare(schema, structuredClone(empty), live), readOnly))
   return takeChanges([], () => changes, { ...writer, name: 'before-first-apply' })
 }

@@ -160,6 +160,13 @@ test('who sends an empty list owns it, and who sends none owns nothing', async (
     ['null', { drivers: null }],
   ] as const)
     assert.equal(await owned(name, spec), undefined)
+  const node = { apiVersion: 'storage.orch.io/v1', kind: 'CSINode', metadata: { name: 'unsent' } }
+  const applied = await client.send(`${path}/unsent?fieldManager=m`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/apply-patch+yaml' },
+    body: { ...node, spec: { drivers: [{ name: 'a.b', nodeID: 'n' }] } },
+  })
+  assert.equal(applied.status, 200, applied.text)
   const headers = { 'content-type': 'application/merge-patch+json' }
   const body = { spec: { drivers: [{ name: 'a.b', nodeID: 'n' }] } }
   const patched = await client.send(`${path}/sent`, { method: 'PATCH', headers, body })
