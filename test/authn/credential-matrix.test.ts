@@ -69,6 +69,10 @@ const forms: { readonly [form: string]: 'token' | 'wrong' | 'nothing' | 'twice' 
   'Bearer *|Basic x': 'twice',
 }
 
+/** Of each sort of certificate one is tried with all forms, the others with one form of each sort. */
+const throughAll: readonly Certificate[] = ['none', 'of a client', 'of a stranger']
+const ofEachSort = ['Bearer *', 'Bearer "*"', 'Bearer  *', 'Basic *', 'Bearer *|Bearer *']
+
 type Certificate = keyof typeof certificates
 type Token = keyof typeof tokens
 
@@ -185,7 +189,7 @@ test('credentials in every form, together with every other', { timeout: 300_000 
   for (const certificate of Object.keys(certificates) as Certificate[]) {
     await t.test(`a certificate: ${certificate}`, async () => {
       for (const token of Object.keys(tokens) as Token[]) {
-        for (const form of Object.keys(forms)) {
+        for (const form of throughAll.includes(certificate) ? Object.keys(forms) : ofEachSort) {
           const values = form.split('|').map((each) => each.replaceAll('*', texts[token]))
           const headers = { authorization: values.length === 1 ? values[0]! : values, 'X-Remote-User': 'said-by-proxy' }
           const told = await whoIs(server, { agent: agents[certificate], headers })
@@ -196,7 +200,7 @@ test('credentials in every form, together with every other', { timeout: 300_000 
       }
     })
   }
-  assert.ok(asked >= 300, String(asked))
+  assert.ok(asked >= 1000, String(asked))
   const seen = `${server.output()}${(await server.client().get('/metrics')).text}`
   for (const text of Object.values(texts)) assert.ok(!seen.includes(text), 'a token is in the log')
 })
