@@ -147,7 +147,20 @@ test('what was applied by kubectl can be applied by orchctl and back; on the ser
     'configmap/shared serverside-applied\n',
   )
   assert.deepEqual(await data(), { a: '1' })
-  assert.match((await kubectl(server, ['apply', '-f', '-'], config('a'))).stdout, /configured|unchanged/)
+  // The record of what was applied is kept up to date by the server: there is a way back.
+  const back = await kubectl(server, ['apply', '-f', '-'], config('a'))
+  assert.match(back.stdout, /configured|unchanged/)
+  assert.equal(back.stderr, '')
+})
+
+test('who interrupts many writes hears nothing more of them', async () => {
+  const stdin = Array.from({ length: 300 }, (_, i) => map(`cut-${i}`)).join('---\n')
+  const applying = startOrchctl(['apply', '-f', '-'], { env, stdin })
+  await new Promise((resolve) => applying.output.once('data', resolve))
+  applying.stop()
+  const { code, stdout, stderr } = await applying.ended
+  assert.deepEqual([code, stderr], [130, ''])
+  assert.ok(stdout.split('\n').length < 300)
 })
 
 test('the values of a Secret are in no description and no difference', async () => {

@@ -334,6 +334,7 @@ const reading: readonly Row[] = [
   r('auth can-i', 'create configmaps', { stdout: 'yes\n' }),
   r('auth can-i', 'create configmaps --as bob', { stdout: 'no\n', code: 1 }),
   r('auth can-i', 'get /metrics --as bob -q', { code: 1 }),
+  r('auth why', 'get secrets --user bob', { stdout: /secrets/ }),
   r('auth whoami', '--as alice --as-group ops --as-group dev', {
     stdout: 'ATTRIBUTE   VALUE\nUsername    alice\nGroups      [ops dev system:authenticated]\n',
   }),

@@ -84,6 +84,8 @@ async function compareOne(session: Session, subject: Subject & Manifest, options
   const file = [type.group, type.version, type.kind, name.namespace ?? '', name.name]
     .filter((part) => part !== '')
     .join('.')
+    // A name comes from a file, and is not to lead elsewhere.
+    .replaceAll(/[^\w.-]/g, '_')
   return texts[0] === texts[1] ? undefined : { file, live: texts[0]!, merged: texts[1]! }
 }
 

@@ -64,9 +64,18 @@ function unionOf(a: JsonObject, b: JsonObject): JsonObject {
   return union
 }
 
-function withoutRecord(fields: JsonObject): JsonObject {
-  const kept = Object.entries(fields).filter(([key]) => !key.endsWith('/last-applied-configuration'))
-  return Object.fromEntries(kept.map(([key, value]) => [key, isObject(value) ? withoutRecord(value) : value]))
+/**
+ * Nor is the map of annotations itself (`.`): whoever owned it and states no annotations would remove it, record and
+ * all. In this form of sets `{"f:annotations": {}}` owns the map, so that one left without members goes too.
+ */
+function withoutRecord({ 'f:metadata': metadata, ...fields }: JsonObject): JsonObject {
+  if (!isObject(metadata)) return fields
+  const { 'f:annotations': annotations, ...others } = metadata
+  const kept = Object.entries(isObject(annotations) ? annotations : {}).filter(
+    ([key]) => key !== '.' && !key.endsWith('/last-applied-configuration'),
+  )
+  const left = kept.length === 0 ? others : { ...others, 'f:annotations': Object.fromEntries(kept) }
+  return Object.keys(left).length === 0 ? fields : { ...fields, 'f:metadata': left }
 }
 
 /** Only if nobody has changed the object since: the record that is written must be of what is there. */

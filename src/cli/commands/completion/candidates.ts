@@ -17,7 +17,8 @@ export async function candidates(context: Context, commands: Entries, words: rea
   const [before, last] = [words.slice(0, -1), words.at(-1) ?? '']
   try {
     const found = await candidatesFor(context, commands, { before, last })
-    return [...new Set(found)].filter((word) => word.startsWith(last)).sort()
+    // Nothing that a server sends drives a terminal or falls apart into several words.
+    return [...new Set(found)].filter((word) => word.startsWith(last) && /^[!-~]+$/.test(word)).sort()
   } catch {
     // Whoever types wants no message in the middle of the line.
     return []
