@@ -117,25 +117,50 @@ test('fifty clients on two servers over one etcd', { timeout: 180_000 }, async (
   await contend(first!.flatMap((client, i) => [client, second![i]!]))
 })
 
-test('what a killed server left charged is found', { timeout: 120_000 }, async (t) => {
-  const server = await startUp(t, ['--resource-quota-sync-period=1s'])
-  const client = server.client()
-  await prepare(client)
-  await until(async () => (await usedBy(client)) === 0)
-  // Killed while many creates are between their charge and their commit; those answers are lost.
-  const creating = Array.from({ length: clients }, async (_, i) => {
-    for (let n = 0; n < 2; n++) await client.post(maps, { metadata: { name: `k-${i}-${n}` } }).catch(() => undefined)
-  })
-  await until(async () => (await countOf(client)) > 5)
-  await server.kill()
-  await Promise.all(creating)
-  await server.restart()
+test('what a killed server left charged is found', { timeout: 180_000 }, async (t) => {
+  const server = await startUp(t, ['--resource-quota-sync-period=10m'])
+  await prepare(server.client())
+  await until(async () => (await usedBy(server.client())) === 0)
+  for (let round = 0; (await leftCharged(server.client())) === 0; round++) {
+    assert.ok(round < 20, 'in none of 20 rounds the server was killed between a charge and its create')
+    await killAmongCreates(server, round)
+  }
+  const [left, before] = [await countOf(server.client()), await usedBy(server.client())]
+  assert.ok(before > left && before <= hard, `${before} are charged for ${left}`)
+  await server.stop()
+  await server.restart(['--resource-quota-sync-period=1s'])
   const again = several(server)
-  await until(async () => (await usedBy(again[0]!)) === (await countOf(again[0]!)))
-  const left = await countOf(again[0]!)
+  await until(async () => (await leftCharged(again[0]!)) === 0)
   assert.equal(await fill(again, 'after'), hard - left)
   assert.deepEqual([await countOf(again[0]!), await usedBy(again[0]!)], [hard, hard])
 })
+
+async function leftCharged(client: HttpClient): Promise<number> {
+  return (await usedBy(client)) - (await countOf(client))
+}
+
+/** Kills the server in the moment in which a charge of several creates is seen; their answers are lost. */
+async function killAmongCreates(server: ServerHandle, round: number): Promise<void> {
+  const client = server.client()
+  const before = await usedBy(client)
+  const stop = new AbortController()
+  const { resourceVersion } = (await client.get(`${base}/resourcequotas/q`)).body.metadata
+  const watching = (async () => {
+    const path = `${base}/resourcequotas?watch=1&resourceVersion=${resourceVersion}`
+    for await (const { object } of client.watch(path, stop.signal))
+      if (Number(object.status.used.configmaps) > before + 1) {
+        server.process.kill('SIGKILL')
+        return
+      }
+  })().catch(() => undefined)
+  const creating = Array.from({ length: 5 }, (_, i) =>
+    client.post(maps, { metadata: { name: `k-${round}-${i}` } }).catch(() => undefined),
+  )
+  await Promise.all([...creating, watching])
+  stop.abort()
+  await server.kill()
+  await server.restart()
+}
 
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
   for (let attempt = 0; attempt < 600; attempt++) {
