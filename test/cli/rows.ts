@@ -335,6 +335,11 @@ const reading: readonly Row[] = [
   r('auth can-i', 'create configmaps --as bob', { stdout: 'no\n', code: 1 }),
   r('auth can-i', 'get /metrics --as bob -q', { code: 1 }),
   r('auth why', 'get secrets --user bob', { stdout: /secrets/ }),
+  r('auth why', 'get nodes -A', { stdout: 'allowed: members of system:masters may do everything\n' }),
+  r('auth why', 'get /metrics --user nobody', {
+    stdout: 'not allowed\nthe smallest rule that would allow it: {nonResourceURLs: ["/metrics"], verbs: ["get"]}\n',
+  }),
+  r('auth why', 'get', { stderr: /say a verb and what it would be done to/, code: 1 }),
   r('auth whoami', '--as alice --as-group ops --as-group dev', {
     stdout: 'ATTRIBUTE   VALUE\nUsername    alice\nGroups      [ops dev system:authenticated]\n',
   }),
