@@ -4,7 +4,7 @@
  */
 import { pause, withDeadline } from '../base/abort.ts'
 import { UsageError } from '../base/flags.ts'
-import { typeName } from '../client/resource-type.ts'
+import { type ObjectName, typeName } from '../client/resource-type.ts'
 import { isExpired, isNotFound, StatusError } from '../client/status-error.ts'
 import { TransportError } from '../client/transport.ts'
 import { watch } from '../client/watch.ts'
@@ -20,17 +20,27 @@ export function isGone(uid: string | undefined): Condition {
   return (object) => object === undefined || (uid !== undefined && object.metadata.uid !== uid)
 }
 
-/** Throws UsageError when the time is over. */
+/** Throws UsageError when the time is over; no time at all means one look. */
 export async function waitFor(
   session: Session,
   { type, name }: Subject,
   { until, timeoutMs }: { until: Condition; timeoutMs: number },
 ): Promise<void> {
   const late = () => new UsageError(`timed out waiting for the condition on ${typeName(type)}/${name.name}`)
+  if (timeoutMs === 0) {
+    const { items } = await session.client.list(type, selectionOfOne(name, session.context.signal))
+    if (until(items[0])) return
+    throw late()
+  }
   // Timers of Node hold no longer than 24 days.
   await withDeadline({ ms: Math.min(timeoutMs, 2 ** 31 - 1), outer: session.context.signal, late }, async (signal) => {
     while (!(await lookOnce({ ...session, signal }, { type, name }, until))) await pause(retryMs, signal)
   })
+}
+
+/** One object as a part of its collection. */
+function selectionOfOne({ namespace, name }: ObjectName, signal: AbortSignal) {
+  return { ...(namespace === undefined ? {} : { namespace }), fieldSelector: `metadata.name=${name}`, signal }
 }
 
 const retryMs = 200
@@ -42,8 +52,7 @@ async function lookOnce(
   until: Condition,
 ): Promise<boolean> {
   try {
-    const place = name.namespace === undefined ? {} : { namespace: name.namespace }
-    const selection = { ...place, fieldSelector: `metadata.name=${name.name}`, signal }
+    const selection = selectionOfOne(name, signal)
     const { items, resourceVersion } = await client.list(type, selection)
     if (until(items[0])) return true
     for await (const event of watch(client, type, { ...selection, resourceVersion }))

@@ -309,6 +309,11 @@ const reading: readonly Row[] = [
     stderr: 'error: timed out waiting for the condition on configmaps/one\n',
     code: 1,
   }),
+  r('wait', 'cm/one --for=create --timeout=0', { stdout: 'configmap/one condition met\n' }),
+  r('wait', 'cm/one --for=delete --timeout=0', {
+    stderr: 'error: timed out waiting for the condition on configmaps/one\n',
+    code: 1,
+  }),
   r('wait', 'cm/nope --for=condition=Ready', {
     stderr: 'Error from server (NotFound): configmaps "nope" not found\n',
     code: 1,

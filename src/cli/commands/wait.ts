@@ -21,7 +21,7 @@ const flags = {
     text,
     "what to wait for: delete, create, condition=NAME[=VALUE], jsonpath='{.status.phase}'=VALUE",
   ),
-  timeout: flag('timeout', 'TIME', '30s', readTime, 'how long to wait for each; 0: look once; negative is not taken'),
+  timeout: flag('timeout', 'TIME', '30s', readTime, 'how long to wait for each; 0: look once'),
   ...subjectFlags,
   ...connectionFlags,
 }
