@@ -50,6 +50,8 @@ const nodes: ValidValues['fields'] = {
   'APIServiceSpec.groupPriorityMinimum': oneOf(1, 20_000),
   'APIServiceSpec.versionPriority': oneOf(1, 1000),
   'APIServiceSpec.service': maybe((making) => ({ namespace: word(making)!, name: word(making)!, port: port(making)! })),
+  'DeniedCertificate.serialNumber': oneOf('4a:3F', '0'),
+  'DeniedCertificate.fingerprint': oneOf('a'.repeat(64)),
   'PriorityClass.value': oneOf(0, -5, 1_000_000_000),
   'PriorityClass.preemptionPolicy': maybe(oneOf('Never', 'PreemptLowerPriority')),
   'LeaseSpec.leaseDurationSeconds': maybe(oneOf(1, 15)),
@@ -210,6 +212,7 @@ export const groupValues: Omit<ValidValues, 'longest'> = {
       delete object.caBundle
       delete object.insecureSkipTLSVerify
     },
+    DeniedCertificate: (object, making) => keepOne(object, ['serialNumber', 'fingerprint'], making),
     VolumeAttachmentSource: (object, making) => keepOne(object, ['persistentVolumeName', 'inlineVolumeSpec'], making),
     WebhookClientConfig: (object, making) => keepOne(object, ['url', 'service'], making),
     LimitResponse: (object) => {
