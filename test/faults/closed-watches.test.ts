@@ -13,6 +13,7 @@ import { Exchange } from '../../src/http/exchange.ts'
 import { Http1Transport } from '../../src/http/http1.ts'
 import { configMap } from '../../src/kinds/core/config-map.ts'
 import { namespace } from '../../src/kinds/core/namespace.ts'
+import { resourceQuota } from '../../src/kinds/core/resource-quota.ts'
 import { heapInUse } from '../tools/heap.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
 
@@ -39,10 +40,11 @@ function held(): { [name: string]: number } {
 }
 
 test('closed watches leave nothing behind', { timeout: 600_000 }, async (t) => {
-  const server = await startInProcess([namespace, configMap])
+  const server = await startInProcess([namespace, configMap, resourceQuota])
   t.after(async () => await server.stop())
   const { client } = server
   const made = await client.post(configMaps, { metadata: { name: 'a' }, data: { text: 'x'.repeat(1000) } })
+  assert.equal(made.status, 201, made.text)
   const versions = ['', '0', made.body.metadata.resourceVersion]
   const round = async (i: number) => {
     const sockets = await openWatches(server, versions)
