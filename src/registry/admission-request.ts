@@ -10,6 +10,8 @@ export interface AdmittedWrite {
   readonly name: string
   readonly object: ApiObject | undefined
   readonly oldObject: ApiObject | undefined
+  /** What the name was drawn from, where it was. */
+  readonly drawnFrom?: string | undefined
   /** Where controls say what the write rests on, and what is to be done after it. */
   readonly terms: Terms
 }
@@ -17,8 +19,8 @@ export interface AdmittedWrite {
 /** What admission is asked about a write, in the stored version. */
 export function admissionRequest(context: WriteContext, write: AdmittedWrite): AdmissionRequest {
   const { resource, namespace, subresource, user, dryRun, fieldManager, optionsKind, warn } = context
-  const { operation, name, object, oldObject, terms } = write
-  return {
+  const { operation, name, object, oldObject, terms, drawnFrom } = write
+  const request: AdmissionRequest = {
     operation,
     vendor: resource.vendor,
     type: admittedType(resource),
@@ -35,10 +37,12 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     explain: context.explain,
     warn,
     object,
-    get oldObject() {
-      return terms.show(oldObject)
-    },
+    oldObject: undefined,
+    drawnFrom,
   }
+  // An accessor is dear to make and to copy, and a create, which is most often asked about, has no use for it.
+  if (oldObject === undefined) return request
+  return Object.defineProperty(request, 'oldObject', { enumerable: true, get: () => terms.show(oldObject) })
 }
 
 const types = new WeakMap<Served, AdmittedType>()

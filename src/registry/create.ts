@@ -13,7 +13,7 @@ import { generateName } from '../model/generate-name.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { refillDefaults, storedSteps } from '../schema/complete.ts'
 import { validate } from '../schema/validate.ts'
-import { admissionRequest } from './admission-request.ts'
+import { type AdmittedWrite, admissionRequest } from './admission-request.ts'
 import { allocate } from './claims.ts'
 import { jsonOf } from './conversion.ts'
 import { namesVersion, systemMetadata, validateMetadata } from './metadata.ts'
@@ -85,7 +85,7 @@ async function attemptCreate(context: WriteContext, { object, managed }: NewObje
   const owned = managed ? named : await withManagers(context, context.resource.empty, named)
   await context.pace.rest()
   const drawnFrom = drawsName(object) ? object.metadata.generateName : undefined
-  const admitted = (await context.admission.mutate({ ...requestOf(context, owned, terms), drawnFrom })) ?? owned
+  const admitted = (await context.admission.mutate(requestOf(context, owned, { terms, drawnFrom }))) ?? owned
   const prepared = await allocate(context.resource, prepare(context, admitted), undefined)
   await context.pace.rest()
   await throwIfInvalid(context, prepared)
@@ -93,7 +93,7 @@ async function attemptCreate(context: WriteContext, { object, managed }: NewObje
   await context.pace.rest()
   warn(context, prepared, undefined)
   await context.pace.rest()
-  await context.admission.validate(requestOf(context, prepared, terms))
+  await context.admission.validate(requestOf(context, prepared, { terms }))
   await context.pace.rest()
   return context.dryRun ? await checkFree(context, prepared) : await persist(context, prepared, terms)
 }
@@ -159,7 +159,7 @@ function taken({ resource }: WriteContext, { metadata }: ApiObject): ApiError {
   return metadata.generateName ? generateNameTaken(resource, metadata.name!) : alreadyExists(resource, metadata.name!)
 }
 
-function requestOf(context: WriteContext, object: ApiObject, terms: Terms) {
+function requestOf(context: WriteContext, object: ApiObject, asked: Pick<AdmittedWrite, 'terms' | 'drawnFrom'>) {
   const name = object.metadata.name ?? ''
-  return admissionRequest(context, { operation: 'CREATE', name, object, oldObject: undefined, terms })
+  return admissionRequest(context, { operation: 'CREATE', name, object, oldObject: undefined, ...asked })
 }
