@@ -105,9 +105,15 @@ export function bodyOf(random: Seeded, value: Value, type: string): Body {
     : { text: Buffer.from(written), value: said }
 }
 
-/** Without anchors, and with every key as it stands. */
+/** Without anchors, and with every key as it stands. What is too deep for the library is written as JSON, which is YAML. */
 function asYaml(value: Value): string {
+  if (depthOf(value) > 100) return JSON.stringify(value)
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 })
+}
+
+function depthOf(value: Value): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return 1 + Object.values(value).reduce<number>((deepest, each) => Math.max(deepest, depthOf(each as Value)), 0)
 }
 
 /** What a JSON text says; undefined when it says nothing. */
