@@ -1,5 +1,5 @@
 /** `orchctl config set-cluster` */
-import { flag, text, toggle } from '../../../base/flags.ts'
+import { toggle } from '../../../base/flags.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { configFlags } from './config-files.ts'
@@ -7,16 +7,10 @@ import { fileField, setConfigEntry } from './set-entry.ts'
 
 const flags = {
   server: connectionFlags.server,
-  certificateAuthority: flag(
-    'certificate-authority',
-    'FILE',
-    '',
-    text,
-    'who may have signed the certificate of the server',
-  ),
+  certificateAuthority: connectionFlags.certificateAuthority,
   embedCerts: toggle('embed-certs', 'put the content of the file into the client config'),
   insecure: toggle('insecure-skip-tls-verify', 'talk to the server whatever its certificate is'),
-  tlsServerName: flag('tls-server-name', 'NAME', '', text, 'the name that the certificate of the server must be for'),
+  tlsServerName: connectionFlags.tlsServerName,
   kubeconfig: configFlags.kubeconfig,
 }
 
