@@ -69,12 +69,17 @@ test('a certificate that is denied', { timeout: 120_000 }, async (t) => {
       const session = connectHttp2(server.url, { ca: caOf(server), cert, key })
       session.on('error', () => {})
       await once(session, 'connect')
+      // The client believes that it is connected before the server has seen its certificate; an answer says that it has.
+      await new Promise((resolve) => session.ping(resolve))
+      let asked = false
+      session.on('goaway', () => {
+        asked = true
+      })
       const ended = new Promise((resolve) => session.on('close', resolve))
-      const began = performance.now()
       assert.equal((await admin.post(lists, listOf(`list-${i}`, { serialNumber, reason: 'stolen' }))).status, 201)
       await watch.end
       await ended
-      assert.ok(performance.now() - began < 3_000, 'it is felt at once')
+      assert.equal(asked, false, 'cut off, not asked to go for having been idle')
       assert.equal((await whoIs(server, { agent })).status, 401)
       assert.equal(await statusOf(kept), 201)
       assert.equal(other.closed(), false)
@@ -144,10 +149,8 @@ test('the server beside feels it too', { timeout: 120_000 }, async (t) => {
   const lost = await makeIdentity({ commonName: 'lost', ...masters, issuer: asIssuer(pairOf(two, 'ca')) })
   const watch = await openWatch(t, two, lost)
   const serialNumber = x509(lost).serialNumber
-  const began = performance.now()
   assert.equal((await one.client().post(lists, listOf('list', { serialNumber }))).status, 201)
   await watch.end
-  assert.ok(performance.now() - began < 3_000, 'it is felt at once')
   assert.equal((await whoIs(two, { certificate: lost })).status, 401)
 })
 
