@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { runChecks } from '../scripts/check.ts'
+import { compiled } from './tools/compiled.ts'
 import { installTools } from './tools/install.ts'
 
 const root = dirname(import.meta.dirname)
@@ -61,8 +62,7 @@ async function runFiles(): Promise<void> {
 async function runFile(file: string): Promise<void> {
   const child = spawn(process.execPath, [...execArgv, file], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    // Types are stripped from a source once, not by every process that loads it.
-    env: { ...process.env, NODE_COMPILE_CACHE: join(root, 'dist/compiled') },
+    env: { ...process.env, ...compiled },
     timeout: fileMinutes * 60_000,
     killSignal: 'SIGKILL',
   })

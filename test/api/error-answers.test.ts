@@ -89,7 +89,7 @@ test('an emoji that is cut in two', { timeout: 120_000 }, async (t) => {
       })
 })
 
-test('an error that fails in its own form is answered by a last resort', { timeout: 20_000 }, async (t) => {
+test('an error that fails in its own form is answered by a last resort', { timeout: 60_000 }, async (t) => {
   const faults: unknown[] = []
   const answerError = answerErrors(vendorOf('orch'), (error) => faults.push(error))
   const fail = (transport: ServerTransport) => {

@@ -112,7 +112,7 @@ test('hundreds of clients from one address', { timeout: 120_000 }, async (t) => 
   assert.equal(watches.filter((socket) => !socket.closed).length, 600)
 })
 
-test('plain HTTP is answered with a sentence', { timeout: 30_000 }, async (t) => {
+test('plain HTTP is answered with a sentence', { timeout: 60_000 }, async (t) => {
   const server = await startServer(t)
   for (const method of ['GET', 'POST', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
     const socket = connectTcp(server.port, '127.0.0.1')

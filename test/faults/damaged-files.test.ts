@@ -13,6 +13,7 @@ import { encodeStored } from '../../src/codec/stored.ts'
 import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import { temporaryDirectory } from '../store/directory.ts'
 import { type Seeded, seeded } from '../store/seeded.ts'
+import { compiled } from '../tools/compiled.ts'
 import type { Read, Report } from './damaged-reader.ts'
 
 const reader = fileURLToPath(new URL('./damaged-reader.ts', import.meta.url))
@@ -81,7 +82,7 @@ function readDamaged(directory: string, revision: number): Promise<Outcome> {
     const child = execFile(
       process.execPath,
       [reader, directory, String(revision)],
-      { timeout: 60_000 },
+      { env: { ...process.env, ...compiled }, timeout: 60_000 },
       (_, stdout, stderr) => {
         const report: Report | undefined = stdout.startsWith('{') ? JSON.parse(stdout) : undefined
         resolve({ signal: child.signalCode, code: child.exitCode, report, stderr })

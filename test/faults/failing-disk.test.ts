@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import { temporaryDirectory } from '../store/directory.ts'
+import { compiled } from '../tools/compiled.ts'
 import type { Outcomes } from './failing-workload.ts'
 import { compilePreload } from './recording.ts'
 
@@ -83,7 +84,8 @@ async function withDisk(
     const control = join(directory, 'control')
     const library = join(directory, 'failing-disk.so')
     await compilePreload('failing-disk.c', library)
-    const env = { ...process.env, LD_PRELOAD: library, FAIL_FILE: join(data, 'data.mdb'), FAIL_CONTROL: control }
+    const failing = { LD_PRELOAD: library, FAIL_FILE: join(data, 'data.mdb'), FAIL_CONTROL: control }
+    const env = { ...process.env, ...compiled, ...failing }
     const args = [data, control, letter, String(error), String(bytesPerValue)]
     const { stdout } = await run(process.execPath, [workload, ...args], {
       env,

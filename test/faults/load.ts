@@ -92,6 +92,12 @@ export async function untilWritable(client: HttpClient, patienceMs = 60_000): Pr
   }
 }
 
+/** Waits until so many more writes are acknowledged: a load is counted, however busy the machine is. */
+export async function acknowledged(recorder: Recorder, more: number): Promise<void> {
+  const goal = outcomes(recorder.writes).acknowledged + more
+  while (outcomes(recorder.writes).acknowledged < goal) await delay(2)
+}
+
 export async function revisionOf(client: HttpClient): Promise<number> {
   const { body } = await client.get('/api/v1/namespaces/default/configmaps')
   return Number(body.metadata.resourceVersion)

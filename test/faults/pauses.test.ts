@@ -16,7 +16,7 @@ import { seeded } from '../store/seeded.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 import { checkHistory } from './history.ts'
-import { Follower, outcomes, readLog, report, revisionOf, untilWritable, workload } from './load.ts'
+import { acknowledged, Follower, outcomes, readLog, report, revisionOf, untilWritable, workload } from './load.ts'
 import { Recorder } from './recorder.ts'
 
 const long = process.env.ORCH_LONG === '1'
@@ -50,7 +50,7 @@ test('pauses of the leader of etcd and of a server', { timeout: 300_000 }, async
     ),
   )
   for (let round = 0; round < rounds; round++) {
-    await delay(300)
+    await acknowledged(recorder, 10)
     await pauseLeader(cluster, () => recorders.flatMap(askRecent))
     await Promise.all(clients.map((client) => untilWritable(client)))
     const paused = round % 2
@@ -67,7 +67,7 @@ test('pauses of the leader of etcd and of a server', { timeout: 300_000 }, async
   const counts = outcomes(writes)
   report(t, { pauses: 2 * rounds, ...counts, gets: gets.length, lists: lists.length })
   assert.deepEqual(faults.slice(0, 10), [], `${faults.length} faults; repeat with ORCH_TEST_SEED=${seed}`)
-  assert.ok(counts.acknowledged > 5 * rounds && gets.length > 10 * rounds, 'there was no load')
+  assert.ok(gets.length > 10 * rounds, 'nothing was read')
   for (const server of servers) assert.equal(server.process.exitCode, null)
 })
 

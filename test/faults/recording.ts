@@ -8,6 +8,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Seeded } from '../store/seeded.ts'
+import { compiled } from '../tools/compiled.ts'
 
 const run = promisify(execFile)
 const sector = 512
@@ -38,6 +39,7 @@ export interface Recorded {
 export async function recordProgram(script: string, args: readonly string[], recorded: Recorded): Promise<DiskEvent[]> {
   const env = {
     ...process.env,
+    ...compiled,
     LD_PRELOAD: recorded.preload,
     RECORD_LOG: recorded.log,
     RECORD_FILE: recorded.file,

@@ -1,7 +1,7 @@
 /**
  * Two servers on one etcd of three members whose leader is killed every few seconds: nothing acknowledged is lost, no
  * most recent read on either server is older than a write acknowledged before it by the other, watches that are resumed
- * on the other server in turn tell everything once, and both write again soon. ORCH_LONG=1 makes it a minute and a half.
+ * on the other server in turn tell everything once, and both write again soon. ORCH_LONG=1 makes it thirty times.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,14 +11,14 @@ import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { startServer } from '../tools/server.ts'
 import { checkHistory } from './history.ts'
-import { Follower, outcomes, readLog, report, revisionOf, untilWritable, workload } from './load.ts'
+import { acknowledged, Follower, outcomes, readLog, report, revisionOf, untilWritable, workload } from './load.ts'
 import { Recorder } from './recorder.ts'
 
-const durationMs = process.env.ORCH_LONG === '1' ? 90_000 : 16_000
+const kills = process.env.ORCH_LONG === '1' ? 30 : 4
 const writersPerServer = 12
-/** How long the cluster is without the member, and how long it is whole before the next one goes. */
+/** How long the cluster is without the member, and how much is written before the next one goes. */
 const absenceMs = 1_500
-const restMs = 1_000
+const restWrites = 200
 /** How long nothing is written after a kill, at most. */
 const gapMs = 3_000
 /** On a machine that is busy with other things the members take longer to elect; then this much beyond that. */
@@ -50,7 +50,7 @@ test('two servers on an etcd that loses its leader again and again', { timeout: 
       return workload(one, { random, signal: stop.signal, reader: recorders[1 - server]! })
     }),
   )
-  const gaps = await killLeaders(cluster, clients, durationMs)
+  const gaps = await killLeaders(cluster, clients, recorder)
   stop.abort()
   await Promise.all(writing)
 
@@ -72,8 +72,6 @@ test('two servers on an etcd that loses its leader again and again', { timeout: 
   })
   const told = servers.map((server) => server.output()).join('\n')
   assert.deepEqual(faults.slice(0, 10), [], `${faults.length} faults; repeat with ORCH_TEST_SEED=${seed}\n${told}`)
-  assert.ok(gaps.length >= durationMs / 10_000, `only ${gaps.length} leaders were killed`)
-  assert.ok(counts.acknowledged > 20 * gaps.length, `only ${counts.acknowledged} writes were acknowledged: no load`)
   for (const { ms, electionMs } of gaps)
     assert.ok(
       ms <= Math.max(gapMs, electionMs + slackMs),
@@ -92,11 +90,10 @@ interface Gap {
 }
 
 /** Kills the leader and starts it again, over and over. */
-async function killLeaders(cluster: Cluster, clients: readonly HttpClient[], forMs: number): Promise<Gap[]> {
-  const end = performance.now() + forMs
+async function killLeaders(cluster: Cluster, clients: readonly HttpClient[], recorder: Recorder): Promise<Gap[]> {
   const gaps: Gap[] = []
-  while (performance.now() < end) {
-    await delay(restMs)
+  while (gaps.length < kills) {
+    await acknowledged(recorder, restWrites)
     const leader = await cluster.leader()
     await cluster.kill(leader)
     const killed = performance.now()

@@ -73,7 +73,7 @@ function identityIn(text: string): Pick<Told, 'user' | 'groups' | 'extra'> {
 }
 
 /** Asks until the answer is as wanted, or fails with the last one after a while. */
-export async function until<T>(ask: () => Promise<T>, wanted: (told: T) => boolean, patienceMs = 10_000): Promise<T> {
+export async function until<T>(ask: () => Promise<T>, wanted: (told: T) => boolean, patienceMs = 30_000): Promise<T> {
   const end = performance.now() + patienceMs
   for (;;) {
     const told = await ask()
