@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { runChecks } from '../scripts/check.ts'
 import { compiled } from './tools/compiled.ts'
@@ -41,7 +42,7 @@ function count(ok: boolean): void {
   else failed++
 }
 
-/** Three files at a time, one process each: some wait for time to pass while others keep two cores busy. */
+/** One process for each file, and two for each core: some wait for time to pass while others keep the cores busy. */
 async function runFiles(): Promise<void> {
   const started = performance.now()
   const spent = new Map<string, number>()
@@ -53,7 +54,7 @@ async function runFiles(): Promise<void> {
       spent.set(file, performance.now() - began)
     }
   }
-  await Promise.all([worker(), worker(), worker()])
+  await Promise.all(Array.from({ length: 2 * availableParallelism() }, worker))
   console.log(`the slowest: ${slowest(spent)}`)
   console.log(`${files.length} test files in ${((performance.now() - started) / 1000).toFixed(1)} s`)
 }

@@ -3,6 +3,7 @@
  * has. They go on through crashes: an operation without an answer is recorded as ambiguous, and a watch resumes after
  * the last revision that it was told. Clients of several servers on one store keep one record.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Answer, HttpClient, WatchEvent } from '../tools/http-client.ts'
 import type { Change, Get, List, Seen, Write } from './history.ts'
 
@@ -105,6 +106,8 @@ export class Recorder {
         revision = change.revision
         yield change
       }
+      // While the server is down every call fails at once.
+      await delay(20)
     }
   }
 
