@@ -181,7 +181,7 @@ for (const { flags, decisions, every } of modes) {
   const combinations = credentials.flatMap((credential) =>
     verbs.flatMap((verb) => every.map((spelling) => ({ credential, verb, spelling }))),
   )
-  test(`${combinations.length} combinations with ${flags.join(' ') || 'no flags'}`, { timeout: 120_000 }, async (t) => {
+  test(`${combinations.length} combinations with ${flags.join(' ') || 'no flags'}`, { timeout: 300_000 }, async (t) => {
     const server = await startServer(t, flags)
     const assertAlive = watchOver(server)
     await server.client().post(home, { ...secret, data: { k: hidden } })

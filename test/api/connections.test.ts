@@ -97,7 +97,7 @@ const smuggling: { readonly [name: string]: string } = {
   'chunk extensions without end': chunkedBody(`2;${'a'.repeat(100_000)}\r\n{}`),
 }
 
-test(`${Object.keys(smuggling).length} requests that could be two`, { timeout: 60_000 }, async (t) => {
+test(`${Object.keys(smuggling).length} requests that could be two`, { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const assertAlive = watchOver(server)

@@ -82,7 +82,7 @@ const cuts: { readonly [name: string]: (socket: TLSSocket) => void } = {
 }
 
 for (const announced of [true, false])
-  test(`HTTP/2, ${announced ? 'with' : 'without'} a length`, { timeout: 120_000 }, async (t) => {
+  test(`HTTP/2, ${announced ? 'with' : 'without'} a length`, { timeout: 300_000 }, async (t) => {
     const server = await startServer(t)
     const unchanged = await remember(server)
     const assertAlive = watchOver(server)
@@ -138,7 +138,7 @@ async function state(client: HttpClient): Promise<unknown> {
   return (await client.get(configMaps)).body.items
 }
 
-test('HTTP/1.1', { timeout: 60_000 }, async (t) => {
+test('HTTP/1.1', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const unchanged = await remember(server)
   const client = server.client()
@@ -160,7 +160,7 @@ test('HTTP/1.1', { timeout: 60_000 }, async (t) => {
   }
 })
 
-test('a write whose time is over while its body is still to come', { timeout: 60_000 }, async (t) => {
+test('a write whose time is over while its body is still to come', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const unchanged = await remember(server)
   const { method, path, type, comes } = writes['an apply']!

@@ -69,7 +69,7 @@ const rows: { readonly [name: string]: Row } = {
   'a time limit': { method: 'GET', path: query('timeout') },
 }
 
-test('an emoji that is cut in two', { timeout: 120_000 }, async (t) => {
+test('an emoji that is cut in two', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const assertAlive = watchOver(server)
@@ -89,7 +89,7 @@ test('an emoji that is cut in two', { timeout: 120_000 }, async (t) => {
       })
 })
 
-test('an error that fails in its own form is answered by a last resort', { timeout: 60_000 }, async (t) => {
+test('an error that fails in its own form is answered by a last resort', { timeout: 300_000 }, async (t) => {
   const faults: unknown[] = []
   const answerError = answerErrors(vendorOf('orch'), (error) => faults.push(error))
   const fail = (transport: ServerTransport) => {

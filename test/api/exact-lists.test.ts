@@ -20,7 +20,7 @@ async function list(client: HttpClient, target: string): Promise<any> {
   return body
 }
 
-test('with a selector and a small limit etcd is not asked once per object', { timeout: 60_000 }, async (t) => {
+test('with a selector and a small limit etcd is not asked once per object', { timeout: 300_000 }, async (t) => {
   const cluster = await startEtcd()
   t.after(() => cluster.stop())
   const client = (await startServer(t, [`--etcd-servers=${cluster.endpoints}`])).client()
@@ -56,7 +56,7 @@ async function rangesOf({ endpoints }: Cluster): Promise<number> {
   return Number(/^grpc_server_started_total\{grpc_method="Range",.*\} (\S+)$/m.exec(text)![1])
 }
 
-test('a list of 140,000 objects is told whole, by pages and at once', { timeout: 120_000 }, async (t) => {
+test('a list of 140,000 objects is told whole, by pages and at once', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   await server.stop()
   const count = 140_000

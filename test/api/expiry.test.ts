@@ -13,7 +13,7 @@ const pathOf = (namespace: string, plural = 'events') => `/api/v1/namespaces/${n
 const versionOf = ({ metadata }: { metadata: { resourceVersion: string } }) => Number(metadata.resourceVersion)
 
 function suite(name: string, flags: () => readonly string[]): void {
-  describe(`events on ${name}`, { timeout: 60_000 }, () => {
+  describe(`events on ${name}`, { timeout: 300_000 }, () => {
     let server: InProcess
     before(async () => {
       server = await startInProcess(allKinds, ['--event-ttl=2s', ...flags()])

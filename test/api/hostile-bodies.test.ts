@@ -353,7 +353,7 @@ const longestRefusal = 256 * 1024
 
 const table = { ...nesting, ...duplicates, ...numbers, ...text, ...base64, ...names, ...notObjects, ...forms, ...sizes }
 
-test(`${Object.keys(table).length} hostile bodies`, { timeout: 120_000 }, async (t) => {
+test(`${Object.keys(table).length} hostile bodies`, { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const assertAlive = watchOver(server)

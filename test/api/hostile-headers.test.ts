@@ -80,7 +80,7 @@ const methods = [
   ['DELETE', `${configMaps}/a`],
 ] as const
 
-test('a body of more than 3 MiB is a 413, however it is sent', { timeout: 60_000 }, async (t) => {
+test('a body of more than 3 MiB is a 413, however it is sent', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const assertAlive = watchOver(server)
   const over = `{"metadata":{"name":"a"}}${' '.repeat(limit)}`.slice(0, limit + 1)

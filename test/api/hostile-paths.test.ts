@@ -97,7 +97,7 @@ const spellings = [
 /** 0: cut off without an answer, as HTTP/2 does with what is no path. */
 const refused = [0, 400, 403, 404, 405]
 
-test(`${spellings.length} spellings of a path`, { timeout: 60_000 }, async (t) => {
+test(`${spellings.length} spellings of a path`, { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const assertAlive = watchOver(server)
   const made = await server.client().post('/api/v1/namespaces/default/secrets', {
@@ -123,7 +123,7 @@ test(`${spellings.length} spellings of a path`, { timeout: 60_000 }, async (t) =
   }
 })
 
-test('writes through odd spellings are refused or done as the plain path would', { timeout: 60_000 }, async (t) => {
+test('writes through odd spellings are refused or done as the plain path would', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const assertAlive = watchOver(server)
   const client = server.client()
@@ -180,7 +180,7 @@ const http2Methods = [
   'hasOwnProperty',
 ]
 
-test('odd methods', { timeout: 60_000 }, async (t) => {
+test('odd methods', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const assertAlive = watchOver(server)
   const client = server.client()

@@ -117,7 +117,7 @@ const lists: readonly (readonly [query: string, ...codes: number[]])[] = [
   [`${'a=1&'.repeat(10_000)}b`, 200],
 ]
 
-test(`${lists.length} queries`, { timeout: 60_000 }, async (t) => {
+test(`${lists.length} queries`, { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const assertAlive = watchOver(server)

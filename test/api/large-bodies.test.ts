@@ -63,7 +63,7 @@ const shapes: { readonly [what: string]: Shape } = {
 }
 
 for (const [what, { kind, body, status, told }] of Object.entries(shapes)) {
-  test(`very many: ${what}`, { timeout: 60_000 }, async (t) => {
+  test(`very many: ${what}`, { timeout: 300_000 }, async (t) => {
     const all = `/api/v1/namespaces/default/${kind.toLowerCase()}s`
     const raw = JSON.stringify({ apiVersion: 'v1', kind, ...body, metadata: { ...body.metadata, name: 'large' } })
     const { result, stretch } = await longestStretch(() => server.client.send(all, { method: 'POST', raw }))

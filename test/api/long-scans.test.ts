@@ -36,7 +36,7 @@ const selections: readonly (readonly [what: string, query: { [name: string]: str
 ]
 
 for (const [what, selector, found] of selections) {
-  test(`a list by ${what}`, { timeout: 60_000 }, async (t) => {
+  test(`a list by ${what}`, { timeout: 300_000 }, async (t) => {
     const ask = async (more: { [name: string]: string }) =>
       (await server.client.get(`${all}?${new URLSearchParams({ ...selector, ...more })}`)).body
     const { result, stretch } = await longestStretch(() => ask({ limit: '3' }))
@@ -47,7 +47,7 @@ for (const [what, selector, found] of selections) {
   })
 }
 
-test('a watch from now by a selector that nobody matches', { timeout: 60_000 }, async () => {
+test('a watch from now by a selector that nobody matches', { timeout: 300_000 }, async () => {
   const query = new URLSearchParams({
     watch: '1',
     timeoutSeconds: '1',
@@ -61,7 +61,7 @@ test('a watch from now by a selector that nobody matches', { timeout: 60_000 }, 
 const views = ['Table', 'PartialObjectMetadataList'] as const
 
 for (const as of views) {
-  test(`all of them as a ${as}`, { timeout: 60_000 }, async (t) => {
+  test(`all of them as a ${as}`, { timeout: 300_000 }, async (t) => {
     const accept = `application/json;as=${as};g=meta.orch.io;v=v1`
     const { result, stretch } = await longestStretch(() => server.client.get(all, { accept }))
     t.diagnostic(`${stretch.toFixed(0)} ms at a stretch`)
@@ -80,7 +80,7 @@ for (const as of views) {
 
 const nameIn = (object: object) => (object as { metadata: { name: string } }).metadata.name
 
-test('each form of a list says the same', { timeout: 60_000 }, async () => {
+test('each form of a list says the same', { timeout: 300_000 }, async () => {
   for (const query of ['?limit=120', '?limit=2', '?labelSelector=none']) {
     const get = (accept: string, more = '') => server.client.get(`${collection}${query}${more}`, { accept })
     const { body } = await get('application/json')

@@ -81,7 +81,7 @@ function assertUnknown({ status, headers, text, body }: Answer): void {
   assert.equal(body.details?.retryAfterSeconds, undefined)
 }
 
-describe('a write whose answer is lost', { timeout: 120_000, concurrency: true }, () => {
+describe('a write whose answer is lost', { timeout: 300_000, concurrency: true }, () => {
   it('is found again where kubectl creates with a generated name: it is told, and there is one object', async (t) => {
     const wired = await startWired(t)
     const { seen, until } = await follow(t, 'lost=create')

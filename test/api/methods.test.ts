@@ -31,7 +31,7 @@ const unknown: { readonly [path: string]: readonly string[] } = {
   [`${inNamespace}/a/nonesuch`]: ['GET', 'PUT', 'PURGE'],
 }
 
-test('methods', { timeout: 60_000 }, async (t) => {
+test('methods', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const client = server.client()
   await client.post(inNamespace, { metadata: { name: 'a' } })

@@ -88,7 +88,7 @@ async function events(client: HttpClient, path: string, version: number, count: 
 
 const versionOf = ({ object }: WatchEvent) => Number(object.metadata.resourceVersion)
 
-describe('two servers on one etcd', { timeout: 120_000 }, () => {
+describe('two servers on one etcd', { timeout: 300_000 }, () => {
   it('list in pages from one and the other: one state, whatever is written meanwhile', async () => {
     const path = await makeNamespace('pages')
     const names = Array.from({ length: 40 }, (_, i) => `m-${String(i).padStart(2, '0')}`)
@@ -284,7 +284,7 @@ describe('two servers on one etcd', { timeout: 120_000 }, () => {
   })
 })
 
-describe('an etcd that is not there', { timeout: 120_000, concurrency: true }, () => {
+describe('an etcd that is not there', { timeout: 300_000, concurrency: true }, () => {
   it('is told at the start within the deadline, as is a CA that did not make its certificate', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'orch-replicas-'))
     owner.after(async () => rmSync(directory, { recursive: true, force: true }))

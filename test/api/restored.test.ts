@@ -12,7 +12,7 @@ import { startServer } from '../tools/server.ts'
 const path = '/api/v1/namespaces/default/configmaps'
 const patienceMs = 20_000
 
-test('two servers over the restore of their etcd', { timeout: 120_000 }, async (t) => {
+test('two servers over the restore of their etcd', { timeout: 300_000 }, async (t) => {
   const cluster = await startEtcd()
   t.after(() => cluster.stop())
   const start = () => startServer(t, [`--etcd-servers=${cluster.endpoints}`])

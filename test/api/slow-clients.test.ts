@@ -13,18 +13,18 @@ import { closed, listen, ok, open } from '../tools/listener.ts'
 /** Short, so that the test is. */
 const short = 300
 
-test('a handshake that does not come', { timeout: 60_000 }, async (t) => {
+test('a handshake that does not come', { timeout: 300_000 }, async (t) => {
   const socket = connectTcp(await listen(t, { times: { handshake: short } }), '127.0.0.1')
   assert.equal(await closed(t, socket), '')
 })
 
-test('headers that do not end', { timeout: 60_000 }, async (t) => {
+test('headers that do not end', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short } }), 'http/1.1')
   socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-A: b\r\n')
   assert.match(await closed(t, socket), /^HTTP\/1\.1 408 /)
 })
 
-test('headers that come letter by letter', { timeout: 60_000 }, async (t) => {
+test('headers that come letter by letter', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short } }), 'http/1.1')
   const timer = setInterval(() => socket.write('a'), 20)
   t.after(() => clearInterval(timer))
@@ -32,28 +32,28 @@ test('headers that come letter by letter', { timeout: 60_000 }, async (t) => {
   assert.match(await closed(t, socket), /^HTTP\/1\.1 408 /)
 })
 
-test('a body that does not end', { timeout: 60_000 }, async (t) => {
+test('a body that does not end', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short, request: short } }), 'http/1.1')
   socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc')
   assert.match(await closed(t, socket), /^HTTP\/1\.1 200 /)
 })
 
-test('a connection without a request', { timeout: 60_000 }, async (t) => {
+test('a connection without a request', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short, request: short } }), 'http/1.1')
   await closed(t, socket)
 })
 
-test('a connection that is kept alive for nothing', { timeout: 60_000 }, async (t) => {
+test('a connection that is kept alive for nothing', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { idle: short } }), 'http/1.1')
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
   assert.match(await closed(t, socket), /^HTTP\/1\.1 200 /)
 })
 
-test('HTTP/2 without a preface', { timeout: 60_000 }, async (t) => {
+test('HTTP/2 without a preface', { timeout: 300_000 }, async (t) => {
   await closed(t, await open(await listen(t, { times: { headers: short } }), 'h2'))
 })
 
-test('HTTP/2 without a request', { timeout: 60_000 }, async (t) => {
+test('HTTP/2 without a request', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short } }), 'h2')
   socket.write(preface)
   await closed(t, socket)
@@ -61,7 +61,7 @@ test('HTTP/2 without a request', { timeout: 60_000 }, async (t) => {
 
 const ask = (stream: number, flags = endHeaders | endStream) => requestFrame(stream, { ':path': '/' }, flags)
 
-test('HTTP/2 with headers that do not end', { timeout: 60_000 }, async (t) => {
+test('HTTP/2 with headers that do not end', { timeout: 300_000 }, async (t) => {
   const port = await listen(t, { times: { headers: short } })
   for (const begin of [preface, Buffer.concat([preface, ask(1)])]) {
     const socket = await open(port, 'h2')
@@ -70,7 +70,7 @@ test('HTTP/2 with headers that do not end', { timeout: 60_000 }, async (t) => {
   }
 })
 
-test('HTTP/2 with headers that go on and on', { timeout: 60_000 }, async (t) => {
+test('HTTP/2 with headers that go on and on', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short } }), 'h2')
   socket.write(Buffer.concat([preface, ask(1), ask(3, endStream)]))
   const timer = setInterval(() => socket.write(frame('continuation', 0, 3)), 20)
@@ -78,7 +78,7 @@ test('HTTP/2 with headers that go on and on', { timeout: 60_000 }, async (t) => 
   await closed(t, socket)
 })
 
-test('HTTP/2 after a request, for nothing but pings', { timeout: 60_000 }, async (t) => {
+test('HTTP/2 after a request, for nothing but pings', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { idle: short } }), 'h2')
   socket.write(Buffer.concat([preface, ask(1)]))
   const timer = setInterval(() => socket.write(frame('ping', 0, 0, Buffer.alloc(8))), 20)
@@ -86,7 +86,7 @@ test('HTTP/2 after a request, for nothing but pings', { timeout: 60_000 }, async
   await closed(t, socket)
 })
 
-test('HTTP/2 with a request that the session refuses by itself is kept', { timeout: 60_000 }, async (t) => {
+test('HTTP/2 with a request that the session refuses by itself is kept', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short } }), 'h2')
   t.after(() => socket.destroy())
   let pings = 0
@@ -106,13 +106,13 @@ test('HTTP/2 with a request that the session refuses by itself is kept', { timeo
 
 const noWindow = frame('settings', 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]))
 
-test('HTTP/2 with an answer that is not taken', { timeout: 60_000 }, async (t) => {
+test('HTTP/2 with an answer that is not taken', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { stall: short } }), 'h2')
   socket.write(Buffer.concat([preface, noWindow, ask(1)]))
   await closed(t, socket)
 })
 
-test('HTTP/2 with one answer of two that is not taken', { timeout: 60_000 }, async (t) => {
+test('HTTP/2 with one answer of two that is not taken', { timeout: 300_000 }, async (t) => {
   const quiet = (transport: ServerTransport) =>
     transport.target === '/quiet' ? transport.open(200, []) : ok(transport)
   const socket = await open(await listen(t, { times: { stall: short }, onRequest: quiet }), 'h2')
@@ -124,7 +124,7 @@ test('HTTP/2 with one answer of two that is not taken', { timeout: 60_000 }, asy
     read = Buffer.concat([read, (await once(socket, 'data'))[0]])
 })
 
-test('HTTP/1.1 with an answer that is not taken', { timeout: 60_000 }, async (t) => {
+test('HTTP/1.1 with an answer that is not taken', { timeout: 300_000 }, async (t) => {
   const answer = Buffer.alloc(32 * 1024 * 1024)
   const gone = Promise.withResolvers<void>()
   const port = await listen(t, {
@@ -143,7 +143,7 @@ test('HTTP/1.1 with an answer that is not taken', { timeout: 60_000 }, async (t)
 
 for (const alpn of ['http/1.1', 'h2'])
   test(`${alpn}: an answer that is taken slowly, and one that has nothing to tell, are not cut off`, {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async (t) => {
     const answer = Buffer.alloc(1024 * 1024)
     const port = await listen(t, {

@@ -72,7 +72,7 @@ async function openWatch(t: TestContext, server: ServerHandle): Promise<TLSSocke
   return socket.resume()
 }
 
-test('strangers leave room for others, and cut off nobody who is known', { timeout: 120_000 }, async (t) => {
+test('strangers leave room for others, and cut off nobody who is known', { timeout: 300_000 }, async (t) => {
   const server = await startWithFew(t, 200)
   const watches: TLSSocket[] = []
   for (let i = 0; i < 50; i++) watches.push(await openWatch(t, server))
@@ -85,7 +85,7 @@ test('strangers leave room for others, and cut off nobody who is known', { timeo
 })
 
 test('more than there is room for, all known: the rest is turned away, that is told, and it passes', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async (t) => {
   const server = await startWithFew(t, 200)
   const watches: TLSSocket[] = []
@@ -104,7 +104,7 @@ test('more than there is room for, all known: the rest is turned away, that is t
   assert.equal(server.process.exitCode, null)
 })
 
-test('hundreds of clients from one address', { timeout: 120_000 }, async (t) => {
+test('hundreds of clients from one address', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const watches: TLSSocket[] = []
   for (let i = 0; i < 10; i++)
@@ -112,7 +112,7 @@ test('hundreds of clients from one address', { timeout: 120_000 }, async (t) => 
   assert.equal(watches.filter((socket) => !socket.closed).length, 600)
 })
 
-test('plain HTTP is answered with a sentence', { timeout: 60_000 }, async (t) => {
+test('plain HTTP is answered with a sentence', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   for (const method of ['GET', 'POST', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
     const socket = connectTcp(server.port, '127.0.0.1')

@@ -55,7 +55,7 @@ async function openSocket({ server, ca }: InProcess, alpn: string) {
 const codes = { 'no error': 0, 'an internal error': 2, cancel: 8 }
 
 for (const [name, code] of Object.entries(codes))
-  test(`HTTP/2: 200 watches that are reset with ${name}`, { timeout: 60_000 }, async (t) => {
+  test(`HTTP/2: 200 watches that are reset with ${name}`, { timeout: 300_000 }, async (t) => {
     const running = await begin(t)
     const session = openSession(running)
     const streams = await Promise.all(Array.from({ length: 200 }, () => openWatch(session)))
@@ -69,7 +69,7 @@ for (const [name, code] of Object.entries(codes))
     await untilWatches(running, 0)
   })
 
-test('HTTP/2: single frames that take a watch back', { timeout: 60_000 }, async (t) => {
+test('HTTP/2: single frames that take a watch back', { timeout: 300_000 }, async (t) => {
   const running = await begin(t)
   const socket = await openSocket(running, 'h2')
   t.after(() => socket.destroy())
@@ -92,7 +92,7 @@ test('HTTP/2: single frames that take a watch back', { timeout: 60_000 }, async 
 
 for (const alpn of ['h2', 'http/1.1'])
   for (const how of ['ends', 'breaks'] as const)
-    test(`${alpn}: a connection that ${how}`, { timeout: 60_000 }, async (t) => {
+    test(`${alpn}: a connection that ${how}`, { timeout: 300_000 }, async (t) => {
       const running = await begin(t)
       const socket = await openSocket(running, alpn)
       socket.resume()
@@ -107,7 +107,7 @@ for (const alpn of ['h2', 'http/1.1'])
       await untilWatches(running, 0)
     })
 
-test('a watch that has much to send and a client that leaves without reading it', { timeout: 60_000 }, async (t) => {
+test('a watch that has much to send and a client that leaves without reading it', { timeout: 300_000 }, async (t) => {
   const running = await begin(t)
   const data = { text: 'x'.repeat(500_000) }
   for (let i = 0; i < 10; i++) await running.client.post(configMaps, { metadata: { name: `large-${i}` }, data })
@@ -119,7 +119,7 @@ test('a watch that has much to send and a client that leaves without reading it'
   await untilWatches(running, 0)
 })
 
-test('HEAD begins no watch', { timeout: 60_000 }, async (t) => {
+test('HEAD begins no watch', { timeout: 300_000 }, async (t) => {
   const running = await begin(t)
   const session = openSession(running)
   t.after(() => session.destroy())
@@ -130,7 +130,7 @@ test('HEAD begins no watch', { timeout: 60_000 }, async (t) => {
   assert.equal(running.server.watches, 0)
 })
 
-test('kubectl get --watch that is interrupted', { timeout: 60_000 }, async (t) => {
+test('kubectl get --watch that is interrupted', { timeout: 300_000 }, async (t) => {
   const running = await begin(t, ['--profile=kubernetes'])
   const config = join(running.directory, 'kubectl.json')
   const { url: server } = running.server

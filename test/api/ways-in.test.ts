@@ -103,7 +103,7 @@ async function assertReadable(client: HttpClient): Promise<void> {
       }
 }
 
-test('whatever the way in, an object is of the kind that its path names', { timeout: 120_000 }, async (t) => {
+test('whatever the way in, an object is of the kind that its path names', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const assertAlive = watchOver(server)
@@ -126,7 +126,7 @@ test('whatever the way in, an object is of the kind that its path names', { time
   assert.equal((await client.get(`${configMaps}/fresh`)).status, 404)
 })
 
-test('whatever the way in, text is well-formed', { timeout: 120_000 }, async (t) => {
+test('whatever the way in, text is well-formed', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const assertAlive = watchOver(server)

@@ -47,7 +47,7 @@ function makeWorld(t: TestContext): World {
 
 const jane = { 'X-Remote-User': 'jane' }
 
-test('who asks is who the proxy says', { timeout: 120_000 }, async (t) => {
+test('who asks is who the proxy says', { timeout: 300_000 }, async (t) => {
   const { make, clients, proxies } = makeWorld(t)
   const server = await startServer(t, [
     `--client-ca-file=${clients.certificateFile}`,
@@ -184,7 +184,7 @@ async function assertIgnored(server: ServerHandle, { clients, make }: Pick<World
   }
 }
 
-test('headers in trailers are none', { timeout: 60_000 }, async (t) => {
+test('headers in trailers are none', { timeout: 300_000 }, async (t) => {
   const { make, proxies } = makeWorld(t)
   const server = await startServer(t, [
     `--requestheader-client-ca-file=${proxies.certificateFile}`,
@@ -235,7 +235,7 @@ test('headers in trailers are none', { timeout: 60_000 }, async (t) => {
   })
 })
 
-test('a flag that needs another is refused without it', { timeout: 60_000 }, async (t) => {
+test('a flag that needs another is refused without it', { timeout: 300_000 }, async (t) => {
   const { proxies } = makeWorld(t)
   const authority = `--requestheader-client-ca-file=${proxies.certificateFile}`
   const rows: readonly (readonly [readonly string[], RegExp])[] = [

@@ -20,7 +20,7 @@ function withChain(pair: OpensslCertificate, ...sent: OpensslCertificate[]): Cer
   return { certificate: [pair, ...sent].map(({ certificate }) => certificate).join(''), key: pair.key }
 }
 
-test('certificates of several authorities', { timeout: 120_000 }, async (t) => {
+test('certificates of several authorities', { timeout: 300_000 }, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-ca-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const make = certificatesIn(directory)

@@ -44,7 +44,7 @@ async function openWatch(t: TestContext, server: ServerHandle, pair: CertifiedKe
   return { end: once(socket.resume(), 'close'), closed: () => socket.destroyed }
 }
 
-test('a certificate that is denied', { timeout: 120_000 }, async (t) => {
+test('a certificate that is denied', { timeout: 300_000 }, async (t) => {
   const make = certificatesIn(temporaryDirectory(t))
   const root = make({ subject: '/CN=root', extensions: authorityExtensions })
   const server = await startServer(t, [`--client-ca-file=${root.certificateFile}`])
@@ -141,7 +141,7 @@ test('a certificate that is denied', { timeout: 120_000 }, async (t) => {
   })
 })
 
-test('the server beside feels it too', { timeout: 120_000 }, async (t) => {
+test('the server beside feels it too', { timeout: 300_000 }, async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints}`]
@@ -154,7 +154,7 @@ test('the server beside feels it too', { timeout: 120_000 }, async (t) => {
   assert.equal((await whoIs(two, { certificate: lost })).status, 401)
 })
 
-test('who has a certificate that soon expires is warned', { timeout: 60_000 }, async (t) => {
+test('who has a certificate that soon expires is warned', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const issuer = asIssuer(pairOf(server, 'ca'))
   const hour = 60 * 60 * 1000

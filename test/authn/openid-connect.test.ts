@@ -41,7 +41,7 @@ function now(): number {
   return Math.floor(Date.now() / 1000)
 }
 
-test('ID tokens', { timeout: 180_000 }, async (t) => {
+test('ID tokens', { timeout: 300_000 }, async (t) => {
   const provider = await OpenidProvider.start(t)
   const server = await startServer(
     t,
@@ -262,7 +262,7 @@ async function signText(provider: OpenidProvider, text: string): Promise<string>
   return await signing.sign(await importJWK(key, 'RS256'))
 }
 
-test('names and prefixes', { timeout: 120_000 }, async (t) => {
+test('names and prefixes', { timeout: 300_000 }, async (t) => {
   const provider = await OpenidProvider.start(t, ['RS256', 'ES256'])
   const token = await provider.login(jane)
   const rows: readonly (readonly [readonly string[], string])[] = [
@@ -294,7 +294,7 @@ test('names and prefixes', { timeout: 120_000 }, async (t) => {
 })
 
 test('a provider that comes later than the server, and an authority that is replaced', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const provider = await OpenidProvider.start(t)
   const token = await provider.login(jane)
@@ -321,7 +321,7 @@ test('a provider that comes later than the server, and an authority that is repl
   )
 })
 
-test('flags that do not fit together', { timeout: 60_000 }, async (t) => {
+test('flags that do not fit together', { timeout: 300_000 }, async (t) => {
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
     [
       ['--oidc-issuer-url=http://id.example.com', '--oidc-client-id=x'],

@@ -42,7 +42,7 @@ async function makeToken(server: ServerHandle, name: string): Promise<string> {
   return body.status.token
 }
 
-describe('three servers on one etcd', { timeout: 120_000 }, () => {
+describe('three servers on one etcd', { timeout: 300_000 }, () => {
   it('have one CA: the administrator of each is known to all, and knows them', async () => {
     assert.equal(new Set(servers.map(caOf)).size, 1)
     for (const [i, one] of servers.entries()) {

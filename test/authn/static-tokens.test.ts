@@ -8,7 +8,7 @@ import { agentOf, until, whoIs } from '../tools/who.ts'
 
 const secret = 'canary-7f3a'
 
-test('a file of tokens that changes', { timeout: 60_000 }, async (t) => {
+test('a file of tokens that changes', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const file = join(server.directory, 'tokens.csv')
   const put = (text: string) => {

@@ -14,7 +14,7 @@ const jane = {
 }
 const canary = 'canary-token-5c1d'
 
-test('a service decides whose a token is', { timeout: 120_000 }, async (t) => {
+test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
   const service = await TokenService.start(t)
   const flag = service.config(service.make({ subject: '/CN=orch', issuer: service.authority }))
   const server = await startServer(t, [flag])
@@ -158,7 +158,7 @@ test('a service decides whose a token is', { timeout: 120_000 }, async (t) => {
   assert.ok(!seen.includes(canary))
 })
 
-test('v1, nothing remembered, and a service that does not answer', { timeout: 60_000 }, async (t) => {
+test('v1, nothing remembered, and a service that does not answer', { timeout: 300_000 }, async (t) => {
   const service = await TokenService.start(t)
   const flag = service.config(service.make({ subject: '/CN=orch', issuer: service.authority }))
   const server = await startServer(t, [
@@ -178,7 +178,7 @@ test('v1, nothing remembered, and a service that does not answer', { timeout: 60
   assert.equal(service.countOf('silent-token'), 1, 'who takes too long is not asked again')
 })
 
-test('a config that is of no use stops the start', { timeout: 60_000 }, async (t) => {
+test('a config that is of no use stops the start', { timeout: 300_000 }, async (t) => {
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
     [
       ['--authentication-token-webhook-config-file=/nowhere'],

@@ -210,7 +210,7 @@ for (const type of clusterWide)
 const all = attempts()
 
 for (const person of people)
-  test(`${all.length} requests of ${person.name} are decided as the rules say`, { timeout: 120_000 }, async () => {
+  test(`${all.length} requests of ${person.name} are decided as the rules say`, { timeout: 300_000 }, async () => {
     const faults = await carryOut(person, all)
     assert.deepEqual(faults.slice(0, 10), [], `${faults.length} faults`)
   })

@@ -104,7 +104,7 @@ function eventsIn(body: string): Told[] {
 }
 
 test('watches from an old version hold little, and tell everything once they are read', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async (t) => {
   const server = await startServer(t)
   const client = server.client()
@@ -131,7 +131,7 @@ test('watches from an old version hold little, and tell everything once they are
   )
 })
 
-test('a list, and a watch from now, show one state however slowly they are read', { timeout: 120_000 }, async (t) => {
+test('a list, and a watch from now, show one state however slowly they are read', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const names = Array.from({ length: 1500 }, (_, i) => `object-${String(i).padStart(4, '0')}`)
@@ -164,7 +164,7 @@ test('a list, and a watch from now, show one state however slowly they are read'
   assert.equal(rest.at(-1), 'ADDED the-last-one')
 })
 
-test('lists of an old version hold little, are bounded in number, and are exact', { timeout: 240_000 }, async (t) => {
+test('lists of an old version hold little, are bounded in number, and are exact', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   const client = server.client()
   const names = Array.from({ length: 50 }, (_, i) => `object-${String(i).padStart(2, '0')}`)

@@ -32,7 +32,7 @@ interface Selection {
   readonly on?: boolean
 }
 
-test('watches tell everything once, in order, under load', { timeout: 120_000 }, async (t) => {
+test('watches tell everything once, in order, under load', { timeout: 300_000 }, async (t) => {
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
   const server = await startServer(t)
   const client = server.client()

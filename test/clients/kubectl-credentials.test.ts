@@ -30,7 +30,7 @@ async function ask(directory: string, server: ServerHandle, user: object, flags:
   return await runCommand('kubectl', [`--kubeconfig=${file}`, ...flags, ...question], { input: '' })
 }
 
-test('kubectl', { timeout: 180_000 }, async (t) => {
+test('kubectl', { timeout: 300_000 }, async (t) => {
   const directory = temporaryDirectory(t)
   const provider = await OpenidProvider.start(t)
   const server = await startServer(t, [

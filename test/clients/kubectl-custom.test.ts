@@ -49,7 +49,7 @@ metadata: { name: nightly }
 spec: { of: everything }
 `
 
-test('kubectl defines a kind, waits for it, uses, explains, scales and deletes it', { timeout: 120_000 }, async () => {
+test('kubectl defines a kind, waits for it, uses, explains, scales and deletes it', { timeout: 300_000 }, async () => {
   assert.match(await run(['apply', '-f', '-'], definition), /created/)
   const wait = ['wait', '--for=condition=Established', '--timeout=20s', 'crd/backups.storage.example.com']
   assert.match(await run(wait), /condition met/)

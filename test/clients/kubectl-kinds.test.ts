@@ -45,7 +45,7 @@ describe('kubectl explains to the last field', { concurrency: 3 }, () => {
     })
 })
 
-test('kubectl applies, gets, describes and deletes an object of every kind', { timeout: 120_000 }, async () => {
+test('kubectl applies, gets, describes and deletes an object of every kind', { timeout: 300_000 }, async () => {
   const applied = await run('apply', '-f', directory)
   assert.equal(applied.match(/ created$/gm)?.length, ids.length, applied)
   const again = await run('apply', '-f', directory)

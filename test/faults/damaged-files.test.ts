@@ -82,7 +82,7 @@ function readDamaged(directory: string, revision: number): Promise<Outcome> {
     const child = execFile(
       process.execPath,
       [reader, directory, String(revision)],
-      { env: { ...process.env, ...compiled }, timeout: 60_000 },
+      { env: { ...process.env, ...compiled }, timeout: 300_000 },
       (_, stdout, stderr) => {
         const report: Report | undefined = stdout.startsWith('{') ? JSON.parse(stdout) : undefined
         resolve({ signal: child.signalCode, code: child.exitCode, report, stderr })

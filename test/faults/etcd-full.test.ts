@@ -16,7 +16,7 @@ const quotaBytes = 16 * 1024 * 1024
 const path = '/api/v1/namespaces/default/configmaps'
 const large = 'x'.repeat(500_000)
 
-test('a server on an etcd without space', { timeout: 180_000 }, async (t) => {
+test('a server on an etcd without space', { timeout: 300_000 }, async (t) => {
   const cluster = await startEtcd({ args: ['--quota-backend-bytes', String(quotaBytes)] })
   t.after(() => cluster.stop())
   const server = await startServer(t, [`--etcd-servers=${cluster.endpoints}`])

@@ -89,7 +89,7 @@ async function withDisk(
     const args = [data, control, letter, String(error), String(bytesPerValue)]
     const { stdout } = await run(process.execPath, [workload, ...args], {
       env,
-      timeout: 60_000,
+      timeout: 300_000,
     })
     await prove(JSON.parse(stdout), await keysOf(data))
   } finally {

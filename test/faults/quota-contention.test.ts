@@ -99,14 +99,14 @@ async function contend(all: readonly HttpClient[]): Promise<void> {
 
 const several = (server: ServerHandle) => Array.from({ length: 4 }, () => server.client())
 
-test('fifty clients on the embedded store', { timeout: 120_000 }, async (t) => {
+test('fifty clients on the embedded store', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   await prepare(server.client())
   await enforce(server.client())
   await contend(several(server))
 })
 
-test('fifty clients on two servers over one etcd', { timeout: 180_000 }, async (t) => {
+test('fifty clients on two servers over one etcd', { timeout: 300_000 }, async (t) => {
   const cluster = await startEtcd()
   t.after(() => cluster.stop())
   const flags = [`--etcd-servers=${cluster.endpoints.join(',')}`]
@@ -117,7 +117,7 @@ test('fifty clients on two servers over one etcd', { timeout: 180_000 }, async (
   await contend(first!.flatMap((client, i) => [client, second![i]!]))
 })
 
-test('what a killed server left charged is found', { timeout: 180_000 }, async (t) => {
+test('what a killed server left charged is found', { timeout: 300_000 }, async (t) => {
   const server = await startUp(t, ['--resource-quota-sync-period=10m'])
   await prepare(server.client())
   await until(async () => (await usedBy(server.client())) === 0)

@@ -45,7 +45,7 @@ export async function recordProgram(script: string, args: readonly string[], rec
     RECORD_FILE: recorded.file,
     RECORD_ACKS: recorded.acks,
   }
-  await run(process.execPath, [script, ...args], { env, timeout: 60_000 })
+  await run(process.execPath, [script, ...args], { env, timeout: 300_000 })
   return readEvents(await readFile(recorded.log))
 }
 

@@ -26,7 +26,7 @@ for (const profile of ['orch', 'kubernetes'] as const)
     // With the control loops: some objects end only by them.
     const client = (await startUp({ after }, [`--profile=${profile}`])).client()
     for (const id of new Set(storedKinds.map(manifestOf)))
-      test(id, { timeout: 120_000 }, async () => {
+      test(id, { timeout: 300_000 }, async () => {
         // One after the other: all are the same objects.
         for (const kind of storedKinds.filter((each) => manifestOf(each) === id)) await live({ client, profile, kind })
       })

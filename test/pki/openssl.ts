@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
 export function openssl(args: readonly string[], input: string | Buffer = ''): string {
-  const { error, status, stdout, stderr } = spawnSync('openssl', args, { input, timeout: 60_000 })
+  const { error, status, stdout, stderr } = spawnSync('openssl', args, { input, timeout: 300_000 })
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
     throw new Error('these tests need the program `openssl` (3.0 or newer): install it and run them again')
   }

@@ -26,7 +26,7 @@ function touch(directory: string, file: string): void {
   appendFileSync(join(directory, file), `\nconsole.debug.bind(console, ${Date.now()})\n`)
 }
 
-test('programs that start at once on a stale bundle all start', { timeout: 120_000 }, async (t) => {
+test('programs that start at once on a stale bundle all start', { timeout: 300_000 }, async (t) => {
   const directory = checkout(t)
   for (let round = 0; round < 2; round++) {
     const ran = await Promise.all(Array.from({ length: 4 }, () => version(directory)))
@@ -39,7 +39,7 @@ test('programs that start at once on a stale bundle all start', { timeout: 120_0
   )
 })
 
-test('what runs can still load its parts when the bundle is made again', { timeout: 120_000 }, async (t) => {
+test('what runs can still load its parts when the bundle is made again', { timeout: 300_000 }, async (t) => {
   const directory = checkout(t)
   await version(directory)
   const before = readdirSync(join(directory, 'dist'))

@@ -22,7 +22,7 @@ async function shownName(t: TestContext, port: number): Promise<string> {
   return name
 }
 
-test('a serving certificate that is replaced', { timeout: 60_000 }, async (t) => {
+test('a serving certificate that is replaced', { timeout: 300_000 }, async (t) => {
   const directory = temporaryDirectory(t)
   const make = certificatesIn(directory)
   const [first, second, third] = ['first', 'second', 'third'].map((name) =>

@@ -10,7 +10,7 @@ import { startServer } from '../tools/server.ts'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const admin = 'Authorization: Bearer admin-token'
 
-test('SIGTERM ends in order, with a watch open and requests under way', { timeout: 60_000 }, async (t) => {
+test('SIGTERM ends in order, with a watch open and requests under way', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t, ['--shutdown-grace-period=20s'])
   const client = server.client()
   const { body: first } = await client.post(configMaps, { metadata: { name: 'first' } })
@@ -66,7 +66,7 @@ test('SIGTERM ends in order, with a watch open and requests under way', { timeou
   assert.deepEqual(items[0].data, { k: 'v' })
 })
 
-test('SIGTERM under load resets nobody: the last answer says that it is', { timeout: 120_000 }, async (t) => {
+test('SIGTERM under load resets nobody: the last answer says that it is', { timeout: 300_000 }, async (t) => {
   for (let round = 0; round < 3; round++) {
     const server = await startServer(t)
     const client = server.client()
@@ -98,7 +98,7 @@ test('SIGTERM under load resets nobody: the last answer says that it is', { time
 })
 
 test('a connection without a request gets its end, and answers one that was on its way', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async (t) => {
   const server = await startServer(t)
   const get = `GET ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\n\r\n`
@@ -122,7 +122,7 @@ test('a connection without a request gets its end, and answers one that was on i
   assert.deepEqual(faults, [])
 })
 
-test('SIGTERM during the start ends it in order', { timeout: 120_000 }, async (t) => {
+test('SIGTERM during the start ends it in order', { timeout: 300_000 }, async (t) => {
   const server = await startServer(t)
   await server.stop()
   const data = join(server.directory, 'data')

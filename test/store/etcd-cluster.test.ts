@@ -25,7 +25,7 @@ describe('etcd cluster with TLS', () => {
   })
 })
 
-describe('etcd store, three members with TLS', { timeout: 120_000 }, () => {
+describe('etcd store, three members with TLS', { timeout: 300_000 }, () => {
   let cluster: Cluster
   let spaces = 0
 

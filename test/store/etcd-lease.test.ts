@@ -11,7 +11,7 @@ import { startProxy } from '../tools/tcp-proxy.ts'
 import { bytes, closing, Follower } from './following.ts'
 import { putFor } from './suite.ts'
 
-describe('leases of etcd', { timeout: 60_000 }, () => {
+describe('leases of etcd', { timeout: 300_000 }, () => {
   let cluster: Cluster
   let connection: Connection
 

@@ -45,7 +45,7 @@ describe('etcd', () => {
   restartSuite('etcd', openSpace)
 })
 
-describe('etcd store, one member', { timeout: 60_000 }, () => {
+describe('etcd store, one member', { timeout: 300_000 }, () => {
   let cluster: Cluster
   let spaces = 0
 
@@ -425,7 +425,7 @@ describe('etcd store, one member', { timeout: 60_000 }, () => {
   })
 })
 
-describe('etcd store, restored from a backup', { timeout: 120_000 }, () => {
+describe('etcd store, restored from a backup', { timeout: 300_000 }, () => {
   for (const overtaken of [false, true])
     it(`begins anew above all that it has told${overtaken ? ', also when revisions have passed it already' : ''}`, async () => {
       await using cluster = await startEtcd().then((it) => Object.assign(it, { [Symbol.asyncDispose]: it.stop }))
@@ -469,7 +469,7 @@ describe('etcd store, restored from a backup', { timeout: 120_000 }, () => {
     })
 })
 
-describe('etcd store, out of space', { timeout: 60_000 }, () => {
+describe('etcd store, out of space', { timeout: 300_000 }, () => {
   it('refuses writes with StoreFull, and goes on reading, watching and deleting', async () => {
     await using cluster = await startEtcd({ args: ['--quota-backend-bytes', String(16 * 1024 * 1024)] }).then((it) =>
       Object.assign(it, { [Symbol.asyncDispose]: it.stop }),

@@ -44,7 +44,7 @@ async function lifetimesLeft(directory: string): Promise<number> {
   return count
 }
 
-describe('lifetimes in the embedded store', { timeout: 60_000 }, () => {
+describe('lifetimes in the embedded store', { timeout: 300_000 }, () => {
   test('are over at their time and not before, also while nobody runs', () =>
     inDirectory(async (directory) => {
       const last = await withStore(directory, clockAt(start), async (store) => {

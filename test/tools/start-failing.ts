@@ -17,7 +17,7 @@ export async function startFailing(t: Ending, flags: FailingFlags): Promise<{ co
   const given = typeof flags === 'function' ? flags(directory) : flags
   const child = spawn(join(root, 'bin/orch'), ['apiserver', ...own, ...given], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: 60_000,
+    timeout: 300_000,
   })
   const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'close') as Promise<[number | null]>])
   return { code, errors }
