@@ -10,7 +10,7 @@ import type { HttpClient, WatchEvent } from '../tools/http-client.ts'
 import { startServer } from '../tools/server.ts'
 
 const path = '/api/v1/namespaces/default/configmaps'
-const patienceMs = 20_000
+const patienceMs = 60_000
 
 test('two servers over the restore of their etcd', { timeout: 300_000 }, async (t) => {
   const cluster = await startEtcd()

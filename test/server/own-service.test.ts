@@ -36,7 +36,7 @@ async function slicedPlaces(client: HttpClient): Promise<string[]> {
 }
 
 /** Resolves when the Endpoints list these and no others; rejects when that takes too long. */
-async function untilListed(client: HttpClient, places: readonly string[], withinMs = 10_000): Promise<void> {
+async function untilListed(client: HttpClient, places: readonly string[], withinMs = 60_000): Promise<void> {
   const signal = AbortSignal.timeout(withinMs)
   let last: readonly string[] = []
   const isIt = (object: Endpoints) => {

@@ -24,7 +24,7 @@ export function won(result: Committed | Conflict): Committed {
   return result
 }
 
-const patienceMs = 15_000
+const patienceMs = 60_000
 
 /** Follows a store from a revision until it is disposed of. */
 export class Follower implements AsyncDisposable {

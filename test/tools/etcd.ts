@@ -53,7 +53,7 @@ export interface EtcdOptions {
   readonly args?: readonly string[]
 }
 
-const readyMs = 20_000
+const readyMs = 60_000
 
 export async function startEtcd(options: EtcdOptions = {}): Promise<Cluster> {
   const { members = 1, divisible = false, tls = false, args = [] } = options

@@ -13,7 +13,7 @@ import { runCommand } from './run-command.ts'
 import type { ServerHandle } from './server.ts'
 import type { Outcome } from './transcript.ts'
 
-const longestCommand = 30_000
+const longestCommand = 120_000
 
 export interface Kubectl {
   readonly home: string

@@ -11,7 +11,7 @@ export interface RawAnswer {
   readonly text: string
 }
 
-const patienceMs = 20_000
+const patienceMs = 60_000
 
 export function caOf({ directory }: ServerHandle): string {
   return readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')

@@ -16,7 +16,7 @@ export function configMap(name: string, data: { [key: string]: string } = {}, na
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data }
 }
 
-const patienceMs = 30_000
+const patienceMs = 60_000
 
 /** The first event of an object that fits: from its state of now on, or after a version. Throws when none comes. */
 export async function eventOf<T extends ApiObject>(

@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers'
 export interface CommandOptions {
   /** What it reads as its standard input. */
   readonly input?: string
-  /** How long it may take; 30 seconds if absent. */
+  /** How long it may take; two minutes if absent. */
   readonly timeoutMs?: number
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
@@ -25,7 +25,7 @@ export interface Ran {
 export async function runCommand(
   command: string,
   args: readonly string[],
-  { input = '', timeoutMs = 30_000, ...settings }: CommandOptions = {},
+  { input = '', timeoutMs = 120_000, ...settings }: CommandOptions = {},
 ): Promise<Ran> {
   const child = spawn(command, args, { ...settings, detached: true })
   const kill = () => killGroup(child.pid)
