@@ -129,7 +129,7 @@ async function openCa(options: AuthorityOptions): Promise<Pair> {
 async function makeCa(options: AuthorityOptions, files: PairFiles, found: KeyObject | undefined): Promise<Pair> {
   await makePrivateDirectory(options.directory, ownFiles)
   const key = found ?? (await makeKey(files))
-  const certificate = await issueCertificate({
+  const certificate = issueCertificate({
     subject: { commonName: 'orch-ca', organizations: [] },
     publicKey: publicKeyOf(key),
     issuer: { certificate: 'self', key },
@@ -159,7 +159,7 @@ async function openLeaf(options: AuthorityOptions, ca: Pair, leaf: Leaf): Promis
   if (certificate !== undefined && isFit(certificate, ca, leaf, options.clock.now())) return pemOf(found as Pair)
   await makePrivateDirectory(options.directory, ownFiles)
   const key = found.key ?? (await makeKey(files))
-  const fresh = await issueLeaf(options, ca, { ...leaf, key })
+  const fresh = issueLeaf(options, ca, { ...leaf, key })
   await replaceFile(files.certificate, fresh, 'certificate')
   return { certificate: fresh, key: keyToPem(key) }
 }
@@ -170,7 +170,7 @@ function isFit(certificate: X509Certificate, ca: Pair, leaf: Leaf, now: number):
 }
 
 // A certificate does not outlive the authority that signed it.
-function issueLeaf(options: AuthorityOptions, ca: Pair, leaf: Leaf & { key: KeyObject }): Promise<string> {
+function issueLeaf(options: AuthorityOptions, ca: Pair, leaf: Leaf & { key: KeyObject }): string {
   const { notBefore, notAfter } = validFor(lifetimes.leaf, options.clock.now())
   return issueCertificate({
     subject: leaf.subject,

@@ -6,13 +6,14 @@ import { type KeyObject, X509Certificate } from 'node:crypto'
 import { isP256, publicKeyOf } from './keys.ts'
 import type { AlternativeNames } from './names.ts'
 
-/** What each usage sets: a bit of the key usage (RFC 5280, 4.2.1.3), or an extended purpose (4.2.1.12). */
+/** What each usage sets: a bit of the key usage (RFC 5280, 4.2.1.3), or an extended purpose (4.2.1.12), by its object
+ * identifier in DER. */
 export const usageTable = {
   'digital signature': { bit: 0 },
   'cert sign': { bit: 5 },
   'crl sign': { bit: 6 },
-  'server auth': { purpose: '1.3.6.1.5.5.7.3.1' },
-  'client auth': { purpose: '1.3.6.1.5.5.7.3.2' },
+  'server auth': { purpose: '2b06010505070301' },
+  'client auth': { purpose: '2b06010505070302' },
 } as const satisfies Record<string, { bit: number } | { purpose: string }>
 
 export type Usage = keyof typeof usageTable

@@ -14,6 +14,9 @@ export const tags = {
   octetString: 0x04,
   null: 0x05,
   oid: 0x06,
+  utf8String: 0x0c,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
   sequence: 0x30,
   set: 0x31,
 } as const

@@ -6,6 +6,8 @@
 import { isIPv4 } from 'node:net'
 import { shorten } from '../base/shorten.ts'
 import { childrenOf, MalformedDer, readWhole, tags } from './der.ts'
+import { element } from './der-writing.ts'
+
 import { extensionOf } from './tbs.ts'
 
 export interface AlternativeNames {
@@ -34,6 +36,15 @@ export function readNames(certificate: Buffer): AlternativeNames {
     dns: sortedSet(names.filter(({ tag }) => tag === dnsTag).map(({ content }) => content.toString('latin1'))),
     ips: sortedSet(names.filter(({ tag }) => tag === ipTag).map(({ content }) => addressOf(content))),
   }
+}
+
+/** The names as a certificate lists them, in DER. */
+export function alternativeNames(names: AlternativeNames): Buffer[] {
+  const { dns, ips } = canonicalNames(names)
+  return [
+    ...dns.map((name) => element(dnsTag, Buffer.from(name, 'latin1'))),
+    ...ips.map((address) => element(ipTag, bytesOf(address))),
+  ]
 }
 
 /** Whether two sets in the canonical spelling are equal. */
@@ -76,6 +87,15 @@ function addressOf(bytes: Buffer): string {
   if (bytes.length !== 16) throw new MalformedDer(`an address of ${bytes.length} bytes`)
   const groups = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(2 * i).toString(16))
   return canonicalIp(groups.join(':'))
+}
+
+// In the canonical spelling `::` stands for as many zeros as are missing from eight groups.
+function bytesOf(address: string): Buffer {
+  if (!address.includes(':')) return Buffer.from(address.split('.').map(Number))
+  const [before, after] = address.split('::').map((half) => half.split(':').filter((group) => group !== ''))
+  const groups =
+    after === undefined ? before! : [...before!, ...Array(8 - before!.length - after.length).fill('0'), ...after]
+  return Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex')
 }
 
 function sortedSet(names: readonly string[]): string[] {

@@ -1,6 +1,5 @@
 /**
- * The parts of a certificate that are read without the ASN.1 library: its subject and its extensions, still as DER.
- * Only the shape on the way to them is checked; that the certificate is valid and signed is left to TLS.
+ * The parts of a certificate that are read here: its subject and its extensions, still as DER. Only the shape on the way to them is checked; that the certificate is valid and signed is left to TLS.
  */
 import { childrenOf, type Element, expectTag, readWhole, tags } from './der.ts'
 

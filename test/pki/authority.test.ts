@@ -1,6 +1,5 @@
 /** The authority of a data directory: made once, read later, renewed when due, and clear about what is damaged. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -75,25 +74,6 @@ test('takes over the authority of others, in place of its own or of a damaged on
   await adoptCa(own.directory, ca)
   assert.deepEqual(await openAll(own), after)
   assert.equal(modeOf(join(own.directory, 'ca.key')), 0o600)
-})
-
-test('a later start does not load the ASN.1 library', async (t) => {
-  const at = place(t)
-  const loadedBy = (time: number) => {
-    const program = `
-      import { createRequire } from 'node:module'
-      import { openAuthority } from './src/pki/authority.ts'
-      const clock = { now: () => ${time}, monotonic: () => 0 }
-      const authority = await openAuthority({ directory: ${JSON.stringify(at.directory)}, clock })
-      await authority.servingCertificate(${JSON.stringify(names)})
-      await authority.adminCertificate()
-      const loaded = Object.keys(createRequire(import.meta.url).cache)
-      console.log(loaded.filter((file) => file.includes('asn1')).length)`
-    const cwd = join(import.meta.dirname, '..', '..')
-    return Number(execFileSync(process.execPath, ['--input-type=module', '-e', program], { cwd, timeout: 300_000 }))
-  }
-  assert.notEqual(loadedBy(now), 0, 'the first start loads it, so that this test can see it')
-  assert.equal(loadedBy(now + day), 0)
 })
 
 test('the certificates say what they are for and openssl verifies them', async (t) => {

@@ -14,7 +14,7 @@ export interface TestAuthority {
 
 export async function makeAuthority(): Promise<TestAuthority> {
   const key = generateKey()
-  const certificate = await issueCertificate({
+  const certificate = issueCertificate({
     ...common(key),
     subject: { commonName: 'test-ca', organizations: [] },
     issuer: { certificate: 'self', key },

@@ -27,7 +27,7 @@ const hour = 60 * 60 * 1000
 export async function makeIdentity(wanted: Wanted): Promise<CertifiedKey> {
   const { commonName, organizations = [], usages, authority = false, from = -hour, to = hour } = wanted
   const key = generateKey()
-  const certificate = await issueCertificate({
+  const certificate = issueCertificate({
     subject: { commonName, organizations },
     publicKey: publicKeyOf(key),
     issuer: wanted.issuer ?? { certificate: 'self', key },
