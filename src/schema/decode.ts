@@ -12,6 +12,7 @@ import { isObject, type Json, type JsonObject, own, setKey, typeName } from '../
 import { canonicalQuantity } from '../model/quantity.ts'
 import { fits } from './fits.ts'
 import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
+import { noteEmpty } from './stated-empty.ts'
 import { normalTime } from './time.ts'
 
 export interface Decoded {
@@ -71,6 +72,7 @@ function readObject(schema: ObjectSchema, value: Json, path: FieldPath, unknown:
     if (sent !== undefined && sent !== null) {
       const item = read(field.schema, sent, child(path, name), unknown)
       if (field.zero !== 'omit' || !isZero(item)) setKey(result, name, item)
+      else if (field.emptyCounts) noteEmpty(result, name)
     } else if (sent === null && field.schema.nullable) {
       setKey(result, name, null)
     } else if (field.zero === 'write') {

@@ -178,6 +178,8 @@ export interface Field<T = unknown> {
    * not been sent; `keep` keeps one that was sent; `write` puts it there even if not sent.
    */
   readonly zero: 'omit' | 'keep' | 'write'
+  /** An empty list that was sent is dropped, but says something to who asks for it: see `stated-empty.ts`. */
+  readonly emptyCounts?: boolean
   readonly default?: Json
   /**
    * How a strategic merge patch sees an object here, where it does not merge it: as one whole; or it merges it, and is
@@ -199,6 +201,7 @@ export interface FieldOptions {
   readonly required?: boolean
   readonly published?: 'required' | 'optional'
   readonly zero?: 'omit' | 'keep' | 'write'
+  readonly emptyCounts?: boolean
   readonly default?: Json
   readonly patch?: 'replace' | 'retainKeys'
   readonly doc?: string
@@ -212,6 +215,7 @@ export function field<S extends Schema>(tag: number, schema: S, options: FieldOp
     required: options.required ?? false,
     zero,
     ...(options.published === undefined ? {} : { published: options.published }),
+    ...(options.emptyCounts === undefined ? {} : { emptyCounts: options.emptyCounts }),
     ...(options.default === undefined ? {} : { default: options.default }),
     ...(options.patch === undefined ? {} : { patch: options.patch }),
     ...(options.doc === undefined ? {} : { doc: options.doc }),

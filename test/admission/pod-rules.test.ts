@@ -49,6 +49,33 @@ describe('rules for pods', async () => {
       assert.match(refused.body.message, new RegExp(`spec\\.securityContext\\.${field} is forbidden`))
     })
 
+  test('SecurityContextDeny: a list of no groups is a choice, however it is sent; null is none', async () => {
+    const empty = { securityContext: { supplementalGroups: [] } }
+    const { body: pod } = await create({ securityContext: { supplementalGroups: null } }, 'unstated', '')
+    assert.deepEqual(pod.spec.securityContext, {})
+    const path = `${pods}/unstated`
+    const applied = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'applied' } }
+    const send = (place: string, method: string, [type, body]: [string, unknown]) =>
+      client.send(place, { method, headers: { 'content-type': type }, body })
+    const ways = {
+      create: await create(empty),
+      put: await client.put(path, { ...pod, spec: { ...pod.spec, ...empty } }),
+      merge: await send(path, 'PATCH', ['application/merge-patch+json', { spec: empty }]),
+      strategic: await patch(path, { spec: empty }),
+      json: await send(path, 'PATCH', [
+        'application/json-patch+json',
+        [{ op: 'add', path: '/spec/securityContext/supplementalGroups', value: [] }],
+      ]),
+      apply: await send(`${pods}/applied?fieldManager=m`, 'PATCH', [
+        'application/apply-patch+yaml',
+        { ...applied, spec: { containers: [container], ...empty } },
+      ]),
+    }
+    const told = Object.entries(ways).map(([way, { status, body }]) => [way, status, body.message])
+    for (const [way, status, message] of told)
+      assert.match(`${status} ${message}`, /^403 .*supplementalGroups is forbidden/, String(way))
+  })
+
   test('SecurityContextDeny: containers of each kind; what it does not look at is free', async () => {
     const running = { ...container, securityContext: { runAsUser: 0 } }
     const labelled = { ...container, securityContext: { seLinuxOptions: { user: 'u' } } }

@@ -128,6 +128,7 @@ const rows: { readonly [what: string]: Row } = {
     bad: [
       ['spec.containers[0].securityContext.runAsGroup', within({ runAsGroup: 7 })],
       ['spec.securityContext.supplementalGroups', pod({ supplementalGroups: [7, 9] })],
+      ['spec.securityContext.supplementalGroups', pod({ supplementalGroups: [] })],
     ],
   },
   'groups that may be': {
@@ -136,7 +137,7 @@ const rows: { readonly [what: string]: Row } = {
       supplementalGroups: { rule: 'MayRunAs', ...range(7, 8) },
       fsGroup: { rule: 'MayRunAs', ...range(1, 1) },
     },
-    good: [{}, pod({ runAsGroup: 6, supplementalGroups: [7], fsGroup: 1 })],
+    good: [{}, pod({ runAsGroup: 6, supplementalGroups: [7], fsGroup: 1 }), pod({ supplementalGroups: [] })],
     bad: [
       ['spec.containers[0].securityContext.runAsGroup', pod({ runAsGroup: 7 })],
       ['spec.securityContext.supplementalGroups', pod({ supplementalGroups: [6] })],

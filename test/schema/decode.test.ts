@@ -1,9 +1,10 @@
 /** Decoding of quantities, times and bytes: read in their forms, written one way, refused with the place named. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/model/json.ts'
+import { type Json, type JsonObject, sameJson } from '../../src/model/json.ts'
 import { decode } from '../../src/schema/decode.ts'
 import { field, s } from '../../src/schema/schema.ts'
+import { isStatedEmpty } from '../../src/schema/stated-empty.ts'
 
 const schema = s.object({ amounts: field(1, s.map(s.quantity())), limit: field(2, s.quantity()) })
 
@@ -69,4 +70,22 @@ test('base64 is read strictly, but for bits beyond the last byte, and written on
     'Y-==',
   ])
     assert.throws(() => read(sent), { code: 400 }, sent)
+})
+
+test('an empty list that counts is noted, in copies too, and is nowhere in the value', () => {
+  const groups = s.object({
+    ids: field(1, s.list(s.int32()), { emptyCounts: true }),
+    more: field(2, s.list(s.int32())),
+  })
+  const read = (sent: JsonObject) => decode(groups, sent).value as JsonObject
+  const stated = read({ ids: [], more: [] })
+  const copy = { ...stated, other: 1 }
+  assert.ok(isStatedEmpty(copy, 'ids'))
+  assert.equal(JSON.stringify(stated), '{}')
+  assert.ok(sameJson(stated, {}))
+  const others = [
+    isStatedEmpty(stated, 'more'),
+    ...[{}, { ids: null }, { ids: [1] }].map((sent) => isStatedEmpty(read(sent), 'ids')),
+  ]
+  assert.deepEqual(others, [false, false, false, false])
 })

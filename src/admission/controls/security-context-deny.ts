@@ -1,8 +1,9 @@
 /**
- * SecurityContextDeny: pods cannot choose users, groups or SELinux labels. What else a security context may say, such as
+ * SecurityContextDeny: pods cannot choose users, groups or SELinux labels, nor that they have no groups. What else a security context may say, such as
  * `privileged`, it does not look at.
  */
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
+import { isStatedEmpty } from '../../schema/stated-empty.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { containersOf } from '../pod-security/check.ts'
 import { refusal } from '../refusal.ts'
@@ -24,7 +25,8 @@ export function securityContextDeny(): Control {
 
 function refuseContexts(request: AdmissionRequest): void {
   const spec = (request.object!.spec ?? {}) as PodSpec
-  const ofPod = ofPods.find((field) => spec.securityContext?.[field] !== undefined)
+  const { securityContext: context } = spec
+  const ofPod = ofPods.find((field) => context?.[field] !== undefined || isStatedEmpty(context, field))
   if (ofPod !== undefined) throw refusal(request, `spec.securityContext.${ofPod} is forbidden`)
   for (const { name, securityContext } of containersOf(spec)) {
     const field = ofContainers.find((one) => securityContext?.[one] !== undefined)

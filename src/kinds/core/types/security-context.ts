@@ -102,7 +102,10 @@ const podFields = {
   seLinuxOptions: field(1, seLinuxOptions, { doc: 'The SELinux labels of all containers.' }),
   runAsUser: field(2, s.int64(), { zero: 'keep', doc: 'The user id that runs them; that of the image if unset.' }),
   runAsNonRoot: field(3, s.boolean(), { zero: 'keep', doc: 'Whether they are refused to run as root.' }),
-  supplementalGroups: field(4, s.list(s.int64()), { doc: 'Further groups of their first processes.' }),
+  supplementalGroups: field(4, s.list(s.int64()), {
+    emptyCounts: true,
+    doc: 'Further groups of their first processes.',
+  }),
   fsGroup: field(5, s.int64(), { zero: 'keep', doc: 'The group that owns the volumes, where they allow it.' }),
   runAsGroup: field(6, s.int64(), { zero: 'keep', doc: 'The group id that runs them; that of the runtime if unset.' }),
   sysctls: field(7, s.list(sysctl), { doc: 'Parameters of the kernel for the pod alone.' }),
