@@ -7,7 +7,7 @@ import { ApiError } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { User } from '../model/user.ts'
 import { groupName, type Vendor } from '../model/vendor.ts'
-import type { ControlChange } from './explanation.ts'
+import type { AdmissionExplanation, ControlChange } from './explanation.ts'
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
@@ -50,8 +50,8 @@ export interface AdmissionRequest {
    * on a dry run: there a control changes nothing.
    */
   readonly whenSettled?: ((settle: Settle) => void) | undefined
-  /** Where it is told which control changed what, if somebody wants to know. */
-  readonly explain?: ExplainAdmission | undefined
+  /** Where it is told what the controls made of the write, if somebody wants to know. */
+  readonly explanation?: AdmissionExplanation | undefined
   /** Whether the controls have all been asked before, and what they are asked now was changed by a webhook since. */
   readonly again?: boolean | undefined
   /** Warns the client of something that is not an error. */
@@ -61,9 +61,6 @@ export interface AdmissionRequest {
   /** The stored object; undefined for CREATE and CONNECT. A copy, frozen: nobody can change what is stored by it. */
   readonly oldObject: ApiObject | undefined
 }
-
-/** Hears what the controls have changed, in their order; of several attempts at a write the last one counts. */
-export type ExplainAdmission = (changes: readonly ControlChange[]) => void
 
 /** Does what is left to do after a write. Never fails: the write has its answer already. */
 export type Settle = (outcome: WriteOutcome) => void | Promise<void>
@@ -119,17 +116,14 @@ export function chain(controls: readonly Control[], vendor: Vendor): Admission {
     mutate: async (request) => {
       const controls = mutating[request.operation]
       const changes: ControlChange[] = []
-      try {
-        const { object, byOthers } = await mutateOnce(controls, request, changes)
-        return byOthers ? (await mutateOnce(controls, { ...request, object, again: true }, changes)).object : object
-      } finally {
-        request.explain?.(changes)
-      }
+      request.explanation?.begin(changes)
+      const { object, byOthers } = await mutateOnce(controls, request, changes)
+      return byOthers ? (await mutateOnce(controls, { ...request, object, again: true }, changes)).object : object
     },
     validate: async (request) => {
       for (const { control, isAsked } of validating[request.operation]) {
         if (!isAsked(request)) continue
-        const pending = asking(control, () => control.validate!(request))
+        const pending = asking(control, 'validate', request)
         if (pending !== undefined) await pending
       }
     },
@@ -142,7 +136,7 @@ async function mutateOnce(controls: readonly Prepared[], request: AdmissionReque
   let byOthers = false
   for (const { control, isAsked } of controls) {
     if (!isAsked(current)) continue
-    const answer = asking(control, () => control.mutate!(current))
+    const answer = asking(control, 'mutate', current)
     const object = answer instanceof Promise ? await answer : answer
     if (object === undefined || object === current.object) continue
     byOthers ||= control.asksOthers === true
@@ -152,18 +146,24 @@ async function mutateOnce(controls: readonly Prepared[], request: AdmissionReque
   return { object: current.object, byOthers }
 }
 
-/** Asks a control; whoever is refused hears by which. */
-function asking<T>(control: Control, ask: () => T): T {
+/** Asks a control; whoever is refused hears by which, where the body is ours to word, else by who asks to be told. */
+function asking<P extends 'mutate' | 'validate'>(control: Control, phase: P, request: AdmissionRequest): Answer<P> {
   try {
-    const answer = ask()
-    return answer instanceof Promise ? (answer.catch((error) => refusedBy(control, error)) as T) : answer
+    const answer = control[phase]!(request) as Answer<P>
+    return answer instanceof Promise
+      ? (answer.catch((error) => refusedBy(control, request, error)) as Answer<P>)
+      : answer
   } catch (error) {
-    return refusedBy(control, error)
+    return refusedBy(control, request, error)
   }
 }
 
-function refusedBy({ name }: Control, error: unknown): never {
-  if (!(error instanceof ApiError) || error.code !== 403 || error.message.includes(name)) throw error
+type Answer<P extends 'mutate' | 'validate'> = ReturnType<NonNullable<Control[P]>>
+
+function refusedBy({ name }: Control, { explanation }: AdmissionRequest, error: unknown): never {
+  if (!(error instanceof ApiError)) throw error
+  if (explanation !== undefined) explanation.refusedBy = name
+  if (error.code !== 403 || error.message.includes(name)) throw error
   const message = `${error.message} (refused by the admission control ${name})`
   throw new ApiError(error.code, error.reason, message, error.details, { cause: error })
 }

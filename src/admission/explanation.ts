@@ -1,7 +1,7 @@
 /**
- * Which control changed which fields of an object, for people who wonder where they come from. Fields are named as in
- * errors: `spec.tolerations[1]`; what was not there before is named as a whole. It travels in a header, so it is
- * bounded: beyond that it says how many more there are.
+ * What the controls made of a write, for people who wonder: which changed which fields, and which refused it, whose body
+ * is not always theirs to word. Fields are named as in errors: `spec.tolerations[1]`; what was not there before is named
+ * as a whole. It travels in headers, so it is bounded: beyond that it says how many more there are.
  */
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import { isObject, type Json } from '../model/json.ts'
@@ -12,6 +12,24 @@ export interface ControlChange {
   readonly control: string
   readonly before: ApiObject | undefined
   readonly after: ApiObject
+}
+
+/** Filled while the controls are asked. Of several attempts at a write, and of several objects, the last one counts. */
+export class AdmissionExplanation {
+  #changes: readonly ControlChange[] | undefined
+  /** The control that refused the write. */
+  refusedBy: string | undefined
+
+  /** The controls are about to be asked; `changes` is where their changes come. */
+  begin(changes: readonly ControlChange[]): void {
+    this.#changes = changes
+    this.refusedBy = undefined
+  }
+
+  /** Undefined where no control was asked. */
+  get changes(): string | undefined {
+    return this.#changes && describeChanges(this.#changes)
+  }
 }
 
 /** How many fields of one control are told, how long their names may be, and how long it all may be. */

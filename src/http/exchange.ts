@@ -3,7 +3,7 @@
  * everything behind them sees only this.
  */
 import type { Readable } from 'node:stream'
-import type { ExplainAdmission } from '../admission/admission.ts'
+import type { AdmissionExplanation } from '../admission/explanation.ts'
 import type { ShownCertificate } from '../authn/authenticator.ts'
 import { Pace } from '../base/pace.ts'
 import type { Aside } from '../codec/aside.ts'
@@ -64,8 +64,8 @@ export class Exchange {
   /** Set by the pipeline's steps, in the order of the steps. */
   headers!: RequestHeaders
   info!: RequestInfo
-  /** Where it is told which admission control changed what; set by the step that reads whether that is asked for. */
-  explain: ExplainAdmission | undefined
+  /** Where it is told what admission controls made of it; set by the step that reads whether that is asked for. */
+  explanation: AdmissionExplanation | undefined
   /** As whom the request is carried out. */
   user!: User
   /** Who asks, where that is somebody else. */
@@ -174,6 +174,7 @@ export class Exchange {
   #complete(contentType: string): ResponseHeaders {
     const headers = this.#headers
     headers.push('content-type', contentType)
+    if (this.explanation !== undefined) explain(headers, this.explanation)
     const warnings = this.#warnings ?? []
     const longest = Math.max(shortestCut, Math.floor(warningRoom / warnings.length))
     for (const text of warnings) headers.push('warning', `299 - ${quoted(text.slice(0, longest))}`)
@@ -185,6 +186,11 @@ const maxWarnings = 50
 /** Few warnings may be long, as those of pod security are; of many each is cut to this many characters. */
 const shortestCut = 500
 const warningRoom = 4000
+
+function explain(headers: ResponseHeaders, { changes, refusedBy }: AdmissionExplanation): void {
+  if (changes !== undefined) headers.push('admission-changes', changes)
+  if (refusedBy !== undefined) headers.push('admission-refused-by', refusedBy)
+}
 
 function hasBody({ transport, headers }: Exchange): boolean {
   if (transport.method === 'GET' || transport.method === 'HEAD') return false

@@ -39,7 +39,7 @@ export function writeContext(
     optionsKind,
     fieldManager: managerName(fieldManager, exchange.headers.first('user-agent')),
     admission,
-    explain: exchange.explain,
+    explanation: exchange.explanation,
     warn: (text) => exchange.warn(text),
     left: () => exchange.left,
     pace: exchange.pace,

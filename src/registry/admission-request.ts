@@ -34,7 +34,7 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     // A dry run stores nothing, so nobody would notice that what it rests on has changed, and nothing is left to do.
     restOn: dryRun ? undefined : (guard) => terms.restOn(guard),
     whenSettled: dryRun ? undefined : (settle) => terms.whenSettled(settle),
-    explain: context.explain,
+    explanation: context.explanation,
     warn,
     object,
     oldObject: undefined,

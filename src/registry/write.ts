@@ -1,6 +1,7 @@
 /** What the writing verbs share: who writes and how, and the last step into the store. */
 
-import type { Admission, ExplainAdmission } from '../admission/admission.ts'
+import type { Admission } from '../admission/admission.ts'
+import type { AdmissionExplanation } from '../admission/explanation.ts'
 import type { Pace } from '../base/pace.ts'
 import { stringifyJson } from '../codec/json.ts'
 import { maxDepth } from '../codec/json-scan.ts'
@@ -36,8 +37,8 @@ export interface WriteContext {
   /** The name under which changes are owned. */
   readonly fieldManager: string
   readonly admission: Admission
-  /** Where it is told which control changed what, if the caller wants to know. */
-  readonly explain?: ExplainAdmission | undefined
+  /** Where it is told what the controls made of it, if the caller wants to know. */
+  readonly explanation?: AdmissionExplanation | undefined
   /** Throws unless the caller may create the object too: asked where a change turns out to be a creation. */
   readonly assertMayCreate: () => void | Promise<void>
   /** Warns the caller of something that is not an error. */

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { type AdmissionOperation, type AdmissionRequest, type Control, chain } from '../../src/admission/admission.ts'
+import { AdmissionExplanation } from '../../src/admission/explanation.ts'
 import { refusal } from '../../src/admission/refusal.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
@@ -98,6 +99,27 @@ test('where a webhook changes the object all are asked once more, and only then'
     return { ...object! }
   })
   assert.deepEqual(await seen(changing), ['a mutates', 'hook first', 'a mutates', 'hook again'])
+})
+
+test('of several attempts at a write the last one is explained', async () => {
+  let refuses = true
+  const moody: Control = {
+    ...noting('moody', { operations: ['CREATE'] }, []),
+    validate: async (wanted) => {
+      if (refuses) throw refusal(wanted, 'not now')
+    },
+  }
+  const admission = chain([moody], vendor)
+  const explanation = new AdmissionExplanation()
+  const wanted = { ...request('CREATE'), explanation }
+  await admission.mutate(wanted)
+  await assert.rejects(admission.validate(wanted), { code: 403 })
+  const changes = '[{"control":"moody","fields":["metadata.labels"]}]'
+  assert.deepEqual([explanation.refusedBy, explanation.changes], ['moody', changes])
+  refuses = false
+  await admission.mutate(wanted)
+  await admission.validate(wanted)
+  assert.deepEqual([explanation.refusedBy, explanation.changes], [undefined, changes])
 })
 
 test('a refusal names its control', async () => {

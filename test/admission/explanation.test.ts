@@ -6,7 +6,7 @@ import type { ApiObject } from '../../src/model/object.ts'
 import { giveAccount } from '../tools/accounts.ts'
 import { startServer } from '../tools/server.ts'
 
-const server = await startServer({ after })
+const server = await startServer({ after }, ['--enable-admission-plugins=NamespaceExists'])
 const client = server.client()
 await giveAccount(client)
 const base = '/api/v1/namespaces/default'
@@ -22,7 +22,7 @@ const ask = (path: string, body: object, { token = 'admin-token', asked = 'true'
     method,
     headers: {
       'explain-admission': asked,
-      'content-type': method === 'POST' ? 'application/json' : 'application/merge-patch+json',
+      'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
     },
     body,
   })
@@ -59,6 +59,37 @@ test('they are told of a write that is refused, and of one that nobody changes',
   assert.deepEqual([plain.status, told(plain)], [201, []])
   const patched = await ask(`${base}/configmaps/m`, { data: { a: 'b' } }, { method: 'PATCH' })
   assert.deepEqual([patched.status, told(patched)], [200, []])
+})
+
+test('the control that refused is told of every refusal, and of nothing else that goes wrong', async () => {
+  const missing = '/api/v1/namespaces/missing'
+  const config = { metadata: { name: 'x' } }
+  const range = { spec: { limits: [{ type: 'Container', max: { memory: '1Gi' } }] } }
+  const big = { ...pod({ memory: '2Gi' }), metadata: { name: 'x' } }
+  const rows: [string, object, { method?: string }, number, string | undefined][] = [
+    [`${missing}/configmaps`, config, {}, 404, 'NamespaceLifecycle'],
+    [`${missing}/configmaps?dryRun=All`, config, {}, 404, 'NamespaceLifecycle'],
+    [`${base}/pods`, big, {}, 403, 'LimitRanger'],
+    [`${base}/pods`, { ...big, spec: { ...big.spec, priorityClassName: 'none' } }, {}, 403, 'Priority'],
+    [`${base}/configmaps`, { metadata: { name: 'Not A Name' } }, {}, 422, undefined],
+    [`${base}/configmaps/none`, {}, { method: 'PATCH' }, 404, undefined],
+    [`${base}/limitranges`, { metadata: { name: 'r' }, ...range }, {}, 409, undefined],
+    ['/api/v1/namespaces/default', {}, { method: 'DELETE' }, 403, 'NamespaceLifecycle'],
+    [`${base}/configmaps`, {}, { method: 'DELETE' }, 200, undefined],
+  ]
+  for (const [path, body, how, status, by] of rows) {
+    const answer = await ask(path, body, how)
+    assert.deepEqual([path, answer.status, answer.headers['admission-refused-by']], [path, status, by])
+  }
+  const unasked = await client.post(`${missing}/configmaps`, config)
+  assert.deepEqual([unasked.status, unasked.headers['admission-refused-by']], [404, undefined])
+})
+
+test('a 404 of NamespaceExists is told as well: a question about a namespace that is not there', async () => {
+  const path = '/apis/authorization.orch.io/v1/namespaces/missing/localsubjectaccessreviews'
+  const spec = { user: 'bob', resourceAttributes: { namespace: 'missing', verb: 'get', resource: 'pods' } }
+  const answer = await ask(path, { spec })
+  assert.deepEqual([answer.status, answer.headers['admission-refused-by']], [404, 'NamespaceExists'])
 })
 
 test('nobody is told who does not ask, and what is no answer to the question is refused', async () => {

@@ -1,26 +1,23 @@
 /**
- * Who sends `Explain-Admission: true` with a write is told in the header `Admission-Changes` of the answer which control
- * changed which fields, on a dry run too, and also where the write is refused later. It needs a permission of its own:
- * `create` of `admissionexplanations` in the group `ops`, in the namespace of the request.
+ * Who sends `Explain-Admission: true` with a write is told in the headers of the answer, on a dry run too, which control
+ * changed which fields (`Admission-Changes`) and which refused it (`Admission-Refused-By`). It needs a permission of its
+ * own: `create` of `admissionexplanations` in the group `ops`, in the namespace of the request.
  */
-import { describeChanges } from '../../admission/explanation.ts'
+import { AdmissionExplanation } from '../../admission/explanation.ts'
 import type { Authorizer } from '../../authz/authorizer.ts'
 import { shorten } from '../../base/shorten.ts'
 import { badRequest } from '../../model/api-error.ts'
 import { groupName, type Vendor } from '../../model/vendor.ts'
-import type { Exchange } from '../exchange.ts'
 import type { Step } from '../pipeline.ts'
 import { assertAllowed } from './authorize.ts'
 
 const asking = 'explain-admission'
-const answering = 'admission-changes'
 
 export function explainAdmission(authorizer: Authorizer, vendor: Vendor): Step {
   const group = groupName(vendor, 'ops')
   return (exchange) => {
     const { info, user, headers } = exchange
     if (!info.resource || !isAsked(headers.first(asking))) return
-    exchange.explain = (changes) => tell(exchange, describeChanges(changes))
     const attributes = {
       resource: true,
       verb: 'create',
@@ -29,6 +26,7 @@ export function explainAdmission(authorizer: Authorizer, vendor: Vendor): Step {
       plural: 'admissionexplanations',
     } as const
     const { namespace } = info
+    exchange.explanation = new AdmissionExplanation()
     return assertAllowed(authorizer, { user, attributes: { ...attributes, subresource: '', namespace, name: '' } })
   }
 }
@@ -37,8 +35,4 @@ function isAsked(value: string | undefined): boolean {
   if (value === undefined || value === 'false') return false
   if (value === 'true') return true
   throw badRequest(`Explain-Admission is true or false, not ${JSON.stringify(shorten(value, 50))}`)
-}
-
-function tell(exchange: Exchange, changes: string): void {
-  if (!exchange.answered) exchange.setHeader(answering, changes)
 }
