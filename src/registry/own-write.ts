@@ -1,11 +1,11 @@
 /** Writes of the server itself: nobody's request, so nothing is admitted, and the server is the manager. */
 import { admitAll } from '../admission/admission.ts'
 import { Pace } from '../base/pace.ts'
-import type { User } from '../model/user.ts'
+import { authenticatedUsers, superusers, type User } from '../model/user.ts'
 import type { Resource } from './resource.ts'
 import type { WriteContext } from './write.ts'
 
-const self: User = { name: 'system:apiserver', uid: '', groups: [], extra: new Map() }
+const self: User = { name: 'system:apiserver', uid: '', groups: [superusers, authenticatedUsers], extra: new Map() }
 
 export interface OwnWrite {
   /** '' for kinds without namespaces. */

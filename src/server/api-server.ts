@@ -230,7 +230,7 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   const access = openAccess(options, { vendor, lookup, clock, log, reloading })
   parts.opened.defer(() => access.close())
   const { authorizer } = access
-  const own = { ownWrites: ownWritesIn(catalogue), ownerType: ownerTypesIn(catalogue) }
+  const own = { ownWrites: ownWritesIn(catalogue, () => admission), ownerType: ownerTypesIn(catalogue) }
   const means = { vendor, lookup, authorizer, access, ...own, clock, log }
   const admission = await makeAdmission(options, means, metrics.admission)
   return { catalogue, registry, access, admission, identity }

@@ -1,7 +1,7 @@
-/** What the server writes itself: nobody is asked for leave, and nothing is admitted. */
-import { admitAll } from '../admission/admission.ts'
+/** What the server writes itself: nobody is asked for leave, and nothing is admitted but what a control creates. */
+import type { Admission } from '../admission/admission.ts'
 import type { OwnWrites } from '../admission/own-writes.ts'
-import { atOnce, Pace } from '../base/pace.ts'
+import { atOnce } from '../base/pace.ts'
 import { ApiError } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ObjectName } from '../model/lookup.ts'
@@ -9,17 +9,19 @@ import type { ApiObject } from '../model/object.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { create } from '../registry/create.ts'
 import { stored } from '../registry/lookup.ts'
+import { type OwnWrite, ownWrite } from '../registry/own-write.ts'
 import { keyOf, type Resource } from '../registry/resource.ts'
 import { updateObject } from '../registry/update.ts'
 import type { WriteContext } from '../registry/write.ts'
 import { completeSteps } from '../schema/complete.ts'
 
 /** Creates an object unless there is one of its name. Of several servers that do so at once, one does. */
-export async function createMissing(
-  resource: Resource,
-  { namespace, name }: ObjectName,
-  rest: JsonObject,
-): Promise<void> {
+export async function createMissing(resource: Resource, name: ObjectName, rest: JsonObject): Promise<void> {
+  await createIn(contextOf(resource, name.namespace, 'CreateOptions'), name.name, rest)
+}
+
+async function createIn(context: WriteContext, name: string, rest: JsonObject): Promise<void> {
+  const { resource, namespace } = context
   if (resource.cache.get(keyOf(resource, namespace, name)) !== undefined) return
   const { metadata, ...fields } = rest
   const sent = {
@@ -29,7 +31,7 @@ export async function createMissing(
     ...fields,
   }
   const { object } = atOnce(completeSteps(resource, sent))
-  await create(contextOf(resource, namespace, 'CreateOptions'), { object, managed: false }).catch((error: unknown) => {
+  await create(context, { object, managed: false }).catch((error: unknown) => {
     // Another server on the same store was faster.
     if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error
   })
@@ -49,10 +51,13 @@ export async function changeFields(
   await updateObject(contextOf(resource, namespace, 'UpdateOptions'), name, change)
 }
 
-/** What admission controls write of their own. */
-export function ownWritesIn(catalogue: Catalogue): OwnWrites {
+/** What admission controls write of their own. What they create is admitted by the same chain as everything else. */
+export function ownWritesIn(catalogue: Catalogue, admission: () => Admission): OwnWrites {
   return {
-    createMissing: (type, name, rest) => createMissing(stored(catalogue, type), name, rest),
+    createMissing: async (type, { namespace, name }, rest) => {
+      const context = contextOf(stored(catalogue, type), namespace, 'CreateOptions')
+      await createIn({ ...context, admission: admission() }, name, rest)
+    },
     changeStatus: async (type, { namespace, name }, next) => {
       const context = { ...contextOf(stored(catalogue, type), namespace, 'UpdateOptions'), subresource: 'status' }
       await updateObject(context, name, (previous) => {
@@ -63,22 +68,9 @@ export function ownWritesIn(catalogue: Catalogue): OwnWrites {
   }
 }
 
-/** How the server writes what it needs itself. */
-export function contextOf(resource: Resource, namespace: string, optionsKind: string): WriteContext {
-  return {
-    resource,
-    namespace,
-    subresource: '',
-    user: { name: 'system:apiserver', uid: '', groups: [], extra: new Map() },
-    dryRun: false,
-    optionsKind,
-    fieldManager: 'orch',
-    warn: () => {},
-    left: () => new AbortController().signal,
-    pace: new Pace(),
-    admission: admitAll,
-    assertMayCreate: () => {},
-  }
+/** How the server writes what it needs itself, however long that takes. */
+export function contextOf(resource: Resource, namespace: string, optionsKind: OwnWrite['optionsKind']): WriteContext {
+  return ownWrite(resource, { namespace, optionsKind, signal: new AbortController().signal })
 }
 
 /** Where somebody was faster and deleted it there is nothing left to do. */

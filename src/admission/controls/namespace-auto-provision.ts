@@ -1,6 +1,7 @@
 /**
  * NamespaceAutoProvision: an object that is created in a namespace that does not exist makes it. It is made even where
- * the object is refused later; a dry run makes none, and neither does a question that is not stored.
+ * the object is refused later; a dry run makes none, and neither does a question that is not stored. The namespace is
+ * admitted as if the server had sent it: who refuses it refuses the object.
  */
 import { ApiError } from '../../model/api-error.ts'
 import type { Lookup } from '../../model/lookup.ts'
@@ -32,8 +33,8 @@ async function provide(ownWrites: OwnWrites, request: AdmissionRequest): Promise
   try {
     await ownWrites.createMissing(namespaces, { namespace: '', name: request.namespace }, {})
   } catch (error) {
-    // A name that no namespace can have.
-    if (error instanceof ApiError && error.code === 422) throw refusal(request, error.message)
+    // A name that no namespace can have, or a control that does not want it.
+    if (error instanceof ApiError && (error.code === 422 || error.code === 403)) throw refusal(request, error.message)
     throw error
   }
 }
