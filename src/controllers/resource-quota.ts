@@ -3,8 +3,10 @@
  *
  * The server charges and gives back by itself as objects come and go (`admission/controls/resource-quota.ts`). So what
  * it knows is counted anew only when the quota was left alone for `quietMs`, which is longer than any write takes:
- * until then a charge may belong to an object that is not there yet, and a count would lose it. That repairs what
- * a server left behind that was killed between the charge and the write. What nobody has counted yet is counted at once.
+ * until then a charge may belong to an object that is not there yet, and a count would lose it. Less than is charged
+ * becomes what is in use only when the quota was left alone for as long again: until then an object that the count no
+ * longer found may still be given back, and would be twice. That repairs what a server left behind that was killed
+ * between the charge and the write. What nobody has counted yet is counted at once.
  */
 import type { Clock } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
@@ -14,6 +16,7 @@ import { isConflict } from '../client/status-error.ts'
 import type { ResourceQuota } from '../kinds/core/resource-quota.ts'
 import { sameJson } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
+import { compareQuantities } from '../model/quantity.ts'
 import { readAmount } from '../model/quota/amounts.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { follow, type Loop } from './loop.ts'
@@ -37,10 +40,11 @@ export interface ResourceQuotaLoopParts {
   readonly quietMs: number
 }
 
-/** A version of a quota, and since when it is known. */
+/** A version of a quota, since when it is known or was counted, and what the count found. */
 interface Seen {
   readonly version: string
   readonly since: number
+  readonly counted?: Amounts
 }
 
 export function resourceQuotaLoop(parts: ResourceQuotaLoopParts): Loop {
@@ -78,21 +82,25 @@ async function reconcile(
     const counted = await count(parts, quota, { names: unknown, signal: step.signal })
     return await write(parts, quota, { hard, used: { ...Object.fromEntries(known), ...counted } })
   }
-  const restMs = restLeft(parts, quota, step)
+  const seen = lookAt(parts, quota, step)
+  const restMs = seen.since + parts.quietMs - parts.clock.monotonic()
   if (restMs > 0) return { afterMs: restMs }
+  if (seen.counted !== undefined) return await write(parts, quota, { hard, used: seen.counted })
   const counted = await count(parts, quota, { names: Object.keys(hard), signal: step.signal })
-  if (!sameAmounts(counted, used)) return await write(parts, quota, { hard, used: counted })
+  const raised = greaterOf(counted, used)
+  if (!sameAmounts(raised, used)) return await write(parts, quota, { hard, used: raised })
+  if (!sameAmounts(counted, used)) step.seen.set(step.key, { ...seen, since: parts.clock.monotonic(), counted })
   return { afterMs: parts.quietMs }
 }
 
-/** How long the quota has yet to stay as it is before it can be counted anew. */
-function restLeft({ clock, quietMs }: ResourceQuotaLoopParts, { metadata }: ApiObject, { key, seen }: Step): number {
+/** What is known of the quota as it is; nothing yet, where it has changed since the last look. */
+function lookAt({ clock }: ResourceQuotaLoopParts, { metadata }: ApiObject, { key, seen }: Step): Seen {
   const { resourceVersion: version = '' } = metadata
-  const now = clock.monotonic()
   const last = seen.get(key)
-  if (last?.version === version) return last.since + quietMs - now
-  seen.set(key, { version, since: now })
-  return quietMs
+  if (last?.version === version) return last
+  const now = { version, since: clock.monotonic() }
+  seen.set(key, now)
+  return now
 }
 
 async function count(
@@ -116,6 +124,12 @@ async function write(
     if (isConflict(error)) return 'later'
     throw error
   }
+}
+
+/** Of each amount that was counted the greater one. */
+function greaterOf(counted: Amounts, used: Amounts): Amounts {
+  const isMore = (name: string) => compareQuantities(readAmount(counted, name)!, readAmount(used, name)!) > 0
+  return Object.fromEntries(Object.keys(counted).map((name) => [name, (isMore(name) ? counted : used)[name]!]))
 }
 
 function sameAmounts(a: Amounts, b: Amounts): boolean {

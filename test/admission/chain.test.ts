@@ -168,8 +168,11 @@ describe('on the command line', () => {
     assert.equal((await client.get(path)).body.items.length, 0)
   })
 
-  test('a control that is disabled does not', async () => {
-    const server = await startServer({ after }, ['--disable-admission-plugins=NamespaceLifecycle'])
+  test('a control that is disabled does not, and one that does nothing is known', async () => {
+    const server = await startServer({ after }, [
+      '--disable-admission-plugins=NamespaceLifecycle',
+      '--enable-admission-plugins=AlwaysAdmit',
+    ])
     const created = await server
       .client('admin-token')
       .post('/api/v1/namespaces/nowhere/configmaps', { metadata: { name: 'a' } })

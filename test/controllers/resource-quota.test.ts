@@ -1,8 +1,12 @@
 /** The loop of quotas: what is wanted is enforced, what is there is counted, and what is wrong is counted anew. */
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startUp } from '../tools/server.ts'
+import { Client } from '../../src/client/client.ts'
+import { Informer } from '../../src/client/informer.ts'
+import { resourceQuotaLoop, resourceQuotas } from '../../src/controllers/resource-quota.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { startServer, startUp } from '../tools/server.ts'
 
 const client = (await startUp({ after }, ['--resource-quota-sync-period=1s'])).client()
 const base = '/api/v1/namespaces/counted'
@@ -87,6 +91,61 @@ test('what is wrong is found, too much as well as too little', async () => {
     assert.deepEqual([answer.status, answer.body.status.used], [200, { secrets }])
   }
   await untilSame(async () => (await quota('wrong')).status.used, { secrets: '2' })
+})
+
+/** A loop of the test's own against a server without loops, a step at a time, with a clock that the test sets. */
+async function openLoop(t: TestContext) {
+  const stop = new AbortController()
+  t.after(() => stop.abort())
+  const server = await startServer(t)
+  const own = new Client(server.transport())
+  const informer = new Informer(own, resourceQuotas, { onError: () => {} })
+  void informer.run(stop.signal)
+  await informer.synced
+  let now = 0
+  const clock = { now: () => Date.now(), monotonic: () => now }
+  const loop = resourceQuotaLoop({ client: own, informer, vendor: vendorOf('orch'), clock, quietMs: 1000 })
+  const http = server.client()
+  const path = '/api/v1/namespaces/default/resourcequotas/q'
+  const read = async () => (await http.get(path)).body
+  /** One look at the quota as it is, so much later. */
+  const look = async (laterMs: number) => {
+    now += laterMs
+    const { resourceVersion } = (await read()).metadata
+    await untilSame(
+      async () => informer.get({ namespace: 'default', name: 'q' })?.metadata.resourceVersion,
+      resourceVersion,
+    )
+    const outcome = await loop.reconcile('default/q', stop.signal)
+    return [outcome, (await read()).status.used.secrets]
+  }
+  const use = async (secrets: string) => {
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const body = { status: { hard: { secrets: '9' }, used: { secrets } } }
+    assert.equal((await http.send(`${path}/status`, { method: 'PATCH', headers, body })).status, 200)
+  }
+  const spec = { hard: { secrets: '9' } }
+  const made = await http.post('/api/v1/namespaces/default/resourcequotas', { metadata: { name: 'q' }, spec })
+  assert.equal(made.status, 201)
+  return { look, use, http }
+}
+
+test('less than is charged counts when nothing more was given back; more counts at once', async (t) => {
+  const { look, use, http } = await openLoop(t)
+  await use('3')
+  assert.deepEqual(await look(0), [{ afterMs: 1000 }, '3'])
+  assert.deepEqual(await look(999), [{ afterMs: 1 }, '3'])
+  // The count finds none. Those who were charged may have gone just now, and will be given back by who deleted them.
+  assert.deepEqual(await look(1), [{ afterMs: 1000 }, '3'])
+  await use('1')
+  assert.deepEqual(await look(1000), [{ afterMs: 1000 }, '1'])
+  assert.deepEqual(await look(1000), [{ afterMs: 1000 }, '1'])
+  assert.deepEqual(await look(999), [{ afterMs: 1 }, '1'])
+  assert.deepEqual(await look(1), ['done', '0'])
+  assert.equal((await http.post('/api/v1/namespaces/default/secrets', { metadata: { name: 's' } })).status, 201)
+  await use('0')
+  assert.deepEqual(await look(0), [{ afterMs: 1000 }, '0'])
+  assert.deepEqual(await look(1000), ['done', '1'])
 })
 
 test('containers in default ask for a tenth of a processor, unless that is left out', async (t) => {

@@ -3,7 +3,9 @@
  * compare-and-set on the quota's status, so no number of servers and clients can charge more than there is.
  *
  * While one change of a quota is being stored, all others that come wait and are stored together by the next: fifty
- * clients cost a few commits, not fifty. What waits is bounded by the requests that are under way.
+ * clients cost a few commits, not fifty. What waits is bounded by the requests that are under way. Charges and what is
+ * given back are stored one after the other, so that they never cancel out: every charge makes a new version of the
+ * quota, by which `controllers/resource-quota.ts` knows that a write is under way.
  */
 import { ApiError } from '../../model/api-error.ts'
 import type { JsonObject } from '../../model/json.ts'
@@ -57,13 +59,22 @@ export class Ledger {
   async #work(key: string, quota: ObjectName, first: readonly Entry[]): Promise<void> {
     for (let batch = first; batch.length > 0; batch = this.#waiting.get(key)!) {
       this.#waiting.set(key, [])
-      await this.#store(quota, batch)
+      // What is given back makes room, so it comes first.
+      await this.#store(
+        quota,
+        batch.filter(({ refusable }) => !refusable),
+      )
+      await this.#store(
+        quota,
+        batch.filter(({ refusable }) => refusable),
+      )
     }
     this.#waiting.delete(key)
   }
 
   /** Never fails: each entry hears what has become of it. */
   async #store(quota: ObjectName, batch: readonly Entry[]): Promise<void> {
+    if (batch.length === 0) return
     try {
       await this.#writes.changeStatus(resourceQuotas, quota, (object) => book(object, batch))
       for (const { resolve, refused } of batch) resolve(refused)
