@@ -1,6 +1,6 @@
 /**
- * SecurityContextDeny: pods cannot choose users, groups or SELinux labels, nor that they have no groups. What else a security context may say, such as
- * `privileged`, it does not look at.
+ * SecurityContextDeny: pods cannot choose users, groups or SELinux labels, nor that they have no groups. What else a
+ * security context may say, such as `privileged`, it does not look at.
  */
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
 import { isStatedEmpty } from '../../schema/stated-empty.ts'
