@@ -1,6 +1,6 @@
 // Starts one of the programs of this package (`launch.mjs orch|orchctl ...`) from its bundle in dist/.
 // Promises: an unfit Node, or a checkout that is not installed, is refused with a sentence that says what to do; in a
-// checkout (there is a src/) the bundle is never older than the sources. Plain JavaScript, so that any Node can at least
+// checkout (there is a src/) the bundle is always that of the sources. Plain JavaScript, so that any Node can at least
 // read this far.
 import { existsSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
@@ -27,7 +27,7 @@ for (const signal of signals) process.on(signal, leave)
 
 if (existsSync(join(root, 'src'))) {
   const { bundleIfStale } = await import(pathToFileURL(join(root, 'scripts', 'bundle.mjs')).href)
-  await bundleIfStale().catch((error) => {
+  await bundleIfStale(program).catch((error) => {
     console.error(`${program}: ${reasonOf(error)}`)
     process.exit(1)
   })

@@ -1,12 +1,22 @@
 // Makes the bundle that users start (dist/), with esbuild: one file per program and per thread.
-// `node scripts/bundle.mjs` makes it; `bundleIfStale()` makes it only when a source is newer, in a few milliseconds.
-import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+// `node scripts/bundle.mjs` makes it; `bundleIfStale(program)` makes it only when a source of that program is not the one
+// that the bundle was made of. Every start in a checkout asks: it looks at those files, and at no directory.
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
-const stamp = join(dist, 'stamp')
 
 const entryPoints = {
   orch: 'src/server/orch.ts',
@@ -15,9 +25,8 @@ const entryPoints = {
   'aside-thread': 'src/codec/aside-thread.ts',
 }
 
-export async function bundleIfStale() {
-  const isStale = () => newestSource() > builtAt()
-  if (isStale()) await bundle(isStale)
+export async function bundleIfStale(program) {
+  if (isStale(program)) await bundle(() => isStale(program))
 }
 
 // Made beside dist/ and moved into place, so that another start at the same moment never sees half a bundle. Of several
@@ -25,7 +34,8 @@ export async function bundleIfStale() {
 async function bundle(isWanted = () => true) {
   const { build } = await import('esbuild')
   const fresh = `${dist}.${process.pid}`
-  await build({
+  const began = Date.now()
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints,
     outdir: fresh,
@@ -40,10 +50,11 @@ async function bundle(isWanted = () => true) {
     },
     minifySyntax: true,
     legalComments: 'none',
+    metafile: true,
     // The errors are thrown, and told by whoever asked for the bundle.
     logLevel: 'silent',
   })
-  writeFileSync(join(fresh, 'stamp'), new Date().toISOString())
+  recordSources(fresh, metafile, began)
   if (!isWanted()) {
     rmSync(fresh, { recursive: true, force: true })
     return
@@ -88,17 +99,50 @@ function keepPart(part, kept) {
   }
 }
 
-function builtAt() {
-  return statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0
+// What each program is made of: its sources with their time and size. A file that has changed since the build began may
+// have been read before or after: it is recorded with a time that it never has, so that the next start builds again.
+function recordSources(fresh, { outputs }, began) {
+  const sources = { orch: Object.keys(outputs), orchctl: reachable(outputs, outputOf(outputs, 'orchctl')) }
+  for (const [program, files] of Object.entries(sources)) {
+    const inputs = files.flatMap((file) => Object.keys(outputs[file].inputs)).filter((name) => name.startsWith('src/'))
+    const states = [...new Set(inputs), ...alwaysSources].map((name) => {
+      const { mtimeMs, size } = statSync(join(root, name))
+      return [name, mtimeMs < began ? mtimeMs : -1, size]
+    })
+    writeFileSync(join(fresh, `${program}.sources.json`), JSON.stringify(states))
+  }
 }
 
-// Every start in a checkout passes here: only texts and times, no objects for files and their paths.
-function newestSource() {
-  const sources = readdirSync(join(root, 'src'), { recursive: true }).filter((name) => name.includes('.'))
-  const files = [...sources.map((name) => `${root}/src/${name}`), `${root}/package-lock.json`, import.meta.filename]
-  let newest = 0
-  for (const file of files) newest = Math.max(newest, statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)
-  return newest
+// Packages change with the lock file.
+const alwaysSources = ['package-lock.json', 'scripts/bundle.mjs']
+
+function outputOf(outputs, program) {
+  return Object.keys(outputs).find((file) => outputs[file].entryPoint === entryPoints[program])
+}
+
+// The files of the bundle that a file loads, at once or later.
+function reachable(outputs, start) {
+  const found = new Set([start])
+  for (const file of found) for (const { path, external } of outputs[file].imports) if (!external) found.add(path)
+  return [...found]
+}
+
+function isStale(program) {
+  const sources = sourcesOf(program)
+  return sources === undefined || sources.some(([name, mtimeMs, size]) => !isSame(`${root}/${name}`, mtimeMs, size))
+}
+
+function isSame(file, mtimeMs, size) {
+  const state = statSync(file, { throwIfNoEntry: false })
+  return state !== undefined && state.mtimeMs === mtimeMs && state.size === size
+}
+
+function sourcesOf(program) {
+  try {
+    return JSON.parse(readFileSync(join(dist, `${program}.sources.json`), 'utf8'))
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle()

@@ -2,6 +2,7 @@
 import { relative, resolve } from 'node:path'
 import type { OptionsOf } from '../base/flags.ts'
 import { Client } from '../client/client.ts'
+import { parserFor } from '../client/node/config-parser.ts'
 import { HttpTransport } from '../client/node/http-transport.ts'
 import { type ConfigChoice, readClientConfig } from '../client/node/kubeconfig.ts'
 import { localConfig, textIfThere, usualFiles } from '../client/node/kubeconfig-files.ts'
@@ -27,7 +28,7 @@ export async function withConnection<T>(
   use: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const files = configFiles(context, options.kubeconfig)
-  const config = readClientConfig(choiceOf(context, files, options))
+  const config = readClientConfig({ ...choiceOf(context, options), files, parse: await parserFor(files) })
   if (isByChance(context, options)) context.err(otherServerNote(context, files[0]!, config.transport.server))
   const transport = new HttpTransport(config.transport)
   try {
@@ -48,7 +49,7 @@ export async function withConnection<T>(
 type ConnectionOptions = OptionsOf<typeof connectionFlags>
 
 /** The client config, less what flags say otherwise. */
-function choiceOf({ directory }: Context, files: readonly string[], options: ConnectionOptions): ConfigChoice {
+function choiceOf({ directory }: Context, options: ConnectionOptions): Omit<ConfigChoice, 'files' | 'parse'> {
   const cluster: JsonObject = {
     ...(options.certificateAuthority && { 'certificate-authority': options.certificateAuthority }),
     ...(options.insecure && { 'insecure-skip-tls-verify': true, 'certificate-authority': '' }),
@@ -61,7 +62,7 @@ function choiceOf({ directory }: Context, files: readonly string[], options: Con
     ...(options.as && { as: options.as }),
     ...(options.asGroup.length > 0 && { 'as-groups': [...options.asGroup] }),
   }
-  return { files, context: options.context || undefined, server: options.server || undefined, cluster, user, directory }
+  return { context: options.context || undefined, server: options.server || undefined, cluster, user, directory }
 }
 
 function sendOf(

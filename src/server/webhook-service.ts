@@ -6,6 +6,7 @@
 import { Agent } from 'node:https'
 import { UsageError } from '../base/flags.ts'
 import { askForJson, BadAnswer } from '../base/https-json.ts'
+import { parseConfigYaml } from '../client/node/config-yaml.ts'
 import type { HttpTransportOptions } from '../client/node/http-transport.ts'
 import { type ClientConfig, readClientConfig } from '../client/node/kubeconfig.ts'
 import { ConfigError } from '../client/node/kubeconfig-files.ts'
@@ -72,7 +73,7 @@ function openConfig(options: HttpTransportOptions): Opened {
 
 function readConfig(flag: string, file: string): ClientConfig {
   try {
-    const config = readClientConfig({ files: [file] })
+    const config = readClientConfig({ files: [file], parse: parseConfigYaml })
     if (!config.transport.server.startsWith('https://'))
       throw new ConfigError(`${file}: the service must be at https://`)
     return config

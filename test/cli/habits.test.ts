@@ -223,7 +223,7 @@ test('a client config is replaced as a whole, is private, and stays as it was wh
     [],
   )
   writeFileSync(file, 'clusters: [')
-  assert.equal((await change('set-context y --cluster=c')).stderr, `error: ${file} is not YAML\n`)
+  assert.equal((await change('set-context y --cluster=c')).stderr, `error: ${file} is not YAML: see line 1\n`)
   assert.equal((await runCommand('cat', [file])).stdout, 'clusters: [')
 })
 

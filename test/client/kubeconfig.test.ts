@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { readClientConfig } from '../../src/client/node/kubeconfig.ts'
+import { parseConfigYaml } from '../../src/client/node/config-yaml.ts'
+import { type ConfigChoice, readClientConfig } from '../../src/client/node/kubeconfig.ts'
 import { usualFiles } from '../../src/client/node/kubeconfig-files.ts'
 import { adminKubeconfig } from '../../src/client/node/kubeconfig-write.ts'
 import { makeIdentity } from '../tools/identities.ts'
@@ -33,10 +34,14 @@ function config(cluster: object, user: object, more: object = {}): object {
   }
 }
 
+function read(choice: Omit<ConfigChoice, 'parse'>) {
+  return readClientConfig({ ...choice, parse: parseConfigYaml })
+}
+
 test('what the server writes is read', () => {
   const { certificate, key } = one
   const text = adminKubeconfig({ server, authority: two.certificate, certificate, key })
-  const { transport, namespace } = readClientConfig({ files: [file('admin', text)] })
+  const { transport, namespace } = read({ files: [file('admin', text)] })
   assert.deepEqual(transport, { server, authority: two.certificate, certificate: one })
   assert.equal(namespace, undefined)
 })
@@ -57,7 +62,7 @@ test('files that it names lie beside it; data comes before files', async () => {
     tokenFile: 't',
   }
   const files = [file('named', config({ server, 'certificate-authority': 'ca.crt' }, user))]
-  const { transport } = readClientConfig({ files })
+  const { transport } = read({ files })
   assert.deepEqual([transport.authority, transport.certificate], [two.certificate, one])
   assert.equal(await transport.token!(), 'abc')
   file('t', 'renewed')
@@ -68,11 +73,11 @@ test('of several files the first to name something wins', async () => {
   const first = file('first', { contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: 'n' } }] })
   const second = file('second', config({ server }, { token: 'second' }))
   const third = file('third', config({ server: 'https://third' }, { token: 'third' }, { 'current-context': 'y' }))
-  const merged = readClientConfig({ files: [first, join(directory, 'none'), second, third] })
+  const merged = read({ files: [first, join(directory, 'none'), second, third] })
   assert.deepEqual([merged.transport.server, merged.namespace], [server, 'n'])
   assert.equal(await merged.transport.token!(), 'second')
-  assert.equal(readClientConfig({ files: [third], context: 'x' }).transport.server, 'https://third')
-  assert.equal(readClientConfig({ files: [second], server: 'https://other' }).transport.server, 'https://other')
+  assert.equal(read({ files: [third], context: 'x' }).transport.server, 'https://third')
+  assert.equal(read({ files: [second], server: 'https://other' }).transport.server, 'https://other')
 })
 
 test('where it is looked for', () => {
@@ -119,21 +124,21 @@ for (const [how, content, told] of wrong) {
   test(`one that ${how} is told, and not quoted`, () => {
     const files = [file('wrong', content)]
     assert.throws(
-      () => readClientConfig({ files }),
+      () => read({ files }),
       ({ name, message }: Error) => name === 'ConfigError' && told.test(message) && !message.includes('secret'),
     )
   })
 }
 
 test('none at all', () => {
-  assert.throws(() => readClientConfig({ files: ['/nonexistent/a'] }), /there is no client config: \/nonexistent\/a is/)
+  assert.throws(() => read({ files: ['/nonexistent/a'] }), /there is no client config: \/nonexistent\/a is/)
 })
 
 test('what is said beside the files counts more, and is enough with a server', () => {
   const files = [file('overridden', config({ server }, { token: 'from-file' }))]
-  const { transport } = readClientConfig({ files, user: { token: 'from-flag', as: 'alice', 'as-groups': ['a', 'b'] } })
+  const { transport } = read({ files, user: { token: 'from-flag', as: 'alice', 'as-groups': ['a', 'b'] } })
   assert.equal(transport.token?.(), 'from-flag')
   assert.deepEqual(transport.headers, { 'impersonate-user': 'alice', 'impersonate-group': ['a', 'b'] })
-  const bare = readClientConfig({ files: ['/nonexistent/a'], server, cluster: { 'insecure-skip-tls-verify': true } })
+  const bare = read({ files: ['/nonexistent/a'], server, cluster: { 'insecure-skip-tls-verify': true } })
   assert.deepEqual(bare, { transport: { server, insecure: true }, namespace: undefined, files: [] })
 })

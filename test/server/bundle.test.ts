@@ -1,6 +1,6 @@
-/** The bundle in a checkout: made when a source is newer, whoever else starts or runs from it at that moment. */
+/** The bundle in a checkout: made when a source is another, whoever else starts or runs from it at that moment. */
 import assert from 'node:assert/strict'
-import { appendFileSync, cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -21,9 +21,15 @@ function version(directory: string) {
   return runCommand(join(directory, 'bin/orchctl'), ['version', '--client'])
 }
 
-/** Changes a source, so that the bundle is stale and some of its parts get other names. */
-function touch(directory: string, file: string): void {
-  appendFileSync(join(directory, file), `\nconsole.debug.bind(console, ${Date.now()})\n`)
+/**
+ * Changes a source, so that the bundle is stale and some of its parts get other names. Its time stays, as that of a file
+ * does which comes out of an archive: being newer than the bundle is not what counts.
+ */
+function touch(directory: string, name: string): void {
+  const file = join(directory, name)
+  const { atime, mtime } = statSync(file)
+  appendFileSync(file, `\nconsole.debug.bind(console, ${Date.now()})\n`)
+  utimesSync(file, atime, mtime)
 }
 
 test('programs that start at once on a stale bundle all start', { timeout: 300_000 }, async (t) => {

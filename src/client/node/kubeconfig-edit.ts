@@ -5,9 +5,9 @@
  */
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { load } from 'js-yaml'
 import { makeDirectory, replaceFile } from '../../base/files.ts'
 import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
+import { parseConfigYaml } from './config-yaml.ts'
 import { ConfigError, textIfThere } from './kubeconfig-files.ts'
 
 export type EntrySort = 'cluster' | 'user' | 'context'
@@ -25,18 +25,9 @@ const emptyConfig = (): JsonObject => ({
 export function readConfigFile(file: string): JsonObject {
   const text = textIfThere(file)
   if (text === undefined || text.trim() === '') return emptyConfig()
-  const content = parseConfig(file, text)
+  const content = parseConfigYaml(file, text)
   if (!isObject(content)) throw new ConfigError(`${file} is not a client config`)
   return content
-}
-
-function parseConfig(file: string, text: string): Json {
-  try {
-    return load(text) as Json
-  } catch {
-    // The message of the parser goes on with the text itself, which may be a secret.
-    throw new ConfigError(`${file} is not YAML`)
-  }
 }
 
 /** Sets fields of an entry, which is made if it is not there; a field that is undefined is removed. Says which of both. */

@@ -1,6 +1,7 @@
 /** Where client configs lie: the files that are read when none is named. */
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
+import type { Json } from '../../model/json.ts'
 
 /** Something is wrong with a client config, and its owner can fix it. */
 export class ConfigError extends Error {
@@ -40,3 +41,6 @@ export function textIfThere(file: string): string | undefined {
     throw new ConfigError(`cannot read ${file}: ${code}`, { cause: error })
   }
 }
+
+/** The content of a client config, from its text. Throws ConfigError, which does not quote it: it may hold secrets. */
+export type ConfigParser = (file: string, text: string) => Json

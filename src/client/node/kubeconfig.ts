@@ -6,15 +6,14 @@
  */
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { createSecureContext } from 'node:tls'
-import { loadAll, YAMLException } from 'js-yaml'
-import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
+import { isObject, type JsonObject, own } from '../../model/json.ts'
 import type { HttpTransportOptions } from './http-transport.ts'
-import { ConfigError, textIfThere } from './kubeconfig-files.ts'
+import { ConfigError, type ConfigParser, textIfThere } from './kubeconfig-files.ts'
 
 export interface ConfigChoice {
   /** The files to read, the first of them first. */
   readonly files: readonly string[]
+  readonly parse: ConfigParser
   /** Which context; left out: the current one. */
   readonly context?: string | undefined
   /** Another server than that of the context. */
@@ -36,8 +35,8 @@ export interface ClientConfig {
 
 /** A file that is not there counts as empty, unless there is none at all. */
 export function readClientConfig(choice: ConfigChoice): ClientConfig {
-  const { files, context, server } = choice
-  const sources = files.map(readSource).filter((source) => source !== undefined)
+  const { context, server } = choice
+  const sources = sourcesOf(choice)
   // Who names a server and needs no more than flags say needs no client config.
   if (sources.length === 0 && server !== undefined && context === undefined)
     return {
@@ -45,7 +44,7 @@ export function readClientConfig(choice: ConfigChoice): ClientConfig {
       namespace: undefined,
       files: [],
     }
-  if (sources.length === 0) throw new ConfigError(`there is no client config: ${files.join(', ')} is not there`)
+  refuseNone(choice, sources)
   const chosen = chooseContext(sources, context)
   const cluster = findEntry(sources, 'cluster', requiredText(chosen, 'cluster'))
   const name = optionalText(chosen, 'user')
@@ -114,16 +113,16 @@ export interface ConfigContexts {
 }
 
 /** What the files say of contexts, in the order of their names; of two with one name the first counts. */
-export function readContexts({ files, context }: ConfigChoice): ConfigContexts {
-  const sources = files.map(readSource).filter((source) => source !== undefined)
-  if (sources.length === 0) throw new ConfigError(`there is no client config: ${files.join(', ')} is not there`)
+export function readContexts(choice: Pick<ConfigChoice, 'files' | 'parse' | 'context'>): ConfigContexts {
+  const sources = sourcesOf(choice)
+  refuseNone(choice, sources)
   const names = new Set(sources.flatMap((source) => entryNames(source, 'context')))
   const contexts = [...names].sort().map((name) => {
     const entry = findEntry(sources, 'context', name)
     const text = (field: string) => optionalText(entry, field) ?? ''
     return { name, cluster: text('cluster'), user: text('user'), namespace: text('namespace') }
   })
-  return { current: context ?? currentName(sources), contexts }
+  return { current: choice.context ?? currentName(sources), contexts }
 }
 
 interface Source {
@@ -136,22 +135,20 @@ interface Entry extends Source {
   readonly title: string
 }
 
-function readSource(file: string): Source | undefined {
-  const text = textIfThere(file)
-  if (text === undefined) return undefined
-  const content = parseText(file, text)
-  if (content !== null && !isObject(content)) throw new ConfigError(`${file} is not a client config`)
-  return { file, content: content ?? {} }
+function sourcesOf({ files, parse }: Pick<ConfigChoice, 'files' | 'parse'>): Source[] {
+  return files.map((file) => readSource(file, parse)).filter((source) => source !== undefined)
 }
 
-function parseText(file: string, text: string): Json {
-  try {
-    return (loadAll(text)[0] ?? null) as Json
-  } catch (error) {
-    if (!(error instanceof YAMLException)) throw error
-    // The message of the parser goes on with the text itself, which may be a secret.
-    throw new ConfigError(`${file} is not YAML: see line ${(error.mark?.line ?? 0) + 1}`)
-  }
+function refuseNone({ files }: Pick<ConfigChoice, 'files'>, sources: readonly Source[]): void {
+  if (sources.length === 0) throw new ConfigError(`there is no client config: ${files.join(', ')} is not there`)
+}
+
+function readSource(file: string, parse: ConfigParser): Source | undefined {
+  const text = textIfThere(file)
+  if (text === undefined) return undefined
+  const content = parse(file, text)
+  if (content !== null && !isObject(content)) throw new ConfigError(`${file} is not a client config`)
+  return { file, content: content ?? {} }
 }
 
 function chooseContext(sources: readonly Source[], wanted: string | undefined): Entry {
@@ -278,7 +275,8 @@ function checkPem(entry: Entry, field: string, pem: { ca?: string; cert?: string
   if (!(pem.ca ?? pem.cert ?? '').includes('-----BEGIN ')) throw fault(entry, field, what)
   try {
     // Without a list of authorities it would load all the well-known ones, which takes longer than the rest of a start.
-    createSecureContext({ ca: [], ...pem })
+    // An import of the module would do the same: it looks at everything that the module has.
+    process.getBuiltinModule('node:tls').createSecureContext({ ca: [], ...pem })
   } catch (error) {
     throw fault(entry, field, what, error)
   }

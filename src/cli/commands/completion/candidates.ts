@@ -3,12 +3,12 @@
  * namespaces, contexts. What cannot be found out, for want of a server, is not offered; nothing is ever an error.
  */
 import { type Flag, type Flags, parseCommandLine } from '../../../base/flags.ts'
-import { readContexts } from '../../../client/node/kubeconfig.ts'
 import type { Context } from '../../command.ts'
-import { configFiles, withConnection } from '../../connect.ts'
+import { withConnection } from '../../connect.ts'
 import { connectionFlags } from '../../connection-flags.ts'
 import { ServedTypes } from '../../served-types.ts'
 import type { CommandEntry, CommandGroup } from '../all.ts'
+import { readConfig } from '../config/config-files.ts'
 
 type Entries = readonly (CommandEntry | CommandGroup)[]
 
@@ -93,8 +93,10 @@ async function knownValues(
   before: readonly string[],
 ): Promise<string[]> {
   if (name === 'namespace') return await namesOf(context, before, 'namespaces')
-  if (name === 'context')
-    return readContexts({ files: configFiles(context, optionsIn(before).kubeconfig) }).contexts.map((each) => each.name)
+  if (name === 'context') {
+    const { contexts } = await readConfig(context, { kubeconfig: optionsIn(before).kubeconfig, context: '' })
+    return contexts.map((each) => each.name)
+  }
   if (name === 'output') return ['json', 'yaml', 'name', 'wide', 'jsonpath=', 'custom-columns=']
   return value.includes('|') ? value.split('|') : []
 }

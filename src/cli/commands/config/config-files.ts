@@ -1,4 +1,5 @@
 /** The client config that a command of `orchctl config` reads: as every other command would find it. */
+import { parserFor } from '../../../client/node/config-parser.ts'
 import { type ConfigContexts, readContexts } from '../../../client/node/kubeconfig.ts'
 import type { Context } from '../../command.ts'
 import { configFiles } from '../../connect.ts'
@@ -6,6 +7,10 @@ import { connectionFlags } from '../../connection-flags.ts'
 
 export const configFlags = { kubeconfig: connectionFlags.kubeconfig, context: connectionFlags.context }
 
-export function readConfig(context: Context, options: { kubeconfig: string; context: string }): ConfigContexts {
-  return readContexts({ files: configFiles(context, options.kubeconfig), context: options.context || undefined })
+export async function readConfig(
+  context: Context,
+  options: { kubeconfig: string; context: string },
+): Promise<ConfigContexts> {
+  const files = configFiles(context, options.kubeconfig)
+  return readContexts({ files, parse: await parserFor(files), context: options.context || undefined })
 }

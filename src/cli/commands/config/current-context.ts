@@ -12,7 +12,7 @@ export const currentContextCommand = defineCommand({
   flags: configFlags,
   run: async (context, { options, words }) => {
     refuseWords(words)
-    const { current } = readConfig(context, options)
+    const { current } = await readConfig(context, options)
     if (current === undefined)
       throw new UsageError('the client config names no current context: choose one with --context')
     context.out(`${escapeLine(current)}\n`)

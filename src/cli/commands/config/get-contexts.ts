@@ -21,7 +21,7 @@ export const getContextsCommand = defineCommand({
   flags,
   run: async (context, { options, words }) => {
     refuseWords(words)
-    const config = readConfig(context, options)
+    const config = await readConfig(context, options)
     const names = config.contexts.map(({ name }) => `${escapeLine(name)}\n`).join('')
     context.out(options.output === 'name' ? names : table(config, options))
   },

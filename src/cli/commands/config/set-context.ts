@@ -24,7 +24,7 @@ export const setContextCommand = defineCommand({
   run: async (context, { options, words }) => {
     const { current, kubeconfig, ...fields } = options
     if (current === words.length > 0) throw new UsageError('name one context, or say --current')
-    const name = current ? readConfig(context, { kubeconfig, context: '' }).current : words[0]
+    const name = current ? (await readConfig(context, { kubeconfig, context: '' })).current : words[0]
     if (name === undefined) throw new UsageError('the client config names no current context')
     await setConfigEntry(context, {
       sort: 'context',
