@@ -285,7 +285,12 @@ const reading: readonly Row[] = [
   }),
   r('get', 'cm --sort-by=.metadata.name -L set -l set', { stdout: /^NAME +DATA +AGE +SET\np1 +1 +\d+m?\d*s? +p\n$/ }),
   r('get', 'cm one -o go-template={{.x}}', {
-    stderr: 'error: --output: "go-template" is not built; jsonpath=... can do most of what it does\n',
+    stderr: `error: --output: "go-template" is not built: use jsonpath, such as -o jsonpath='{range .items[*]}{.metadata.name}{"\\n"}{end}'\n`,
+    code: 1,
+  }),
+  r('create', '-f - -o go-template-file=x', {
+    stdin: map('never'),
+    stderr: /^error: --output: "go-template-file" is not built: use jsonpath, /,
     code: 1,
   }),
   r('get', '--raw /healthz', { stdout: 'ok' }),

@@ -19,6 +19,8 @@ export type Output =
 const plainForms = ['', 'wide', 'name', 'json', 'yaml'] as const
 const forms = 'wide, json, yaml, name, jsonpath=..., jsonpath-file=..., custom-columns=... or custom-columns-file=...'
 
+const goTemplateForms = ['go-template', 'go-template-file', 'template', 'templatefile']
+
 /** `-o` for commands that show objects. */
 export const outputFlag = flag('o,output', 'FORMAT', '', readOutput, forms)
 
@@ -41,8 +43,10 @@ function readOutput(text: string): Output {
   if (name === 'custom-columns')
     return { form: 'custom-columns', columns: columnsOf(required(value, 'custom-columns=NAME:.metadata.name')) }
   if (name === 'custom-columns-file') return { form: 'custom-columns', columns: columnsOfFile(fileText(value)) }
-  if (name.startsWith('go-template') || name.startsWith('template'))
-    throw new UsageError(`${JSON.stringify(name)} is not built; jsonpath=... can do most of what it does`)
+  if (goTemplateForms.includes(name))
+    throw new UsageError(
+      `${JSON.stringify(name)} is not built: use jsonpath, such as -o jsonpath='{range .items[*]}{.metadata.name}{"\\n"}{end}'`,
+    )
   throw new UsageError(`${JSON.stringify(text)} is not one of ${forms}`)
 }
 
