@@ -18,6 +18,16 @@ export const fileFlags = {
     'a file, a directory or an address to read objects from; -: the standard input',
   ),
   recursive: toggle('R,recursive', 'with directories within directories'),
+  kustomize: flag('k,kustomize', 'DIR', '', refuseKustomize, `not built: ${kustomizeInstead('DIR')}`),
+}
+
+function refuseKustomize(directory: string): string {
+  if (directory !== '') throw new UsageError(`is not built: run ${kustomizeInstead(directory)}`)
+  return directory
+}
+
+function kustomizeInstead(directory: string): string {
+  return `\`kustomize build ${directory} | orchctl ... -f -\``
 }
 
 export const subjectFlags = {
@@ -28,7 +38,7 @@ export const subjectFlags = {
   allNamespaces: toggle('A,all-namespaces', 'in all namespaces'),
 }
 
-export type SubjectOptions = OptionsOf<typeof subjectFlags>
+export type SubjectOptions = Omit<OptionsOf<typeof subjectFlags>, 'kustomize'>
 
 /** One object to work on. */
 export interface Subject {

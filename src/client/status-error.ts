@@ -53,6 +53,11 @@ export function isConflict(error: unknown): boolean {
   return error instanceof StatusError && error.code === 409 && error.reason === 'Conflict'
 }
 
+/** The object is not valid, or may not be changed in this way. */
+export function isInvalid(error: unknown): boolean {
+  return error instanceof StatusError && error.reason === 'Invalid'
+}
+
 /** The version or the page asked for is too old: list again. */
 export function isExpired(error: unknown): boolean {
   return error instanceof StatusError && error.code === 410

@@ -74,7 +74,8 @@ function commandsIn(help: string): string[] {
 async function allCommands(words: readonly string[]): Promise<string[]> {
   const { stdout } = await orchctl([...words, '--help'])
   const inner = commandsIn(stdout)
-  const own = inner.length === 0 || words.join(' ') === 'create' ? [words.join(' ')] : []
+  const isCommand = inner.length === 0 || !/\n {2}orchctl .* COMMAND /.test(stdout)
+  const own = isCommand ? [words.join(' ')] : []
   const nested = await Promise.all(inner.map((name) => allCommands([...words, name])))
   return [...own, ...nested.flat()].filter((name) => name !== '')
 }

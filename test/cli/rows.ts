@@ -22,6 +22,13 @@ function r(command: string, line: string, said: Omit<Row, 'command' | 'args'> = 
 const map = (name: string, more = '') =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}${more}}\ndata: {k: v}\n`
 
+const job = (image: string) =>
+  `apiVersion: batch/v1
+kind: Job
+metadata: {name: forced}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: ${image}}]}}}
+`
+
 const web = `apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -220,6 +227,66 @@ There are three ways out:
     code: 1,
   }),
   r('apply', '', { stderr: 'error: must specify -f: the files to apply\n', code: 1 }),
+  r('apply', '-k base', {
+    stderr: 'error: --kustomize: is not built: run `kustomize build base | orchctl ... -f -`\n',
+    code: 1,
+  }),
+  r('apply', '-f job.yaml', { files: { 'job.yaml': job('one') }, stdout: 'job.batch/forced created\n' }),
+  r('apply', '-f job.yaml', {
+    files: { 'job.yaml': job('two') },
+    stderr: /^Error from server \(Invalid\): .*field is immutable\n/,
+    code: 1,
+  }),
+  r('apply', '-f job.yaml --force', { stdout: 'job.batch/forced configured\n' }),
+  // What would be refused anyway costs nobody the object that is there.
+  r('apply', '-f job.yaml --force', {
+    files: { 'job.yaml': job('""') },
+    stderr: /^Error from server \(Invalid\): .*image: Required value\n {2}job\.yaml:\d+:\d+: .*\n$/,
+    code: 1,
+  }),
+  r('get', "job forced -o 'jsonpath={.spec.template.spec.containers[0].image}'", { stdout: 'two' }),
+  r('apply', '-f x --force --server-side', {
+    stderr: 'error: --force cannot be used with --server-side (did you mean --force-conflicts?)\n',
+    code: 1,
+  }),
+  r('apply', '-f x --force --dry-run=server', {
+    stderr: /^error: --dry-run=server cannot be used with --force/,
+    code: 1,
+  }),
+  r('apply view-last-applied', 'cm s1', {
+    stdout:
+      'apiVersion: v1\ndata:\n  k: v\nkind: ConfigMap\nmetadata:\n  annotations: {}\n  name: s1\n  namespace: default\n',
+  }),
+  r('apply view-last-applied', 'cm two', {
+    stderr: 'error: no last-applied-configuration annotation found on configmap/two\n',
+    code: 1,
+  }),
+  r('apply set-last-applied', '-f -', {
+    stdin: map('two'),
+    stderr: 'error: no last-applied-configuration annotation found on configmap/two; --create-annotation makes one\n',
+    code: 1,
+  }),
+  r('apply set-last-applied', '-f - --create-annotation', { stdin: map('two'), stdout: 'configmap/two configured\n' }),
+  r('apply set-last-applied', '-f -', { stdin: map('two'), stdout: 'set-last-applied two: no changes required.\n' }),
+  r('apply', '-f - --dry-run=server', { stdin: map('two'), stdout: 'configmap/two unchanged (server dry run)\n' }),
+  r('apply edit-last-applied', 'cm two', {
+    environment: { EDITOR: 'sed -i "s/k: v/k: w/"' },
+    stdout: 'configmap/two edited\n',
+  }),
+  r('apply view-last-applied', 'cm/two -o json', {
+    stdout: /^{\n {2}"apiVersion": "v1",\n {2}"data": {\n {4}"k": "w"\n/,
+  }),
+  r('get', 'cm two -o jsonpath={.data.k}', { stdout: 'v' }),
+  r('apply edit-last-applied', 'cm three', {
+    stderr:
+      'error: no last-applied-configuration annotation found on configmap/three; `orchctl apply set-last-applied --create-annotation` makes one\n',
+    code: 1,
+  }),
+  r('apply edit-last-applied', 'cm two', {
+    environment: { EDITOR: 'sed -i "s/name: two/name: six/"' },
+    stderr: /^error: edit cancelled, no valid changes were saved; what you wrote is in .*object\.yaml\n$/,
+    code: 1,
+  }),
   r('apply', '--sever-side -f x', {
     stderr: /^error: unknown flag --sever-side; did you mean --server-side\?/,
     code: 1,

@@ -38,6 +38,23 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     name: 'apply',
     summary: 'make the server have what files say',
     load: async () => (await import('./apply/apply.ts')).applyCommand,
+    commands: [
+      {
+        name: 'view-last-applied',
+        summary: 'show what files said when they were last applied',
+        load: async () => (await import('./apply/view-last-applied.ts')).viewLastAppliedCommand,
+      },
+      {
+        name: 'set-last-applied',
+        summary: 'record that files were applied, and change nothing else',
+        load: async () => (await import('./apply/set-last-applied.ts')).setLastAppliedCommand,
+      },
+      {
+        name: 'edit-last-applied',
+        summary: 'change the record of what was last applied in an editor',
+        load: async () => (await import('./apply/edit-last-applied.ts')).editLastAppliedCommand,
+      },
+    ],
   },
   {
     name: 'create',

@@ -94,6 +94,7 @@ async function dryRun(session: Session, subject: Subject & Manifest, options: Op
     ...options,
     dryRun: 'server',
     prune: false,
+    force: false,
     all: false,
     selector: '',
     output: { form: '' },

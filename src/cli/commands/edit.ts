@@ -1,19 +1,13 @@
-/**
- * `orchctl edit`: an object in the user's editor. What is saved is sent as a patch of what was changed; a file that is
- * not accepted comes up again with the reason on top. Nothing that was typed is lost: at the end it is in a file.
- */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type OptionsOf, UsageError } from '../../base/flags.ts'
+/** `orchctl edit`: an object in the user's editor. What is saved is sent as a patch of what was changed. */
+import type { OptionsOf } from '../../base/flags.ts'
 import { isConflict, StatusError } from '../../client/status-error.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
 import { liveOf } from '../changing.ts'
-import { type Context, defineCommand } from '../command.ts'
+import { defineCommand } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
-import { explainError } from '../explain-error.ts'
+import { editText } from '../editing.ts'
 import { singularName } from '../find-type.ts'
-import { manifestsIn } from '../manifests/manifest.ts'
+import { editedManifest } from '../manifests/edited.ts'
 import { ManifestError } from '../manifests/manifest-error.ts'
 import { patchFor } from '../patches/patch-for.ts'
 import { printDocument, withoutManagedFields } from '../printers/objects.ts'
@@ -44,58 +38,12 @@ The editor is that of $KUBE_EDITOR, else of $EDITOR, else vi. A file that was no
 })
 
 async function editOne(session: Session, subject: Subject, options: Options): Promise<void> {
-  const { context } = session
   const live = withoutManagedFields(await liveOf(session, { type: subject.type, name: subject.name }))
-  const original = await printDocument(asJson(live), 'yaml')
-  const directory = mkdtempSync(join(tmpdir(), 'orchctl-edit-'))
-  const file = join(directory, 'object.yaml')
-  let text = original
-  let reason = ''
-  for (;;) {
-    writeFileSync(file, header(reason) + text, { mode: 0o600 })
-    await runEditor(context, file)
-    const saved = withoutHeader(readFileSync(file, 'utf8'))
-    if (saved.trim() === '' || saved === text) {
-      const kept = reason === '' ? '' : `; what you wrote is in ${file}`
-      if (kept === '') rmSync(directory, { recursive: true, force: true })
-      if (reason === '') return context.err('Edit cancelled, no changes made.\n')
-      throw new UsageError(`edit cancelled, no valid changes were saved${kept}`)
-    }
-    text = saved
-    try {
-      context.out(await save(session, subject, { live, text, file, options }))
-      return rmSync(directory, { recursive: true, force: true })
-    } catch (error) {
-      context.signal.throwIfAborted()
-      if (!(error instanceof UsageError || error instanceof ManifestError)) throw error
-      reason = await explainError(error)
-    }
-  }
-}
-
-async function runEditor({ env, runProgram }: Context, file: string): Promise<void> {
-  const editor = env.KUBE_EDITOR || env.EDITOR || 'vi'
-  // Through the shell, since it may have arguments: EDITOR='code --wait'.
-  const code = await runProgram('sh', ['-c', `${editor} "$1"`, 'sh', file])
-  if (code !== 0)
-    throw new UsageError(`the editor ${JSON.stringify(editor)} ended with exit code ${code}: nothing was changed`)
-}
-
-const intro = `# Edit the object below. Lines that begin with '#' here at the top are ignored, and an empty file
-# changes nothing. If what you save is not accepted, this file comes up again with the reason.
-`
-
-function header(reason: string): string {
-  return `${intro}#\n${reason
-    .trimEnd()
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => `# ${line}\n`)
-    .join('')}`
-}
-
-function withoutHeader(text: string): string {
-  return text.replace(/^(?:#.*\n)+/, '')
+  await editText(session.context, {
+    what: 'object',
+    original: await printDocument(asJson(live), 'yaml'),
+    save: (text, file) => save(session, subject, { live, text, file, options }),
+  })
 }
 
 interface Saving {
@@ -107,16 +55,7 @@ interface Saving {
 
 async function save(session: Session, subject: Subject, { live, text, file, options }: Saving): Promise<string> {
   const { type, name } = subject
-  const manifests = await manifestsIn({ name: file, text })
-  const [manifest] = manifests
-  if (manifest === undefined || manifests.length > 1) throw new UsageError('the file must hold one object')
-  const { object, origin } = manifest
-  if (
-    object.kind !== live.kind ||
-    object.metadata.name !== live.metadata.name ||
-    object.metadata.namespace !== live.metadata.namespace
-  )
-    throw new UsageError('kind, name and namespace of the object cannot be changed')
+  const { object, origin } = await editedManifest(live, { name: file, text })
   const states = { original: asJson(live), modified: asJson(object), current: asJson(live) }
   const writing = { ...options, dryRun: 'none' } as const
   const patch = await patchFor(type, await session.types.vendor(), states)

@@ -15,7 +15,7 @@ const names = new Set([
     'plugin',
   ],
   ...['port-forward', 'proxy', 'rollout', 'run', 'set', 'taint', 'top', 'uncordon'],
-  ...['auth reconcile', 'apply edit-last-applied', 'apply set-last-applied', 'apply view-last-applied'],
+  ...['auth reconcile'],
   ...['certificate csr', 'config delete-cluster', 'config delete-context', 'config delete-user', 'config get-clusters'],
   ...['config get-users', 'config rename-context', 'config set', 'config unset', 'create service'],
 ])

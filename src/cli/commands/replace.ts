@@ -1,6 +1,5 @@
 /** `orchctl replace -f`: objects that are there become what files say, whole. */
 import { type OptionsOf, toggle, UsageError } from '../../base/flags.ts'
-import { isNotFound } from '../../client/status-error.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { inBulk } from '../bulk.ts'
 import { defineCommand } from '../command.ts'
@@ -8,9 +7,9 @@ import { connectionFlags } from '../connection-flags.ts'
 import { singularName } from '../find-type.ts'
 import { type Manifest, readManifests } from '../manifests/manifest.ts'
 import { ManifestError } from '../manifests/manifest-error.ts'
+import { recreate } from '../recreate.ts'
 import { type Session, withSession } from '../session.ts'
 import { fileFlags, type Subject, subjectsOf } from '../subjects.ts'
-import { isGone, waitFor } from '../wait-for.ts'
 import { fieldValidation, report, requestOptions, validateFlag, writeFlags } from '../writing.ts'
 
 const flags = {
@@ -62,25 +61,10 @@ async function replaceOne(
     if (options.dryRun === 'client') return await report(options, { type, object, done: 'replaced', index })
     const request = { ...requestOptions(session, options), fieldValidation: fieldValidation(options.validate) }
     const replaced: ApiObject = options.force
-      ? await session.client.create(type, await anew(session, subject), request)
+      ? await recreate(session, subject, { object, request })
       : await session.client.update(type, object, request)
     return await report(options, { type, object: replaced, done: 'replaced', index })
   } catch (error) {
     throw new ManifestError({ origin, doing: 'replacing', subject: `${singularName(type)}/${name.name}` }, error)
   }
-}
-
-const patienceMs = 5 * 60 * 1000
-
-/** The object to create, once the old one is gone. */
-async function anew(session: Session, subject: Subject & Manifest): Promise<ApiObject> {
-  const { type, name, object } = subject
-  await session.client
-    .delete(type, name, { propagationPolicy: 'Background', signal: session.context.signal })
-    .catch((error: unknown) => {
-      if (!isNotFound(error)) throw error
-    })
-  await waitFor(session, subject, { until: isGone(undefined), timeoutMs: patienceMs })
-  const { resourceVersion: _, uid: __, ...metadata } = object.metadata
-  return { ...object, metadata }
 }

@@ -1,7 +1,7 @@
 /** Apply with a three-way merge of our own: creates the object, patches it, or finds that nothing differs. */
 import type { WriteOptions } from '../../../client/client.ts'
 import { typeName } from '../../../client/resource-type.ts'
-import { isNotFound } from '../../../client/status-error.ts'
+import { isConflict, isInvalid, isNotFound } from '../../../client/status-error.ts'
 import { type ApiObject, asJson } from '../../../model/object.ts'
 import type { Vendor } from '../../../model/vendor.ts'
 import type { Manifest } from '../../manifests/manifest.ts'
@@ -54,15 +54,21 @@ async function createIt(
 const manager = 'orchctl-client-side-apply'
 
 async function patchIt(
-  { client }: Session,
-  { type, name }: Subject,
+  session: Session,
+  subject: Subject,
   { wanted, live, vendor, options, request }: Writing & { live: ApiObject; vendor: Vendor },
 ): Promise<Applied> {
+  const { type, name } = subject
   const states = { original: recordOf(live, vendor), modified: asJson(wanted), current: asJson(live) }
   const patch = await patchFor(type, vendor, states)
   if (patch === undefined) return { object: live, done: 'unchanged' }
   if (options.dryRun === 'client') return { object: live, done: 'configured' }
-  const object = await client.patch(type, name, { fieldManager: manager, ...request, patch })
+  const writing = { fieldManager: manager, ...request }
+  const object = await session.client.patch(type, name, { ...writing, patch }).catch(async (error: unknown) => {
+    if (!options.force || !(isInvalid(error) || isConflict(error))) throw error
+    const { recreate } = await import('../../recreate.ts')
+    return await recreate(session, subject, { object: wanted, request: writing, former: live })
+  })
   // What the server fills in anyway is no change.
   const changed = object.metadata.resourceVersion !== live.metadata.resourceVersion || options.dryRun === 'server'
   return { object, done: changed ? 'configured' : 'unchanged' }

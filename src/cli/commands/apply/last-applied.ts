@@ -2,11 +2,14 @@
  * What was last applied, kept in an annotation of the object itself: it tells the next apply what the file no longer
  * says. The text is the one that kubectl writes, so that both can be used on the same objects.
  */
+import type { Patch } from '../../../client/client.ts'
 import { parseJson } from '../../../client/json.ts'
-import { isObject, type Json } from '../../../model/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../model/json.ts'
 import { type ApiObject, asJson } from '../../../model/object.ts'
 import { type Vendor, vendorKey } from '../../../model/vendor.ts'
+import { singularName } from '../../find-type.ts'
 import { sortedJson } from '../../sorted-json.ts'
+import type { Subject } from '../../subjects.ts'
 
 export function lastAppliedKey(vendor: Vendor): string {
   return vendorKey(vendor, 'last-applied-configuration', 'kubectl')
@@ -26,7 +29,7 @@ function escapeHtml(json: string): string {
 }
 
 /** What was applied before; undefined where nothing was, or where the record is not one. */
-export function recordOf(live: ApiObject, vendor: Vendor): Json | undefined {
+export function recordOf(live: ApiObject, vendor: Vendor): JsonObject | undefined {
   const text = live.metadata.annotations?.[lastAppliedKey(vendor)]
   if (text === undefined || text === '') return undefined
   try {
@@ -37,4 +40,15 @@ export function recordOf(live: ApiObject, vendor: Vendor): Json | undefined {
     if (error instanceof SyntaxError) return undefined
     throw error
   }
+}
+
+/** The patch that gives an object on the server the record of this one, and changes nothing else. */
+export function recordPatch({ metadata }: ApiObject, vendor: Vendor): Patch {
+  const key = lastAppliedKey(vendor)
+  return { merge: { metadata: { annotations: { [key]: metadata.annotations?.[key] ?? '' } } } }
+}
+
+/** What is said of an object that has no record. */
+export function noRecord({ type, name }: Pick<Subject, 'type' | 'name'>): string {
+  return `no last-applied-configuration annotation found on ${singularName(type)}/${name.name}`
 }

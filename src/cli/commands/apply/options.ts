@@ -9,6 +9,7 @@ export const applyFlags = {
   ...writeFlags,
   serverSide: toggle('server-side', 'let the server merge, and record who owns which field'),
   forceConflicts: toggle('force-conflicts', 'with --server-side: take over fields that others own'),
+  force: toggle('force', 'delete and create anew what cannot be changed to what the file says'),
   validate: validateFlag,
   selector: flag(
     'l,selector',

@@ -1,0 +1,70 @@
+/**
+ * A text in the user's editor, until what was saved is accepted. One that is not comes up again with the reason on top.
+ * Nothing that was typed is lost: at the end it is in a file.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { UsageError } from '../base/flags.ts'
+import type { Context } from './command.ts'
+import { explainError } from './explain-error.ts'
+import { ManifestError } from './manifests/manifest-error.ts'
+
+export interface Editing {
+  /** What is being edited, for the line at the top: `object`. */
+  readonly what: string
+  readonly original: string
+  /** Takes what was saved; gives what to print. Throws UsageError or ManifestError where it is not accepted. */
+  readonly save: (text: string, file: string) => Promise<string>
+}
+
+export async function editText(context: Context, { what, original, save }: Editing): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'orchctl-edit-'))
+  const file = join(directory, 'object.yaml')
+  let text = original
+  let reason = ''
+  for (;;) {
+    writeFileSync(file, header(what, reason) + text, { mode: 0o600 })
+    await runEditor(context, file)
+    const saved = withoutHeader(readFileSync(file, 'utf8'))
+    if (saved.trim() === '' || saved === text) {
+      if (reason !== '')
+        throw new UsageError(`edit cancelled, no valid changes were saved; what you wrote is in ${file}`)
+      rmSync(directory, { recursive: true, force: true })
+      return context.err('Edit cancelled, no changes made.\n')
+    }
+    text = saved
+    try {
+      context.out(await save(text, file))
+      return rmSync(directory, { recursive: true, force: true })
+    } catch (error) {
+      context.signal.throwIfAborted()
+      if (!(error instanceof UsageError || error instanceof ManifestError)) throw error
+      reason = await explainError(error)
+    }
+  }
+}
+
+async function runEditor({ env, runProgram }: Context, file: string): Promise<void> {
+  const editor = env.KUBE_EDITOR || env.EDITOR || 'vi'
+  // Through the shell, since it may have arguments: EDITOR='code --wait'.
+  const code = await runProgram('sh', ['-c', `${editor} "$1"`, 'sh', file])
+  if (code !== 0)
+    throw new UsageError(`the editor ${JSON.stringify(editor)} ended with exit code ${code}: nothing was changed`)
+}
+
+function header(what: string, reason: string): string {
+  const lines = reason
+    .trimEnd()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => `# ${line}\n`)
+  return `# Edit the ${what} below. Lines that begin with '#' here at the top are ignored, and an empty file
+# changes nothing. If what you save is not accepted, this file comes up again with the reason.
+#
+${lines.join('')}`
+}
+
+function withoutHeader(text: string): string {
+  return text.replace(/^(?:#.*\n)+/, '')
+}
