@@ -6,22 +6,20 @@
  * Those that name a Service say in their status that requests are not handed on to it, and requests are told the same:
  * aggregation is not built.
  */
-import { type StepOutcome, WorkQueue } from '../controllers/work-queue.ts'
 import type { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
 import { customResourceDefinition } from '../kinds/apiextensions/custom-resource-definition.ts'
 import type { CustomResourceDefinition } from '../kinds/apiextensions/definition-fields.ts'
 import { type APIService, apiService } from '../kinds/apiregistration/api-service.ts'
 import { type ApiError, serviceUnavailable } from '../model/api-error.ts'
-import type { Json, JsonObject } from '../model/json.ts'
+import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
 import { vendorKey } from '../model/vendor.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { deleteObject } from '../registry/delete.ts'
 import { ownWrite } from '../registry/own-write.ts'
-import { readObject } from '../registry/read-stored.ts'
-import { keyOf, type Resource, type ServedType } from '../registry/resource.ts'
-import { updateObject } from '../registry/update.ts'
-import { errorFields, type Log } from '../telemetry/log.ts'
+import type { Resource, ServedType } from '../registry/resource.ts'
+import type { Log } from '../telemetry/log.ts'
+import { heardOf, KeptObjects, withCondition, writeStatus } from './kept-objects.ts'
 import { createMissing, ifThere } from './own-writes.ts'
 
 interface Parts {
@@ -48,11 +46,10 @@ export async function startApiServices(parts: Parts): Promise<ServedElsewhere> {
   if (services === undefined) return () => undefined
   await registerOwn(services, parts.catalogue)
   const registrations = new Registrations(services, parts)
-  await registrations.start()
+  registrations.start()
   parts.opened.defer(() => registrations.stop())
   return ({ group, version }) => {
-    const cached = services.cache.get(keyOf(services, '', nameOf(group, version)))
-    const found = cached && (readObject(cached.json) as APIService)
+    const found = heardOf(services, nameOf(group, version)) as APIService | undefined
     return found?.spec?.service === undefined ? undefined : notBuilt(nameOf(group, version))
   }
 }
@@ -137,45 +134,35 @@ function managedKey({ vendor }: Resource): string {
 class Registrations {
   readonly #services: Resource
   readonly #definitions: Resource | undefined
-  readonly #queue: WorkQueue
-  readonly #ending = new AbortController()
+  readonly #kept: KeptObjects
   /** What each definition serves, and by which definitions each name is served. */
   readonly #served = new Map<string, readonly string[]>()
   readonly #servers = new Map<string, Set<string>>()
-  #unfollow: (() => void)[] = []
-  #running: Promise<void> | undefined
+  #unfollow = () => {}
 
   constructor(services: Resource, { catalogue, metrics, log }: Parts) {
     this.#services = services
     this.#definitions = catalogue.stored(customResourceDefinition.group, customResourceDefinition.plural)
-    this.#queue = new WorkQueue({
-      work: (name, signal) => this.#step(name, signal),
-      onError: (name, error) =>
-        log.error('an APIService is not in order yet; it is tried again', { name, ...errorFields(error) }),
-      meter: (state) => metrics.open('api-services', state),
+    this.#kept = new KeptObjects({
+      resource: services,
+      queue: 'api-services',
+      look: (name, signal) => this.#look(name, signal),
+      expected: () => this.#servers.keys(),
+      complaint: 'an APIService is not in order yet; it is tried again',
+      metrics,
+      log,
     })
   }
 
-  async start(): Promise<void> {
-    const { cache } = this.#services
-    this.#unfollow = [
-      cache.onChange((key) => (key === undefined ? this.#addAll() : this.#queue.add(key.slice(cache.prefix.length)))),
-      this.#definitions?.cache.onChange((key) => this.#noteKey(key)) ?? (() => {}),
-    ]
+  start(): void {
+    this.#unfollow = this.#definitions?.cache.onChange((key) => this.#noteKey(key)) ?? this.#unfollow
     this.#noteKey(undefined)
-    this.#addAll()
-    this.#running = this.#queue.run(this.#ending.signal)
+    this.#kept.start()
   }
 
   async stop(): Promise<void> {
-    for (const end of this.#unfollow) end()
-    this.#ending.abort()
-    await this.#running
-  }
-
-  #addAll(): void {
-    for (const { name } of this.#services.cache.all()) this.#queue.add(name)
-    for (const name of this.#servers.keys()) this.#queue.add(name)
+    this.#unfollow()
+    await this.#kept.stop()
   }
 
   #noteKey(key: string | undefined): void {
@@ -193,7 +180,7 @@ class Registrations {
     else this.#served.set(definition, now)
     for (const name of before) this.#servers.get(name)?.delete(definition)
     for (const name of now) this.#serversOf(name).add(definition)
-    for (const name of new Set([...before, ...now])) this.#queue.add(name)
+    for (const name of new Set([...before, ...now])) this.#kept.add(name)
   }
 
   #serversOf(name: string): Set<string> {
@@ -203,25 +190,23 @@ class Registrations {
   }
 
   #versionsOf(definition: string): string[] {
-    const cached = this.#definitions?.cache.get(keyOf(this.#definitions, '', definition))
-    if (cached === undefined) return []
-    const { spec: { group = '', versions = [] } = {} } = readObject(cached.json) as CustomResourceDefinition
+    const found = this.#definitions && heardOf(this.#definitions, definition)
+    const { spec: { group = '', versions = [] } = {} } = (found ?? {}) as CustomResourceDefinition
     return versions.filter(({ served }) => served).map(({ name = '' }) => nameOf(group, name))
   }
 
-  async #step(name: string, signal: AbortSignal): Promise<StepOutcome> {
+  async #look(name: string, signal: AbortSignal): Promise<void> {
     const isServed = (this.#servers.get(name)?.size ?? 0) > 0
     if (!isServed) this.#servers.delete(name)
-    const cached = this.#services.cache.get(keyOf(this.#services, '', name))
-    if (cached === undefined) {
+    const found = heardOf(this.#services, name) as APIService | undefined
+    if (found === undefined) {
       if (isServed) await register(this.#services, split(name), { managed: 'true', priorities: customPriorities })
-      return 'done'
+      return
     }
-    const found = readObject(cached.json) as APIService
     const isManaged = found.metadata.labels?.[managedKey(this.#services)] === 'true'
     if (isManaged && !isServed && found.spec?.service === undefined) await this.#unregister(found, signal)
-    else if (found.spec?.service !== undefined) await this.#sayNotBuilt(name, found, signal)
-    return 'done'
+    else if (found.spec?.service !== undefined)
+      await writeStatus(this.#services, { name, signal, next: (object) => this.#withState(object) })
   }
 
   async #unregister({ metadata }: ApiObject, signal: AbortSignal): Promise<void> {
@@ -236,30 +221,19 @@ class Registrations {
     await ifThere(deleteObject(context, metadata.name!, just))
   }
 
-  async #sayNotBuilt(name: string, found: ApiObject, signal: AbortSignal): Promise<void> {
-    if (this.#withState(found) === found) return
-    const context = ownWrite(this.#services, { subresource: 'status', optionsKind: 'UpdateOptions', signal })
-    await ifThere(updateObject(context, name, (previous) => ({ object: this.#withState(previous), managed: false })))
-  }
-
-  /** The object with the condition that it has as long as aggregation is not built; the very same one where it has it. */
+  /** The object with the condition that it has as long as aggregation is not built. */
   #withState(object: ApiObject): ApiObject {
-    const { spec, status: { conditions = [] } = {} } = object as APIService
-    const before = conditions.find(({ type }) => type === 'Available')
-    if (spec?.service === undefined || before?.reason === reason) return object
-    const state = {
-      type: 'Available',
-      status: 'False',
-      lastTransitionTime: timestamp(this.#services.clock.now()),
-      reason,
-      message: 'requests are not handed on to Services: aggregation is not built',
-    }
-    const others = conditions.filter((each) => each !== before)
-    return { ...object, status: { conditions: [...others, state] as unknown as Json } }
+    if ((object as APIService).spec?.service === undefined) return object
+    return withCondition(object, notAvailable, timestamp(this.#services.clock.now()))
   }
 }
 
-const reason = 'AggregationNotBuilt'
+const notAvailable = {
+  type: 'Available',
+  status: 'False',
+  reason: 'AggregationNotBuilt',
+  message: 'requests are not handed on to Services: aggregation is not built',
+} as const
 
 function split(name: string): GroupVersion {
   const dot = name.indexOf('.')

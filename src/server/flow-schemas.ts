@@ -3,7 +3,6 @@
  * whether the priority level that it names does: the condition `Dangling` is True where there is none. Every server
  * keeps that up from what it hears; those that find it said already write nothing.
  */
-import { type StepOutcome, WorkQueue } from '../controllers/work-queue.ts'
 import type { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
 import { type FlowSchema, flowSchema } from '../kinds/flowcontrol/flow-schema.ts'
 import { priorityLevelConfiguration } from '../kinds/flowcontrol/priority-level-configuration.ts'
@@ -11,12 +10,10 @@ import { mandatoryFlowSchemas, mandatoryLevels } from '../kinds/flowcontrol/type
 import type { Json } from '../model/json.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
-import { ownWrite } from '../registry/own-write.ts'
-import { readObject } from '../registry/read-stored.ts'
 import { keyOf, type Resource } from '../registry/resource.ts'
-import { updateObject } from '../registry/update.ts'
-import { errorFields, type Log } from '../telemetry/log.ts'
-import { createMissing, ifThere } from './own-writes.ts'
+import type { Log } from '../telemetry/log.ts'
+import { KeptObjects, withCondition, writeStatus } from './kept-objects.ts'
+import { createMissing } from './own-writes.ts'
 
 interface Parts {
   readonly catalogue: Catalogue
@@ -39,7 +36,7 @@ export async function startFlowSchemas({ catalogue, metrics, log, opened }: Part
   if (schemas === undefined || levels === undefined) return
   await Promise.all([createAll(levels, mandatoryLevels), createAll(schemas, mandatoryFlowSchemas)])
   const { signal } = new AbortController()
-  await Promise.all([...mandatoryFlowSchemas.keys()].map((name) => step({ schemas, levels }, name, signal)))
+  await Promise.all([...mandatoryFlowSchemas.keys()].map((name) => look({ schemas, levels }, name, signal)))
   opened.defer(keepConditions({ schemas, levels }, metrics, log))
 }
 
@@ -47,56 +44,37 @@ async function createAll(resource: Resource, specs: ReadonlyMap<string, Json>): 
   await Promise.all([...specs].map(([name, spec]) => createMissing(resource, { namespace: '', name }, { spec })))
 }
 
-/** Gives what ends it. */
+/** Which schemas name a level is written in each of them; there are few, and levels seldom come and go. */
 function keepConditions(kinds: FlowKinds, metrics: WorkQueueMetrics, log: Log): () => Promise<void> {
-  const { schemas, levels } = kinds
-  const queue = new WorkQueue({
-    work: (name, signal) => step(kinds, name, signal),
-    onError: (name, error) =>
-      log.error('the status of a FlowSchema could not be written; it is tried again', { name, ...errorFields(error) }),
-    meter: (state) => metrics.open('flow-schemas', state),
+  const kept = new KeptObjects({
+    resource: kinds.schemas,
+    queue: 'flow-schemas',
+    look: (name, signal) => look(kinds, name, signal),
+    complaint: 'the status of a FlowSchema could not be written; it is tried again',
+    metrics,
+    log,
   })
-  const addAll = () => {
-    for (const { name } of schemas.cache.all()) queue.add(name)
-  }
-  const unfollow = [
-    schemas.cache.onChange((key) => (key === undefined ? addAll() : queue.add(key.slice(schemas.cache.prefix.length)))),
-    // Which schemas name a level is written in each of them; there are few, and levels seldom come and go.
-    levels.cache.onChange(addAll),
-  ]
-  addAll()
-  const ending = new AbortController()
-  const running = queue.run(ending.signal)
+  const unfollow = kinds.levels.cache.onChange(() => kept.addAll())
+  kept.start()
   return async () => {
-    for (const end of unfollow) end()
-    ending.abort()
-    await running
+    unfollow()
+    await kept.stop()
   }
 }
 
-async function step(kinds: FlowKinds, name: string, signal: AbortSignal): Promise<StepOutcome> {
-  const { schemas } = kinds
-  const cached = schemas.cache.get(keyOf(schemas, '', name))
-  if (cached === undefined) return 'done'
-  const found = readObject(cached.json)
-  if (withCondition(kinds, found) === found) return 'done'
-  const context = ownWrite(schemas, { subresource: 'status', optionsKind: 'UpdateOptions', signal })
-  await ifThere(updateObject(context, name, (previous) => ({ object: withCondition(kinds, previous), managed: false })))
-  return 'done'
+async function look({ schemas, levels }: FlowKinds, name: string, signal: AbortSignal): Promise<void> {
+  const next = (object: ApiObject) =>
+    withCondition(object, dangling(object as FlowSchema, levels), timestamp(schemas.clock.now()))
+  await writeStatus(schemas, { name, signal, next })
 }
 
-/** The schema with the condition as it should be; the very same one where it is. */
-function withCondition({ schemas, levels }: FlowKinds, object: ApiObject): ApiObject {
-  const { spec, status: { conditions = [] } = {} } = object as FlowSchema
+function dangling({ spec }: FlowSchema, levels: Resource) {
   const level = spec?.priorityLevelConfiguration?.name ?? ''
   const isThere = levels.cache.get(keyOf(levels, '', level)) !== undefined
-  const [status, reason] = isThere ? ['False', 'Found'] : ['True', 'NotFound']
-  const before = conditions.find(({ type }) => type === 'Dangling')
-  if (before?.status === status && before.reason === reason) return object
-  const since = before?.status === status ? before.lastTransitionTime : undefined
-  const message = `its priority level is ${JSON.stringify(level)}, which ${isThere ? 'exists' : 'does not exist'}`
-  const lastTransitionTime = since ?? timestamp(schemas.clock.now())
-  const others = conditions.filter((each) => each !== before)
-  const dangling = { type: 'Dangling', status, lastTransitionTime, reason, message }
-  return { ...object, status: { conditions: [...others, dangling] as unknown as Json } }
+  return {
+    type: 'Dangling',
+    status: isThere ? 'False' : 'True',
+    reason: isThere ? 'Found' : 'NotFound',
+    message: `its priority level is ${JSON.stringify(level)}, which ${isThere ? 'exists' : 'does not exist'}`,
+  } as const
 }
