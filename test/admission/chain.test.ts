@@ -1,6 +1,7 @@
 /** The chain of admission controls: who is asked about what, in which order, and how flags and files choose them. */
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { type AdmissionOperation, type AdmissionRequest, type Control, chain } from '../../src/admission/admission.ts'
@@ -9,6 +10,7 @@ import { refusal } from '../../src/admission/refusal.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { Terms } from '../../src/registry/terms.ts'
+import { readAdmissionConfiguration } from '../../src/server/admission-configuration.ts'
 import { startServer } from '../tools/server.ts'
 import { startFailing } from '../tools/start-failing.ts'
 
@@ -154,8 +156,8 @@ test('a control sees a copy of the stored object, which it cannot change', () =>
 })
 
 describe('on the command line', () => {
-  test('a control that is enabled runs, for every kind of write', async () => {
-    const server = await startServer({ after }, ['--enable-admission-plugins=AlwaysDeny'])
+  test('a control that is enabled runs, for every kind of write, and for what controls write', async () => {
+    const server = await startServer({ after }, ['--enable-admission-plugins=AlwaysDeny,NamespaceAutoProvision'])
     const client = server.client('admin-token')
     const path = '/api/v1/namespaces/default/configmaps'
     const refused = await client.post(path, { metadata: { name: 'a' } })
@@ -166,6 +168,11 @@ describe('on the command line', () => {
     const review = { spec: { token: 'bob-token' } }
     assert.equal((await client.post('/apis/authentication.orch.io/v1/tokenreviews', review)).status, 403)
     assert.equal((await client.get(path)).body.items.length, 0)
+    const unwanted = '/api/v1/namespaces/unwanted'
+    const provided = await client.post(`${unwanted}/configmaps`, { metadata: { name: 'a' } })
+    const why = /^configmaps "a" is forbidden: namespaces "unwanted" is forbidden: .*AlwaysDeny/
+    assert.match(`${provided.body.message}`, why)
+    assert.deepEqual([provided.status, (await client.get(unwanted)).status], [403, 404])
   })
 
   test('a control that is disabled does not, and one that does nothing is known', async () => {
@@ -191,17 +198,12 @@ describe('on the command line', () => {
       ['--enable-admission-plugins=AlwaysDeny', '--disable-admission-plugins=AlwaysDeny'],
       /choose one/,
     ],
-    ['a file that is not there', ['--admission-control-config-file=/nowhere'], /cannot read \/nowhere/],
-    ['a file of another kind', file('kind: Pod\n'), /AdmissionConfiguration in apiserver\.config\.orch\.io\/v1/],
-    ['an unknown field', file(`${head}plugin: []\n`), /unknown field "plugin"/],
-    ['an unknown control', file(`${head}plugins: [{name: Nothing}]\n`), /there is no admission control "Nothing"/],
+    ['a file with an unknown control', file(`${head}plugins: [{name: Nothing}]\n`), /no admission control "Nothing"/],
     [
-      'what takes none',
+      'a file with what takes none',
       file(`${head}plugins: [{name: NamespaceLifecycle}]\n`),
-      /NamespaceLifecycle takes no configuration/,
+      /admission\.yaml: NamespaceLifecycle takes no configuration/,
     ],
-    ['two of one', file(`${head}plugins: [{name: AlwaysDeny}, {name: AlwaysDeny}]\n`), /configured more than once/],
-    ['no YAML', file('{'), /admission\.yaml: /],
   ] as const)
     test(`${what} stops the start and says so`, async () => {
       const { code, errors } = await startFailing({ after }, flags)
@@ -209,4 +211,24 @@ describe('on the command line', () => {
       assert.match(errors, told)
       assert.doesNotMatch(errors, /\n {4}at /)
     })
+
+  test('a file that makes no sense is an error that names it and the place', async (t) => {
+    const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
+    t.after(() => rmSync(directory, { recursive: true, force: true }))
+    const path = join(directory, 'admission.yaml')
+    const two = '[{name: AlwaysDeny}, {name: AlwaysDeny}]'
+    for (const [text, told] of [
+      ['kind: Pod\n', /AdmissionConfiguration in apiserver\.config\.orch\.io\/v1/],
+      [`${head}plugin: []\n`, /unknown field "plugin"/],
+      [`${head}plugins: ${two}\n`, /configured more than once/],
+      [`${head}plugins: [{name: AlwaysDeny, path: a, configuration: {}}]\n`, /plugins\[0\]: name a path or give/],
+      ['{', /./],
+    ] as const) {
+      writeFileSync(path, text)
+      const error = await readAdmissionConfiguration(path, vendor).then(() => assert.fail(text), String)
+      assert.match(error, told)
+      assert.ok(error.startsWith('UsageError: ') && error.includes(`${path}: `), error)
+    }
+    await assert.rejects(readAdmissionConfiguration('/nowhere', vendor), /cannot read \/nowhere/)
+  })
 })

@@ -1,14 +1,14 @@
 /** Default classes of claims and ingresses: who names none gets the default one; of two, nobody knows which is meant. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { startServer } from '../tools/server.ts'
 
+const client = (await startServer({ after })).client()
 const classes = '/apis/storage.orch.io/v1/storageclasses'
 const claims = '/api/v1/namespaces/default/persistentvolumeclaims'
 const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
 
-test('the default class goes to claims that name none', async (t) => {
-  const client = (await startServer(t)).client()
+test('the default class goes to claims that name none', async () => {
   const makeClass = (name: string, annotations: object) =>
     client.post(classes, { metadata: { name, annotations }, provisioner: 'example.com/p' })
   const claim = async (fields: object = {}, annotations: object = {}) => {
@@ -28,8 +28,7 @@ test('the default class goes to claims that name none', async (t) => {
   assert.deepEqual(await claim({ storageClassName: 'plain' }), [201, 'plain'])
 })
 
-test('the default class goes to ingresses that name none', async (t) => {
-  const client = (await startServer(t)).client()
+test('the default class goes to ingresses that name none', async () => {
   const root = '/apis/networking.orch.io/v1'
   const makeClass = (name: string, value: string) =>
     client.post(`${root}/ingressclasses`, {

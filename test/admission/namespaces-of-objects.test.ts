@@ -51,16 +51,6 @@ describe('NamespaceAutoProvision', async () => {
   })
 })
 
-test('NamespaceAutoProvision: a namespace that a control refuses is not made, and its object hears why', async () => {
-  const flags = ['--enable-admission-plugins=NamespaceAutoProvision,AlwaysDeny']
-  const client = (await startServer({ after }, flags)).client()
-  const { status, body } = await client.post(maps('unwanted'), map)
-  assert.equal(status, 403)
-  assert.match(body.message, /^configmaps "a" is forbidden: namespaces "unwanted" is forbidden: .*AlwaysDeny/)
-  assert.equal((await client.get('/api/v1/namespaces/unwanted')).status, 404)
-  assert.equal((await client.post(`${maps('unwanted')}?dryRun=All`, map)).status, 404)
-})
-
 describe('NamespaceExists', async () => {
   const client = (await startServer({ after }, flagsOf('NamespaceExists'))).client()
 

@@ -1,11 +1,10 @@
 /** ServiceAccount: every pod gets an account, its secrets and its token, or is told why not. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import type { HttpClient } from '../tools/http-client.ts'
 import { startServer, startUp } from '../tools/server.ts'
 
 const containers = [{ name: 'c', image: 'i' }]
-const path = '/api/v1/namespaces/default/pods'
 const mountPath = '/var/run/secrets/orch.io/serviceaccount'
 
 const pod = (spec: object, annotations: object = {}) => ({
@@ -13,18 +12,30 @@ const pod = (spec: object, annotations: object = {}) => ({
   spec: { containers, ...spec },
 })
 
-async function account(client: HttpClient, name: string, fields: object = {}, annotations: object = {}): Promise<void> {
-  const object = { metadata: { name, annotations }, ...fields }
-  assert.equal((await client.post('/api/v1/namespaces/default/serviceaccounts', object)).status, 201)
+/** A namespace, where its pods are, and how accounts are made in it. */
+function roomOf(client: HttpClient, namespace: string) {
+  const base = `/api/v1/namespaces/${namespace}`
+  const account = async (name: string, fields: object = {}, annotations: object = {}): Promise<void> => {
+    const object = { metadata: { name, annotations }, ...fields }
+    assert.equal((await client.post(`${base}/serviceaccounts`, object)).status, 201)
+  }
+  return { client, path: `${base}/pods`, account }
 }
 
 describe('a pod and its account', async () => {
-  test('the default account is needed, and one that is named', async (t) => {
-    const client = (await startServer(t)).client()
+  const everywhere = (await startServer({ after })).client()
+  const enter = async (namespace: string) => {
+    const made = await everywhere.post('/api/v1/namespaces', { metadata: { name: namespace } })
+    assert.equal(made.status, 201)
+    return roomOf(everywhere, namespace)
+  }
+
+  test('the default account is needed, and one that is named', async () => {
+    const { client, path, account } = await enter('needed')
     const refused = await client.post(path, { ...pod({}), metadata: { name: 'p' } })
     assert.deepEqual([refused.status, refused.body.details], [403, { name: 'p', kind: 'pods' }])
-    assert.match(refused.body.message, /^pods "p" is forbidden: .*default\/default/)
-    await account(client, 'default', { automountServiceAccountToken: false, imagePullSecrets: [{ name: 'pull' }] })
+    assert.match(refused.body.message, /^pods "p" is forbidden: .*needed\/default/)
+    await account('default', { automountServiceAccountToken: false, imagePullSecrets: [{ name: 'pull' }] })
     const { body } = await client.post(path, pod({}))
     const { serviceAccountName, serviceAccount, volumes, imagePullSecrets } = body.spec
     assert.deepEqual([serviceAccountName, serviceAccount, volumes], ['default', 'default', undefined])
@@ -36,15 +47,15 @@ describe('a pod and its account', async () => {
     for (const spec of [{ serviceAccountName: 'robot' }, { serviceAccount: 'robot' }]) {
       assert.equal((await client.post(path, pod(spec))).status, 403)
     }
-    await account(client, 'robot')
+    await account('robot')
     const old = await client.post(path, pod({ serviceAccount: 'robot' }))
     assert.deepEqual([old.status, old.body.spec.serviceAccountName], [201, 'robot'])
   })
 
-  test('a token is mounted in every container, unless somebody says no or is there already', async (t) => {
-    const client = (await startServer(t)).client()
-    await account(client, 'default')
-    await account(client, 'no', { automountServiceAccountToken: false })
+  test('a token is mounted in every container, unless somebody says no or is there already', async () => {
+    const { client, path, account } = await enter('mounted')
+    await account('default')
+    await account('no', { automountServiceAccountToken: false })
     const spec = { initContainers: [{ name: 'first', image: 'i' }] }
     const { body } = await client.post(path, pod(spec))
     const [volume] = body.spec.volumes
@@ -75,8 +86,8 @@ describe('a pod and its account', async () => {
     assert.equal(await volumesOf({ volumes: [{ name: 'kube-api-access-mine', emptyDir: {} }] }), 1)
   })
 
-  test('mirror pods have neither account nor secrets', async (t) => {
-    const client = (await startServer(t)).client()
+  test('mirror pods have neither account nor secrets', async () => {
+    const { client, path } = await enter('mirrored')
     const mirror = (spec: object) =>
       client.post(path, pod({ nodeName: 'n', ...spec }, { 'orch.io/config.mirror': 'x' }))
     const plain = await mirror({})
@@ -99,14 +110,14 @@ describe('a pod and its account', async () => {
     }
   })
 
-  test('an account may keep its pods to its own secrets', async (t) => {
-    const client = (await startServer(t)).client()
+  test('an account may keep its pods to its own secrets', async () => {
+    const { client, path, account } = await enter('kept')
     const fields = {
       automountServiceAccountToken: false,
       secrets: [{ name: 'mine' }],
       imagePullSecrets: [{ name: 'pull' }],
     }
-    await account(client, 'strict', fields, { 'orch.io/enforce-mountable-secrets': 'true' })
+    await account('strict', fields, { 'orch.io/enforce-mountable-secrets': 'true' })
     const env = [{ name: 'E', valueFrom: { secretKeyRef: { name: 'other', key: 'k' } } }]
     const status = async (spec: object) =>
       (await client.post(path, pod({ serviceAccountName: 'strict', ...spec }))).status
@@ -135,8 +146,8 @@ describe('a pod and its account', async () => {
     assert.deepEqual([await add({ env }), await add({ envFrom: from }), await add({})], [403, 403, 200])
   })
 
-  test('what an account says of its secrets must be yes or no', async (t) => {
-    const client = (await startServer(t)).client()
+  test('what an account says of its secrets must be yes or no', async () => {
+    const { client, path, account } = await enter('said')
     const volumes = [{ name: 'v', secret: { secretName: 'other' } }]
     for (const [value, status] of [
       ['1', 403],
@@ -145,7 +156,7 @@ describe('a pod and its account', async () => {
       ['yes', 403],
     ] as const) {
       const name = `a-${value.toLowerCase()}`
-      await account(client, name, {}, { 'orch.io/enforce-mountable-secrets': value })
+      await account(name, {}, { 'orch.io/enforce-mountable-secrets': value })
       const answer = await client.post(path, pod({ serviceAccountName: name, volumes }))
       assert.equal(answer.status, status, value)
       if (value === 'yes')
@@ -164,8 +175,8 @@ test('where the loops run, a pod can be made in a namespace as soon as that is t
 })
 
 test('under the other profile the words are others', async (t) => {
-  const client = (await startServer(t, ['--profile=kubernetes'])).client()
-  await account(client, 'default')
+  const { client, path, account } = roomOf((await startServer(t, ['--profile=kubernetes'])).client(), 'default')
+  await account('default')
   const { body } = await client.post(path, pod({}))
   assert.equal(body.spec.containers[0].volumeMounts[0].mountPath, '/var/run/secrets/kubernetes.io/serviceaccount')
   assert.deepEqual(
