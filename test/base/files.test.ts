@@ -113,6 +113,6 @@ test('no file of the server is written by any other way', () => {
   // room.ts keeps lmdb's own file open, to make it longer; page-check.ts reads it. orchctl hands files to an editor and
   // to diff, in a directory that it has just made for itself.
   const ofStore = ['./store/lmdb/page-check.ts', './store/lmdb/room.ts']
-  const known = ['./base/files.ts', './cli/commands/diff.ts', './cli/commands/edit.ts', ...ofStore]
+  const known = ['./base/files.ts', './cli/commands/diff.ts', './cli/editing.ts', ...ofStore]
   assert.deepEqual(found.trim().split('\n').sort(), known)
 })
