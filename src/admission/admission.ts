@@ -93,6 +93,11 @@ export interface Control {
    * controls have not seen, so all are asked once more.
    */
   readonly asksOthers?: boolean
+  /**
+   * Whether it keeps an account of what there is. It then hears of what the server deletes of its own accord too, which
+   * no other control is asked about, and refuses no deletion.
+   */
+  readonly accounts?: boolean
   /** Gives the object to go on with, or undefined where it stays as it is; throws ApiError to refuse. */
   readonly mutate?: (request: AdmissionRequest) => ApiObject | undefined | Promise<ApiObject | undefined>
   /** Throws ApiError to refuse. */

@@ -1,4 +1,7 @@
-/** Writes of the server itself: nobody's request, so nothing is admitted, and the server is the manager. */
+/**
+ * Writes of the server itself: nobody's request, so nothing is admitted, and the server is the manager. What is deleted
+ * is noted by those controls that keep account of what there is.
+ */
 import { admitAll } from '../admission/admission.ts'
 import { Pace } from '../base/pace.ts'
 import { authenticatedUsers, superusers, type User } from '../model/user.ts'
@@ -28,7 +31,7 @@ export function ownWrite(resource: Resource, { signal, ...write }: OwnWrite): Wr
     warn: () => {},
     left: () => signal,
     pace: new Pace(),
-    admission: admitAll,
+    admission: (write.optionsKind === 'DeleteOptions' && resource.accounting?.()) || admitAll,
     assertMayCreate: () => {},
   }
 }

@@ -2,6 +2,7 @@
  * A stored kind as it is served: the definition joined with its names on the wire and the parts that its verbs work on.
  * The verbs in this room are functions on a Resource; none of them names a kind.
  */
+import type { Admission } from '../admission/admission.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Caches } from '../cache/caches.ts'
 import { FormRoom, KeptForms } from '../cache/kept-forms.ts'
@@ -34,6 +35,8 @@ export interface RegistryParts {
   readonly lifetimeSeconds: number
   /** What objects may hold one at a time: addresses, ports. */
   readonly pools: readonly Pool[]
+  /** Who keeps account of what the server deletes of its own accord; nobody, where it is left out. */
+  readonly accounting?: () => Admission
   /**
    * For kinds that may cease to be: what every new object rests on. Throws ApiError where none may be created any more.
    */

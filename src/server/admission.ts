@@ -21,11 +21,18 @@ export interface AdmissionParts extends Omit<ControlParts, 'metrics'> {
   readonly access: Access
 }
 
+export interface MadeAdmission {
+  /** For the requests of clients. */
+  readonly admission: Admission
+  /** For what the server deletes of its own accord. */
+  readonly accounting: Admission
+}
+
 export async function makeAdmission(
   options: AdmissionOptions,
   parts: AdmissionParts,
   metrics: AdmissionMetrics,
-): Promise<Admission> {
+): Promise<MadeAdmission> {
   const { enableAdmissionPlugins: enabled, disableAdmissionPlugins: disabled } = options
   const both = enabled.find((name) => disabled.includes(name))
   if (both !== undefined)
@@ -38,7 +45,13 @@ export async function makeAdmission(
   const configured = [...configurations.keys()].map(findControl)
   for (const entry of configured) if (!isRunning(entry)) make(entry)
   const controls = allControls.filter(isRunning).map((entry) => metrics.measuredControl(make(entry)))
-  return metrics.measuredChain(chain([...controls, refuseEscalation(parts.access)], parts.vendor))
+  return {
+    admission: metrics.measuredChain(chain([...controls, refuseEscalation(parts.access)], parts.vendor)),
+    accounting: chain(
+      controls.filter(({ accounts }) => accounts),
+      parts.vendor,
+    ),
+  }
 }
 
 function makeControl(

@@ -202,7 +202,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
   return { url, inProcess }
 }
 
-interface ApiParts extends Omit<CatalogueParts, 'access' | 'authenticateToken'> {
+interface ApiParts extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken'> {
   readonly log: Log
   readonly identify: ReturnType<typeof readIdentity>
   readonly denied: DeniedCertificates
@@ -218,6 +218,7 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
     ...parts,
     access: () => access,
     authenticateToken: () => identity.tokens,
+    accounting: () => accounting,
   })
   const { clock, accountTokens, identify, metrics, log, reloading } = parts
   parts.denied.follow(lookup)
@@ -232,7 +233,7 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   const { authorizer } = access
   const own = { ownWrites: ownWritesIn(catalogue, () => admission), ownerType: ownerTypesIn(catalogue) }
   const means = { vendor, lookup, authorizer, access, ...own, clock, log }
-  const admission = await makeAdmission(options, means, metrics.admission)
+  const { admission, accounting } = await makeAdmission(options, means, metrics.admission)
   return { catalogue, registry, access, admission, identity }
 }
 

@@ -1,4 +1,5 @@
 /** What this server serves: the kinds, the endpoints, and which of them the flags leave out. */
+import type { Admission } from '../admission/admission.ts'
 import type { Authenticator } from '../authn/authenticator.ts'
 import type { Access } from '../authz/access.ts'
 import type { Clock } from '../base/clock.ts'
@@ -34,6 +35,8 @@ export interface CatalogueParts {
   readonly components: readonly Component[]
   /** Who may do what; known once the catalogue is. */
   readonly access: () => Access
+  /** Who keeps account of what the server deletes of its own accord; known once the catalogue is. */
+  readonly accounting: () => Admission
 }
 
 export interface OpenCatalogue {
@@ -45,7 +48,7 @@ export interface OpenCatalogue {
 }
 
 export async function openCatalogue(options: ServerOptions, parts: CatalogueParts): Promise<OpenCatalogue> {
-  const { store, caches, clock, kinds, accountTokens, authenticateToken, components, access } = parts
+  const { store, caches, clock, kinds, accountTokens, authenticateToken, components, access, accounting } = parts
   const vendor = vendorOf(options.profile)
   const catalogue = new Catalogue(vendor, servedBy(options.runtimeConfig, kinds, vendor))
   const lookup = lookupIn(catalogue, { store, caches })
@@ -65,6 +68,7 @@ export async function openCatalogue(options: ServerOptions, parts: CataloguePart
     gates: options.featureGates,
     lifetimeSeconds: Math.ceil(options.eventTtl / 1000),
     pools: servicePools(options),
+    accounting,
   }
   const judged = kinds.map((kind) => (kind === customResourceDefinition ? withSchemaRules(kind) : kind))
   catalogue.add(serveKinds(judged, registry, endpoints))

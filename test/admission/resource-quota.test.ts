@@ -65,6 +65,25 @@ test('what goes gives back: at once, with its last finalizer, and in a collectio
   assert.deepEqual(await used(), { configmaps: '0' })
 })
 
+test('a pod that is evicted gives back when it goes', async () => {
+  const { base, used } = await limited({ hard: { pods: '2', 'requests.cpu': '2' } })
+  const evict = (name: string, query = '') =>
+    client.post(`${base}/pods/${name}/eviction${query}`, {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      ...map(name),
+      deleteOptions: { gracePeriodSeconds: 5 },
+    })
+  assert.equal((await client.post(`${base}/pods`, pod('waiting', '1'))).status, 201)
+  assert.equal((await client.post(`${base}/pods`, pod('running', '1', { nodeName: 'n' }))).status, 201)
+  assert.equal((await evict('waiting', '?dryRun=All')).status, 201)
+  assert.deepEqual(await used(), { pods: '2', 'requests.cpu': '2' })
+  for (const name of ['waiting', 'running']) assert.equal((await evict(name)).status, 201)
+  assert.deepEqual(await used(), { pods: '1', 'requests.cpu': '1' })
+  assert.equal((await client.delete(`${base}/pods/running?gracePeriodSeconds=0`)).status, 200)
+  assert.deepEqual(await used(), { pods: '0', 'requests.cpu': '0' })
+})
+
 test('of several quotas that all have to be charged none is, where one refuses', async () => {
   const { base, used } = await limited({ name: 'a', hard: { secrets: '9' } }, { name: 'b', hard: { secrets: '1' } })
   assert.equal((await client.post(`${base}/secrets`, map('x'))).status, 201)
@@ -192,7 +211,8 @@ test('kinds that users define are counted too, events and reviews never', async 
   })
   const schema = { openAPIV3Schema: { type: 'object' } }
   const names = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' }
-  await client.post('/apis/apiextensions.orch.io/v1/customresourcedefinitions', {
+  const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
+  await client.post(definitions, {
     metadata: { name: 'widgets.example.com' },
     spec: {
       group: 'example.com',
@@ -212,6 +232,12 @@ test('kinds that users define are counted too, events and reviews never', async 
   const reviewed = await client.post(reviews, { metadata: { namespace }, ...review })
   assert.equal(reviewed.status, 201, reviewed.text)
   assert.equal((await used())['count/widgets.example.com'], '1')
+  const { resourceVersion } = (await client.delete(`${definitions}/widgets.example.com`)).body.metadata
+  const stop = new AbortController()
+  for await (const { type } of client.watch(`${definitions}?watch=1&resourceVersion=${resourceVersion}`, stop.signal))
+    if (type === 'DELETED') break
+  stop.abort()
+  assert.equal((await used())['count/widgets.example.com'], '0')
 })
 
 test('a name like __proto__ is a name like any other', async () => {

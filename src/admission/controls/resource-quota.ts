@@ -37,6 +37,7 @@ export function resourceQuota(parts: Parts, limited: readonly LimitedResource[] 
   const ledger = new Ledger(parts.ownWrites)
   return {
     name: 'ResourceQuota',
+    accounts: true,
     handles: { operations: ['CREATE', 'UPDATE', 'DELETE'] },
     validate: (request) => {
       if (!mayMatter(request)) return undefined
