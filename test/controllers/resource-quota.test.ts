@@ -19,7 +19,7 @@ const quota = async (name: string) => (await client.get(`${base}/resourcequotas/
 
 async function untilSame(read: () => Promise<unknown>, expected: unknown): Promise<void> {
   let last: unknown
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (let attempt = 0; attempt < 600; attempt++) {
     last = await read()
     if (JSON.stringify(last) === JSON.stringify(expected)) return
     await pause(50)
