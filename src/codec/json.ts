@@ -11,7 +11,7 @@ import { isUtf8 } from 'node:buffer'
 import { atOnce } from '../base/pace.ts'
 import { compareUtf8, sortUtf8 } from '../base/utf8-order.ts'
 import { badRequest } from '../model/api-error.ts'
-import type { Json, JsonObject } from '../model/json.ts'
+import { type Json, type JsonObject, setKey } from '../model/json.ts'
 import { parseNative } from '../model/native-json.ts'
 import { loneSurrogate, maxDepth, scanJson, tooDeep } from './json-scan.ts'
 
@@ -126,40 +126,85 @@ function stringifyMember(key: string, value: Json, room: number): string {
 
 /**
  * The same text as part of an object that is stored, so many levels below its top; by the native writer, which is
- * faster by far, where every object in the value is in order already.
+ * faster by far, wherever that writes just what `write` does.
  */
 export function stringifyStored(value: Json | undefined, level: number): string {
   const room = maxDepth - level
-  return isOrdered(value, room) ? JSON.stringify(value) : write(value!, room)
+  const ordered = inOrder(value, room)
+  const text = ordered === undefined ? undefined : JSON.stringify(ordered)
+  // Half of a surrogate pair is all that the native writer spells like this.
+  return text === undefined || text.includes('\\ud') ? write(value!, room) : text
 }
 
-/** Whether the native writer would write just what `write` does, which for some values is nothing. */
-function isOrdered(value: Json | undefined, room: number): boolean {
+/** The value with the keys of every object in order, itself where they are; undefined for what only `write` can write. */
+function inOrder(value: Json | undefined, room: number): Json | undefined {
   switch (typeof value) {
     case 'string':
-      return value.isWellFormed()
-    case 'number':
-      return Number.isFinite(value)
     case 'boolean':
-      return true
+      return value
+    case 'number':
+      return Number.isFinite(value) ? value : undefined
     case 'object':
-      if (value === null) return true
-      if (room <= 0) return false
-      return Array.isArray(value) ? value.every((item) => isOrdered(item, room - 1)) : isOrderedObject(value, room - 1)
+      if (value === null) return value
+      if (room <= 0) return undefined
+      return Array.isArray(value) ? elementsInOrder(value, room - 1) : membersInOrder(value, room - 1)
     default:
-      return false
+      return undefined
   }
 }
 
-function isOrderedObject(object: JsonObject, room: number): boolean {
+function elementsInOrder(items: Json[], room: number): Json[] | undefined {
+  let copy: Json[] | undefined
+  for (let i = 0; i < items.length; i++) {
+    const item = inOrder(items[i], room)
+    if (item === undefined) return undefined
+    if (item !== items[i]) copy ??= items.slice()
+    if (copy !== undefined) copy[i] = item
+  }
+  return copy ?? items
+}
+
+function membersInOrder(object: JsonObject, room: number): JsonObject | undefined {
+  if (!isSorted(object)) return sortedMembers(object, room)
+  let copy: JsonObject | undefined
+  for (const key in object) {
+    const value = object[key]
+    if (value === undefined) continue
+    const item = inOrder(value, room)
+    if (item === undefined) return undefined
+    if (item === value) continue
+    copy ??= { ...object }
+    setKey(copy, key, item)
+  }
+  return copy ?? object
+}
+
+function isSorted(object: JsonObject): boolean {
   let last: string | undefined
   for (const key in object) {
     if (last !== undefined && compareUtf8(last, key) > 0) return false
-    const value = object[key]
-    if (!key.isWellFormed() || (value !== undefined && !isOrdered(value, room))) return false
     last = key
   }
   return true
+}
+
+function sortedMembers(object: JsonObject, room: number): JsonObject | undefined {
+  const keys = sortedKeys(object)
+  // Objects keep such keys before all others, whatever the order in which they are set.
+  if (keys.some(beginsWithDigit)) return undefined
+  const copy: JsonObject = {}
+  for (const key of keys) {
+    const value = object[key]
+    if (value === undefined) continue
+    const item = inOrder(value, room)
+    if (item === undefined) return undefined
+    setKey(copy, key, item)
+  }
+  return copy
+}
+
+function beginsWithDigit(key: string): boolean {
+  return key >= '0' && key < ':'
 }
 
 /** The keys of an object in the order of their UTF-8 bytes, as maps are written out. */
