@@ -11,6 +11,7 @@ import { at, child, type FieldPath } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, setKey, typeName } from '../model/json.ts'
 import { canonicalQuantity } from '../model/quantity.ts'
 import { fits } from './fits.ts'
+import { perSchema } from './per-schema.ts'
 import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 import { noteEmpty } from './stated-empty.ts'
 import { normalTime } from './time.ts'
@@ -58,6 +59,11 @@ function read(schema: Schema, value: Json, path: FieldPath, unknown: FieldPath[]
   }
 }
 
+/** The fields of an object as a list: every object of every request goes through it. */
+const fieldsOf = perSchema(({ fields }: ObjectSchema) =>
+  Object.entries(fields).map(([name, field]) => ({ name, field })),
+)
+
 function readObject(schema: ObjectSchema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
   if (!isObject(value)) return wrongType(path, value, 'object')
   const result: JsonObject = {}
@@ -66,8 +72,7 @@ function readObject(schema: ObjectSchema, value: Json, path: FieldPath, unknown:
     if (schema.open) setKey(result, key, value[key]!)
     else unknown.push(child(path, key))
   }
-  for (const name in schema.fields) {
-    const field = schema.fields[name]!
+  for (const { name, field } of fieldsOf(schema)) {
     const sent = own(value, name)
     if (sent !== undefined && sent !== null) {
       const item = read(field.schema, sent, child(path, name), unknown)

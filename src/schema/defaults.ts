@@ -1,6 +1,7 @@
 /** Fills in defaults: those that the schema states, and those that its types work out from sibling fields. */
 import { isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
 import type { RuleContext } from './context.ts'
+import { perSchema } from './per-schema.ts'
 import type { ObjectSchema, Schema } from './schema.ts'
 import { somewhere } from './somewhere.ts'
 
@@ -10,6 +11,15 @@ const hasDefaults = somewhere(
     schema.type === 'object' &&
     (schema.fill !== undefined || Object.values(schema.fields).some((field) => field.default !== undefined)),
 )
+
+/** The fields of an object that have a default, and those below which there are some. */
+const concerned = perSchema((schema: ObjectSchema) => {
+  const fields = Object.entries(schema.fields)
+  return {
+    stated: fields.flatMap(([name, field]) => (field.default === undefined ? [] : [{ name, value: field.default }])),
+    below: fields.flatMap(([name, field]) => (hasDefaults(field.schema) ? [{ name, schema: field.schema }] : [])),
+  }
+})
 
 /** Changes `value`, which must be freshly decoded and nobody else's. */
 export function fillDefaults(schema: Schema, value: Json, context: RuleContext): void {
@@ -31,17 +41,17 @@ export function fillDefaults(schema: Schema, value: Json, context: RuleContext):
 
 /** First what the fields state, then what depends on siblings, then what lies below. */
 function fillObject(schema: ObjectSchema, value: JsonObject, context: RuleContext): void {
-  for (const [name, field] of Object.entries(schema.fields)) {
-    if (field.default !== undefined && own(value, name) === undefined) setKey(value, name, fresh(field.default))
-  }
+  const { stated, below } = concerned(schema)
+  for (const { name, value: given } of stated) if (own(value, name) === undefined) setKey(value, name, fresh(given))
   schema.fill?.(value, context)
-  for (const [name, field] of Object.entries(schema.fields)) {
+  for (const { name, schema: type } of below) {
     const present = own(value, name)
-    if (present !== undefined && present !== null) fillDefaults(field.schema, present, context)
+    if (present !== undefined && present !== null) fillDefaults(type, present, context)
   }
 }
 
 /** A copy that is nobody else's; cloning what cannot change would be most of the work. */
 function fresh(value: Json): Json {
-  return typeof value === 'object' ? structuredClone(value) : value
+  if (typeof value !== 'object' || value === null) return value
+  return Object.keys(value).length > 0 ? structuredClone(value) : Array.isArray(value) ? [] : {}
 }
