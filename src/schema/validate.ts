@@ -18,6 +18,7 @@ import { isObject, type Json, type JsonObject, own, typeName } from '../model/js
 import type { RuleContext } from './context.ts'
 import type { Effort } from './effort.ts'
 import { fits } from './fits.ts'
+import { perSchema } from './per-schema.ts'
 import type { Choice, Field, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 import { somewhere } from './somewhere.ts'
 
@@ -38,10 +39,18 @@ const hasRules = somewhere((schema) => {
   }
 })
 
+/** The fields of an object that have something to be checked, in the order of the schema. */
+const checkedFields = perSchema(({ fields, choice }: ObjectSchema) =>
+  Object.entries(fields)
+    .map(([name, field]) => ({ name, field, hasRules: hasRules(field.schema) }))
+    .filter(({ name, field, hasRules }) => field.required || hasRules || choice?.among.includes(name)),
+)
+
 export function validate(schema: Schema, value: Json, context: RuleContext): FieldError[] {
-  const validation: Validation = { context, errors: [], effort: { steps: 0, began: undefined, spent: false } }
-  check(schema, value, '', validation)
-  return validation.errors
+  const errors: FieldError[] = []
+  const effort = { isClean: () => errors.length === 0, steps: 0, began: undefined, spent: false }
+  check(schema, value, '', { context, errors, effort })
+  return errors
 }
 
 interface Validation {
@@ -59,8 +68,8 @@ function check(schema: Schema, value: Json, path: FieldPath, validation: Validat
   }
   if (value === null && schema.nullable) return
   checkType(schema, value, path, validation)
-  for (const error of schema.check?.(value, path, validation.context, validation.effort) ?? [])
-    validation.errors.push(error)
+  const errors = schema.check?.(value, path, validation.context, validation.effort)
+  if (errors !== undefined) for (const error of errors) validation.errors.push(error)
 }
 
 function checkType(schema: Schema, value: Json, path: FieldPath, validation: Validation): void {
@@ -85,24 +94,30 @@ function checkType(schema: Schema, value: Json, path: FieldPath, validation: Val
 
 function checkObject(schema: ObjectSchema, value: JsonObject, path: FieldPath, validation: Validation): void {
   const { choice } = schema
-  const surplus = choice ? membersIn(value, choice).slice(1) : []
-  for (const name in schema.fields) {
-    if (surplus.includes(name))
+  const chosen = choice ? membersIn(value, choice) : []
+  for (const { name, field, hasRules } of checkedFields(schema)) {
+    const item = own(value, name)
+    if (chosen.length > 1 && chosen.indexOf(name) > 0)
       validation.errors.push(forbidden(child(path, name), `may not specify more than 1 ${choice?.noun}`))
-    else checkField(schema.fields[name]!, own(value, name), child(path, name), validation)
+    else if (field.required && isMissing(item)) validation.errors.push(required(child(path, name)))
+    else if (hasRules && item !== undefined && !isUnsent(item, field))
+      check(field.schema, item, child(path, name), validation)
   }
-  if (choice && membersIn(value, choice).length === 0)
-    validation.errors.push(required(path, `must specify a ${choice.noun}`))
+  if (choice && chosen.length === 0) validation.errors.push(required(path, `must specify a ${choice.noun}`))
 }
 
 function membersIn(value: JsonObject, { among }: Choice): string[] {
-  return among.filter((name) => own(value, name) !== undefined)
+  const present = Object.keys(value).filter((name) => value[name] !== undefined && among.includes(name))
+  return present.length < 2 ? present : among.filter((name) => present.includes(name))
 }
 
-function checkField(field: Field, item: Json | undefined, path: FieldPath, validation: Validation): void {
-  if (field.required && (item === undefined || item === '' || item === null)) validation.errors.push(required(path))
-  // An empty text that is always written was not sent; any other is one that was.
-  else if (item !== undefined && !(item === '' && field.zero === 'write')) check(field.schema, item, path, validation)
+function isMissing(item: Json | undefined): boolean {
+  return item === undefined || item === '' || item === null
+}
+
+/** An empty text that is always written was not sent; any other is one that was. */
+function isUnsent(item: Json, field: Field): boolean {
+  return item === '' && field.zero === 'write'
 }
 
 function checkMap(schema: MapSchema, value: JsonObject, path: FieldPath, validation: Validation): void {
@@ -118,7 +133,7 @@ function checkMap(schema: MapSchema, value: JsonObject, path: FieldPath, validat
 function checkList(schema: ListSchema, value: Json[], path: FieldPath, validation: Validation): void {
   if (schema.unique) checkUnique(schema, value, path, validation)
   if (!hasRules(schema.items)) return
-  for (const [i, item] of value.entries()) check(schema.items, item, schema.lenient ? path : at(path, i), validation)
+  for (let i = 0; i < value.length; i++) check(schema.items, value[i]!, schema.lenient ? path : at(path, i), validation)
 }
 
 function checkUnique(schema: ListSchema, value: Json[], path: FieldPath, { errors }: Validation): void {

@@ -27,7 +27,12 @@ export interface Containers {
   securityContext?: PodSecurityContext
 }
 
-export function checkContainersTogether(spec: Containers, path: FieldPath, context: RuleContext): FieldError[] {
+interface TogetherContext extends RuleContext {
+  /** Whether each volume is known to have no fault. */
+  readonly sound: boolean
+}
+
+export function checkContainersTogether(spec: Containers, path: FieldPath, context: TogetherContext): FieldError[] {
   const { containers = [], ephemeralContainers = [], volumes = [] } = spec
   const place = child(path, 'containers')
   const sound = soundVolumes(volumes, context)
@@ -50,17 +55,21 @@ export function checkContainersTogether(spec: Containers, path: FieldPath, conte
 
 /** Every container of a pod with its place. */
 export function allContainers(spec: Containers, path: FieldPath): [Container, FieldPath][] {
-  const names = ['initContainers', 'containers', 'ephemeralContainers'] as const
-  return names.flatMap((name) =>
-    (spec[name] ?? []).map((one, i): [Container, FieldPath] => [one, at(child(path, name), i)]),
-  )
+  const all: [Container, FieldPath][] = []
+  for (const name of listNames) {
+    const list = spec[name]
+    if (list !== undefined) for (let i = 0; i < list.length; i++) all.push([list[i]!, at(child(path, name), i)])
+  }
+  return all
 }
 
+const listNames = ['initContainers', 'containers', 'ephemeralContainers'] as const
+
 /** Volumes that can be mounted: those without a fault, each name once. */
-function soundVolumes(volumes: readonly Volume[], context: RuleContext): Map<string, Volume> {
+function soundVolumes(volumes: readonly Volume[], context: TogetherContext): Map<string, Volume> {
   const sound = new Map<string, Volume>()
-  for (const one of volumes)
-    if (!sound.has(one.name ?? '') && validate(volume, one as Json, context).length === 0) sound.set(one.name!, one)
+  const isSound = (one: Volume) => context.sound || validate(volume, one as Json, context).length === 0
+  for (const one of volumes) if (!sound.has(one.name ?? '') && isSound(one)) sound.set(one.name!, one)
   return sound
 }
 

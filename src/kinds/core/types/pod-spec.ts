@@ -6,6 +6,7 @@ import { at, child, type FieldError, type FieldPath, invalid, required } from '.
 import { checkLabelKey, checkLabels } from '../../../model/label-rules.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkIpAddress, type NameCheck } from '../../../model/names.ts'
 import type { RuleContext } from '../../../schema/context.ts'
+import type { Effort } from '../../../schema/effort.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { container, ephemeralContainer } from './container.ts'
 import { localObjectReference } from './local-references.ts'
@@ -189,9 +190,9 @@ export function dropUnserved(spec: PodSpec): void {
   for (const { ephemeral } of volumes) delete ephemeral?.volumeClaimTemplate?.spec?.dataSourceRef
 }
 
-function checkPodSpec(spec: PodSpec, path: FieldPath, context: RuleContext): FieldError[] {
+function checkPodSpec(spec: PodSpec, path: FieldPath, context: RuleContext, effort?: Effort): FieldError[] {
   return [
-    ...checkContainersTogether(spec, path, context),
+    ...checkContainersTogether(spec, path, { ...context, sound: effort?.isClean() === true }),
     ...checkNames(spec, path),
     ...checkDeadline(spec, path),
     ...checkLabels(spec.nodeSelector, child(path, 'nodeSelector')),
