@@ -14,7 +14,8 @@ export interface JsonObject {
 
 /** The value under a key of the object itself, never one inherited. */
 export function own(object: JsonObject, key: string): Json | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined
+  const value = object[key]
+  return value !== undefined && Object.hasOwn(object, key) ? value : undefined
 }
 
 /** Sets a key of the object itself, whatever its name. */

@@ -36,8 +36,35 @@ interface Parts {
 
 /** Undefined when the text is not a quantity. */
 export function parseQuantity(text: string): Quantity | undefined {
+  const plain = parsePlain(text)
+  if (plain !== undefined) return plain
   const parts = takeApart(text)
   return parts && amountOf(parts)
+}
+
+/** What one of a suffix is, for those that most quantities have. */
+const plainUnits = new Map<string, Quantity>([
+  ...['m', '', 'k', 'M', 'G'].map((suffix): [string, Quantity] => [
+    suffix,
+    { nanos: 10n ** BigInt(9 + decimalExponents.get(suffix)!), form: 'decimal' },
+  ]),
+  ...['Ki', 'Mi', 'Gi'].map((suffix): [string, Quantity] => [
+    suffix,
+    { nanos: nanosInOne << BigInt(10 * binarySuffixes.indexOf(suffix)), form: 'binary' },
+  ]),
+])
+
+/** Most quantities: a few digits and such a suffix. Every write of a pod reads some of them several times. */
+function parsePlain(text: string): Quantity | undefined {
+  let digits = 0
+  while (isDigit(text.charCodeAt(digits))) digits++
+  if (digits === 0 || digits > 6 || text.charCodeAt(0) === 0x30) return undefined
+  const unit = plainUnits.get(text.slice(digits))
+  return unit && { nanos: BigInt(text.slice(0, digits)) * unit.nanos, form: unit.form }
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39
 }
 
 /** The quantity in its canonical form. */
@@ -51,7 +78,7 @@ export function formatQuantity({ nanos, form }: Quantity): string {
  * A text whose scale is that of a suffix already stays as it is, so `1.250` is kept and `1.25` becomes `1250m`.
  */
 export function canonicalQuantity(text: string): string | undefined {
-  if (plainNumber.test(text) && !text.endsWith('000')) return text
+  if (settled.test(text) || (plainNumber.test(text) && !text.endsWith('000'))) return text
   const parts = takeApart(text)
   if (parts === undefined) return undefined
   return staysAsWritten(parts) ? text : formatQuantity(amountOf(parts))
@@ -82,6 +109,8 @@ export function roundUpToMilli({ nanos, form }: Quantity): Quantity {
 // No two neighbouring parts can take the same character, so there is one way to match and nothing to try again.
 const pattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([A-Za-z]+)([+-]?[0-9]*))?$/
 
+/** Quantities whose scale is that of their suffix, and that are too small for the next. */
+const settled = /^[1-9][0-9]{0,2}(?:m|[kMG]|[KMG]i)$/
 /** Most quantities without a suffix; they stay as they are but for thousands. */
 const plainNumber = /^[1-9][0-9]{0,17}$/
 

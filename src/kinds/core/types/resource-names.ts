@@ -78,10 +78,10 @@ export type Amount = readonly [name: string, text: string]
 
 /** Never negative, and whole where the resource cannot be split. */
 export function checkResourceAmount([name, text]: Amount, path: FieldPath, vendor: Vendor): FieldError[] {
-  const quantity = quantityOf(text)
-  if (quantitySign(quantity) < 0) return [invalid(path, text, 'must be greater than or equal to 0')]
-  const whole = quantity.nanos % nanosInOne === 0n
-  return whole || !(countNames.has(name) || isExtended(name, vendor)) ? [] : [invalid(path, text, 'must be an integer')]
+  if (text.startsWith('-') && quantitySign(quantityOf(text)) < 0)
+    return [invalid(path, text, 'must be greater than or equal to 0')]
+  if (!countNames.has(name) && !isExtended(name, vendor)) return []
+  return quantityOf(text).nanos % nanosInOne === 0n ? [] : [invalid(path, text, 'must be an integer')]
 }
 
 /** Every quantity in a decoded object can be read. */
