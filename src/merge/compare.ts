@@ -9,8 +9,8 @@ import { isObject, type Json, type JsonObject, own, sameJson } from '../model/js
 import { isUnsent } from '../schema/decode.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { emptySet, type FieldSet, isEmpty, justHere, union } from './field-set.ts'
-import { hasElements, hasMembers, type Membered, memberSchema } from './shape.ts'
-import { byStep, fieldStep } from './steps.ts'
+import { hasElements, hasMembers, type Membered, memberOf } from './shape.ts'
+import { byStep, elementStep } from './steps.ts'
 
 export interface Comparison {
   readonly added: FieldSet
@@ -54,12 +54,16 @@ function isParted(before: Json, after: Json, hasForm: (value: Json) => boolean):
 function compareMembers(schema: Membered, before: JsonObject, after: JsonObject): Comparison {
   const parts: Part[] = []
   for (const name of Object.keys(before)) {
-    const part = compare(memberSchema(schema, name), before[name], own(after, name))
-    if (part !== unchanged) parts.push([fieldStep(name), part])
+    const next = own(after, name)
+    if (before[name] === next) continue
+    const { step, schema: type } = memberOf(schema, name)
+    const part = compare(type, before[name], next)
+    if (part !== unchanged) parts.push([step, part])
   }
   for (const name of Object.keys(after)) {
     if (after[name] === undefined || own(before, name) !== undefined) continue
-    parts.push([fieldStep(name), compare(memberSchema(schema, name), undefined, after[name])])
+    const { step, schema: type } = memberOf(schema, name)
+    parts.push([step, compare(type, undefined, after[name])])
   }
   return gather(parts)
 }
@@ -109,13 +113,18 @@ function everyMember(schema: Membered, value: JsonObject): FieldSet {
   const children = new Map<string, FieldSet>()
   for (const name of Object.keys(value)) {
     const item = value[name]
-    if (item !== undefined) children.set(fieldStep(name), everything(memberSchema(schema, name), item))
+    if (item === undefined) continue
+    const { step, schema: type } = memberOf(schema, name)
+    children.set(step, everything(type, item))
   }
   return children.size === 0 ? justHere : { member: true, children }
 }
 
 function everyElement(schema: ListSchema, value: Json[]): FieldSet {
   const children = new Map<string, FieldSet>()
-  for (const [step, item] of byStep(schema, value)) children.set(step, everything(schema.items, item))
+  for (const item of value) {
+    const step = elementStep(schema, item)
+    if (!children.has(step)) children.set(step, everything(schema.items, item))
+  }
   return children.size === 0 ? justHere : { member: true, children }
 }

@@ -146,13 +146,16 @@ export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
 
 /** The form in `fieldsV1`, with its keys in order: that spares whoever writes it down from sorting them. */
 export function toFieldsV1(set: FieldSet): JsonObject {
+  if (set.children.size === 0) return nothingBelow
   const fields: JsonObject = {}
-  if (set.children.size === 0) return fields
-  if (set.member) fields['.'] = {}
+  if (set.member) fields['.'] = nothingBelow
   const steps = set.children.size === 1 ? set.children.keys() : sortUtf8([...set.children.keys()])
   for (const step of steps) setKey(fields, step, toFieldsV1(set.children.get(step)!))
   return fields
 }
+
+/** What stands for every place that has none below it: most places, so they share it. */
+const nothingBelow: JsonObject = Object.freeze({})
 
 /** How a step is read: its one spelling, or undefined when it is none. */
 export type ReadStep = (text: string) => string | undefined

@@ -4,7 +4,9 @@
  * Scalars, atomic objects, maps and lists, and values of any form are wholes: they are owned, compared and replaced in
  * one piece. Where the schema says that undescribed JSON is granular, its objects have members and its lists are wholes.
  */
+import { perSchema } from '../schema/per-schema.ts'
 import type { AnySchema, ListSchema, MapSchema, ObjectSchema, Schema } from '../schema/schema.ts'
+import { fieldStep } from './steps.ts'
 
 export type Membered = ObjectSchema | MapSchema | AnySchema
 
@@ -24,8 +26,31 @@ const undescribed: AnySchema = { type: 'any', granular: true }
 
 /** The schema of a member, also of one that is not described. */
 export function memberSchema(schema: Membered, name: string): Schema {
-  if (schema.type === 'map') return schema.values
-  return schema.type === 'object' && Object.hasOwn(schema.fields, name) ? schema.fields[name]!.schema : undescribed
+  return memberOf(schema, name).schema
+}
+
+/** A member as merging sees it. */
+export interface Member {
+  /** To it from the value that it is a member of. */
+  readonly step: string
+  readonly schema: Schema
+}
+
+/** Steps are made once: as keys of sets they are hashed, which takes longer than all else about them. */
+const namedMembers = perSchema(
+  (schema: Membered): ReadonlyMap<string, Member> =>
+    new Map(
+      Object.entries(schema.type === 'object' ? schema.fields : {}).map(([name, field]) => [
+        name,
+        { step: fieldStep(name), schema: field.schema },
+      ]),
+    ),
+)
+
+/** The member of this name, also one that is not described. */
+export function memberOf(schema: Membered, name: string): Member {
+  const named = schema.type === 'object' ? namedMembers(schema).get(name) : undefined
+  return named ?? { step: fieldStep(name), schema: schema.type === 'map' ? schema.values : undescribed }
 }
 
 /** Whether this is a field that the schema names, and not a key that some user chose. */

@@ -12,8 +12,8 @@ import { at, child, type FieldPath } from '../model/field-error.ts'
 import { isObject, type Json, typeName } from '../model/json.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { emptySet, type FieldSet, isEmpty, justHere } from './field-set.ts'
-import { hasElements, hasMembers, isNamed, type Membered, memberSchema } from './shape.ts'
-import { elementStep, fieldStep, keyOf, pathText } from './steps.ts'
+import { hasElements, hasMembers, isNamed, type Membered, memberOf } from './shape.ts'
+import { elementStep, keyOf, pathText } from './steps.ts'
 
 export function statedSet(schema: Schema, config: Json): FieldSet {
   return stated(schema, config, '')
@@ -32,10 +32,11 @@ function statedMembers(schema: Membered, value: Json, path: FieldPath): FieldSet
     const item = value[name]!
     const place = child(path, name)
     refuseUnknown(schema, name, place)
-    const set = stated(memberSchema(schema, name), item, place)
+    const { step, schema: type } = memberOf(schema, name)
+    const set = stated(type, item, place)
     const member = set.member || !isNamed(schema, name) || isBlank(item)
     const whole = member === set.member ? set : { member, children: set.children }
-    if (!isEmpty(whole)) children.set(fieldStep(name), whole)
+    if (!isEmpty(whole)) children.set(step, whole)
   }
   return { member: false, children }
 }

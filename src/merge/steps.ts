@@ -4,6 +4,7 @@ import { compareUtf8 } from '../base/utf8-order.ts'
 import { stringifyJson } from '../codec/json.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { parseNative } from '../model/native-json.ts'
+import { perSchema } from '../schema/per-schema.ts'
 import type { ListSchema } from '../schema/schema.ts'
 
 /** The step to a field, as managedFields write it: `f:spec`. */
@@ -14,13 +15,15 @@ export function fieldStep(name: string): string {
 /** The step to an element of a set or keyed list. */
 export function elementStep(schema: ListSchema, item: Json): string {
   if (schema.list === 'set' || !isObject(item)) return `v:${scalarText(item)}`
-  const names = schema.keys ?? []
-  let text = ''
-  for (const name of names.length < 2 ? names : names.toSorted(compareUtf8)) {
-    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${scalarText(keyOf(schema, item, name))}`
-  }
-  return `k:{${text}}`
+  let text = 'k:{'
+  for (const { name, before } of keysOf(schema)) text += before + scalarText(keyOf(schema, item, name))
+  return `${text}}`
 }
+
+/** The key fields of a list in their order, each with what is written before its value. */
+const keysOf = perSchema(({ keys = [] }: ListSchema) =>
+  keys.toSorted(compareUtf8).map((name, i) => ({ name, before: `${i === 0 ? '' : ','}${JSON.stringify(name)}:` })),
+)
 
 // Every element of every list is named in each apply: what is a string most of the time takes the short way.
 function scalarText(value: Json): string {
