@@ -14,62 +14,37 @@ export const maxDepth = 512
 export const maxValues = 100_000
 
 export interface Scan {
-  readonly duplicates: readonly string[]
+  /** How many members its objects have together, each time that a key is repeated included. */
+  readonly members: number
   /** There is a number that may not survive as a double. */
   readonly bigNumbers: boolean
 }
 
-/** An object or array that is open at this point of the text. */
-interface Level {
-  /** The keys seen so far; undefined for an array. */
-  readonly keys: Set<string> | undefined
-  /** The key or index whose value comes next or is being read. */
-  place: string | number
-}
-
 const quote = 0x22
 const backslash = 0x5c
-/** How many repeated keys are reported. */
-export const maxDuplicates = 100
 
 const longExponent = /[eE][-+]?\d{3}/
 
 /** Looks through the text once, before it is parsed. Throws 400 or 413 for what no body may be. */
 export function scanJson(text: string): Scan {
-  const levels: Level[] = []
-  const duplicates: string[] = []
   let bigNumbers = false
-  let expectKey = false
-  let values = 0
+  let [depth, values, members] = [0, 0, 0]
   let escapeAt = indexOrEnd(text, '\\', 0)
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
     if (unit === quote) {
       if (escapeAt < i) escapeAt = indexOrEnd(text, '\\', i)
       const plainEnd = indexOrEnd(text, '"', i + 1)
-      const end = plainEnd < escapeAt ? plainEnd : endOfString(text, i)
-      const level = levels.at(-1)
-      if (expectKey && level?.keys) {
-        const key = keyText(text, i, end)
-        if (level.keys.has(key) && duplicates.length < maxDuplicates) duplicates.push(pathTo(levels, key))
-        level.keys.add(key)
-        level.place = key
-        expectKey = false
-      }
-      i = end
-    } else if (unit === 0x7b /* { */ || unit === 0x5b /* [ */) {
-      if (levels.length >= maxDepth) throw tooDeep()
-      if (++values > maxValues) throw tooManyValues()
-      levels.push({ keys: unit === 0x7b ? new Set() : undefined, place: 0 })
-      expectKey = unit === 0x7b
-    } else if (unit === 0x7d /* } */ || unit === 0x5d /* ] */) {
-      levels.pop()
-      expectKey = false
+      i = plainEnd < escapeAt ? plainEnd : endOfString(text, i)
+    } else if (unit === 0x3a /* : */) {
+      members++
     } else if (unit === 0x2c /* , */) {
       if (++values > maxValues) throw tooManyValues()
-      const level = levels.at(-1)
-      if (level && typeof level.place === 'number' && !level.keys) level.place++
-      expectKey = level?.keys !== undefined
+    } else if (unit === 0x7b /* { */ || unit === 0x5b /* [ */) {
+      if (++depth > maxDepth) throw tooDeep()
+      if (++values > maxValues) throw tooManyValues()
+    } else if (unit === 0x7d /* } */ || unit === 0x5d /* ] */) {
+      depth--
     } else if (isDigit(unit)) {
       const end = endOfNumber(text, i)
       // 15 digits always fit a double exactly; an exponent of three digits may overflow it.
@@ -77,7 +52,7 @@ export function scanJson(text: string): Scan {
       i = end - 1
     }
   }
-  return { duplicates, bigNumbers }
+  return { members, bigNumbers }
 }
 
 function indexOrEnd(text: string, wanted: string, from: number): number {
@@ -86,7 +61,7 @@ function indexOrEnd(text: string, wanted: string, from: number): number {
 }
 
 /** The index of the closing quote of a string with escapes. Refuses escapes of lone surrogates on the way. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let i = start + 1
   for (; i < text.length; i++) {
     const unit = text.charCodeAt(i)
@@ -125,16 +100,6 @@ export function tooDeep(): ApiError {
   return badRequest(`the body is nested deeper than ${maxDepth} levels`)
 }
 
-function keyText(text: string, start: number, end: number): string {
-  const raw = text.slice(start + 1, end)
-  if (!raw.includes('\\')) return raw
-  try {
-    return JSON.parse(`"${raw}"`)
-  } catch {
-    return raw
-  }
-}
-
 function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39
 }
@@ -147,12 +112,8 @@ function endOfNumber(text: string, start: number): number {
 
 const longestPlace = 200
 
-function pathTo(levels: readonly Level[], key: string): string {
-  return pathText(
-    levels.slice(0, -1).map(({ place }) => place),
-    key,
-  )
-}
+/** How many repeated keys are reported. */
+export const maxDuplicates = 100
 
 /** Where a key is: `spec.ports[0].name`. */
 export function pathText(places: readonly (string | number)[], key: string): string {

@@ -13,6 +13,7 @@ import { compareUtf8, sortUtf8 } from '../base/utf8-order.ts'
 import { badRequest } from '../model/api-error.ts'
 import { type Json, type JsonObject, setKey } from '../model/json.ts'
 import { parseNative } from '../model/native-json.ts'
+import { findDuplicates } from './json-duplicates.ts'
 import { loneSurrogate, maxDepth, scanJson, tooDeep } from './json-scan.ts'
 
 export interface ParsedJson {
@@ -34,11 +35,20 @@ export function* parseSteps(bytes: Buffer): Generator<void, ParsedJson> {
   yield
   try {
     const value = parseNative(text, scan.bigNumbers ? exactNumbers : undefined)
-    return { value, duplicates: scan.duplicates }
+    return { value, duplicates: countMembers(value) < scan.members ? findDuplicates(text) : [] }
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest(`the body is not valid JSON: ${error.message}`, { cause: error })
     throw error
   }
+}
+
+/** How many members the objects in a value have together: fewer than there are in its text where keys are repeated. */
+function countMembers(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let members = 0
+  if (Array.isArray(value)) for (const item of value) members += countMembers(item)
+  else for (const key in value) members += 1 + countMembers(value[key]!)
+  return members
 }
 
 /** A reviver that keeps every digit of an integer and lets no number become infinite. */
@@ -165,42 +175,30 @@ function elementsInOrder(items: Json[], room: number): Json[] | undefined {
 }
 
 function membersInOrder(object: JsonObject, room: number): JsonObject | undefined {
-  if (!isSorted(object)) return sortedMembers(object, room)
-  let copy: JsonObject | undefined
+  let members = object
+  let sorted = true
+  let last: string | undefined
   for (const key in object) {
+    if (last !== undefined && compareUtf8(last, key) > 0) sorted = false
+    last = key
     const value = object[key]
     if (value === undefined) continue
     const item = inOrder(value, room)
     if (item === undefined) return undefined
     if (item === value) continue
-    copy ??= { ...object }
-    setKey(copy, key, item)
+    if (members === object) members = { ...object }
+    setKey(members, key, item)
   }
-  return copy ?? object
+  return sorted ? members : sortMembers(members)
 }
 
-function isSorted(object: JsonObject): boolean {
-  let last: string | undefined
-  for (const key in object) {
-    if (last !== undefined && compareUtf8(last, key) > 0) return false
-    last = key
-  }
-  return true
-}
-
-function sortedMembers(object: JsonObject, room: number): JsonObject | undefined {
+function sortMembers(object: JsonObject): JsonObject | undefined {
   const keys = sortedKeys(object)
   // Objects keep such keys before all others, whatever the order in which they are set.
   if (keys.some(beginsWithDigit)) return undefined
-  const copy: JsonObject = {}
-  for (const key of keys) {
-    const value = object[key]
-    if (value === undefined) continue
-    const item = inOrder(value, room)
-    if (item === undefined) return undefined
-    setKey(copy, key, item)
-  }
-  return copy
+  const sorted: JsonObject = {}
+  for (const key of keys) setKey(sorted, key, object[key]!)
+  return sorted
 }
 
 function beginsWithDigit(key: string): boolean {

@@ -85,13 +85,21 @@ export function assertOwnCount(object: ApiObject): void {
   assertCount({ ...object, metadata: copyWithout(object.metadata, 'managedFields') })
 }
 
-function countValues(value: Json | undefined, before: number): number {
-  if (typeof value !== 'object' || value === null) return before + 1
+/** Of members and elements; scalars are counted where they stand, as asking of each would be most of the work. */
+function countValues(value: JsonObject | Json[], before: number): number {
   let count = before + 1
-  if (Array.isArray(value)) for (const item of value) count = countValues(item, count)
-  else for (const key in value) count = countValues(value[key], count)
+  if (Array.isArray(value)) for (const item of value) count = isNested(item) ? countValues(item, count) : count + 1
+  else
+    for (const key in value) {
+      const item = value[key]
+      count = isNested(item) ? countValues(item, count) : count + 1
+    }
   if (count > maxValues) throw tooManyValues()
   return count
+}
+
+function isNested(value: Json | undefined): value is JsonObject | Json[] {
+  return typeof value === 'object' && value !== null
 }
 
 function lengthOf(text: string): number {

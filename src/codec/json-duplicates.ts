@@ -1,0 +1,52 @@
+/**
+ * Where keys are repeated within an object, which the native parser hides: it keeps the last one. For text that it has
+ * parsed, and only for text in which keys are known to be repeated.
+ */
+import { endOfString, maxDuplicates, pathText } from './json-scan.ts'
+
+/** An object or array that is open at this point of the text. */
+interface Level {
+  /** The keys seen so far; undefined for an array. */
+  readonly keys: Set<string> | undefined
+  /** The key or index whose value comes next or is being read. */
+  place: string | number
+}
+
+/** The paths of the first of them. */
+export function findDuplicates(text: string): string[] {
+  const levels: Level[] = []
+  const duplicates: string[] = []
+  let expectKey = false
+  for (let i = 0; i < text.length && duplicates.length < maxDuplicates; i++) {
+    const unit = text[i]
+    const level = levels.at(-1)
+    if (unit === '"') {
+      const end = endOfString(text, i)
+      if (expectKey && level?.keys) {
+        const key: string = JSON.parse(text.slice(i, end + 1))
+        if (level.keys.has(key)) duplicates.push(pathTo(levels, key))
+        level.keys.add(key)
+        level.place = key
+        expectKey = false
+      }
+      i = end
+    } else if (unit === '{' || unit === '[') {
+      levels.push({ keys: unit === '{' ? new Set() : undefined, place: 0 })
+      expectKey = unit === '{'
+    } else if (unit === '}' || unit === ']') {
+      levels.pop()
+      expectKey = false
+    } else if (unit === ',') {
+      if (level && typeof level.place === 'number' && !level.keys) level.place++
+      expectKey = level?.keys !== undefined
+    }
+  }
+  return duplicates
+}
+
+function pathTo(levels: readonly Level[], key: string): string {
+  return pathText(
+    levels.slice(0, -1).map(({ place }) => place),
+    key,
+  )
+}
