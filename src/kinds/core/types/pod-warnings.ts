@@ -38,8 +38,10 @@ function oldLabels(vendor: Vendor): Map<string, string> {
 }
 
 function labelWarnings(spec: PodSpec, path: FieldPath, vendor: Vendor): string[] {
+  const uses = labelUses(spec, path)
+  if (uses.length === 0) return []
   const old = oldLabels(vendor)
-  return labelUses(spec, path)
+  return uses
     .filter(([label]) => old.has(label))
     .map(([label, where]) => `${where}: ${label} is deprecated; use "${old.get(label)}" instead`)
 }

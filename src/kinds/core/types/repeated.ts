@@ -2,9 +2,11 @@
 
 /** The places of the names that occurred before; undefined is no name. */
 export function repeatedAt(names: readonly (string | undefined)[]): Set<number> {
-  const seen = new Set<string>()
   const repeated = new Set<number>()
-  for (const [i, name] of names.entries()) {
+  if (names.length < 2) return repeated
+  const seen = new Set<string>()
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i]
     if (name === undefined) continue
     if (seen.has(name)) repeated.add(i)
     seen.add(name)
