@@ -194,9 +194,9 @@ function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', ven
 }
 
 function asks({ types, subresources }: Handled, vendor: Vendor): Prepared['isAsked'] {
-  const names = types && new Set(types.map(({ group, plural }) => `${groupName(vendor, group)}/${plural}`))
+  const handled = types?.map(({ group, plural }) => ({ group: groupName(vendor, group), plural }))
   return ({ type, subresource }) =>
-    (names === undefined || names.has(`${type.group}/${type.plural}`)) &&
+    (handled === undefined || handled.some(({ group, plural }) => plural === type.plural && group === type.group)) &&
     (subresources === undefined || subresources.includes(subresource))
 }
 

@@ -198,8 +198,8 @@ export class KindCache {
     return this.#objects.get(key)
   }
 
-  /** The first objects in key order, whatever they are. */
-  page(namespace: string | undefined, after: string | undefined, limit: number): CachedObject[] {
+  /** The first objects in key order, whatever they are; all where no limit is given. */
+  page(namespace: string | undefined, after?: string, limit?: number): CachedObject[] {
     return this.#objects.withPrefix(this.#prefixOf(namespace), after, limit)
   }
 

@@ -9,8 +9,10 @@ export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
   // Every write asks for its namespace: what is asked for is read once per state of it, and forgotten with that.
   const read = new WeakMap<CachedObject, Found>()
   const open = ({ kind }: Resource, cached: CachedObject): Found => {
+    const known = read.get(cached)
+    if (known !== undefined) return known
     const { key, revision } = cached
-    const found = read.get(cached) ?? { key, revision, object: readStored(kind, cached.json) }
+    const found = { key, revision, object: readStored(kind, cached.json) }
     read.set(cached, found)
     return found
   }
@@ -42,12 +44,16 @@ export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
       return each(cache.slices({ namespace: undefined })).map((cached) => [cached, readStored(kind, cached.json)])
     },
     list: (type, { namespace, label }: ListQuery) => {
-      const matches = label && (({ selectable }: CachedObject) => selectable.labels?.[label.key] === label.value)
-      const demand = label && { key: label.key, values: new Set([label.value]) }
       const resource = stored(catalogue, type)
-      return [...resource.cache.slices({ namespace, matches, demand })].flat().map((cached) => open(resource, cached))
+      const all = label === undefined ? resource.cache.page(namespace) : labelled(resource, namespace, label)
+      return all.map((cached) => open(resource, cached))
     },
   }
+}
+
+function labelled({ cache }: Resource, namespace: string | undefined, { key, value }: NonNullable<ListQuery['label']>) {
+  const matches = ({ selectable }: CachedObject) => selectable.labels?.[key] === value
+  return [...cache.slices({ namespace, matches, demand: { key, values: new Set([value]) } })].flat()
 }
 
 function* each<T>(slices: Iterable<readonly T[]>): Generator<T> {
