@@ -100,8 +100,9 @@ function authenticatedOutcomes(): (known: KnownUser) => AuthenticationOutcome {
   const outcomes = new WeakMap<User, KnownUser>()
   return ({ user, audiences, warning }) => {
     if (audiences !== undefined) return { result: 'user', user: authenticated(user), audiences }
-    const outcome = outcomes.get(user) ?? { result: 'user', user: authenticated(user) }
-    outcomes.set(user, outcome)
+    const known = outcomes.get(user)
+    const outcome: KnownUser = known ?? { result: 'user', user: authenticated(user) }
+    if (known === undefined) outcomes.set(user, outcome)
     return warning === undefined ? outcome : { ...outcome, warning }
   }
 }

@@ -110,13 +110,14 @@ export function preferredForm(asked: Omit<Asked, 'protobuf'>): Form {
 const anything: Clause = { type: '*/*', quality: 1, parameters: new Map() }
 
 function projectionOf({ parameters }: Clause, views: readonly ViewName[]): Projection | undefined {
+  if (parameters.size === 0) return undefined
   const [as, group, version] = ['as', 'g', 'v'].map((name) => parameters.get(name) ?? '')
   const projection = findProjection(as!, group!, version!)
   return projection && views.includes(projection.as) ? projection : undefined
 }
 
 function asksForView({ parameters }: Clause): boolean {
-  return ['as', 'g', 'v'].some((name) => parameters.has(name))
+  return parameters.size > 0 && ['as', 'g', 'v'].some((name) => parameters.has(name))
 }
 
 /** Whether the rest of a clause can be served: a stream of events, and resources in a version of the server. */
@@ -147,9 +148,14 @@ function covers(pattern: string, type: string): boolean {
   return pattern === type || pattern === '*/*' || (pattern.endsWith('/*') && type.startsWith(pattern.slice(0, -1)))
 }
 
-/** What most clients send needs no parsing. */
+/** What most clients send is parsed once. */
+const usual: ReadonlyMap<string, readonly Clause[]> = new Map(
+  ['*/*', json, `${json}, */*`, `${json},*/*`].map((accept) => [accept, parseAccept(accept)]),
+)
+
 function clausesOf(accept: string): readonly Clause[] {
-  if (accept === '' || accept === '*/*') return [anything]
+  const known = usual.get(accept)
+  if (known !== undefined) return known
   return accept.trim() === '' ? [anything] : parseAccept(accept)
 }
 
