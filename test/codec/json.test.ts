@@ -1,7 +1,11 @@
-/** Strict JSON in: what the native parser would hide or, in some versions of it, get wrong. */
+/**
+ * Strict JSON in: what the native parser would hide or, in some versions of it, get wrong. Canonical JSON out: the way
+ * of what is stored, by the native writer, against the other.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseJson, parseOwnJson } from '../../src/codec/json.ts'
+import { parseJson, parseOwnJson, stringifyJson, stringifyStored } from '../../src/codec/json.ts'
+import type { Json } from '../../src/model/json.ts'
 
 test('a key that is spelt with an escape is itself, whatever was parsed before it', () => {
   const strictly = (text: string) => parseJson(Buffer.from(text)).value
@@ -28,3 +32,26 @@ test('numbers keep their digits, in any number of them', () => {
   assert.deepEqual(parse('[9007199254740993,1e100]'), [9007199254740993n, 1e100])
   for (const text of ['1e400', '-1e999', '[1E0400]']) assert.throws(() => parse(text), /out of range/)
 })
+
+test('keys that are repeated are told with their places, however they are spelt', () => {
+  const duplicates = (text: string) => parseJson(Buffer.from(text)).duplicates
+  assert.deepEqual(duplicates('{"a":[{"b":1,"c":{"b":2},"b":3}],"\\u0061":":"}'), ['a[0].b', 'a'])
+  assert.deepEqual(duplicates('{"__proto__":{"b":1,"b":2},"__proto__":{},"c":[]}'), ['__proto__.b', '__proto__'])
+  assert.deepEqual(duplicates('{"a":"{\\"b\\":1,\\"b\\":2}","b":[{"a":1},{"a":1}],"c":[[{}],":"]}'), [])
+})
+
+const inAnyOrder: { readonly [name: string]: Json } = {
+  'keys in no order': { b: { z: [1, { d: 2, c: { y: null, x: true } }], a: 'text' }, a: 0.5 },
+  'keys in order above those that are not': { a: [{ c: 1, b: 2 }], b: { d: {}, c: [] } },
+  'keys that are numbers': { b: { 10: 1, 9: 2, a: 3 }, a: { 2: 0, 1: 0 }, 7: 'seven' },
+  'keys that are numbers, in order': { a: { 1: { c: 1, b: 2 }, 2: 0 }, b: 1 },
+  'a key that objects inherit': JSON.parse('{"b":1,"__proto__":{"d":1,"c":2},"a":3}'),
+  'keys beyond the first plane': { '\u{1f600}': { b: 1, a: 2 }, '\uff5e': 2 },
+  'integers of any size': { b: 9007199254740993n, a: [-0, 1e21] },
+  'text that looks like an escape': { b: '\\ud800', a: '"\\ud800"', '\\ud': '\n' },
+}
+
+for (const [name, value] of Object.entries(inAnyOrder))
+  test(`what is stored is written as any other JSON: ${name}`, () => {
+    assert.equal(stringifyStored(value, 1), stringifyJson([value]).slice(1, -1))
+  })
