@@ -29,7 +29,7 @@ function suite(name: string, flags: () => readonly string[]): void {
     /** The events after a version, until there are so many. */
     const events = async (path: string, version: number, count: number): Promise<WatchEvent[]> => {
       const seen: WatchEvent[] = []
-      const signal = AbortSignal.timeout(30_000)
+      const signal = AbortSignal.timeout(120_000)
       for await (const event of server.client.watch(`${path}?watch=1&resourceVersion=${version}`, signal)) {
         seen.push(event)
         if (seen.length === count) return seen

@@ -308,7 +308,7 @@ test('a namespace that goes gives everything back', async (t) => {
     for (let i = 0; i < 4; i++) ok(await client.post(`/api/v1/namespaces/${name}/services`, newService(`s${i}`)), 201)
     const { body } = await client.get('/api/v1/namespaces')
     const from = `/api/v1/namespaces?watch=1&resourceVersion=${body.metadata.resourceVersion}`
-    const gone = client.watch(from, AbortSignal.timeout(30_000))
+    const gone = client.watch(from, AbortSignal.timeout(120_000))
     await client.delete(`/api/v1/namespaces/${name}`)
     for await (const { type, object } of gone) if (type === 'DELETED' && object.metadata.name === name) break
   }

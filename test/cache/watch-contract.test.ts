@@ -184,7 +184,7 @@ function toldOf({ type, object }: WatchEvent): Told {
 /** All changes, read from the log by a watch that begins when all is over. */
 async function readLog(client: HttpClient, start: number, count: number): Promise<Told[]> {
   const log: Told[] = []
-  for await (const event of client.watch(`${all}?watch=1&resourceVersion=${start}`, AbortSignal.timeout(30_000))) {
+  for await (const event of client.watch(`${all}?watch=1&resourceVersion=${start}`, AbortSignal.timeout(120_000))) {
     log.push(toldOf(event))
     if (log.length === count) return log
   }
@@ -264,7 +264,7 @@ async function stopReadingHttp2({ url, credentials }: ServerHandle): Promise<num
   stream.on('error', () => {})
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   stream.on('close', resolve)
-  const timer = setTimeout(resolve, 30_000)
+  const timer = setTimeout(resolve, 120_000)
   try {
     await closed
     return stream.closed ? stream.rstCode : constants.NGHTTP2_NO_ERROR
@@ -278,7 +278,7 @@ const versionOf = (event: WatchEvent): string => event.object.metadata.resourceV
 
 async function readVersions(client: HttpClient, path: string, count: number): Promise<string[]> {
   const versions: string[] = []
-  for await (const event of client.watch(path, AbortSignal.timeout(30_000))) {
+  for await (const event of client.watch(path, AbortSignal.timeout(120_000))) {
     versions.push(versionOf(event))
     if (versions.length === count) return versions
   }

@@ -219,7 +219,7 @@ test('help is complete, for the program and for each command', async () => {
 
 /** Resolves when it is as wanted; looked at again whenever one of these has brought something. */
 async function until(ready: () => boolean, ...sources: EventEmitter[]): Promise<void> {
-  const late = AbortSignal.timeout(20_000)
+  const late = AbortSignal.timeout(120_000)
   while (!ready()) {
     const heard = new AbortController()
     const signal = AbortSignal.any([late, heard.signal])

@@ -84,7 +84,7 @@ describe('a definition on one server', () => {
     const name = await define(client, wanted)
     const path = collectionOf(wanted)
     assert.equal((await client.post(path, { metadata: { name: 'a' }, spec: { size: 1, color: 'red' } })).status, 201)
-    const watching = client.watch(`${path}?watch=1`, AbortSignal.timeout(30_000))
+    const watching = client.watch(`${path}?watch=1`, AbortSignal.timeout(120_000))
     assert.equal((await watching.next()).value?.object.metadata.name, 'a')
 
     const size = { type: 'integer', default: 7 }
@@ -245,7 +245,7 @@ describe('two servers on one store', () => {
     await undefine(two, name)
     // The other one lets go when it hears of it, which is when it has seen the deletion itself.
     await isGone(one, name)
-    const watched = one.watch(`${collectionOf()}?watch=1`, AbortSignal.timeout(30_000))
+    const watched = one.watch(`${collectionOf()}?watch=1`, AbortSignal.timeout(120_000))
     // Either it is gone already, or a watch on it ends now.
     await watched.next().catch((error: { code?: string }) => assert.equal(error.code, 'HTTP_404'))
   })

@@ -152,7 +152,7 @@ test('what is stored under a schema that has become another is still read, liste
   const obj = { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true }
   const spec = { type: 'object', properties: { size: { type: 'integer' }, obj } }
   const versions = definitionOf({ schema: { type: 'object', properties: { spec } } }).spec.versions
-  const watching = client.watch(`${path}?watch=1&resourceVersion=0`, AbortSignal.timeout(30_000))
+  const watching = client.watch(`${path}?watch=1&resourceVersion=0`, AbortSignal.timeout(120_000))
   await watching.next()
   const changed = await client.send(`${definitions}/${name}`, {
     method: 'PATCH',

@@ -122,7 +122,7 @@ interface Seen {
 
 /** The server registers what it serves a moment later. */
 async function eventually(name: string, fits: (seen: Seen) => boolean): Promise<void> {
-  const ends = Date.now() + 20_000
+  const ends = Date.now() + 60_000
   while (!fits((await client.get(`${path}/${name}`)).body)) {
     assert.ok(Date.now() < ends, `${name} did not come to be as it should`)
     await new Promise((resolve) => setTimeout(resolve, 20))

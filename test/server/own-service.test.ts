@@ -65,7 +65,7 @@ test('it is there from the start, and comes back', async (t) => {
 
   const seen = client.watch(
     `${services}?watch=1&resourceVersion=${body.metadata.resourceVersion}`,
-    AbortSignal.timeout(20_000),
+    AbortSignal.timeout(120_000),
   )
   assert.equal((await client.delete(`${services}/kubernetes`)).status, 200)
   const told: string[] = []

@@ -231,7 +231,7 @@ async function writeUntil(store: Store, stem: string, signal: AbortSignal): Prom
 
 /** Makes a key, trying again for as long as the cluster is without a leader. */
 async function writeOnce(store: Store, key: string): Promise<void> {
-  const deadline = performance.now() + 20_000
+  const deadline = performance.now() + 60_000
   for (;;) {
     try {
       await store.commit({ key, expected: 0, value: bytes('') })
