@@ -253,17 +253,23 @@ test('bash completes commands, flags, types and names', async () => {
   assert.deepEqual(words('completion x'), [])
 })
 
-test('a watch goes on when the server restarts, without a gap', async () => {
-  const watch = startOrchctl(['get', 'cm', '-w', '-o', 'name', '-l', 'watched'], { env })
+test('watches go on when the server restarts, without a gap', async () => {
+  const objects = startOrchctl(['get', 'cm', '-w', '-o', 'name', '-l', 'watched'], { env })
+  const events = startOrchctl(['events', '-w', '--for=cm/watched', '--no-headers'], { env })
   const client = server.client()
+  const post = async (plural: string, body: object) =>
+    assert.equal((await client.post(`/api/v1/namespaces/default/${plural}`, body)).status, 201)
+  const involvedObject = { kind: 'ConfigMap', name: 'watched', namespace: 'default' }
   const create = async (name: string) => {
-    const made = await client.post('/api/v1/namespaces/default/configmaps', {
-      metadata: { name, labels: { watched: '1' } },
-    })
-    assert.equal(made.status, 201)
+    await post('configmaps', { metadata: { name, labels: { watched: '1' } } })
+    await post('events', { metadata: { name }, involvedObject, type: 'Normal', reason: 'Seen', message: name })
   }
   const seen = async (name: string) => {
-    while (!watch.stdout().includes(name)) await new Promise((resolve) => watch.output.once('data', resolve))
+    for (const watch of [objects, events])
+      while (!watch.stdout().includes(name)) {
+        const more = new Promise<undefined>((resolve) => watch.output.once('data', () => resolve(undefined)))
+        assert.equal(await Promise.race([more, watch.ended]), undefined)
+      }
   }
   // The first object may come with the list or as a change: either way the watch is on afterwards.
   await create('before')
@@ -272,9 +278,14 @@ test('a watch goes on when the server restarts, without a gap', async () => {
   await server.restart()
   await create('after')
   await seen('after')
-  watch.stop()
-  const { code, stdout, stderr } = await watch.ended
-  assert.equal(stdout, 'configmap/before\nconfigmap/after\n')
-  assert.match(stderr, /^orchctl: the watch broke off \(.*\); it goes on when the server is back\n$/)
-  assert.equal(code, 130)
+  for (const [watch, rows] of [
+    [objects, /^configmap\/before\nconfigmap\/after\n$/],
+    [events, /^\S+ +Normal +Seen +ConfigMap\/watched +before\n\S+ +Normal +Seen +ConfigMap\/watched +after\n$/],
+  ] as const) {
+    watch.stop()
+    const { code, stdout, stderr } = await watch.ended
+    assert.match(stdout, rows)
+    assert.match(stderr, /^orchctl: the watch broke off \(.*\); it goes on when the server is back\n$/)
+    assert.equal(code, 130)
+  }
 })

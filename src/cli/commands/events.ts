@@ -1,9 +1,10 @@
 /** `orchctl events`: what happened lately, the latest last. */
 import { flag, type OptionsOf, text, toggle } from '../../base/flags.ts'
-import { watch } from '../../client/watch.ts'
+import type { Selection } from '../../client/resource-type.ts'
 import { defineCommand, refuseWords } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
 import { type EventObject, eventAge, eventTime } from '../event-rows.ts'
+import { changesOf, type Feed, follow } from '../following.ts'
 import { Columns } from '../printers/columns.ts'
 import { escapeLine } from '../printers/escape.ts'
 import { type Session, withSession } from '../session.ts'
@@ -34,33 +35,39 @@ export const eventsCommand = defineCommand({
 })
 
 async function show(session: Session, options: Options): Promise<void> {
-  const { client, context, namespace } = session
-  const selection = {
-    ...(options.allNamespaces ? {} : { namespace }),
-    ...(await subjectSelector(session, options.for)),
-    signal: context.signal,
-  }
-  const { items, resourceVersion } = await client.list(events, selection)
-  const wanted = (items as EventObject[])
-    .filter((event) => isWanted(event, options.types))
-    .sort((a, b) => eventTime(a) - eventTime(b))
-  if (wanted.length === 0 && !options.watch)
-    return context.err(options.allNamespaces ? 'No events found.\n' : `No events found in ${namespace} namespace.\n`)
-  const lines = new Columns()
-  context.out(
-    lines.lines([...(options.noHeaders ? [] : [headings(options)]), ...wanted.map((event) => rowOf(event, options))]),
-  )
-  if (!options.watch) return
-  for await (const change of watch(client, events, { ...selection, resourceVersion }))
-    if (
-      change.type !== 'BOOKMARK' &&
-      change.type !== 'DELETED' &&
-      isWanted(change.object as EventObject, options.types)
-    )
-      context.out(lines.lines([rowOf(change.object as EventObject, options)]))
+  const feed = feedOf(session, options, await subjectSelector(session, options.for))
+  if (options.watch) await follow(session.context, feed)
+  else await feed.list(false)
 }
 
-async function subjectSelector(session: Session, subject: string): Promise<{ fieldSelector?: string }> {
+function feedOf({ client, context, namespace }: Session, options: Options, about: Selection): Feed {
+  const { allNamespaces, types, watch } = options
+  const selection = { ...(allNamespaces ? {} : { namespace }), ...about, signal: context.signal }
+  const lines = new Columns()
+  let headed = options.noHeaders
+  const print = (found: readonly EventObject[]) => {
+    const rows = found.map((event) => rowOf(event, options))
+    context.out(lines.lines(headed ? rows : [headings(options), ...rows]))
+    headed = true
+  }
+  return {
+    list: async () => {
+      const { items, resourceVersion } = await client.list(events, selection)
+      const wanted = (items as EventObject[]).filter((event) => isWanted(event, types))
+      if (wanted.length > 0 || watch) print(wanted.sort((a, b) => eventTime(a) - eventTime(b)))
+      else context.err(allNamespaces ? 'No events found.\n' : `No events found in ${namespace} namespace.\n`)
+      return resourceVersion
+    },
+    watch: changesOf(client, events, {
+      selection,
+      show: ({ type, object }) => {
+        if (type !== 'DELETED' && isWanted(object as EventObject, types)) print([object as EventObject])
+      },
+    }),
+  }
+}
+
+async function subjectSelector(session: Session, subject: string): Promise<Selection> {
   if (subject === '') return {}
   const { readWanted } = await import('../targets.ts')
   const [{ type = '', name } = {}] = readWanted([subject])
