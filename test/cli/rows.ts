@@ -373,7 +373,11 @@ const reading: readonly Row[] = [
   }),
   r('describe', 'priorityclass high', {
     stdout:
-      /^Name: +high\nNamespace: +\nLabels: +<none>\nAnnotations: +<none>\nAPI Version: +scheduling\.k8s\.io\/v1\nKind: +PriorityClass\nMetadata:\n {2}Creation Timestamp: +TIME\n/,
+      'Name:              high\nLabels:            <none>\nAnnotations:       <none>\nValue:             1000\nGlobalDefault:     false\nPreemptionPolicy:  PreemptLowerPriority\nDescription:       \nEvents:            <none>\n',
+  }),
+  r('describe', 'apiservice v1.', {
+    stdout:
+      /^Name: +v1\.\nNamespace: +\nLabels: .*\nAnnotations: +<none>\nAPI Version: +apiregistration\.k8s\.io\/v1\nKind: +APIService\nMetadata:\n {2}Creation Timestamp: +TIME\n/,
   }),
   r('describe', 'cm nope', { stderr: 'Error from server (NotFound): configmaps "nope" not found\n', code: 1 }),
   r('wait', "cm/one --for=jsonpath='{.data.name}'=edited", { stdout: 'configmap/one condition met\n' }),

@@ -5,6 +5,7 @@
 import { flag, readBoolean, UsageError } from '../../../base/flags.ts'
 import type { DiscoveredType } from '../../../client/discovery.ts'
 import type { ApiObject } from '../../../model/object.ts'
+import { groupName, profileNames, vendorOf } from '../../../model/vendor.ts'
 import { liveOf } from '../../changing.ts'
 import { defineCommand } from '../../command.ts'
 import { connectionFlags } from '../../connection-flags.ts'
@@ -91,8 +92,13 @@ interface Subjected {
 }
 
 async function described(session: Session, { type, object, showEvents }: Subjected): Promise<string> {
-  const describer = describers.find(({ group, kind }) => group === type.group && kind === type.kind)
+  const describer = describers.find(({ group, kind }) => kind === type.kind && isGroup(group, type.group))
   const body = describer === undefined ? describeFields(object) : await describer.describe(object, session)
   const events = showEvents && describer?.events !== false ? await describeEvents(session, object) : ''
   return alignTabs(escapeText(`${body}${events}`))
+}
+
+/** Whether a group has this short name, whichever vendor's names the server speaks. */
+function isGroup(short: string, group: string): boolean {
+  return profileNames.some((profile) => groupName(vendorOf(profile), short) === group)
 }

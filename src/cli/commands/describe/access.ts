@@ -1,0 +1,62 @@
+/** Descriptions of who may do what: service accounts, roles, and who holds them. */
+import type { Secret } from '../../../kinds/core/secret.ts'
+import type { ServiceAccount } from '../../../kinds/core/service-account.ts'
+import type { ClusterRole } from '../../../kinds/rbac/cluster-role.ts'
+import type { Role } from '../../../kinds/rbac/role.ts'
+import type { RoleBinding } from '../../../kinds/rbac/role-binding.ts'
+import type { ApiObject } from '../../../model/object.ts'
+import type { Session } from '../../session.ts'
+import { multiline } from './fields.ts'
+import { head, lines, table } from './parts.ts'
+
+const secrets = { group: '', version: 'v1', plural: 'secrets', namespaced: true }
+
+export async function describeServiceAccount(account: ServiceAccount, { client, context }: Session): Promise<string> {
+  const { namespace = '', name } = account.metadata
+  const { items } = await client.list(secrets, { namespace, signal: context.signal })
+  const there = new Set(items.map(({ metadata }) => metadata.name))
+  const named = (list: readonly { name?: string }[] | undefined) =>
+    (list ?? []).map(({ name: secret = '' }) => (there.has(secret) ? secret : `${secret} (not found)`))
+  const tokens = (items as Secret[]).filter(
+    ({ type, metadata: { annotations = {} } }) =>
+      type?.endsWith('/service-account-token') &&
+      Object.entries(annotations).some(([key, value]) => key.endsWith('/service-account.name') && value === name),
+  )
+  return [
+    head(account as ApiObject),
+    multiline('Image pull secrets', named(account.imagePullSecrets)),
+    multiline('Mountable secrets', named(account.secrets)),
+    multiline(
+      'Tokens',
+      tokens.map(({ metadata }) => metadata.name ?? ''),
+    ),
+  ].join('')
+}
+
+/** Without the namespace, as kubectl has it. */
+function headOf(object: ApiObject): string {
+  const { namespace: _, ...metadata } = object.metadata
+  return head({ ...object, metadata })
+}
+
+/** One row for each resource and each rule about it, in the order of the rules. */
+export function describeRole(role: Role | ClusterRole): string {
+  const rows = (role.rules ?? []).flatMap(
+    ({ apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [], verbs = [] }) => {
+      const rest = [`[${nonResourceURLs.join(' ')}]`, `[${resourceNames.join(' ')}]`, `[${verbs.join(' ')}]`]
+      const names = resources.flatMap((resource) =>
+        (apiGroups.length === 0 ? [''] : apiGroups).map((group) => (group === '' ? resource : `${resource}.${group}`)),
+      )
+      return (names.length === 0 ? [''] : names).map((name) => [name, ...rest])
+    },
+  )
+  const headings = ['Resources', 'Non-Resource URLs', 'Resource Names', 'Verbs']
+  return `${headOf(role as ApiObject)}PolicyRule:\n${table(headings, rows)}`
+}
+
+export function describeBinding(binding: RoleBinding): string {
+  const { kind = '', name = '' } = binding.roleRef ?? {}
+  const rows = (binding.subjects ?? []).map(({ kind = '', name = '', namespace = '' }) => [kind, name, namespace])
+  const role = `Role:\n${lines({ Kind: kind, Name: name }, '  ')}`
+  return `${headOf(binding as ApiObject)}${role}Subjects:\n${table(['Kind', 'Name', 'Namespace'], rows)}`
+}

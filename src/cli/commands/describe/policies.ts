@@ -1,0 +1,106 @@
+/** Descriptions of bounds: quotas and limits of a namespace, budgets of disruptions, priorities, autoscalers. */
+import { compareUtf8 } from '../../../base/utf8-order.ts'
+import type { HorizontalPodAutoscaler } from '../../../kinds/autoscaling/horizontal-pod-autoscaler.ts'
+import type { LimitRange } from '../../../kinds/core/limit-range.ts'
+import type { ResourceQuota } from '../../../kinds/core/resource-quota.ts'
+import type { PodDisruptionBudget } from '../../../kinds/policy/pod-disruption-budget.ts'
+import type { PriorityClass } from '../../../kinds/scheduling/priority-class.ts'
+import type { ApiObject } from '../../../model/object.ts'
+import { conditionsText, head, lines, selectorText, table, timeText } from './parts.ts'
+
+/** `lead` is what stands before each line. */
+export function quotaText({ metadata, status, spec }: ResourceQuota, lead = ''): string {
+  const { hard = spec?.hard ?? {}, used = {} } = status ?? {}
+  const rows = Object.keys(hard)
+    .sort(compareUtf8)
+    .map((name) => [name, used[name] ?? '0', hard[name]!])
+  const scopes = spec?.scopes?.length ? spec.scopes.join(', ') : undefined
+  const first = lines({ Name: metadata.name, Scopes: scopes }, lead)
+  return `${first}${table(['Resource', 'Used', 'Hard'], rows, lead)}`
+}
+
+export function describeQuota(quota: ResourceQuota): string {
+  const text = quotaText(quota)
+  return text.replace('\n', `\nNamespace:\t${quota.metadata.namespace}\n`)
+}
+
+const limitHeadings = [
+  ...['Type', 'Resource', 'Min', 'Max', 'Default Request', 'Default Limit', 'Max Limit/Request Ratio'],
+]
+
+export function limitText({ spec }: LimitRange, lead = ''): string {
+  const rows = (spec?.limits ?? []).flatMap(({ type = '', ...limits }) => {
+    const kinds = [limits.min, limits.max, limits.defaultRequest, limits.default, limits.maxLimitRequestRatio]
+    const names = new Set(kinds.flatMap((each) => Object.keys(each ?? {})))
+    return [...names].sort(compareUtf8).map((name) => [type, name, ...kinds.map((each) => each?.[name] ?? '-')])
+  })
+  return table(limitHeadings, rows, lead)
+}
+
+export function describeLimits(limits: LimitRange): string {
+  const { name, namespace } = limits.metadata
+  return `${lines({ Name: name, Namespace: namespace })}${limitText(limits)}`
+}
+
+export function describeBudget(budget: PodDisruptionBudget): string {
+  const { metadata, spec = {}, status } = budget
+  const counts = {
+    'Allowed disruptions': status?.disruptionsAllowed ?? 0,
+    Current: status?.currentHealthy ?? 0,
+    Desired: status?.desiredHealthy ?? 0,
+    Total: status?.expectedPods ?? 0,
+  }
+  return [
+    lines({
+      Name: metadata.name,
+      Namespace: metadata.namespace,
+      'Min available': spec.minAvailable,
+      'Max unavailable': spec.maxUnavailable,
+      Selector: selectorText(spec.selector),
+    }),
+    `Status:\n${lines(counts, '    ')}`,
+  ].join('')
+}
+
+export function describePriorityClass(priority: PriorityClass): string {
+  return [
+    head(priority as ApiObject),
+    lines({
+      Value: priority.value ?? 0,
+      GlobalDefault: priority.globalDefault ?? false,
+      PreemptionPolicy: priority.preemptionPolicy,
+      Description: priority.description ?? '',
+    }),
+  ].join('')
+}
+
+/** In whichever version: what all of them have, and the metrics of the later ones. */
+export function describeAutoscaler(scaler: HorizontalPodAutoscaler): string {
+  const { metadata, spec = {}, status } = scaler
+  const { kind = '', name = '' } = spec.scaleTargetRef ?? {}
+  const metrics = (spec.metrics ?? []).map((metric) => {
+    const { resource } = metric
+    if (resource === undefined) return `  ${metric.type}\n`
+    const current = status?.currentMetrics?.find((each) => each.resource?.name === resource.name)?.resource?.current
+    return `  ${resource.name} of pods:\t${amountText(current)} / ${amountText(resource.target)}\n`
+  })
+  return [
+    head(scaler as ApiObject),
+    lines({ CreationTimestamp: timeText(metadata.creationTimestamp), Reference: `${kind}/${name}` }),
+    metrics.length === 0 ? '' : `Metrics:\t( current / target )\n${metrics.join('')}`,
+    lines({
+      'Min replicas': spec.minReplicas ?? '<unset>',
+      'Max replicas': spec.maxReplicas ?? 0,
+      [`${kind} pods`]: `${status?.currentReplicas ?? 0} current / ${status?.desiredReplicas ?? 0} desired`,
+    }),
+    conditionsText(status?.conditions),
+  ].join('')
+}
+
+/** Of what is asked for: `80%`, or an amount. */
+function amountText(
+  target: { averageUtilization?: number; averageValue?: string; value?: string } | undefined,
+): string {
+  if (target?.averageUtilization !== undefined) return `${target.averageUtilization}%`
+  return target?.averageValue ?? target?.value ?? '<unknown>'
+}
