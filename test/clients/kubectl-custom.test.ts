@@ -51,7 +51,7 @@ spec: { of: everything }
 
 test('kubectl defines a kind, waits for it, uses, explains, scales and deletes it', { timeout: 300_000 }, async () => {
   assert.match(await run(['apply', '-f', '-'], definition), /created/)
-  const wait = ['wait', '--for=condition=Established', '--timeout=20s', 'crd/backups.storage.example.com']
+  const wait = ['wait', '--for=condition=Established', '--timeout=100s', 'crd/backups.storage.example.com']
   assert.match(await run(wait), /condition met/)
   assert.match(await run(['apply', '-f', '-'], backup), /backup.storage.example.com\/nightly created/)
   assert.match(await run(['apply', '-f', '-'], backup), /unchanged/)

@@ -193,7 +193,7 @@ test('kubectl delete namespace waits until it is gone, and says so', async (t) =
   const { client, server } = await begin(t, ['--profile=kubernetes'])
   await createNamespace(client, 'by-kubectl')
   await fill(client, 'by-kubectl', 30)
-  const { stdout } = await kubectl(server, ['delete', 'namespace', 'by-kubectl', '--timeout=25s'])
+  const { stdout } = await kubectl(server, ['delete', 'namespace', 'by-kubectl', '--timeout=100s'])
   assert.equal(stdout, 'namespace "by-kubectl" deleted\n')
   await assert.rejects(client.get(namespaces, { name: 'by-kubectl' }), isNotFound)
 })
