@@ -34,7 +34,19 @@ export function ownable(fields: FieldSet): FieldSet {
 
 /** Without the fields, by path (`spec`, `status.certificate`), that this way of writing resets. */
 export function writable(fields: FieldSet, readOnly: readonly string[]): FieldSet {
-  return readOnly.length === 0 ? fields : differenceBelow(fields, setOf(...readOnly.map(stepsOf)))
+  return readOnly.length === 0 ? fields : differenceBelow(fields, setOfPaths(readOnly))
+}
+
+const knownPaths = new WeakMap<readonly FieldPath[], FieldSet>()
+
+/** The paths of a kind are the same list in every write. */
+function setOfPaths(paths: readonly FieldPath[]): FieldSet {
+  let set = knownPaths.get(paths)
+  if (set === undefined) {
+    set = setOf(...paths.map(stepsOf))
+    knownPaths.set(paths, set)
+  }
+  return set
 }
 
 /**

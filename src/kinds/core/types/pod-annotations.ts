@@ -34,6 +34,7 @@ export function checkPodAnnotations(
   path: FieldPath,
   vendor: Vendor,
 ): FieldError[] {
+  if (Object.keys(annotations).length === 0) return []
   const mirror = mirrorKey(vendor)
   const lonely = annotations[mirror] !== undefined && !spec.nodeName
   return [
@@ -118,6 +119,7 @@ export function checkSeccompPairs(
   path: FieldPath,
   vendor: Vendor,
 ): FieldError[] {
+  if (Object.keys(annotations).length === 0) return []
   const parts: [string, SeccompProfile | undefined, FieldPath][] = [
     [seccompPodKey(vendor), spec.securityContext?.seccompProfile, path],
     ...allContainers(spec, path).map(([one, where]): [string, SeccompProfile | undefined, FieldPath] => [

@@ -151,8 +151,10 @@ function checkVolumeUse(
 ): FieldError[] {
   const mounts = usesOf(volumeMounts.map(({ name = '', mountPath = '' }) => ({ name, place: mountPath })))
   const devices = usesOf(volumeDevices.map(({ name = '', devicePath = '' }) => ({ name, place: devicePath })))
+  const mountFaults = checkMounts(mounts, volumes, child(path, 'volumeMounts'))
+  if (volumeDevices.length === 0) return mountFaults
   return [
-    ...checkMounts(mounts, volumes, child(path, 'volumeMounts')),
+    ...mountFaults,
     ...checkOverlap(mounts, devices, { list: child(path, 'volumeMounts'), place: 'mountPath' }),
     ...checkDevices(devices, volumes, child(path, 'volumeDevices')),
     ...checkOverlap(devices, mounts, { list: child(path, 'volumeDevices'), place: 'devicePath' }),

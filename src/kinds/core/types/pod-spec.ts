@@ -200,7 +200,9 @@ function checkPodSpec(spec: PodSpec, path: FieldPath, context: RuleContext, effo
     ...checkHostAliases(spec, child(path, 'hostAliases')),
     ...checkSharing(spec, child(path, 'securityContext')),
     ...checkRepeatedSpread(spec.topologySpreadConstraints ?? [], child(path, 'topologySpreadConstraints')),
-    ...checkContainerResources({ limits: spec.overhead ?? {} }, child(path, 'overhead'), context.vendor),
+    ...(spec.overhead === undefined
+      ? []
+      : checkContainerResources({ limits: spec.overhead }, child(path, 'overhead'), context.vendor)),
   ]
 }
 

@@ -78,14 +78,13 @@ function withImages(next: PodSpec, previous: PodSpec, list: 'containers' | 'init
 
 /** A name with blanks around it would be taken for another image. */
 export function checkImageBlanks({ containers = [], initContainers = [] }: PodSpec, path: FieldPath): FieldError[] {
-  const lists = { containers, initContainers }
-  return Object.entries(lists).flatMap(([list, all]) =>
+  const within = (all: readonly Container[], list: FieldPath) =>
     all.flatMap(({ image = '' }, i) =>
       image === image.trim()
         ? []
-        : [invalid(child(at(child(path, list), i), 'image'), image, 'must not have leading or trailing whitespace')],
-    ),
-  )
+        : [invalid(child(at(list, i), 'image'), image, 'must not have leading or trailing whitespace')],
+    )
+  return [...within(containers, child(path, 'containers')), ...within(initContainers, child(path, 'initContainers'))]
 }
 
 export function checkEphemeralUpdate(next: PodSpec, previous: PodSpec): FieldError[] {

@@ -108,5 +108,5 @@ function fractionWarnings(amounts: { readonly [name: string]: string }, path: Fi
 
 /** Names that occurred before, each with its place. */
 function repeated(names: readonly (string | undefined)[]): [number, string][] {
-  return Array.from(repeatedAt(names), (i) => [i, names[i]!])
+  return names.length < 2 ? [] : Array.from(repeatedAt(names), (i) => [i, names[i]!])
 }

@@ -179,11 +179,12 @@ function checkDownwardSource(
 /** Two sources may not make the same file. */
 function checkCollisions({ sources = [] }: InferFields<typeof projectedFields>, path: FieldPath): FieldError[] {
   const seen = new Set<string>()
-  return sources.flatMap((source) => {
-    const files = filesOf(source)
-    const repeated = files.filter((file) => seen.has(file) || !seen.add(file))
-    return repeated.map((file) => invalid(path, file, 'conflicting duplicate paths'))
-  })
+  const errors: FieldError[] = []
+  for (const file of sources.flatMap(filesOf)) {
+    if (seen.has(file)) errors.push(invalid(path, file, 'conflicting duplicate paths'))
+    seen.add(file)
+  }
+  return errors
 }
 
 function filesOf({ secret, configMap, downwardAPI, serviceAccountToken }: InferFields<typeof projectionFields>) {

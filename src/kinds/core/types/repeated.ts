@@ -3,6 +3,7 @@
 /** The places of the names that occurred before; undefined is no name. */
 export function repeatedAt(names: readonly (string | undefined)[]): Set<number> {
   const repeated = new Set<number>()
+  // One has none before it.
   if (names.length < 2) return repeated
   const seen = new Set<string>()
   for (let i = 0; i < names.length; i++) {
