@@ -119,15 +119,14 @@ export function chain(controls: readonly Control[], vendor: Vendor): Admission {
   const validating = prepare(controls, 'validate', vendor)
   return {
     mutate: async (request) => {
-      const controls = mutating[request.operation]
+      const controls = mutating[request.operation](request)
       const changes: ControlChange[] = []
       request.explanation?.begin(changes)
       const { object, byOthers } = await mutateOnce(controls, request, changes)
       return byOthers ? (await mutateOnce(controls, { ...request, object, again: true }, changes)).object : object
     },
     validate: async (request) => {
-      for (const { control, isAsked } of validating[request.operation]) {
-        if (!isAsked(request)) continue
+      for (const control of validating[request.operation](request)) {
         const pending = asking(control, 'validate', request)
         if (pending !== undefined) await pending
       }
@@ -136,11 +135,10 @@ export function chain(controls: readonly Control[], vendor: Vendor): Admission {
 }
 
 /** Lets each control change the object in turn, and notes what it changes; `byOthers` says whether one outside of this program has. */
-async function mutateOnce(controls: readonly Prepared[], request: AdmissionRequest, changes: ControlChange[]) {
+async function mutateOnce(controls: readonly Control[], request: AdmissionRequest, changes: ControlChange[]) {
   let current = request
   let byOthers = false
-  for (const { control, isAsked } of controls) {
-    if (!isAsked(current)) continue
+  for (const control of controls) {
     const answer = asking(control, 'mutate', current)
     const object = answer instanceof Promise ? await answer : answer
     if (object === undefined || object === current.object) continue
@@ -173,18 +171,17 @@ function refusedBy({ name }: Control, { explanation }: AdmissionRequest, error: 
   throw new ApiError(error.code, error.reason, message, error.details, { cause: error })
 }
 
-interface Prepared {
-  readonly control: Control
-  readonly isAsked: (request: AdmissionRequest) => boolean
-}
+/** The controls that are asked about a request, in their order. */
+type Asked = (request: AdmissionRequest) => readonly Control[]
 
-/** The controls of one phase by operation, so that a request only meets those that may concern it. */
+/** Those of one phase by operation. */
 function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', vendor: Vendor) {
   const acting = controls.filter((control) => control[phase] !== undefined)
-  const forOperation = (operation: AdmissionOperation): Prepared[] =>
-    acting
-      .filter(({ handles }) => handles.operations.includes(operation))
-      .map((control) => ({ control, isAsked: asks(control.handles, vendor) }))
+  const forOperation = (operation: AdmissionOperation): Asked =>
+    askedAmong(
+      acting.filter(({ handles }) => handles.operations.includes(operation)),
+      vendor,
+    )
   return {
     CREATE: forOperation('CREATE'),
     UPDATE: forOperation('UPDATE'),
@@ -193,11 +190,26 @@ function prepare(controls: readonly Control[], phase: 'mutate' | 'validate', ven
   }
 }
 
-function asks({ types, subresources }: Handled, vendor: Vendor): Prepared['isAsked'] {
-  const handled = types?.map(({ group, plural }) => ({ group: groupName(vendor, group), plural }))
-  return ({ type, subresource }) =>
-    (handled === undefined || handled.some(({ group, plural }) => plural === type.plural && group === type.group)) &&
-    (subresources === undefined || subresources.includes(subresource))
+/** Found once per type and sub-resource, so that a request meets only those that concern it. */
+function askedAmong(controls: readonly Control[], vendor: Vendor): Asked {
+  const known = new WeakMap<AdmittedType, Map<string, readonly Control[]>>()
+  return ({ type, subresource }) => {
+    const ofType = known.get(type) ?? new Map<string, readonly Control[]>()
+    const found = ofType.get(subresource)
+    if (found !== undefined) return found
+    const asked = controls.filter(({ handles }) => concerns(handles, { type, subresource, vendor }))
+    known.set(type, ofType.set(subresource, asked))
+    return asked
+  }
+}
+
+interface Concern extends Pick<AdmissionRequest, 'type' | 'subresource'> {
+  readonly vendor: Vendor
+}
+
+function concerns({ types, subresources }: Handled, { type, subresource, vendor }: Concern): boolean {
+  const ofType = types?.some(({ group, plural }) => plural === type.plural && groupName(vendor, group) === type.group)
+  return ofType !== false && (subresources === undefined || subresources.includes(subresource))
 }
 
 /** For what the server itself writes. */
