@@ -82,7 +82,10 @@ export function assertCount(object: ApiObject): void {
 
 /** The same without the record of its managers: what is too much even so is refused before anything is done with it. */
 export function assertOwnCount(object: ApiObject): void {
-  assertCount({ ...object, metadata: copyWithout(object.metadata, 'managedFields') })
+  const { metadata } = object
+  assertCount(
+    metadata.managedFields === undefined ? object : { ...object, metadata: copyWithout(metadata, 'managedFields') },
+  )
 }
 
 /** Of members and elements; scalars are counted where they stand, as asking of each would be most of the work. */
@@ -122,13 +125,9 @@ function* splitBody(object: ApiObject): Generator<void, { before: string; after:
     else after += text
     yield
   }
-  before += ',"metadata":{'
-  for (const key of sortedKeys(metadata as JsonObject)) {
-    const value = (metadata as JsonObject)[key]
-    if (key === 'uid' || key === 'resourceVersion' || value === undefined) continue
-    before += `${stringifyStored(key, 2)}:${stringifyStored(value, 2)},`
-    yield
-  }
+  const { uid: _uid, resourceVersion: _version, ...rest } = metadata
+  const others = stringifyStored(rest as JsonObject, 1)
+  before += others === '{}' ? ',"metadata":{' : `,"metadata":${others.slice(0, -1)},`
   return { before, after: `${after}}` }
 }
 
