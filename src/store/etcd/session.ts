@@ -176,8 +176,9 @@ export class Session {
     if (now - this.#heard < silenceMs || now - this.#pinged < pingSpacingMs) return
     this.#pinged = now
     let answered = false
-    // An answer that waits in the socket while this process was busy is read before the verdict.
-    const verdict = () => setImmediate(() => answered || this.destroy())
+    // An answer that waits in the socket while this process was busy is read before the verdict; it may stand behind
+    // much else, and whatever has come since says as much as the answer.
+    const verdict = () => setImmediate(() => answered || this.#heard > now || this.destroy())
     const timer = setTimeout(verdict, pingAnswerMs)
     timer.unref()
     const asked =
