@@ -33,7 +33,8 @@ export interface CommandDefinition<F extends Flags> {
 /** A command whatever its flags are. */
 export interface Command {
   readonly help: string
-  /** For those who complete words. */
+  /** For those who complete words: what may stand after the name. */
+  readonly forms: readonly string[]
   readonly flags: Flags
   readonly run: (context: Context, args: readonly string[]) => Promise<void>
 }
@@ -41,6 +42,7 @@ export interface Command {
 export function defineCommand<F extends Flags>(definition: CommandDefinition<F>): Command {
   return {
     help: helpOf(definition),
+    forms: definition.forms,
     flags: definition.flags,
     run: async (context, args) => await definition.run(context, parseCommandLine(definition.flags, args)),
   }

@@ -253,6 +253,46 @@ test('bash completes commands, flags, types and names', async () => {
   assert.deepEqual(words('completion x'), [])
 })
 
+test('what is offered where a word is typed', async () => {
+  const offered = async (...words: string[]) => {
+    const { stdout, stderr, code } = await orchctl(['__complete', ...words], { env, directory })
+    assert.deepEqual([stderr, code], ['', 0])
+    return stdout.split('\n').filter((word) => word !== '')
+  }
+  for (const [words, expected] of [
+    [
+      ['completion', ''],
+      ['bash', 'fish', 'zsh'],
+    ],
+    [['completion', 'bash', ''], []],
+    [['config', 'use-context', ''], ['orch-admin@orch']],
+    [['--context', ''], ['orch-admin@orch']],
+    [['get', 'configmaps,endpointsl'], ['configmaps,endpointslices']],
+    [['get', '-l', 'app=x', 'cm', 'from'], ['from-web']],
+    [
+      ['auth', 'can-i', 'delete'],
+      ['delete', 'deletecollection'],
+    ],
+    [['auth', 'can-i', 'get', 'configm'], ['configmaps']],
+    [['certificate', 'approve', 'g'], ['good']],
+    [['apply', 'v'], ['view-last-applied']],
+    [['create', 'cm', ''], []],
+    [['version', ''], []],
+    [['apply', '-f', 'tr'], [':files']],
+    [['apply', '--filename=tre'], ['--filename=tree/']],
+    [
+      ['apply', '--filename=tree/'],
+      ['--filename=tree/a.json', '--filename=tree/b.yaml', '--filename=tree/inner/', '--filename=tree/notes.txt'],
+    ],
+    [['apply', '--filename=nowhere/'], []],
+    [
+      ['delete', '--dry-run='],
+      ['--dry-run=client', '--dry-run=none', '--dry-run=server'],
+    ],
+  ] as const)
+    assert.deepEqual(await offered(...words), expected, words.join(' '))
+})
+
 test('watches go on when the server restarts, without a gap', async () => {
   const objects = startOrchctl(['get', 'cm', '-w', '-o', 'name', '-l', 'watched'], { env })
   const events = startOrchctl(['events', '-w', '--for=cm/watched', '--no-headers'], { env })

@@ -432,7 +432,7 @@ const reading: readonly Row[] = [
     stdout: /^The control plane is running at SERVER, version v1\.23\.\d+\+orch\.\S+, and is ready\.\n$/,
   }),
   r('version', '--client', { stdout: /^Client Version: v\d/ }),
-  r('completion', 'bash', { stdout: /complete -o default -F _orchctl orchctl\n$/ }),
+  r('completion', 'bash', { stdout: /complete -F _orchctl orchctl\n$/ }),
   r('completion', 'tcsh', { stderr: 'error: name one shell: bash, zsh, fish\n', code: 1 }),
 ]
 

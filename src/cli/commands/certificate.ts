@@ -44,7 +44,7 @@ export const denyCommand = verdictCommand('deny', 'Denies requests for certifica
 function verdictCommand(name: 'approve' | 'deny', about: string, verdict: Verdict): Command {
   return defineCommand({
     name: `certificate ${name}`,
-    forms: ['NAME... [flags]', '-f FILE [flags]'],
+    forms: ['CSR... [flags]', '-f FILE [flags]'],
     about,
     examples: [`orchctl certificate ${name} node-1`],
     flags,

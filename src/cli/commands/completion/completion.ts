@@ -2,15 +2,22 @@
 import { UsageError } from '../../../base/flags.ts'
 import { defineCommand } from '../../command.ts'
 
+// One line `:files` instead of words says that the shell is to complete names of files, which it does best.
+
 const bash = `# Completion of orchctl for bash: source <(orchctl completion bash)
 _orchctl() {
   local IFS=$'\\n'
   local words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
   COMPREPLY=($(orchctl __complete "\${words[@]}" 2>/dev/null))
-  [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *[=/,] ]] && compopt -o nospace
+  if [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == :files ]]; then
+    COMPREPLY=()
+    compopt -o default
+  elif [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *[=/,] ]]; then
+    compopt -o nospace
+  fi
 }
 COMP_WORDBREAKS=\${COMP_WORDBREAKS//[=:]/}
-complete -o default -F _orchctl orchctl
+complete -F _orchctl orchctl
 `
 
 const zsh = `#compdef orchctl
@@ -18,7 +25,12 @@ const zsh = `#compdef orchctl
 _orchctl() {
   local -a found
   found=(\${(f)"$(orchctl __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
-  compadd -U -Q -- \${found}
+  if [[ "\${found[*]}" == :files ]]; then
+    _files
+    return
+  fi
+  compadd -Q -S '' -- \${(M)found:#*[=/,]}
+  compadd -Q -- \${found:#*[=/,]}
 }
 compdef _orchctl orchctl
 `
@@ -26,7 +38,12 @@ compdef _orchctl orchctl
 const fish = `# Completion of orchctl for fish: orchctl completion fish | source
 function __orchctl_complete
   set -l words (commandline -opc) (commandline -ct)
-  orchctl __complete $words[2..-1] 2>/dev/null
+  set -l found (orchctl __complete $words[2..-1] 2>/dev/null)
+  if test "$found" = :files
+    __fish_complete_path (commandline -ct)
+  else
+    printf '%s\\n' $found
+  end
 end
 complete -c orchctl -f -a '(__orchctl_complete)'
 `

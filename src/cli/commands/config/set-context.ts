@@ -14,7 +14,7 @@ const flags = {
 
 export const setContextCommand = defineCommand({
   name: 'config set-context',
-  forms: ['(NAME | --current) [flags]'],
+  forms: ['(CONTEXT | --current) [flags]'],
   about: 'Sets what a context says: which cluster, which user, which namespace. One that is not there is made.',
   examples: [
     'orchctl config set-context --current --namespace=shop',
