@@ -59,7 +59,7 @@ async function runEntry(context: Context, entry: Entry, call: Call): Promise<voi
     const inner = findCommand(entry.commands, command, call.before)
     return await runEntry(context, inner, { ...call, rest: rest ?? [], before: `${call.before} ${command}` })
   }
-  if (entry.load === undefined || call.asksHelp) context.out(await helpOf(entry, call.before))
+  if (entry.load === undefined || call.asksHelp) await showHelp(context, await helpOf(entry, call.before))
   else await callCommand(context, { ...entry, load: entry.load }, call)
 }
 
@@ -75,12 +75,12 @@ function wordAfter(args: readonly string[]): { command: string | undefined; rest
 
 async function callCommand(context: Context, entry: CommandEntry, { rest, asksHelp }: Call): Promise<void> {
   const command = await entry.load()
-  if (asksHelp) context.out(command.help)
+  if (asksHelp) await showHelp(context, command.help)
   else await command.run(context, rest)
 }
 
 async function help(context: Context, words: readonly string[]): Promise<void> {
-  if (words.length === 0) return context.out(usage())
+  if (words.length === 0) return await showHelp(context, usage())
   let before = 'orchctl'
   let known: readonly Entry[] = commands
   let entry: Entry | undefined
@@ -89,7 +89,13 @@ async function help(context: Context, words: readonly string[]): Promise<void> {
     known = 'commands' in entry ? entry.commands : []
     before = `${before} ${word}`
   }
-  context.out(await helpOf(entry!, before))
+  await showHelp(context, await helpOf(entry!, before))
+}
+
+async function showHelp({ out, terminal }: Context, text: string): Promise<void> {
+  if (!terminal.out || !terminal.columns) return out(text)
+  const { fitText } = await import('./printers/fit.ts')
+  out(fitText(text, terminal.columns))
 }
 
 /** The help of a command, with the commands below it. */

@@ -14,7 +14,11 @@ process.exitCode = await main(
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
     input: readInput,
-    terminal: { out: process.stdout.isTTY === true, err: process.stderr.isTTY === true },
+    terminal: {
+      out: process.stdout.isTTY === true,
+      err: process.stderr.isTTY === true,
+      columns: process.stdout.columns,
+    },
     runProgram,
     env: process.env,
     home: homedir(),

@@ -93,12 +93,22 @@ test('every command has a row', async () => {
   )
 })
 
-test('help and errors fit into a terminal of 80 columns, but for what is one word', async () => {
-  const { stdout } = await orchctl(['--help'])
-  const wide = stdout
-    .split('\n')
-    .filter((line) => line.length > 80 && !line.startsWith('  -') && !line.startsWith('   '))
-  assert.deepEqual(wide, [])
+test('the help of every command fits a terminal, however narrow, but for examples and what is one word', async () => {
+  const known = await allCommands([])
+  for (const columns of [40, 60, 80])
+    for (const command of ['', ...known]) {
+      const terminal = { out: true, err: true, columns }
+      const { stdout } = await orchctl(['help', ...command.split(' ').filter((word) => word !== '')], { terminal })
+      const wide = stdout.split('\n').filter((line) => line.length > columns && line.trim().includes(' '))
+      assert.deepEqual(
+        wide.filter((line) => !line.startsWith('  orchctl ') && !/^ {2}\S+.*orchctl/.test(line)),
+        [],
+        `help ${command}`,
+      )
+      // What is filled anew says the same.
+      const plain = await orchctl(['help', ...command.split(' ').filter((word) => word !== '')])
+      assert.equal(stdout.replaceAll(/\s+/g, ' '), plain.stdout.replaceAll(/\s+/g, ' '))
+    }
 })
 
 test('a config file is whole and private after every change', () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Columns } from '../../src/cli/printers/columns.ts'
 import { escapeLine, escapeText } from '../../src/cli/printers/escape.ts'
+import { fitText } from '../../src/cli/printers/fit.ts'
 import { headings, tableRows } from '../../src/cli/printers/table.ts'
 import { readTable } from '../../src/client/table.ts'
 
@@ -74,4 +75,13 @@ test('objects from a server without tables are shown by name and age', () => {
       ],
     )
   }
+})
+
+test('help goes on below itself, or below its flag where there is no room beside it', () => {
+  const help = 'One two three\nfour.\n\nExamples:\n  orchctl a --long-flag=x\n\nFlags:\n  -f, --file=F  one two three\n'
+  const kept = '\n\nExamples:\n  orchctl a --long-flag=x\n\nFlags:\n'
+  assert.equal(fitText(help, 100), `One two three four.${kept}  -f, --file=F  one two three\n`)
+  assert.equal(fitText(help, 22), `One two three four.${kept}  -f, --file=F\n          one two\n          three\n`)
+  const long = '  -f, --file=F  one two three four five six seven eight nine ten\n'
+  assert.equal(fitText(long, 58), '  -f, --file=F  one two three four five six seven eight\n                nine ten\n')
 })

@@ -234,7 +234,8 @@ There are three ways out:
   r('apply', '-f job.yaml', { files: { 'job.yaml': job('one') }, stdout: 'job.batch/forced created\n' }),
   r('apply', '-f job.yaml', {
     files: { 'job.yaml': job('two') },
-    stderr: /^Error from server \(Invalid\): .*field is immutable\n/,
+    stderr:
+      /^Error from server \(Invalid\): .*field is immutable\n {2}job\.yaml:4:8: spec\.template: Invalid value: \.\.\.: field is immutable\n$/,
     code: 1,
   }),
   r('apply', '-f job.yaml --force', { stdout: 'job.batch/forced configured\n' }),

@@ -33,7 +33,12 @@ function namedFields(origin: Origin, { reason, message }: StatusError): string[]
 
 function causeLine(origin: Origin, { field, message }: Cause): string[] {
   if (field === undefined || field === '') return []
-  return [`  ${placeText(origin, field)}: ${field}: ${message ?? ''}`]
+  return [`  ${placeText(origin, field)}: ${field}: ${withoutLongValue(message ?? '')}`]
+}
+
+/** `Invalid value: {...}: field is immutable`: a value that fills lines is in the sentence above, and in the file. */
+function withoutLongValue(message: string): string {
+  return message.replace(/^([\w ]+ value: ).{80,}(: [^:]+)$/s, '$1...$2')
 }
 
 /** `pods.yaml:12:5` */
