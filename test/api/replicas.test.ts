@@ -17,7 +17,7 @@ import { startProxy } from '../tools/tcp-proxy.ts'
 
 const deadlineMs = 10_000
 /** What a process on a busy machine may need beyond the deadline of the store. */
-const slackMs = 10_000
+const slackMs = 60_000
 
 const ending: (() => Promise<void>)[] = []
 const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
