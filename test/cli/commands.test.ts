@@ -1,8 +1,6 @@
 /**
- * Every command of orchctl has a row here: `--help` is read for what there is, and a command without a row fails. The
- * first row of each command runs the real program, and so does each that reads its input, is refused or depends on the
- * environment; the others run the same `main` in this process, which takes a tenth of the time. What is in stdout, in
- * stderr and the exit code are compared, all three, always.
+ * Every command of orchctl has a row here: `--help` is read for what there is, and a command without a row fails. Each
+ * row runs the real program. What is in stdout, in stderr and the exit code are compared, all three, always.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -25,10 +23,6 @@ async function runProgram(args: readonly string[], { stdin = '', environment = {
   })
 }
 
-async function runHere(args: readonly string[], { stdin = '', environment = {} }: Row): Promise<Ran> {
-  return await orchctl(args, { stdin, directory, env: { ...env, ...environment } })
-}
-
 /** What differs from run to run. */
 function masked(text: string): string {
   return text
@@ -49,19 +43,10 @@ function compare(said: string, expected: string | RegExp): void {
   else assert.match(masked(said), expected)
 }
 
-const started = new Set<string>()
-
-/** Whether it shows what only a process has: an exit code, a standard input, an environment. */
-function isOfProcess({ code, stdin, environment }: Row): boolean {
-  return code !== undefined || stdin !== undefined || environment !== undefined
-}
-
 for (const row of rows) {
   test(`orchctl ${row.args.join(' ')}`, async () => {
     for (const [name, content] of Object.entries(row.files ?? {})) writeFileSync(join(directory, name), content)
-    const run = isOfProcess(row) || !started.has(row.command) ? runProgram : runHere
-    started.add(row.command)
-    const ran = await run(row.args, row)
+    const ran = await runProgram(row.args, row)
     compare(ran.stdout, row.stdout ?? '')
     compare(ran.stderr, row.stderr ?? '')
     assert.equal(ran.code, row.code ?? 0)
