@@ -160,15 +160,17 @@ test('etcd: all servers go on while a value becomes unreadable; watches of its k
   const [one, two] = servers.map((server) => server.client()) as [HttpClient, HttpClient]
   await create(one, ['a', 'b', 'c', 'd'])
   const from = (await two.get(path)).body.metadata.resourceVersion
+  const begun = Promise.withResolvers<void>()
   const watching = (async () => {
     const seen: string[] = []
-    for await (const { type } of two.watch(`${path}?watch=1&resourceVersion=${from}`, AbortSignal.timeout(120_000)))
-      seen.push(type)
+    for await (const { type } of two.watch(`${path}?watch=1`, AbortSignal.timeout(120_000)))
+      if (seen.push(type) === 4) begun.resolve()
     return seen
   })()
+  await Promise.race([begun.promise, watching])
   await spoil(store, 'b', flipped)
   await spoil(store, 'd', newer)
-  assert.deepEqual(await watching, [])
+  assert.deepEqual(await watching, Array(4).fill('ADDED'))
   await Promise.all(servers.map((server) => assertServes(server)))
   for await (const { type, object } of two.watch(
     `${path}?watch=1&resourceVersion=${from}`,
