@@ -3,6 +3,7 @@
  * that all readers share (registry/messages.ts), each with the envelope of what is shown: the object itself, or its
  * metadata alone.
  */
+import { oncePer } from '../base/once-per.ts'
 import { WireReader } from '../base/protobuf-wire.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { EventForm } from '../cache/event.ts'
@@ -41,17 +42,11 @@ export function protobufObjects(vendor: Vendor, kind: Kind): Form {
   return formOf(vendor, { [kind.kind]: kind.schema, [`${kind.kind}List`]: () => meta.listOf(kind) })
 }
 
-const known = new WeakMap<ServedType, Form>()
-
 /** The same for what is stored, of which messages are shared. It is the same for every request. */
-export function protobufOf(served: ServedType): Form {
-  let form = known.get(served)
-  if (form === undefined) {
-    form = served.endpoint === undefined ? sharing(served) : protobufObjects(served.vendor, served.kind)
-    known.set(served, form)
-  }
-  return form
-}
+export const protobufOf = oncePer(
+  (served: ServedType): Form =>
+    served.endpoint === undefined ? sharing(served) : protobufObjects(served.vendor, served.kind),
+)
 
 function sharing({ vendor, apiVersion, kind }: Resource): Form {
   return { ...protobufObjects(vendor, kind), shared: wholeObjects({ apiVersion, kind: kind.kind }, kind) }

@@ -2,6 +2,7 @@
  * What can be owned at all: not what names an object, not what the server decides, not what a way of writing resets.
  */
 
+import { oncePer } from '../base/once-per.ts'
 import type { FieldPath } from '../model/field-error.ts'
 import { isObject, type JsonObject, own } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
@@ -37,17 +38,8 @@ export function writable(fields: FieldSet, readOnly: readonly string[]): FieldSe
   return readOnly.length === 0 ? fields : differenceBelow(fields, setOfPaths(readOnly))
 }
 
-const knownPaths = new WeakMap<readonly FieldPath[], FieldSet>()
-
 /** The paths of a kind are the same list in every write. */
-function setOfPaths(paths: readonly FieldPath[]): FieldSet {
-  let set = knownPaths.get(paths)
-  if (set === undefined) {
-    set = setOf(...paths.map(stepsOf))
-    knownPaths.set(paths, set)
-  }
-  return set
-}
+const setOfPaths = oncePer((paths: readonly FieldPath[]) => setOf(...paths.map(stepsOf)))
 
 /**
  * A configuration without what this way of writing resets: it is not merged, so that no value in it can be at fault.

@@ -1,5 +1,7 @@
 /** What admission is asked about a write, put together in one place for every verb. */
+
 import type { AdmissionOperation, AdmissionRequest, AdmittedType } from '../admission/admission.ts'
+import { oncePer } from '../base/once-per.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Served } from './served.ts'
 import type { Terms } from './terms.ts'
@@ -45,14 +47,7 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
   return Object.defineProperty(request, 'oldObject', { enumerable: true, get: () => terms.show(oldObject) })
 }
 
-const types = new WeakMap<Served, AdmittedType>()
-
 /** The same for every request of one type. */
-export function admittedType(served: Served): AdmittedType {
-  const known = types.get(served)
-  if (known !== undefined) return known
-  const { group, plural, kind } = served
-  const type = { group, version: kind.version, kind: kind.kind, plural }
-  types.set(served, type)
-  return type
-}
+export const admittedType = oncePer(
+  ({ group, plural, kind }: Served): AdmittedType => ({ group, version: kind.version, kind: kind.kind, plural }),
+)

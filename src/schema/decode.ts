@@ -5,13 +5,14 @@
  * the field says, base64, times and quantities checked and written one way. A value of a wrong type is a 400 that names
  * the place. Fields that the schema does not know are left out and reported; the caller decides what that means.
  */
+
+import { oncePer } from '../base/once-per.ts'
 import { shorten } from '../base/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, setKey, typeName } from '../model/json.ts'
 import { canonicalQuantity } from '../model/quantity.ts'
 import { fits } from './fits.ts'
-import { perSchema } from './per-schema.ts'
 import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 import { noteEmpty } from './stated-empty.ts'
 import { normalTime } from './time.ts'
@@ -60,9 +61,7 @@ function read(schema: Schema, value: Json, path: FieldPath, unknown: FieldPath[]
 }
 
 /** The fields of an object as a list: every object of every request goes through it. */
-const fieldsOf = perSchema(({ fields }: ObjectSchema) =>
-  Object.entries(fields).map(([name, field]) => ({ name, field })),
-)
+const fieldsOf = oncePer(({ fields }: ObjectSchema) => Object.entries(fields).map(([name, field]) => ({ name, field })))
 
 function readObject(schema: ObjectSchema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
   if (!isObject(value)) return wrongType(path, value, 'object')

@@ -1,7 +1,8 @@
 /** Fills in defaults: those that the schema states, and those that its types work out from sibling fields. */
+
+import { oncePer } from '../base/once-per.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
 import type { RuleContext } from './context.ts'
-import { perSchema } from './per-schema.ts'
 import type { ObjectSchema, Schema } from './schema.ts'
 import { somewhere } from './somewhere.ts'
 
@@ -13,7 +14,7 @@ const hasDefaults = somewhere(
 )
 
 /** The fields of an object that have a default, and those below which there are some. */
-const concerned = perSchema((schema: ObjectSchema) => {
+const concerned = oncePer((schema: ObjectSchema) => {
   const fields = Object.entries(schema.fields)
   return {
     stated: fields.flatMap(([name, field]) => (field.default === undefined ? [] : [{ name, value: field.default }])),

@@ -2,6 +2,8 @@
  * Checks a decoded value against what its schema demands beyond types: required fields, listed values, map keys,
  * unique list elements, choices of one field among several, and the rules of its types.
  */
+
+import { oncePer } from '../base/once-per.ts'
 import {
   at,
   child,
@@ -18,7 +20,6 @@ import { isObject, type Json, type JsonObject, own, typeName } from '../model/js
 import type { RuleContext } from './context.ts'
 import type { Effort } from './effort.ts'
 import { fits } from './fits.ts'
-import { perSchema } from './per-schema.ts'
 import type { Choice, Field, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 import { somewhere } from './somewhere.ts'
 
@@ -40,7 +41,7 @@ const hasRules = somewhere((schema) => {
 })
 
 /** The fields of an object that have something to be checked, in the order of the schema. */
-const checkedFields = perSchema(({ fields, choice }: ObjectSchema) =>
+const checkedFields = oncePer(({ fields, choice }: ObjectSchema) =>
   Object.entries(fields)
     .map(([name, field]) => ({ name, field, hasRules: hasRules(field.schema) }))
     .filter(({ name, field, hasRules }) => field.required || hasRules || choice?.among.includes(name)),

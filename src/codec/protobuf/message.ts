@@ -6,6 +6,7 @@
  * (`within`), such as the source of a volume; and a list that is the value of a map, or is `wrapped`, is a message whose
  * field 1 holds the elements, since neither a map nor the reference's `Verbs` can hold a bare list.
  */
+import { oncePer } from '../../base/once-per.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import type { Field, Fields, ObjectSchema, Schema } from '../../schema/schema.ts'
 
@@ -37,16 +38,11 @@ export interface Inlined {
   readonly inlined: Message
 }
 
-const known = new WeakMap<Fields, Message>()
-
 export function messageOf({ fields }: ObjectSchema): Message {
-  let message = known.get(fields)
-  if (message === undefined) {
-    message = layOut(Object.entries(fields).filter(([, { tag }]) => tag !== 0))
-    known.set(fields, message)
-  }
-  return message
+  return messageWith(fields)
 }
+
+const messageWith = oncePer((fields: Fields) => layOut(Object.entries(fields).filter(([, { tag }]) => tag !== 0)))
 
 type Entry = readonly [name: string, field: Field]
 

@@ -2,12 +2,13 @@
  * The schema in a definition as it is published and as it is in Protobuf: the keywords of OpenAPI v3 that there are, and
  * the vendor's own. It is kept as it is sent, and read in `custom/`; here it is only described.
  */
+import { oncePer } from '../../base/once-per.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { field, type ObjectSchema, s } from '../../schema/schema.ts'
 
 const doc = 'A schema in the form of OpenAPI v3.'
 
-export const jsonSchemaProps = s.any({ name: 'JSONSchemaProps', doc, described: describe })
+export const jsonSchemaProps = s.any({ name: 'JSONSchemaProps', doc, described: oncePer(schemaFor) })
 
 const json = s.any({ name: 'JSON', doc: 'Any value.', untyped: true })
 const schemaAt = (tag: number) => ({ tag, schema: jsonSchemaProps })
@@ -96,14 +97,6 @@ const nested = {
 }
 
 /** One of each vendor: who has looked at it once need not do so again. */
-const described = new WeakMap<Vendor, ObjectSchema>()
-
-function describe(vendor: Vendor): ObjectSchema {
-  const schema = described.get(vendor) ?? schemaFor(vendor)
-  described.set(vendor, schema)
-  return schema
-}
-
 function schemaFor({ extensionPrefix }: Vendor): ObjectSchema {
   const extensions = {
     'preserve-unknown-fields': field(38, s.boolean(), {
