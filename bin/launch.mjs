@@ -33,7 +33,10 @@ if (existsSync(join(root, 'src'))) {
   })
 }
 // What V8 makes of the bundle is kept beside it, where that can be written: most of a start is compiling otherwise.
-enableCompileCache(join(root, 'dist', 'compiled'))
+const compiled = join(root, 'dist', 'compiled')
+enableCompileCache(compiled)
+// The threads of the server look for it here; orchctl starts programs of others, to whom it means nothing.
+if (program === 'orch') process.env.NODE_COMPILE_CACHE = compiled
 await import(pathToFileURL(join(root, 'dist', `${program}.js`)).href)
 for (const signal of signals) process.off(signal, leave)
 

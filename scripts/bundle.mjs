@@ -1,4 +1,6 @@
-// Makes the bundle that users start (dist/), with esbuild: one file per program and per thread.
+// Makes the bundle that users start (dist/), with esbuild: one file per program and per thread, and parts that are loaded
+// when they are needed. Each is made for itself: what two have in common would else be many files, and a file costs more
+// time to find and open than to read.
 // `node scripts/bundle.mjs` makes it; `bundleIfStale(program)` makes it only when a source of that program is not the one
 // that the bundle was made of. Every start in a checkout asks: it looks at those files, and at no directory.
 import {
@@ -25,6 +27,8 @@ const entryPoints = {
   'aside-thread': 'src/codec/aside-thread.ts',
 }
 
+const programs = { orch: ['orch', 'store-thread', 'aside-thread'], orchctl: ['orchctl'] }
+
 export async function bundleIfStale(program) {
   if (isStale(program)) await bundle(() => isStale(program))
 }
@@ -35,16 +39,30 @@ async function bundle(isWanted = () => true) {
   const { build } = await import('esbuild')
   const fresh = `${dist}.${process.pid}`
   const began = Date.now()
-  const { metafile } = await build({
+  const metafiles = await Promise.all(
+    Object.entries(entryPoints).map(async ([name, entry]) => (await build(optionsOf(name, entry, fresh))).metafile),
+  )
+  recordSources(fresh, Object.assign({}, ...metafiles.map(({ outputs }) => outputs)), began)
+  if (!isWanted()) {
+    rmSync(fresh, { recursive: true, force: true })
+    return
+  }
+  mkdirSync(dist, { recursive: true })
+  keepParts(dist, fresh)
+  moveIntoPlace(fresh)
+}
+
+function optionsOf(name, entry, outdir) {
+  return {
     absWorkingDir: root,
-    entryPoints,
-    outdir: fresh,
+    entryPoints: { [name]: entry },
+    outdir,
     bundle: true,
     splitting: true,
     platform: 'node',
     format: 'esm',
     target: 'node24',
-    external: ['lmdb'],
+    plugins: [nativeOfLmdb],
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
@@ -53,15 +71,20 @@ async function bundle(isWanted = () => true) {
     metafile: true,
     // The errors are thrown, and told by whoever asked for the bundle.
     logLevel: 'silent',
-  })
-  recordSources(fresh, metafile, began)
-  if (!isWanted()) {
-    rmSync(fresh, { recursive: true, force: true })
-    return
   }
-  mkdirSync(dist, { recursive: true })
-  keepParts(dist, fresh)
-  moveIntoPlace(fresh)
+}
+
+// Of lmdb only the compiled part stays where it was installed. Its loader looks for that beside itself.
+const nativeOfLmdb = {
+  name: 'native part of lmdb',
+  setup({ onLoad }) {
+    onLoad({ filter: /node_modules\/lmdb\/native\.js$/ }, async ({ path }) => {
+      const text = readFileSync(path, 'utf8')
+      const parts = text.split('import.meta.url')
+      if (parts.length !== 2) throw new Error(`${path} does not find its native part as it did: see scripts/bundle.mjs`)
+      return { contents: parts.join("import.meta.resolve('lmdb')") }
+    })
+  },
 }
 
 // Another start may do the same in between: then dist/ is not there for a moment (ENOENT), or is there again, with a
@@ -101,9 +124,9 @@ function keepPart(part, kept) {
 
 // What each program is made of: its sources with their time and size. A file that has changed since the build began may
 // have been read before or after: it is recorded with a time that it never has, so that the next start builds again.
-function recordSources(fresh, { outputs }, began) {
-  const sources = { orch: Object.keys(outputs), orchctl: reachable(outputs, outputOf(outputs, 'orchctl')) }
-  for (const [program, files] of Object.entries(sources)) {
+function recordSources(fresh, outputs, began) {
+  for (const [program, entries] of Object.entries(programs)) {
+    const files = entries.flatMap((name) => reachable(outputs, outputOf(outputs, name)))
     const inputs = files.flatMap((file) => Object.keys(outputs[file].inputs)).filter((name) => name.startsWith('src/'))
     const states = [...new Set(inputs), ...alwaysSources].map((name) => {
       const { mtimeMs, size } = statSync(join(root, name))
@@ -116,8 +139,8 @@ function recordSources(fresh, { outputs }, began) {
 // Packages change with the lock file.
 const alwaysSources = ['package-lock.json', 'scripts/bundle.mjs']
 
-function outputOf(outputs, program) {
-  return Object.keys(outputs).find((file) => outputs[file].entryPoint === entryPoints[program])
+function outputOf(outputs, name) {
+  return Object.keys(outputs).find((file) => outputs[file].entryPoint === entryPoints[name])
 }
 
 // The files of the bundle that a file loads, at once or later.

@@ -3,9 +3,10 @@
  * When the thread ends, however it ends, every request under way and every later one is rejected. That, and a write
  * that failed for good, is reported to `onFailed`: nothing can be written from then on.
  */
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { StoreError, StoreFull } from '../store.ts'
 import type { Failure, OpenReply, Reply, Request } from './messages.ts'
+import { takeThread } from './thread-start.ts'
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 
@@ -28,7 +29,6 @@ interface Waiting {
 }
 
 export class Connection {
-  readonly #worker: Worker
   readonly #port: MessagePort
   readonly #waiting = new Map<number, Waiting>()
   readonly #exited: Promise<void>
@@ -37,11 +37,11 @@ export class Connection {
   #ended: StoreError | undefined
   #closing = false
 
-  /** Starts the thread and waits until it has opened the file. */
+  /** Starts the thread, if none is waiting, and waits until it has opened the file. */
   static async open(directory: string, listeners: Listeners): Promise<{ connection: Connection; state: OpenReply }> {
-    const connection = new Connection(directory, listeners)
+    const connection = new Connection(listeners)
     try {
-      const state = await new Promise((resolve, reject) => connection.#expect(0, { resolve, reject }, false))
+      const state = await connection.request({ type: 'open', directory })
       return { connection, state: state as OpenReply }
     } catch (error) {
       await connection.#exited
@@ -49,27 +49,15 @@ export class Connection {
     }
   }
 
-  private constructor(directory: string, { onEnd, onFailed }: Listeners) {
+  private constructor({ onEnd, onFailed }: Listeners) {
     this.#onFailed = onFailed
-    const { port1, port2 } = new MessageChannel()
-    this.#port = port1
-    this.#worker = new Worker(threadUrl(), {
-      workerData: { port: port2, directory },
-      transferList: [port2],
-      execArgv: [],
-    })
+    const { port, ended } = takeThread()
+    this.#port = port
     this.#port.on('message', (reply: Reply) => this.#receive(reply))
-    let cause: unknown
-    this.#worker.on('error', (error: unknown) => {
-      cause = error
-    })
-    this.#exited = new Promise((resolve) => {
-      this.#worker.on('exit', () => {
-        const ended = this.#end(cause)
-        onEnd(ended)
-        if (!this.#closing) onFailed(ended)
-        resolve()
-      })
+    this.#exited = ended.then((cause) => {
+      const error = this.#end(cause)
+      onEnd(error)
+      if (!this.#closing) onFailed(error)
     })
   }
 
@@ -115,6 +103,9 @@ export class Connection {
   }
 
   #end(cause: unknown): StoreError {
+    // What the thread said last may still be on its way.
+    for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port))
+      this.#receive(next.message)
     const why = cause instanceof Error ? `: ${cause.message}` : ''
     const ended = new StoreError(`the thread of the store has ended${why}`, { cause })
     this.#ended = ended
@@ -130,9 +121,4 @@ export class Connection {
 
 function toError({ kind, message, ambiguous }: Failure): StoreError {
   return kind === 'full' ? new StoreFull(message) : new StoreError(message, { ambiguous })
-}
-
-// The bundle has the thread beside it as a file of its own.
-function threadUrl(): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './store-thread.js', import.meta.url)
 }

@@ -15,7 +15,9 @@
  */
 import type { Key, Revision } from '../store.ts'
 
+/** `open` is the first, and sent once. */
 export type Request =
+  | { readonly type: 'open'; readonly id: number; readonly directory: string }
   | CommitRequest
   | { readonly type: 'get'; readonly id: number; readonly key: Key }
   | { readonly type: 'list'; readonly id: number; readonly range: SliceRange; readonly limit: number }

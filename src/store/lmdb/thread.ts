@@ -13,7 +13,8 @@ import { bytesNeeded, pageSize, Room } from './room.ts'
 import { openTables, readState, type State, type Tables } from './tables.ts'
 import { checkSoleWriter, commitGroup, compactStep, expireStep, readDue } from './write.ts'
 
-type OtherRequest = Exclude<Request, CommitRequest>
+type OpenRequest = Extract<Request, { type: 'open' }>
+type OtherRequest = Exclude<Request, CommitRequest | OpenRequest>
 
 /** How long a step of compaction may work before its sync; together well under 5 ms. */
 const compactionBudgetMs = 2
@@ -37,12 +38,12 @@ class StoreThread {
     this.#room = new Room(this.#tables, join(directory, 'data.mdb'))
   }
 
-  start(): void {
-    this.#port.on('message', (request: Request) => this.#work(request))
-    this.#answer(0, { ...this.#state })
+  start(id: number): void {
+    this.#port.on('message', (request: CommitRequest | OtherRequest) => this.#work(request))
+    this.#answer(id, { ...this.#state })
   }
 
-  #work(request: Request): void {
+  #work(request: CommitRequest | OtherRequest): void {
     this.#take(request)
     while (this.#commits.length > 0 || this.#others.length > 0) {
       this.#takeWaiting()
@@ -57,7 +58,7 @@ class StoreThread {
       this.#take(next.message)
   }
 
-  #take(request: Request): void {
+  #take(request: CommitRequest | OtherRequest): void {
     if (request.type === 'commit') this.#commits.push(request)
     else this.#others.push(request)
   }
@@ -196,10 +197,12 @@ function toFailure(error: unknown, writing: boolean): Failure {
   return { kind: 'error', message: `the data file: ${message}`, ambiguous: false }
 }
 
-const { port, directory } = workerData as { port: MessagePort; directory: string }
-try {
-  new StoreThread(port, directory).start()
-} catch (error) {
-  port.postMessage({ id: 0, failure: toFailure(error, false) } satisfies Reply)
-  port.close()
-}
+const { port } = workerData as { port: MessagePort }
+port.once('message', ({ id, directory }: OpenRequest) => {
+  try {
+    new StoreThread(port, directory).start(id)
+  } catch (error) {
+    port.postMessage({ id, failure: toFailure(error, false) } satisfies Reply)
+    port.close()
+  }
+})

@@ -1,0 +1,119 @@
+/** What `orch` does: reads the command line, starts what it asks for, and stops it on a signal. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { helpText, parseFlags, UsageError } from '../base/flags.ts'
+import { version } from '../model/version.ts'
+import { PkiFileError } from '../pki/files.ts'
+import { StoreError } from '../store/store.ts'
+import { errorFields, type Log, openLog } from '../telemetry/log.ts'
+import { startApiServer } from './api-server.ts'
+import { startControlLoops } from './control-loops.ts'
+import { createDefaultLimits } from './default-limits.ts'
+import { greeting } from './greeting.ts'
+import { type ServerOptions, serverFlags, type UpOptions, upFlags } from './options.ts'
+
+const usage = `orch ${version}: a cluster-orchestration API server
+
+Usage:
+  orch up [flags]         the API server, and what is built of the control loops, in one process
+  orch apiserver [flags]  the API server alone
+  orch version            print the version
+  orch help               print this
+
+Flags of up and apiserver:
+${helpText(serverFlags)}
+
+Flags of up alone:
+${helpText(upFlags)}
+`
+
+/** What the user can fix is told in one line on the standard error; then the process ends with 1. */
+export function main(args: readonly string[]): void {
+  obey(args).catch(fail)
+}
+
+async function obey(args: readonly string[]): Promise<void> {
+  const [command, ...rest] = args
+  if (command === undefined || command === 'help' || args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(usage)
+    process.exitCode = command === undefined ? 2 : 0
+    return
+  }
+  if (command === 'version' || command === '--version') {
+    process.stdout.write(`orch ${version} (node ${process.versions.node})\n`)
+    return
+  }
+  if (command !== 'up' && command !== 'apiserver')
+    throw new UsageError(`unknown command ${JSON.stringify(command)}: use up, apiserver, version or help`)
+  const up = command === 'up' ? parseFlags({ ...serverFlags, ...upFlags }, rest) : undefined
+  await run(up ?? parseFlags(serverFlags, rest), up)
+}
+
+/** `up` is set where the control loops are to run as well. */
+async function run(options: ServerOptions, up: (ServerOptions & UpOptions) | undefined): Promise<void> {
+  const log = openLog({ level: options.verbosity, format: options.loggingFormat })
+  process.on('unhandledRejection', (error) =>
+    log.error('a promise was rejected and nobody waited for it', errorFields(error)),
+  )
+  const starting = start(options, up, log)
+  stopOnSignal(async () => {
+    log.info('stopping')
+    // A start that does not get anywhere, as its store does not answer, holds nothing that would have to be stopped.
+    const stop = await Promise.race([starting, pause(options.shutdownGrace)])
+    await stop?.()
+  })
+  await starting
+}
+
+/** Gives what stops it all again. */
+async function start(options: ServerOptions, up: (ServerOptions & UpOptions) | undefined, log: Log) {
+  const server = await startApiServer(options, { log })
+  if (up?.defaultLimitRange) await createDefaultLimits(server)
+  if (up !== undefined) process.stdout.write(greeting(server.url, options))
+  else log.info('serving', { url: server.url, profile: options.profile })
+  const loops = up === undefined ? undefined : startControlLoops(server, up, log)
+  const stop = async () => {
+    await loops?.stop()
+    await server.stop()
+  }
+  void server.failed.then((error) => {
+    log.error('the store can never be written again, so the server ends: look at the disk, then start it', {
+      error: error.message,
+    })
+    return endAfterFailure(stop, options.shutdownGrace)
+  })
+  return stop
+}
+
+/** Long enough for a readiness probe to get the reason. */
+const noticeMs = 1_000
+
+/** Answers what is under way and ends, in the end by itself: a disk in trouble may hold up the closing of the store. */
+async function endAfterFailure(stop: () => Promise<void>, graceMs: number): Promise<never> {
+  await pause(noticeMs)
+  await Promise.race([stop(), pause(graceMs + noticeMs)]).catch(() => {})
+  process.exit(1)
+}
+
+/** The first signal stops in order, a second one at once. */
+function stopOnSignal(stop: () => Promise<void>): void {
+  let stopping = false
+  const onSignal = () => {
+    if (stopping) process.exit(130)
+    stopping = true
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => fail(error),
+    )
+  }
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+}
+
+/** What the user can fix is printed in one line; anything else with its stack. */
+function fail(error: unknown): never {
+  const known = error instanceof UsageError || error instanceof StoreError || error instanceof PkiFileError
+  process.stderr.write(
+    `orch: ${known ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  )
+  process.exit(1)
+}
