@@ -120,7 +120,7 @@ async function openInner(options: ServerOptions, { log, clock, kinds, opened }: 
   opened.defer(() => reloading.close())
   const authorities = new ClientAuthorities(options, reloading)
   const denied = new DeniedCertificates()
-  const identify = readIdentity(options, { clock, log, authorities, denied, reloading, opened })
+  const identify = await readIdentity(options, { clock, log, authorities, denied, reloading, opened })
   const givenKeys = readGivenKeys(options)
 
   const metrics = openMetrics(clock)
@@ -204,7 +204,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
 
 interface ApiParts extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken'> {
   readonly log: Log
-  readonly identify: ReturnType<typeof readIdentity>
+  readonly identify: Awaited<ReturnType<typeof readIdentity>>
   readonly denied: DeniedCertificates
   readonly metrics: ServerMetrics
   readonly reloading: Reloading
@@ -228,7 +228,7 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
       ? [bootstrapTokens({ vendor, lookup, clock, namespace: systemNamespace })]
       : []),
   ])
-  const access = openAccess(options, { vendor, lookup, clock, log, reloading })
+  const access = await openAccess(options, { vendor, lookup, clock, log, reloading })
   parts.opened.defer(() => access.close())
   const { authorizer } = access
   const own = { ownWrites: ownWritesIn(catalogue, () => admission), ownerType: ownerTypesIn(catalogue) }

@@ -16,7 +16,6 @@ import { errorFields, type Log } from '../telemetry/log.ts'
 import type { AuthorizationMode, ServerOptions } from './options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 import type { Reloading } from './reloading.ts'
-import { webhookService } from './webhook-service.ts'
 
 /** What anyone may read: probes must work whoever asks. */
 const open = ['/livez', '/readyz', '/healthz']
@@ -35,12 +34,13 @@ interface Opened extends Access {
 }
 
 /** To be opened before the caches are loaded: from then on it follows them. */
-export function openAccess(options: ServerOptions, parts: AccessParts): Opened {
-  const closing = new DisposableStack()
+export async function openAccess(options: ServerOptions, parts: AccessParts): Promise<Opened> {
+  using opened = new DisposableStack()
   const policy = new Policy(parts.lookup)
-  const making = { ...parts, options, policy, closing }
+  const making = { ...parts, options, policy, opened }
   refuseUnusedFiles(options)
-  const modes = [...new Set(options.authorizationMode)].map((name) => makers[name](making))
+  const modes = await Promise.all([...new Set(options.authorizationMode)].map((name) => makers[name](making)))
+  const closing = opened.move()
   return {
     authorizer: union([privilegedGroup, openPaths(open), ...modes.map(({ authorizer }) => authorizer)]),
     policy,
@@ -52,10 +52,10 @@ export function openAccess(options: ServerOptions, parts: AccessParts): Opened {
 interface Making extends AccessParts {
   readonly options: ServerOptions
   readonly policy: Policy
-  readonly closing: DisposableStack
+  readonly opened: DisposableStack
 }
 
-const makers: { readonly [M in AuthorizationMode]: (making: Making) => Mode } = {
+const makers: { readonly [M in AuthorizationMode]: (making: Making) => Mode | Promise<Mode> } = {
   Node: nodeMode,
   RBAC: ({ vendor, policy }) => ({ authorizer: rbac(policy, vendor), rulesOf: rbacRules(policy, vendor) }),
   ABAC: abacMode,
@@ -96,10 +96,11 @@ function abacMode({ options, vendor }: Making): Mode {
   }
 }
 
-function webhookMode({ options, vendor, clock, log, reloading, closing }: Making): Mode {
+async function webhookMode({ options, vendor, clock, log, reloading, opened }: Making): Promise<Mode> {
+  const { webhookService } = await import('./webhook-service.ts')
   const file = options.authorizationWebhookConfigFile
   const service = webhookService('authorization-webhook-config-file', file, reloading)
-  closing.defer(() => service.close())
+  opened.defer(() => service.close())
   return webhook({
     vendor,
     clock,

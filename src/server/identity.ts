@@ -30,17 +30,17 @@ export interface Identity {
  * strategies that look at stored objects, which come later. Throws UsageError where flags do not fit together, or a
  * file is of no use.
  */
-export function readIdentity(
+export async function readIdentity(
   options: ServerOptions,
   parts: IdentityParts,
-): (ofObjects: readonly Authenticator[]) => Identity {
+): Promise<(ofObjects: readonly Authenticator[]) => Identity> {
   const { clock, authorities, denied, reloading } = parts
   const proxy = proxyOf(options, parts)
   const first = [
     ...(proxy === undefined ? [] : [proxy.authenticator]),
     clientCertificates({ authorities: () => authorities.clients, denied, clock }),
   ]
-  const last = [staticTokens(tokensOf(options.tokenAuthFile, reloading)), ...remoteTokens(options, parts)]
+  const last = [staticTokens(tokensOf(options.tokenAuthFile, reloading)), ...(await remoteTokens(options, parts))]
   const anonymous = letsAnonymousIn(options) ? anonymousUser : undefined
   return (ofObjects) => {
     // What is known here is found first: a token is shown to others only where nobody here knows it.

@@ -1,20 +1,16 @@
-/** Strategies for tokens that others vouch for, as the flags say: the token webhook and OpenID Connect. */
-import { Agent } from 'node:https'
+/**
+ * Strategies for tokens that others vouch for, as the flags say: the token webhook and OpenID Connect. What asks those
+ * others is loaded only where there is someone to ask.
+ */
 import type { Authenticator } from '../authn/authenticator.ts'
-import { idTokens } from '../authn/openid-connect/id-tokens.ts'
-import { OpenidProvider } from '../authn/openid-connect/provider.ts'
 import { tokenWebhook } from '../authn/token-webhook.ts'
 import type { Clock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
-import { askForJson } from '../base/https-json.ts'
-import type { Json } from '../model/json.ts'
 import { vendorOf } from '../model/vendor.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
-import { readAuthorities } from './client-authorities.ts'
 import type { ServerOptions } from './options.ts'
 import type { Reloading } from './reloading.ts'
 import { audiencesOf } from './service-account-tokens.ts'
-import { webhookService } from './webhook-service.ts'
 
 export interface RemoteTokenParts {
   readonly clock: Clock
@@ -25,14 +21,16 @@ export interface RemoteTokenParts {
 }
 
 /** Throws UsageError where flags do not fit together, or a file is of no use. */
-export function remoteTokens(options: ServerOptions, parts: RemoteTokenParts): Authenticator[] {
-  return [openidConnectOf(options, parts), webhookOf(options, parts)].filter((strategy) => strategy !== undefined)
+export async function remoteTokens(options: ServerOptions, parts: RemoteTokenParts): Promise<Authenticator[]> {
+  const strategies = [await openidConnectOf(options, parts), await webhookOf(options, parts)]
+  return strategies.filter((strategy) => strategy !== undefined)
 }
 
-function webhookOf(options: ServerOptions, parts: RemoteTokenParts): Authenticator | undefined {
+async function webhookOf(options: ServerOptions, parts: RemoteTokenParts): Promise<Authenticator | undefined> {
   const { clock, log, reloading, opened } = parts
   const file = options.authenticationTokenWebhookConfigFile
   if (file === '') return undefined
+  const { webhookService } = await import('./webhook-service.ts')
   const service = webhookService('authentication-token-webhook-config-file', file, reloading)
   opened.defer(() => service.close())
   const vendor = vendorOf(options.profile)
@@ -48,50 +46,10 @@ function webhookOf(options: ServerOptions, parts: RemoteTokenParts): Authenticat
   })
 }
 
-function openidConnectOf(options: ServerOptions, parts: RemoteTokenParts): Authenticator | undefined {
+async function openidConnectOf(options: ServerOptions, parts: RemoteTokenParts): Promise<Authenticator | undefined> {
   checkOpenidFlags(options)
   if (options.oidcIssuerUrl === '') return undefined
-  const { clock, log, opened } = parts
-  const provider = new OpenidProvider({
-    issuer: options.oidcIssuerUrl,
-    clock,
-    get: getterBy(options.oidcCaFile, parts.reloading),
-    onFailure: (error) => log.error('the OpenID Connect provider could not be asked', errorFields(error)),
-  })
-  provider.start()
-  opened.defer(() => provider.close())
-  return idTokens({
-    provider,
-    clientId: options.oidcClientId,
-    algorithms: options.oidcSigningAlgs,
-    rules: {
-      issuer: options.oidcIssuerUrl,
-      usernameClaim: options.oidcUsernameClaim,
-      usernamePrefix: options.oidcUsernamePrefix,
-      groupsClaim: options.oidcGroupsClaim,
-      groupsPrefix: options.oidcGroupsPrefix,
-      requiredClaims: new Map(options.oidcRequiredClaim.flat()),
-    },
-    clock,
-  })
-}
-
-/** Gets JSON from servers that these authorities vouch for: those of the file as it is now. */
-function getterBy(file: string, reloading: Reloading): (url: string) => Promise<Json> {
-  const read = () => (file === '' ? undefined : readAuthorities('oidc-ca-file', file).map(String).join(''))
-  if (file !== '')
-    reloading.follow('oidc-ca-file', [file], () => {
-      ca = read()
-    })
-  let ca = read()
-  return async (url) => {
-    const agent = new Agent(ca === undefined ? {} : { ca })
-    try {
-      return (await askForJson({ url, agent })) as Json
-    } finally {
-      agent.destroy()
-    }
-  }
+  return (await import('./openid-connect.ts')).openidConnect(options, parts)
 }
 
 /** Two of these flags are needed for any of them to have a meaning. */
