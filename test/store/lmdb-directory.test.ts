@@ -259,6 +259,12 @@ function unchecked({ current, log, meta }: Tables): void {
 }
 
 describe('the store thread', () => {
+  test('is not ended while it loads what cannot be interrupted', () => {
+    const leaver = fileURLToPath(new URL('./leaver.ts', import.meta.url))
+    const { status, stdout, stderr } = spawnSync(process.execPath, [leaver], { encoding: 'utf8' })
+    assert.deepEqual({ status, stdout, stderr }, { status: 3, stdout: 'loaded\n', stderr: '' })
+  })
+
   test('refuses a value over the limit and takes the next one', () =>
     inDirectory((directory) =>
       withStore(directory, async (store) => {

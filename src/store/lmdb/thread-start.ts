@@ -28,13 +28,34 @@ export function takeThread(): Thread {
 
 function start() {
   const { port1: port, port2 } = new MessageChannel()
-  const worker = new Worker(threadUrl(), { workerData: { port: port2 }, transferList: [port2], execArgv: [] })
+  const loaded = new Int32Array(new SharedArrayBuffer(4))
+  const worker = new Worker(threadUrl(), { workerData: { port: port2, loaded }, transferList: [port2], execArgv: [] })
   let cause: unknown
   worker.on('error', (error: unknown) => {
     cause = error
   })
-  const ended = new Promise<unknown>((resolve) => worker.on('exit', () => resolve(cause)))
+  if (loading.size === 0) process.on('exit', waitUntilLoaded)
+  loading.add(loaded)
+  const ended = new Promise<unknown>((resolve) => {
+    worker.on('exit', () => {
+      loading.delete(loaded)
+      if (loading.size === 0) process.off('exit', waitUntilLoaded)
+      resolve(cause)
+    })
+  })
   return { worker, thread: { port, ended } }
+}
+
+/** Of every thread that has not ended: 1 when it has loaded what it needs. */
+const loading = new Set<Int32Array>()
+const longestLoadMs = 10_000
+
+/**
+ * The native part of lmdb cannot be interrupted while it is loaded: the whole process would be aborted. So a process that
+ * ends, for whatever reason, waits for that.
+ */
+function waitUntilLoaded(): void {
+  for (const loaded of loading) Atomics.wait(loaded, 0, 0, longestLoadMs)
 }
 
 // The bundle has the thread beside it as a file of its own.

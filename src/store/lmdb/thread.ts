@@ -197,7 +197,9 @@ function toFailure(error: unknown, writing: boolean): Failure {
   return { kind: 'error', message: `the data file: ${message}`, ambiguous: false }
 }
 
-const { port } = workerData as { port: MessagePort }
+const { port, loaded } = workerData as { port: MessagePort; loaded: Int32Array }
+Atomics.store(loaded, 0, 1)
+Atomics.notify(loaded, 0)
 port.once('message', ({ id, directory }: OpenRequest) => {
   try {
     new StoreThread(port, directory).start(id)
