@@ -167,6 +167,8 @@ export class CustomResources {
     if (isUpToDate(definition, granted, this.#parts.registry.clock.now())) return
     // Whoever reads that it is in use finds it served.
     if (grantsAll(granted)) await this.#served.serve(definition, granted.names)
+    // Another may have been faster when it was served before.
+    else if (!known.established) this.#served.remove(known.name)
     await writeStatus(this.#establishing, known, { granted, signal })
   }
 

@@ -1,6 +1,6 @@
 /**
  * The status of definitions: which names one is granted, and whether it is in use. Every server may write it, from what
- * it knows; a write rests on the definitions that ask for the same names, so of two that do only one is granted them.
+ * it knows; the names are claimed in the same commit, so of two definitions that ask for one only one is granted it.
  */
 import { isTrue, withCondition } from '../kinds/apiextensions/definition-conditions.ts'
 import type {
@@ -17,7 +17,7 @@ import { ownWrite } from '../registry/own-write.ts'
 import type { Resource } from '../registry/resource.ts'
 import { updateObject } from '../registry/update.ts'
 import type { KnownDefinition, KnownDefinitions } from './known-definitions.ts'
-import { type GrantedNames, grantNames, namesTaken, overlap } from './names.ts'
+import { type GrantedNames, grantNames, namesTaken } from './names.ts'
 
 export interface EstablishingParts {
   /** Of the definitions. */
@@ -54,7 +54,7 @@ export function isUpToDate(definition: CustomResourceDefinition, granted: Grante
   return sameJson(status as Json, nextStatus(status, definition, { granted, now }) as Json)
 }
 
-/** Writes the status, if the definition is still as it is known, and so are those who ask for the same names. */
+/** Writes the status, if the definition is still as it is known, and its names are still free. */
 export async function writeStatus(
   parts: EstablishingParts,
   definition: KnownDefinition,
@@ -69,16 +69,8 @@ export async function writeStatus(
       return { object: previous, managed: true }
     const object = previous as CustomResourceDefinition
     const status = nextStatus(object.status ?? {}, object, { granted, now: resource.clock.now() })
-    return { object: { ...previous, status } as ApiObject, managed: false, guards: rivalsOf(parts, definition) }
+    return { object: { ...previous, status } as ApiObject, managed: false }
   })
-}
-
-/** Who is granted a name of these is granted it for good: so none of them may have changed when it happens. */
-function rivalsOf({ known }: EstablishingParts, definition: KnownDefinition): { key: string; revision: number }[] {
-  return known
-    .ofGroup(definition.group)
-    .filter(({ name, asked }) => name !== definition.name && overlap(asked, definition.asked))
-    .map(({ key, revision }) => ({ key, revision }))
 }
 
 interface Grant {

@@ -3,6 +3,7 @@
  * kind of the server itself. Names once granted are kept until the definition gives them up or goes.
  */
 import type { DefinitionCondition, DefinitionNames } from '../kinds/apiextensions/definition-fields.ts'
+import { kindNames, resourceNames } from '../kinds/apiextensions/definition-names.ts'
 
 /** The names that are taken, by whoever. */
 export interface TakenNames {
@@ -25,20 +26,6 @@ export function namesTaken(all: Iterable<DefinitionNames>): TakenNames {
     for (const name of kindNames(names)) kinds.add(name)
   }
   return { resources, kinds }
-}
-
-/** Whether two definitions ask for a name that only one of them can have. */
-export function overlap(a: DefinitionNames, b: DefinitionNames): boolean {
-  const { resources, kinds } = namesTaken([a])
-  return resourceNames(b).some((name) => resources.has(name)) || kindNames(b).some((name) => kinds.has(name))
-}
-
-function resourceNames({ plural = '', singular = '', shortNames = [] }: DefinitionNames): string[] {
-  return [plural, singular, ...shortNames].filter((name) => name !== '')
-}
-
-function kindNames({ kind = '', listKind = '' }: DefinitionNames): string[] {
-  return [kind, listKind].filter((name) => name !== '')
 }
 
 /** Whether it is granted all that it asks for. */

@@ -10,6 +10,7 @@ import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { inVersions } from './conversion.ts'
 import { create } from './create.ts'
+import { namesVersion } from './metadata.ts'
 import { keyOf, readMostRecent } from './resource.ts'
 import { type Updated, updateObject } from './update.ts'
 import { maxAttempts, readOnlyFields, versionOf, type WriteContext, writerOf } from './write.ts'
@@ -67,10 +68,10 @@ async function applyNew(context: WriteContext, query: ApplyQuery): Promise<Updat
 }
 
 async function applyToExisting(context: WriteContext, query: ApplyQuery): Promise<Updated> {
-  const json = await updateObject(context, query.name, async (previous) => ({
-    object: await merge(context, query, previous),
-    managed: true,
-  }))
+  const json = await updateObject(context, query.name, async (previous) => {
+    const object = await merge(context, query, previous)
+    return { object, managed: true, named: namesVersion(object) }
+  })
   return { json, created: false }
 }
 

@@ -21,22 +21,38 @@ export async function allocate(
   object: ApiObject,
   previous: ApiObject | undefined,
 ): Promise<ApiObject> {
-  const { claims } = resource.kind
-  if (claims === undefined) return object
+  if (resource.kind.claims === undefined) return object
   const held = heldBy(resource, previous)
-  const attempt = () => {
-    const next = structuredClone(object)
-    const allocator = allocatorOf({ pools: resource.pools, claims: resource.caches.claims, most: maxHeld, held })
-    const faults = claims.allocate(next, previous, allocator)
-    return { next, faults: faults.length > 0 ? faults : checkCount(resource, next) }
-  }
-  let { next, faults } = attempt()
+  let { next, faults } = tryToHold(resource, object, { previous, held })
   if (faults.length > 0) {
     await readMostRecent(resource)
-    ;({ next, faults } = attempt())
+    ;({ next, faults } = tryToHold(resource, object, { previous, held }))
   }
   if (faults.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', faults)
   return next
+}
+
+interface Before {
+  readonly previous: ApiObject | undefined
+  /** What that one holds. */
+  readonly held: readonly Claim[]
+}
+
+/** By what this server has heard. */
+function tryToHold(resource: Resource, object: ApiObject, { previous, held }: Before) {
+  const { pools, caches, kind } = resource
+  const claims = kind.claims!
+  const next = 'allocate' in claims ? structuredClone(object) : object
+  const faults =
+    'allocate' in claims
+      ? claims.allocate(next, previous, allocatorOf({ pools, claims: caches.claims, most: maxHeld, held }))
+      : refuseTaken(resource, claims.held(next), held).map(claims.refusal)
+  return { next, faults: faults.length > 0 ? faults : checkCount(resource, next) }
+}
+
+function refuseTaken({ caches }: Resource, wanted: readonly Claim[], held: readonly Claim[]): Claim[] {
+  const kept = new Set(held.map(keyOfClaim))
+  return wanted.filter((claim) => caches.claims.has(claim.pool, claim.value) && !kept.has(keyOfClaim(claim)))
 }
 
 function checkCount(resource: Resource, object: ApiObject) {

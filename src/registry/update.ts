@@ -48,6 +48,8 @@ export interface Next {
   readonly object: ApiObject
   /** Whether its managedFields say already who owns what; else that is read off the difference. */
   readonly managed: boolean
+  /** Whether the client means just the version that the object names: where there is another by now, it is told so. */
+  readonly named?: boolean | undefined
   /** Other objects that it rests on: it is stored only if they are at these revisions. */
   readonly guards?: readonly Guard[] | undefined
 }
@@ -65,7 +67,7 @@ export async function update(context: WriteContext, name: string, object: ApiObj
   const replace = (previous: ApiObject) => {
     assertNamesVersion(resource, object)
     assertUid(resource, object, previous)
-    return { object, managed: false }
+    return { object, managed: false, named: namesVersion(object) }
   }
   // A client that names a version means that one: waiting could only make it outdated.
   const change = namesVersion(object) ? updateAtOnce : updateObject
@@ -163,7 +165,7 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
   await context.pace.rest()
   const previous = readStored(context.resource.kind, stored.json)
   await context.pace.rest()
-  const { object, managed, guards } = await transform(fromStored(version, previous))
+  const { object, managed, named, guards } = await transform(fromStored(version, previous))
   await context.pace.rest()
   assertOwnCount(object)
   await context.pace.rest()
@@ -171,7 +173,7 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
   const terms = new Terms()
   for (const guard of guards ?? []) terms.restOn(guard)
   return await terms.settle(
-    () => attemptUpdate(context, { previous, next: { object: inStored, managed }, stored, terms }),
+    () => attemptUpdate(context, { previous, next: { object: inStored, managed, named }, stored, terms }),
     (outcome) => (isDone(outcome) ? outcome.result : 'failed'),
   )
 }
@@ -186,7 +188,8 @@ interface Attempt<N> {
 
 async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Promise<Outcome> {
   const { previous, next, stored, terms } = attempt
-  assertVersion(context.resource, next.object, previous)
+  const { named = false } = next
+  if (named) assertVersion(context.resource, next.object, previous)
   const sent = placed(context, next.object, previous)
   const owned = next.managed ? sent : await withManagers(context, previous, sent)
   await context.pace.rest()
@@ -200,7 +203,7 @@ async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Pro
   await context.pace.rest()
   await context.admission.validate(requestOf(context, prepared, attempt))
   await context.pace.rest()
-  return await persist(context, { previous, next: prepared, stored, terms, named: namesVersion(next.object) })
+  return await persist(context, { previous, next: prepared, stored, terms, named })
 }
 
 function assertNamesVersion({ kind, group, plural }: Resource, object: ApiObject): void {
@@ -219,9 +222,7 @@ function assertUid(resource: Resource, { metadata }: ApiObject, { metadata: stor
 
 /** A version that is sent must be that of the stored object. */
 function assertVersion(resource: Resource, next: ApiObject, { metadata }: ApiObject): void {
-  const { resourceVersion } = next.metadata
-  if (resourceVersion === undefined || !namesVersion(next)) return
-  if (formatVersion(parseVersion(resourceVersion)) !== metadata.resourceVersion)
+  if (formatVersion(parseVersion(next.metadata.resourceVersion!)) !== metadata.resourceVersion)
     throw modified(resource, metadata.name!)
 }
 
@@ -249,9 +250,11 @@ function prepare(write: WriteContext, next: ApiObject, previous: ApiObject): Api
   return prepared
 }
 
-/** A sub-resource changes nothing of what the object holds. */
+/** A sub-resource changes nothing of what is given out. */
 async function provide(context: WriteContext, next: ApiObject, previous: ApiObject): Promise<ApiObject> {
-  return context.subresource === '' ? await allocate(context.resource, next, previous) : next
+  const { resource, subresource } = context
+  if (subresource !== '' && resource.kind.claims !== undefined && 'allocate' in resource.kind.claims) return next
+  return await allocate(resource, next, previous)
 }
 
 async function throwIfInvalid(write: WriteContext, next: ApiObject, previous: ApiObject): Promise<void> {

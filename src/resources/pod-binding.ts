@@ -8,6 +8,7 @@ import { badRequest, conflict } from '../model/api-error.ts'
 import type { StoredType } from '../model/lookup.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
 import type { Endpoint, EndpointRequest } from '../registry/endpoint.ts'
+import { namesVersion } from '../registry/metadata.ts'
 import { ownWrite } from '../registry/own-write.ts'
 import type { Resource } from '../registry/resource.ts'
 import { updateObject } from '../registry/update.ts'
@@ -50,14 +51,14 @@ async function bind({ stored }: PodBindingParts, request: EndpointRequest): Prom
   const options = { namespace, subresource: 'binding', optionsKind: 'UpdateOptions', signal: left() } as const
   const context = { ...ownWrite(resource, options), dryRun }
   // Nobody owns what a Binding sets: it is no part of what somebody wants of the pod.
-  await updateObject(context, name, (previous) => ({ object: bound(previous, sent, resource), managed: true }))
+  const named = namesVersion(sent)
+  await updateObject(context, name, (previous) => ({ object: bound(previous, sent, resource), managed: true, named }))
   return done(201)
 }
 
 function bound(previous: ApiObject, sent: Binding & ApiObject, resource: Resource): ApiObject {
   const { spec = {}, status = {}, metadata } = previous as Pod & ApiObject
   const { uid, resourceVersion, annotations } = sent.metadata
-  const { resourceVersion: _, ...kept } = metadata
   const why = obstacle(previous as Pod & ApiObject)
   if (why !== undefined) throw conflict({ group: '', plural: 'pods/binding' }, metadata.name!, why)
   if (uid !== undefined && uid !== metadata.uid)
@@ -69,7 +70,7 @@ function bound(previous: ApiObject, sent: Binding & ApiObject, resource: Resourc
   const next: Pod = {
     ...(previous as Pod),
     metadata: {
-      ...kept,
+      ...metadata,
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
       ...(annotations === undefined ? {} : { annotations: { ...metadata.annotations, ...annotations } }),
     },

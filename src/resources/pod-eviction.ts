@@ -138,11 +138,10 @@ async function takeFrom({ stored }: PodEvictionParts, request: EndpointRequest, 
   const resource = stored(budgets)
   const options = { namespace, subresource: 'status', optionsKind: 'UpdateOptions', signal: left() } as const
   await updateObject({ ...ownWrite(resource, options), dryRun }, budget, (previous) => {
-    const { resourceVersion: _, ...metadata } = previous.metadata
     const { status = {} } = previous as PodDisruptionBudget & ApiObject
     assertLeft(previous, status)
     const charged = withDisruption(status, name, timestamp(resource.clock.now()))
-    return { object: { ...previous, metadata, status: charged } as ApiObject, managed: false }
+    return { object: { ...previous, status: charged } as ApiObject, managed: false }
   })
 }
 

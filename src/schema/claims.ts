@@ -1,7 +1,8 @@
 /**
- * Values that one object at a time may hold: cluster addresses, ports of nodes. They come from pools that the server is
- * told of by its flags. A kind says what its objects hold (`held`) and gives them what they need (`allocate`); the
- * registry writes it down with the object, in one step, so that nobody else takes it (docs/decisions/0014).
+ * Values that one object at a time may hold: cluster addresses, ports of nodes, names of custom resources. A kind says what
+ * its objects hold (`held`); the registry writes it down with the object, in one step, so that nobody else takes it
+ * (docs/decisions/0014). Addresses and ports come from pools that the server is told of by its flags, and the kind gives
+ * its objects what they need of them (`allocate`); what is not given out is refused where another has it (`refusal`).
  */
 import type { FieldError } from '../model/field-error.ts'
 
@@ -11,12 +12,24 @@ export interface Claim {
   readonly value: string
 }
 
-export interface KindClaims<T> {
+interface Holding<T> {
   /** What an object holds. Depends on the object alone: what it says when the object goes is what is let go. */
   readonly held: (object: T) => readonly Claim[]
+}
+
+/** What its objects hold is given out; no sub-resource changes it. */
+interface Allocating<T> extends Holding<T> {
   /** Gives the object what it needs, and says what it cannot have. Changes `next`; it is not validated yet. */
   readonly allocate: (next: T, previous: T | undefined, allocator: Allocator) => FieldError[]
 }
+
+/** Its objects say themselves what they hold. */
+interface Asking<T> extends Holding<T> {
+  /** What is said of a value that another object holds. */
+  readonly refusal: (claim: Claim) => FieldError
+}
+
+export type KindClaims<T> = Allocating<T> | Asking<T>
 
 /** What a kind is given to allocate with, for one write. What it does with it is tried out only: nothing is taken yet. */
 export interface Allocator {

@@ -60,10 +60,10 @@ export function ownWritesIn(catalogue: Catalogue, admission: () => Admission): O
     },
     changeStatus: async (type, { namespace, name }, next) => {
       const context = { ...contextOf(stored(catalogue, type), namespace, 'UpdateOptions'), subresource: 'status' }
-      await updateObject(context, name, (previous) => {
-        const { resourceVersion: _, ...metadata } = previous.metadata
-        return { object: { ...previous, metadata, status: next(previous) } as ApiObject, managed: false }
-      })
+      await updateObject(context, name, (previous) => ({
+        object: { ...previous, status: next(previous) } as ApiObject,
+        managed: false,
+      }))
     },
   }
 }

@@ -1,7 +1,7 @@
 /** Which names a definition is granted beside others, and what those it is not are called. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { grantNames, namesTaken, overlap } from '../../src/custom/names.ts'
+import { grantNames, namesTaken } from '../../src/custom/names.ts'
 
 const asked = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList', shortNames: ['wd'] }
 
@@ -33,12 +33,5 @@ describe('names', () => {
   test('that are given up are free', () => {
     const { names } = grantNames({ ...asked, shortNames: [] }, asked, namesTaken([]))
     assert.deepEqual(names.shortNames, [])
-  })
-
-  test('of two definitions overlap where only one can have them', () => {
-    assert.ok(overlap({ plural: 'a', shortNames: ['x'] }, { singular: 'x' }))
-    assert.ok(overlap({ kind: 'A' }, { listKind: 'A' }))
-    assert.ok(!overlap({ plural: 'a', kind: 'A' }, { plural: 'b', kind: 'B' }))
-    assert.ok(!overlap({ plural: 'a' }, { kind: 'a' }))
   })
 })

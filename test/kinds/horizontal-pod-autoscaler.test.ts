@@ -284,8 +284,9 @@ describe('through the server', async () => {
 
     const table = { accept: 'application/json;as=Table;g=meta.orch.io;v=v1' }
     const [inV1, inV2] = [await client.get(path('v1', '/h'), table), await client.get(path('v2', '/h'), table)]
-    assert.deepEqual(inV1.body.rows[0].cells.slice(0, 6), ['h', 'Deployment/d', '<unknown>/60%', '1', 5, 0])
-    assert.deepEqual(inV1.body.rows[0].cells, inV2.body.rows[0].cells)
+    // The last cell is the age, which is another in the next second.
+    for (const { body } of [inV1, inV2])
+      assert.deepEqual(body.rows[0].cells.slice(0, -1), ['h', 'Deployment/d', '<unknown>/60%', '1', 5, 0])
   })
 
   test('older versions are deprecated, and show what was written by any', async (t) => {

@@ -37,10 +37,18 @@ export function createBy(
   const context = { ...ruleContext, gates }
   const object = completed(kind, sent)
   kind.rules.prepareForCreate?.(object, context)
-  const refused = kind.claims?.allocate(object, undefined, allocator) ?? []
+  const refused = allocated(kind, object, { previous: undefined, allocator })
   if (refused.length > 0) return { object, faults: told(refused) }
   const errors = kind.rules.validateCreate?.(object, context) ?? []
   return { object, faults: told([...errorsOf(kind, object), ...errors]) }
+}
+
+function allocated(
+  { claims }: Kind,
+  object: ApiObject,
+  { previous, allocator }: { previous: ApiObject | undefined; allocator: Allocator },
+) {
+  return claims !== undefined && 'allocate' in claims ? claims.allocate(object, previous, allocator) : []
 }
 
 /** What a write goes through beside the kind itself. */
@@ -60,7 +68,7 @@ export function updateBy(
   const object = completed(kind, sent)
   const rules = subresource === '' ? kind.rules : kind.views.subresources?.[subresource]
   rules?.prepareForUpdate?.(object, previous, context)
-  const refused = subresource === '' ? (kind.claims?.allocate(object, previous, allocator) ?? []) : []
+  const refused = subresource === '' ? allocated(kind, object, { previous, allocator }) : []
   if (refused.length > 0) return { object, faults: told(refused) }
   const errors = kind.rules.validateUpdate?.(object, previous, context) ?? []
   return { object, faults: told([...errorsOf(kind, object), ...errors]) }

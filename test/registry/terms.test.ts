@@ -118,3 +118,28 @@ test('a control hears of a refusal, of a change of nothing, and of an answer tha
   await assert.rejects(make('c')(noting(lose)), StoreError)
   assert.deepEqual(outcomes, ['failed', 'failed', 'failed', 'unknown'])
 })
+
+test('a change of what is there is made again as often as others are faster; who names a version is told', async () => {
+  const key = keyOf(maps, 'default', 'rule')
+  // Another server writes the object just before this one does.
+  const others = (times: number) => ({
+    ...plain,
+    admission: {
+      ...admitAll,
+      validate: async () => {
+        if (times-- <= 0) return
+        const { revision, value } = (await store.get(key))!
+        await store.commit({ key, expected: revision, value })
+      },
+    },
+  })
+  const changed = (data: string, named: boolean) => (previous: ApiObject) => ({
+    object: { ...previous, data: { value: data } } as unknown as ApiObject,
+    managed: false,
+    named,
+  })
+  await updateObject(others(5), 'rule', changed('after five', false))
+  assert.match(maps.cache.get(key)!.json.toString(), /after five/)
+  await assert.rejects(updateObject(others(5), 'rule', changed('never', true)), { code: 409 })
+  assert.match(maps.cache.get(key)!.json.toString(), /after five/)
+})

@@ -8,6 +8,7 @@ import { ApiError } from '../../model/api-error.ts'
 import { type FieldError, forbidden } from '../../model/field-error.ts'
 import type { Json } from '../../model/json.ts'
 import { asJson } from '../../model/object.ts'
+import { namesVersion } from '../../registry/metadata.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { updateObject } from '../../registry/update.ts'
 import { readBody } from '../body.ts'
@@ -75,7 +76,8 @@ export const handlePatch: Handler = async (request) => {
     await pace.rest()
     const next = await readPatched(exchange, resource, value, patch.faults)
     assertSameObject(next, info.namespace, info.name)
-    return { object: withOwnVersion(next, previous), managed: false }
+    const object = withOwnVersion(next, previous)
+    return { object, managed: false, named: namesVersion(object) }
   })
   await sendBytes(exchange, 200, patched)
 }

@@ -10,6 +10,7 @@ import { beginGeneration, countGeneration } from '../generation.ts'
 import { keep, plainStatus } from '../spec-and-status.ts'
 import { isTrue, withCondition } from './definition-conditions.ts'
 import { type CustomResourceDefinition, type DefinitionVersion, fields } from './definition-fields.ts'
+import { definitionClaims } from './definition-names.ts'
 import { checkDefinition, checkDefinitionUpdate, checkNewDefinition } from './definition-rules.ts'
 
 export const customResourceDefinition = defineKind({
@@ -42,6 +43,7 @@ export const customResourceDefinition = defineKind({
     validateUpdate: checkDefinitionUpdate,
     warnings: ({ spec }, _, { vendor }) => warnOfRules(spec?.versions ?? [], vendor),
   },
+  claims: definitionClaims,
   life: {
     deleteAnswers: 'object',
     needsVersion: true,

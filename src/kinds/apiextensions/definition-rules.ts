@@ -11,6 +11,7 @@ import {
   invalid,
   notSupported,
   required,
+  tooMany,
 } from '../../model/field-error.ts'
 import { type Json, sameJson } from '../../model/json.ts'
 import { checkDns1035Label, checkDnsSubdomain, type NameCheck } from '../../model/names.ts'
@@ -111,10 +112,14 @@ function checkNames({ plural = '', singular = '', kind = '', listKind = '', ...l
     ...(kind !== '' && kind === listKind
       ? [invalid(`${path}.listKind`, listKind, 'kind and listKind may not be the same')]
       : []),
+    ...(shortNames.length > maxShortNames ? [tooMany(`${path}.shortNames`, shortNames.length, maxShortNames)] : []),
     ...shortNames.flatMap((name, i) => checkText(at(`${path}.shortNames`, i), name, checkDns1035Label)),
     ...categories.flatMap((name, i) => checkText(at(`${path}.categories`, i), name, checkDns1035Label)),
   ]
 }
+
+/** Far more than anybody remembers; each is claimed. */
+const maxShortNames = 500
 
 /** As many as anybody needs; each is a kind that the server makes. */
 const maxVersions = 50

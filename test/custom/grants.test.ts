@@ -1,0 +1,150 @@
+/**
+ * Names are granted once, whatever a server has heard of: two servers on one store, of which one lags behind. Its own
+ * reads of the most recent state wait until it is told what it has missed.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { systemClock } from '../../src/base/clock.ts'
+import { Caches } from '../../src/cache/caches.ts'
+import { type EstablishingParts, namesFor, writeStatus } from '../../src/custom/establishing.ts'
+import { KnownDefinitions } from '../../src/custom/known-definitions.ts'
+import { grantsAll } from '../../src/custom/names.ts'
+import { customResourceDefinition } from '../../src/kinds/apiextensions/custom-resource-definition.ts'
+import type { CustomResourceDefinition } from '../../src/kinds/apiextensions/definition-fields.ts'
+import { defaultGates } from '../../src/model/feature-gates.ts'
+import type { JsonObject } from '../../src/model/json.ts'
+import type { ApiObject } from '../../src/model/object.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { Catalogue } from '../../src/registry/catalogue.ts'
+import { ContinueTokens } from '../../src/registry/continue-token.ts'
+import { deleteObject } from '../../src/registry/delete.ts'
+import { HistoryReaders } from '../../src/registry/history-readers.ts'
+import { stored } from '../../src/registry/lookup.ts'
+import { repairClaims } from '../../src/registry/repair-claims.ts'
+import { type RegistryParts, readMostRecent, serveKinds } from '../../src/registry/resource.ts'
+import { updateObject } from '../../src/registry/update.ts'
+import { contextOf, createMissing } from '../../src/server/own-writes.ts'
+import { MemoryStore } from '../../src/store/memory.ts'
+import type { Batch, WatchOptions } from '../../src/store/store.ts'
+import { definitionOf } from './definitions.ts'
+
+const vendor = vendorOf('orch')
+
+/** A store whose changes are told only while nobody holds them back. */
+class LaggingView extends MemoryStore {
+  readonly #store: MemoryStore
+  #held: PromiseWithResolvers<void> | undefined
+
+  constructor(store: MemoryStore) {
+    super()
+    this.#store = store
+  }
+
+  hold(): void {
+    this.#held = Promise.withResolvers()
+  }
+
+  override commit: MemoryStore['commit'] = (write) => this.#store.commit(write)
+  override get: MemoryStore['get'] = (key) => this.#store.get(key)
+  override list: MemoryStore['list'] = (range) => this.#store.list(range)
+
+  /** Who asks is told from then on. */
+  override revision: MemoryStore['revision'] = () => {
+    this.#held?.resolve()
+    return this.#store.revision()
+  }
+
+  override async *watch(options: WatchOptions): AsyncGenerator<Batch> {
+    for await (const batch of this.#store.watch(options)) {
+      await this.#held?.promise
+      yield batch
+    }
+  }
+}
+
+interface Server extends EstablishingParts {
+  readonly caches: Caches
+}
+
+async function serve(store: MemoryStore): Promise<Server> {
+  const caches = new Caches(store, { onError: assert.fail, onUnreadable: ({ key }) => assert.fail(key) })
+  const registry = {
+    ...{ vendor, store, caches, clock: systemClock, gates: defaultGates, lifetimeSeconds: 60, pools: [] },
+    continueTokens: new ContinueTokens(Buffer.alloc(32)),
+    historyReaders: new HistoryReaders(),
+  } as unknown as RegistryParts
+  const catalogue = new Catalogue(vendor)
+  catalogue.add(serveKinds([customResourceDefinition], registry, []))
+  await caches.start()
+  after(() => caches.stop())
+  const resource = stored(catalogue, { group: 'apiextensions', plural: 'customresourcedefinitions' })
+  return { caches, catalogue, resource, known: new KnownDefinitions(resource, vendor) }
+}
+
+const store = new MemoryStore()
+const view = new LaggingView(store)
+const [near, far] = await Promise.all([serve(store), serve(view)])
+const { signal } = new AbortController()
+
+async function define(plural: string): Promise<string> {
+  const { metadata, spec } = definitionOf({ plural, kind: 'Wanted' })
+  await createMissing(near.resource, { namespace: '', name: metadata.name }, { spec: spec as unknown as JsonObject })
+  return metadata.name
+}
+
+async function judge(server: Server, name: string): Promise<boolean> {
+  const definition = server.known.get(name)!
+  const granted = namesFor(server, definition)
+  await writeStatus(server, definition, { granted, signal })
+  return grantsAll(granted)
+}
+
+/** What its status says that it is granted. */
+async function kindOf(name: string): Promise<string | undefined> {
+  await readMostRecent(near.resource)
+  return near.known.get(name)!.granted.kind
+}
+
+test('a name is granted once, though a server does not know who else asks for it', async () => {
+  const late = await define('lates')
+  await readMostRecent(far.resource)
+  view.hold()
+  const early = await define('earlies')
+  assert.ok(await judge(near, early))
+  assert.equal(far.known.get(early), undefined, 'it must not know')
+  assert.ok(await judge(far, late), 'nothing that it knows speaks against it')
+  assert.deepEqual([await kindOf(early), await kindOf(late)], ['Wanted', ''])
+  // Now that it has heard of the other, it says so.
+  assert.equal(await judge(far, late), false)
+
+  const taken = updateObject(
+    { ...contextOf(near.resource, '', 'UpdateOptions'), subresource: 'status' },
+    late,
+    (previous) => {
+      const { status } = previous as unknown as CustomResourceDefinition
+      const granted = { ...status, acceptedNames: { plural: 'lates', kind: 'Wanted' } }
+      return { object: { ...previous, status: granted } as unknown as ApiObject, managed: false }
+    },
+  )
+  await assert.rejects(taken, { code: 422, message: /another definition of the group has this name/ })
+})
+
+test('what definitions hold is taken where it was not written down, and let go with them', async () => {
+  const keys = async () => (await store.list({ prefix: 'claims/' })).entries.map(({ key }) => key)
+  const held = await keys()
+  assert.ok(held.includes('claims/definition-kinds/stable.example.com/Wanted'), held.join())
+  assert.ok(held.includes('claims/definition-resources/stable.example.com/earlies'), held.join())
+  for (const { key, revision } of (await store.list({ prefix: 'claims/' })).entries)
+    await store.commit({ key, expected: revision, value: undefined })
+  await readMostRecent(near.resource)
+  assert.deepEqual((await repairClaims(near.catalogue)).taken.sort(), held)
+
+  const finalizers = (previous: ApiObject) => ({ ...previous, metadata: { ...previous.metadata, finalizers: [] } })
+  const just = { gracePeriodSeconds: undefined, propagation: undefined, uid: undefined, resourceVersion: undefined }
+  for (const name of ['earlies.stable.example.com', 'lates.stable.example.com']) {
+    await deleteObject(contextOf(near.resource, '', 'DeleteOptions'), name, just)
+    const context = contextOf(near.resource, '', 'UpdateOptions')
+    await updateObject(context, name, (previous) => ({ object: finalizers(previous), managed: true }))
+  }
+  assert.deepEqual(await keys(), [])
+})
