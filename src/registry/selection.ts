@@ -31,8 +31,7 @@ export function isSelective({ name, matches }: Selection): boolean {
 export function parseSelection(resource: Resource, query: SelectionQuery): ParsedSelection {
   const requirements = parseLabelSelector(query.labelSelector)
   const labels = new LabelMatcher(requirements)
-  const names = selectorNames(resource)
-  const fields = parseFieldSelector(query.fieldSelector).map((field) => storedField(names, field))
+  const fields = storedFields(resource, parseFieldSelector(query.fieldSelector))
   const byName = query.name ?? exactName(fields)
   return {
     namespace: query.namespace,
@@ -55,6 +54,12 @@ function fieldOf(object: CachedObject, path: string): string | undefined {
 /** `metadata.name=a` selects one object, which needs no search. */
 function exactName(fields: readonly FieldRequirement[]): string | undefined {
   return fields.find(({ path, equal, value }) => path === 'metadata.name' && equal && value !== '')?.value
+}
+
+function storedFields(resource: Resource, fields: readonly FieldRequirement[]): readonly FieldRequirement[] {
+  if (fields.length === 0) return fields
+  const names = selectorNames(resource)
+  return fields.map((field) => storedField(names, field))
 }
 
 /** A selector as it is looked up: by the path of the stored version, if this version knows the one that it names. */

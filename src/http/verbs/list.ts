@@ -50,7 +50,27 @@ function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: st
 
 async function sendJson(exchange: Exchange, resource: Resource, page: ListPage): Promise<void> {
   const start = Buffer.from(JSON.stringify(emptyList(resource, page)).slice(0, -closing.length))
-  await sendChunks(exchange, (memory) => listJson(resource, { start, page }, memory), sizeOf(page, start.length))
+  const size = sizeOf(page, start.length)
+  if (size <= shortList && isAsStored(resource) && !resource.kind.views.typedItems)
+    return await sendBytes(exchange, 200, shortJson(resource, { start, page }, size))
+  await sendChunks(exchange, (memory) => listJson(resource, { start, page }, memory), size)
+}
+
+/** Up to here a list is made in one go: most lists by a selector are. */
+const shortList = 64 * 1024
+
+function shortJson(resource: Resource, { start, page }: Parts, size: number): Buffer {
+  const typed = typePrefix(resource)
+  const bytes = Buffer.allocUnsafeSlow(size)
+  let used = start.copy(bytes)
+  let brace = openBrace
+  for (const object of page.objects) {
+    checkType(object, object.json, typed)
+    used += brace.copy(bytes, used)
+    used += object.json.copy(bytes, used, typed.length)
+    brace = commaBrace
+  }
+  return bytes.subarray(0, used + closing.copy(bytes, used))
 }
 
 /** About how long the list will be: what is left out of an object is longer than what stands between two. */
