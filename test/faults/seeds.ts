@@ -124,8 +124,8 @@ export const seeds: readonly Seed[] = [
     'an update does not look at the version that it names',
     {
       file: 'src/registry/update.ts',
-      find: 'if (resourceVersion === undefined || !namesVersion(next)) return',
-      replace: 'if (resourceVersion !== undefined || !namesVersion(next)) return',
+      find: 'if (named) assertVersion(',
+      replace: 'if (named && stored.revision < 0) assertVersion(',
     },
     { test: 'test/faults/linearizability.test.ts', told: 'the embedded store' },
   ),
