@@ -301,6 +301,26 @@ describe('the store thread', () => {
       await assert.rejects(store.list({ prefix: '' }), refusal(/thread of the store/))
       await store.close()
     }))
+
+  test('tells its end once, though it was asked for something', () =>
+    inDirectory(async (directory) => {
+      const clock = new HandClock()
+      const told: string[] = []
+      const started = once(process, 'worker') as Promise<[Worker]>
+      const store = await LmdbStore.open({
+        ...{ directory, clock },
+        onFailed: () => void told.push('failed'),
+        onUpkeepError: ({ message }) => void told.push(message),
+      })
+      const [worker] = await started
+      const dead = worker.terminate()
+      // Asks it to delete what is due.
+      clock.moveTo(10_000)
+      await dead
+      await assert.rejects(store.get('a'), refusal(/thread of the store/))
+      assert.deepEqual(told, ['failed'])
+      await store.close()
+    }))
 })
 
 describe('history by time', () => {

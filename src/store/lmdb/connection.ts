@@ -56,8 +56,10 @@ export class Connection {
     this.#port.on('message', (reply: Reply) => this.#receive(reply))
     this.#exited = ended.then((cause) => {
       const error = this.#end(cause)
+      // Its owner first: what is rejected then is no news to it.
       onEnd(error)
       if (!this.#closing) onFailed(error)
+      this.#rejectWaiting(error)
     })
   }
 
@@ -109,13 +111,15 @@ export class Connection {
     const why = cause instanceof Error ? `: ${cause.message}` : ''
     const ended = new StoreError(`the thread of the store has ended${why}`, { cause })
     this.#ended = ended
-    const waiting = [...this.#waiting.values()]
-    this.#waiting.clear()
-    for (const { receiver, writes } of waiting) {
-      receiver.reject(writes ? new StoreError(ended.message, { cause, ambiguous: true }) : ended)
-    }
     this.#port.close()
     return ended
+  }
+
+  #rejectWaiting(ended: StoreError): void {
+    const waiting = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (const { receiver, writes } of waiting)
+      receiver.reject(writes ? new StoreError(ended.message, { cause: ended.cause, ambiguous: true }) : ended)
   }
 }
 
