@@ -25,14 +25,22 @@ export async function replaceFile(file: string, text: string, mode: number): Pro
 export async function makeDirectory(directory: string, mode = 0o777): Promise<void> {
   const path = resolve(directory)
   try {
+    await makeOne(path, mode)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    // Once more and not for ever, as mkdir with `recursive` does in /proc: there even what lies in an existing directory
+    // is ENOENT. Who looks instead whether the one above is there may find one that another has just made.
+    await makeDirectory(dirname(path), mode)
+    await makeOne(path, mode)
+  }
+}
+
+async function makeOne(path: string, mode: number): Promise<void> {
+  try {
     await mkdir(path, { mode })
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') return await checkDirectory(path)
-    // Not for ever, as mkdir with `recursive` does in /proc: there even what lies in an existing directory is ENOENT.
-    if (code !== 'ENOENT' || (await isThere(dirname(path)))) throw error
-    await makeDirectory(dirname(path), mode)
-    await makeDirectory(path, mode)
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    await checkDirectory(path)
   }
 }
 
@@ -93,11 +101,4 @@ async function syncDirectory(directory: string): Promise<void> {
 
 async function checkDirectory(path: string): Promise<void> {
   if (!(await stat(path)).isDirectory()) throw new Error(`${path} is not a directory`)
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return await stat(path).then(
-    () => true,
-    () => false,
-  )
 }

@@ -81,6 +81,15 @@ test('a directory is made with those above it, and where none can be made that i
   await assert.rejects(makeDirectory(join(directory, 'plain')), /plain is not a directory/)
 })
 
+test('of many who make one directory, and those above it, nobody fails', async (t) => {
+  const directory = temporaryDirectory(t)
+  const makers = Array.from({ length: 8 })
+  for (let round = 0; round < 100; round++) {
+    const deep = join(directory, String(round), 'a/b/c')
+    await Promise.all(makers.map((_, maker) => makeDirectory(join(deep, String(maker)))))
+  }
+})
+
 test('a directory that was there is taken only when what it holds is ours', async (t) => {
   const directory = temporaryDirectory(t)
   const table: readonly (readonly [string, number, readonly string[], number | RegExp])[] = [
