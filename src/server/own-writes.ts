@@ -3,13 +3,14 @@ import type { Admission } from '../admission/admission.ts'
 import type { OwnWrites } from '../admission/own-writes.ts'
 import { atOnce } from '../base/pace.ts'
 import { ApiError } from '../model/api-error.ts'
-import type { JsonObject } from '../model/json.ts'
+import { type Json, type JsonObject, sameJson } from '../model/json.ts'
 import type { ObjectName } from '../model/lookup.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { create } from '../registry/create.ts'
 import { stored } from '../registry/lookup.ts'
 import { type OwnWrite, ownWrite } from '../registry/own-write.ts'
+import { readObject } from '../registry/read-stored.ts'
 import { keyOf, type Resource } from '../registry/resource.ts'
 import { updateObject } from '../registry/update.ts'
 import type { WriteContext } from '../registry/write.ts'
@@ -43,12 +44,19 @@ export async function changeFields(
   { namespace, name }: ObjectName,
   fields: JsonObject,
 ): Promise<void> {
+  const cached = resource.cache.get(keyOf(resource, namespace, name))
+  // So it is at nearly every start, and every few seconds after it.
+  if (cached !== undefined && hasFields(readObject(cached.json), fields)) return
   const change = (previous: ApiObject) => {
     const { apiVersion, kind, metadata } = previous
     const sent = { ...previous, apiVersion, kind, metadata, ...fields } as unknown as JsonObject
     return { object: atOnce(completeSteps(resource, sent)).object, managed: false }
   }
   await updateObject(contextOf(resource, namespace, 'UpdateOptions'), name, change)
+}
+
+function hasFields(object: ApiObject, fields: JsonObject): boolean {
+  return Object.entries(fields).every(([field, value]) => sameJson(object[field] as Json | undefined, value))
 }
 
 /** What admission controls write of their own. What they create is admitted by the same chain as everything else. */
