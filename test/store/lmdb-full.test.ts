@@ -51,7 +51,7 @@ async function fill(store: LmdbStore, bytes: number): Promise<Map<string, Revisi
 
 for (const bytes of [300, 3000, 300_000])
   test(`deletes go on beside creates that are refused, with values of ${bytes} bytes, until all is deleted`, (t) =>
-    withStore(join(smallDevice(t, 12), 'data'), async (store) => {
+    withStore(join(smallDevice(t, 4), 'data'), async (store) => {
       const written = await fill(store, bytes)
       assert.ok(written.size > 5)
       let refused = 0
@@ -68,7 +68,7 @@ for (const bytes of [300, 3000, 300_000])
     }))
 
 test('deletes go on one by one, until all is deleted', (t) =>
-  withStore(join(smallDevice(t, 12), 'data'), async (store) => {
+  withStore(join(smallDevice(t, 4), 'data'), async (store) => {
     for (const [key, expected] of await fill(store, 2000))
       assert.equal((await store.commit({ key, expected, value: undefined })).outcome, 'committed')
     assert.equal((await store.list({ prefix: 'k/' })).entries.length, 0)

@@ -9,6 +9,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { withoutCollector } from './kubectl.ts'
 import { runCommand } from './run-command.ts'
 import type { ServerHandle } from './server.ts'
 import type { Outcome } from './transcript.ts'
@@ -41,7 +42,7 @@ export function kubectlFor(server: ServerHandle, name = 'home', timeoutMs = long
   for (const user of ['bob', 'nobody']) writeFileSync(join(home, `${user}.kubeconfig`), tokenConfig(server, user))
   const settings = {
     cwd: home,
-    env: { PATH: process.env.PATH, HOME: home, TMPDIR: home, KUBECONFIG: admin },
+    env: { PATH: process.env.PATH, HOME: home, TMPDIR: home, KUBECONFIG: admin, ...withoutCollector },
   }
   const mask = masking(server, home)
   return {
