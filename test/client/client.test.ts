@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { changeObject } from '../../src/client/change-object.ts'
 import { Client } from '../../src/client/client.ts'
 import { discover } from '../../src/client/discovery.ts'
@@ -130,6 +131,30 @@ test('a server that is not there is a TransportError, and one that comes back is
   await assert.rejects(client.list(configMaps), TransportError)
   await server.restart()
   assert.deepEqual((await client.list(configMaps)).items, [])
+})
+
+test('what a closed transport is asked for fails as the network does, whenever it is closed', async (t) => {
+  const server = await startServer(t)
+  for (let turns = 0; turns < 6; turns++) {
+    const http = new HttpTransport(server.credentials())
+    const client = new Client(http.send)
+    await client.list(configMaps)
+    const asked = client.list(configMaps)
+    for (let turn = 0; turn < turns; turn++) await undefined
+    http.close()
+    await assert.rejects(asked, TransportError, `closed after ${turns} turns`)
+  }
+})
+
+test('a connection that has been cut is pinged no more', async (t) => {
+  const server = await startServer(t)
+  const pingMs = 1000
+  const http = new HttpTransport({ ...server.credentials(), pingMs })
+  await new Client(http.send).list(configMaps)
+  http.close()
+  // The next ping is due before the connection can say that it has ended.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pingMs)
+  await setTimeout(20)
 })
 
 test('a client certificate says who asks', async (t) => {

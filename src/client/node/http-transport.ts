@@ -65,7 +65,7 @@ export class HttpTransport {
 
   #connection(): Connection {
     if (this.#closed) throw new TransportError('the transport is closed')
-    for (const connection of this.#connections) if (connection.streams < maxStreams) return connection
+    for (const connection of this.#connections) if (connection.hasRoom) return connection
     if (this.#connections.size >= maxConnections)
       throw new TransportError(`more than ${maxConnections * maxStreams} requests at once`)
     const connection: Connection = new Connection(this.#options, () => this.#connections.delete(connection))
@@ -76,7 +76,7 @@ export class HttpTransport {
 
 class Connection {
   /** Requests under way. */
-  streams = 0
+  #streams = 0
   readonly #session: ClientHttp2Session
   readonly #opened: Promise<void>
   readonly #server: string
@@ -113,13 +113,18 @@ class Connection {
     })
   }
 
+  /** Whether it takes a further request. */
+  get hasRoom(): boolean {
+    return this.#streams < maxStreams && !this.#ended
+  }
+
   async send(request: TransportRequest): Promise<TransportResponse> {
-    this.streams++
+    this.#streams++
     const stream = await this.#begin(request).catch((error: unknown) => {
-      this.streams--
+      this.#streams--
       throw error
     })
-    stream.once('close', () => this.streams--)
+    stream.once('close', () => this.#streams--)
     return await answerOf(stream, request.signal)
   }
 
@@ -127,9 +132,14 @@ class Connection {
     this.#session.destroy()
   }
 
+  // One that was destroyed is not `closed`, and may take a while to say that it is.
+  get #ended(): boolean {
+    return this.#session.closed || this.#session.destroyed
+  }
+
   async #begin({ method, path, headers, body, signal }: TransportRequest): Promise<ClientHttp2Stream> {
     await orAborted(this.#opened, signal)
-    if (this.#session.closed) throw new TransportError(`the connection to ${this.#server} has ended`)
+    if (this.#ended) throw new TransportError(`the connection to ${this.#server} has ended`)
     const stream = this.#session.request(
       { ...headers, ...this.#headers, ':method': method, ':path': path },
       { endStream: body === undefined, signal },
@@ -157,7 +167,7 @@ function secureOptions({
 function keepAlive(session: ClientHttp2Session, pingMs: number): NodeJS.Timeout {
   let answered = true
   const ping = () => {
-    if (session.connecting) return
+    if (session.connecting || session.destroyed) return
     if (!answered) return session.destroy(new Error('no answer to a ping'))
     answered = false
     session.ping(() => {
