@@ -3,8 +3,12 @@
 // itself, and comes to a silent stop when that holds something that cannot be handed over, such as a function.
 import { inspect } from 'node:util'
 
+// What a test has set going and that failed after its end is no failure of a test to Node, only a remark like this.
+const late = 'Error: '
+
 export default async function* reporter(source) {
   for await (const { type, data } of source) {
+    if (type === 'test:diagnostic' && data.message.startsWith(late)) process.send({ name: 'ended', why: data.message })
     if (type !== 'test:pass' && type !== 'test:fail') continue
     const { name, details, skip, todo } = data
     if (details.type === 'suite') continue
