@@ -19,8 +19,8 @@ import { deleteObject } from '../registry/delete.ts'
 import { ownWrite } from '../registry/own-write.ts'
 import type { Resource, ServedType } from '../registry/resource.ts'
 import type { Log } from '../telemetry/log.ts'
-import { heardOf, KeptObjects, withCondition, writeStatus } from './kept-objects.ts'
-import { createMissing, ifThere } from './own-writes.ts'
+import { KeptObjects, withCondition, writeStatus } from './kept-objects.ts'
+import { createMissing, heardOf, ifThere } from './own-writes.ts'
 
 interface Parts {
   readonly catalogue: Catalogue
@@ -49,7 +49,7 @@ export async function startApiServices(parts: Parts): Promise<ServedElsewhere> {
   registrations.start()
   parts.opened.defer(() => registrations.stop())
   return ({ group, version }) => {
-    const found = heardOf(services, nameOf(group, version)) as APIService | undefined
+    const found = heardOf(services, { namespace: '', name: nameOf(group, version) }) as APIService | undefined
     return found?.spec?.service === undefined ? undefined : notBuilt(nameOf(group, version))
   }
 }
@@ -190,7 +190,7 @@ class Registrations {
   }
 
   #versionsOf(definition: string): string[] {
-    const found = this.#definitions && heardOf(this.#definitions, definition)
+    const found = this.#definitions && heardOf(this.#definitions, { namespace: '', name: definition })
     const { spec: { group = '', versions = [] } = {} } = (found ?? {}) as CustomResourceDefinition
     return versions.filter(({ served }) => served).map(({ name = '' }) => nameOf(group, name))
   }
@@ -198,7 +198,7 @@ class Registrations {
   async #look(name: string, signal: AbortSignal): Promise<void> {
     const isServed = (this.#servers.get(name)?.size ?? 0) > 0
     if (!isServed) this.#servers.delete(name)
-    const found = heardOf(this.#services, name) as APIService | undefined
+    const found = heardOf(this.#services, { namespace: '', name }) as APIService | undefined
     if (found === undefined) {
       if (isServed) await register(this.#services, split(name), { managed: 'true', priorities: customPriorities })
       return

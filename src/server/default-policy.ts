@@ -11,10 +11,9 @@ import { type Json, type JsonObject, sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { deleteObject } from '../registry/delete.ts'
-import { readObject } from '../registry/read-stored.ts'
-import { keyOf, type Resource } from '../registry/resource.ts'
+import type { Resource } from '../registry/resource.ts'
 import { updateObject } from '../registry/update.ts'
-import { contextOf, createMissing, ifThere } from './own-writes.ts'
+import { contextOf, createMissing, heardOf, ifThere } from './own-writes.ts'
 
 /** Roles come before what binds them. */
 const order: readonly (keyof DefaultPolicy)[] = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings']
@@ -30,9 +29,8 @@ export async function createDefaultPolicy(catalogue: Catalogue): Promise<void> {
 
 async function ensure(resource: Resource, wanted: ApiObject): Promise<void> {
   const { namespace = '', name = '' } = wanted.metadata
-  const cached = resource.cache.get(keyOf(resource, namespace, name))
-  if (cached === undefined) return await createWanted(resource, wanted)
-  const found = readObject(cached.json)
+  const found = heardOf(resource, { namespace, name })
+  if (found === undefined) return await createWanted(resource, wanted)
   if (bindsAnother(found, wanted) && mayRepair(resource, found)) return await replace(resource, wanted)
   if (repaired(resource, found, wanted) === found) return
   await ifThere(

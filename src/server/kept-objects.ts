@@ -10,11 +10,10 @@ import type { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
 import type { Json } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import { ownWrite } from '../registry/own-write.ts'
-import { readObject } from '../registry/read-stored.ts'
-import { keyOf, type Resource } from '../registry/resource.ts'
+import type { Resource } from '../registry/resource.ts'
 import { updateObject } from '../registry/update.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
-import { ifThere } from './own-writes.ts'
+import { heardOf, ifThere } from './own-writes.ts'
 
 export interface Keeping {
   /** Of a kind without namespaces. */
@@ -79,12 +78,6 @@ export class KeptObjects {
   }
 }
 
-/** The object of this name as it was last heard of. */
-export function heardOf(resource: Resource, name: string): ApiObject | undefined {
-  const cached = resource.cache.get(keyOf(resource, '', name))
-  return cached && readObject(cached.json)
-}
-
 export interface StatusWrite {
   readonly name: string
   readonly signal: AbortSignal
@@ -93,7 +86,7 @@ export interface StatusWrite {
 }
 
 export async function writeStatus(resource: Resource, { name, signal, next }: StatusWrite): Promise<void> {
-  const found = heardOf(resource, name)
+  const found = heardOf(resource, { namespace: '', name })
   if (found === undefined || next(found) === found) return
   const context = ownWrite(resource, { subresource: 'status', optionsKind: 'UpdateOptions', signal })
   await ifThere(updateObject(context, name, (previous) => ({ object: next(previous), managed: false })))

@@ -38,15 +38,21 @@ async function createIn(context: WriteContext, name: string, rest: JsonObject): 
   })
 }
 
+/** The object of this name as it was last heard of. */
+export function heardOf(resource: Resource, { namespace, name }: ObjectName): ApiObject | undefined {
+  const cached = resource.cache.get(keyOf(resource, namespace, name))
+  return cached && readObject(cached.json)
+}
+
 /** Gives fields of an object these values; nothing is written where they have them. */
 export async function changeFields(
   resource: Resource,
   { namespace, name }: ObjectName,
   fields: JsonObject,
 ): Promise<void> {
-  const cached = resource.cache.get(keyOf(resource, namespace, name))
+  const found = heardOf(resource, { namespace, name })
   // So it is at nearly every start, and every few seconds after it.
-  if (cached !== undefined && hasFields(readObject(cached.json), fields)) return
+  if (found !== undefined && hasFields(found, fields)) return
   const change = (previous: ApiObject) => {
     const { apiVersion, kind, metadata } = previous
     const sent = { ...previous, apiVersion, kind, metadata, ...fields } as unknown as JsonObject
@@ -55,8 +61,9 @@ export async function changeFields(
   await updateObject(contextOf(resource, namespace, 'UpdateOptions'), name, change)
 }
 
+/** An empty list may have been stored as none. */
 function hasFields(object: ApiObject, fields: JsonObject): boolean {
-  return Object.entries(fields).every(([field, value]) => sameJson(object[field] as Json | undefined, value))
+  return Object.entries(fields).every(([field, value]) => sameJson((object[field] ?? []) as Json, value))
 }
 
 /** What admission controls write of their own. What they create is admitted by the same chain as everything else. */

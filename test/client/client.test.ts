@@ -152,7 +152,7 @@ test('a connection that has been cut is pinged no more', async (t) => {
   const http = new HttpTransport({ ...server.credentials(), pingMs })
   await new Client(http.send).list(configMaps)
   http.close()
-  // The next ping is due before the connection can say that it has ended.
+  // The next ping is due before the connection can say that it has ended. One that is sent throws, and fails the test.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pingMs)
   await setTimeout(20)
 })
