@@ -383,6 +383,46 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     await stays
   })
 
+  it('finds out after a lost answer that another writer was faster, where that can be told', async () => {
+    await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
+    const prefix = freshPrefix()
+    await using other = await open({ prefix })
+    await using store = await open({ prefix, endpoints: [proxy.endpoint], deadlineMs: 4_000 })
+    interface Race {
+      readonly key: string
+      /** What is written on either side; undefined deletes. */
+      readonly ours: string | undefined
+      readonly theirs: readonly (string | undefined)[]
+      readonly isTold: boolean
+    }
+    const races: readonly Race[] = [
+      { key: 'replaced', ours: 'ours', theirs: ['theirs'], isTold: true },
+      { key: 'replaced-often', ours: 'ours', theirs: ['1', '2', '3', 'ours', '5'], isTold: true },
+      { key: 'not-deleted', ours: undefined, theirs: ['theirs'], isTold: true },
+      { key: 'same', ours: 'theirs', theirs: ['theirs', '2'], isTold: false },
+      { key: 'deleted', ours: 'ours', theirs: [undefined], isTold: false },
+      { key: 'made-anew', ours: 'ours', theirs: [undefined, 'theirs'], isTold: false },
+    ]
+    const begun = await Promise.all(races.map(({ key }) => commit(other, key, 0, 'old')))
+
+    proxy.set('deaf')
+    const outcomes = races.map(async ({ key, ours, isTold }, i) => {
+      const writing = store.commit({ key, expected: begun[i]!, value: ours === undefined ? undefined : bytes(ours) })
+      if (!isTold) return await assert.rejects(writing, { ambiguous: true }, key)
+      assert.deepEqual(await writing, { outcome: 'conflict', current: await other.get(key) })
+    })
+    for (const [i, { key, theirs }] of races.entries()) {
+      let revision = begun[i]!
+      for (const value of theirs) {
+        const next = await commit(other, key, revision, value)
+        revision = value === undefined ? 0 : next
+      }
+    }
+    proxy.set('cut')
+    proxy.set('pass')
+    await Promise.all(outcomes)
+  })
+
   it('takes up the watch after a break, and says so when history has moved on meanwhile', async () => {
     await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
     const prefix = freshPrefix()

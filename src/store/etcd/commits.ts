@@ -4,8 +4,9 @@
  *
  * After a lost answer nobody knows whether the write happened, and a copy that is still on its way may yet happen:
  *  - A write of a key that exists is sent again. Both copies name the revision that they replace, so at most one of
- *    them can happen: if it is the second, that is the answer. If it is not, the first may have happened, or another
- *    writer was faster, perhaps with the same bytes, and it stays open.
+ *    them can happen: if it is the second, that is the answer. If it is not, the first has happened, or another writer
+ *    was faster; what replaced that revision tells which, as far as etcd still knows it. With the same bytes it may be
+ *    the first or that of another, and it stays open.
  *  - A new key is looked up. If it began with bytes that only this write has, the write happened. It is not sent again:
  *    were the key deleted between the two copies, the second would bring it back.
  *  - A member without space says so also to the write that filled it, having done it.
@@ -16,7 +17,16 @@
  * of the range make it a conflict, though they took other ones; so do few who take that many.
  */
 import { compareUtf8 } from '../../base/utf8-order.ts'
-import { type Bytes, type Committed, type Conflict, type Key, type Revision, StoreFull, type Write } from '../store.ts'
+import {
+  type Bytes,
+  type Committed,
+  type Conflict,
+  type Entry,
+  type Key,
+  type Revision,
+  StoreFull,
+  type Write,
+} from '../store.ts'
 import type { Connection } from './connection.ts'
 import { isFull, writeFailure } from './failure.ts'
 import type { KeySpace } from './key-space.ts'
@@ -121,10 +131,28 @@ export class Commits {
   }
 
   /** The true outcome after a lost answer; undefined: nobody can know. */
-  async #findOut(write: Write, deadline: number): Promise<Committed | undefined> {
+  async #findOut(write: Write, deadline: number): Promise<Committed | Conflict | undefined> {
     if (write.expected === 0) return await this.#findMade(write, deadline)
     const again = await this.#send(write, deadline)
-    return again.outcome === 'committed' ? again : undefined
+    if (again.outcome === 'committed') return again
+    const next = await this.#findNext(write, again.current, deadline)
+    if (next === undefined) return undefined
+    const isOther = write.value === undefined || !sameBytes(next, write.value)
+    return isOther ? again : undefined
+  }
+
+  /** The bytes that replaced what the write was to replace, found by going back from what is there now. */
+  async #findNext({ key, expected }: Write, now: Entry | undefined, deadline: number): Promise<Bytes | undefined> {
+    const before = (revision: Revision) =>
+      this.#look({ key: this.#space.key(key), revision: this.#space.etcdRevision(revision) - 1 }, deadline)
+    let entry = now
+    for (let steps = 0; entry !== undefined && entry.revision > expected && steps < mostSteps; steps++) {
+      const previous = await before(entry.revision)
+      if (previous === undefined) return undefined
+      if (this.#space.revision(previous.modRevision) === expected) return entry.value
+      entry = this.#space.entry(previous)
+    }
+    return undefined
   }
 
   /** Whether a key that is there now began with the bytes of this write, which no other has. */
@@ -158,6 +186,9 @@ export class Commits {
     return { outcome: 'committed', revision: this.#space.revision(etcdRevision) }
   }
 }
+
+/** How far it is looked back for what replaced a revision; many write a hot key while one waits for its answer. */
+const mostSteps = 50
 
 /** How many keys are compared one by one: what it rests on is compared besides. */
 const mostCompared = 100
