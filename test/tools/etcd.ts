@@ -49,19 +49,27 @@ export interface EtcdOptions {
   readonly members?: number
   /** Whether members can be cut off from each other. */
   readonly divisible?: boolean
+  /** After how much silence of their leader the members elect another: soon, for tests that take it away. */
+  readonly electionMs?: number
   readonly tls?: boolean
   readonly args?: readonly string[]
 }
 
 const readyMs = 60_000
 
+/**
+ * For members that nobody takes away. A write that is under way when they elect another leader may be lost, and its
+ * outcome unknown; on a machine that is busy with other things half a second of silence says nothing.
+ */
+export const steadyMs = 5_000
+
 export async function startEtcd(options: EtcdOptions = {}): Promise<Cluster> {
-  const { members = 1, divisible = false, tls = false, args = [] } = options
+  const { members = 1, divisible = false, electionMs = 500, tls = false, args = [] } = options
   const directory = await mkdtemp(join(tmpdir(), 'orch-etcd-'))
   const files = tls ? await makeCertificates(directory) : undefined
   const ports = await freePorts(members * 2)
   const wires = divisible ? await Promise.all(ports.slice(members).map(startPeerWire)) : []
-  const plans = planMembers({ directory, members, files, args, ports, wires })
+  const plans = planMembers({ directory, members, electionMs, files, args, ports, wires })
   const running = plans.map((plan) => launch(plan))
   const stop = async () => {
     await Promise.all(running.map((member) => member.kill()))
@@ -150,6 +158,7 @@ interface Plan {
 interface PlanOptions {
   readonly directory: string
   readonly members: number
+  readonly electionMs: number
   readonly files: CertificateFiles | undefined
   readonly args: readonly string[]
   /** For clients, then for peers. */
@@ -158,7 +167,7 @@ interface PlanOptions {
   readonly wires: readonly PeerWire[]
 }
 
-function planMembers({ directory, members, files, args, ports, wires }: PlanOptions): Plan[] {
+function planMembers({ directory, members, electionMs, files, args, ports, wires }: PlanOptions): Plan[] {
   const listening = (i: number) => `http://127.0.0.1:${ports[members + i]}`
   const peer = (i: number) => wires[i]?.url ?? listening(i)
   const cluster = Array.from({ length: members }, (_, i) => `m${i}=${peer(i)}`).join(',')
@@ -170,7 +179,7 @@ function planMembers({ directory, members, files, args, ports, wires }: PlanOpti
         ...['--name', `m${i}`, '--data-dir', join(directory, `m${i}`)],
         ...['--listen-client-urls', client, '--advertise-client-urls', client],
         ...['--listen-peer-urls', listening(i), '--initial-advertise-peer-urls', peer(i)],
-        ...['--initial-cluster', cluster, '--heartbeat-interval', '50', '--election-timeout', '500'],
+        ...['--initial-cluster', cluster, '--heartbeat-interval', '50', '--election-timeout', String(electionMs)],
         ...(files ? tlsArgs(files) : []),
         ...args,
       ],
