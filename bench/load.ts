@@ -138,7 +138,7 @@ export function http2Each(next: (index: number) => Sent, { connections, streams 
   }
 }
 
-const warmUp = 1
+const warmUp = 3
 const rounds = 2
 
 export async function compare(
@@ -148,10 +148,12 @@ export async function compare(
 ): Promise<{ ours: Measured; bare: Measured }> {
   for (const { side, drive } of [ours, bare]) await drive(side, warmUp)
   const measured = { ours: [] as Measured[], bare: [] as Measured[] }
-  for (let round = 0; round < rounds; round++) {
-    measured.ours.push(await measure(ours.side, ours.drive, seconds))
-    measured.bare.push(await measure(bare.side, bare.drive, seconds))
-  }
+  // In turns, and each as often first: what grows faster or slower with time does so for both.
+  for (let round = 0; round < rounds; round++)
+    for (const one of round % 2 === 0 ? (['ours', 'bare'] as const) : (['bare', 'ours'] as const)) {
+      const { side, drive } = { ours, bare }[one]
+      measured[one].push(await measure(side, drive, seconds))
+    }
   return { ours: mean(measured.ours), bare: mean(measured.bare) }
 }
 
