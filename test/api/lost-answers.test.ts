@@ -134,6 +134,36 @@ describe('a write whose answer is lost', { timeout: 300_000, concurrency: true }
     assert.equal(seen.length, 1)
   })
 
+  it('is made again, or a 409 if it names a version, where another was faster', async (t) => {
+    const wired = await startWired(t)
+    const versions: string[] = []
+    for (const name of ['faster-0', 'faster-1']) {
+      const { body } = await witness.post(path, { metadata: { name } })
+      versions.push(body.metadata.resourceVersion)
+      assert.equal((await wired.client.get(`${path}/${name}`)).status, 200)
+    }
+    wired.wire.set('deaf')
+    const data = { ours: '1' }
+    const latest = wired.client.put(`${path}/faster-0`, { metadata: { name: 'faster-0' }, data })
+    const named = { name: 'faster-1', resourceVersion: versions[1] }
+    const exact = wired.client.put(`${path}/faster-1`, { metadata: named, data })
+    // As below: they have been sent.
+    await wired.client.get(`${path}/faster-0?resourceVersion=0`)
+    await wired.client.get(`${path}/faster-0?resourceVersion=0`)
+    const theirs = []
+    for (const name of ['faster-0', 'faster-1'])
+      theirs.push(await witness.put(`${path}/${name}`, { metadata: { name }, data: { theirs: '1' } }))
+    wired.wire.set('cut')
+    wired.wire.set('pass')
+    const [made, refused] = [await latest, await exact]
+    assert.equal(made.status, 200, made.text)
+    assert.deepEqual(made.body.data, data)
+    assert.ok(Number(made.body.metadata.resourceVersion) > Number(theirs[0]!.body.metadata.resourceVersion))
+    assert.equal(refused.status, 409, refused.text)
+    assert.equal(refused.body.reason, 'Conflict')
+    assert.deepEqual((await witness.get(`${path}/faster-1`)).body.data, { theirs: '1' })
+  })
+
   it('is done after all where it had not reached etcd', async (t) => {
     const wired = await startWired(t)
     await witness.post(path, { metadata: { name: 'unheard' } })
