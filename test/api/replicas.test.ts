@@ -64,8 +64,12 @@ async function remove(client: HttpClient, path: string, name: string): Promise<v
 
 type State = { readonly [name: string]: string }
 
-// biome-ignore lint/suspicious/noExplicitAny: lists as they came
-function stateOf(items: readonly any[]): State {
+interface Item {
+  readonly metadata: { readonly name: string }
+  readonly data: { readonly value: string }
+}
+
+function stateOf(items: readonly Item[]): State {
   return Object.fromEntries(items.map(({ metadata, data }) => [metadata.name, data.value]))
 }
 
@@ -93,7 +97,7 @@ describe('two servers on one etcd', { timeout: 300_000 }, () => {
     const path = await makeNamespace('pages')
     const names = Array.from({ length: 40 }, (_, i) => `m-${String(i).padStart(2, '0')}`)
     await Promise.all(names.map((name) => put(one, path, name, 'before')))
-    const items: unknown[] = []
+    const items: Item[] = []
     const versions = new Set<string>()
     let token = ''
     for (let page = 0; page === 0 || token !== ''; page++) {

@@ -55,9 +55,12 @@ export async function isEstablished(client: HttpClient, name: string): Promise<v
   await told(client, name, ({ object }) => conditionOf(object, 'Established') === 'True')
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: objects are looked into freely by tests
-export function conditionOf(object: any, type: string): string | undefined {
-  return object.status?.conditions?.find((condition: { type: string }) => condition.type === type)?.status
+interface Conditioned {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
+}
+
+export function conditionOf({ status }: Conditioned, type: string): string | undefined {
+  return status?.conditions?.find((condition) => condition.type === type)?.status
 }
 
 /** Deletes it and resolves when it is gone. */

@@ -17,14 +17,19 @@ import {
 } from './openssl-certificates.ts'
 import type { Ending } from './server.ts'
 
+export interface TokenReview {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly spec: { readonly token: string; readonly audiences?: string[] }
+}
+
 export interface Asked {
-  readonly review: { readonly apiVersion: string; readonly spec: { token: string; audiences?: string[] } }
+  readonly review: TokenReview
   readonly by: string | undefined
   readonly path: string | undefined
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what a service may answer is anything
-export type Answer = (review: any, response: ServerResponse) => void
+export type Answer = (review: TokenReview, response: ServerResponse) => void
 
 export class TokenService {
   readonly asked: Asked[] = []
@@ -83,7 +88,7 @@ current-context: c
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let text = ''
     for await (const chunk of request) text += chunk
-    const review = JSON.parse(text)
+    const review: TokenReview = JSON.parse(text)
     const by = (request.socket as TLSSocket).getPeerX509Certificate()?.subject
     this.asked.push({ review, by, path: request.url })
     const answer = this.answers.get(review.spec.token) ?? says({ authenticated: false })
