@@ -9,8 +9,8 @@ import { parse } from 'yaml'
 import { collection, fill, nameOf } from '../../bench/objects.ts'
 import { configMap } from '../../src/kinds/core/config-map.ts'
 import { namespace } from '../../src/kinds/core/namespace.ts'
+import { assertBrief } from '../tools/effort.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
-import { longestStretch } from '../tools/stretch.ts'
 
 const count = 20_000
 const boundMs = 150
@@ -39,9 +39,8 @@ for (const [what, selector, found] of selections) {
   test(`a list by ${what}`, { timeout: 300_000 }, async (t) => {
     const ask = async (more: { [name: string]: string }) =>
       (await server.client.get(`${all}?${new URLSearchParams({ ...selector, ...more })}`)).body
-    const { result, stretch } = await longestStretch(() => ask({ limit: '3' }))
+    const { result, stretch } = await assertBrief(boundMs, () => ask({ limit: '3' }))
     t.diagnostic(`${stretch.toFixed(0)} ms at a stretch`)
-    assert.ok(stretch < boundMs, `${stretch.toFixed(0)} ms at a stretch`)
     assert.equal(result.items.length, Math.min(3, found))
     assert.equal((await ask({})).items.length, found)
   })
@@ -53,9 +52,8 @@ test('a watch from now by a selector that nobody matches', { timeout: 300_000 },
     timeoutSeconds: '1',
     labelSelector: `${many(999, (i) => `!k${i}`)},zz`,
   })
-  const { result, stretch } = await longestStretch(() => server.client.get(`${all}?${query}`))
+  const { result } = await assertBrief(boundMs, () => server.client.get(`${all}?${query}`))
   assert.equal(result.text, '')
-  assert.ok(stretch < boundMs, `${stretch.toFixed(0)} ms at a stretch`)
 })
 
 const views = ['Table', 'PartialObjectMetadataList'] as const
@@ -63,7 +61,7 @@ const views = ['Table', 'PartialObjectMetadataList'] as const
 for (const as of views) {
   test(`all of them as a ${as}`, { timeout: 300_000 }, async (t) => {
     const accept = `application/json;as=${as};g=meta.orch.io;v=v1`
-    const { result, stretch } = await longestStretch(() => server.client.get(all, { accept }))
+    const { result, stretch } = await assertBrief(boundMs, () => server.client.get(all, { accept }))
     t.diagnostic(`${stretch.toFixed(0)} ms at a stretch`)
     const { kind, rows, items, metadata, columnDefinitions } = result.body
     const names = (rows ?? items).map((item: { object?: object }) => nameIn(item.object ?? item))
@@ -74,7 +72,6 @@ for (const as of views) {
       Array.from({ length: count }, (_, i) => nameOf(i)),
     )
     if (as === 'Table') assert.ok(columnDefinitions.length >= 2 && rows[0].cells.length === columnDefinitions.length)
-    assert.ok(stretch < boundMs, `${stretch.toFixed(0)} ms at a stretch`)
   })
 }
 

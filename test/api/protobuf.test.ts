@@ -8,11 +8,11 @@ import { allKinds } from '../../src/kinds/all.ts'
 import { configMap } from '../../src/kinds/core/config-map.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { defineVersion } from '../../src/schema/kind.ts'
+import { assertBrief } from '../tools/effort.ts'
 import { startInProcess } from '../tools/in-process.ts'
 import { differencesFromJson, type Loose, ProtobufClient, watchFrames } from '../tools/protobuf-client.ts'
 import { readDocument, writeDocument } from '../tools/protobuf-model.ts'
 import { startServer } from '../tools/server.ts'
-import { longestStretch } from '../tools/stretch.ts'
 
 const server = await startServer({ after })
 const near = { port: server.port, ca: server.credentials().authority! }
@@ -371,14 +371,17 @@ test('large objects are read and written in steps', async (t) => {
   const raw = writeDocument(named('large', data), message)
   const headers = { 'content-type': type, accept: type }
   const asks: { readonly [what: string]: () => Promise<{ readonly status: number }> } = {
-    create: () => inside.client.send(collection, { method: 'POST', raw, headers }),
+    create: async () => {
+      // That of the try before, if there was one.
+      await inside.client.delete(`${collection}/large`)
+      return await inside.client.send(collection, { method: 'POST', raw, headers })
+    },
     get: () => inside.client.get(`${collection}/large`, { accept: type }),
     list: () => inside.client.get(collection, { accept: type }),
   }
   for (const [what, ask] of Object.entries(asks)) {
-    const { result, stretch } = await longestStretch(ask)
+    const { result, stretch } = await assertBrief(boundMs[what]!, ask)
     t.diagnostic(`${what}: ${result.status} after ${stretch.toFixed(0)} ms at a stretch`)
     assert.ok(result.status < 300)
-    assert.ok(stretch < boundMs[what]!, `${what}: ${stretch.toFixed(0)} ms at a stretch`)
   }
 })

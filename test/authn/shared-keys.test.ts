@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { assertBelow } from '../tools/effort.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import { HttpClient } from '../tools/http-client.ts'
 import { pairOf } from '../tools/identities.ts'
@@ -65,21 +66,25 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
 
   it('revoke within a second what another has revoked, on a connection that goes on', async () => {
     const [one, two] = servers
-    const token = await makeToken(one, 'revoked')
-    const used = two.client(token)
-    assert.equal((await used.get('/api')).status, 200)
-    await one.client().delete(`${accounts}/revoked`)
-    const began = performance.now()
-    let last = began
-    for (let status = 200; status === 200 && performance.now() - began < 5_000; ) {
-      last = performance.now()
-      status = (await used.get('/api')).status
-    }
-    assert.equal((await used.get('/api')).status, 401)
-    // When the last request was sent that was let in.
-    assert.ok(last - began < 1_000, `${last - began} ms`)
-    await one.client().post(accounts, { metadata: { name: 'revoked' } })
-    assert.equal((await used.get('/api')).status, 401)
+    let tries = 0
+    await assertBelow(1_000, 'ms', async () => {
+      const name = `revoked-${tries++}`
+      const token = await makeToken(one, name)
+      const used = two.client(token)
+      assert.equal((await used.get('/api')).status, 200)
+      await one.client().delete(`${accounts}/${name}`)
+      const began = performance.now()
+      let last = began
+      for (let status = 200; status === 200 && performance.now() - began < 60_000; ) {
+        last = performance.now()
+        status = (await used.get('/api')).status
+      }
+      assert.equal((await used.get('/api')).status, 401)
+      await one.client().post(accounts, { metadata: { name } })
+      assert.equal((await used.get('/api')).status, 401)
+      // When the last request was sent that was let in.
+      return last - began
+    })
   })
 
   it('keep the keys where no request reaches', async () => {

