@@ -6,9 +6,9 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 
-const tries = 5
-/** Longer after each try: what disturbed one is over, one hopes. */
-const restMs = 500
+const tries = 6
+/** After the first try, and twice as long after each other one: what disturbed one may disturb the next. */
+const restMs = 1000
 
 /** Measures until the outcome is below the bound, and fails if it never is. Gives the last one. */
 export async function assertBelow(
@@ -22,7 +22,7 @@ export async function assertBelow(
     if (value < bound) return value
     found.push(Math.round(value))
     assert.ok(found.length < tries, `${found.join(', ')} ${unit}, never below ${bound}`)
-    await pause(found.length * restMs)
+    await pause(restMs * 2 ** (found.length - 1))
   }
 }
 
