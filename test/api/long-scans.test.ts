@@ -1,7 +1,8 @@
 /**
- * Requests that make the server look at very many objects: whatever the selector and the form, others get their turn in
- * between, and the answer is right. Measured in processor time between two turns of the event loop of a server that
- * runs in this process; the bound is far above what it takes, and far below what it took in one go.
+ * Requests that make the server look at very many objects: whatever the selector and the form, nobody waits long for
+ * them, and the answer is right. Measured in processor time between two turns of the event loop of a server that runs in
+ * this process; the bound is far above what it takes, and far below what it takes to go through all terms of a selector
+ * for each object.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
