@@ -175,7 +175,7 @@ describe('etcd store, three members that die and come back', { timeout: 300_000 
   it('refuses a member of another cluster', async () => {
     const other = await startEtcd()
     try {
-      await using store = await open({ endpoints: [cluster.endpoints[0]!, other.endpoints[0]!], deadlineMs: 2_000 })
+      await using store = await open({ endpoints: [cluster.endpoints[0]!, other.endpoints[0]!], deadlineMs: 4_000 })
       await writeOnce(store, 'a')
       await cluster.kill(0)
       await assert.rejects(store.get('a'), /belongs to another cluster/)

@@ -327,7 +327,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
     await using proxy = disposable(await startProxy(cluster.endpoints[0]!))
     const prefix = freshPrefix()
     await using other = await open({ prefix })
-    await using store = await open({ prefix, endpoints: [proxy.endpoint], deadlineMs: 1_000 })
+    await using store = await open({ prefix, endpoints: [proxy.endpoint], deadlineMs: 4_000 })
     await using follower = new Follower(other, await other.revision())
 
     proxy.set('mute')
