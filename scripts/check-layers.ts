@@ -15,18 +15,19 @@ const layers: readonly (readonly string[])[] = [
   ['kinds', 'codec'],
   ['merge'],
   ['cache', 'authn', 'authz', 'client'],
-  ['admission', 'controllers', 'cli', 'console', 'node-agent'],
+  ['reconcile'],
+  ['admission', 'controllers', 'cli'],
   ['registry'],
-  ['resources', 'custom', 'http'],
+  ['resources', 'custom', 'http', 'upkeep'],
   ['server'],
-  ['testing'],
 ]
 
 /** Rooms that may import fewer rooms than their layer would let them. */
 const only: { readonly [room: string]: readonly string[] } = {
   store: ['base'],
   client: ['base', 'model'],
-  controllers: ['base', 'telemetry', 'model', 'client'],
+  reconcile: ['base', 'telemetry', 'model', 'client'],
+  controllers: ['base', 'telemetry', 'model', 'client', 'reconcile'],
 }
 
 /** Rooms whose types these may name besides, in type-only imports, which leave nothing in a bundle. */
@@ -36,7 +37,7 @@ const onlyTypes: { readonly [room: string]: readonly string[] } = { client: ['ki
 const anywhere = { folder: 'client/', but: 'client/node/' }
 
 /** Who may import the store: it hands out bytes, which only these rooms understand. */
-const storeReaders = ['store', 'cache', 'registry', 'http', 'server', 'testing']
+const storeReaders = ['store', 'cache', 'registry', 'http', 'upkeep', 'server']
 
 const drivers: { readonly [name: string]: string } = {
   lmdb: 'store/lmdb',

@@ -11,8 +11,9 @@ import type { ClusterRole } from '../kinds/rbac/cluster-role.ts'
 import { type Json, sameJson } from '../model/json.ts'
 import { LabelMatcher, requirementsOf } from '../model/label-selector.ts'
 import { groupName, type Vendor } from '../model/vendor.ts'
-import { follow, type Loop } from './loop.ts'
-import type { StepOutcome } from './work-queue.ts'
+import type { Loop } from '../reconcile/loop.ts'
+import { fromInformer } from '../reconcile/sources.ts'
+import type { StepOutcome } from '../reconcile/work-queue.ts'
 
 export function clusterRoles(vendor: Vendor): ResourceType<ClusterRole> {
   return { group: groupName(vendor, 'rbac.authorization'), version: 'v1', plural: 'clusterroles', namespaced: false }
@@ -28,7 +29,7 @@ export function clusterRoleAggregationLoop(parts: AggregationParts): Loop {
   return {
     name: 'clusterrole-aggregation',
     // Whatever changes may concern any role that is put together; they are few.
-    sources: [follow(informer, () => aggregated(informer))],
+    sources: [fromInformer(informer, () => aggregated(informer))],
     reconcile: (name, signal) => reconcile(parts, name, signal),
   }
 }

@@ -13,10 +13,11 @@ import type { Informer } from '../client/informer.ts'
 import { type ResourceType, typeName } from '../client/resource-type.ts'
 import { isExpired } from '../client/status-error.ts'
 import type { Namespace } from '../kinds/core/namespace.ts'
-import { follow, type Loop } from './loop.ts'
+import type { Loop } from '../reconcile/loop.ts'
+import { fromInformer } from '../reconcile/sources.ts'
+import type { StepOutcome } from '../reconcile/work-queue.ts'
 import { conditionsOf, isEmpty, newSweep, type Sweep, withConditions } from './namespace-conditions.ts'
 import { unlessGone } from './unless-gone.ts'
-import type { StepOutcome } from './work-queue.ts'
 
 export const namespaces: ResourceType<Namespace> = {
   group: '',
@@ -39,7 +40,7 @@ const backoff = { firstMs: 50, longestMs: 10_000 }
 export function namespaceLoop(parts: NamespaceLoopParts): Loop {
   return {
     name: 'namespace',
-    sources: [follow(parts.informer)],
+    sources: [fromInformer(parts.informer)],
     backoff,
     reconcile: (name, signal) => reconcile(parts, name, signal),
   }

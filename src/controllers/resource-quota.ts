@@ -19,10 +19,11 @@ import type { ApiObject } from '../model/object.ts'
 import { compareQuantities } from '../model/quantity.ts'
 import { readAmount } from '../model/quota/amounts.ts'
 import type { Vendor } from '../model/vendor.ts'
-import { follow, type Loop } from './loop.ts'
+import type { Loop } from '../reconcile/loop.ts'
+import { fromInformer } from '../reconcile/sources.ts'
+import type { StepOutcome } from '../reconcile/work-queue.ts'
 import { countUsage } from './quota-usage.ts'
 import { unlessGone } from './unless-gone.ts'
-import type { StepOutcome } from './work-queue.ts'
 
 export const resourceQuotas: ResourceType<ResourceQuota & ApiObject> = {
   group: '',
@@ -51,7 +52,7 @@ export function resourceQuotaLoop(parts: ResourceQuotaLoopParts): Loop {
   const seen = new Map<string, Seen>()
   return {
     name: 'resourcequota',
-    sources: [follow(parts.informer)],
+    sources: [fromInformer(parts.informer)],
     reconcile: async (key, signal) => {
       const quota = parts.informer.get(nameOfKey(key))
       if (quota !== undefined) return await reconcile(parts, quota, { key, seen, signal })

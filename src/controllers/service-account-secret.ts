@@ -12,10 +12,11 @@ import type { Secret } from '../kinds/core/secret.ts'
 import type { ServiceAccount } from '../kinds/core/service-account.ts'
 import type { ApiObject } from '../model/object.ts'
 import { type Vendor, vendorKey } from '../model/vendor.ts'
-import { follow, type Loop } from './loop.ts'
+import type { Loop } from '../reconcile/loop.ts'
+import { fromInformer } from '../reconcile/sources.ts'
+import type { StepOutcome } from '../reconcile/work-queue.ts'
 import { serviceAccounts } from './service-account.ts'
 import { unlessGone } from './unless-gone.ts'
-import type { StepOutcome } from './work-queue.ts'
 
 export const secrets: ResourceType<Secret> = { group: '', version: 'v1', plural: 'secrets', namespaced: true }
 
@@ -39,8 +40,8 @@ export function tokenSecretLoop(parts: TokenSecretParts): Loop {
   return {
     name: 'serviceaccount-token',
     sources: [
-      follow(parts.secrets),
-      follow(parts.accounts, ({ previous, object }) => secretsOf(parts, (object ?? previous)!)),
+      fromInformer(parts.secrets),
+      fromInformer(parts.accounts, ({ previous, object }) => secretsOf(parts, (object ?? previous)!)),
     ],
     reconcile: (key, signal) => reconcile(parts, key, signal),
   }

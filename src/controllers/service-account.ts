@@ -9,8 +9,9 @@ import { StatusError } from '../client/status-error.ts'
 import type { Namespace } from '../kinds/core/namespace.ts'
 import type { ServiceAccount } from '../kinds/core/service-account.ts'
 import { defaultAccount } from '../model/service-account.ts'
-import { follow, type Loop } from './loop.ts'
-import type { StepOutcome } from './work-queue.ts'
+import type { Loop } from '../reconcile/loop.ts'
+import { fromInformer } from '../reconcile/sources.ts'
+import type { StepOutcome } from '../reconcile/work-queue.ts'
 
 export const serviceAccounts: ResourceType<ServiceAccount> = {
   group: '',
@@ -29,8 +30,8 @@ export function serviceAccountLoop(parts: ServiceAccountLoopParts): Loop {
   return {
     name: 'serviceaccount',
     sources: [
-      follow(parts.namespaces),
-      follow(parts.accounts, ({ previous, object }) => {
+      fromInformer(parts.namespaces),
+      fromInformer(parts.accounts, ({ previous, object }) => {
         const { name, namespace = '' } = (object ?? previous)!.metadata
         return name === defaultAccount ? [namespace] : []
       }),

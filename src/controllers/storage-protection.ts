@@ -15,9 +15,10 @@ import type { PersistentVolume } from '../kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../kinds/core/persistent-volume-claim.ts'
 import type { Pod } from '../kinds/core/pod.ts'
 import type { ApiObject } from '../model/object.ts'
-import { follow, type Loop } from './loop.ts'
+import type { Loop } from '../reconcile/loop.ts'
+import { fromInformer } from '../reconcile/sources.ts'
+import type { StepOutcome } from '../reconcile/work-queue.ts'
 import { unlessGone } from './unless-gone.ts'
-import type { StepOutcome } from './work-queue.ts'
 
 const core = { group: '', version: 'v1' }
 export const claims: ResourceType<PersistentVolumeClaim> = {
@@ -51,7 +52,7 @@ const backoff = { firstMs: 100, longestMs: 5_000 }
 function protectionLoop<T extends ApiObject>(name: string, parts: ProtectionParts<T>, isUsed: IsUsed<T>): Loop {
   return {
     name,
-    sources: [follow(parts.informer)],
+    sources: [fromInformer(parts.informer)],
     backoff,
     reconcile: async (key, signal) => {
       const known = parts.informer.get(nameOfKey(key))

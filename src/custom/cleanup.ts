@@ -5,11 +5,11 @@
  */
 import { Pace } from '../base/pace.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
-import type { StepOutcome } from '../controllers/work-queue.ts'
 import { cleanupFinalizer } from '../kinds/apiextensions/custom-resource-definition.ts'
 import type { CustomResourceDefinition } from '../kinds/apiextensions/definition-fields.ts'
 import { ApiError } from '../model/api-error.ts'
 import { type ApiObject, copyWithout } from '../model/object.ts'
+import type { StepOutcome } from '../reconcile/work-queue.ts'
 import { deleteObject } from '../registry/delete.ts'
 import { ownWrite } from '../registry/own-write.ts'
 import { readObject } from '../registry/read-stored.ts'

@@ -10,12 +10,13 @@
  * A step reads the state itself and may be repeated at any time, so a restart, and other servers, change nothing.
  */
 import type { CachedObject } from '../cache/cached-object.ts'
-import { type StepOutcome, WorkQueue } from '../controllers/work-queue.ts'
-import type { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
 import type { CustomResourceDefinition } from '../kinds/apiextensions/definition-fields.ts'
+import { type LoopRecords, type RunningLoop, startLoop } from '../reconcile/loop.ts'
+import { fromCache } from '../reconcile/sources.ts'
+import type { StepOutcome } from '../reconcile/work-queue.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { type RegistryParts, type Resource, readMostRecent } from '../registry/resource.ts'
-import { errorFields, type Log } from '../telemetry/log.ts'
+import { errorFields } from '../telemetry/log.ts'
 import { cleanUp } from './cleanup.ts'
 import { type EstablishingParts, isUpToDate, namesFor, writeStatus } from './establishing.ts'
 import { groupOf, type KnownDefinition, KnownDefinitions } from './known-definitions.ts'
@@ -27,8 +28,7 @@ export interface CustomResourcesParts {
   readonly resource: Resource
   readonly catalogue: Catalogue
   readonly registry: RegistryParts
-  readonly metrics: WorkQueueMetrics
-  readonly log: Log
+  readonly records: LoopRecords
 }
 
 /** A type of objects, as a path names it. */
@@ -47,20 +47,14 @@ export class CustomResources {
   readonly #known: KnownDefinitions
   readonly #served: ServedDefinitions
   readonly #establishing: EstablishingParts
-  readonly #steps: WorkQueue
-  readonly #cleanups: WorkQueue
-  readonly #stop = new AbortController()
-  /** Definitions that have changed and were not looked at yet, and those that are being looked at; for who waits. */
-  readonly #changed = new Map<string, PromiseWithResolvers<void>>()
-  readonly #underWay = new Map<string, PromiseWithResolvers<void>>()
+  #definitions: RunningLoop | undefined
+  #cleanups: RunningLoop | undefined
   /** The names that definitions were granted when they were last looked at. */
   readonly #granted = new Map<string, string>()
   readonly #waiting = new WeakSet<CachedObject>()
-  #running: readonly Promise<void>[] = []
-  #unfollow = () => {}
 
   constructor(parts: CustomResourcesParts) {
-    const { resource, catalogue, registry, metrics, log } = parts
+    const { resource, catalogue, registry } = parts
     this.#parts = parts
     this.#known = new KnownDefinitions(resource, registry.vendor)
     this.#served = new ServedDefinitions({
@@ -70,30 +64,34 @@ export class CustomResources {
       settled: (name) => this.#settled(name),
     })
     this.#establishing = { resource, catalogue, known: this.#known }
-    const onError = (name: string, error: unknown) =>
-      log.error('a custom resource definition is not in order yet; it is tried again', { name, ...errorFields(error) })
-    const queue = (label: string, work: (name: string, signal: AbortSignal) => Promise<StepOutcome>) =>
-      new WorkQueue({ work, onError, backoff, meter: (state) => metrics.open(label, state) })
-    this.#steps = queue('custom-resource-definitions', (name, signal) => this.#step(name, signal))
-    this.#cleanups = queue('custom-resource-cleanup', (name, signal) => this.#cleanUp(name, signal))
   }
 
   /** Resolves when everything is served that is in use. The caches have been loaded. */
   async start(): Promise<void> {
-    const { cache } = this.#parts.resource
-    this.#unfollow = cache.onChange((key) => this.#onChange(key))
-    for (const name of this.#known.names()) {
-      await this.#serveKnown(name)
-      this.#add(name)
-    }
-    this.#running = [this.#steps, this.#cleanups].map((queue) => queue.run(this.#stop.signal))
+    const { resource, records } = this.#parts
+    for (const name of this.#known.names()) await this.#serveKnown(name)
+    this.#cleanups = startLoop(
+      {
+        name: 'custom-resource-cleanup',
+        sources: [],
+        backoff,
+        reconcile: (name, signal) => this.#cleanUp(name, signal),
+      },
+      records,
+    )
+    this.#definitions = startLoop(
+      {
+        name: 'custom-resource-definitions',
+        sources: [fromCache(resource.cache, { expected: () => this.#known.names() })],
+        backoff,
+        reconcile: (name, signal) => this.#reconcile(name, signal),
+      },
+      records,
+    )
   }
 
   async stop(): Promise<void> {
-    this.#unfollow()
-    this.#stop.abort()
-    for (const { resolve } of this.#changed.values()) resolve()
-    await Promise.all(this.#running)
+    await Promise.all([this.#definitions?.stop(), this.#cleanups?.stop()])
   }
 
   /** Resolves when a type that is defined, and is not served yet, may be; undefined where none can be on its way. */
@@ -102,25 +100,14 @@ export class CustomResources {
 
   async #settled(name: string): Promise<void> {
     await readMostRecent(this.#parts.registry)
-    const changed = this.#changed.get(name) ?? this.#underWay.get(name)
-    if (changed === undefined) return
+    const settled = this.#definitions?.settled(name)
+    if (settled === undefined) return
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, arrivalMs)
     })
-    await Promise.race([changed.promise, late])
+    await Promise.race([settled, late])
     clearTimeout(timer)
-  }
-
-  #onChange(key: string | undefined): void {
-    const { cache } = this.#parts.resource
-    if (key !== undefined) this.#add(key.slice(cache.prefix.length))
-    else for (const name of this.#known.names()) this.#add(name)
-  }
-
-  #add(name: string): void {
-    if (!this.#changed.has(name)) this.#changed.set(name, Promise.withResolvers())
-    this.#steps.add(name)
   }
 
   /** What another server has taken into use is served before this one says that it is ready. */
@@ -131,33 +118,20 @@ export class CustomResources {
     try {
       await this.#served.serve(definition, known.granted)
     } catch (error) {
-      this.#parts.log.error('a custom resource definition cannot be served', { name, ...errorFields(error) })
+      this.#parts.records.log.error('a custom resource definition cannot be served', { name, ...errorFields(error) })
     }
   }
 
-  async #step(name: string, signal: AbortSignal): Promise<StepOutcome> {
-    const changed = this.#changed.get(name) ?? Promise.withResolvers()
-    // What changes from here on is for the next step.
-    this.#changed.delete(name)
-    this.#underWay.set(name, changed)
-    try {
-      return await this.#bringOn(name, signal)
-    } finally {
-      this.#underWay.delete(name)
-      changed.resolve()
-    }
-  }
-
-  async #bringOn(name: string, signal: AbortSignal): Promise<StepOutcome> {
+  async #reconcile(name: string, signal: AbortSignal): Promise<StepOutcome> {
     const definition = this.#known.read(name)
     const known = this.#known.get(name)
-    this.#tellRivals(name, known)
+    this.#requeueCompetitors(name, known)
     if (definition === undefined || known === undefined) {
       this.#served.remove(name)
       return 'done'
     }
     if (known.established) await this.#served.serve(definition, known.granted)
-    if (known.cleanup) this.#cleanups.add(name)
+    if (known.cleanup) this.#cleanups?.add(name)
     if (!known.terminating) await this.#establish(definition, known, signal)
     return 'done'
   }
@@ -173,13 +147,13 @@ export class CustomResources {
   }
 
   /** When the names that one has been granted change, those who wait for a name look whether it is free. */
-  #tellRivals(name: string, known: KnownDefinition | undefined): void {
+  #requeueCompetitors(name: string, known: KnownDefinition | undefined): void {
     const granted = known === undefined ? undefined : JSON.stringify(known.granted)
     if (this.#granted.get(name) === granted) return
     if (granted === undefined) this.#granted.delete(name)
     else this.#granted.set(name, granted)
     for (const rival of this.#known.ofGroup(groupOf(name)))
-      if (!rival.accepted && rival.name !== name) this.#add(rival.name)
+      if (!rival.accepted && rival.name !== name) this.#definitions?.add(rival.name)
   }
 
   async #cleanUp(name: string, signal: AbortSignal): Promise<StepOutcome> {
@@ -187,7 +161,7 @@ export class CustomResources {
     const definition = this.#known.read(name)
     if (definition === undefined || !this.#known.get(name)?.cleanup) return 'done'
     return await cleanUp({ resource, registry, waiting: this.#waiting, signal }, definition, () =>
-      this.#cleanups.add(name),
+      this.#cleanups?.add(name),
     )
   }
 }

@@ -9,39 +9,44 @@ import { DeniedCertificates } from '../authn/denied-certificates.ts'
 import type { LegacyToken } from '../authn/service-account/claims.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
-import type { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
 import { authenticate } from '../http/steps/authenticate.ts'
 import { allKinds } from '../kinds/all.ts'
 import type { User } from '../model/user.ts'
 import { vendorOf } from '../model/vendor.ts'
+import { type Loop, type LoopRecords, startLoops } from '../reconcile/loop.ts'
+import { MissingRights } from '../reconcile/missing-rights.ts'
+import type { Catalogue } from '../registry/catalogue.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { StoreError } from '../store/store.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
+import { apiServiceLoop, servedElsewhereIn } from '../upkeep/api-services.ts'
+import { defaultLimitsLoop } from '../upkeep/default-limits.ts'
+import { defaultPolicyLoop } from '../upkeep/default-policy.ts'
+import { flowSchemaLoop } from '../upkeep/flow-schemas.ts'
+import { ownServiceLoop } from '../upkeep/own-service.ts'
+import { reservationsLoop } from '../upkeep/reservations.ts'
+import { systemNamespace, systemObjectsLoop } from '../upkeep/system-objects.ts'
 import { makeAdmission } from './admission.ts'
-import { startApiServices } from './api-services.ts'
+import { ownWritesIn } from './admission-writes.ts'
 import { openAccess } from './authorization.ts'
-import { claimProfile, createSystemObjects, systemNamespace } from './bootstrap.ts'
 import { openCaches } from './caches.ts'
 import { type CatalogueParts, openCatalogue } from './catalogue.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
-import { keepClaims } from './claims-repair.ts'
 import { ClientAuthorities } from './client-authorities.ts'
 import { startCustomResources } from './custom-resources.ts'
-import { createDefaultPolicy } from './default-policy.ts'
-import { startFlowSchemas } from './flow-schemas.ts'
 import { readIdentity } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
 import { openListener, urlOf } from './listener.ts'
 import { exposerOf, openMetrics, type ServerMetrics } from './metrics.ts'
 import type { ServerOptions } from './options.ts'
-import { openOwnService } from './own-service.ts'
-import { ownWritesIn } from './own-writes.ts'
 import { ownerTypesIn } from './owner-types.ts'
+import { claimProfile } from './profile.ts'
 import { readinessOf } from './readiness.ts'
 import { openReloading, type Reloading } from './reloading.ts'
 import { handleRequests } from './request-handling.ts'
 import { servedPaths } from './served-paths.ts'
 import { openAccountTokens, readGivenKeys, settleKeys } from './service-account-tokens.ts'
+import { ownAddress } from './service-pools.ts'
 import { shareAuthority } from './shared-keys.ts'
 import { openStore } from './store.ts'
 
@@ -56,8 +61,8 @@ export interface ApiServer {
   readonly authority: string
   /** Makes a token of a service account that is kept in a secret. */
   issueLegacyToken(token: LegacyToken): Promise<string>
-  /** Where control loops beside the server count what their queues do, for its `/metrics`. */
-  readonly workQueues: WorkQueueMetrics
+  /** What control loops beside the server record, for its log, `/metrics` and `/readyz`. */
+  readonly loopRecords: LoopRecords
   /**
    * Resolves with the reason when the store can never be written again. From then on the server is not ready; it
    * answers until it is stopped, which is for its owner to do.
@@ -72,14 +77,16 @@ export interface Environment {
   readonly clock?: Clock
   /** What is served; all built-in kinds unless said otherwise. */
   readonly kinds?: readonly Kind[]
+  /** Whether the namespace `default` begins with limits; false by default. */
+  readonly defaultLimits?: boolean
 }
 
 export async function startApiServer(
   options: ServerOptions,
-  { log, clock = systemClock, kinds = allKinds }: Environment,
+  { log, clock = systemClock, kinds = allKinds, defaultLimits = false }: Environment,
 ): Promise<ApiServer> {
   await using opened = new AsyncDisposableStack()
-  const server = await join(options, { log, clock, kinds, opened })
+  const server = await join(options, { log, clock, kinds, defaultLimits, opened })
   const owned = opened.move()
   return Object.assign(server, { stop: () => owned.disposeAsync() })
 }
@@ -88,6 +95,7 @@ interface Surroundings {
   readonly log: Log
   readonly clock: Clock
   readonly kinds: readonly Kind[]
+  readonly defaultLimits: boolean
   /** Closes what is opened. */
   readonly opened: AsyncDisposableStack
 }
@@ -95,7 +103,7 @@ interface Surroundings {
 async function join(options: ServerOptions, around: Surroundings): Promise<Omit<ApiServer, 'stop'>> {
   const inner = await openInner(options, around)
   const { url, inProcess } = await openOuter(options, inner, around)
-  const { caches, failed, metrics, certificates, accountTokens } = inner
+  const { caches, failed, loopRecords, certificates, accountTokens } = inner
   return {
     url: url.origin,
     get watches() {
@@ -106,7 +114,7 @@ async function join(options: ServerOptions, around: Surroundings): Promise<Omit<
       return certificates.authority
     },
     issueLegacyToken: (token) => accountTokens.policy.issuer.issueLegacy(token),
-    workQueues: metrics.workQueues,
+    loopRecords,
     failed,
   }
 }
@@ -114,7 +122,8 @@ async function join(options: ServerOptions, around: Surroundings): Promise<Omit<
 type Inner = Awaited<ReturnType<typeof openInner>>
 
 /** What requests are about: the store and its caches, what is served, and who may do what with it. */
-async function openInner(options: ServerOptions, { log, clock, kinds, opened }: Surroundings) {
+async function openInner(options: ServerOptions, around: Surroundings) {
+  const { log, clock, kinds, opened } = around
   const vendor = vendorOf(options.profile)
   const reloading = openReloading(log)
   opened.defer(() => reloading.close())
@@ -132,23 +141,19 @@ async function openInner(options: ServerOptions, { log, clock, kinds, opened }: 
   const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, options, store))
 
   const caches = openCaches(store, failed, log)
-  const readiness = readinessOf({ store, caches, failed })
+  const loopRecords = { log, metrics: metrics.workQueues, missingRights: new MissingRights(log) }
+  const readiness = readinessOf({ store, caches, failed, missingRights: loopRecords.missingRights })
   const { catalogue, registry, access, admission, identity } = await openApi(options, {
     ...{ store, caches, clock, kinds, accountTokens, identify, denied, log, reloading, opened, metrics },
     components: [readiness.store],
   })
   opened.defer(() => caches.stop())
   await caches.start()
-  const custom = await startCustomResources(catalogue, registry, { metrics: metrics.workQueues, log, opened })
-  await createSystemObjects(catalogue)
-  await createDefaultPolicy(catalogue)
-  const keeping = { catalogue, metrics: metrics.workQueues, log, opened }
-  await startFlowSchemas(keeping)
-  const servedElsewhere = await startApiServices(keeping)
+  const custom = await startCustomResources(catalogue, registry, { records: loopRecords, opened })
+  await startUpkeep(catalogue, loopRecords, around)
   await access.policy.current()
-  opened.defer(keepClaims(catalogue, log))
   const who = { identity, denied, accountTokens, authorizer: access.authorizer, admission }
-  const served = { catalogue, custom, servedElsewhere }
+  const served = { catalogue, custom, loopRecords }
   return { vendor, ...who, metrics, failed, certificates, store, caches, readiness, ...served }
 }
 
@@ -167,7 +172,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
     ...{ catalogue, paths, admission, authorizer },
     watchMetrics: metrics.watches,
     arrival: inner.custom?.arrival,
-    servedElsewhere: inner.servedElsewhere,
+    servedElsewhere: servedElsewhereIn(catalogue),
   }
   const handling = handleRequests({ vendor, authorizer, routes, metrics: metrics.requests, log, clock })
   opened.defer(() => handling.close())
@@ -190,7 +195,10 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
   opened.defer(() => inner.caches.endWatches())
   const inProcess = new InProcess(handling.handleAs, clock)
   opened.defer(() => inProcess.close())
-  opened.defer(await openOwnService({ options, catalogue, store: inner.store, log }, listener.port))
+  const ownService = startLoops([ownServiceLoop(ownServiceParts(options, inner, listener.port))], inner.loopRecords)
+  opened.defer(() => ownService.stop())
+  // A failure has been logged and is tried again: it is no reason not to start.
+  await ownService.firstPass.catch(() => {})
   const url = urlOf(options, listener)
   await certificates.writeAdminConfig(url.origin)
   opened.defer(keepFresh(certificates, url.origin, { listener, log }))
@@ -200,6 +208,37 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
     await setImmediate()
   })
   return { url, inProcess }
+}
+
+/** What the server keeps in order by itself. Resolves when everything is there that requests rely on. */
+async function startUpkeep(
+  catalogue: Catalogue,
+  records: LoopRecords,
+  { log, opened, defaultLimits }: Surroundings,
+): Promise<void> {
+  const start = async (loops: readonly (Loop | undefined)[]) => {
+    const running = startLoops(
+      loops.filter((loop) => loop !== undefined),
+      records,
+    )
+    opened.defer(() => running.stop())
+    await running.firstPass
+  }
+  await start([systemObjectsLoop(catalogue)])
+  await start([
+    defaultPolicyLoop(catalogue),
+    flowSchemaLoop(catalogue),
+    apiServiceLoop(catalogue),
+    ...(defaultLimits ? [defaultLimitsLoop(catalogue)] : []),
+  ])
+  // Nobody has to wait for it.
+  const repair = startLoops([reservationsLoop(catalogue, log)], records)
+  opened.defer(() => repair.stop())
+}
+
+function ownServiceParts(options: ServerOptions, { catalogue, store }: Inner, port: number) {
+  const sharedStore = options.etcdServers.length > 0
+  return { catalogue, store, sharedStore, clusterIP: ownAddress(options), port, addresses: options }
 }
 
 interface ApiParts extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken'> {

@@ -7,7 +7,6 @@ import { Client } from '../client/client.ts'
 import { Informer } from '../client/informer.ts'
 import { type ResourceType, type Selection, typeName } from '../client/resource-type.ts'
 import { clusterRoleAggregationLoop, clusterRoles } from '../controllers/cluster-role-aggregation.ts'
-import { type Loop, type RunningLoops, startLoops } from '../controllers/loop.ts'
 import { namespaceLoop, namespaces } from '../controllers/namespace.ts'
 import { resourceQuotaLoop, resourceQuotas } from '../controllers/resource-quota.ts'
 import { serviceAccountLoop, serviceAccounts } from '../controllers/service-account.ts'
@@ -17,9 +16,10 @@ import type { ApiObject } from '../model/object.ts'
 import { claimProtection, volumeProtection } from '../model/protection.ts'
 import { serviceAccountGroups, serviceAccountName, type User } from '../model/user.ts'
 import { type Vendor, vendorOf } from '../model/vendor.ts'
+import { type Loop, type RunningLoops, startLoops } from '../reconcile/loop.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
+import { systemNamespace } from '../upkeep/system-objects.ts'
 import type { ApiServer } from './api-server.ts'
-import { systemNamespace } from './bootstrap.ts'
 import type { ServerOptions, UpOptions } from './options.ts'
 
 export function startControlLoops(server: ApiServer, options: ServerOptions & UpOptions, log: Log): RunningLoops {
@@ -61,7 +61,7 @@ export function startControlLoops(server: ApiServer, options: ServerOptions & Up
         quietMs: options.resourceQuotaSyncPeriod,
       }),
     ],
-    { log, metrics: server.workQueues },
+    server.loopRecords,
   )
 }
 

@@ -1,14 +1,12 @@
 /** Custom resources as part of this server; none where it is made of kinds without definitions, as some tests do. */
-import type { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
 import { CustomResources } from '../custom/custom-resources.ts'
 import { customResourceDefinition } from '../kinds/apiextensions/custom-resource-definition.ts'
+import type { LoopRecords } from '../reconcile/loop.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import type { RegistryParts } from '../registry/resource.ts'
-import type { Log } from '../telemetry/log.ts'
 
 interface Surroundings {
-  readonly metrics: WorkQueueMetrics
-  readonly log: Log
+  readonly records: LoopRecords
   /** Closes what is opened. */
   readonly opened: AsyncDisposableStack
 }
@@ -17,12 +15,12 @@ interface Surroundings {
 export async function startCustomResources(
   catalogue: Catalogue,
   registry: RegistryParts,
-  { metrics, log, opened }: Surroundings,
+  { records, opened }: Surroundings,
 ): Promise<CustomResources | undefined> {
   const { group, plural } = customResourceDefinition
   const resource = catalogue.stored(group, plural)
   if (resource === undefined) return undefined
-  const custom = new CustomResources({ resource, catalogue, registry, metrics, log })
+  const custom = new CustomResources({ resource, catalogue, registry, records })
   opened.defer(() => custom.stop())
   await custom.start()
   return custom

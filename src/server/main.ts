@@ -7,7 +7,6 @@ import { StoreError } from '../store/store.ts'
 import { errorFields, type Log, openLog } from '../telemetry/log.ts'
 import { startApiServer } from './api-server.ts'
 import { startControlLoops } from './control-loops.ts'
-import { createDefaultLimits } from './default-limits.ts'
 import { greeting } from './greeting.ts'
 import { type ServerOptions, serverFlags, type UpOptions, upFlags } from './options.ts'
 
@@ -66,8 +65,7 @@ async function run(options: ServerOptions, up: (ServerOptions & UpOptions) | und
 
 /** Gives what stops it all again. */
 async function start(options: ServerOptions, up: (ServerOptions & UpOptions) | undefined, log: Log) {
-  const server = await startApiServer(options, { log })
-  if (up?.defaultLimitRange) await createDefaultLimits(server)
+  const server = await startApiServer(options, { log, defaultLimits: up?.defaultLimitRange ?? false })
   if (up !== undefined) process.stdout.write(greeting(server.url, options))
   else log.info('serving', { url: server.url, profile: options.profile })
   const loops = up === undefined ? undefined : startControlLoops(server, up, log)

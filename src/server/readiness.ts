@@ -1,6 +1,7 @@
 /** Whether this server should be sent requests: its store answers and can be written, and it is not about to stop. */
 import type { Caches } from '../cache/caches.ts'
 import type { HealthCheck } from '../http/health.ts'
+import type { MissingRights } from '../reconcile/missing-rights.ts'
 import type { Store, StoreError } from '../store/store.ts'
 import { checkStore, leftOut } from './store-check.ts'
 
@@ -16,9 +17,10 @@ export interface ReadinessParts {
   readonly store: Store
   readonly caches: Caches
   readonly failed: Promise<StoreError>
+  readonly missingRights: MissingRights
 }
 
-export function readinessOf({ store, caches, failed }: ReadinessParts): Readiness {
+export function readinessOf({ store, caches, failed, missingRights }: ReadinessParts): Readiness {
   let failure: StoreError | undefined
   void failed.then((error) => {
     failure = error
@@ -30,6 +32,7 @@ export function readinessOf({ store, caches, failed }: ReadinessParts): Readines
     checks: [
       ofStore,
       { name: 'objects', check: () => undefined, note: () => leftOut(caches) },
+      { name: 'loops', check: () => undefined, note: () => missingRights.note() },
       { name: 'shutdown', check: () => (isStopping ? 'the server is stopping' : undefined) },
     ],
     stopping: () => {

@@ -23,9 +23,9 @@ import { stored } from '../../src/registry/lookup.ts'
 import { repairClaims } from '../../src/registry/repair-claims.ts'
 import { type RegistryParts, readMostRecent, serveKinds } from '../../src/registry/resource.ts'
 import { updateObject } from '../../src/registry/update.ts'
-import { contextOf, createMissing } from '../../src/server/own-writes.ts'
 import { MemoryStore } from '../../src/store/memory.ts'
 import type { Batch, WatchOptions } from '../../src/store/store.ts'
+import { contextOf, createMissing } from '../../src/upkeep/own-objects.ts'
 import { definitionOf } from './definitions.ts'
 
 const vendor = vendorOf('orch')

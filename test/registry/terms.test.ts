@@ -20,9 +20,9 @@ import { stored } from '../../src/registry/lookup.ts'
 import { keyOf, type RegistryParts, serveKinds } from '../../src/registry/resource.ts'
 import { updateObject } from '../../src/registry/update.ts'
 import type { WriteContext } from '../../src/registry/write.ts'
-import { contextOf } from '../../src/server/own-writes.ts'
 import { MemoryStore } from '../../src/store/memory.ts'
 import { StoreError } from '../../src/store/store.ts'
+import { contextOf } from '../../src/upkeep/own-objects.ts'
 
 const vendor = vendorOf('orch')
 const store = new MemoryStore()

@@ -8,7 +8,7 @@ import { type Vendor, vendorKey } from '../model/vendor.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { ServerPlace } from './live-servers.ts'
-import { changeFields, createMissing } from './own-writes.ts'
+import { changeFields, createMissing } from './own-objects.ts'
 
 const namespace = 'default'
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { type StepOutcome, WorkQueue } from '../../src/controllers/work-queue.ts'
-import { WorkQueueMetrics } from '../../src/controllers/work-queue-metrics.ts'
+import { type StepOutcome, WorkQueue } from '../../src/reconcile/work-queue.ts'
+import { WorkQueueMetrics } from '../../src/reconcile/work-queue-metrics.ts'
 
 /** A queue whose work ends when the test says how. */
 function begin(t: TestContext, concurrency = 2) {

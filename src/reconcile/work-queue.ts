@@ -33,6 +33,9 @@ export class WorkQueue {
   readonly #timers = new Map<string, NodeJS.Timeout>()
   /** How often a key has come again in a row. */
   readonly #failures = new Map<string, number>()
+  /** Callers that wait until a key has been worked on: those of the next attempt, and of the one under way. */
+  readonly #awaitingNext = new Map<string, PromiseWithResolvers<void>>()
+  readonly #awaitingCurrent = new Map<string, PromiseWithResolvers<void>>()
   #signal: AbortSignal | undefined
   #idle = () => {}
 
@@ -59,6 +62,19 @@ export class WorkQueue {
     this.#next()
   }
 
+  /** Resolves when a key that waits, or is being worked on, has been worked on once; undefined for any other key. */
+  settled(key: string): Promise<void> | undefined {
+    const awaiting = this.#ready.has(key)
+      ? this.#awaitingNext
+      : this.#active.has(key)
+        ? this.#awaitingCurrent
+        : undefined
+    if (awaiting === undefined) return undefined
+    const settled = awaiting.get(key) ?? Promise.withResolvers<void>()
+    awaiting.set(key, settled)
+    return settled.promise
+  }
+
   /** Works until the signal aborts, and until what is under way then has ended. To be called once. */
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal
@@ -72,6 +88,7 @@ export class WorkQueue {
     })
     for (const timer of this.#timers.values()) clearTimeout(timer)
     this.#timers.clear()
+    for (const { resolve } of this.#awaitingNext.values()) resolve()
   }
 
   #next(): void {
@@ -88,8 +105,13 @@ export class WorkQueue {
     this.#series.waiting.observe((began - this.#ready.get(key)!) / 1000)
     this.#ready.delete(key)
     this.#active.set(key, began)
+    const awaited = this.#awaitingNext.get(key)
+    if (awaited !== undefined) this.#awaitingCurrent.set(key, awaited)
+    this.#awaitingNext.delete(key)
     const outcome = await this.#attempt(key, signal)
     this.#active.delete(key)
+    this.#awaitingCurrent.get(key)?.resolve()
+    this.#awaitingCurrent.delete(key)
     this.#series.working.observe(secondsSince(began))
     if (!signal.aborted) this.#settle(key, outcome)
     this.#next()

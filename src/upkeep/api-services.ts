@@ -6,7 +6,6 @@
  * Those that name a Service say in their status that requests are not handed on to it, and requests are told the same:
  * aggregation is not built.
  */
-import type { WorkQueueMetrics } from '../controllers/work-queue-metrics.ts'
 import { customResourceDefinition } from '../kinds/apiextensions/custom-resource-definition.ts'
 import type { CustomResourceDefinition } from '../kinds/apiextensions/definition-fields.ts'
 import { type APIService, apiService } from '../kinds/apiregistration/api-service.ts'
@@ -14,21 +13,14 @@ import { type ApiError, serviceUnavailable } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
 import { vendorKey } from '../model/vendor.ts'
+import type { Loop } from '../reconcile/loop.ts'
+import { atStart, fromCache, type Source } from '../reconcile/sources.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { deleteObject } from '../registry/delete.ts'
 import { ownWrite } from '../registry/own-write.ts'
 import type { Resource, ServedType } from '../registry/resource.ts'
-import type { Log } from '../telemetry/log.ts'
-import { KeptObjects, withCondition, writeStatus } from './kept-objects.ts'
-import { createMissing, heardOf, ifThere } from './own-writes.ts'
-
-interface Parts {
-  readonly catalogue: Catalogue
-  readonly metrics: WorkQueueMetrics
-  readonly log: Log
-  /** Closes what is opened. */
-  readonly opened: AsyncDisposableStack
-}
+import { createMissing, getCached, ignoreNotFound } from './own-objects.ts'
+import { withCondition, writeStatus } from './status-conditions.ts'
 
 /** Which version of which group a request is for. */
 interface GroupVersion {
@@ -39,17 +31,18 @@ interface GroupVersion {
 /** Why nobody answers for this version, where it is another's to answer. */
 export type ServedElsewhere = (version: GroupVersion) => ApiError | undefined
 
-/** Resolves when everything that is served by now is registered. The caches have been loaded. */
-export async function startApiServices(parts: Parts): Promise<ServedElsewhere> {
-  const services = parts.catalogue.stored(apiService.group, apiService.plural)
-  // A server may be made of other kinds alone, as some tests do.
+/** No loop for a server without this kind. */
+export function apiServiceLoop(catalogue: Catalogue): Loop | undefined {
+  const services = catalogue.stored(apiService.group, apiService.plural)
+  return services && new Registrations(services, catalogue).loop
+}
+
+/** Tells which versions are for another server to answer, by the APIServices that there are. */
+export function servedElsewhereIn(catalogue: Catalogue): ServedElsewhere {
+  const services = catalogue.stored(apiService.group, apiService.plural)
   if (services === undefined) return () => undefined
-  await registerOwn(services, parts.catalogue)
-  const registrations = new Registrations(services, parts)
-  registrations.start()
-  parts.opened.defer(() => registrations.stop())
   return ({ group, version }) => {
-    const found = heardOf(services, { namespace: '', name: nameOf(group, version) }) as APIService | undefined
+    const found = getCached(services, { namespace: '', name: nameOf(group, version) }) as APIService | undefined
     return found?.spec?.service === undefined ? undefined : notBuilt(nameOf(group, version))
   }
 }
@@ -91,16 +84,15 @@ function nameOf(group: string, version: string): string {
   return `${version}.${group}`
 }
 
-async function registerOwn(services: Resource, catalogue: Catalogue): Promise<void> {
+/** The versions that this server serves by itself, by the names of their APIServices. */
+function ownRegistrations(catalogue: Catalogue): Map<string, Registration> {
   const own = catalogue.all().filter(isRegistered)
-  const wanted = new Map(own.map((type) => [nameOf(type.group, type.kind.version), type]))
-  await Promise.all(
-    [...wanted.values()].map(({ group, kind: { group: id, version } }) => {
-      const priorities = {
-        groupPriorityMinimum: groupPriorities[id] ?? otherGroups,
-        versionPriority: id === 'core' ? 1 : (versionPriorities[version] ?? otherVersions),
-      }
-      return register(services, { group, version }, { managed: 'onstart', priorities })
+  return new Map(
+    own.map(({ group, kind: { group: id, version } }) => {
+      const groupPriorityMinimum = groupPriorities[id] ?? otherGroups
+      const versionPriority = id === 'core' ? 1 : (versionPriorities[version] ?? otherVersions)
+      const priorities = { groupPriorityMinimum, versionPriority }
+      return [nameOf(group, version), { group, version, managed: 'onstart', priorities }]
     }),
   )
 }
@@ -110,17 +102,13 @@ function isRegistered({ group, kind }: ServedType): boolean {
   return kind.evolution === undefined && kind.group !== apiService.group && (group !== '' || kind.version === 'v1')
 }
 
-interface Registration {
+interface Registration extends GroupVersion {
   /** How long it stays: until the next start decides, or as long as a definition serves it. */
   readonly managed: 'onstart' | 'true'
   readonly priorities: JsonObject
 }
 
-async function register(
-  services: Resource,
-  { group, version }: GroupVersion,
-  { managed, priorities }: Registration,
-): Promise<void> {
+async function register(services: Resource, { group, version, managed, priorities }: Registration): Promise<void> {
   const metadata = { labels: { [managedKey(services)]: managed } }
   const spec = { ...(group === '' ? {} : { group }), version, ...priorities }
   await createMissing(services, { namespace: '', name: nameOf(group, version) }, { metadata, spec })
@@ -130,57 +118,53 @@ function managedKey({ vendor }: Resource): string {
   return vendorKey(vendor, 'automanaged', 'kube-aggregator')
 }
 
-/** Those of custom resources, and the state of those that name a Service. */
+/** Own registrations at start, those of custom resources, and the state of those that name a Service. */
 class Registrations {
   readonly #services: Resource
   readonly #definitions: Resource | undefined
-  readonly #kept: KeptObjects
-  /** What each definition serves, and by which definitions each name is served. */
+  /** Own ones that were not looked at since the start: one that is deleted later is back after the next start. */
+  readonly #missingAtStart: Map<string, Registration>
+  /** Which versions each definition serves, and which definitions serve each version. */
   readonly #served = new Map<string, readonly string[]>()
   readonly #servers = new Map<string, Set<string>>()
-  #unfollow = () => {}
 
-  constructor(services: Resource, { catalogue, metrics, log }: Parts) {
+  constructor(services: Resource, catalogue: Catalogue) {
     this.#services = services
     this.#definitions = catalogue.stored(customResourceDefinition.group, customResourceDefinition.plural)
-    this.#kept = new KeptObjects({
-      resource: services,
-      queue: 'api-services',
-      look: (name, signal) => this.#look(name, signal),
-      expected: () => this.#servers.keys(),
-      complaint: 'an APIService is not in order yet; it is tried again',
-      metrics,
-      log,
-    })
+    this.#missingAtStart = ownRegistrations(catalogue)
   }
 
-  start(): void {
-    this.#unfollow = this.#definitions?.cache.onChange((key) => this.#noteKey(key)) ?? this.#unfollow
-    this.#noteKey(undefined)
-    this.#kept.start()
+  get loop(): Loop {
+    return {
+      name: 'api-services',
+      sources: [
+        atStart(...this.#missingAtStart.keys()),
+        ...this.#definitionSources(),
+        fromCache(this.#services.cache, { expected: () => this.#servers.keys() }),
+      ],
+      concurrency: 64,
+      reconcile: async (name, signal) => {
+        await this.#reconcile(name, signal)
+        return 'done'
+      },
+    }
   }
 
-  async stop(): Promise<void> {
-    this.#unfollow()
-    await this.#kept.stop()
+  #definitionSources(): Source[] {
+    if (this.#definitions === undefined) return []
+    const { cache } = this.#definitions
+    return [fromCache(cache, { keysOf: (name) => this.#note(name), expected: () => this.#served.keys() })]
   }
 
-  #noteKey(key: string | undefined): void {
-    const cache = this.#definitions?.cache
-    if (cache === undefined) return
-    const all = () => new Set([...cache.all().map(({ name }) => name), ...this.#served.keys()])
-    for (const name of key === undefined ? all() : [key.slice(cache.prefix.length)]) this.#note(name)
-  }
-
-  /** Takes in what a definition serves now, and looks at every version that it concerns. */
-  #note(definition: string): void {
+  /** Notes what a definition serves now. Returns the versions that it served before or serves now. */
+  #note(definition: string): Set<string> {
     const before = this.#served.get(definition) ?? []
     const now = this.#versionsOf(definition)
     if (now.length === 0) this.#served.delete(definition)
     else this.#served.set(definition, now)
     for (const name of before) this.#servers.get(name)?.delete(definition)
     for (const name of now) this.#serversOf(name).add(definition)
-    for (const name of new Set([...before, ...now])) this.#kept.add(name)
+    return new Set([...before, ...now])
   }
 
   #serversOf(name: string): Set<string> {
@@ -190,19 +174,23 @@ class Registrations {
   }
 
   #versionsOf(definition: string): string[] {
-    const found = this.#definitions && heardOf(this.#definitions, { namespace: '', name: definition })
+    const found = this.#definitions && getCached(this.#definitions, { namespace: '', name: definition })
     const { spec: { group = '', versions = [] } = {} } = (found ?? {}) as CustomResourceDefinition
     return versions.filter(({ served }) => served).map(({ name = '' }) => nameOf(group, name))
   }
 
-  async #look(name: string, signal: AbortSignal): Promise<void> {
+  async #reconcile(name: string, signal: AbortSignal): Promise<void> {
     const isServed = (this.#servers.get(name)?.size ?? 0) > 0
     if (!isServed) this.#servers.delete(name)
-    const found = heardOf(this.#services, { namespace: '', name }) as APIService | undefined
+    const found = getCached(this.#services, { namespace: '', name }) as APIService | undefined
     if (found === undefined) {
-      if (isServed) await register(this.#services, split(name), { managed: 'true', priorities: customPriorities })
+      const custom = isServed ? { ...split(name), managed: 'true' as const, priorities: customPriorities } : undefined
+      const wanted = this.#missingAtStart.get(name) ?? custom
+      if (wanted !== undefined) await register(this.#services, wanted)
+      this.#missingAtStart.delete(name)
       return
     }
+    this.#missingAtStart.delete(name)
     const isManaged = found.metadata.labels?.[managedKey(this.#services)] === 'true'
     if (isManaged && !isServed && found.spec?.service === undefined) await this.#unregister(found, signal)
     else if (found.spec?.service !== undefined)
@@ -218,7 +206,7 @@ class Registrations {
       gracePeriodSeconds: undefined,
       propagation: undefined,
     }
-    await ifThere(deleteObject(context, metadata.name!, just))
+    await ignoreNotFound(deleteObject(context, metadata.name!, just))
   }
 
   /** The object with the condition that it has as long as aggregation is not built. */

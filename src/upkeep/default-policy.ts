@@ -9,16 +9,29 @@ import { rbacGroup } from '../authz/rbac/policy.ts'
 import { type PolicyRule, ruleOf } from '../authz/rbac/rule.ts'
 import { type Json, type JsonObject, sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
+import type { Loop } from '../reconcile/loop.ts'
+import { atStart } from '../reconcile/sources.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { deleteObject } from '../registry/delete.ts'
 import type { Resource } from '../registry/resource.ts'
 import { updateObject } from '../registry/update.ts'
-import { contextOf, createMissing, heardOf, ifThere } from './own-writes.ts'
+import { contextOf, createMissing, getCached, ignoreNotFound } from './own-objects.ts'
 
 /** Roles come before what binds them. */
 const order: readonly (keyof DefaultPolicy)[] = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings']
 
-export async function createDefaultPolicy(catalogue: Catalogue): Promise<void> {
+export function defaultPolicyLoop(catalogue: Catalogue): Loop {
+  return {
+    name: 'default-policy',
+    sources: [atStart('all')],
+    reconcile: async () => {
+      await restoreDefaultPolicy(catalogue)
+      return 'done'
+    },
+  }
+}
+
+async function restoreDefaultPolicy(catalogue: Catalogue): Promise<void> {
   const policy = defaultPolicy(catalogue.vendor)
   for (const plural of order) {
     const resource = catalogue.stored(rbacGroup, plural)
@@ -29,11 +42,11 @@ export async function createDefaultPolicy(catalogue: Catalogue): Promise<void> {
 
 async function ensure(resource: Resource, wanted: ApiObject): Promise<void> {
   const { namespace = '', name = '' } = wanted.metadata
-  const found = heardOf(resource, { namespace, name })
+  const found = getCached(resource, { namespace, name })
   if (found === undefined) return await createWanted(resource, wanted)
   if (bindsAnother(found, wanted) && mayRepair(resource, found)) return await replace(resource, wanted)
   if (repaired(resource, found, wanted) === found) return
-  await ifThere(
+  await ignoreNotFound(
     updateObject(contextOf(resource, namespace, 'UpdateOptions'), name, (previous) => ({
       object: repaired(resource, previous, wanted),
       managed: false,
@@ -51,7 +64,7 @@ async function createWanted(resource: Resource, wanted: ApiObject): Promise<void
 /** A binding cannot change its role, so another takes its place. */
 async function replace(resource: Resource, wanted: ApiObject): Promise<void> {
   const { namespace = '', name = '' } = wanted.metadata
-  await ifThere(deleteObject(contextOf(resource, namespace, 'DeleteOptions'), name, atOnce))
+  await ignoreNotFound(deleteObject(contextOf(resource, namespace, 'DeleteOptions'), name, atOnce))
   await createWanted(resource, wanted)
 }
 

@@ -1,0 +1,94 @@
+/**
+ * Where the keys of a loop come from: an informer of a client, a cache of this server, or the clock. A source only says
+ * which keys to look at; the loop reads the state itself.
+ */
+import type { Informer, ObjectChange } from '../client/informer.ts'
+import type { ApiObject } from '../model/object.ts'
+
+export interface Source {
+  /** Has to run before the keys mean anything. Several loops may share a feed; it is run once. */
+  readonly feed?: Feed
+  /** Adds keys from now on. Returns a function that ends this. */
+  readonly connect: (add: (key: string) => void) => () => void
+}
+
+export interface Feed {
+  /** Runs until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>
+  /** Resolves when the feed has everything that there was when it began. */
+  readonly synced: Promise<unknown>
+}
+
+/** The keys of changed objects of an informer, unless `keysOf` maps a change to other keys. */
+export function fromInformer<T extends ApiObject>(
+  informer: Informer<T>,
+  keysOf: (change: ObjectChange<T>) => Iterable<string> = ({ key }) => [key],
+): Source {
+  return {
+    feed: informer,
+    connect: (add) =>
+      informer.onChange((change) => {
+        for (const key of keysOf(change)) add(key)
+      }),
+  }
+}
+
+/** What is needed of a cache of objects in this process. */
+export interface FollowedCache {
+  /** All keys start with it. */
+  readonly prefix: string
+  all(): Iterable<{ readonly key: string }>
+  /** Calls the listener with the key of a changed object, or with undefined where any may have changed. */
+  onChange(listener: (key: string | undefined) => void): () => void
+}
+
+export interface CacheSourceOptions {
+  /** The keys that a changed object concerns: its own, `name` or `namespace/name`, unless this says otherwise. */
+  readonly keysOf?: (key: string) => Iterable<string>
+  /** Objects to look at beside those in the cache whenever all of them are, such as those that should exist. */
+  readonly expected?: () => Iterable<string>
+}
+
+/** The keys of all objects in a loaded cache of this server, and then of those that change. */
+export function fromCache(
+  cache: FollowedCache,
+  { keysOf = (key) => [key], expected = () => [] }: CacheSourceOptions = {},
+): Source {
+  return {
+    connect: (add) => {
+      const addKeys = (key: string) => {
+        for (const each of keysOf(key)) add(each)
+      }
+      const addAll = () => {
+        for (const { key } of [...cache.all()]) addKeys(key.slice(cache.prefix.length))
+        for (const key of [...expected()]) addKeys(key)
+      }
+      const disconnect = cache.onChange((key) =>
+        key === undefined ? addAll() : addKeys(key.slice(cache.prefix.length)),
+      )
+      addAll()
+      return disconnect
+    },
+  }
+}
+
+/** These keys once, when the loop starts. */
+export function atStart(...keys: readonly string[]): Source {
+  return {
+    connect: (add) => {
+      for (const key of keys) add(key)
+      return () => {}
+    },
+  }
+}
+
+/** One key when the loop starts and then every so many milliseconds, for a loop that looks after one thing. */
+export function every(ms: number, key: string): Source {
+  return {
+    connect: (add) => {
+      add(key)
+      const timer = setInterval(() => add(key), ms).unref()
+      return () => clearInterval(timer)
+    },
+  }
+}

@@ -1,0 +1,18 @@
+/** The vendor profile of a store. Names are data: a store is served only under the profile that it was made with. */
+import { UsageError } from '../base/flags.ts'
+import { type ProfileName, profileNames } from '../model/vendor.ts'
+import type { Store } from '../store/store.ts'
+import { settledValue } from './shared-keys.ts'
+
+const profileKey = 'meta/profile'
+
+export async function claimProfile(store: Store, profile: ProfileName): Promise<void> {
+  const stored = (await settledValue(store, profileKey, () => Buffer.from(profile))).toString('utf8')
+  if (stored === profile) return
+  const remedy = profileNames.some((name) => name === stored)
+    ? `start with --profile=${stored}, or with another data directory`
+    : 'start with another data directory'
+  throw new UsageError(
+    `the store was made with the profile ${JSON.stringify(stored)}, and names in it cannot change: ${remedy}`,
+  )
+}

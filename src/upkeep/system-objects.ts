@@ -1,0 +1,54 @@
+/** The objects that always exist: created at every start where they are missing. */
+import { flowSchema } from '../kinds/flowcontrol/flow-schema.ts'
+import { priorityLevelConfiguration } from '../kinds/flowcontrol/priority-level-configuration.ts'
+import { mandatoryFlowSchemas, mandatoryLevels } from '../kinds/flowcontrol/types/mandatory.ts'
+import { systemPriorityClasses } from '../kinds/scheduling/priority-class.ts'
+import type { Json, JsonObject } from '../model/json.ts'
+import type { Loop } from '../reconcile/loop.ts'
+import { atStart } from '../reconcile/sources.ts'
+import type { Catalogue } from '../registry/catalogue.ts'
+import { createMissing } from './own-objects.ts'
+
+/** The namespace of the cluster's own parts. */
+export const systemNamespace = 'kube-system'
+
+/** The namespaces that always exist. */
+export const systemNamespaces = ['default', systemNamespace, 'kube-public', 'kube-node-lease']
+
+/** Objects of one kind without namespaces, each with what it has beside its name. */
+interface Wanted {
+  readonly type: { readonly group: string; readonly plural: string }
+  readonly objects: Iterable<readonly [name: string, rest: JsonObject]>
+}
+
+const wanted: readonly Wanted[] = [
+  { type: { group: 'core', plural: 'namespaces' }, objects: systemNamespaces.map((name) => [name, {}]) },
+  {
+    type: { group: 'scheduling', plural: 'priorityclasses' },
+    objects: systemPriorityClasses.map(({ name, ...rest }) => [name, rest]),
+  },
+  { type: priorityLevelConfiguration, objects: withSpecs(mandatoryLevels) },
+  { type: flowSchema, objects: withSpecs(mandatoryFlowSchemas) },
+]
+
+function withSpecs(specs: ReadonlyMap<string, Json>): [string, JsonObject][] {
+  return [...specs].map(([name, spec]) => [name, { spec }])
+}
+
+export function systemObjectsLoop(catalogue: Catalogue): Loop {
+  return {
+    name: 'system-objects',
+    sources: [atStart('all')],
+    reconcile: async () => {
+      await Promise.all(wanted.map((each) => createAll(catalogue, each)))
+      return 'done'
+    },
+  }
+}
+
+async function createAll(catalogue: Catalogue, { type, objects }: Wanted): Promise<void> {
+  const resource = catalogue.stored(type.group, type.plural)
+  // A server may be made of other kinds alone, as some tests do.
+  if (resource === undefined) return
+  await Promise.all([...objects].map(([name, rest]) => createMissing(resource, { namespace: '', name }, rest)))
+}
