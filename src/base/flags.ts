@@ -184,24 +184,6 @@ function readFlag(flag: Flag<unknown>, texts: readonly string[] = [flag.default]
   }
 }
 
-/** The flags as a table for `--help`, with their defaults. */
-export function helpText(flags: Flags): string {
-  const all = Object.values(flags)
-  const lettered = all.some(({ letter }) => letter !== '')
-  const rows = all.map((flag) => ({ left: flagHelp(flag, lettered), right: `${flag.help}${defaultHelp(flag)}` }))
-  const width = Math.max(...rows.map(({ left }) => left.length)) + 2
-  return rows.map(({ left, right }) => `${left.padEnd(width)}${right}`).join('\n')
-}
-
-function flagHelp({ letter, name, value }: Flag<unknown>, lettered: boolean): string {
-  const short = letter === '' ? '    ' : `-${letter}, `
-  return `  ${lettered ? short : ''}--${name}${value === '' ? '' : `=${value}`}`
-}
-
-function defaultHelp(flag: Flag<unknown>): string {
-  return flag.default === '' ? '' : ` (default ${flag.default})`
-}
-
 /** How many letters of a name may be wrong so that another was probably meant: none of a very short one. */
 export function lettersOff(name: string): number {
   if (name.length < 3) return 0

@@ -2,7 +2,8 @@
  * What a command is: its flags, its help, and what it does with what it is given. One command per file;
  * `commands/all.ts` lists them. A command writes through its context and throws what went wrong; it never touches the process.
  */
-import { type CommandLine, type Flags, helpText, parseCommandLine, UsageError } from '../base/flags.ts'
+import { helpText } from '../base/flag-help.ts'
+import { type CommandLine, type Flags, parseCommandLine, UsageError } from '../base/flags.ts'
 
 export interface Context {
   readonly out: (text: string) => void

@@ -2,7 +2,8 @@
  * One run of orchctl, from its arguments to its exit code: finds the command, gives help, and says what went wrong.
  * The process itself (its streams and signals) is left to `orchctl.ts`.
  */
-import { helpText, nearest, splitCommand, UsageError } from '../base/flags.ts'
+import { helpText } from '../base/flag-help.ts'
+import { nearest, splitCommand, UsageError } from '../base/flags.ts'
 import { version } from '../model/version.ts'
 import { type Context, ExitCode } from './command.ts'
 import { type CommandEntry, type CommandGroup, commands } from './commands/all.ts'

@@ -10,7 +10,7 @@ import type { Access } from '../authz/access.ts'
 import { UsageError } from '../base/flags.ts'
 import { type ControlConfiguration, readAdmissionConfiguration } from './admission-configuration.ts'
 import { findControl } from './admission-controls.ts'
-import type { ServerOptions } from './options.ts'
+import type { ServerOptions } from './flags/options.ts'
 
 type AdmissionOptions = Pick<
   ServerOptions,

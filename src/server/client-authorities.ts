@@ -4,7 +4,7 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { UsageError } from '../base/flags.ts'
-import type { ServerOptions } from './options.ts'
+import type { ServerOptions } from './flags/options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 import type { Reloading } from './reloading.ts'
 

@@ -20,7 +20,7 @@ import { type Loop, type RunningLoops, startLoops } from '../reconcile/loop.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { systemNamespace } from '../upkeep/system-objects.ts'
 import type { ApiServer } from './api-server.ts'
-import type { ServerOptions, UpOptions } from './options.ts'
+import type { ServerOptions, UpOptions } from './flags/options.ts'
 
 export function startControlLoops(server: ApiServer, options: ServerOptions & UpOptions, log: Log): RunningLoops {
   const vendor = vendorOf(options.profile)

@@ -1,7 +1,7 @@
 /** `--feature-gates`: pairs such as `APIListChunking=false`; AllAlpha and AllBeta stand for all gates of a stage. */
 import { nearest, UsageError } from '../base/flags.ts'
 import { defaultGates, type FeatureGate, featureGateNames, featureGates, type Gates } from '../model/feature-gates.ts'
-import { readPairs } from './pairs.ts'
+import { readPairs } from './flags/pairs.ts'
 
 const stages: { readonly [name: string]: 'alpha' | 'beta' } = { AllAlpha: 'alpha', AllBeta: 'beta' }
 

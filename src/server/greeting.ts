@@ -8,7 +8,7 @@ import { homedir } from 'node:os'
 import { delimiter, dirname, join, relative, resolve, sep } from 'node:path'
 import { usualFiles } from '../client/node/kubeconfig-files.ts'
 import { version } from '../model/version.ts'
-import type { ServerOptions } from './options.ts'
+import type { ServerOptions } from './flags/options.ts'
 
 /** What `orch up` prints when it is ready: where the server is, and the first commands to try. */
 export function greeting(url: string, { adminKubeconfig, profile }: ServerOptions): string {

@@ -6,7 +6,7 @@ import { Exchange } from '../http/exchange.ts'
 import { Listener } from '../http/listener.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { Certificates } from './certificates.ts'
-import type { ServerOptions } from './options.ts'
+import type { ServerOptions } from './flags/options.ts'
 
 export interface ListenerParts {
   readonly handle: (exchange: Exchange) => Promise<void>

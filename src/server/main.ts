@@ -1,29 +1,33 @@
 /** What `orch` does: reads the command line, starts what it asks for, and stops it on a signal. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { helpText, parseFlags, UsageError } from '../base/flags.ts'
+import { groupedHelp } from '../base/flag-help.ts'
+import { parseFlags, UsageError } from '../base/flags.ts'
 import { version } from '../model/version.ts'
 import { PkiFileError } from '../pki/files.ts'
 import { StoreError } from '../store/store.ts'
 import { errorFields, type Log, openLog } from '../telemetry/log.ts'
 import { startApiServer } from './api-server.ts'
 import { startControlLoops } from './control-loops.ts'
+import { type ServerOptions, serverFlagGroups, serverFlags, type UpOptions, upFlags } from './flags/options.ts'
 import { greeting } from './greeting.ts'
-import { type ServerOptions, serverFlags, type UpOptions, upFlags } from './options.ts'
 
 const usage = `orch ${version}: a cluster-orchestration API server
 
 Usage:
-  orch up [flags]         the API server, and what is built of the control loops, in one process
-  orch apiserver [flags]  the API server alone
+  orch up [flags]         run the API server and the built-in control loops
+  orch apiserver [flags]  run the API server alone
   orch version            print the version
-  orch help               print this
+  orch help               print this help
 
-Flags of up and apiserver:
-${helpText(serverFlags)}
-
-Flags of up alone:
-${helpText(upFlags)}
 `
+
+/** Lines of this length where the output is not a terminal. */
+const plainWidth = 80
+
+function help(): string {
+  const groups = { ...serverFlagGroups, 'Control loop (orch up only)': upFlags }
+  return usage + groupedHelp(groups, process.stdout.columns ?? plainWidth)
+}
 
 /** What the user can fix is told in one line on the standard error; then the process ends with 1. */
 export function main(args: readonly string[]): void {
@@ -33,7 +37,7 @@ export function main(args: readonly string[]): void {
 async function obey(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args
   if (command === undefined || command === 'help' || args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(usage)
+    process.stdout.write(help())
     process.exitCode = command === undefined ? 2 : 0
     return
   }

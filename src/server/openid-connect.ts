@@ -8,7 +8,7 @@ import { askForJson } from '../base/https-json.ts'
 import type { Json } from '../model/json.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { readAuthorities } from './client-authorities.ts'
-import type { ServerOptions } from './options.ts'
+import type { ServerOptions } from './flags/options.ts'
 import type { Reloading } from './reloading.ts'
 
 export interface OpenidParts {

@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
 import { vendorOf } from '../model/vendor.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
-import type { ServerOptions } from './options.ts'
+import type { ServerOptions } from './flags/options.ts'
 import type { Reloading } from './reloading.ts'
 import { audiencesOf } from './service-account-tokens.ts'
 

@@ -20,7 +20,7 @@ import type { Lookup } from '../model/lookup.ts'
 import { apiAudience, vendorOf } from '../model/vendor.ts'
 import type { TokenPolicy } from '../resources/service-account-token.ts'
 import type { Store } from '../store/store.ts'
-import type { ServerOptions } from './options.ts'
+import type { ServerOptions } from './flags/options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 import { tokenKeyIn } from './shared-keys.ts'
 

@@ -12,7 +12,7 @@ import type { Clock } from '../base/clock.ts'
 import { adoptCa, type CertifiedKey, openAuthority } from '../pki/authority.ts'
 import { generateKey, keyToPem } from '../pki/keys.ts'
 import { type Store, StoreError } from '../store/store.ts'
-import type { ServerOptions } from './options.ts'
+import type { ServerOptions } from './flags/options.ts'
 
 const authorityKey = 'meta/authority'
 const tokenKey = 'meta/service-account-key'

@@ -3,7 +3,7 @@
 import { UsageError } from '../base/flags.ts'
 import { type Store, StoreError } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { ServerOptions } from './options.ts'
+import type { ServerOptions } from './flags/options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 import type { StoreMetrics } from './store-metrics.ts'
 

@@ -1,7 +1,8 @@
 /** The parser of flags: the forms a flag can take, and the words between. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { flag, helpText, oneOf, parseCommandLine, repeated, splitCommand, text, toggle } from '../../src/base/flags.ts'
+import { helpText } from '../../src/base/flag-help.ts'
+import { flag, oneOf, parseCommandLine, repeated, splitCommand, text, toggle } from '../../src/base/flags.ts'
 
 const flags = {
   name: flag('n,name', 'NAME', 'nobody', text, 'who'),

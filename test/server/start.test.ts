@@ -21,7 +21,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { open } from 'lmdb'
 import { parseFlags } from '../../src/base/flags.ts'
-import { serverFlags } from '../../src/server/options.ts'
+import { serverFlags } from '../../src/server/flags/options.ts'
 import { HttpClient } from '../tools/http-client.ts'
 import { makeIdentity } from '../tools/identities.ts'
 import { caOf } from '../tools/raw-http.ts'
@@ -88,12 +88,13 @@ test('flags that are wrong are named, with the nearest right one or what is acce
   }
 })
 
-test('the help lists every flag', () => {
+test('the help lists every flag, and fits a terminal of 80 columns', () => {
   const { stdout, status } = spawnSync(join(root, 'bin/orch'), ['apiserver', '--help'], { encoding: 'utf8' })
   assert.equal(status, 0)
+  for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
   for (const { name, help } of Object.values(serverFlags)) {
     assert.ok(stdout.includes(`--${name}`), name)
-    assert.ok(stdout.includes(help), name)
+    assert.ok(stdout.replaceAll(/\s+/g, ' ').includes(help), name)
   }
 })
 

@@ -2,6 +2,7 @@
  * Help that fits a terminal: paragraphs are filled anew, and what stands right of a flag or a command goes on below
  * itself, or below the flag where little room is left beside it. Examples stay whole, since people copy them.
  */
+import { fillLines } from '../../base/fill-lines.ts'
 
 /** Narrower than this, what explains a flag stands below it. */
 const narrowest = 40
@@ -26,23 +27,13 @@ function inParagraphs(lines: readonly string[]): string[] {
 }
 
 function fitLine(line: string, width: number): string[] {
-  if (/^\S/.test(line)) return filled(line, Math.min(width, widest))
+  if (/^\S/.test(line)) return fillLines(line, Math.min(width, widest))
   const head = /^ *\S.*?\S {2,}(?=\S)/.exec(line)?.[0]
   if (head === undefined || line.length <= width) return [line]
   const rest = line.slice(head.length)
   const room = width - head.length
-  if (room >= narrowest) return filled(rest, room).map((part, i) => (i === 0 ? head : ' '.repeat(head.length)) + part)
+  if (room >= narrowest)
+    return fillLines(rest, room).map((part, i) => (i === 0 ? head : ' '.repeat(head.length)) + part)
   const margin = ' '.repeat(10)
-  return [head.trimEnd(), ...filled(rest, width - margin.length).map((part) => margin + part)]
-}
-
-/** Words in lines of this length; a word that is longer has a line of its own. */
-function filled(text: string, width: number): string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
-  }
-  return lines
+  return [head.trimEnd(), ...fillLines(rest, width - margin.length).map((part) => margin + part)]
 }

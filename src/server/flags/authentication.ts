@@ -1,103 +1,122 @@
-/** The flags of authenticating proxies, of the token webhook and of OpenID Connect. */
-import { flag, oneOf, repeated, text, UsageError } from '../base/flags.ts'
-import { list, readTime } from './flag-values.ts'
+/** Flags of authentication: client certificates, tokens, proxies, the token webhook, OpenID Connect, anonymous. */
+import { flag, oneOf, repeated, text, toggle, UsageError } from '../../base/flags.ts'
+import { list, readTime } from './values.ts'
 
 const signingAlgorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
 
-export const identityFlags = {
+export const authenticationFlags = {
+  anonymousAuth: flag(
+    'anonymous-auth',
+    '',
+    'auto',
+    oneOf(['auto', 'true', 'false']),
+    'accept requests without credentials, as system:anonymous: true, false, or auto, which is true unless AlwaysAllow is among the authorization modes',
+  ),
+  clientCaFile: flag(
+    'client-ca-file',
+    'FILE',
+    '',
+    text,
+    'PEM bundle of CAs whose client certificates are accepted in addition to the self-made CA',
+  ),
+  tokenAuthFile: flag('token-auth-file', 'FILE', '', text, 'CSV file of static tokens: token,user,uid,"group1,group2"'),
+  enableBootstrapTokenAuth: toggle(
+    'enable-bootstrap-token-auth',
+    'accept bootstrap tokens, which are Secrets in kube-system, as credentials',
+  ),
   requestheaderClientCaFile: flag(
     'requestheader-client-ca-file',
     'FILE',
     '',
     text,
-    'PEM bundle of CAs whose certificates authenticating proxies show; needs --requestheader-username-headers',
+    'PEM bundle of the CAs of authenticating proxies; needs --requestheader-username-headers',
   ),
   requestheaderAllowedNames: flag(
     'requestheader-allowed-names',
     'NAMES',
     '',
     list,
-    'common names of proxies that may say who asks, separated by commas; empty: any that the CAs vouch for',
+    'common names of trusted proxies, separated by commas; empty allows every certificate of the CAs',
   ),
   requestheaderUsernameHeaders: flag(
     'requestheader-username-headers',
     'HEADERS',
     '',
     readHeaderNames,
-    'headers of a proxy that name the user, separated by commas, such as X-Remote-User; the first with a value counts',
+    'proxy headers with the user name, such as X-Remote-User, separated by commas; the first with a value counts',
   ),
   requestheaderGroupHeaders: flag(
     'requestheader-group-headers',
     'HEADERS',
     '',
     readHeaderNames,
-    'headers of a proxy of which every value is a group, such as X-Remote-Group',
+    'proxy headers with group names, one per value, such as X-Remote-Group, separated by commas',
   ),
   requestheaderExtraHeadersPrefix: flag(
     'requestheader-extra-headers-prefix',
     'PREFIXES',
     '',
     readHeaderNames,
-    'with what headers of a proxy begin that tell more of the user, such as X-Remote-Extra-',
+    'prefixes of proxy headers with extra user information, such as X-Remote-Extra-, separated by commas',
   ),
   authenticationTokenWebhookConfigFile: flag(
     'authentication-token-webhook-config-file',
     'FILE',
     '',
     text,
-    'who is asked whose a token is: a client config (kubeconfig) that names the service',
+    'kubeconfig of the token-review webhook',
   ),
   authenticationTokenWebhookCacheTtl: flag(
     'authentication-token-webhook-cache-ttl',
     'TIME',
     '2m0s',
     readTime,
-    'how long an answer of that service is remembered; 0s: not at all',
+    'time that an answer of the webhook is cached; 0s disables caching',
   ),
   authenticationTokenWebhookVersion: flag(
     'authentication-token-webhook-version',
     'VERSION',
     'v1beta1',
     oneOf(['v1', 'v1beta1']),
-    'the version of TokenReview that the service is asked in: v1 or v1beta1',
+    'version of the TokenReviews sent to the webhook: v1 or v1beta1',
   ),
   oidcIssuerUrl: flag(
     'oidc-issuer-url',
     'URL',
     '',
     readIssuerUrl,
-    'the OpenID Connect provider whose ID tokens are accepted; https; needs --oidc-client-id',
+    'https URL of the OpenID Connect provider whose ID tokens are accepted; needs --oidc-client-id',
   ),
-  oidcClientId: flag('oidc-client-id', 'NAME', '', text, 'the client that ID tokens must be issued for'),
+  oidcClientId: flag('oidc-client-id', 'NAME', '', text, 'client ID that ID tokens must be issued for'),
   oidcCaFile: flag(
     'oidc-ca-file',
     'FILE',
     '',
     text,
-    'PEM bundle of the CAs that the provider is verified by; without it the well-known ones',
+    'PEM bundle of the CAs that verify the provider; the well-known CAs by default',
   ),
-  oidcUsernameClaim: flag('oidc-username-claim', 'CLAIM', 'sub', readClaim, 'the claim that is the name of the user'),
+  oidcUsernameClaim: flag('oidc-username-claim', 'CLAIM', 'sub', readClaim, 'claim with the user name'),
   oidcUsernamePrefix: flag(
     'oidc-username-prefix',
     'TEXT',
     '',
     text,
-    'what is put before the names of users; - for nothing; without it the URL of the issuer and #, unless the claim is email',
+    'prefix of user names; - for none; the issuer URL and # by default, unless the claim is email',
   ),
-  oidcGroupsClaim: flag('oidc-groups-claim', 'CLAIM', '', text, 'the claim that holds the groups of the user'),
-  oidcGroupsPrefix: flag('oidc-groups-prefix', 'TEXT', '', text, 'what is put before the names of groups'),
+  oidcGroupsClaim: flag('oidc-groups-claim', 'CLAIM', '', text, 'claim with the groups of the user'),
+  oidcGroupsPrefix: flag('oidc-groups-prefix', 'TEXT', '', text, 'prefix of group names'),
   oidcSigningAlgs: flag(
     'oidc-signing-algs',
     'NAMES',
     'RS256',
     readAlgorithms,
-    `the algorithms that ID tokens may be signed by, separated by commas: ${signingAlgorithms.join(', ')}`,
+    `accepted signing algorithms of ID tokens, separated by commas: ${signingAlgorithms.join(', ')}`,
   ),
   oidcRequiredClaim: repeated(
     'oidc-required-claim',
     'CLAIM=TEXT',
     readRequiredClaims,
-    'a claim that ID tokens must have with exactly this text; several may be separated by commas',
+    'claim that ID tokens must have with exactly this value; several may be separated by commas',
   ),
 }
 

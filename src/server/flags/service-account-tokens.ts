@@ -1,69 +1,62 @@
-/** The flags of service account tokens and bootstrap tokens. */
-import { parseDuration } from '../base/duration.ts'
-import { flag, readBoolean, repeated, text, toggle, UsageError } from '../base/flags.ts'
+/** Flags of service account tokens. */
+import { parseDuration } from '../../base/duration.ts'
+import { flag, readBoolean, repeated, text, UsageError } from '../../base/flags.ts'
+import { list } from './values.ts'
 
-export const tokenFlags = {
+export const serviceAccountFlags = {
   serviceAccountKeyFile: repeated(
     'service-account-key-file',
     'FILE',
     text,
-    'PEM keys (private, public or of certificates) that service account tokens are verified by; without it that of --tls-private-key-file, or one that is made once and kept in the store. The first private one signs, unless --service-account-signing-key-file is given',
+    'PEM keys (private, public or in certificates) that verify service account tokens; by default that of --tls-private-key-file, or else a key generated once and kept in the store. The first private key signs, unless --service-account-signing-key-file is set',
   ),
   serviceAccountSigningKeyFile: flag(
     'service-account-signing-key-file',
     'FILE',
     '',
     text,
-    'the PEM private key that service account tokens are signed with; it verifies as well',
+    'PEM private key that signs service account tokens; it verifies them too',
   ),
   serviceAccountIssuer: repeated(
     'service-account-issuer',
     'NAME',
     readIssuer,
-    'who is named as the issuer of service account tokens, mostly an https URL; the first is written into new tokens, all are accepted',
+    'issuer of service account tokens, usually an https URL; the first is written into new tokens, all are accepted',
   ),
   apiAudiences: flag(
     'api-audiences',
     'NAMES',
     '',
-    (value) =>
-      value
-        .split(',')
-        .map((name) => name.trim())
-        .filter((name) => name !== ''),
-    'whom tokens must be meant for that are used here, separated by commas; the issuers if empty',
+    list,
+    'audiences that tokens must name, separated by commas; the issuers by default',
   ),
   serviceAccountLookup: flag(
     'service-account-lookup',
     '',
     'true',
     readBoolean,
-    'whether a token that is kept in a secret ends with that secret and its account; tokens that were asked for always do',
+    'reject tokens of a token Secret when the Secret or its account is gone; requested tokens are always checked',
   ),
   serviceAccountMaxTokenExpiration: flag(
     'service-account-max-token-expiration',
     'TIME',
     '0s',
     readLongest,
-    'how long a service account token may be valid at most, at least 1h; 0s: as long as is asked for',
+    'maximum lifetime of a service account token, at least 1h; 0s for no limit',
   ),
   serviceAccountExtendTokenExpiration: flag(
     'service-account-extend-token-expiration',
     '',
     'true',
     readBoolean,
-    'whether the token in the volume of a pod is good for a year, although it is to be renewed each hour; use is counted as stale after that hour',
+    'let the token in a pod volume live for a year although it is renewed every hour; a use after that hour is counted as stale',
   ),
   serviceAccountJwksUri: flag(
     'service-account-jwks-uri',
     'URL',
     '',
     readKeysAddress,
-    'where the public keys of the issuer are said to be found, if not at this server; https',
-  ),
-  enableBootstrapTokenAuth: toggle(
-    'enable-bootstrap-token-auth',
-    'accept bootstrap tokens, which are Secrets in kube-system, as credentials',
+    'https URL of the public keys of the issuer, if it is not this server',
   ),
 }
 

@@ -1,0 +1,62 @@
+/** Flags of authorization. */
+import { flag, oneOf, text, UsageError } from '../../base/flags.ts'
+import { list, readTime } from './values.ts'
+
+export const authorizationModes = ['Node', 'RBAC', 'ABAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'] as const
+export type AuthorizationMode = (typeof authorizationModes)[number]
+
+export const authorizationFlags = {
+  authorizationMode: flag(
+    'authorization-mode',
+    'MODES',
+    'Node,RBAC',
+    readModes,
+    `authorization modes, tried in this order, separated by commas: ${authorizationModes.join(', ')}; the group system:masters is always allowed`,
+  ),
+  authorizationPolicyFile: flag(
+    'authorization-policy-file',
+    'FILE',
+    '',
+    text,
+    'policies of the mode ABAC, one JSON object per line',
+  ),
+  authorizationWebhookConfigFile: flag(
+    'authorization-webhook-config-file',
+    'FILE',
+    '',
+    text,
+    'kubeconfig of the authorization webhook, for the mode Webhook',
+  ),
+  authorizationWebhookVersion: flag(
+    'authorization-webhook-version',
+    'VERSION',
+    'v1beta1',
+    oneOf(['v1', 'v1beta1']),
+    'version of the SubjectAccessReviews sent to the webhook: v1 or v1beta1',
+  ),
+  authorizationWebhookCacheAuthorizedTtl: flag(
+    'authorization-webhook-cache-authorized-ttl',
+    'TIME',
+    '5m',
+    readTime,
+    'time that an "allowed" answer of the webhook is cached; 0s disables caching',
+  ),
+  authorizationWebhookCacheUnauthorizedTtl: flag(
+    'authorization-webhook-cache-unauthorized-ttl',
+    'TIME',
+    '30s',
+    readTime,
+    'time that any other answer of the webhook is cached; 0s disables caching',
+  ),
+}
+
+function readModes(value: string): AuthorizationMode[] {
+  const modes = list(value)
+  if (modes.length === 0) throw new UsageError(`at least one mode is needed: ${authorizationModes.join(', ')}`)
+  return modes.map((mode) => {
+    const known = authorizationModes.find((candidate) => candidate === mode)
+    if (known === undefined)
+      throw new UsageError(`unknown mode ${JSON.stringify(mode)}; known are ${authorizationModes.join(', ')}`)
+    return known
+  })
+}

@@ -1,0 +1,50 @@
+/** All flags of the server, in the groups that the help shows, and the frozen options that they become. */
+import { flag, type OptionsOf, text } from '../../base/flags.ts'
+import { admissionFlags } from './admission.ts'
+import { apiFlags } from './api.ts'
+import { authenticationFlags } from './authentication.ts'
+import { authorizationFlags } from './authorization.ts'
+import { loggingFlags } from './logging.ts'
+import { loopFlags } from './loops.ts'
+import { serviceAccountFlags } from './service-account-tokens.ts'
+import { servingFlags } from './serving.ts'
+import { storeFlags } from './store.ts'
+
+const clientFlags = {
+  adminKubeconfig: flag(
+    'admin-kubeconfig',
+    'FILE',
+    '.orch/admin.kubeconfig',
+    text,
+    "file to write the administrator's kubeconfig to; empty for none",
+  ),
+}
+
+export const serverFlagGroups = {
+  Serving: { ...servingFlags, ...clientFlags },
+  Storage: storeFlags,
+  API: apiFlags,
+  Authentication: authenticationFlags,
+  'Service account tokens': serviceAccountFlags,
+  Authorization: authorizationFlags,
+  Admission: admissionFlags,
+  Logging: loggingFlags,
+} as const
+
+export const serverFlags = {
+  ...serverFlagGroups.Serving,
+  ...serverFlagGroups.Storage,
+  ...serverFlagGroups.API,
+  ...serverFlagGroups.Authentication,
+  ...serverFlagGroups['Service account tokens'],
+  ...serverFlagGroups.Authorization,
+  ...serverFlagGroups.Admission,
+  ...serverFlagGroups.Logging,
+}
+
+export type ServerOptions = OptionsOf<typeof serverFlags>
+
+/** What `orch up` takes in addition. */
+export const upFlags = loopFlags
+
+export type UpOptions = OptionsOf<typeof upFlags>

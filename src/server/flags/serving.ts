@@ -1,0 +1,44 @@
+/** Flags of the port and its certificates. */
+import { flag, text, UsageError } from '../../base/flags.ts'
+import { list, readAddress, readTime } from './values.ts'
+
+export const servingFlags = {
+  bindAddress: flag('bind-address', 'IP', '127.0.0.1', readAddress, 'IP address to listen on; 0.0.0.0 or :: for all'),
+  securePort: flag('secure-port', 'PORT', '6443', readPort, 'port to serve HTTPS on; 0 picks a free one'),
+  advertiseAddress: flag(
+    'advertise-address',
+    'IP',
+    '',
+    (value) => (value === '' ? '' : readAddress(value)),
+    "IP address of this server in the Endpoints of the cluster's own Service; the bind address by default",
+  ),
+  tlsCertFile: flag(
+    'tls-cert-file',
+    'FILE',
+    '',
+    text,
+    'PEM serving certificate, with its intermediates; self-made by default',
+  ),
+  tlsPrivateKeyFile: flag('tls-private-key-file', 'FILE', '', text, 'PEM private key of --tls-cert-file'),
+  tlsSan: flag(
+    'tls-san',
+    'NAMES',
+    '',
+    list,
+    'additional host names and IP addresses of the self-made serving certificate, separated by commas',
+  ),
+  shutdownGrace: flag(
+    'shutdown-grace-period',
+    'TIME',
+    '10s',
+    readTime,
+    'time that requests under way have to finish when the server stops',
+  ),
+}
+
+function readPort(value: string): number {
+  const port = Number(value)
+  if (!/^\d{1,5}$/.test(value) || port > 65535)
+    throw new UsageError(`${JSON.stringify(value)} is not a port: use 0 to 65535`)
+  return port
+}

@@ -1,0 +1,79 @@
+/** Flags of the store: the embedded one in a directory, or etcd. */
+import { flag, text, UsageError } from '../../base/flags.ts'
+import { list, readTime } from './values.ts'
+
+export const storeFlags = {
+  dataDir: flag(
+    'data-dir',
+    'DIR',
+    '.orch/data',
+    readDirectory,
+    'directory of the embedded store and the self-made certificates; one server at a time may use it',
+  ),
+  etcdServers: flag(
+    'etcd-servers',
+    'URLS',
+    '',
+    readServers,
+    'members of an etcd cluster to use in place of the embedded store, separated by commas',
+  ),
+  etcdPrefix: flag('etcd-prefix', 'PATH', '/orch/', readPrefix, 'prefix of all keys in etcd'),
+  etcdCafile: flag('etcd-cafile', 'FILE', '', text, 'PEM bundle of the CAs that verify the members of etcd'),
+  etcdCertfile: flag('etcd-certfile', 'FILE', '', text, 'PEM client certificate for etcd'),
+  etcdKeyfile: flag('etcd-keyfile', 'FILE', '', text, 'PEM private key of --etcd-certfile'),
+  historyDuration: flag(
+    'history-duration',
+    'TIME',
+    '5m',
+    readHistory,
+    'time that old versions are kept for watches and paged lists',
+  ),
+  eventTtl: flag(
+    'event-ttl',
+    'TIME',
+    '1h0m0s',
+    readTtl,
+    'time that events are kept after their last write; they expire within seconds after it, never before',
+  ),
+}
+
+function readDirectory(value: string): string {
+  if (value === '') throw new UsageError('a directory is needed')
+  return value
+}
+
+function readServers(value: string): string[] {
+  return list(value).map((item) => {
+    const url = URL.canParse(item) ? new URL(item) : undefined
+    if (
+      url === undefined ||
+      !/^https?:$/.test(url.protocol) ||
+      url.pathname !== '/' ||
+      url.search !== '' ||
+      url.username !== ''
+    ) {
+      throw new UsageError(
+        `${JSON.stringify(item)} is not the address of a member: use one such as https://10.0.0.1:2379`,
+      )
+    }
+    return url.origin
+  })
+}
+
+function readPrefix(value: string): string {
+  if (!/^\/[!-~]{0,200}$/.test(value))
+    throw new UsageError(`${JSON.stringify(value)} is not a prefix: use one such as /orch/`)
+  return value
+}
+
+function readTtl(value: string): number {
+  const ms = readTime(value)
+  if (ms < 1000 || ms > 10_000 * 3_600_000) throw new UsageError('events are kept for 1s to 10000h')
+  return ms
+}
+
+function readHistory(value: string): number {
+  const ms = readTime(value)
+  if (ms < 1000 || ms > 24 * 3_600_000) throw new UsageError('history is kept for 1s to 24h')
+  return ms
+}

@@ -1,0 +1,23 @@
+/** Readers of values that several flags share. */
+import { isIP } from 'node:net'
+import { parseDuration } from '../../base/duration.ts'
+import { UsageError } from '../../base/flags.ts'
+
+/** Words separated by commas. */
+export const list = (value: string): string[] =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+
+/** A duration such as `30s`, in milliseconds. */
+export function readTime(value: string): number {
+  const ms = parseDuration(value)
+  if (ms === undefined) throw new UsageError(`${JSON.stringify(value)} is not a duration: use one such as 30s or 5m`)
+  return ms
+}
+
+export function readAddress(value: string): string {
+  if (isIP(value) === 0) throw new UsageError(`${JSON.stringify(value)} is not an IP address`)
+  return value
+}
