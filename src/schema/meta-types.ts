@@ -58,9 +58,9 @@ const statusDetails = s.object(
     name: field(1, s.string(), { doc: 'The name of the object.' }),
     group: field(2, s.string(), { doc: 'The group of the object.' }),
     kind: field(3, s.string(), { doc: 'The kind of the object, or its resource type.' }),
+    uid: field(6, s.string(), { doc: 'The uid of the object.' }),
     causes: field(4, s.list(statusCause), { doc: 'All that was wrong.' }),
     retryAfterSeconds: field(5, s.int32(), { doc: 'When it is worth trying again.' }),
-    uid: field(6, s.string(), { doc: 'The uid of the object.' }),
   },
   { name: 'meta.v1.StatusDetails', doc: 'What an answer is about.' },
 )

@@ -2,6 +2,6 @@
 import { field, s } from './schema.ts'
 
 export const typeMeta = {
-  apiVersion: field(0, s.string(), { doc: 'The group and version of this form of the object.' }),
   kind: field(0, s.string(), { doc: 'The kind of the object. It follows from the path and cannot change.' }),
+  apiVersion: field(0, s.string(), { doc: 'The group and version of this form of the object.' }),
 }

@@ -66,11 +66,11 @@ const version = s.object(
     name: field(1, s.string(), { zero: 'write', published: 'required', doc: 'The name of the version: `v1`.' }),
     served: field(2, s.boolean(), { zero: 'write', published: 'required', doc: 'Whether it is served.' }),
     storage: field(3, s.boolean(), { zero: 'write', published: 'required', doc: 'Whether objects are stored in it.' }),
+    deprecated: field(7, s.boolean(), { doc: 'Its users are warned.' }),
+    deprecationWarning: field(8, s.string(), { zero: 'keep', doc: 'The words of the warning.' }),
     schema: field(4, validation, { doc: 'What objects look like in it.' }),
     subresources: field(5, subresources, { doc: 'Its sub-resources.' }),
     additionalPrinterColumns: field(6, s.list(printerColumn), { doc: 'The columns of its tables.' }),
-    deprecated: field(7, s.boolean(), { doc: 'Its users are warned.' }),
-    deprecationWarning: field(8, s.string(), { zero: 'keep', doc: 'The words of the warning.' }),
   },
   { name: 'CustomResourceDefinitionVersion', doc: 'One version of the kind.' },
 )
@@ -98,9 +98,9 @@ const serviceReference = s.object(
 
 const webhookClientConfig = s.object(
   {
+    url: field(3, s.string(), { zero: 'keep', doc: 'Where to ask; else `service`.' }),
     service: field(1, serviceReference, { doc: 'The service to ask; else `url`.' }),
     caBundle: field(2, s.bytes(), { doc: 'The authorities that its certificate may come from.' }),
-    url: field(3, s.string(), { zero: 'keep', doc: 'Where to ask; else `service`.' }),
   },
   { name: 'WebhookClientConfig', doc: 'Whom to ask.' },
 )

@@ -112,9 +112,9 @@ function schemaFor({ extensionPrefix }: Vendor): ObjectSchema {
       doc: 'Rules in CEL. They are kept, and not enforced.',
     }),
   }
-  const prefixed = Object.entries(extensions).map(([name, keyword]) => [`${extensionPrefix}${name}`, keyword])
-  return s.object(
-    { ...plain, ...numbers, ...counts, ...nested, ...Object.fromEntries(prefixed) },
-    { name: 'JSONSchemaProps', doc },
-  )
+  const prefixed = Object.entries(extensions).map(([name, keyword]) => [`${extensionPrefix}${name}`, keyword] as const)
+  const own = Object.entries({ ...plain, ...numbers, ...counts, ...nested })
+  // Members are written in the order of the fields, which here is that of their numbers.
+  const fields = [...own, ...prefixed].sort(([, a], [, b]) => a.tag - b.tag)
+  return s.object(Object.fromEntries(fields), { name: 'JSONSchemaProps', doc })
 }

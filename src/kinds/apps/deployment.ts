@@ -92,11 +92,16 @@ const spec = s.object(specFields, {
   doc: 'How many pods of which kind there shall be, and how they are replaced.',
 })
 
+const { type, status: isTrue, reason, message } = conditionFields
+
 const condition = s.object(
   {
-    ...conditionFields,
+    type,
+    status: isTrue,
     lastUpdateTime: field(6, s.time(), { zero: 'write', doc: 'When it was last looked at.' }),
     lastTransitionTime: field(7, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
+    reason,
+    message,
   },
   { name: 'DeploymentCondition', doc: 'Something that is known of the state of a Deployment.' },
 )

@@ -26,8 +26,8 @@ const status = s.object(
   {
     authenticated: field(1, s.boolean(), { doc: 'Whether the token belongs to somebody.' }),
     user: field(2, userInfo, { zero: 'write', doc: 'Whose it is.' }),
-    error: field(3, s.string(), { doc: 'Why the token could not be checked, or is not valid.' }),
     audiences: field(4, s.list(s.string()), { doc: 'Those of the audiences in question that it is meant for.' }),
+    error: field(3, s.string(), { doc: 'Why the token could not be checked, or is not valid.' }),
   },
   { name: 'TokenReviewStatus', doc: 'Whose the token is.' },
 )

@@ -73,9 +73,9 @@ export function checkSubjectSpec(spec: SubjectSpec | undefined): FieldError[] {
 export const accessStatus = s.object(
   {
     allowed: field(1, s.boolean(), { zero: 'write', published: 'required', doc: 'Whether it would be allowed.' }),
+    denied: field(4, s.boolean(), { doc: 'Whether somebody has said no, so that nobody else can say yes.' }),
     reason: field(2, s.string(), { doc: 'Why, if there is something to say.' }),
     evaluationError: field(3, s.string(), { doc: 'What went wrong while the answer was looked for.' }),
-    denied: field(4, s.boolean(), { doc: 'Whether somebody has said no, so that nobody else can say yes.' }),
   },
   { name: 'SubjectAccessReviewStatus', doc: 'The answer.' },
 )

@@ -20,15 +20,15 @@ const policy = s.object(policyFields, {
 })
 
 const ruleFields = {
+  stabilizationWindowSeconds: field(3, s.int32(), {
+    zero: 'keep',
+    doc: 'How long past advice is heeded, so that it does not flap; from 0 to 3600 seconds.',
+  }),
   selectPolicy: field(1, s.string(), {
     zero: 'keep',
     doc: 'Which policy counts: the one that allows the most (Max, the default), the least (Min), or none (Disabled).',
   }),
   policies: field(2, s.list(policy), { zero: 'keep', doc: 'The policies; at least one.' }),
-  stabilizationWindowSeconds: field(3, s.int32(), {
-    zero: 'keep',
-    doc: 'How long past advice is heeded, so that it does not flap; from 0 to 3600 seconds.',
-  }),
 }
 
 const rules = s.object(ruleFields, {

@@ -9,7 +9,7 @@ import { field, s } from '../../schema/schema.ts'
 import { behavior } from './behavior.ts'
 import { readCarried, withCarried, writeBehavior } from './carried.ts'
 import { type HorizontalPodAutoscaler, horizontalPodAutoscaler, replicaFields } from './horizontal-pod-autoscaler.ts'
-import { olderStatusFields } from './horizontal-pod-autoscaler-v2beta2.ts'
+import { olderConditions, olderStatusFields } from './horizontal-pod-autoscaler-v2beta2.ts'
 import type { MetricSpec, MetricStatus } from './metrics.ts'
 import { objectReference } from './object-reference.ts'
 import {
@@ -46,6 +46,7 @@ const status = s.object(
   {
     ...olderStatusFields,
     currentMetrics: field(5, s.list(metricStatusV1), { doc: 'What was last seen of each metric.' }),
+    conditions: olderConditions,
   },
   { name: 'HorizontalPodAutoscalerStatus', doc: 'What it saw and did last.' },
 )

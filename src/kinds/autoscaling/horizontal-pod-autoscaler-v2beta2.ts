@@ -10,18 +10,21 @@ import {
 } from './horizontal-pod-autoscaler.ts'
 import { metricStatus } from './metrics.ts'
 
-/** What the versions before v2 have: conditions are one whole. */
+/** What the status of the versions before v2 begins with. */
 export const olderStatusFields = {
   ...observedFields,
   currentReplicas: field(3, s.int32(), { zero: 'write', doc: 'How many replicas there are.' }),
   desiredReplicas: field(4, s.int32(), { zero: 'write', doc: 'How many there should be.' }),
-  conditions: field(6, s.list(condition), { doc: 'How scaling goes.' }),
 }
+
+/** They are one whole in these versions. */
+export const olderConditions = field(6, s.list(condition), { doc: 'How scaling goes.' })
 
 const status = s.object(
   {
     ...olderStatusFields,
     currentMetrics: field(5, s.list(metricStatus), { doc: 'What was last seen of each metric.' }),
+    conditions: olderConditions,
   },
   { name: 'HorizontalPodAutoscalerStatus', doc: 'What it saw and did last.' },
 )

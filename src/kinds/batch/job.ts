@@ -26,7 +26,8 @@ import { type JobSpec, jobSpec } from './types/job-spec.ts'
 
 const condition = s.object(
   {
-    ...conditionFields,
+    type: conditionFields.type,
+    status: conditionFields.status,
     lastProbeTime: field(3, s.time(), { zero: 'write', doc: 'When it was last looked at.' }),
     lastTransitionTime: field(4, s.time(), { zero: 'write', doc: 'When the status last changed.' }),
     reason: field(5, s.string(), { doc: 'Why, in one word for programs.' }),

@@ -9,14 +9,14 @@ import { frozenField } from '../immutable.ts'
 const maxTotalBytes = 1024 * 1024
 
 const fields = {
-  data: field(2, s.map(s.string(), { key: checkConfigKey }), {
-    doc: 'Text, by key. A key is made of letters, digits, -, _ and dots, and is in data or in binaryData, not in both.',
-  }),
-  binaryData: field(3, s.map(s.bytes(), { key: checkConfigKey }), { doc: 'Bytes in base64, by key.' }),
   immutable: field(4, s.boolean(), {
     zero: 'keep',
     doc: 'Once true, the data cannot change any more, nor this field; only metadata can.',
   }),
+  data: field(2, s.map(s.string(), { key: checkConfigKey }), {
+    doc: 'Text, by key. A key is made of letters, digits, -, _ and dots, and is in data or in binaryData, not in both.',
+  }),
+  binaryData: field(3, s.map(s.bytes(), { key: checkConfigKey }), { doc: 'Bytes in base64, by key.' }),
 }
 
 export type ConfigMap = ObjectOf<typeof fields>

@@ -12,9 +12,9 @@ import { objectReference } from './types/references.ts'
 
 const addressFields = {
   ip: field(1, s.string(), { zero: 'write', published: 'required', doc: 'The address; none of this host alone.' }),
-  targetRef: field(2, objectReference, { doc: 'What answers there, such as a Pod.' }),
   hostname: field(3, s.string(), { doc: 'The host name of it.' }),
   nodeName: field(4, s.string(), { zero: 'keep', doc: 'The node that it is on.' }),
+  targetRef: field(2, objectReference, { doc: 'What answers there, such as a Pod.' }),
 }
 
 type Address = InferFields<typeof addressFields>

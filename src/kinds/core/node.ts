@@ -31,14 +31,14 @@ import { checkTaints, taint } from './types/taint.ts'
 
 const specFields = {
   podCIDR: field(1, s.string(), { doc: 'The first of podCIDRs.' }),
-  externalID: field(2, s.string(), { doc: 'No longer used.' }),
+  podCIDRs: field(7, s.list(s.string(), { list: 'set', patch: 'merge' }), {
+    doc: 'The ranges of addresses for its pods, at most one of each family. Set once.',
+  }),
   providerID: field(3, s.string(), { doc: 'What its provider calls it: `<provider>://<id>`. Set once.' }),
   unschedulable: field(4, s.boolean(), { doc: 'Whether no new pods may come.' }),
   taints: field(5, s.list(taint), { doc: 'What keeps pods away that do not tolerate it.' }),
   configSource: field(6, nodeConfigSource, { doc: 'Not served: where the configuration of the agent is.' }),
-  podCIDRs: field(7, s.list(s.string(), { list: 'set', patch: 'merge' }), {
-    doc: 'The ranges of addresses for its pods, at most one of each family. Set once.',
-  }),
+  externalID: field(2, s.string(), { doc: 'No longer used.' }),
 }
 
 type NodeSpec = InferFields<typeof specFields>

@@ -21,13 +21,13 @@ import { podTemplateSpec } from './types/pod-template-spec.ts'
 const spec = s.object(
   {
     replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'How many pods there shall be; 1 by default.' }),
+    minReadySeconds: field(4, s.int32(), {
+      doc: 'How long a pod must have been ready, without a crash, to count as available.',
+    }),
     selector: field(2, s.map(s.string(), { atomic: true }), {
       doc: 'The labels of the pods that count; those of the template by default.',
     }),
     template: field(3, podTemplateSpec, { doc: 'What missing pods are made from.' }),
-    minReadySeconds: field(4, s.int32(), {
-      doc: 'How long a pod must have been ready, without a crash, to count as available.',
-    }),
   },
   { name: 'ReplicationControllerSpec', doc: 'How many pods of which kind there shall be.' },
 )
@@ -38,9 +38,9 @@ const status = s.object(
   {
     replicas: field(1, s.int32(), { zero: 'write', published: 'required', doc: 'How many pods there are.' }),
     fullyLabeledReplicas: field(2, s.int32(), { doc: 'How many of them have all labels of the template.' }),
-    observedGeneration: field(3, s.int64(), { doc: 'The generation that the controller has seen.' }),
     readyReplicas: field(4, s.int32(), { doc: 'How many of them are ready.' }),
     availableReplicas: field(5, s.int32(), { doc: 'How many of them have been ready for long enough.' }),
+    observedGeneration: field(3, s.int64(), { doc: 'The generation that the controller has seen.' }),
     conditions: field(6, conditions, { doc: 'What else is known of it.' }),
   },
   { name: 'ReplicationControllerStatus', doc: 'How many pods there are.' },

@@ -13,19 +13,19 @@ import { frozenField, immutableField } from '../immutable.ts'
 const maxDataBytes = 1024 * 1024
 
 const fields = {
+  immutable: field(5, s.boolean(), {
+    zero: 'keep',
+    doc: 'Once true, the data cannot change any more, nor this field; only metadata can.',
+  }),
   data: field(2, s.map(s.bytes(), { key: checkConfigKey }), {
     doc: 'Bytes in base64, by key. A key is made of letters, digits, -, _ and dots.',
-  }),
-  type: field(3, s.string(), {
-    default: 'Opaque',
-    doc: 'What the data is for. Some types demand certain keys. Cannot change.',
   }),
   stringData: field(4, s.map(s.string()), {
     doc: 'A way to write data as plain text: it is moved into data, over what is there, and never read back.',
   }),
-  immutable: field(5, s.boolean(), {
-    zero: 'keep',
-    doc: 'Once true, the data cannot change any more, nor this field; only metadata can.',
+  type: field(3, s.string(), {
+    default: 'Opaque',
+    doc: 'What the data is for. Some types demand certain keys. Cannot change.',
   }),
 }
 

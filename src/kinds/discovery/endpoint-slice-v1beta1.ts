@@ -7,11 +7,12 @@ import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { addressType, type EndpointSlice, endpointSlice, portOf } from './endpoint-slice.ts'
-import { type Endpoint, hints, sharedFields } from './types/endpoint.ts'
+import { type Endpoint, hints, nodeName, sharedFields } from './types/endpoint.ts'
 
 const endpointFields = {
   ...sharedFields,
   topology: field(5, s.map(s.string()), { doc: 'Its place, by labels of nodes such as zone and host name.' }),
+  nodeName,
   hints: field(7, hints, { doc: 'Whom it is best for. Not served yet: it is dropped.' }),
 }
 
@@ -20,6 +21,7 @@ type OlderEndpoint = InferFields<typeof endpointFields>
 const endpoint = s.object(endpointFields, { name: 'Endpoint', doc: 'One of those behind a Service.' })
 
 const fields = {
+  addressType,
   endpoints: field(2, s.list(endpoint), {
     zero: 'write',
     published: 'required',
@@ -30,7 +32,6 @@ const fields = {
     published: 'optional',
     doc: 'The ports that each of them has.',
   }),
-  addressType,
 }
 
 type OlderSlice = ObjectOf<typeof fields>

@@ -53,6 +53,7 @@ export const addressType = field(4, s.string(), {
 })
 
 const fields = {
+  addressType,
   endpoints: field(2, s.list(endpoint), {
     zero: 'write',
     published: 'required',
@@ -63,7 +64,6 @@ const fields = {
     published: 'optional',
     doc: 'The ports that each of them has.',
   }),
-  addressType,
 }
 
 export type EndpointSlice = ObjectOf<typeof fields>

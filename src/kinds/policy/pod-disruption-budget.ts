@@ -21,24 +21,26 @@ import { isEmptySelector } from '../meta/selecting.ts'
 import { countColumn } from '../pod-templates.ts'
 import { keep, plainStatus } from '../spec-and-status.ts'
 
-const limits = {
-  minAvailable: field(1, s.intOrString(), {
-    zero: 'keep',
-    doc: 'How many of the pods must be left: a number or a percentage. Not together with maxUnavailable.',
-  }),
-  maxUnavailable: field(3, s.intOrString(), {
-    zero: 'keep',
-    doc: 'How many of the pods may be missing: a number or a percentage.',
-  }),
-}
+const minAvailable = field(1, s.intOrString(), {
+  zero: 'keep',
+  doc: 'How many of the pods must be left: a number or a percentage. Not together with maxUnavailable.',
+})
+const maxUnavailable = field(3, s.intOrString(), {
+  zero: 'keep',
+  doc: 'How many of the pods may be missing: a number or a percentage.',
+})
 
 const selector = { doc: 'Which pods it is about; none if unset.' }
 const specNames = { name: 'PodDisruptionBudgetSpec', doc: 'How many of which pods may be missing.' }
 
-const specFields = { ...limits, selector: field(2, labelSelector, { ...selector, patch: 'replace' }) }
+const specFields = {
+  minAvailable,
+  selector: field(2, labelSelector, { ...selector, patch: 'replace' }),
+  maxUnavailable,
+}
 
 const spec = s.object(specFields, { ...specNames, check: checkSpec })
-const specV1beta1 = s.object({ ...limits, selector: field(2, labelSelector, selector) }, specNames)
+const specV1beta1 = s.object({ minAvailable, selector: field(2, labelSelector, selector), maxUnavailable }, specNames)
 
 const count = (tag: number, doc: string) => field(tag, s.int32(), { zero: 'write', published: 'required', doc })
 

@@ -123,6 +123,7 @@ const specFields = {
   hostIPC: field(9, s.boolean(), { doc: 'Whether pods may share the memory segments of the host.' }),
   seLinux: field(10, seLinux, { ...part, doc: 'Which SELinux labels pods may have.' }),
   runAsUser: field(11, runAsUser, { ...part, doc: 'Which users pods may run as.' }),
+  runAsGroup: field(22, runAsGroup, { doc: 'Which groups pods may run as; any if unset.' }),
   supplementalGroups: field(12, supplementalGroups, { ...part, doc: 'Which further groups pods may have.' }),
   fsGroup: field(13, fsGroup, { ...part, doc: 'Which groups the files of volumes may be given to.' }),
   readOnlyRootFilesystem: field(14, s.boolean(), {
@@ -139,11 +140,10 @@ const specFields = {
   }),
   allowedHostPaths: field(17, s.list(allowedHostPath), { doc: 'Paths of the host that may be mounted; all if unset.' }),
   allowedFlexVolumes: field(18, s.list(allowedFlexVolume), { doc: 'Drivers of flexVolume that may be used.' }),
+  allowedCSIDrivers: field(23, s.list(allowedCsiDriver), { doc: 'CSI drivers that may be used in line.' }),
   allowedUnsafeSysctls: field(19, texts, { doc: 'Unsafe kernel parameters that may be set, as patterns.' }),
   forbiddenSysctls: field(20, texts, { doc: 'Kernel parameters that may not be set, as patterns.' }),
   allowedProcMountTypes: field(21, texts, { doc: 'How /proc may be mounted. Not offered yet: it is left out.' }),
-  runAsGroup: field(22, runAsGroup, { doc: 'Which groups pods may run as; any if unset.' }),
-  allowedCSIDrivers: field(23, s.list(allowedCsiDriver), { doc: 'CSI drivers that may be used in line.' }),
   runtimeClass: field(24, runtimeClass, { doc: 'Which RuntimeClasses pods may have; any if unset.' }),
 }
 

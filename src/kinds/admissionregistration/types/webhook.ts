@@ -31,9 +31,9 @@ const serviceReference = s.object(
 )
 
 const clientConfigFields = {
+  url: field(3, s.string(), { zero: 'keep', doc: 'The URL to ask, https and without user, query or fragment.' }),
   service: field(1, serviceReference, { doc: 'The Service to ask.' }),
   caBundle: field(2, s.bytes(), { doc: 'The certificates of those who vouch for it, as PEM.' }),
-  url: field(3, s.string(), { zero: 'keep', doc: 'The URL to ask, https and without user, query or fragment.' }),
 }
 
 const clientConfig = s.object(clientConfigFields, {
@@ -71,9 +71,18 @@ export function webhookFields(version: WebhookVersion, { objectSelectorTag }: { 
       default: failurePolicy,
       doc: 'What no answer means: Fail refuses the request, Ignore lets it pass.',
     }),
+    matchPolicy: field(9, s.oneOf('Equivalent', 'Exact'), {
+      zero: 'keep',
+      default: matchPolicy,
+      doc: 'Whether rules count for other versions of the same object too: Equivalent, or Exact.',
+    }),
     namespaceSelector: field(5, labelSelector, {
       default: {},
       doc: 'The namespaces it is asked about, by labels; all by default.',
+    }),
+    objectSelector: field(objectSelectorTag, labelSelector, {
+      default: {},
+      doc: 'The objects it is asked about, by labels; all by default.',
     }),
     sideEffects: field(6, s.string(), {
       zero: 'keep',
@@ -91,15 +100,6 @@ export function webhookFields(version: WebhookVersion, { objectSelectorTag }: { 
       ...must,
       ...versions,
       doc: 'The versions of questions that it understands; the first that the server knows is used.',
-    }),
-    matchPolicy: field(9, s.oneOf('Equivalent', 'Exact'), {
-      zero: 'keep',
-      default: matchPolicy,
-      doc: 'Whether rules count for other versions of the same object too: Equivalent, or Exact.',
-    }),
-    objectSelector: field(objectSelectorTag, labelSelector, {
-      default: {},
-      doc: 'The objects it is asked about, by labels; all by default.',
     }),
   }
 }

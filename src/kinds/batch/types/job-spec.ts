@@ -16,6 +16,10 @@ const fields = {
     zero: 'keep',
     doc: 'How long it may go on, from its start, before it is ended as failed.',
   }),
+  backoffLimit: field(7, s.int32(), {
+    zero: 'keep',
+    doc: 'How often it is tried again before it fails; 6 by default.',
+  }),
   selector: field(4, labelSelector, { doc: 'Which pods count. Made by the server unless manualSelector is set.' }),
   manualSelector: field(5, s.boolean(), {
     zero: 'keep',
@@ -25,10 +29,6 @@ const fields = {
     zero: 'write',
     published: 'required',
     doc: 'What its pods are made from. Their restartPolicy is OnFailure or Never.',
-  }),
-  backoffLimit: field(7, s.int32(), {
-    zero: 'keep',
-    doc: 'How often it is tried again before it fails; 6 by default.',
   }),
   ttlSecondsAfterFinished: field(8, s.int32(), {
     zero: 'keep',

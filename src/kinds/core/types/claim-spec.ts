@@ -13,9 +13,9 @@ const fields = {
   accessModes: field(1, accessModes, {
     doc: 'How the volume is to be mounted: ReadWriteOnce, ReadOnlyMany or ReadWriteMany.',
   }),
+  selector: field(4, labelSelector, { doc: 'Which volumes may be bound; any if unset.' }),
   resources: field(2, resourceRequirements, { zero: 'write', doc: 'How much is needed, as requests.storage.' }),
   volumeName: field(3, s.string(), { doc: 'The volume that is bound to the claim.' }),
-  selector: field(4, labelSelector, { doc: 'Which volumes may be bound; any if unset.' }),
   storageClassName: field(5, s.string(), {
     zero: 'keep',
     doc: 'The class of the volume. Empty is a volume without a class; unset, the default class.',

@@ -103,6 +103,9 @@ const fields = {
   }),
   workingDir: field(5, s.string(), { doc: 'The directory to start in; that of the image if unset.' }),
   ports: field(6, ports, { doc: 'The ports it listens on. For information; others are reachable too.' }),
+  envFrom: field(19, s.list(envFromSource), {
+    doc: 'Objects whose keys become environment variables; later ones win.',
+  }),
   env: field(7, s.list(envVar, { list: 'map', keys: ['name'], patch: 'merge', mergeKey: 'name' }), {
     doc: 'Environment variables; they win over envFrom.',
   }),
@@ -111,12 +114,18 @@ const fields = {
     doc: 'What it is promised of resources, and may use at most.',
   }),
   volumeMounts: field(9, mounts, { doc: 'The volumes of the pod that it mounts.' }),
+  volumeDevices: field(21, devices, { doc: 'The volumes of the pod that it uses as raw devices.' }),
   livenessProbe: field(10, probe, { doc: 'Tells whether it lives; if not, it is started again.' }),
   readinessProbe: field(11, probe, { doc: 'Tells whether it can serve; if not, Services leave it out.' }),
+  startupProbe: field(22, probe, { doc: 'Tells whether it has started; the other probes wait for that.' }),
   lifecycle: field(12, lifecycle, { doc: 'What is done once it has started and before it is stopped.' }),
   terminationMessagePath: field(13, s.string(), {
     default: '/dev/termination-log',
     doc: 'The file from which its last words are read.',
+  }),
+  terminationMessagePolicy: field(20, s.string(), {
+    default: 'File',
+    doc: 'Where its last words are: File, or FallbackToLogsOnError if the file is empty.',
   }),
   imagePullPolicy: field(14, s.oneOf('Always', 'IfNotPresent', 'Never'), {
     doc: 'When the image is fetched: Always, IfNotPresent or Never. Always for the tag latest, else IfNotPresent.',
@@ -125,15 +134,6 @@ const fields = {
   stdin: field(16, s.boolean(), { doc: 'Whether its standard input is kept open.' }),
   stdinOnce: field(17, s.boolean(), { doc: 'Whether standard input is closed after the first client has left.' }),
   tty: field(18, s.boolean(), { doc: 'Whether it has a terminal; needs stdin.' }),
-  envFrom: field(19, s.list(envFromSource), {
-    doc: 'Objects whose keys become environment variables; later ones win.',
-  }),
-  terminationMessagePolicy: field(20, s.string(), {
-    default: 'File',
-    doc: 'Where its last words are: File, or FallbackToLogsOnError if the file is empty.',
-  }),
-  volumeDevices: field(21, devices, { doc: 'The volumes of the pod that it uses as raw devices.' }),
-  startupProbe: field(22, probe, { doc: 'Tells whether it has started; the other probes wait for that.' }),
 }
 
 export type Container = InferFields<typeof fields>

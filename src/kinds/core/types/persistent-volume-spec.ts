@@ -119,30 +119,29 @@ function checkSecret({ name, namespace }: Infer<typeof fullSecret>, path: FieldP
   ]
 }
 
-/** In the order in which they count where there is more than one. */
 const sources = {
-  hostPath: field(3, hostPath, { doc: 'A directory of the node. For clusters of one node, and for tests.' }),
   gcePersistentDisk: field(1, gcePersistentDisk, { doc: 'A disk of Google Compute Engine.' }),
   awsElasticBlockStore: field(2, awsElasticBlockStore, { doc: 'A disk of the AWS Elastic Block Store.' }),
+  hostPath: field(3, hostPath, { doc: 'A directory of the node. For clusters of one node, and for tests.' }),
   glusterfs: field(4, glusterfs, { doc: 'A volume of Glusterfs.' }),
-  flocker: field(11, flocker, { doc: 'A dataset of Flocker.' }),
   nfs: field(5, nfs, { doc: 'A directory of an NFS server.' }),
   rbd: field(6, rbdWith('RBDPersistentVolumeSource', secretReference()), { doc: 'An image of Ceph.' }),
-  quobyte: field(15, quobyte, { doc: 'A volume of Quobyte.' }),
-  cephfs: field(9, cephfsWith('CephFSPersistentVolumeSource', secretReference()), { doc: 'A directory of CephFS.' }),
   iscsi: field(7, iscsiWith('ISCSIPersistentVolumeSource', secretReference({ name: true })), {
     doc: 'A device of an iSCSI target.',
   }),
   cinder: field(8, cinderWith('CinderPersistentVolumeSource', fullSecret), { doc: 'A disk of Cinder.' }),
+  cephfs: field(9, cephfsWith('CephFSPersistentVolumeSource', secretReference()), { doc: 'A directory of CephFS.' }),
   fc: field(10, fc, { doc: 'A device on Fibre Channel.' }),
+  flocker: field(11, flocker, { doc: 'A dataset of Flocker.' }),
   flexVolume: field(12, flexVolumeWith('FlexPersistentVolumeSource', secretReference()), {
     doc: 'A volume of a driver that is installed on the node.',
   }),
   azureFile: field(13, azureFile, { doc: 'A share of Azure.' }),
   vsphereVolume: field(14, vsphereVolume, { doc: 'A disk of vSphere.' }),
+  quobyte: field(15, quobyte, { doc: 'A volume of Quobyte.' }),
+  azureDisk: field(16, azureDisk, { doc: 'A disk of Azure.' }),
   photonPersistentDisk: field(17, photonPersistentDisk, { doc: 'A disk of the Photon controller.' }),
   portworxVolume: field(18, portworxVolume, { doc: 'A volume of Portworx.' }),
-  azureDisk: field(16, azureDisk, { doc: 'A disk of Azure.' }),
   scaleIO: field(19, scaleIoWith('ScaleIOPersistentVolumeSource', secretReference()), { doc: 'A volume of ScaleIO.' }),
   local: field(20, local, { doc: 'Storage that is attached to one node; nodeAffinity says which.' }),
   storageos: field(21, storageOsWith('StorageOSPersistentVolumeSource', storageOsSecret), {
@@ -151,7 +150,31 @@ const sources = {
   csi: field(22, csi, { doc: 'A volume of a driver of the Container Storage Interface.' }),
 }
 
-export const sourceNames = Object.keys(sources) as (keyof typeof sources)[]
+/** In the order in which they count where there is more than one. */
+export const sourceNames: readonly (keyof typeof sources)[] = [
+  'hostPath',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'flocker',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'cephfs',
+  'iscsi',
+  'cinder',
+  'fc',
+  'flexVolume',
+  'azureFile',
+  'vsphereVolume',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'azureDisk',
+  'scaleIO',
+  'local',
+  'storageos',
+  'csi',
+]
 
 const nodeAffinity = s.object(
   {

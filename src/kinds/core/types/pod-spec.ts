@@ -74,9 +74,15 @@ const fields = {
   volumes: field(1, s.list(volume, { ...byName, retainKeys: true }), {
     doc: 'The volumes that its containers can mount.',
   }),
+  initContainers: field(20, s.list(container, byName), {
+    doc: 'Containers that run before the others, one after the other, each to its end.',
+  }),
   containers: field(2, s.list(container, byName), {
     zero: 'write',
     doc: 'Its containers; at least one. None can be added or taken away.',
+  }),
+  ephemeralContainers: field(34, s.list(ephemeralContainer, byName), {
+    doc: 'Containers put into it while it runs. Changed through the subresource ephemeralcontainers.',
   }),
   restartPolicy: field(3, s.oneOf('Always', 'OnFailure', 'Never'), {
     default: 'Always',
@@ -98,23 +104,24 @@ const fields = {
   nodeSelector: field(7, s.map(s.string(), { atomic: true }), { doc: 'Labels that its node must have.' }),
   serviceAccountName: field(8, s.string(), { doc: 'The service account it acts as.' }),
   serviceAccount: field(9, s.string(), { doc: 'An older name of serviceAccountName.' }),
+  automountServiceAccountToken: field(21, s.boolean(), {
+    zero: 'keep',
+    doc: 'Whether a token of its account is mounted; as the account says if unset.',
+  }),
   nodeName: field(10, s.string(), { doc: 'The node it runs on. Usually the scheduler says so.' }),
   hostNetwork: field(11, s.boolean(), { doc: 'Whether it is on the network of its node.' }),
   hostPID: field(12, s.boolean(), { doc: 'Whether it sees the processes of its node.' }),
   hostIPC: field(13, s.boolean(), { doc: 'Whether it shares the memory segments and semaphores of its node.' }),
+  shareProcessNamespace: field(27, s.boolean(), {
+    zero: 'keep',
+    doc: 'Whether its containers see the processes of each other.',
+  }),
   securityContext: field(14, podSecurityContext, { default: {}, doc: 'With which rights its containers run.' }),
   imagePullSecrets: field(15, s.list(localObjectReference, byName), { doc: 'Secrets to fetch its images with.' }),
   hostname: field(16, s.string(), { doc: 'Its host name; the name of the pod if unset.' }),
   subdomain: field(17, s.string(), { doc: 'Makes its full name hostname.subdomain.namespace.svc.domain.' }),
   affinity: field(18, affinity, { doc: 'What it wants of its place.' }),
   schedulerName: field(19, s.string(), { default: 'default-scheduler', doc: 'The scheduler that chooses its node.' }),
-  initContainers: field(20, s.list(container, byName), {
-    doc: 'Containers that run before the others, one after the other, each to its end.',
-  }),
-  automountServiceAccountToken: field(21, s.boolean(), {
-    zero: 'keep',
-    doc: 'Whether a token of its account is mounted; as the account says if unset.',
-  }),
   tolerations: field(22, s.list(toleration), { doc: 'Taints of nodes that it puts up with.' }),
   hostAliases: field(23, s.list(hostAlias, { list: 'map', keys: ['ip'], patch: 'merge', mergeKey: 'ip' }), {
     doc: 'Further lines of its hosts file.',
@@ -122,10 +129,6 @@ const fields = {
   priorityClassName: field(24, s.string(), { doc: 'How important it is, by the name of a PriorityClass.' }),
   priority: field(25, s.int32(), { zero: 'keep', doc: 'How important it is; higher is more. Set from the class.' }),
   dnsConfig: field(26, dnsConfig, { doc: 'Settings of its resolver.' }),
-  shareProcessNamespace: field(27, s.boolean(), {
-    zero: 'keep',
-    doc: 'Whether its containers see the processes of each other.',
-  }),
   readinessGates: field(28, s.list(readinessGate), { doc: 'Further conditions that must be true before it is ready.' }),
   runtimeClassName: field(29, s.string(), {
     zero: 'keep',
@@ -141,9 +144,6 @@ const fields = {
   }),
   overhead: field(32, resourceList, { doc: 'What running it takes beyond its containers. Set from the RuntimeClass.' }),
   topologySpreadConstraints: field(33, spread, { doc: 'How evenly pods like it are to be spread.' }),
-  ephemeralContainers: field(34, s.list(ephemeralContainer, byName), {
-    doc: 'Containers put into it while it runs. Changed through the subresource ephemeralcontainers.',
-  }),
   setHostnameAsFQDN: field(35, s.boolean(), { zero: 'keep', doc: 'Whether its host name is its full name.' }),
   os: field(36, podOs, { doc: 'The operating system of its containers.' }),
 }

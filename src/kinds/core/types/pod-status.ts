@@ -79,17 +79,17 @@ const fields = {
   }),
   message: field(3, s.string(), { doc: 'Why it is so, for people.' }),
   reason: field(4, s.string(), { doc: 'Why it is so, in one word for programs.' }),
+  nominatedNodeName: field(11, s.string(), { doc: 'The node on which others make room for it.' }),
   hostIP: field(5, s.string(), { doc: 'The address of its node.' }),
   podIP: field(6, s.string(), { doc: 'Its address.' }),
+  podIPs: field(12, s.list(podIp, { list: 'map', keys: ['ip'], patch: 'merge', mergeKey: 'ip' }), {
+    doc: 'Its addresses, one per family; the first is podIP.',
+  }),
   startTime: field(7, s.time(), { doc: 'When its node took it on.' }),
+  initContainerStatuses: field(10, s.list(containerStatus), { doc: 'How its init containers are.' }),
   containerStatuses: field(8, s.list(containerStatus), { doc: 'How its containers are.' }),
   qosClass: field(9, s.string(), {
     doc: 'How safe it is when a node runs short: Guaranteed, Burstable or BestEffort.',
-  }),
-  initContainerStatuses: field(10, s.list(containerStatus), { doc: 'How its init containers are.' }),
-  nominatedNodeName: field(11, s.string(), { doc: 'The node on which others make room for it.' }),
-  podIPs: field(12, s.list(podIp, { list: 'map', keys: ['ip'], patch: 'merge', mergeKey: 'ip' }), {
-    doc: 'Its addresses, one per family; the first is podIP.',
   }),
   ephemeralContainerStatuses: field(13, s.list(containerStatus), { doc: 'How its ephemeral containers are.' }),
 }

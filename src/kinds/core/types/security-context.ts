@@ -63,7 +63,9 @@ const containerFields = {
   capabilities: field(1, capabilities, { doc: 'Rights of the kernel to give or take away.' }),
   privileged: field(2, s.boolean(), { zero: 'keep', doc: 'Whether it may do all that root of the node may do.' }),
   seLinuxOptions: field(3, seLinuxOptions, { doc: 'Its SELinux labels.' }),
+  windowsOptions: field(10, windowsOptions, { doc: 'Settings for Windows.' }),
   runAsUser: field(4, s.int64(), { zero: 'keep', doc: 'The user id that runs it; that of the image if unset.' }),
+  runAsGroup: field(8, s.int64(), { zero: 'keep', doc: 'The group id that runs it; that of the runtime if unset.' }),
   runAsNonRoot: field(5, s.boolean(), { zero: 'keep', doc: 'Whether it is refused to run as root.' }),
   readOnlyRootFilesystem: field(6, s.boolean(), {
     zero: 'keep',
@@ -73,9 +75,7 @@ const containerFields = {
     zero: 'keep',
     doc: 'Whether a process may get more rights than its parent.',
   }),
-  runAsGroup: field(8, s.int64(), { zero: 'keep', doc: 'The group id that runs it; that of the runtime if unset.' }),
   procMount: field(9, s.string(), { zero: 'keep', doc: 'How /proc is mounted: Default or Unmasked.' }),
-  windowsOptions: field(10, windowsOptions, { doc: 'Settings for Windows.' }),
   seccompProfile: field(11, seccompProfile, { doc: 'Which calls into the kernel are let through.' }),
 }
 
@@ -100,16 +100,16 @@ const sysctl = s.object(sysctlFields, {
 
 const podFields = {
   seLinuxOptions: field(1, seLinuxOptions, { doc: 'The SELinux labels of all containers.' }),
+  windowsOptions: field(8, windowsOptions, { doc: 'Settings for Windows.' }),
   runAsUser: field(2, s.int64(), { zero: 'keep', doc: 'The user id that runs them; that of the image if unset.' }),
+  runAsGroup: field(6, s.int64(), { zero: 'keep', doc: 'The group id that runs them; that of the runtime if unset.' }),
   runAsNonRoot: field(3, s.boolean(), { zero: 'keep', doc: 'Whether they are refused to run as root.' }),
   supplementalGroups: field(4, s.list(s.int64()), {
     emptyCounts: true,
     doc: 'Further groups of their first processes.',
   }),
   fsGroup: field(5, s.int64(), { zero: 'keep', doc: 'The group that owns the volumes, where they allow it.' }),
-  runAsGroup: field(6, s.int64(), { zero: 'keep', doc: 'The group id that runs them; that of the runtime if unset.' }),
   sysctls: field(7, s.list(sysctl), { doc: 'Parameters of the kernel for the pod alone.' }),
-  windowsOptions: field(8, windowsOptions, { doc: 'Settings for Windows.' }),
   fsGroupChangePolicy: field(9, s.oneOf('Always', 'OnRootMismatch'), {
     zero: 'keep',
     doc: 'When files are given to fsGroup: Always, or OnRootMismatch for volumes whose root is not yet.',

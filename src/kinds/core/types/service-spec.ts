@@ -82,11 +82,11 @@ const specFields = {
   }),
   publishNotReadyAddresses: field(13, s.boolean(), { doc: 'Whether pods count that are not ready.' }),
   sessionAffinityConfig: field(14, sessionAffinityConfig, { doc: 'How clients are kept on a pod.' }),
+  ipFamilies: field(19, s.list(s.string()), { doc: 'The families of its addresses: IPv4, IPv6, or both in order.' }),
   ipFamilyPolicy: field(17, s.string(), {
     zero: 'keep',
     doc: 'SingleStack: addresses of one family; PreferDualStack: of both where the cluster has both; RequireDualStack: of both.',
   }),
-  ipFamilies: field(19, s.list(s.string()), { doc: 'The families of its addresses: IPv4, IPv6, or both in order.' }),
   allocateLoadBalancerNodePorts: field(20, s.boolean(), {
     zero: 'keep',
     doc: 'Whether a LoadBalancer gets ports of nodes; true by default.',

@@ -32,7 +32,7 @@ export const hints = s.object(
   { name: 'EndpointHints', doc: 'Whom an endpoint is best for.' },
 )
 
-/** What all versions have. */
+/** What all versions have before the fields in which they differ. */
 export const sharedFields = {
   addresses: field(1, s.list(s.string(), { list: 'set' }), {
     zero: 'write',
@@ -42,14 +42,16 @@ export const sharedFields = {
   conditions: field(2, conditions, { zero: 'write', published: 'optional', doc: 'How it is doing.' }),
   hostname: field(3, s.string(), { zero: 'keep', doc: 'The host name it goes by in DNS.' }),
   targetRef: field(4, objectReference, { doc: 'What answers there, such as a Pod.' }),
-  nodeName: field(6, s.string(), { zero: 'keep', doc: 'The node it is on.' }),
 }
+
+export const nodeName = field(6, s.string(), { zero: 'keep', doc: 'The node it is on.' })
 
 const endpointFields = {
   ...sharedFields,
   deprecatedTopology: field(5, s.map(s.string()), {
     doc: 'Its place as the older version records it. Cannot be set here.',
   }),
+  nodeName,
   zone: field(7, s.string(), { zero: 'keep', doc: 'The zone it is in.' }),
   hints: field(8, hints, { doc: 'Whom it is best for. Not served yet: it is dropped.' }),
 }

@@ -23,8 +23,8 @@ type Service = InferFields<typeof serviceFields>
 const service = s.object(serviceFields, { name: 'IngressServiceBackend', doc: 'A port of a Service.' })
 
 const backendFields = {
-  resource: field(3, typedLocalObjectReference, { doc: 'An object of any kind in the same namespace.' }),
   service: field(4, service, { doc: 'A port of a Service.' }),
+  resource: field(3, typedLocalObjectReference, { doc: 'An object of any kind in the same namespace.' }),
 }
 
 type Backend = InferFields<typeof backendFields>

@@ -77,10 +77,10 @@ const tls = s.object(
 )
 
 const specFields = {
+  ingressClassName: field(4, s.string(), { zero: 'keep', doc: 'The class of who carries it out.' }),
   defaultBackend: field(1, ingressBackend, { doc: 'Where requests go that no rule is for.' }),
   tls: field(2, s.list(tls), { doc: 'The certificates to use, by host.' }),
   rules: field(3, s.list(rule), { doc: 'Which requests go where.' }),
-  ingressClassName: field(4, s.string(), { zero: 'keep', doc: 'The class of who carries it out.' }),
 }
 
 export const ingressSpec = s.object(specFields, {
