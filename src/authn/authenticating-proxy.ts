@@ -12,6 +12,7 @@ import type { User } from '../model/user.ts'
 import { type Authenticator, none, refused, type SentHeaders } from './authenticator.ts'
 import { Chains, subjectOf } from './client-certificate.ts'
 import type { DeniedCertificates } from './denied-certificates.ts'
+import type { SeveralNames } from './several-names.ts'
 
 /** All names in lower case. */
 export interface ProxyHeaders {
@@ -27,6 +28,7 @@ export interface ProxyParts {
   /** The authorities of proxies that count now; another array when they are others. */
   readonly authorities: () => readonly X509Certificate[]
   readonly denied: DeniedCertificates
+  readonly severalNames: SeveralNames
   /** The common names that proxies may have; none given: any. */
   readonly allowedNames: readonly string[]
   readonly headers: ProxyHeaders
@@ -38,7 +40,9 @@ export function authenticatingProxy({ allowedNames, headers, ...parts }: ProxyPa
   return (credentials) => {
     const { certificate } = credentials
     if (certificate === undefined || chains.of(certificate) === undefined) return none
-    if (!isAllowed(certificate.x509, allowedNames)) return refused
+    const { commonNames } = subjectOf(certificate.x509)
+    if (commonNames.length > 1) return parts.severalNames.refuse(certificate.x509)
+    if (allowedNames.length > 0 && !allowedNames.includes(commonNames[0] ?? '')) return refused
     const { username } = headers
     const name = username.map((header) => credentials.headers.one(header)).find((value) => value)
     if (name === undefined) return none
@@ -50,10 +54,6 @@ export function authenticatingProxy({ allowedNames, headers, ...parts }: ProxyPa
 /** Whether a header may only come from a proxy: nobody behind this should see it. */
 export function isProxyHeader({ username, groups, extraPrefixes }: ProxyHeaders, name: string): boolean {
   return username.includes(name) || groups.includes(name) || extraPrefixes.some((prefix) => name.startsWith(prefix))
-}
-
-function isAllowed(certificate: X509Certificate, names: readonly string[]): boolean {
-  return names.length === 0 || names.includes(subjectOf(certificate).commonName ?? '')
 }
 
 /** Undefined where a value is no text. */

@@ -1,36 +1,46 @@
 /**
- * Client certificates: the common name is the user, each organization a group.
+ * Client certificates: the common name is the user, each organization a group. A certificate with several common names
+ * names nobody.
  *
  * Connections outlive certificates and authorities. So each request asks again whether the certificate leads back to an
  * authority that counts now, whether all on the way are valid now, and whether one of them is denied.
  */
 import type { X509Certificate } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
+import { oncePer } from '../base/once-per.ts'
 import type { User } from '../model/user.ts'
 import { type Chain, chainTo } from '../pki/chain.ts'
 import { MalformedDer } from '../pki/der.ts'
 import { readSubject, type Subject } from '../pki/identity.ts'
-import { type Authenticator, none, refused, type ShownCertificate } from './authenticator.ts'
+import {
+  type AuthenticationOutcome,
+  type Authenticator,
+  none,
+  refused,
+  type ShownCertificate,
+} from './authenticator.ts'
 import type { DeniedCertificates } from './denied-certificates.ts'
+import type { SeveralNames } from './several-names.ts'
 
 export interface CertificateParts {
   /** The authorities that count now; another array when they are others. */
   readonly authorities: () => readonly X509Certificate[]
   readonly denied: DeniedCertificates
+  readonly severalNames: SeveralNames
   readonly clock: Clock
 }
 
 export function clientCertificates(parts: CertificateParts): Authenticator {
   const chains = new Chains(parts)
-  const users = new WeakMap<X509Certificate, User | undefined>()
+  const users = new WeakMap<X509Certificate, User | AuthenticationOutcome>()
   return ({ certificate }) => {
     if (certificate === undefined) return none
     const chain = chains.of(certificate)
     if (chain === undefined) return refused
     const { x509 } = certificate
-    if (!users.has(x509)) users.set(x509, userOf(subjectOf(x509)))
-    const user = users.get(x509)
-    if (user === undefined) return refused
+    if (!users.has(x509)) users.set(x509, userOf(x509, parts.severalNames))
+    const user = users.get(x509)!
+    if ('result' in user) return user
     const warning = expiryWarning(chain, parts.clock.now())
     return warning === undefined ? { result: 'user', user } : { result: 'user', user, warning }
   }
@@ -45,17 +55,20 @@ function expiryWarning({ to, lifetime }: Chain, now: number): string | undefined
 }
 
 /** Whom a certificate names: nobody where its subject cannot be read. */
-export function subjectOf({ raw }: X509Certificate): Subject {
+export const subjectOf = oncePer(({ raw }: X509Certificate): Subject => {
   try {
     return readSubject(raw)
   } catch (error) {
-    if (error instanceof MalformedDer) return { commonName: undefined, organizations: [] }
+    if (error instanceof MalformedDer) return { commonNames: [], organizations: [] }
     throw error
   }
-}
+})
 
-function userOf({ commonName, organizations }: Subject): User | undefined {
-  return commonName ? { name: commonName, uid: '', groups: organizations, extra: new Map() } : undefined
+function userOf(x509: X509Certificate, severalNames: SeveralNames): User | AuthenticationOutcome {
+  const { commonNames, organizations } = subjectOf(x509)
+  if (commonNames.length > 1) return severalNames.refuse(x509)
+  const [name] = commonNames
+  return name ? { name, uid: '', groups: organizations, extra: new Map() } : refused
 }
 
 /** The chains of the certificates that are shown, each found once for as long as the authorities stay the same. */

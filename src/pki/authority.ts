@@ -7,6 +7,7 @@
  */
 import { type KeyObject, X509Certificate } from 'node:crypto'
 import { basename, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../base/clock.ts'
 import { issueCertificate } from './certificate.ts'
 import type { CertificateSubject, Usage } from './certificate-template.ts'
@@ -19,6 +20,7 @@ import {
   readKeyFile,
   replaceFile,
 } from './files.ts'
+import { readSubject } from './identity.ts'
 import { generateKey, keyToPem, publicKeyOf } from './keys.ts'
 import { type AlternativeNames, canonicalNames, readNames, sameNames } from './names.ts'
 
@@ -166,7 +168,17 @@ async function openLeaf(options: AuthorityOptions, ca: Pair, leaf: Leaf): Promis
 
 function isFit(certificate: X509Certificate, ca: Pair, leaf: Leaf, now: number): boolean {
   const ours = certificate.checkIssued(ca.certificate) && certificate.verify(ca.certificate.publicKey)
-  return ours && !needsRenewal(certificate, now) && sameNames(readNames(certificate.raw), leaf.names)
+  return (
+    ours &&
+    !needsRenewal(certificate, now) &&
+    hasSubject(certificate, leaf.subject) &&
+    sameNames(readNames(certificate.raw), leaf.names)
+  )
+}
+
+function hasSubject({ raw }: X509Certificate, { commonName, organizations }: CertificateSubject): boolean {
+  const found = readSubject(raw)
+  return isDeepStrictEqual(found, { commonNames: [commonName], organizations })
 }
 
 // A certificate does not outlive the authority that signed it.

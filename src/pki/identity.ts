@@ -3,15 +3,18 @@
  * text form is ambiguous (a crafted value reads as another name: CVE-2021-44533), so it is never used. Values are
  * kept verbatim, NUL and all; a value whose bytes are not of its string type throws `MalformedDer`. Whether the
  * certificate is trusted, and whether the name is acceptable as a user, is left to the callers.
+ *
+ * Programs disagree on which of several common names counts (Go takes the last, others the first), so no single one is
+ * offered here: callers refuse a subject with several, or two programs would see two people.
  */
 import { childrenOf, type Element, expectTag, MalformedDer, tags } from './der.ts'
 import { subjectOf } from './tbs.ts'
 
 export interface Subject {
-  /** The first common name in the order of the encoding; it may be the empty string. */
-  readonly commonName: string | undefined
+  /** Every common name in the order of the encoding; one may be the empty string. */
+  readonly commonNames: readonly string[]
   /** Every organization in the order of the encoding. */
-  readonly organizations: string[]
+  readonly organizations: readonly string[]
 }
 
 const commonNameId = Buffer.from('550403', 'hex')
@@ -23,16 +26,16 @@ export function readSubject(certificate: Buffer): Subject {
 
 /** The same of a Name wherever it stands. */
 export function readName(name: Element): Subject {
-  let commonName: string | undefined
+  const commonNames: string[] = []
   const organizations: string[] = []
   for (const relative of childrenOf(name)) {
     for (const attribute of attributesOf(relative)) {
       const { id, value } = partsOf(attribute)
       if (id.equals(organizationId)) organizations.push(readString(value))
-      else if (commonName === undefined && id.equals(commonNameId)) commonName = readString(value)
+      else if (id.equals(commonNameId)) commonNames.push(readString(value))
     }
   }
-  return { commonName, organizations }
+  return { commonNames, organizations }
 }
 
 function attributesOf(relative: Element): Element[] {

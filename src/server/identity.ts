@@ -3,6 +3,7 @@ import { authenticatingProxy, isProxyHeader } from '../authn/authenticating-prox
 import { type Authenticator, anonymousUser, firstOf } from '../authn/authenticator.ts'
 import { clientCertificates } from '../authn/client-certificate.ts'
 import type { DeniedCertificates } from '../authn/denied-certificates.ts'
+import { SeveralNames } from '../authn/several-names.ts'
 import { readTokens, staticTokens, type TokenUsers } from '../authn/static-tokens.ts'
 import { UsageError } from '../base/flags.ts'
 import type { ClientAuthorities } from './client-authorities.ts'
@@ -35,10 +36,11 @@ export async function readIdentity(
   parts: IdentityParts,
 ): Promise<(ofObjects: readonly Authenticator[]) => Identity> {
   const { clock, authorities, denied, reloading } = parts
-  const proxy = proxyOf(options, parts)
+  const severalNames = new SeveralNames(parts.log)
+  const proxy = proxyOf(options, { ...parts, severalNames })
   const first = [
     ...(proxy === undefined ? [] : [proxy.authenticator]),
-    clientCertificates({ authorities: () => authorities.clients, denied, clock }),
+    clientCertificates({ authorities: () => authorities.clients, denied, severalNames, clock }),
   ]
   const last = [staticTokens(tokensOf(options.tokenAuthFile, reloading)), ...(await remoteTokens(options, parts))]
   const anonymous = letsAnonymousIn(options) ? anonymousUser : undefined
@@ -85,7 +87,10 @@ interface Proxy {
   readonly isSecretHeader: (name: string) => boolean
 }
 
-function proxyOf(options: ServerOptions, { clock, authorities, denied }: IdentityParts): Proxy | undefined {
+function proxyOf(
+  options: ServerOptions,
+  { clock, authorities, denied, severalNames }: IdentityParts & { readonly severalNames: SeveralNames },
+): Proxy | undefined {
   checkProxyFlags(options)
   if (options.requestheaderClientCaFile === '') return undefined
   const headers = {
@@ -96,6 +101,7 @@ function proxyOf(options: ServerOptions, { clock, authorities, denied }: Identit
   const authenticator = authenticatingProxy({
     authorities: () => authorities.proxies,
     denied,
+    severalNames,
     allowedNames: options.requestheaderAllowedNames,
     headers,
     clock,

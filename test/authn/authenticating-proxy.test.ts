@@ -115,6 +115,9 @@ test('who asks is who the proxy says', { timeout: 300_000 }, async (t) => {
     assert.equal(await by('/CN=Front-Proxy'), 401)
     assert.equal(await by('/CN=third-proxy'), 401)
     assert.equal(await by('/O=front-proxy'), 401)
+    assert.equal(await by('/CN=front-proxy/CN=front-proxy'), 401)
+    assert.equal(await by('/CN=front-proxy/CN=x'), 401)
+    assert.equal(await by('/CN=x/CN=front-proxy'), 401)
     assert.equal(await by('/CN=front-proxy', { extensions: ['extendedKeyUsage=serverAuth'] }), 401)
   })
 
@@ -212,6 +215,9 @@ test('headers in trailers are none', { timeout: 300_000 }, async (t) => {
   await t.test('any name is allowed where none is named', async () => {
     const certificate = make({ subject: '/CN=anything', issuer: proxies })
     assert.equal((await whoIs(server, { certificate, headers: jane })).user, 'jane')
+    const several = make({ subject: '/CN=anything/CN=else', issuer: proxies })
+    assert.equal((await whoIs(server, { certificate: several, headers: jane })).status, 401)
+    assert.match(server.output(), /several common names.* fingerprint=/)
   })
 
   await t.test('nothing behind sees the headers, whoever sent them', async () => {

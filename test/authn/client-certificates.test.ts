@@ -3,6 +3,7 @@
  * authorities that changes while connections are open.
  */
 import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -82,7 +83,6 @@ test('certificates of several authorities', { timeout: 300_000 }, async (t) => {
       '/CN=Jürgen/O=Größe': ['Jürgen', 'Größe'],
       '/CN=a\\/CN=b/O=x\\/O=system:masters': ['a/CN=b', 'x/O=system:masters'],
       '/CN=a, CN = b/O=x\\, y': ['a, CN = b', 'x, y'],
-      '/CN=first/CN=second/O=x': ['first', 'x'],
     }
     for (const [subject, [user, group]] of Object.entries(subjects)) {
       const told = await whoIs(server, { certificate: make({ subject, issuer: one! }) })
@@ -98,6 +98,18 @@ test('certificates of several authorities', { timeout: 300_000 }, async (t) => {
     )
     const told = await whoIs(server, { certificate: { certificate, key: keyToPem(key) } })
     assert.equal(told.status, 401, told.text)
+  })
+
+  await t.test('several common names are no name, and each such certificate is logged once', async () => {
+    for (const subject of ['/CN=first/CN=second', '/CN=jane/O=dev/CN=jane']) {
+      const certificate = make({ subject, issuer: one! })
+      for (const time of [1, 2]) assert.equal((await whoIs(server, { certificate })).status, 401, `${subject} ${time}`)
+      const { fingerprint256 } = new X509Certificate(certificate.certificate)
+      assert.equal(server.output().split(fingerprint256).length - 1, 1, 'once for two connections')
+    }
+    const unknown = make({ subject: '/CN=first/CN=second', issuer: stranger! })
+    assert.equal((await whoIs(server, { certificate: unknown })).status, 401)
+    assert.ok(!server.output().includes(new X509Certificate(unknown.certificate).fingerprint256), 'not of strangers')
   })
 
   await t.test('an authority that is added counts, one that is removed does not, on open connections too', async () => {

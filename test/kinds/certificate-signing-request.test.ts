@@ -13,7 +13,7 @@ import { vendorOf } from '../../src/model/vendor.ts'
 import { issueCertificate } from '../../src/pki/certificate.ts'
 import { decode } from '../../src/schema/decode.ts'
 import { validate } from '../../src/schema/validate.ts'
-import { requestPem } from '../pki/encode.ts'
+import { oid, rdn, requestPem, utf8 } from '../pki/encode.ts'
 import { makeAuthority, template } from '../pki/issue.ts'
 import type { Answer } from '../tools/http-client.ts'
 import { startServer } from '../tools/server.ts'
@@ -295,6 +295,19 @@ test('in a server', async (t) => {
     assert.equal(again.body.metadata.resourceVersion, issued.body.metadata.resourceVersion)
     const seen = await put('issued', '/approval', { conditions: [is('Approved'), is('Seen')] })
     assert.deepEqual([seen.status, seen.body.status.certificate], [200, certificate])
+  })
+
+  await t.test('a request with several common names is stored, and never approved for a signer of ours', async () => {
+    const two = requestPem({ subject: [rdn(utf8(oid.cn, 'jane')), rdn(utf8(oid.cn, 'joe'))] })
+    const codes = []
+    for (const [i, signerName] of ['orch.io/apiserver-client', 'example.com/signer'].entries()) {
+      const spec = { ...good, request: Buffer.from(two).toString('base64'), signerName }
+      codes.push((await client.post(requests, { metadata: { name: `several-${i}` }, spec })).status)
+      codes.push((await put(`several-${i}`, '/approval', approved)).status)
+      codes.push((await put(`several-${i}`, '/approval', { conditions: [is('Denied')] })).status)
+    }
+    // What another signer makes of it is not ours to say; that one is approved, and a decision stays.
+    assert.deepEqual(codes, [201, 422, 200, 201, 200, 422])
   })
 
   await t.test('nobody owns the spec, and an approver not the certificate', async () => {

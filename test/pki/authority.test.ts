@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { Clock } from '../../src/base/clock.ts'
 import { type Authority, adoptCa, needsRenewal, openAuthority } from '../../src/pki/authority.ts'
+import { issueCertificate } from '../../src/pki/certificate.ts'
 import { PkiFileError } from '../../src/pki/files.ts'
 import { readSubject } from '../../src/pki/identity.ts'
-import { generateKey, keyToPem } from '../../src/pki/keys.ts'
+import { generateKey, keyFromPem, keyToPem, publicKeyOf } from '../../src/pki/keys.ts'
 import { readNames } from '../../src/pki/names.ts'
 import { day, now } from './issue.ts'
 import { openssl, temporaryDirectory } from './openssl.ts'
@@ -84,8 +85,8 @@ test('the certificates say what they are for and openssl verifies them', async (
   assert.match(openssl([...verify, 'sslserver', '-verify_ip', '127.0.0.1', file('serving.crt')]), /OK/)
   assert.match(openssl([...verify, 'sslclient', file('admin.crt')]), /OK/)
   const subject = (pem: string) => readSubject(new X509Certificate(pem).raw)
-  assert.deepEqual(subject(ca.certificate), { commonName: 'orch-ca', organizations: [] })
-  assert.deepEqual(subject(admin.certificate), { commonName: 'orch-admin', organizations: ['system:masters'] })
+  assert.deepEqual(subject(ca.certificate), { commonNames: ['orch-ca'], organizations: [] })
+  assert.deepEqual(subject(admin.certificate), { commonNames: ['orch-admin'], organizations: ['system:masters'] })
   const ends = [ca, serving, admin].map(({ certificate }) => new X509Certificate(certificate).validToDate.getTime())
   assert.deepEqual(ends, [now + 3650 * day, now + 365 * day, now + 365 * day])
 })
@@ -133,6 +134,19 @@ test('the serving certificate is made anew when its names change, not when only 
     assert.deepEqual(readNames(new X509Certificate(certificate).raw), changed)
     assert.equal(key, serving.key)
   }
+})
+
+test('a certificate of anybody else is made anew', async (t) => {
+  const at = place(t)
+  const { ca, admin } = await openAll(at)
+  const subject = { commonName: 'other', organizations: ['system:masters'] }
+  const issuer = { certificate: ca.certificate, key: keyFromPem(ca.key) }
+  const publicKey = publicKeyOf(keyFromPem(admin.key))
+  const usages = ['client auth'] as const
+  const other = issueCertificate({ subject, issuer, publicKey, usages, notBefore: now - day, notAfter: now + 9 * day })
+  writeFileSync(join(at.directory, 'admin.crt'), other)
+  const remade = new X509Certificate((await openAll(at)).admin.certificate)
+  assert.deepEqual(readSubject(remade.raw).commonNames, ['orch-admin'])
 })
 
 test('a new authority means new certificates', async (t) => {

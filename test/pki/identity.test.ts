@@ -35,11 +35,11 @@ const utf16 = (text: string) => Buffer.from(text, 'utf16le').swap16()
 const utf32 = (text: string) =>
   Buffer.concat([...text].map((c) => Buffer.from(c.codePointAt(0)!.toString(16).padStart(8, '0'), 'hex')))
 
-const subjects: [string, Buffer[], string | undefined, string[]][] = [
-  ['an empty subject', [], undefined, []],
-  ['no common name', [rdn(utf8(oid.o, 'a'))], undefined, ['a']],
-  ['an empty common name before another', [rdn(utf8(oid.cn, '')), rdn(utf8(oid.cn, 'b'))], '', []],
-  ['several common names', [rdn(utf8(oid.cn, 'first')), rdn(utf8(oid.cn, 'second'))], 'first', []],
+const subjects: [string, Buffer[], string | readonly string[], string[]][] = [
+  ['an empty subject', [], [], []],
+  ['no common name', [rdn(utf8(oid.o, 'a'))], [], ['a']],
+  ['an empty common name before another', [rdn(utf8(oid.cn, '')), rdn(utf8(oid.cn, 'b'))], ['', 'b'], []],
+  ['several common names', [rdn(utf8(oid.cn, 'first')), rdn(utf8(oid.cn, 'second'))], ['first', 'second'], []],
   ['a multi-valued name', [rdn(utf8(oid.cn, 'a'), utf8(oid.o, 'x'), utf8(oid.o, 'y'))], 'a', ['x', 'y']],
   ['repeated organizations', [rdn(utf8(oid.o, 'x')), rdn(utf8(oid.o, 'x')), rdn(utf8(oid.cn, 'a'))], 'a', ['x', 'x']],
   ['a NUL', [rdn(utf8(oid.cn, 'admin\0.example')), rdn(utf8(oid.o, '\0'))], 'admin\0.example', ['\0']],
@@ -75,17 +75,17 @@ const subjects: [string, Buffer[], string | undefined, string[]][] = [
   ],
 ]
 
-for (const [what, subject, commonName, organizations] of subjects) {
+for (const [what, subject, names, organizations] of subjects) {
   test(`reads ${what}`, () => {
     const bytes = certificate(...subject)
     assert.ok(new X509Certificate(bytes).verify(publicKeyOf(key)), 'the crafted certificate is one')
-    assert.deepEqual(readSubject(bytes), { commonName, organizations })
+    assert.deepEqual(readSubject(bytes), { commonNames: [names].flat(), organizations })
   })
 }
 
 test('reads VisibleString, which OpenSSL would not let into a name', () => {
   const bytes = certificate(rdn(attribute(oid.cn, 0x1a, 'a')))
-  assert.deepEqual(readSubject(bytes), { commonName: 'a', organizations: [] })
+  assert.deepEqual(readSubject(bytes), { commonNames: ['a'], organizations: [] })
 })
 
 const malformed: [string, Buffer[]][] = [
@@ -151,7 +151,8 @@ function readOrRefuse(bytes: Buffer): void {
 test('reads what issueCertificate wrote', async () => {
   const subject = { commonName: 'system:node:a\u00e9\u{1f600}', organizations: ['system:nodes', 'b'] }
   const pem = issueCertificate(template(await makeAuthority(), { subject }))
-  assert.deepEqual(readSubject(new X509Certificate(pem).raw), subject)
+  const { commonName, organizations } = subject
+  assert.deepEqual(readSubject(new X509Certificate(pem).raw), { commonNames: [commonName], organizations })
 })
 
 // The masks choose the string type that openssl writes.
@@ -181,10 +182,9 @@ for (const [type, mask] of [
     const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', `${config}.key`]
     const pem = openssl(['req', '-x509', '-utf8', '-config', config, ...newKey])
     assert.match(openssl(['asn1parse'], pem), new RegExp(`${type}\\b`, 'i'))
-    const { commonName, organizations } = readSubject(new X509Certificate(pem).raw)
-    assert.deepEqual(
-      { commonName, organizations },
-      { commonName: 'some one', organizations: ['first group', 'second'] },
-    )
+    assert.deepEqual(readSubject(new X509Certificate(pem).raw), {
+      commonNames: ['some one', 'other'],
+      organizations: ['first group', 'second'],
+    })
   })
 }

@@ -45,7 +45,7 @@ async function ask(port: number, options: ConnectionOptions): Promise<unknown> {
 test('the admin is known by its certificate, over an address and over a name', async (t) => {
   const { authority, port } = await start(t)
   const { certificate: cert, key } = await authority.adminCertificate()
-  const admin = { commonName: 'orch-admin', organizations: ['system:masters'] }
+  const admin = { commonNames: ['orch-admin'], organizations: ['system:masters'] }
   assert.deepEqual(await ask(port, { ca: authority.certificate, cert, key }), admin)
   assert.deepEqual(await ask(port, { ca: authority.certificate, cert, key, servername: 'localhost' }), admin)
 })

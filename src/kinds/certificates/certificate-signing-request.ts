@@ -137,6 +137,7 @@ export const certificateSigningRequest = defineKind({
     validateCreate: (object, { vendor }) => checkSpec(object, vendor),
     validateUpdate: (next, previous, context) => [
       ...checkFinalTypes(next, previous, context),
+      ...checkApproved(next, previous, context),
       ...checkCertificate(next, previous),
     ],
   },
@@ -293,6 +294,31 @@ function checkFinalTypes(
       ? []
       : added.map((type) => forbidden(path, `only the approval may add a condition of type "${type}"`))),
   ]
+}
+
+/**
+ * What the built-in signers would never sign is never approved for them: programs disagree on whom a certificate with
+ * several common names is for.
+ */
+function checkApproved(
+  next: CertificateSigningRequest,
+  previous: CertificateSigningRequest,
+  { vendor }: RuleContext,
+): FieldError[] {
+  const { signerName = '', request = '' } = next.spec ?? {}
+  if (countOf(next, 'Approved') <= countOf(previous, 'Approved')) return []
+  if (!Object.values(vendor.signers).includes(signerName) || !hasSeveralNames(request)) return []
+  return [forbidden('status.conditions', 'a request with several common names may not be approved')]
+}
+
+function hasSeveralNames(request: string): boolean {
+  try {
+    return readCertificateRequest(Buffer.from(request, 'base64')).subject.commonNames.length > 1
+  } catch (error) {
+    // Older requests may be of any form: what cannot be read cannot be signed either.
+    if (error instanceof UnsoundInput) return false
+    throw error
+  }
 }
 
 /** A certificate that is there stays; one that comes is looked at. */
