@@ -1,8 +1,11 @@
 /**
- * Tokens from a file: `token,user,uid,"group1,group2"` on each line. They never expire. Only their hashes are kept, and
- * looked up by hash, so that no comparison reveals how much of a guess was right.
+ * Tokens from a file: `token,user,uid,"group1,group2"` on each line; the uid may be empty. They never expire. Only their
+ * hashes are kept, and looked up by hash, so that no comparison reveals how much of a guess was right.
+ *
+ * Of a file that changes while the server runs, removals count at once and additions after a restart: see `stillGranted`.
  */
 import { hash as digest } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { User } from '../model/user.ts'
 import { type AuthenticationOutcome, type Authenticator, none, refused } from './authenticator.ts'
 import { bearerToken } from './bearer.ts'
@@ -35,14 +38,25 @@ interface Known {
   readonly outcome: AuthenticationOutcome
 }
 
-/** Throws an Error that names the line, never the token. */
-export function readTokens(csv: string): Map<string, User> {
+/** The tokens that counted before and are unchanged in the file, and how many more the file has. */
+export function stillGranted(before: TokenUsers, file: TokenUsers): { users: TokenUsers; added: number } {
+  const users = new Map([...file].filter(([token, user]) => isDeepStrictEqual(before.get(token), user)))
+  return { users, added: file.size - users.size }
+}
+
+/** Throws an Error that names the line, never the token; hands the number of a line without a token to `skipped`. */
+export function readTokens(csv: string, skipped: (line: number) => void): Map<string, User> {
   const users = new Map<string, User>()
   for (const [index, line] of csv.split(/\r?\n/).entries()) {
     if (line.trim() === '') continue
-    const [token = '', name = '', uid = '', groups = ''] = splitCsv(line, index + 1).map((column) => column.trim())
-    if (token === '' || name === '' || uid === '')
+    const columns = splitCsv(line, index + 1).map((column) => column.trim())
+    const [token, name, uid, groups = ''] = columns
+    if (token === undefined || !name || uid === undefined)
       throw new Error(`line ${index + 1}: at least three columns are needed: token, user name, user uid`)
+    if (token === '') {
+      skipped(index + 1)
+      continue
+    }
     if (users.has(hash(token))) throw new Error(`line ${index + 1}: the token of this line occurs more than once`)
     const list = groups.split(',').filter((group) => group !== '')
     users.set(hash(token), { name, uid, groups: list, extra: new Map() })

@@ -4,12 +4,12 @@ import { type Authenticator, anonymousUser, firstOf } from '../authn/authenticat
 import { clientCertificates } from '../authn/client-certificate.ts'
 import type { DeniedCertificates } from '../authn/denied-certificates.ts'
 import { SeveralNames } from '../authn/several-names.ts'
-import { readTokens, staticTokens, type TokenUsers } from '../authn/static-tokens.ts'
+import { readTokens, staticTokens, stillGranted, type TokenUsers } from '../authn/static-tokens.ts'
 import { UsageError } from '../base/flags.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { ClientAuthorities } from './client-authorities.ts'
 import type { ServerOptions } from './flags/options.ts'
 import { readFlagFile } from './read-flag-file.ts'
-import type { Reloading } from './reloading.ts'
 import { type RemoteTokenParts, remoteTokens } from './remote-tokens.ts'
 
 export interface IdentityParts extends RemoteTokenParts {
@@ -35,14 +35,14 @@ export async function readIdentity(
   options: ServerOptions,
   parts: IdentityParts,
 ): Promise<(ofObjects: readonly Authenticator[]) => Identity> {
-  const { clock, authorities, denied, reloading } = parts
+  const { clock, authorities, denied } = parts
   const severalNames = new SeveralNames(parts.log)
   const proxy = proxyOf(options, { ...parts, severalNames })
   const first = [
     ...(proxy === undefined ? [] : [proxy.authenticator]),
     clientCertificates({ authorities: () => authorities.clients, denied, severalNames, clock }),
   ]
-  const last = [staticTokens(tokensOf(options.tokenAuthFile, reloading)), ...(await remoteTokens(options, parts))]
+  const last = [staticTokens(tokensOf(options.tokenAuthFile, parts)), ...(await remoteTokens(options, parts))]
   const anonymous = letsAnonymousIn(options) ? anonymousUser : undefined
   return (ofObjects) => {
     // What is known here is found first: a token is shown to others only where nobody here knows it.
@@ -61,22 +61,30 @@ function letsAnonymousIn({ anonymousAuth, authorizationMode }: ServerOptions): b
 }
 
 /** Without a file every token is wrong, which is not the same as none. */
-function tokensOf(file: string, reloading: Reloading): () => TokenUsers {
+function tokensOf(file: string, { reloading, log }: Pick<IdentityParts, 'reloading' | 'log'>): () => TokenUsers {
   if (file === '') {
     const nobody: TokenUsers = new Map()
     return () => nobody
   }
   reloading.follow('token-auth-file', [file], () => {
-    users = readTokenFile(file)
+    const changed = stillGranted(users, readTokenFile(file, log))
+    users = changed.users
+    if (changed.added > 0)
+      log.warn('tokens that were added to the file or changed in it count after a restart', {
+        flag: '--token-auth-file',
+        tokens: changed.added,
+      })
   })
-  let users = readTokenFile(file)
+  let users = readTokenFile(file, log)
   return () => users
 }
 
-function readTokenFile(file: string): TokenUsers {
+function readTokenFile(file: string, log: Log): TokenUsers {
   const csv = readFlagFile('token-auth-file', file)
+  const skipped = (line: number) =>
+    log.warn('a line without a token is skipped', { flag: '--token-auth-file', file, line })
   try {
-    return readTokens(csv)
+    return readTokens(csv, skipped)
   } catch (error) {
     throw new UsageError(`--token-auth-file: ${file}: ${(error as Error).message}`)
   }

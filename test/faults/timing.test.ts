@@ -44,7 +44,7 @@ function name(i: number): string {
 }
 
 test('static tokens are kept as hashes, and looked up by hash', () => {
-  const users = readTokens(`${token},a,1\nother-token,b,2\n`)
+  const users = readTokens(`${token},a,1\nother-token,b,2\n`, () => {})
   const hashes = [token, 'other-token'].map((text) => createHash('sha256').update(text).digest('base64'))
   assert.deepEqual([...users.keys()].sort(), hashes.sort())
 })
@@ -80,7 +80,7 @@ test('the measure tells a comparison that stops at the first difference', () => 
 
 if (long) {
   test('a static token', { timeout: 600_000 }, (t) => {
-    const users = readTokens(`${token},a,1\n`)
+    const users = readTokens(`${token},a,1\n`, () => {})
     const authenticate = staticTokens(() => users)
     const ask = (authorization: string) =>
       authenticate({ certificate: undefined, authorization, headers: noHeaders, connection: {} })
