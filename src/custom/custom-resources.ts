@@ -56,7 +56,7 @@ export class CustomResources {
   constructor(parts: CustomResourcesParts) {
     const { resource, catalogue, registry } = parts
     this.#parts = parts
-    this.#known = new KnownDefinitions(resource, registry.vendor)
+    this.#known = new KnownDefinitions(resource, catalogue)
     this.#served = new ServedDefinitions({
       catalogue,
       registry,

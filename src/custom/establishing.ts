@@ -6,7 +6,6 @@ import { isTrue, withCondition } from '../kinds/apiextensions/definition-conditi
 import type {
   CustomResourceDefinition,
   DefinitionCondition,
-  DefinitionNames,
   DefinitionStatus,
 } from '../kinds/apiextensions/definition-fields.ts'
 import { type Json, sameJson } from '../model/json.ts'
@@ -17,7 +16,8 @@ import { ownWrite } from '../registry/own-write.ts'
 import type { Resource } from '../registry/resource.ts'
 import { updateObject } from '../registry/update.ts'
 import type { KnownDefinition, KnownDefinitions } from './known-definitions.ts'
-import { type GrantedNames, grantNames, namesTaken } from './names.ts'
+import { type GrantedNames, grantNames, isNamed, namesTaken } from './names.ts'
+import { ownNames } from './own-names.ts'
 
 export interface EstablishingParts {
   /** Of the definitions. */
@@ -29,23 +29,12 @@ export interface EstablishingParts {
 /** The names that a definition would be granted now. */
 export function namesFor({ known, catalogue }: EstablishingParts, definition: KnownDefinition): GrantedNames {
   const others = known.ofGroup(definition.group).filter(({ name }) => name !== definition.name)
-  const builtIn = ownNames(catalogue, definition.group)
-  return grantNames(
-    definition.asked,
-    definition.granted,
-    namesTaken([...others.map(({ granted }) => granted), ...builtIn]),
-  )
-}
-
-/** The names of the server's own kinds in a group. */
-function ownNames(catalogue: Catalogue, group: string): DefinitionNames[] {
-  return catalogue
-    .all()
-    .filter((type) => type.group === group && type.kind.evolution === undefined)
-    .map(({ kind, plural }) => {
-      const { shortNames = [], singular = kind.kind.toLowerCase(), listKind = `${kind.kind}List` } = kind
-      return { plural, singular, kind: kind.kind, listKind, shortNames: [...shortNames] }
-    })
+  const taken = namesTaken(others.map(({ granted }) => granted))
+  const own = ownNames(catalogue, definition.group)
+  return grantNames(definition.asked, definition.granted, {
+    resources: new Set([...taken.resources, ...own.resources]),
+    kinds: new Set([...taken.kinds, ...own.kinds]),
+  })
 }
 
 /** Whether the status already says what is about to be written. */
@@ -84,7 +73,7 @@ function nextStatus(
   { granted: { names, condition }, now }: Grant,
 ): DefinitionStatus {
   const accepted = withCondition({ ...status, acceptedNames: names }, condition, now)
-  return isTrue(definition, 'Established')
+  return isTrue(definition, 'Established') && isNamed(names)
     ? accepted
     : withCondition(accepted, condition.status === 'True' ? established : notAccepted, now)
 }

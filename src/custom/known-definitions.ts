@@ -6,9 +6,11 @@
 import { cleanupFinalizer, isEstablished } from '../kinds/apiextensions/custom-resource-definition.ts'
 import { isTrue } from '../kinds/apiextensions/definition-conditions.ts'
 import type { CustomResourceDefinition, DefinitionNames } from '../kinds/apiextensions/definition-fields.ts'
-import type { Vendor } from '../model/vendor.ts'
+import type { Catalogue } from '../registry/catalogue.ts'
 import { readStored } from '../registry/read-stored.ts'
 import { keyOf, type Resource } from '../registry/resource.ts'
+import { credibleNames, isNamed } from './names.ts'
+import { ownNames } from './own-names.ts'
 
 export interface KnownDefinition {
   readonly name: string
@@ -39,13 +41,13 @@ export function pluralOf(name: string): string {
 
 export class KnownDefinitions {
   readonly #resource: Resource
-  readonly #vendor: Vendor
+  readonly #catalogue: Catalogue
   readonly #known = new Map<string, KnownDefinition>()
 
   /** Of the definitions that this resource holds. */
-  constructor(resource: Resource, vendor: Vendor) {
+  constructor(resource: Resource, catalogue: Catalogue) {
     this.#resource = resource
-    this.#vendor = vendor
+    this.#catalogue = catalogue
   }
 
   /** What the cache knows of it; read only where it has changed. */
@@ -83,20 +85,22 @@ export class KnownDefinitions {
 
   #note(object: CustomResourceDefinition, { key, revision }: { key: string; revision: number }): KnownDefinition {
     const { metadata, spec, status } = object
-    const granted = status?.acceptedNames ?? {}
+    const asked = spec?.names ?? {}
+    const group = spec?.group ?? ''
+    const granted = credibleNames(status?.acceptedNames ?? {}, asked, ownNames(this.#catalogue, group))
     const terminating = metadata.deletionTimestamp !== undefined
     return {
       name: metadata.name!,
       key,
       revision,
       uid: metadata.uid!,
-      group: spec?.group ?? '',
-      asked: spec?.names ?? {},
+      group,
+      asked,
       granted,
       accepted: isTrue(object, 'NamesAccepted'),
-      established: isEstablished(object),
+      established: isEstablished(object) && isNamed(granted),
       terminating,
-      cleanup: terminating && (metadata.finalizers ?? []).includes(cleanupFinalizer(this.#vendor)),
+      cleanup: terminating && (metadata.finalizers ?? []).includes(cleanupFinalizer(this.#catalogue.vendor)),
       servedAs: JSON.stringify([metadata.uid, metadata.generation, granted]),
     }
   }

@@ -1,6 +1,9 @@
 /**
  * Which of the names that a definition asks for it is granted: those that no other definition of its group has, and no
  * kind of the server itself. Names once granted are kept until the definition gives them up or goes.
+ *
+ * A status reports what was granted; it may have been written by another program, or before the server had a kind of
+ * that name. So names are read from it only where they can have been granted (`credibleNames`).
  */
 import type { DefinitionCondition, DefinitionNames } from '../kinds/apiextensions/definition-fields.ts'
 import { kindNames, resourceNames } from '../kinds/apiextensions/definition-names.ts'
@@ -26,6 +29,26 @@ export function namesTaken(all: Iterable<DefinitionNames>): TakenNames {
     for (const name of kindNames(names)) kinds.add(name)
   }
   return { resources, kinds }
+}
+
+/**
+ * Of the names that a status reports as granted, those that can have been: none of a kind of the server, and the plural
+ * and the kind only as they are asked for, as neither can change once it is granted.
+ */
+export function credibleNames(reported: DefinitionNames, asked: DefinitionNames, own: TakenNames): DefinitionNames {
+  const names: DefinitionNames = { ...reported }
+  const { singular = '', listKind = '', shortNames } = reported
+  if (reported.plural !== asked.plural || own.resources.has(reported.plural ?? '')) names.plural = ''
+  if (reported.kind !== asked.kind || own.kinds.has(reported.kind ?? '')) names.kind = ''
+  if (own.resources.has(singular)) delete names.singular
+  if (own.kinds.has(listKind)) delete names.listKind
+  if (shortNames?.some((name) => own.resources.has(name))) delete names.shortNames
+  return names
+}
+
+/** Whether something can be served under these names. */
+export function isNamed({ plural = '', kind = '' }: DefinitionNames): boolean {
+  return plural !== '' && kind !== ''
 }
 
 /** Whether it is granted all that it asks for. */

@@ -44,10 +44,14 @@ export class Catalogue {
     return this.#stored.get(`${group}/${plural}`)
   }
 
-  /** Serves these from now on. A type that is served already at the same place gives way to the new one. */
+  /** Every type there is, also those that no client sees. */
+  everyType(): readonly ServedType[] {
+    return this.#types
+  }
+
+  /** Serves these from now on. Throws where another type has the place of one of them. */
   add(types: readonly ServedType[]): void {
-    const places = new Set(types.map(ownPlace))
-    this.#set([...this.#types.filter((served) => !places.has(ownPlace(served))), ...types])
+    this.replace([], types)
   }
 
   /** Serves these no longer. */
@@ -56,10 +60,20 @@ export class Catalogue {
     this.#set(this.#types.filter((served) => !gone.has(served)))
   }
 
-  /** Serves other types in the place of these. */
+  /**
+   * Serves other types in the place of these. A place belongs to the type that came first, whether clients see that type
+   * or not: throws where one of the others would take it.
+   */
   replace(types: readonly ServedType[], others: readonly ServedType[]): void {
     const gone = new Set(types)
-    this.#set([...this.#types.filter((served) => !gone.has(served)), ...others])
+    const kept = this.#types.filter((served) => !gone.has(served))
+    const places = new Set(kept.map(ownPlace))
+    for (const other of others) {
+      const place = ownPlace(other)
+      if (places.has(place)) throw new TypeError(`the place ${place} belongs to another type`)
+      places.add(place)
+    }
+    this.#set([...kept, ...others])
   }
 
   #set(types: readonly ServedType[]): void {

@@ -26,6 +26,7 @@ export function ownWrite(resource: Resource, { signal, ...write }: OwnWrite): Wr
     ...write,
     resource,
     user: self,
+    own: true,
     dryRun: false,
     fieldManager: 'orch',
     warn: () => {},

@@ -31,6 +31,8 @@ export interface WriteContext {
   /** '' for the object itself, else the subresource written through. */
   readonly subresource: string
   readonly user: User
+  /** Whether the server itself writes, and not a client. */
+  readonly own?: boolean
   readonly dryRun: boolean
   /** The kind of its options, for admission: CreateOptions, ... */
   readonly optionsKind: string
@@ -116,8 +118,8 @@ export function writerOf(context: WriteContext) {
 
 /** What the kind's own rules need to know of this write. */
 export function prepareContext(write: WriteContext): PrepareContext {
-  const { resource, subresource, user } = write
-  return { ...versionOf(write).context, subresource, user, now: resource.clock.now() }
+  const { resource, subresource, user, own = false } = write
+  return { ...versionOf(write).context, subresource, user, own, now: resource.clock.now() }
 }
 
 /** Fields, by path, that this way of writing cannot set. */

@@ -22,6 +22,8 @@ export interface JudgeContext extends RuleContext {
 /** What rules that prepare an object for the store may need besides: who writes it, and when. */
 export interface PrepareContext extends RuleContext {
   readonly user: User
+  /** Whether the server itself writes it, and not a client. */
+  readonly own?: boolean
   /** The wall clock in milliseconds. */
   readonly now: number
 }

@@ -78,7 +78,7 @@ async function serve(store: MemoryStore): Promise<Server> {
   await caches.start()
   after(() => caches.stop())
   const resource = stored(catalogue, { group: 'apiextensions', plural: 'customresourcedefinitions' })
-  return { caches, catalogue, resource, known: new KnownDefinitions(resource, vendor) }
+  return { caches, catalogue, resource, known: new KnownDefinitions(resource, catalogue) }
 }
 
 const store = new MemoryStore()

@@ -12,14 +12,14 @@ import type { Kind } from '../../src/schema/kind.ts'
 const vendor = vendorOf('orch')
 const served = (kind: Kind) => serveKind(kind, { vendor }, []) as ServedType
 
-test('types come, give way to newer ones at their place, and go; each time the generation moves on', () => {
+test('types come, are replaced, and go; each time the generation moves on', () => {
   const catalogue = new Catalogue(vendor)
   const [first, second] = [served(configMap), served(configMap)]
   const generations = [catalogue.generation]
   catalogue.add([first])
   generations.push(catalogue.generation)
   assert.equal(catalogue.find('', 'v1', 'configmaps'), first)
-  catalogue.add([second, served(secret)])
+  catalogue.replace([first], [second, served(secret)])
   generations.push(catalogue.generation)
   assert.equal(catalogue.find('', 'v1', 'configmaps'), second)
   assert.equal(catalogue.all().length, 2)
@@ -27,6 +27,20 @@ test('types come, give way to newer ones at their place, and go; each time the g
   generations.push(catalogue.generation)
   assert.equal(catalogue.find('', 'v1', 'configmaps'), undefined)
   assert.equal(new Set(generations).size, 4)
+})
+
+test('a place belongs to the type that came first, whether that is served or not', () => {
+  const catalogue = new Catalogue(vendor, (kind) => kind !== secret)
+  const first = served(configMap)
+  catalogue.add([first, served(secret)])
+  const { generation } = catalogue
+  for (const kind of [{ ...configMap }, { ...secret }]) {
+    assert.throws(() => catalogue.add([served(kind)]), /belongs to another type/)
+    assert.throws(() => catalogue.replace([], [served(kind)]), /belongs to another type/)
+  }
+  assert.throws(() => catalogue.replace([first], [served(configMap), served(configMap)]), /belongs to another type/)
+  assert.equal(catalogue.find('', 'v1', 'configmaps'), first)
+  assert.equal(catalogue.generation, generation)
 })
 
 test('a type that is not served is still stored', () => {

@@ -5,13 +5,31 @@
 import type { Json, JsonObject } from '../../model/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { column, nameColumn } from '../../schema/columns.ts'
-import { defineKind } from '../../schema/kind.ts'
+import { defineKind, type Subresource } from '../../schema/kind.ts'
 import { beginGeneration, countGeneration } from '../generation.ts'
 import { keep, plainStatus } from '../spec-and-status.ts'
-import { isTrue, withCondition } from './definition-conditions.ts'
+import { isTrue, withCondition, withServerConditions } from './definition-conditions.ts'
 import { type CustomResourceDefinition, type DefinitionVersion, fields } from './definition-fields.ts'
 import { definitionClaims } from './definition-names.ts'
-import { checkDefinition, checkDefinitionUpdate, checkNewDefinition } from './definition-rules.ts'
+import { checkAcceptedNames, checkDefinition, checkDefinitionUpdate, checkNewDefinition } from './definition-rules.ts'
+
+/**
+ * A client may add to the status. What the server has granted, and the conditions that say so, only the server changes;
+ * names that are none are left for validation to refuse.
+ */
+const status: Subresource<CustomResourceDefinition> = {
+  ...plainStatus,
+  prepareForUpdate: (next, previous, { own }) => {
+    keep(next, previous, 'spec')
+    if (own) return
+    const { acceptedNames = {}, conditions = [] } = next.status ?? {}
+    const present = previous.status ?? {}
+    next.status = { ...next.status, conditions: withServerConditions(conditions, present.conditions ?? []) }
+    if (checkAcceptedNames(acceptedNames).length > 0) return
+    if (present.acceptedNames === undefined) delete next.status.acceptedNames
+    else next.status.acceptedNames = present.acceptedNames
+  },
+}
 
 export const customResourceDefinition = defineKind({
   names: {
@@ -67,7 +85,7 @@ export const customResourceDefinition = defineKind({
         type: 'date',
       },
     ],
-    subresources: { status: plainStatus },
+    subresources: { status },
   },
 })
 

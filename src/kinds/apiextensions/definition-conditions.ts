@@ -12,6 +12,18 @@ export function withCondition(status: DefinitionStatus, condition: DefinitionCon
   return { ...status, conditions: before === undefined ? [...others, dated] : others }
 }
 
+/** The conditions that are the server's to set: what they say rests on what the server has done. */
+const serverTypes: ReadonlySet<string> = new Set(['NamesAccepted', 'Established', 'Terminating'])
+
+/** The conditions that a client wants, but with those of the server as they are. */
+export function withServerConditions(
+  wanted: readonly DefinitionCondition[],
+  present: readonly DefinitionCondition[],
+): DefinitionCondition[] {
+  const isServers = ({ type = '' }: DefinitionCondition) => serverTypes.has(type)
+  return [...present.filter(isServers), ...wanted.filter((condition) => !isServers(condition))]
+}
+
 export function isTrue({ status }: CustomResourceDefinition, type: string): boolean {
   return (status?.conditions ?? []).some((condition) => condition.type === type && condition.status === 'True')
 }

@@ -37,7 +37,9 @@ export function checkDefinition(object: CustomResourceDefinition, { vendor, subr
     ...checkScope(spec.scope ?? ''),
     ...checkNames(spec.names ?? {}),
     ...checkVersions(spec.versions ?? []),
-    ...(subresource === 'status' ? [] : checkStoredVersions(object)),
+    ...(subresource === 'status'
+      ? checkAcceptedNames(object.status?.acceptedNames ?? {})
+      : checkStoredVersions(object)),
     ...checkPreserving(spec, vendor),
     ...checkConversion(spec.conversion ?? {}),
   ]
@@ -109,10 +111,30 @@ function checkNames({ plural = '', singular = '', kind = '', listKind = '', ...l
     ...checkText(`${path}.singular`, singular, checkDns1035Label),
     ...checkText(`${path}.kind`, kind, mixed),
     ...checkText(`${path}.listKind`, listKind, mixed),
-    ...(kind !== '' && kind === listKind
-      ? [invalid(`${path}.listKind`, listKind, 'kind and listKind may not be the same')]
-      : []),
+    ...checkKindsDiffer(path, kind, listKind),
     ...(shortNames.length > maxShortNames ? [tooMany(`${path}.shortNames`, shortNames.length, maxShortNames)] : []),
+    ...shortNames.flatMap((name, i) => checkText(at(`${path}.shortNames`, i), name, checkDns1035Label)),
+    ...categories.flatMap((name, i) => checkText(at(`${path}.categories`, i), name, checkDns1035Label)),
+  ]
+}
+
+function checkKindsDiffer(path: FieldPath, kind: string, listKind: string): FieldError[] {
+  if (kind === '' || kind !== listKind) return []
+  return [invalid(`${path}.listKind`, listKind, 'kind and listKind may not be the same')]
+}
+
+/** The names in a status; those that are not granted are empty. */
+export function checkAcceptedNames({ shortNames = [], categories = [], ...names }: DefinitionNames): FieldError[] {
+  const path = 'status.acceptedNames'
+  const mixed = (name: string) => checkDns1035Label(name.toLowerCase())
+  const { plural = '', singular = '', kind = '', listKind = '' } = names
+  const check = (place: FieldPath, name: string, rule: NameCheck) => (name === '' ? [] : checkText(place, name, rule))
+  return [
+    ...check(`${path}.plural`, plural, checkDns1035Label),
+    ...check(`${path}.singular`, singular, checkDns1035Label),
+    ...check(`${path}.kind`, kind, mixed),
+    ...check(`${path}.listKind`, listKind, mixed),
+    ...checkKindsDiffer(path, kind, listKind),
     ...shortNames.flatMap((name, i) => checkText(at(`${path}.shortNames`, i), name, checkDns1035Label)),
     ...categories.flatMap((name, i) => checkText(at(`${path}.categories`, i), name, checkDns1035Label)),
   ]
