@@ -1,26 +1,136 @@
-/** The formats of strings and numbers that schemas may name. Others are words for readers: they demand nothing. */
-import { isIPv4, isIPv6 } from 'node:net'
-import type { Json } from '../model/json.ts'
-import { checkDnsSubdomain } from '../model/names.ts'
-import { normalTime } from '../schema/time.ts'
+/**
+ * The formats that a schema may demand of a string. The set, and what each takes, is that of kube-apiserver 1.23; every
+ * other format, `int32` and `int64` among them, is a hint for readers and demands nothing.
+ */
+import { isIP, isIPv6 } from 'node:net'
+
+const uuidOf = (third: string, fourth: string) =>
+  new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${third}-?${fourth}-?[0-9a-f]{12}$`, 'i')
+const variant = '[89ab][0-9a-f]{3}'
+const anyFour = '[0-9a-f]{4}'
+/** A letter, digit or symbol of a host name. */
+const sign = '[a-zA-Z0-9\\p{S}\\p{L}]'
+const host = new RegExp(
+  `^(?:${sign}(?:-?${sign}{0,62})?|(?:${sign}(?:[-a-zA-Z0-9\\p{S}\\p{L}]{0,61}${sign})?\\.)+${sign}(?:-?${sign}){1,62})$`,
+  'u',
+)
+const pair = '[0-9A-Fa-f]{2}'
+/** Pairs with colons or dashes, or fours with dots. */
+const macForms = [6, 8, 20].flatMap((bytes) => [
+  `${pair}(?::${pair}){${bytes - 1}}`,
+  `${pair}(?:-${pair}){${bytes - 1}}`,
+  `${pair}${pair}(?:\\.${pair}${pair}){${bytes / 2 - 1}}`,
+])
+const percentOrByte = String.raw`\s*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])\s*`
 
 const texts: { readonly [format: string]: (text: string) => boolean } = {
-  'date-time': (text) => normalTime(text.toUpperCase(), false) !== undefined,
-  date: (text) => normalTime(`${text}T00:00:00Z`, false) !== undefined,
-  byte: (text) => Buffer.from(text, 'base64').toString('base64') === text,
-  uuid: (text) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i.test(text),
-  hostname: (text) => checkDnsSubdomain(text.toLowerCase()).length === 0,
-  ipv4: isIPv4,
+  bsonobjectid: matches(/^[0-9a-f]{24}$/i),
+  uri: isRequestUri,
+  email: matches(/^(?:[^<>@\s]+@[^<>@\s]+|[^<>]*<[^<>@\s]+@[^<>@\s]+>)$/),
+  hostname: (text) => text.length <= 255 && host.test(text) && text.split('.').every((label) => label.length <= 63),
+  ipv4: (text) => isIP(text) !== 0 && text.includes('.'),
   ipv6: isIPv6,
+  cidr: isCidr,
+  mac: matches(new RegExp(`^(?:${macForms.join('|')})$`)),
+  uuid: matches(uuidOf(anyFour, anyFour)),
+  uuid3: matches(uuidOf('3[0-9a-f]{3}', anyFour)),
+  uuid4: matches(uuidOf('4[0-9a-f]{3}', variant)),
+  uuid5: matches(uuidOf('5[0-9a-f]{3}', variant)),
+  isbn: (text) => isIsbn10(text) || isIsbn13(text),
+  isbn10: isIsbn10,
+  isbn13: isIsbn13,
+  creditcard: isCardNumber,
+  ssn: matches(/^\d{3}[- ]?\d{2}[- ]?\d{4}$/),
+  hexcolor: matches(/^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/),
+  rgbcolor: matches(new RegExp(`^rgb\\(${percentOrByte},${percentOrByte},${percentOrByte}\\)$`)),
+  byte: (text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text),
+  password: () => true,
+  date: isDate,
+  duration: isDuration,
+  datetime: isDateTime,
 }
 
-const bits: { readonly [format: string]: number } = { int32: 32, int64: 64 }
+/** The name of a format that demands something, without its dashes; undefined for a hint. */
+export function knownFormat(format: unknown): string | undefined {
+  const name = typeof format === 'string' ? format.replaceAll('-', '') : ''
+  return Object.hasOwn(texts, name) ? name : undefined
+}
 
-/** Whether a value is of the format; true for values and formats that this is not about. */
-export function hasFormat(format: string, value: Json): boolean {
-  if (typeof value === 'string') return !Object.hasOwn(texts, format) || texts[format]!(value)
-  const width = Object.hasOwn(bits, format) ? bits[format]! : undefined
-  if (width === undefined || (typeof value !== 'bigint' && !Number.isInteger(value))) return true
-  const whole = BigInt(value as number | bigint)
-  return BigInt.asIntN(width, whole) === whole
+/** Whether a text is of a known format. Longer texts than any of these formats has are not looked at, but for base64. */
+export function hasFormat(format: string, text: string): boolean {
+  return (text.length <= longestText || format === 'byte' || format === 'password') && texts[format]!(text)
+}
+
+const longestText = 4096
+
+function matches(form: RegExp): (text: string) => boolean {
+  return (text) => form.test(text)
+}
+
+/** An absolute URI, or an absolute path. */
+function isRequestUri(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a URI has none
+  if (text === '' || /[\s\u0000-\u001f\u007f]/.test(text) || /%(?![0-9a-fA-F]{2})/.test(text)) return false
+  return text.startsWith('/') || /^[a-zA-Z][-a-zA-Z0-9+.]*:/.test(text)
+}
+
+function isCidr(text: string): boolean {
+  const [address = '', bits = '', ...more] = text.split('/')
+  const family = isIP(address)
+  return family !== 0 && more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)
+}
+
+function isDate(text: string): boolean {
+  const match = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text)
+  if (match === null) return false
+  const [year, month, day] = match.slice(1).map(Number) as [number, number, number]
+  const days = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
+  return month >= 1 && month <= 12 && day >= 1 && day <= days
+}
+
+const timeOfDay = /^(\d\d):(\d\d):(\d\d)(?:.\d+)?(?:z|[+-]\d\d:\d\d)$/
+
+function isDateTime(text: string): boolean {
+  const [date = '', time = ''] = text.toLowerCase().split('t')
+  const match = timeOfDay.exec(time)
+  return isDate(date) && match !== null && match[1]! <= '23' && match[2]! <= '59' && match[3]! <= '59'
+}
+
+const goDuration = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
+const unit = /^(?:ns|nano|us|µs|ms|s|m|h|hr|d|w|wk|(?:micro|milli|sec|min|hour|day|week).*)$/
+
+/** As Go writes it, or numbers with the name of a unit somewhere: `3 days`. */
+function isDuration(text: string): boolean {
+  if (goDuration.test(text)) return true
+  return [...text.matchAll(/\d+\s*([A-Za-zµ]+)/g)].some(([, name]) => unit.test(name!.toLowerCase()))
+}
+
+function digitsOf(text: string): string {
+  return text.replaceAll(/[\s-]+/g, '')
+}
+
+function isIsbn10(text: string): boolean {
+  const digits = digitsOf(text)
+  if (!/^\d{9}[\dX]$/.test(digits)) return false
+  const sum = [...digits].reduce((all, digit, i) => all + (i + 1) * (digit === 'X' ? 10 : Number(digit)), 0)
+  return sum % 11 === 0
+}
+
+function isIsbn13(text: string): boolean {
+  const digits = digitsOf(text)
+  if (!/^\d{13}$/.test(digits)) return false
+  return [...digits].reduce((sum, digit, i) => sum + Number(digit) * (i % 2 === 0 ? 1 : 3), 0) % 10 === 0
+}
+
+const card =
+  /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11})$/
+
+function isCardNumber(text: string): boolean {
+  const digits = text.replaceAll(/[^0-9]+/g, '')
+  if (!card.test(digits)) return false
+  const sum = [...digits].reverse().reduce((all, digit, i) => {
+    const doubled = Number(digit) * (i % 2 === 0 ? 1 : 2)
+    return all + (doubled > 9 ? doubled - 9 : doubled)
+  }, 0)
+  return sum % 10 === 0
 }

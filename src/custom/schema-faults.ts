@@ -13,7 +13,7 @@ import {
   required,
   typeInvalid,
 } from '../model/field-error.ts'
-import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
+import { isObject, type Json, type JsonObject, own, sameJson } from '../model/json.ts'
 import type { CompilePattern } from './patterns.ts'
 
 /** The bounds of a schema: far above what people write, far below what would hurt. */
@@ -107,7 +107,7 @@ function* nodeFaults(schema: Json, reader: SchemaReader, path: FieldPath): Fault
     ...typeFaults(schema, reader, path),
     ...extensionFaults(schema, reader, path),
     ...(yield* belowFaults(schema, reader, path)),
-    ...(yield* logicFaults(schema, reader, path)),
+    ...(yield* logicFaults(schema, reader, path, 'structure')),
   ]
 }
 
@@ -246,18 +246,28 @@ function* itemFaults({ type, items }: JsonObject, reader: SchemaReader, path: Fi
   return type === 'array' ? [required(path, 'must be specified')] : []
 }
 
-function* logicFaults(schema: JsonObject, reader: SchemaReader, path: FieldPath): Faults {
+/** Where a demand stands: in a schema that gives structure, as the first of its `allOf`, or anywhere else. */
+type Place = 'structure' | 'first of all' | 'demand'
+
+/** The one thing that demands may say of types: `anyOf` of integer and string, in the first two places. */
+const intOrString: Json = [{ type: 'integer' }, { type: 'string' }]
+
+function* logicFaults(schema: JsonObject, reader: SchemaReader, path: FieldPath, place: Place): Faults {
   const faults: FieldError[] = []
-  for (const keyword of logic)
-    for (const [i, item] of ((schema[keyword] ?? []) as Json[]).entries())
-      faults.push(...(yield* demandFaults(item, reader, at(child(path, keyword), i))))
+  for (const keyword of logic) {
+    if (keyword === 'anyOf' && place !== 'demand' && sameJson(schema.anyOf, intOrString)) continue
+    for (const [i, item] of ((schema[keyword] ?? []) as Json[]).entries()) {
+      const below = keyword === 'allOf' && i === 0 && place === 'structure' ? 'first of all' : 'demand'
+      faults.push(...(yield* demandFaults(item, reader, at(child(path, keyword), i), below)))
+    }
+  }
   return schema.not == null ? faults : [...faults, ...(yield* demandFaults(schema.not, reader, child(path, 'not')))]
 }
 
 /** What only demands gives no structure. */
 const structural = ['type', 'title', 'description', 'default', 'additionalProperties', 'nullable']
 
-function* demandFaults(schema: Json, reader: SchemaReader, path: FieldPath): Faults {
+function* demandFaults(schema: Json, reader: SchemaReader, path: FieldPath, place: Place = 'demand'): Faults {
   yield
   if (!isObject(schema)) return [typeInvalid(path, schema, 'must be a schema')]
   const faults = keywordFaults(schema, reader, path)
@@ -267,7 +277,7 @@ function* demandFaults(schema: Json, reader: SchemaReader, path: FieldPath): Fau
   for (const [name, item] of isObject(schema.properties) ? Object.entries(schema.properties) : [])
     faults.push(...(yield* demandFaults(item!, reader, at(child(path, 'properties'), name))))
   if (schema.items != null) faults.push(...(yield* demandFaults(schema.items, reader, child(path, 'items'))))
-  return [...faults, ...(yield* logicFaults(schema, reader, path))]
+  return [...faults, ...(yield* logicFaults(schema, reader, path, place))]
 }
 
 function byForm(test: (value: Json) => boolean, names: readonly string[]) {

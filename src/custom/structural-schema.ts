@@ -24,7 +24,8 @@ import { typeMeta } from '../schema/type-meta.ts'
 import { validate } from '../schema/validate.ts'
 import { compilePatterns } from './patterns.ts'
 import { type SchemaReader, schemaFaults, sizeFaults } from './schema-faults.ts'
-import { deepRule, ruleOf } from './value-rules.ts'
+import { deepRule, ruleOf } from './value-logic.ts'
+import { memberLimit, typeRule } from './value-rules.ts'
 
 export type StructuralSchema =
   | { readonly outcome: 'schema'; readonly schema: ObjectSchema }
@@ -67,8 +68,11 @@ function* readRoot(schema: JsonObject, reader: Reader, path: FieldPath): Generat
 
 function* readNode(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
   yield
-  const check = ruleOf(schema, reader)
-  const common = { lenient: true, ...defined({ check }), ...(schema.nullable === true ? { nullable: true } : {}) }
+  const common = {
+    lenient: true,
+    ...defined({ check: ruleOf(schema, reader), misfit: typeRule(schema, reader), skipsParts: memberLimit(schema) }),
+    ...(schema.nullable === true ? { nullable: true } : {}),
+  }
   if (extension(schema, reader, 'int-or-string') === true) return { type: 'intOrString', ...common }
   switch (schema.type) {
     case 'string':
@@ -84,8 +88,17 @@ function* readNode(schema: JsonObject, reader: Reader, path: FieldPath): Generat
     case 'object':
       return { ...(yield* readObject(schema, reader, path)), ...common }
     default:
-      return { type: 'any', granular: true, ...common }
+      return { ...(yield* readUntyped(schema, reader, path)), ...common }
   }
+}
+
+/** Values of any type are kept. What is said of members or elements counts where there are some. */
+function* readUntyped(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
+  const misfit = () => []
+  if (isObject(schema.properties) || isObject(schema.additionalProperties))
+    return { ...(yield* readObject(schema, reader, path)), misfit }
+  if (isObject(schema.items)) return { ...(yield* readList(schema, reader, path)), misfit }
+  return { type: 'any', granular: true }
 }
 
 function extension(schema: JsonObject, { prefix }: Reader, name: string): Json | undefined {
@@ -93,10 +106,24 @@ function extension(schema: JsonObject, { prefix }: Reader, name: string): Json |
 }
 
 function* readList(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, ListSchema> {
-  const items = yield* readNode(schema.items as JsonObject, reader, child(path, 'items'))
+  const free = extension(schema, reader, 'preserve-unknown-fields') === true
+  const read = yield* readNode(schema.items as JsonObject, reader, child(path, 'items'))
+  const items = free ? opened(read) : read
   const list = (extension(schema, reader, 'list-type') ?? 'atomic') as ListSchema['list']
   const keys = list === 'map' ? { keys: listKeys(schema, reader) } : {}
   return { type: 'list', items, list, unique: list !== 'atomic', ...keys }
+}
+
+/** Whoever keeps the unknown fields of a list keeps those of its elements, and of the lists in it. */
+function opened(schema: Schema): Schema {
+  switch (schema.type) {
+    case 'object':
+      return { ...schema, open: true }
+    case 'list':
+      return { ...schema, items: opened(schema.items) }
+    default:
+      return schema
+  }
 }
 
 function listKeys(schema: JsonObject, reader: Reader): string[] {

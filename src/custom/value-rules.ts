@@ -1,11 +1,12 @@
 /**
- * What a user's schema demands of a value beyond its type: limits, listed values, patterns, formats, required members,
- * and the logic over further demands. Each keyword becomes a rule; a schema is the rules of its keywords in turn.
+ * What a user's schema demands of a value beyond its structure: limits, listed values, patterns, formats and required
+ * members. Each keyword becomes a rule; a schema is the rules of its keywords in turn. The logic over further demands
+ * (allOf, anyOf, oneOf, not) is in value-logic.ts.
  *
- * A rule says nothing about values that its keyword is not about: `minLength` has no opinion on numbers.
+ * A rule says nothing about values that its keyword is not about: `minLength` has no opinion on numbers. The texts are
+ * those of kube-apiserver 1.23, since programs look for them.
  */
 import {
-  at,
   child,
   type FieldError,
   type FieldPath,
@@ -17,33 +18,47 @@ import {
 import { isObject, type Json, type JsonObject, own, sameJson } from '../model/json.ts'
 import type { Effort } from '../schema/effort.ts'
 import { mayTake } from './effort.ts'
-import { hasFormat } from './formats.ts'
+import { hasFormat, knownFormat } from './formats.ts'
 import type { CompilePattern } from './patterns.ts'
 
 export type ValueRule = (value: Json, path: FieldPath, context: unknown, effort: Effort) => FieldError[]
 
-/** Makes the rule of a keyword; `schema` is the one that it stands in. */
-type MakeRule = (wanted: Json, schema: JsonObject, tools: Tools) => ValueRule
+/** Types are judged by the value alone. */
+export type TypeRule = (value: Json, path: FieldPath) => FieldError[]
 
-interface Tools {
+/** What a rule is asked about. */
+export type About = Parameters<ValueRule>
+
+/** Makes the rule of a keyword; `schema` is the one that it stands in. */
+type MakeRule = (wanted: Json, schema: JsonObject, tools: RuleTools) => ValueRule
+
+export interface RuleTools {
   readonly compile: CompilePattern
+  /** Begins the vendor's own keywords: `x-orch-`. */
+  readonly prefix: string
+}
+
+/** A fault in the words of the schema. Elements of a list share one path, and one such text is reported once. */
+export function broken(path: FieldPath, value: Json, rule: string): FieldError {
+  const text = `${path} in body ${rule}`
+  return { ...invalid(path, value, text), once: text }
 }
 
 const ofNumbers =
-  (test: (value: number | bigint) => boolean, text: string): ValueRule =>
+  (test: (value: number | bigint) => boolean, rule: string): ValueRule =>
   (value, path) =>
-    (typeof value !== 'number' && typeof value !== 'bigint') || test(value) ? [] : [invalid(path, value, text)]
+    (typeof value !== 'number' && typeof value !== 'bigint') || test(value) ? [] : [broken(path, value, rule)]
 
 const ofStrings =
-  (test: (value: string) => boolean, text: string): ValueRule =>
+  (test: (value: string) => boolean, rule: string): ValueRule =>
   (value, path) =>
-    typeof value !== 'string' || test(value) ? [] : [invalid(path, value, text)]
+    typeof value !== 'string' || test(value) ? [] : [broken(path, value, rule)]
 
 const ofCounts =
-  (count: (value: Json) => number | undefined, test: (count: number) => boolean, text: string): ValueRule =>
+  (count: (value: Json) => number | undefined, test: (count: number) => boolean, rule: string): ValueRule =>
   (value, path) => {
     const found = count(value)
-    return found === undefined || test(found) ? [] : [invalid(path, found, text)]
+    return found === undefined || test(found) ? [] : [broken(path, found, rule)]
   }
 
 const items = (value: Json) => (Array.isArray(value) ? value.length : undefined)
@@ -51,17 +66,17 @@ const members = (value: Json) => (isObject(value) ? Object.keys(value).length : 
 // Characters, not the halves that JavaScript counts.
 const length = (text: string) => [...text].length
 
-/** In the order that faults are looked for. */
+/** Rules that do not depend on each other. */
 const keywords: { readonly [keyword: string]: MakeRule } = {
   enum: (wanted) => {
     const texts = new Set((wanted as Json[]).filter((item) => typeof item === 'string'))
-    const others = (wanted as Json[]).filter((item) => typeof item !== 'string')
+    const others = (wanted as Json[]).filter((item) => typeof item !== 'string' && item !== null)
+    const shown = (wanted as Json[]).map((item) => (typeof item === 'string' ? item : JSON.stringify(item, asText)))
     return (value, path, _, effort) => {
       if (texts.has(value as string)) return []
       if (others.length > 0 && !mayTake(effort, others.length)) return [tooMuch(path)]
-      return others.some((item) => sameJson(item, value))
-        ? []
-        : [notSupported(path, value, (wanted as Json[]).map(String))]
+      if (others.some((item) => sameJson(item, value))) return []
+      return [{ ...notSupported(path, value, shown), once: `${path} is none of ${shown.length}` }]
     }
   },
   maximum: (wanted, { exclusiveMaximum }) =>
@@ -76,75 +91,35 @@ const keywords: { readonly [keyword: string]: MakeRule } = {
     ofNumbers((value) => Number.isInteger(Number(value) / Number(wanted)), `should be a multiple of ${wanted}`),
   maxItems: (wanted) => ofCounts(items, (count) => count <= Number(wanted), `should have at most ${wanted} items`),
   minItems: (wanted) => ofCounts(items, (count) => count >= Number(wanted), `should have at least ${wanted} items`),
-  maxProperties: (wanted) =>
-    ofCounts(members, (count) => count <= Number(wanted), `should have at most ${wanted} properties`),
+  format: (wanted) => {
+    const format = knownFormat(wanted)
+    if (format === undefined) return () => []
+    return (value, path) =>
+      typeof value !== 'string' || hasFormat(format, value)
+        ? []
+        : [broken(path, value, `must be of type ${wanted}: ${JSON.stringify(value)}`)]
+  },
+}
+
+function asText(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value
+}
+
+export function tooMuch(path: FieldPath): FieldError {
+  return forbidden(path, 'it takes too long to judge this object by its schema: make it smaller, or the schema simpler')
+}
+
+/** Of these only the first that fails is reported: of an object with too few or too many members nothing is missing. */
+const memberKeywords: { readonly [keyword: string]: MakeRule } = {
   minProperties: (wanted) =>
     ofCounts(members, (count) => count >= Number(wanted), `should have at least ${wanted} properties`),
-  required: (wanted) => (value, path) =>
-    isObject(value)
-      ? (wanted as string[]).filter((name) => own(value, name) === undefined).map((name) => required(child(path, name)))
-      : [],
-  format: (wanted) => (value, path) =>
-    hasFormat(String(wanted), value) ? [] : [invalid(path, value, `must be of the format ${wanted}`)],
-  allOf: (wanted, _, tools) => {
-    const all = alternatives(wanted, tools)
-    return (...about) => {
-      const faults: FieldError[] = []
-      for (const rule of all) if (!isSpent(about)) faults.push(...rule(...about))
-      return isSpent(about) ? [tooMuch(about[1])] : faults
-    }
+  maxProperties: (wanted) =>
+    ofCounts(members, (count) => count <= Number(wanted), `should have at most ${wanted} properties`),
+  required: (wanted) => (value, path) => {
+    if (!isObject(value)) return []
+    const missing = (wanted as string[]).filter((name) => own(value, name) === undefined)
+    return missing.map((name) => ({ ...required(child(path, name)), once: `${child(path, name)} is required` }))
   },
-  anyOf: (wanted, _, tools) => {
-    const all = alternatives(wanted, tools)
-    return (...about) => {
-      const [, path] = about
-      const held = countHeld(all, about, 1)
-      if (held > 0) return []
-      if (isSpent(about)) return [tooMuch(path)]
-      return [invalid(path, '', 'must validate at least one schema (anyOf)'), ...(all[0]?.(...about) ?? [])]
-    }
-  },
-  oneOf: (wanted, _, tools) => {
-    const all = alternatives(wanted, tools)
-    return (...about) => {
-      const [, path] = about
-      const held = countHeld(all, about, all.length)
-      if (isSpent(about)) return [tooMuch(path)]
-      if (held === 1) return []
-      const fault = invalid(path, '', `must validate one and only one schema (oneOf), but validates ${held}`)
-      return held === 0 ? [fault, ...(all[0]?.(...about) ?? [])] : [fault]
-    }
-  },
-  not: (wanted, _, tools) => {
-    const rule = deepRule(wanted as JsonObject, tools)
-    return (value, path, context, effort) => {
-      const holds = rule(value, path, context, effort).length === 0
-      // What is refused because it takes too long has not been found to differ.
-      if (effort.spent) return [tooMuch(path)]
-      return holds ? [invalid(path, '', 'must not validate the schema (not)')] : []
-    }
-  },
-}
-
-type About = Parameters<ValueRule>
-
-function isSpent([, , , effort]: About): boolean {
-  return effort.spent
-}
-
-/** How many of these rules hold, up to a number. Once it has taken too long nobody is asked any more. */
-function countHeld(rules: readonly ValueRule[], about: About, enough: number): number {
-  let held = 0
-  for (const rule of rules) {
-    const holds = rule(...about).length === 0
-    if (isSpent(about)) return 0
-    if (holds && ++held === enough) break
-  }
-  return held
-}
-
-function tooMuch(path: FieldPath): FieldError {
-  return forbidden(path, 'it takes too long to judge this object by its schema: make it smaller, or the schema simpler')
 }
 
 /** Of these only the first that fails is reported. */
@@ -162,7 +137,7 @@ const stringKeywords: { readonly [keyword: string]: MakeRule } = {
       if (typeof value !== 'string') return []
       if (value.length > longest) return [tooLong(path, longest)]
       if (!mayTake(effort, size * value.length)) return [tooMuch(path)]
-      return matches(value) ? [] : [invalid(path, value, `should match '${wanted}'`)]
+      return matches(value) ? [] : [broken(path, value, `should match '${wanted}'`)]
     }
   },
 }
@@ -174,53 +149,75 @@ function tooLong(path: FieldPath, longest: number): FieldError {
   return forbidden(path, `must have at most ${longest} characters to be matched against its pattern`)
 }
 
-/** The rule of the keywords that stand in this schema itself; undefined when there are none. */
-export function ruleOf(schema: JsonObject, tools: Tools): ValueRule | undefined {
+/** The rule of the keywords in this schema, apart from its logic; undefined when there are none. */
+export function keywordRule(schema: JsonObject, tools: RuleTools): ValueRule | undefined {
   const rules = makeRules(keywords, schema, tools)
-  const ofText = makeRules(stringKeywords, schema, tools)
-  if (ofText.length > 0) rules.push((...about) => firstFaults(ofText, about))
-  if (rules.length === 0) return undefined
-  return (...about) => rules.flatMap((rule) => rule(...about))
+  for (const table of [memberKeywords, stringKeywords]) {
+    const inTurn = makeRules(table, schema, tools)
+    if (inTurn.length > 0) rules.push((...about) => firstFaults(inTurn, about))
+  }
+  return rules.length === 0 ? undefined : (...about) => rules.flatMap((rule) => rule(...about))
 }
 
-/** What it takes to ask one alternative about one value, in the steps of a pattern. */
-const alternativeSteps = 40
-
-/** Like `ruleOf`, with the demands on members and elements below. */
-export function deepRule(schema: JsonObject, tools: Tools): ValueRule {
-  const here = ruleOf(schema, tools)
-  const properties = isObject(schema.properties) ? Object.entries(schema.properties) : []
-  const below = properties.map(([name, inner]) => [name, deepRule(inner as JsonObject, tools)] as const)
-  const element = isObject(schema.items) ? deepRule(schema.items, tools) : undefined
-  return (value, path, ...rest) => {
-    const [, effort] = rest
-    if (!mayTake(effort, alternativeSteps)) return [tooMuch(path)]
-    return [
-      ...(here?.(value, path, ...rest) ?? []),
-      ...below.flatMap(([name, rule]) => {
-        const member = isObject(value) ? own(value, name) : undefined
-        return member === undefined ? [] : rule(member, child(path, name), ...rest)
-      }),
-      ...(element && Array.isArray(value) ? value.flatMap((item, i) => element(item, at(path, i), ...rest)) : []),
-    ]
+/** Whether an object has fewer or more members than this schema allows: then nothing is said of the members themselves. */
+export function memberLimit({ minProperties, maxProperties }: JsonObject): ((value: Json) => boolean) | undefined {
+  if (minProperties == null && maxProperties == null) return undefined
+  const [min, max] = [Number(minProperties ?? 0), Number(maxProperties ?? Number.POSITIVE_INFINITY)]
+  return (value) => {
+    const count = members(value)
+    return count !== undefined && (count < min || count > max)
   }
 }
 
-function alternatives(wanted: Json, tools: Tools): ValueRule[] {
-  return (wanted as JsonObject[]).map((schema) => deepRule(schema, tools))
-}
-
-function makeRules(table: { readonly [keyword: string]: MakeRule }, schema: JsonObject, tools: Tools): ValueRule[] {
+function makeRules(table: { readonly [keyword: string]: MakeRule }, schema: JsonObject, tools: RuleTools): ValueRule[] {
   return Object.entries(table).flatMap(([keyword, make]) => {
     const wanted = own(schema, keyword)
     return wanted === undefined || wanted === null ? [] : [make(wanted, schema, tools)]
   })
 }
 
-function firstFaults(rules: readonly ValueRule[], about: Parameters<ValueRule>): FieldError[] {
+function firstFaults(rules: readonly ValueRule[], about: About): FieldError[] {
   for (const rule of rules) {
     const faults = rule(...about)
     if (faults.length > 0) return faults
   }
   return []
+}
+
+/** The types that a schema wants of a value, as it is told: `integer,string` for a number or a text. */
+function typesOf(schema: JsonObject, prefix: string): string[] {
+  if (schema[`${prefix}int-or-string`] === true) return ['integer', 'string']
+  return typeof schema.type === 'string' && schema.type !== '' ? [schema.type] : []
+}
+
+/**
+ * What is wrong with the type of a value. A format decides along with the type, as it does in kube-apiserver: a text or a
+ * list passes for whatever has a format and is no number, and another value is told by the format's name.
+ */
+export function typeRule(schema: JsonObject, { prefix }: RuleTools): TypeRule | undefined {
+  const types = typesOf(schema, prefix)
+  if (types.length === 0) return undefined
+  const format = knownFormat(schema.format) === undefined ? undefined : String(schema.format)
+  const isNumeric = types.includes('number') || types.includes('integer')
+  return (value, path) => {
+    const found = jsonType(value)
+    if (found === 'null') return schema.nullable === true ? [] : [wrongType(path, types.join(','), found)]
+    if (types.includes(found) || (found === 'integer' && types.includes('number'))) return []
+    if (format === undefined) return [wrongType(path, types.join(','), found)]
+    if (found === 'string' || found === 'array') return isNumeric ? [wrongType(path, types.join(','), found)] : []
+    return [wrongType(path, format, numberFormats[found] ?? '')]
+  }
+}
+
+const numberFormats: { readonly [type: string]: string } = { integer: 'int64', number: 'float64' }
+
+function wrongType(path: FieldPath, wanted: string, found: string): FieldError {
+  return broken(path, found, `must be of type ${wanted}: ${JSON.stringify(found)}`)
+}
+
+function jsonType(value: Json): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'bigint' || Number.isInteger(value)) return 'integer'
+  return typeof value
 }

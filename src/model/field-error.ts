@@ -34,6 +34,8 @@ export interface FieldError {
   readonly fault: FieldFault
   readonly path: FieldPath
   readonly text: string
+  /** Of several faults with the same words here only the first is reported: they differ in the value alone. */
+  readonly once?: string
 }
 
 export function required(path: FieldPath, detail = ''): FieldError {

@@ -59,6 +59,10 @@ interface Typed<T> {
   readonly lenient?: boolean
   /** Null is a value like any other. */
   readonly nullable?: boolean
+  /** For schemas that users write: what is wrong with the type of a value, which may be nothing. */
+  misfit?(value: Json, path: FieldPath): FieldError[]
+  /** Whether the parts of a value are not judged, since the value as a whole is wrong. */
+  skipsParts?(value: Json): boolean
 }
 
 /** A type that is published under a name of its own, with what it is for. */

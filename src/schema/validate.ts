@@ -50,7 +50,7 @@ const checkedFields = oncePer(({ fields, choice }: ObjectSchema) =>
 export function validate(schema: Schema, value: Json, context: RuleContext): FieldError[] {
   const errors: FieldError[] = []
   const effort = { isClean: () => errors.length === 0, steps: 0, began: undefined, spent: false }
-  check(schema, value, '', { context, errors, effort })
+  check(schema, value, '', { context, errors, effort, reported: new Set() })
   return errors
 }
 
@@ -59,18 +59,27 @@ interface Validation {
   /** What was found so far, in the order of the schema. */
   readonly errors: FieldError[]
   readonly effort: Effort
+  /** The words of faults that are reported once. */
+  readonly reported: Set<string>
 }
 
 function check(schema: Schema, value: Json, path: FieldPath, validation: Validation): void {
   if (!hasRules(schema) || validation.errors.length >= maxFaults) return
   if (schema.lenient && !fits(schema, value)) {
-    validation.errors.push(invalid(path, typeName(value), `must be of type ${schema.type}, not ${typeName(value)}`))
-    return
-  }
-  if (value === null && schema.nullable) return
-  checkType(schema, value, path, validation)
+    const misfits = schema.misfit?.(value, path) ?? [invalid(path, typeName(value), `must be of type ${schema.type}`)]
+    report(misfits, validation)
+  } else if (value !== null && !schema.skipsParts?.(value)) checkType(schema, value, path, validation)
+  if (value === null && !schema.lenient && schema.nullable) return
   const errors = schema.check?.(value, path, validation.context, validation.effort)
-  if (errors !== undefined) for (const error of errors) validation.errors.push(error)
+  if (errors !== undefined) report(errors, validation)
+}
+
+function report(faults: readonly FieldError[], { errors, reported }: Validation): void {
+  for (const fault of faults) {
+    if (fault.once !== undefined && reported.has(fault.once)) continue
+    if (fault.once !== undefined) reported.add(fault.once)
+    errors.push(fault)
+  }
 }
 
 function checkType(schema: Schema, value: Json, path: FieldPath, validation: Validation): void {

@@ -57,6 +57,16 @@ describe('schemas that are refused', () => {
       about({ type: 'array', uniqueItems: true, items: { type: 'string' } }),
       [`${at}.uniqueItems Forbidden`],
     ],
+    [
+      'integer or string inside anyOf of something deeper',
+      about({ type: 'object', allOf: [{ not: { anyOf: [{ type: 'integer' }, { type: 'string' }] } }] }),
+      [`${at}.allOf[0].not.anyOf[0].type Forbidden`, `${at}.allOf[0].not.anyOf[1].type Forbidden`],
+    ],
+    [
+      'integer or string as the second of all',
+      about({ 'x-orch-int-or-string': true, allOf: [{}, { anyOf: [{ type: 'integer' }, { type: 'string' }] }] }),
+      [`${at}.allOf[1].anyOf[0].type Forbidden`, `${at}.allOf[1].anyOf[1].type Forbidden`],
+    ],
     ['a type inside anyOf', about({ type: 'object', anyOf: [{ type: 'object' }] }), [`${at}.anyOf[0].type Forbidden`]],
     [
       'labels',
@@ -123,6 +133,26 @@ describe('schemas that are refused', () => {
   })
 })
 
+describe('types beside a number or a text', () => {
+  const either = [{ type: 'integer' }, { type: 'string' }]
+  const marked = { 'x-orch-int-or-string': true }
+  const cases: readonly (readonly [string, JsonObject])[] = [
+    ['anyOf', { ...marked, anyOf: either }],
+    ['anyOf as the first of all', { ...marked, allOf: [{ anyOf: either }, { pattern: '^a' }] }],
+  ]
+  for (const [name, property] of cases)
+    test(name, async () => {
+      const schema = await schemaOf(about(property))
+      const textsFor = (a: Json) => validate(schema, { metadata: {}, a }, context).map(({ path, text }) => [path, text])
+      assert.deepEqual(textsFor(7), [])
+      assert.deepEqual(textsFor('abc'), [])
+      const texts = textsFor(true).map(([path, text]) => `${path}: ${text}`)
+      assert.ok(texts.includes('a: Invalid value: "boolean": a in body must be of type integer,string: "boolean"'))
+      assert.ok(texts.includes('<nil>: Invalid value: "": "a" must validate at least one schema (anyOf)'))
+      assert.ok(texts.includes('a: Invalid value: "boolean": a in body must be of type integer: "boolean"'))
+    })
+})
+
 describe('what a schema demands', () => {
   const scalar = (fields: JsonObject) => ({ type: 'string', ...fields })
   const list = { type: 'array', items: { type: 'string', maxLength: 3 }, minItems: 1, maxItems: 2 }
@@ -160,7 +190,29 @@ describe('what a schema demands', () => {
       [],
     ],
     ['a time', scalar({ format: 'date-time' }), 'yesterday', ['a Invalid']],
-    ['a small integer', { type: 'integer', format: 'int32' }, 2 ** 31, ['a Invalid']],
+    ['nothing by the format of a number', { type: 'integer', format: 'int32' }, 2 ** 31, []],
+    ['bytes, of which there are some', scalar({ format: 'byte' }), '', ['a Invalid']],
+    ['a length of time', scalar({ format: 'duration' }), '3 fortnights', ['a Invalid']],
+    ['a length of time in words', scalar({ format: 'duration' }), '3 days', []],
+    ['a listed value beside its type', scalar({ enum: ['red'] }), 17, ['a Invalid', 'a NotSupported']],
+    ['the same of several elements once', list, ['abcd', 'efgh'], ['a Invalid']],
+    [
+      'few members, and nothing of them then',
+      { type: 'object', minProperties: 2, properties: { b: { type: 'string' } } },
+      { b: 1 },
+      ['a Invalid'],
+    ],
+    ['null in no list of values', scalar({ nullable: true, enum: ['x'] }), null, ['a NotSupported']],
+    [
+      'of alternatives that fail the faults of the one that came furthest',
+      {
+        type: 'object',
+        'x-orch-preserve-unknown-fields': true,
+        anyOf: [{ required: ['x'] }, { properties: { y: { enum: [1] }, z: { maximum: 1 } } }],
+      },
+      { y: 2, z: 2 },
+      ['<nil> Invalid', 'a.y NotSupported', 'a.z Invalid'],
+    ],
     ['what nobody knows', scalar({ format: 'whatever' }), 'x', []],
     ['a number or a text', { 'x-orch-int-or-string': true }, true, ['a Invalid']],
     ['a text for a number or a text', { 'x-orch-int-or-string': true }, 'http', []],
@@ -175,11 +227,11 @@ describe('what a schema demands', () => {
       'one of two',
       { type: 'object', 'x-orch-preserve-unknown-fields': true, oneOf: [{ required: ['x'] }, { required: ['y'] }] },
       { x: 1, y: 1 },
-      ['a Invalid'],
+      ['<nil> Invalid'],
     ],
-    ['any of two', { type: 'integer', anyOf: [{ minimum: 5 }, { multipleOf: 2 }] }, 3, ['a Invalid', 'a Invalid']],
-    ['all of two', { type: 'integer', allOf: [{ minimum: 5 }, { multipleOf: 2 }] }, 7, ['a Invalid']],
-    ['not this', { type: 'integer', not: { enum: [13] } }, 13, ['a Invalid']],
+    ['any of two', { type: 'integer', anyOf: [{ minimum: 5 }, { multipleOf: 2 }] }, 3, ['<nil> Invalid', 'a Invalid']],
+    ['all of two', { type: 'integer', allOf: [{ minimum: 5 }, { multipleOf: 2 }] }, 7, ['<nil> Invalid', 'a Invalid']],
+    ['not this', { type: 'integer', not: { enum: [13] } }, 13, ['<nil> Invalid']],
     [
       'what an embedded object needs',
       { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true },
@@ -226,6 +278,27 @@ describe('what becomes of a value', () => {
       value: { free: { any: [null, { two: 3 }], known: { k: 'k' } }, list: [{ k: '1' }] },
       unknown: ['top', 'free.known.l', 'list[0].m'],
     })
+  })
+
+  test('a list that preserves unknown fields keeps those of its elements, and prunes what they describe', async () => {
+    const known = { type: 'object', properties: { k: { type: 'object', properties: { n: { type: 'string' } } } } }
+    const free = { type: 'array', 'x-orch-preserve-unknown-fields': true, items: known }
+    const deep = { ...free, items: { type: 'array', items: known } }
+    const sent = { free: [{ x: 1, k: { n: 'n', o: 2 } }], deep: [[{ y: 1 }]] }
+    assert.deepEqual(await completed({ type: 'object', properties: { free, deep } }, sent), {
+      value: { free: [{ x: 1, k: { n: 'n' } }], deep: [[{ y: 1 }]] },
+      unknown: ['free[0].k.o'],
+    })
+  })
+
+  test('of a value of any type what is described of its members counts', async () => {
+    const known = { type: 'object', properties: { n: { type: 'integer', default: 1 } } }
+    const a = { 'x-orch-preserve-unknown-fields': true, properties: { known } }
+    assert.deepEqual((await completed(about(a), { a: { known: { x: 1 }, other: 2 } })).value, {
+      a: { other: 2, known: { n: 1 } },
+    })
+    assert.deepEqual((await completed(about(a), { a: 'text' })).value, { a: 'text' })
+    assert.deepEqual(validate(await schemaOf(about(a)), { metadata: {}, a: 'text' }, context), [])
   })
 
   test('null is left out where it is not allowed, and means the default', async () => {
