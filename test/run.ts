@@ -1,6 +1,7 @@
 /**
  * `npm test`: sets up what the tests need beyond npm, runs the checks and every test file, and ends with a line
- * `N passed, M failed`. `npm test -- store` runs only the test files whose path contains `store`.
+ * `N passed, M failed`. `npm test -- store` runs only the test files whose path contains `store`. It says which files
+ * took most time, and most processor time: their own and that of the programs they started.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,6 +11,7 @@ import { dirname, join, relative } from 'node:path'
 import { runChecks } from '../scripts/check.ts'
 import { compiled } from './tools/compiled.ts'
 import { installTools } from './tools/install.ts'
+import { inBatches } from './tools/plan.ts'
 
 const root = dirname(import.meta.dirname)
 const wanted = process.argv.slice(2)
@@ -18,17 +20,35 @@ const files = globSync('test/**/*.test.ts', { cwd: root })
   .sort()
   .map((file) => join(root, file))
 
-// Every file is watched for changed prototypes.
-const execArgv = [
+/** How many files share a process: most of them take less time than to load what they test. */
+const batchSize = 6
+// Every process is watched for changed prototypes.
+const args = [
   ...['--import', join(root, 'test/tools/prototypes.mjs')],
   ...['--test-reporter', join(root, 'test/tools/reporter.mjs'), '--test-reporter-destination', 'stdout'],
+  join(root, 'test/tools/batch.mjs'),
 ]
 const fileMinutes = 10
+
+/** What a file took. */
+interface Spent {
+  readonly ms: number
+  readonly cpuMs: number
+}
+
+/** What is told of a file while it runs: each test as it ends (`reporter.mjs`), and at last what the file took. */
+interface TestEnd {
+  /** Absent if it is not known which of several it was. */
+  readonly file?: string
+  readonly name: string
+  readonly why?: string
+}
+type FileEnd = { readonly file: string } & Spent
 
 let passed = 0
 let failed = 0
 
-installTools()
+installTools(files)
 for (const check of wanted.length === 0 ? runChecks() : []) {
   count(check.passed)
   console.log(`${check.passed ? 'ok' : 'not ok'}  ${check.name}${check.passed ? '' : `\n${check.output}`}`)
@@ -42,52 +62,66 @@ function count(ok: boolean): void {
   else failed++
 }
 
-/** One process for each file, and two for each core: some wait for time to pass while others keep the cores busy. */
+/** Two processes for each core: some wait for time to pass while others keep the cores busy. */
 async function runFiles(): Promise<void> {
   const started = performance.now()
-  const spent = new Map<string, number>()
-  const waiting = files.values()
+  const spent = new Map<string, Spent>()
+  const waiting = inBatches(files, batchSize).values()
   const worker = async () => {
-    for (const file of waiting) {
-      const began = performance.now()
-      await runFile(file)
-      spent.set(file, performance.now() - began)
-    }
+    for (const batch of waiting) for (const { file, ms, cpuMs } of await runBatch(batch)) spent.set(file, { ms, cpuMs })
   }
   await Promise.all(Array.from({ length: 2 * availableParallelism() }, worker))
-  console.log(`the slowest: ${slowest(spent)}`)
-  console.log(`${files.length} test files in ${((performance.now() - started) / 1000).toFixed(1)} s`)
+  const cpuMs = spent.values().reduce((sum, { cpuMs }) => sum + cpuMs, 0)
+  console.log(`the slowest: ${highest(spent, 'ms')}`)
+  console.log(`most processor time: ${highest(spent, 'cpuMs')}`)
+  const took = `${seconds(performance.now() - started, 1)}, ${seconds(cpuMs, 1)} of processor time`
+  console.log(`${files.length} test files in ${took}`)
 }
 
-/** A file counts each of its tests; one that ends badly with none failed, or without any test, is a failure itself. */
-async function runFile(file: string): Promise<void> {
-  const child = spawn(process.execPath, [...execArgv, file], {
+/**
+ * Runs files in one process, and counts each of their tests. A file without any test is a failure itself, and so is one
+ * that does not come to its end, and a process that ends badly with no test failed.
+ */
+async function runBatch(batch: readonly string[]): Promise<readonly FileEnd[]> {
+  const minutes = fileMinutes + batch.length - 1
+  const child = spawn(process.execPath, [...args, ...batch], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, ...compiled },
-    timeout: fileMinutes * 60_000,
+    timeout: minutes * 60_000,
     killSignal: 'SIGKILL',
   })
-  let good = 0
-  let bad = 0
-  child.on('message', ({ name, why }: { name: string; why?: string }) => {
-    if (why === undefined) good++
-    else bad++
-    if (why === undefined) count(true)
-    else report(name, file, why)
+  const tests: TestEnd[] = []
+  const ended: FileEnd[] = []
+  child.on('message', (message: TestEnd | FileEnd) => {
+    if ('cpuMs' in message) ended.push(message)
+    else {
+      tests.push(message)
+      if (message.why === undefined) count(true)
+      else report(message.name, message.file ?? batch.join(' '), message.why)
+    }
   })
   const [code, signal] = await once(child, 'close')
-  if (signal !== null) report('ended', file, `by ${signal}, which it gets after ${fileMinutes} minutes`)
-  else if (bad === 0 && code !== 0) report('ended', file, `with exit code ${code}, and no test had failed`)
-  else if (bad === 0 && good === 0) report('ended', file, 'no test in it')
+  const how = signal === null ? `with exit code ${code}` : `by ${signal}, which it gets after ${minutes} minutes`
+  for (const file of batch)
+    if (!ended.some((end) => end.file === file)) report('not run to its end', file, `the process ended ${how}`)
+    else if (!tests.some((test) => test.file === file)) report('ended', file, 'no test in it')
+  const bad = code !== 0 && ended.length === batch.length && tests.every(({ why }) => why === undefined)
+  if (bad) report('ended', batch.join(' '), `${how}, and no test had failed`)
+  return ended
 }
 
-/** A slow suite is a defect: these are where to look first. */
-function slowest(spent: ReadonlyMap<string, number>): string {
-  const files = [...spent].toSorted(([, a], [, b]) => b - a).slice(0, 8)
-  return files.map(([file, ms]) => `${relative(root, file)} ${(ms / 1000).toFixed(0)} s`).join(', ')
+/** A slow suite is a defect: these are where to look first. ORCH_TIMES=all tells of every file. */
+function highest(spent: ReadonlyMap<string, Spent>, what: keyof Spent): string {
+  const most = process.env.ORCH_TIMES === 'all' ? files.length : 12
+  const sorted = [...spent].toSorted(([, a], [, b]) => b[what] - a[what]).slice(0, most)
+  return sorted.map(([file, times]) => `${relative(root, file)} ${seconds(times[what])}`).join(', ')
+}
+
+function seconds(ms: number, digits = 0): string {
+  return `${(ms / 1000).toFixed(digits)} s`
 }
 
 function report(name: string, file: string, why: string): void {
   count(false)
-  console.log(`not ok  ${relative(root, file)}: ${name}\n${why.replaceAll(/^/gm, '    ')}`)
+  console.log(`not ok  ${file.replaceAll(`${root}/`, '')}: ${name}\n${why.replaceAll(/^/gm, '    ')}`)
 }

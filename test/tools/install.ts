@@ -1,6 +1,7 @@
 /**
- * What the tests need beyond npm, installed from Debian's packages where that is possible. Where it is not, the run
- * stops with the names of what is missing: no test is skipped.
+ * What the tests need beyond npm, installed from Debian's packages where that is possible: the programs that the test
+ * files of this run use, and no other. Where it is not possible the run stops with the names of what is missing: no test
+ * is skipped.
  *
  * kubectl is needed in the version that Debian has, since the transcripts are what that one says. A machine may have
  * another: that is left alone, and Debian's is unpacked into `.tools/`, which comes first in the path of the tests.
@@ -8,6 +9,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
+import { commandsOf } from './plan.ts'
 
 interface Tool {
   readonly command: string
@@ -30,15 +32,21 @@ const tools: readonly Tool[] = [
 
 const unpacked = join(dirname(dirname(import.meta.dirname)), '.tools')
 
-export function installTools(): void {
+export function installTools(files: readonly string[]): void {
   process.env.PATH = `${join(unpacked, 'usr/bin')}${delimiter}${process.env.PATH}`
-  const missing = tools.filter((tool) => !isRight(tool))
+  const missing = neededBy(files).filter((tool) => !isRight(tool))
   if (missing.length === 0) return
   console.log(`installing ${missing.flatMap(({ packages }) => packages).join(' ')}`)
   if (isRoot() && isInstalled('apt-get')) apt(['update'])
   for (const tool of missing) install(tool)
   const still = missing.filter((tool) => !isRight(tool))
   if (still.length > 0) giveUp(still)
+}
+
+function neededBy(files: readonly string[]): readonly Tool[] {
+  const commands = tools.map(({ command }) => command)
+  const needed = new Set(files.flatMap((file) => commandsOf(file, commands)))
+  return tools.filter(({ command }) => needed.has(command))
 }
 
 function giveUp(missing: readonly Tool[]): never {

@@ -7,16 +7,19 @@ import { inspect } from 'node:util'
 const late = 'Error: '
 
 export default async function* reporter(source) {
+  let file
   for await (const { type, data } of source) {
     if (type === 'test:diagnostic' && data.message.startsWith(late)) process.send({ name: 'ended', why: data.message })
-    if (type !== 'test:pass' && type !== 'test:fail') continue
+    // The outermost suites are the files (`batch.mjs`); a test beside them is none of theirs.
+    const isFile = data.nesting === 0 && data.details?.type === 'suite'
+    if (type === 'test:start' && data.nesting === 0) file = data.name
+    if ((type !== 'test:pass' && type !== 'test:fail') || (data.nesting === 0 && !isFile)) continue
+    const tell = (name, why) => process.send({ file, name, why })
     const { name, details, skip, todo } = data
-    if (details.type === 'suite') continue
-    if (skip !== undefined || todo !== undefined) {
-      // A test that did not run proves nothing: it counts as failed.
-      process.send({ name, why: 'the test was skipped or is still to do' })
-    } else if (type === 'test:pass') process.send({ name })
-    else if (details.error.failureType !== 'subtestsFailed') process.send({ name, why: reason(details.error) })
+    // A test that did not run proves nothing: it counts as failed.
+    if (skip !== undefined || todo !== undefined) tell(name, 'the test was skipped or is still to do')
+    else if (type === 'test:fail' && details.error.failureType !== 'subtestsFailed') tell(name, reason(details.error))
+    else if (type === 'test:pass' && details.type !== 'suite') tell(name)
   }
   yield ''
 }

@@ -1,0 +1,77 @@
+/** Files that share a process are told apart, and none of their failures is lost. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+
+const importing = "import { after, describe, test } from 'node:test'\n"
+
+/** Runs files of this content; returns what is told of each: the names of tests, `!` before those that failed. */
+async function run(t: TestContext, files: { readonly [name: string]: string }) {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const paths = Object.entries(files).map(([name, text]) => {
+    const path = join(directory, `${name}.mjs`)
+    writeFileSync(path, importing + text)
+    return path
+  })
+  const tool = (name: string) => join(import.meta.dirname, name)
+  const args = ['--test-reporter', tool('reporter.mjs'), '--test-reporter-destination', 'stdout', tool('batch.mjs')]
+  const child = spawn(process.execPath, [...args, ...paths], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+  const told: string[] = []
+  child.on('message', ({ file, name, why }: { file?: string; name?: string; why?: string }) => {
+    const short = file?.slice(directory.length + 1, -'.mjs'.length) ?? 'one'
+    told.push(`${short} ${why === undefined ? '' : '!'}${name?.replace(file ?? 'none', 'itself') ?? 'ended'}`)
+  })
+  const [code] = await once(child, 'close')
+  return { told, code }
+}
+
+test('each file has its own tests and hooks, and ends before the next begins', async (t) => {
+  const file = (name: string) => `
+    let open = true
+    after(() => { open = false; delete globalThis.busy })
+    if (globalThis.busy) throw new Error('the one before is busy')
+    globalThis.busy = true
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    test('${name}1', () => { if (!open) throw new Error('ended') })
+    describe('group', () => test('${name}2', () => {}))`
+  const { told, code } = await run(t, { a: file('a'), b: file('b') })
+  const sorted = told.filter((line) => !line.includes('ended')).toSorted()
+  assert.deepEqual([sorted, code], [['a a1', 'a a2', 'b b1', 'b b2'], 0])
+  assert.deepEqual(
+    told.filter((line) => line.includes('ended')),
+    ['a ended', 'b ended'],
+  )
+})
+
+const failures: { readonly [text: string]: string } = {
+  "test('t', () => { throw new Error('x') })": 'bad !t',
+  "test('t', () => {}); throw new Error('x')": 'bad !itself',
+  "import './missing.mjs'": 'bad !itself',
+  "test('t', () => {}); after(() => { throw new Error('x') })": 'bad !itself',
+  "test.skip('t', () => {})": 'bad !t',
+  "describe.skip('d', () => { test('t', () => {}) })": 'bad !d',
+  "test('t', (t) => t.todo())": 'bad !t',
+  "test('t', () => { setTimeout(() => { throw new Error('x') }, 1) }); test('u', () => new Promise((r) => setTimeout(r, 50)))":
+    'one !ended',
+}
+
+for (const [text, expected] of Object.entries(failures)) {
+  test(`told: ${text}`, async (t) => {
+    const { told } = await run(t, { bad: text, good: "test('g', () => {})" })
+    assert.ok(told.includes(expected), told.join(', '))
+    assert.ok(told.includes('good g') && told.includes('good ended'), told.join(', '))
+  })
+}
+
+test('a file that ends the process is not told to have ended', async (t) => {
+  const { told } = await run(t, { bad: "test('t', () => process.exit(0))", good: "test('g', () => {})" })
+  assert.deepEqual(
+    told.filter((line) => line.includes('ended')),
+    [],
+  )
+})

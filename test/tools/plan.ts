@@ -1,0 +1,57 @@
+/**
+ * What a run of some test files needs, read from their sources and from those in `test/` that they import: which
+ * programs must be installed, and which files may share a process.
+ */
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const tests = dirname(import.meta.dirname)
+
+interface Source {
+  readonly path: string
+  readonly text: string
+  /** Files in `test/`. */
+  readonly imports: readonly string[]
+}
+
+const sources = new Map<string, Source>()
+
+function sourceOf(path: string): Source {
+  const known = sources.get(path)
+  if (known !== undefined) return known
+  const text = readFileSync(path, 'utf8')
+  const names = [...text.matchAll(/^(?:import|export|\}) .*'(\.{1,2}\/[^']+)'/gm)].map(([, name]) => name!)
+  const imports = names.map((name) => join(dirname(path), name)).filter((file) => file.startsWith(tests))
+  const source = { path, text, imports }
+  sources.set(path, source)
+  return source
+}
+
+/** A file, and the files in `test/` that it imports, itself or through others. */
+function sourcesOf(file: string): readonly Source[] {
+  const found = new Set([sourceOf(file)])
+  for (const { imports } of found) for (const path of imports) found.add(sourceOf(path))
+  return [...found]
+}
+
+/** Which of these commands a file runs, itself or by a tool that it imports: as in `spawn('etcd'`. */
+export function commandsOf(file: string, commands: readonly string[]): readonly string[] {
+  const used = sourcesOf(file)
+  return commands.filter((command) => used.some(({ text }) => text.includes(`('${command}'`)))
+}
+
+/** What these measure is the process: they are not to meet what another file has left in it. */
+const measuring = ['effort.ts', 'heap.ts'].map((name) => join(import.meta.dirname, name))
+
+/** The files in groups that share a process each. Neighbours have most in common, so groups follow the order given. */
+export function inBatches(files: readonly string[], batchSize: number): readonly (readonly string[])[] {
+  const alone = files.filter(isAlone)
+  const shared = files.filter((file) => !alone.includes(file))
+  const batches = alone.map((file) => [file])
+  for (let i = 0; i < shared.length; i += batchSize) batches.push(shared.slice(i, i + batchSize))
+  return batches
+}
+
+function isAlone(file: string): boolean {
+  return sourcesOf(file).some(({ path }) => measuring.includes(path))
+}
