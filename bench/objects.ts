@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { encodeStored } from '../src/codec/stored.ts'
+import { configMap } from '../src/kinds/core/config-map.ts'
 import type { ApiObject } from '../src/model/object.ts'
 import { LmdbStore } from '../src/store/lmdb/store.ts'
 
@@ -50,7 +51,11 @@ function stored(index: number): Buffer {
       uid,
     },
   }
-  return encodeStored(keyOf(index), object as unknown as ApiObject, { labels })
+  return encodeStored(keyOf(index), {
+    object: object as unknown as ApiObject,
+    order: configMap.schema,
+    header: { labels },
+  })
 }
 
 function keyOf(index: number): string {

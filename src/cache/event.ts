@@ -2,8 +2,11 @@
  * A change of one object as watchers see it. What a watcher gets depends on what it selects: an object that begins
  * to match is ADDED to it, one that stops matching is DELETED. Each form is encoded once and shared.
  */
-import { stringifyJson } from '../codec/json.ts'
+import { jsonDocument } from '../codec/json.ts'
+import type { Order } from '../codec/member-order.ts'
 import type { JsonObject } from '../model/json.ts'
+import { status } from '../schema/meta-types.ts'
+import { partialObjectMetadata } from '../schema/partial-metadata.ts'
 import type { CachedObject } from './cached-object.ts'
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
@@ -62,8 +65,18 @@ export class CacheEvent {
 
 export const jsonEvents: EventForm = {
   name: 'json',
-  encode: (type, object) => Buffer.concat([Buffer.from(`{"type":"${type}","object":`), object.json, closing]),
-  tell: (type, document) => Buffer.from(`{"type":"${type}","object":${stringifyJson(document)}}\n`),
+  encode: (type, { json }) => eventWith(type, json),
+  tell: tellInJson(partialObjectMetadata),
+}
+
+/** An event with an object that is given as JSON, with the newline that ends it. */
+export function eventWith(type: EventType | 'BOOKMARK' | 'ERROR', json: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`{"type":"${type}","object":`), json.subarray(0, -1), closing])
 }
 
 const closing = Buffer.from('}\n')
+
+/** `order` is that of an object that has only a version. */
+export function tellInJson(order: Order): EventForm['tell'] {
+  return (type, document) => eventWith(type, jsonDocument(document, document.kind === 'Status' ? status : order))
+}

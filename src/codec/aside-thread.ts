@@ -2,7 +2,7 @@
 import { isMainThread, parentPort } from 'node:worker_threads'
 import { ApiError } from '../model/api-error.ts'
 import type { WorkReply, WorkRequest } from './aside-messages.ts'
-import { indentJson } from './indent-json.ts'
+import { indentText } from './indent-json.ts'
 import { parseOwnJson, stringifyJson } from './json.ts'
 import { stringifyYaml } from './write-yaml.ts'
 import { parseYaml } from './yaml.ts'
@@ -10,7 +10,7 @@ import { parseYaml } from './yaml.ts'
 function convert({ work, bytes, limit }: WorkRequest): { text: string; duplicates: readonly string[] } {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (work === 'write YAML') return { text: stringifyYaml(parseOwnJson(buffer)), duplicates: [] }
-  if (work === 'indent') return { text: indentJson(parseOwnJson(buffer)), duplicates: [] }
+  if (work === 'indent') return { text: indentText(buffer.toString('utf8')), duplicates: [] }
   const { value, duplicates } = parseYaml(buffer, limit)
   return { text: stringifyJson(value), duplicates }
 }

@@ -1,5 +1,4 @@
 /** JSON with one member a line. */
-import { compareUtf8 } from '../base/utf8-order.ts'
 import { isObject, type Json } from '../model/json.ts'
 
 export interface IndentStyle {
@@ -8,10 +7,8 @@ export interface IndentStyle {
   readonly order: (a: string, b: string) => number
 }
 
-/** In the same canonical order of keys as `stringifyJson`. */
-const canonical: IndentStyle = { step: '  ', order: typeFirst }
-
-export function indentJson(value: Json, style: IndentStyle = canonical): string {
+/** A value, with the members of every object in the order of the style. */
+export function indentJson(value: Json, style: IndentStyle): string {
   return `${write(value, '', style)}\n`
 }
 
@@ -29,10 +26,61 @@ function write(value: Json, margin: string, style: IndentStyle): string {
   return typeof value === 'bigint' ? value.toString() : JSON.stringify(value)
 }
 
-function typeFirst(a: string, b: string): number {
-  return rank(a) - rank(b) || compareUtf8(a, b)
+const step = '  '
+
+/**
+ * The same JSON, which must be compact, with two blanks a level and no newline at the end. Nothing is parsed, so that
+ * every member stays where it is. `margin` stands before each line but the first.
+ */
+export function indentText(json: string, margin = ''): string {
+  let text = ''
+  let line = `\n${margin}`
+  let last = ''
+  for (const token of tokensOf(json)) {
+    const isFirst = last === '{' || last === '['
+    last = token
+    if (token === '}' || token === ']') {
+      line = line.slice(0, -step.length)
+      text += isFirst ? token : line + token
+      continue
+    }
+    text += isFirst ? line + token : token
+    if (token === ':') text += ' '
+    else if (token === ',') text += line
+    else if (token === '{' || token === '[') line += step
+  }
+  return text
 }
 
-function rank(key: string): number {
-  return key === 'apiVersion' ? 0 : key === 'kind' ? 1 : 2
+const marks = '{}[],:'
+const ends = /[\s,}\]]|$/g
+
+/** Texts and other plain values, and what opens, parts and closes. */
+function* tokensOf(json: string): Generator<string> {
+  for (let at = 0; at < json.length; ) {
+    const end = endOfToken(json, at)
+    if (json[at] !== '\n') yield json.slice(at, end)
+    at = end
+  }
+}
+
+function endOfToken(json: string, start: number): number {
+  const first = json[start]!
+  if (first === '"') return endOfText(json, start)
+  if (first === '\n' || marks.includes(first)) return start + 1
+  ends.lastIndex = start
+  return ends.exec(json)!.index
+}
+
+/** Past the closing quote: the first that no odd number of backslashes stands before. */
+function endOfText(json: string, start: number): number {
+  let quote = json.indexOf('"', start + 1)
+  while (quote >= 0 && isEscaped(json, quote)) quote = json.indexOf('"', quote + 1)
+  return quote < 0 ? json.length : quote + 1
+}
+
+function isEscaped(json: string, quote: number): boolean {
+  let before = quote
+  while (json[before - 1] === '\\') before--
+  return (quote - before) % 2 === 1
 }

@@ -3,9 +3,8 @@
  *
  * In: the native parser, plus one pass over the text beforehand for what it hides: nesting deeper than 512, lone
  * surrogates, and duplicate keys (reported; the last one wins). Bytes that are not UTF-8 are refused, integers beyond
- * 2^53 become bigint, numbers too large for any type are refused. Out: keys in UTF-8 byte order, except that
- * `apiVersion` and `kind` of the top level come first. What could not be read back is never written: half of a
- * surrogate pair, NaN or infinity, too deep a nesting.
+ * 2^53 become bigint, numbers too large for any type are refused. Out: members in their order (`member-order.ts`). What
+ * could not be read back is never written: half of a surrogate pair, NaN or infinity, too deep a nesting.
  */
 import { isUtf8 } from 'node:buffer'
 import { atOnce } from '../base/pace.ts'
@@ -15,6 +14,7 @@ import { type Json, type JsonObject, setKey } from '../model/json.ts'
 import { parseNative } from '../model/native-json.ts'
 import { findDuplicates } from './json-duplicates.ts'
 import { loneSurrogate, maxDepth, scanJson, tooDeep } from './json-scan.ts'
+import { elementOrder, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 
 export interface ParsedJson {
   readonly value: Json
@@ -69,23 +69,15 @@ export function parseOwnJson(bytes: Buffer): Json {
 
 const mayHoldBigIntegers = /[:[,]-?\d{16}/
 
-/** `room` is how many levels the value may have: those of a body for what can be sent back, else any number. */
-export function stringifyJson(value: Json, room = Number.POSITIVE_INFINITY): string {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? writeTop(value, room)
-    : write(value, room)
+/**
+ * A document as it is sent: compact JSON, ended by a newline. `room` is how many levels the value may have: those of a
+ * body for what can be sent back, else any number.
+ */
+export function jsonDocument(value: Json, order?: Order, room?: number): Buffer {
+  return Buffer.from(`${stringifyJson(value, order, room)}\n`)
 }
 
-function writeTop({ apiVersion, kind, ...rest }: JsonObject, room: number): string {
-  const members: string[] = []
-  if (apiVersion !== undefined) members.push(stringifyMember('apiVersion', apiVersion, room - 1))
-  if (kind !== undefined) members.push(stringifyMember('kind', kind, room - 1))
-  const others = stringifyMembers(rest, room - 1)
-  if (others !== '') members.push(others)
-  return `{${members.join(',')}}`
-}
-
-function write(value: Json, room: number): string {
+export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE_INFINITY): string {
   switch (typeof value) {
     case 'string':
       return writeText(value, room)
@@ -99,8 +91,8 @@ function write(value: Json, room: number): string {
       if (value === null) return 'null'
       if (value === undefined) throw new TypeError('a value is missing where JSON needs one')
       if (room <= 0) throw tooDeep()
-      if (Array.isArray(value)) return writeArray(value, room - 1)
-      return `{${stringifyMembers(value, room - 1)}}`
+      if (Array.isArray(value)) return writeArray(value, elementOrder(order), room - 1)
+      return `{${stringifyMembers(value, order, room - 1)}}`
   }
 }
 
@@ -113,41 +105,45 @@ function writeText(text: string, room: number): string {
   return JSON.stringify(text.toWellFormed())
 }
 
-function writeArray(items: Json[], room: number): string {
+function writeArray(items: Json[], order: Order, room: number): string {
   let text = '['
-  for (let i = 0; i < items.length; i++) text += i === 0 ? write(items[i]!, room) : `,${write(items[i]!, room)}`
+  for (let i = 0; i < items.length; i++) {
+    const item = stringifyJson(items[i]!, order, room)
+    text += i === 0 ? item : `,${item}`
+  }
   return `${text}]`
 }
 
 /** The members of an object, without the braces. `room` is how many levels each may have. */
-export function stringifyMembers(object: JsonObject, room = Number.POSITIVE_INFINITY): string {
+export function stringifyMembers(object: JsonObject, order?: Order, room = Number.POSITIVE_INFINITY): string {
+  const members = memberOrder(order)
   let text = ''
-  for (const key of sortedKeys(object)) {
+  for (const key of keysInOrder(object, members)) {
     const value = object[key]
     if (value === undefined) continue
-    text += text === '' ? stringifyMember(key, value, room) : `,${stringifyMember(key, value, room)}`
+    const member = `${writeText(key, room)}:${stringifyJson(value, orderBelow(members, key), room)}`
+    text += text === '' ? member : `,${member}`
   }
   return text
 }
 
-function stringifyMember(key: string, value: Json, room: number): string {
-  return `${writeText(key, room)}:${write(value, room)}`
+/**
+ * The same text as part of an object that is stored, so many levels below its top; by the native writer, which is
+ * faster by far, wherever that writes just what `stringifyJson` does.
+ */
+export function stringifyStored(value: Json | undefined, order: Order, level: number): string {
+  const room = maxDepth - level
+  const ordered = inOrder(value, order, room)
+  const text = ordered === undefined ? undefined : JSON.stringify(ordered)
+  // Half of a surrogate pair is all that the native writer spells like this.
+  return text === undefined || text.includes('\\ud') ? stringifyJson(value!, order, room) : text
 }
 
 /**
- * The same text as part of an object that is stored, so many levels below its top; by the native writer, which is
- * faster by far, wherever that writes just what `write` does.
+ * The value with the members of every object in order, itself where they are; undefined for what only `stringifyJson`
+ * can write.
  */
-export function stringifyStored(value: Json | undefined, level: number): string {
-  const room = maxDepth - level
-  const ordered = inOrder(value, room)
-  const text = ordered === undefined ? undefined : JSON.stringify(ordered)
-  // Half of a surrogate pair is all that the native writer spells like this.
-  return text === undefined || text.includes('\\ud') ? write(value!, room) : text
-}
-
-/** The value with the keys of every object in order, itself where they are; undefined for what only `write` can write. */
-function inOrder(value: Json | undefined, room: number): Json | undefined {
+function inOrder(value: Json | undefined, order: Order, room: number): Json | undefined {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -157,16 +153,18 @@ function inOrder(value: Json | undefined, room: number): Json | undefined {
     case 'object':
       if (value === null) return value
       if (room <= 0) return undefined
-      return Array.isArray(value) ? elementsInOrder(value, room - 1) : membersInOrder(value, room - 1)
+      return Array.isArray(value)
+        ? elementsInOrder(value, elementOrder(order), room - 1)
+        : membersInOrder(value, order, room - 1)
     default:
       return undefined
   }
 }
 
-function elementsInOrder(items: Json[], room: number): Json[] | undefined {
+function elementsInOrder(items: Json[], order: Order, room: number): Json[] | undefined {
   let copy: Json[] | undefined
   for (let i = 0; i < items.length; i++) {
-    const item = inOrder(items[i], room)
+    const item = inOrder(items[i], order, room)
     if (item === undefined) return undefined
     if (item !== items[i]) copy ??= items.slice()
     if (copy !== undefined) copy[i] = item
@@ -174,26 +172,31 @@ function elementsInOrder(items: Json[], room: number): Json[] | undefined {
   return copy ?? items
 }
 
-function membersInOrder(object: JsonObject, room: number): JsonObject | undefined {
+function membersInOrder(object: JsonObject, order: Order, room: number): JsonObject | undefined {
+  const { fields, values } = memberOrder(order)
   let members = object
   let sorted = true
   let last: string | undefined
+  let lastRank = -1
   for (const key in object) {
-    if (last !== undefined && compareUtf8(last, key) > 0) sorted = false
+    const place = fields?.get(key)
+    if (fields !== undefined) sorted &&= place !== undefined && place.rank > lastRank
+    else if (last !== undefined && compareUtf8(last, key) > 0) sorted = false
     last = key
+    lastRank = place?.rank ?? -1
     const value = object[key]
     if (value === undefined) continue
-    const item = inOrder(value, room)
+    const item = inOrder(value, fields === undefined ? values : place?.order, room)
     if (item === undefined) return undefined
     if (item === value) continue
     if (members === object) members = { ...object }
     setKey(members, key, item)
   }
-  return sorted ? members : sortMembers(members)
+  return sorted ? members : sortMembers(members, order)
 }
 
-function sortMembers(object: JsonObject): JsonObject | undefined {
-  const keys = sortedKeys(object)
+function sortMembers(object: JsonObject, order: Order): JsonObject | undefined {
+  const keys = keysInOrder(object, memberOrder(order))
   // Objects keep such keys before all others, whatever the order in which they are set.
   if (keys.some(beginsWithDigit)) return undefined
   const sorted: JsonObject = {}

@@ -1,7 +1,7 @@
 /**
  * The stored form of an object: what the store keeps under a key.
  *
- *   0      format (2)
+ *   0      format (3)
  *   1      length of the encryption key id (0: not encrypted)
  *   2..5   CRC-32 of the store's key and of all that follows
  *   6..9   length of the header
@@ -10,17 +10,20 @@
  *   ...    body: the object's JSON without its resourceVersion
  *
  * The revision of a write is known only after the commit, so the body is kept without it and spliced on the way out:
- * `{"apiVersion":"v1","kind":"ConfigMap",...,"metadata":{"name":"a",` + `"resourceVersion":"7",` + `"uid":"..."}}`.
+ * `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"...",` + `"resourceVersion":"7",` +
+ * `"creationTimestamp":...}}`, and the newline that ends an answer.
  *
- * Format 1, which is still read, differs in its checksum alone: that does not know the key, so a value that came to
- * lie under another key goes unnoticed.
+ * Older formats are still read. Format 2 differs in the order of the members alone: apiVersion and kind first, all others
+ * by their keys. Format 1 besides in its checksum, which does not know the key, so that a value that came to lie under
+ * another key goes unnoticed.
  */
 import { crc32 } from 'node:zlib'
 import { atOnce } from '../base/pace.ts'
-import type { Json, JsonObject } from '../model/json.ts'
+import { type Json, type JsonObject, setKey } from '../model/json.ts'
 import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
-import { sortedKeys, stringifyStored } from './json.ts'
+import { stringifyStored } from './json.ts'
 import { maxValues, tooManyValues } from './json-scan.ts'
+import { isBefore, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 
 /** What objects are selected by. */
 export interface Selectable {
@@ -29,7 +32,9 @@ export interface Selectable {
   readonly fields: { readonly [path: string]: string } | undefined
 }
 
-const format = 2
+const format = 3
+/** The first whose checksum knows the key. */
+const formatWithKey = 2
 const headerStart = 14
 const emptyHeader = '{}'
 
@@ -48,14 +53,21 @@ export class NewerValue extends UnreadableValue {
   override readonly name = 'NewerValue'
 }
 
+/** What is stored: an object, by what its members are ordered, and what it is selected by. */
+export interface Storable {
+  readonly object: ApiObject
+  readonly order: Order
+  readonly header: Partial<Selectable>
+}
+
 /** For the key that it will be stored under. */
-export function encodeStored(key: string, object: ApiObject, header: Partial<Selectable>): Buffer {
-  return atOnce(encodeSteps(key, object, header))
+export function encodeStored(key: string, storable: Storable): Buffer {
+  return atOnce(encodeSteps(key, storable))
 }
 
 /** The same, with a yield wherever it can be interrupted. */
-export function* encodeSteps(key: string, object: ApiObject, header: Partial<Selectable>): Generator<void, Buffer> {
-  const { before, after } = yield* splitBody(object)
+export function* encodeSteps(key: string, { object, order, header }: Storable): Generator<void, Buffer> {
+  const { before, after } = yield* splitBody(object, order)
   yield
   const head = JSON.stringify(header)
   const text = head + before + after
@@ -109,26 +121,52 @@ function lengthOf(text: string): number {
   return text.length
 }
 
-/**
- * The body in two parts, between which the resourceVersion belongs: right before the uid, the last of the metadata.
- * Throws what could not be read back.
- */
-function* splitBody(object: ApiObject): Generator<void, { before: string; after: string }> {
-  const { apiVersion, kind, metadata } = object
-  const members = asJson(object)
-  let before = `{"apiVersion":${stringifyStored(apiVersion, 1)},"kind":${stringifyStored(kind, 1)}`
-  let after = `"uid":${stringifyStored(metadata.uid, 2)}}`
-  for (const key of sortedKeys(members)) {
-    if (key === 'apiVersion' || key === 'kind' || key === 'metadata' || members[key] === undefined) continue
-    const text = `,${stringifyStored(key, 1)}:${stringifyStored(members[key], 1)}`
-    if (key < 'metadata') before += text
-    else after += text
+interface Parts {
+  readonly before: string
+  readonly after: string
+}
+
+/** The body in two parts, between which the resourceVersion belongs. Throws what could not be read back. */
+function* splitBody(object: ApiObject, order: Order): Generator<void, Parts> {
+  assertWhole(object)
+  const members = memberOrder(order)
+  const json = asJson(object)
+  let before = ''
+  let text = ''
+  for (const key of keysInOrder(json, members)) {
+    if (json[key] === undefined) continue
+    const name = members.fields?.has(key) ? `"${key}"` : stringifyStored(key, undefined, 1)
+    text += text === '' && before === '' ? `{${name}:` : `,${name}:`
+    if (key === 'metadata') {
+      const parts = splitMetadata(object.metadata as JsonObject, orderBelow(members, key))
+      before = text + parts.before
+      text = parts.after
+    } else {
+      text += stringifyStored(json[key], orderBelow(members, key), 1)
+    }
     yield
   }
-  const { uid: _uid, resourceVersion: _version, ...rest } = metadata
-  const others = stringifyStored(rest as JsonObject, 1)
-  before += others === '{}' ? ',"metadata":{' : `,"metadata":${others.slice(0, -1)},`
-  return { before, after: `${after}}` }
+  return { before, after: `${text}}` }
+}
+
+/** What every stored object has, if only so that something stands on either side of its version. */
+function assertWhole({ apiVersion, kind, metadata }: ApiObject): void {
+  const { uid, creationTimestamp } = metadata
+  if (apiVersion === undefined || kind === undefined || uid === undefined || creationTimestamp === undefined)
+    throw new TypeError('an object without its type, its uid or its time of creation is not stored')
+}
+
+const version = 'resourceVersion'
+
+function splitMetadata(metadata: JsonObject, order: Order): Parts {
+  const members = memberOrder(order)
+  const [before, after]: [JsonObject, JsonObject] = [{}, {}]
+  for (const key of keysInOrder(metadata, members))
+    if (key !== version) setKey(isBefore(members, key, version) ? before : after, key, metadata[key]!)
+  return {
+    before: `${stringifyStored(before, order, 1).slice(0, -1)},`,
+    after: stringifyStored(after, order, 1).slice(1),
+  }
 }
 
 /** Shared by all objects that have neither. */
@@ -157,7 +195,7 @@ export class HeaderReader {
 }
 
 export interface VersionedJson {
-  /** The object's JSON with its resourceVersion in place: what a GET sends. */
+  /** The object's JSON with its resourceVersion in place, and a newline at the end: what a GET sends. */
   readonly json: Buffer
   /** Where in it `"resourceVersion":"..",` starts. */
   readonly versionAt: number
@@ -168,31 +206,39 @@ export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate:
   const view = asBuffer(bytes)
   const bodyStart = headerStart + view.readUInt32LE(6)
   const versionAt = view.readUInt32LE(10)
-  return { json: splice(view.subarray(bodyStart), { at: versionAt, dropped: 0, resourceVersion, allocate }), versionAt }
+  const spliced = { at: versionAt, dropped: 0, end: newline, resourceVersion, allocate }
+  return { json: splice(view.subarray(bodyStart), spliced), versionAt }
 }
+
+/** Ends the JSON that is sent, and is not stored. */
+const newline = '\n'
 
 export type Allocate = (size: number) => Buffer
 
 /** The same JSON with another resourceVersion. */
 export function replaceVersion({ json, versionAt }: VersionedJson, from: string, to: string): Buffer {
   const dropped = versionMember(from).length
-  return splice(json, { at: versionAt, dropped, resourceVersion: to, allocate: Buffer.allocUnsafeSlow })
+  return splice(json, { at: versionAt, dropped, end: '', resourceVersion: to, allocate: Buffer.allocUnsafeSlow })
 }
 
 interface Splice {
   readonly at: number
   /** How many bytes there give way. */
   readonly dropped: number
+  /** What is put at the end. */
+  readonly end: string
   readonly resourceVersion: string
   readonly allocate: Allocate
 }
 
-function splice(json: Buffer, { at, dropped, resourceVersion, allocate }: Splice): Buffer {
+function splice(json: Buffer, { at, dropped, end, resourceVersion, allocate }: Splice): Buffer {
   const member = versionMember(resourceVersion)
-  const result = allocate(json.length - dropped + member.length)
+  const size = json.length - dropped + member.length
+  const result = allocate(size + end.length)
   json.copy(result, 0, 0, at)
   result.write(member, at, 'latin1')
   json.copy(result, at + member.length, at + dropped)
+  if (end !== '') result.write(end, size, 'latin1')
   return result
 }
 
@@ -202,7 +248,7 @@ function versionMember(resourceVersion: string): string {
 
 function assertSound(key: string, view: Buffer): void {
   if (view.length < headerStart) throw new DamagedValue('the stored value is cut off')
-  const known = view[0] === format || view[0] === 1
+  const known = view[0]! >= 1 && view[0]! <= format
   if (known && view[1] === 0 && matches(view[0]!, key, view)) return
   // Where all but the first bytes is as an older program wrote it, it is they that were damaged.
   if (view[0]! > format && !matches(format, key, view) && !matches(1, key, view))
@@ -216,7 +262,7 @@ function matches(form: number, key: string, view: Buffer): boolean {
 
 function checksum(form: number, key: string, view: Buffer): number {
   const sized = view.subarray(6)
-  return form === 1 ? crc32(sized) : crc32(sized, crc32(key))
+  return form < formatWithKey ? crc32(sized) : crc32(sized, crc32(key))
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

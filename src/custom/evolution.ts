@@ -3,7 +3,7 @@
  * stored may be of another version, have fields that are not known any more, or lack defaults that came later. It is
  * brought up when it is read, once for each state of an object, and stored so when it is next written.
  */
-import { parseOwnJson, stringifyJson } from '../codec/json.ts'
+import { jsonDocument, parseOwnJson } from '../codec/json.ts'
 import { ApiError } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
@@ -37,7 +37,7 @@ export function evolutionOf({ names, schema, vendor, id, storage }: Evolving): E
     const stored = asObject(parseOwnJson(json))
     const object = read(stored)
     const same = sameJson(asJson(stored), asJson(object))
-    const shown = same ? json : Buffer.from(stringifyJson(asJson(object)))
+    const shown = same ? json : jsonDocument(asJson(object))
     known.set(json, shown)
     return shown
   }

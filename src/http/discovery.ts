@@ -3,7 +3,8 @@
  * kept as bytes with its ETag until the catalogue changes.
  */
 import { createHash } from 'node:crypto'
-import { stringifyJson } from '../codec/json.ts'
+import { jsonDocument } from '../codec/json.ts'
+import { discoveryTypes } from '../codec/protobuf/documents.ts'
 import { noSuchPath } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
 import { apiVersionOf, groupName, type Vendor } from '../model/vendor.ts'
@@ -88,7 +89,7 @@ async function sendDocument(
 }
 
 function encode(value: JsonObject): Document {
-  const json = Buffer.from(stringifyJson(value))
+  const json = jsonDocument(value, discoveryTypes[value.kind as keyof typeof discoveryTypes])
   return { json, etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"` }
 }
 
@@ -162,11 +163,13 @@ function mainEntry(served: Served): JsonObject {
   }
 }
 
-/** Changes when objects are stored in another version. */
+/** Changes when objects are stored in another version. The core group is the empty text: `/v1/ConfigMap`. */
 function storageHash({ kind, vendor }: Served): string {
   const { group, version } = kind.conversion?.stored ?? kind
   const storedAs = kind.evolution?.storedAs ?? apiVersionOf(vendor, group, version)
-  const hash = createHash('sha256').update(`${storedAs}/${kind.kind}`).digest()
+  const hash = createHash('sha256')
+    .update(`${storedAs.includes('/') ? '' : '/'}${storedAs}/${kind.kind}`)
+    .digest()
   return hash.subarray(0, 8).toString('base64')
 }
 

@@ -4,6 +4,7 @@
  */
 import { type Aside, largeDocument } from '../codec/aside.ts'
 import { parseOwnJson, stringifyJson } from '../codec/json.ts'
+import type { Order } from '../codec/member-order.ts'
 import type { DocumentType } from '../codec/protobuf/envelope.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
@@ -46,13 +47,16 @@ export interface ListText {
   readonly before: string
   readonly between: string
   readonly after: string
-  item(item: JsonObject): string
+  /** `order` is by what its members are ordered, where the form keeps an order of its own for types. */
+  item(item: JsonObject, order: Order): string
 }
 
 export interface ListView {
   /** What is shown in place of a list that has no items yet, and where in it they belong. */
   list(list: JsonObject): { readonly shown: JsonObject; readonly member: string }
   item(object: ApiObject): JsonObject
+  /** By what the members of the items are ordered. */
+  readonly order: Order
 }
 
 export const jsonForm: Form = {
@@ -60,9 +64,9 @@ export const jsonForm: Form = {
   streamType: 'application/json',
   encode: undefined,
   openList: async (list, member) => ({
-    ...around(stringifyJson(list), `"${member}":[]`, { open: `"${member}":[`, close: ']' }),
+    ...around(listDocument(list), `"${member}":[]`, { open: `"${member}":[`, close: ']' }),
     between: ',',
-    item: stringifyJson,
+    item: (item, order) => stringifyJson(item, order),
   }),
   view: undefined,
   shared: undefined,
@@ -74,16 +78,15 @@ export const prettyForm: Form = {
   streamType: undefined,
   encode: async (json, aside) => {
     if (aside !== undefined && json.length > largeDocument) return await aside.write('indent', json)
-    const { indentJson } = await import('../codec/indent-json.ts')
-    return Buffer.from(indentJson(parseOwnJson(json)))
+    const { indentText } = await import('../codec/indent-json.ts')
+    return Buffer.from(indentText(json.toString('utf8')))
   },
   openList: async (list, member) => {
-    const { indentJson } = await import('../codec/indent-json.ts')
+    const { indentText } = await import('../codec/indent-json.ts')
     return {
-      ...around(indentJson(list), `"${member}": []`, { open: `"${member}": [\n    `, close: '\n  ]' }),
+      ...around(indentText(listDocument(list)), `"${member}": []`, { open: `"${member}": [\n    `, close: '\n  ]' }),
       between: ',\n    ',
-      // No line ends within a string, so every one of them is followed by the margin of its line.
-      item: (item) => indentJson(item).trimEnd().replaceAll('\n', '\n    '),
+      item: (item, order) => indentText(stringifyJson(item, order), '    '),
     }
   },
   view: undefined,
@@ -109,6 +112,11 @@ export const yamlForm: Form = {
   },
   view: undefined,
   shared: undefined,
+}
+
+/** A list without its items, or what shows one. It is made by the server, with its members in their order. */
+export function listDocument(list: JsonObject): string {
+  return `${JSON.stringify(list)}\n`
 }
 
 /** Parts a text where the empty array stands. Nothing in a list beside its items can look like it. */

@@ -3,12 +3,14 @@
  * whether that is one object or a list; a Status stays what it is.
  */
 
+import { oncePer } from '../base/once-per.ts'
 import { shorten } from '../base/shorten.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
-import { type EventForm, type EventType, jsonEvents } from '../cache/event.ts'
-import { parseOwnJson, stringifyJson } from '../codec/json.ts'
+import { type EventForm, type EventType, eventWith, jsonEvents } from '../cache/event.ts'
+import { jsonDocument, parseOwnJson } from '../codec/json.ts'
+import type { Order } from '../codec/member-order.ts'
 import { ApiError, badRequest } from '../model/api-error.ts'
-import { isObject, type Json, type JsonObject } from '../model/json.ts'
+import { defined, isObject, type Json, type JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { groupName, profileNames, vendorOf } from '../model/vendor.ts'
 import { formOf, readVersion } from '../registry/conversion.ts'
@@ -16,6 +18,10 @@ import type { Resource } from '../registry/resource.ts'
 import type { Virtual } from '../registry/served.ts'
 import { type Column, defaultColumns } from '../schema/columns.ts'
 import { inStoredForm } from '../schema/complete.ts'
+import { orderOf } from '../schema/kind.ts'
+import { partialObjectMetadata, partialObjectMetadataList } from '../schema/partial-metadata.ts'
+import { type Schema, s } from '../schema/schema.ts'
+import { tableOf, tableRow } from '../schema/table.ts'
 import type { Form } from './forms.ts'
 import { partialObjects } from './protobuf-form.ts'
 
@@ -70,11 +76,15 @@ export function projectedForm(form: Form, view: View): Form {
     encode: async (json, aside) => {
       const value = parseOwnJson(json)
       const projected =
-        isObject(value) && value.kind !== 'Status' ? Buffer.from(stringifyJson(project(view, value))) : json
+        isObject(value) && value.kind !== 'Status' ? jsonDocument(project(view, value), shownOrder(view)) : json
       return form.encode === undefined ? projected : await form.encode(projected, aside)
     },
     openList: form.openList,
-    view: { list: (list) => projectList(view, list), item: (object) => projectItem(view, object) },
+    view: {
+      list: (list) => projectList(view, list),
+      item: (object) => projectItem(view, object),
+      order: itemOrder(view),
+    },
     shared: form.shared && partialObjects(view.projection.as, metaVersion(view), view.projection.version),
   }
 }
@@ -97,9 +107,9 @@ function project(view: View, value: JsonObject): JsonObject {
   }
   if (items === undefined) throw mismatch(as, 'is not a list')
   return {
-    apiVersion: metaVersion(view),
     kind: as,
-    metadata: value.metadata ?? {},
+    apiVersion: metaVersion(view),
+    metadata: listMetadata(value, true),
     items: items.map((item) => partial(view, item)),
   }
 }
@@ -112,12 +122,37 @@ function withType({ resource }: View, item: Json): ApiObject {
   return asObject({ apiVersion: resource.apiVersion, kind: resource.kind.kind, ...(item as JsonObject) })
 }
 
+/** By what the members of the rows or items are ordered. */
+function itemOrder(view: View): Order {
+  return view.projection.as === 'Table' ? rowOrder(rowType(view)) : partialObjectMetadata
+}
+
+/** By what the members of the whole are ordered. */
+function shownOrder(view: View): Order {
+  const { as } = view.projection
+  if (as === 'Table') return tableOrder(rowType(view))
+  return as === 'PartialObjectMetadata' ? partialObjectMetadata : partialList
+}
+
+const rowOrder = oncePer(tableRow)
+const tableOrder = oncePer(tableOf)
+const partialList = partialObjectMetadataList('v1')
+const unordered = s.any()
+
+/** The type of what a row carries of its object. */
+function rowType({ include, resource }: View): Schema {
+  return include === 'Object' ? (orderOf(resource.kind) ?? unordered) : partialObjectMetadata
+}
+
 function listMetadata({ metadata }: JsonObject, isList: boolean): JsonObject {
   if (!isObject(metadata)) return {}
-  const { continue: token, ...rest } = metadata
   return isList
-    ? { ...(token && { continue: token }), ...rest }
+    ? inListOrder(metadata)
     : { ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }) }
+}
+
+function inListOrder({ resourceVersion, continue: token, remainingItemCount }: JsonObject): JsonObject {
+  return defined({ resourceVersion, continue: token || undefined, remainingItemCount })
 }
 
 function metaVersion({ projection: { group, version } }: View): string {
@@ -125,14 +160,14 @@ function metaVersion({ projection: { group, version } }: View): string {
 }
 
 function partial(view: View, { metadata }: ApiObject): JsonObject {
-  return { apiVersion: metaVersion(view), kind: 'PartialObjectMetadata', metadata: metadata as unknown as JsonObject }
+  return { kind: 'PartialObjectMetadata', apiVersion: metaVersion(view), metadata: metadata as unknown as JsonObject }
 }
 
 function table(view: View, objects: readonly ApiObject[], metadata: JsonObject, withColumns: boolean): JsonObject {
   const columns = columnsOf(view)
   return {
-    apiVersion: metaVersion(view),
     kind: 'Table',
+    apiVersion: metaVersion(view),
     metadata,
     columnDefinitions: withColumns ? columns.map(({ cell: _, ...definition }) => definition) : [],
     rows: objects.map((object) => rowOf(view, object)),
@@ -177,15 +212,18 @@ function withoutKept({ resource }: View, object: ApiObject): ApiObject {
 /** The events of a watch in this view. Only the first Table of a watch carries the columns. */
 export function projectedEvents(view: View<Resource>): EventForm {
   const name = `${formOf(view.resource)} ${view.projection.as} ${metaVersion(view)} ${view.include}`
-  const rest = eventForm(`${name} rest`, ({ json }) => viewOf(view, readVersion(view.resource, json), false))
+  const rest = eventForm(`${name} rest`, shownOrder(view), ({ json }) =>
+    viewOf(view, readVersion(view.resource, json), false),
+  )
   if (view.projection.as !== 'Table') return rest
-  const first = eventForm(`${name} first`, ({ json }) => viewOf(view, readVersion(view.resource, json), true))
+  const first = eventForm(`${name} first`, shownOrder(view), ({ json }) =>
+    viewOf(view, readVersion(view.resource, json), true),
+  )
   return { ...first, rest }
 }
 
-function eventForm(name: string, show: (object: CachedObject) => JsonObject): EventForm {
-  const encode = (type: EventType, object: CachedObject) =>
-    Buffer.from(`{"type":"${type}","object":${stringifyJson(show(object))}}\n`)
+function eventForm(name: string, order: Order, show: (object: CachedObject) => JsonObject): EventForm {
+  const encode = (type: EventType, object: CachedObject) => eventWith(type, jsonDocument(show(object), order))
   return { name, encode, tell: jsonEvents.tell }
 }
 

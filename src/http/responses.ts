@@ -1,10 +1,14 @@
 /** Sends an answer in the form that was negotiated, compressed where the client asks for it and it pays. */
 import { promisify } from 'node:util'
 import { constants, createGzip, gzip } from 'node:zlib'
-import { stringifyJson } from '../codec/json.ts'
+import { oncePer } from '../base/once-per.ts'
+import { jsonDocument } from '../codec/json.ts'
+import type { Order } from '../codec/member-order.ts'
 import type { Status } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
+import { type Kind, orderOf } from '../schema/kind.ts'
+import { listOf, status as statusType } from '../schema/meta-types.ts'
 import type { Exchange } from './exchange.ts'
 
 const compressFrom = 128 * 1024
@@ -13,16 +17,23 @@ const gzipAsync = promisify(gzip)
 
 /** A Status, in the form that was negotiated. */
 export async function sendStatus(exchange: Exchange, code: number, status: Status): Promise<void> {
-  await sendBytes(exchange, code, Buffer.from(stringifyJson(status as unknown as JsonObject)))
+  await sendBytes(exchange, code, jsonDocument(status as unknown as JsonObject, statusType))
 }
 
-/** An object that was just written. */
-export async function sendObject(exchange: Exchange, code: number, object: ApiObject): Promise<void> {
-  await sendBytes(exchange, code, Buffer.from(stringifyJson(asJson(object))))
+/** An object of this kind, a list of such, or a Status. */
+export async function sendObject(exchange: Exchange, code: number, object: ApiObject, kind: Kind): Promise<void> {
+  await sendBytes(exchange, code, jsonDocument(asJson(object), answerOrder(object, kind)))
 }
+
+function answerOrder({ kind }: ApiObject, type: Kind): Order {
+  if (kind === 'Status') return statusType
+  return kind === type.kind ? orderOf(type) : listOrder(type)
+}
+
+const listOrder = oncePer(listOf)
 
 /**
- * A JSON document as the server holds it: at once, where it need neither be turned into another form nor compressed.
+ * A JSON document as the server holds it, with the newline that ends it: at once, where it need neither be turned into another form nor compressed.
  */
 export function sendBytes(exchange: Exchange, code: number, json: Buffer): void | Promise<void> {
   const { form } = exchange

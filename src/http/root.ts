@@ -1,7 +1,8 @@
 /** `/`, which lists what there is, `/version`, and the answer to everything that nobody serves. */
-import { stringifyJson } from '../codec/json.ts'
+import { jsonDocument } from '../codec/json.ts'
 import { noSuchPath } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
+import { versionInfo } from '../schema/meta-types.ts'
 import { notAllowed, type PathHandler } from './dispatch.ts'
 import { sendBytes, sendPageNotFound } from './responses.ts'
 
@@ -22,7 +23,7 @@ export function rootPaths(info: VersionInfo, paths: () => readonly string[]): Pa
     const answer = Object.hasOwn(answers, path) ? answers[path] : undefined
     if (answer === undefined) return false
     if (verb !== 'get') throw notAllowed()
-    return sendBytes(exchange, 200, Buffer.from(stringifyJson(answer())))
+    return sendBytes(exchange, 200, jsonDocument(answer(), versionInfo))
   }
 }
 

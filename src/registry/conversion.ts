@@ -6,13 +6,14 @@
  * the stored version alone, so whatever comes in is converted before it is judged: that is in schema/complete.ts.
  */
 import type { CachedObject } from '../cache/cached-object.ts'
-import { type EventForm, type EventType, jsonEvents } from '../cache/event.ts'
-import { stringifyJson } from '../codec/json.ts'
+import { type EventForm, type EventType, eventWith, jsonEvents, tellInJson } from '../cache/event.ts'
+import { jsonDocument } from '../codec/json.ts'
 import type { InVersion } from '../merge/change.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { inStoredForm } from '../schema/complete.ts'
 import { decode } from '../schema/decode.ts'
+import { orderOf } from '../schema/kind.ts'
 import { readStored } from './read-stored.ts'
 import type { Resource } from './resource.ts'
 
@@ -30,18 +31,15 @@ export function readVersion(resource: Resource, json: Buffer): ApiObject {
 /** The same as JSON: the very bytes where this is the stored version. */
 export function jsonOf(resource: Resource, json: Buffer): Buffer {
   if (resource.stored === undefined) return resource.kind.evolution?.readJson(json) ?? json
-  return Buffer.from(stringifyJson(asJson(readVersion(resource, json))))
+  return jsonDocument(asJson(readVersion(resource, json)), orderOf(resource.kind))
 }
 
 /** How the events of this version are written. */
 export function eventsOf(resource: Resource): EventForm {
   if (isAsStored(resource)) return jsonEvents
-  const encode = (type: EventType, { json }: CachedObject) =>
-    Buffer.concat([Buffer.from(`{"type":"${type}","object":`), jsonOf(resource, json), closing])
-  return { name: `json ${formOf(resource)}`, encode, tell: jsonEvents.tell }
+  const encode = (type: EventType, { json }: CachedObject) => eventWith(type, jsonOf(resource, json))
+  return { name: `json ${formOf(resource)}`, encode, tell: tellInJson(orderOf(resource.kind)) }
 }
-
-const closing = Buffer.from('}\n')
 
 /** Whether objects are sent as they are stored. */
 export function isAsStored({ stored, kind }: Resource): boolean {

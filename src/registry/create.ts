@@ -152,7 +152,7 @@ async function checkFree(context: WriteContext, object: ApiObject): Promise<Outc
   const { resource, namespace } = context
   await readMostRecent(resource)
   if (resource.cache.get(keyOf(resource, namespace, object.metadata.name!))) return taken(context, object)
-  return unstored(object)
+  return unstored(resource, object)
 }
 
 function taken({ resource }: WriteContext, { metadata }: ApiObject): ApiError {

@@ -282,7 +282,7 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
   await context.pace.rest()
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, attempt)
-  if (context.dryRun) return { result: 'judged', json: unstored(next, stored.revision) }
+  if (context.dryRun) return { result: 'judged', json: unstored(context.resource, next, stored.revision) }
   const result = await commitObject(context, next, { previous, expected: stored.revision, guards: terms.guards })
   if (result.outcome === 'stored') return { result: 'stored', json: result.json }
   // Where nobody has changed the object, what it rests on has changed, or another holds by now what this was to hold:
@@ -296,7 +296,7 @@ async function remove(context: WriteContext, { next, previous, stored, terms }: 
   const { guards } = terms
   const removed = await removeObject(context, next, { previous, expected: stored.revision, guards })
   if (removed === undefined) return { result: 'lost' }
-  return { result: context.dryRun ? 'judged' : 'removed', json: unstored(removed) }
+  return { result: context.dryRun ? 'judged' : 'removed', json: unstored(context.resource, removed) }
 }
 
 /** A write that changes nothing is not stored: the version stays. */

@@ -3,9 +3,9 @@
 import type { Admission } from '../admission/admission.ts'
 import type { AdmissionExplanation } from '../admission/explanation.ts'
 import type { Pace } from '../base/pace.ts'
-import { stringifyJson } from '../codec/json.ts'
+import { jsonDocument } from '../codec/json.ts'
 import { maxDepth } from '../codec/json-scan.ts'
-import { encodeSteps, storedJson } from '../codec/stored.ts'
+import { encodeSteps, type Storable, storedJson } from '../codec/stored.ts'
 import { trackSteps } from '../merge/track-update.ts'
 import { ApiError, timeout } from '../model/api-error.ts'
 import type { FieldError } from '../model/field-error.ts'
@@ -13,6 +13,7 @@ import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
 import type { PrepareContext } from '../schema/context.ts'
+import { orderOf } from '../schema/kind.ts'
 import { type Conflict, type Guard, StoreError } from '../store/store.ts'
 import { claimChanges } from './claims.ts'
 import { fromStored, inVersions } from './conversion.ts'
@@ -156,7 +157,7 @@ export async function commitObject(
 ): Promise<Stored | Conflict> {
   assertKind(resource, object)
   const key = keyOf(resource, namespace, object.metadata.name!)
-  const value = await pace.run(encodeSteps(key, asStored(resource, object), headerOf(resource, object)))
+  const value = await pace.run(encodeSteps(key, storable(resource, object)))
   const lifetimeSeconds = resource.kind.life.expires ? resource.lifetimeSeconds : undefined
   // A new object has a uid that was drawn for it.
   const unique = expected === 0
@@ -183,13 +184,16 @@ function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
     throw new TypeError(`an object of kind ${object.kind} in ${object.apiVersion} is not stored among ${kind.plural}`)
 }
 
-function asStored({ kind }: Resource, object: ApiObject): ApiObject {
-  return kind.evolution === undefined ? object : kind.evolution.store(object)
+function storable(resource: Resource, object: ApiObject): Storable {
+  const { kind } = resource
+  const stored = kind.evolution === undefined ? object : kind.evolution.store(object)
+  return { object: stored, order: orderOf(kind), header: headerOf(resource, object) }
 }
 
 /** The JSON of an object that is not stored: a dry run, or one that is gone. Refuses what would not be stored. */
-export function unstored(object: ApiObject, revision?: number): Buffer {
-  return Buffer.from(stringifyJson(asJson(revision === undefined ? object : withVersion(object, revision)), maxDepth))
+export function unstored({ kind }: Resource, object: ApiObject, revision?: number): Buffer {
+  const shown = revision === undefined ? object : withVersion(object, revision)
+  return jsonDocument(asJson(shown), orderOf(kind), maxDepth)
 }
 
 /** The object with the revision of the store as its version. */

@@ -193,6 +193,14 @@ export interface Evolution {
   readonly readJson: (json: Buffer) => Buffer
 }
 
+/**
+ * By what the members of its objects are ordered in JSON: the fields of its types. Those of a kind that users define
+ * stand in the byte order of their keys.
+ */
+export function orderOf({ schema, evolution }: Kind): ObjectSchema | undefined {
+  return evolution === undefined ? schema : undefined
+}
+
 /** The way between a version and the stored one. Pure functions; the apiVersion of what they give does not count. */
 export interface Conversion<T = ApiObject, S = ApiObject> {
   readonly fromStored: (object: S, vendor: Vendor) => T

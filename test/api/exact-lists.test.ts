@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { encodeStored } from '../../src/codec/stored.ts'
+import { configMap } from '../../src/kinds/core/config-map.ts'
 import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import type { HttpClient } from '../tools/http-client.ts'
@@ -87,11 +88,15 @@ async function fill(directory: string, count: number): Promise<void> {
   const object = (i: number) => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name: `m-${i}`, namespace: 'default', uid: `uid-${i}` },
+    metadata: { name: `m-${i}`, namespace: 'default', uid: `uid-${i}`, creationTimestamp: '2026-01-01T00:00:00Z' },
   })
   const commits = Array.from({ length: count }, (_, i) => {
     const key = `objects/core/configmaps/default/m-${i}`
-    return store.commit({ key, expected: 0, value: encodeStored(key, object(i), {}) })
+    return store.commit({
+      key,
+      expected: 0,
+      value: encodeStored(key, { object: object(i), order: configMap.schema, header: {} }),
+    })
   })
   await Promise.all(commits)
   await store.close()

@@ -36,8 +36,9 @@ class CountingStore extends MemoryStore {
 
 function storedValue(key: string, kind: string, i: number): Buffer {
   const name = key.slice(key.lastIndexOf('/') + 1)
-  const metadata = { name, namespace: 'a', uid: `uid-${name}` }
-  return encodeStored(key, { apiVersion: 'v1', kind, metadata, data: { i: String(i) } } as unknown as ApiObject, {})
+  const metadata = { name, namespace: 'a', uid: `uid-${name}`, creationTimestamp: '2026-01-01T00:00:00Z' }
+  const object = { apiVersion: 'v1', kind, metadata, data: { i: String(i) } } as unknown as ApiObject
+  return encodeStored(key, { object, order: undefined, header: {} })
 }
 
 async function put(store: MemoryStore, [plural, kind]: readonly [string, string], name: string, i: number) {

@@ -46,8 +46,9 @@ class HeldStore extends MemoryStore {
 
 function storedValue(key: string, i: number): Buffer {
   const name = key.slice(key.lastIndexOf('/') + 1)
-  const object = { apiVersion: 'v1', kind: 'Widget', metadata: { name, uid: `uid-${name}` }, i }
-  return encodeStored(key, object as unknown as ApiObject, {})
+  const metadata = { name, uid: `uid-${name}`, creationTimestamp: '2026-01-01T00:00:00Z' }
+  const object = { apiVersion: 'v1', kind: 'Widget', metadata, i } as unknown as ApiObject
+  return encodeStored(key, { object, order: undefined, header: {} })
 }
 
 async function put(store: MemoryStore, name: string, i: number): Promise<void> {

@@ -53,5 +53,5 @@ const inAnyOrder: { readonly [name: string]: Json } = {
 
 for (const [name, value] of Object.entries(inAnyOrder))
   test(`what is stored is written as any other JSON: ${name}`, () => {
-    assert.equal(stringifyStored(value, 1), stringifyJson([value]).slice(1, -1))
+    assert.equal(stringifyStored(value, undefined, 1), stringifyJson([value]).slice(1, -1))
   })

@@ -3,10 +3,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseOwnJson } from '../../src/codec/json.ts'
 import { encodeStored, storedJson } from '../../src/codec/stored.ts'
+import { configMap } from '../../src/kinds/core/config-map.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 
 function objectWith(members: object, metadata: object = {}): ApiObject {
-  return { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a', uid: 'u', ...metadata }, ...members } as ApiObject
+  return {
+    apiVersion: 'v1',
+    kind: 'Thing',
+    metadata: { name: 'a', uid: 'u', creationTimestamp: 't', ...metadata },
+    ...members,
+  } as ApiObject
 }
 
 function nested(levels: number): unknown {
@@ -19,6 +25,7 @@ const refused: { readonly [name: string]: ApiObject } = {
   'no kind': objectWith({ kind: undefined }),
   'no version': objectWith({ apiVersion: undefined }),
   'no uid': objectWith({}, { uid: undefined }),
+  'no time of creation': objectWith({}, { creationTimestamp: undefined }),
   'half a pair': objectWith({ data: { a: '\ud800' } }),
   'half a pair where keys are out of order': objectWith({ data: { b: '', a: ['x\udfff'] } }),
   'half a pair in a key': objectWith({ data: { '\udc00': '' } }),
@@ -31,8 +38,14 @@ const refused: { readonly [name: string]: ApiObject } = {
   'nesting to 513 in metadata': objectWith({}, { managedFields: nested(511) }),
 }
 
-for (const [name, object] of Object.entries(refused))
-  test(`${name} is not stored`, () => void assert.throws(() => encodeStored('a key', object, {})))
+/** Those of users' kinds and of any that the server defines. */
+const orders = { 'in byte order': undefined, 'by fields': configMap.schema }
+
+for (const [how, order] of Object.entries(orders))
+  for (const [name, object] of Object.entries(refused))
+    test(`${name} is not stored ${how}`, () => {
+      assert.throws(() => encodeStored('a key', { object, order, header: {} }))
+    })
 
 const kept: { readonly [name: string]: ApiObject } = {
   'a whole pair': objectWith({ data: { '😀': '😀' } }),
@@ -43,9 +56,57 @@ const kept: { readonly [name: string]: ApiObject } = {
   'keys out of order': objectWith({ z: 1, data: { b: '2', a: '1', 10: 'x', 9: 'y' } }),
 }
 
-for (const [name, object] of Object.entries(kept))
-  test(`${name} is read back as it was`, () => {
-    const { json } = storedJson(encodeStored('a key', object, {}), '7', Buffer.alloc)
-    const metadata = { ...object.metadata, resourceVersion: '7' }
-    assert.deepEqual(parseOwnJson(json), { ...object, metadata })
-  })
+for (const [how, order] of Object.entries(orders))
+  for (const [name, object] of Object.entries(kept))
+    test(`${name} is read back as it was, written ${how}`, () => {
+      const { json } = storedJson(encodeStored('a key', { object, order, header: {} }), '7', Buffer.alloc)
+      const metadata = { ...object.metadata, resourceVersion: '7' }
+      assert.deepEqual(parseOwnJson(json), { ...object, metadata })
+    })
+
+const unordered = {
+  data: { b: '1', a: '2', 10: 'x', 9: 'y' },
+  metadata: {
+    managedFields: [{ fieldsV1: { 'f:b': {}, 'f:a': {} }, manager: 'm' }],
+    labels: { b: '1', a: '2' },
+    creationTimestamp: 't',
+    uid: 'u',
+    generation: 2,
+    name: 'n',
+    ownerReferences: [{ uid: 'o', name: 'p', kind: 'K', apiVersion: 'v1' }],
+  },
+  apiVersion: 'v1',
+  immutable: true,
+  kind: 'ConfigMap',
+} as unknown as ApiObject
+
+function textOf(value: Buffer): string {
+  return storedJson(value, '7', Buffer.alloc).json.toString()
+}
+
+test('members stand in the order of the fields, those of maps and of free values in that of their bytes', () => {
+  assert.equal(
+    textOf(encodeStored('a key', { object: unordered, order: configMap.schema, header: {} })),
+    '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"n","uid":"u","resourceVersion":"7","generation":2,' +
+      '"creationTimestamp":"t","labels":{"a":"2","b":"1"},' +
+      '"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"p","uid":"o"}],' +
+      '"managedFields":[{"manager":"m","fieldsV1":{"f:a":{},"f:b":{}}}]},' +
+      '"immutable":true,"data":{"10":"x","9":"y","a":"2","b":"1"}}\n',
+  )
+})
+
+test('without a type everything stands in byte order', () => {
+  assert.equal(
+    textOf(encodeStored('a key', { object: unordered, order: undefined, header: {} })),
+    '{"apiVersion":"v1","data":{"10":"x","9":"y","a":"2","b":"1"},"immutable":true,"kind":"ConfigMap",' +
+      '"metadata":{"creationTimestamp":"t","generation":2,"labels":{"a":"2","b":"1"},' +
+      '"managedFields":[{"fieldsV1":{"f:a":{},"f:b":{}},"manager":"m"}],"name":"n",' +
+      '"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"p","uid":"o"}],"resourceVersion":"7","uid":"u"}}\n',
+  )
+})
+
+test('a member that the type does not know is kept, after those that it does', () => {
+  const object = { ...unordered, zeta: 1, alpha: 2 } as ApiObject
+  const text = textOf(encodeStored('a key', { object, order: configMap.schema, header: {} }))
+  assert.ok(text.endsWith('"b":"1"},"alpha":2,"zeta":1}\n'), text)
+})

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { encodeStored } from '../../src/codec/stored.ts'
+import { configMap } from '../../src/kinds/core/config-map.ts'
 import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import { temporaryDirectory } from '../store/directory.ts'
 import { type Seeded, seeded } from '../store/seeded.ts'
@@ -28,12 +29,11 @@ async function makeData(directory: string): Promise<number> {
     const name = `c${String(i).padStart(4, '0')}`
     const key = `objects/core/configmaps/default/${name}`
     const text = `${serial} `.repeat(i % 10 === 0 ? 1500 : 40)
-    const metadata = { name, namespace: 'default', labels: { n: `${i % 7}` }, uid: `uid-${i}-${serial}` }
-    const value = encodeStored(
-      key,
-      { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text } },
-      { labels: metadata.labels },
-    )
+    const labels = { n: `${i % 7}` }
+    const uid = `uid-${i}-${serial}`
+    const metadata = { name, namespace: 'default', uid, creationTimestamp: '2026-01-01T00:00:00Z', labels }
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text } }
+    const value = encodeStored(key, { object, order: configMap.schema, header: { labels } })
     const result = await store.commit({ key, expected: written.get(key) ?? 0, value })
     assert.ok(result.outcome === 'committed')
     written.set(key, result.revision)

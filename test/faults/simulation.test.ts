@@ -198,11 +198,9 @@ function encode(key: string, on: boolean, serial: number): Buffer {
   const [namespace, name] = key.split('/').slice(-2) as [string, string]
   const labels = { on: on ? 'yes' : 'no' }
   const uid = `uid-${serial}`
-  return encodeStored(
-    key,
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name, labels, uid }, data: { value: `${serial}` } },
-    { labels },
-  )
+  const metadata = { name, namespace, uid, creationTimestamp: '2026-01-01T00:00:00Z', labels }
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { value: `${serial}` } }
+  return encodeStored(key, { object, order: configMap.schema, header: { labels } })
 }
 
 async function compactOften({ random, scheduler, store }: World): Promise<void> {

@@ -164,7 +164,7 @@ class MessageWriter {
         this.#intOrString(number, value as number | string)
         break
       case 'any':
-        this.#textIn(number, stringifyStored(value, 1))
+        this.#textIn(number, stringifyStored(value, undefined, 1))
         break
       default:
         schema satisfies never

@@ -43,14 +43,15 @@ export async function handleAnswer(call: EndpointCall): Promise<void> {
   await answerFor(call, { object, dryRun })
 }
 
-async function answerFor({ verb, exchange, info, endpoint }: EndpointCall, { object, dryRun }: Sent): Promise<void> {
+async function answerFor(call: EndpointCall, { object, dryRun }: Sent): Promise<void> {
+  const { verb, exchange, info, served, endpoint } = call
   const { namespace, name, query } = info
   const { user } = exchange
   const left = () => exchange.left
   const warn = (text: string) => exchange.warn(text)
   const answer = await endpoint.answer({ verb, namespace, name, query, user, dryRun, object, warn, left })
   if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
-  else await sendObject(exchange, verb === 'create' ? 201 : 200, answer)
+  else await sendObject(exchange, verb === 'create' ? 201 : 200, answer, endpoint.type ?? served.kind)
 }
 
 /** The answer of who is there would have a form of its own, so none is agreed on; a Status is JSON. */

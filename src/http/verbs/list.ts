@@ -4,15 +4,15 @@
  */
 import { Pace } from '../../base/pace.ts'
 import type { CachedObject } from '../../cache/cached-object.ts'
-import { stringifyJson } from '../../codec/json.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
 import { formatVersion } from '../../model/resource-version.ts'
 import { isAsStored, jsonOf, readVersion } from '../../registry/conversion.ts'
 import { type ListPage, type ListQuery, list, slicesOf, slicesTwice } from '../../registry/list.ts'
 import type { Resource } from '../../registry/resource.ts'
+import { orderOf } from '../../schema/kind.ts'
 import type { Exchange } from '../exchange.ts'
-import type { ListText } from '../forms.ts'
+import { type ListText, listDocument } from '../forms.ts'
 import { readListQuery } from '../list-options.ts'
 import type { Handler, ResourceRequest } from '../resource-request.ts'
 import { type ChunkMemory, sendBytes, sendChunks } from '../responses.ts'
@@ -49,46 +49,53 @@ function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: st
 }
 
 async function sendJson(exchange: Exchange, resource: Resource, page: ListPage): Promise<void> {
-  const start = Buffer.from(JSON.stringify(emptyList(resource, page)).slice(0, -closing.length))
-  const size = sizeOf(page, start.length)
+  const parts = partsOf(resource, page)
+  const size = sizeOf(parts)
   if (size <= shortList && isAsStored(resource) && !resource.kind.views.typedItems)
-    return await sendBytes(exchange, 200, shortJson(resource, { start, page }, size))
-  await sendChunks(exchange, (memory) => listJson(resource, { start, page }, memory), size)
+    return await sendBytes(exchange, 200, shortJson(resource, parts, size))
+  await sendChunks(exchange, (memory) => listJson(resource, parts, memory), size)
 }
 
 /** Up to here a list is made in one go: most lists by a selector are. */
 const shortList = 64 * 1024
 
-function shortJson(resource: Resource, { start, page }: Parts, size: number): Buffer {
-  const typed = typePrefix(resource)
+function shortJson(resource: Resource, { start, page, end }: Parts, size: number): Buffer {
+  const types = typePrefixes(resource)
   const bytes = Buffer.allocUnsafeSlow(size)
   let used = start.copy(bytes)
   let brace = openBrace
   for (const object of page.objects) {
-    checkType(object, object.json, typed)
+    const { json } = object
+    const cut = typeLength(object, json, types)
     used += brace.copy(bytes, used)
-    used += object.json.copy(bytes, used, typed.length)
+    used += json.copy(bytes, used, cut, json.length - 1)
     brace = commaBrace
   }
-  return bytes.subarray(0, used + closing.copy(bytes, used))
+  return bytes.subarray(0, used + end.copy(bytes, used))
 }
 
 /** About how long the list will be: what is left out of an object is longer than what stands between two. */
-function sizeOf({ objects, rest }: ListPage, start: number): number {
+function sizeOf({ start, page: { objects, rest }, end }: Parts): number {
   if (rest !== undefined) return Number.POSITIVE_INFINITY
-  return objects.reduce((sum, { json }) => sum + json.length, start + openBrace.length + closing.length)
+  return objects.reduce((sum, { json }) => sum + json.length, start.length + openBrace.length + end.length)
 }
 
 interface Parts {
+  /** What stands before the items. */
   readonly start: Buffer
   readonly page: ListPage
+  /** What stands after them. */
+  readonly end: Buffer
+}
+
+function partsOf(resource: Resource, page: ListPage): Parts {
+  const [start, end] = listDocument(emptyList(resource, page)).split('"items":[]')
+  return { start: Buffer.from(`${start}"items":[`), page, end: Buffer.from(`]${end}`) }
 }
 
 /** The list as JSON, a chunk for each memory that is given. An object larger than that goes as it is. */
-async function* listJson(resource: Resource, { start, page }: Parts, memory: ChunkMemory): AsyncGenerator<Buffer> {
-  const typed = typePrefix(resource)
-  // Items of a list carry no apiVersion and kind: those stand first in an object and are left out.
-  const cut = resource.kind.views.typedItems ? 1 : typed.length
+async function* listJson(resource: Resource, { start, page, end }: Parts, memory: ChunkMemory): AsyncGenerator<Buffer> {
+  const types = resource.kind.views.typedItems ? undefined : typePrefixes(resource)
   const pace = isAsStored(resource) ? undefined : new Pace()
   let chunk = memory()
   let used = start.copy(chunk)
@@ -96,56 +103,64 @@ async function* listJson(resource: Resource, { start, page }: Parts, memory: Chu
   for await (const slice of slicesOf(page)) {
     for (const object of slice) {
       const json = jsonOf(resource, object.json)
-      checkType(object, json, typed)
+      const cut = types === undefined ? openBrace.length : typeLength(object, json, types)
+      const length = json.length - 1
       used += brace.copy(chunk, used)
       brace = commaBrace
       // There is always room left for a brace, or for the end.
-      const full = chunk.length - closing.length
+      const full = chunk.length - end.length
       if (used + json.length > full) {
         yield chunk.subarray(0, used)
         chunk = memory()
         used = 0
       }
-      if (json.length > full) yield json.subarray(cut)
-      else used += json.copy(chunk, used, cut)
+      if (json.length > full) yield json.subarray(cut, length)
+      else used += json.copy(chunk, used, cut, length)
       if (pace?.spent(itemCost)) await pace.rest()
     }
   }
-  yield chunk.subarray(0, used + closing.copy(chunk, used))
+  yield chunk.subarray(0, used + end.copy(chunk, used))
 }
 
 const openBrace = Buffer.from('{')
 const commaBrace = Buffer.from(',{')
-const closing = Buffer.from(']}')
 
-function checkType(object: CachedObject, json: Buffer, typed: Buffer): void {
-  if (json.compare(typed, 0, typed.length, 0, typed.length) !== 0)
-    throw new TypeError(`${object.key} is stored as another kind`)
+/** How an object of this kind begins: as it is written now, and as it was before. Both are equally long. */
+function typePrefixes({ apiVersion, kind }: Resource): readonly Buffer[] {
+  const [type, version] = [`"kind":${JSON.stringify(kind.kind)},`, `"apiVersion":${JSON.stringify(apiVersion)},`]
+  return [Buffer.from(`{${type}${version}`), Buffer.from(`{${version}${type}`)]
 }
 
-function typePrefix({ apiVersion, kind }: Resource): Buffer {
-  return Buffer.from(`{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind.kind)},`)
+/** Items of a list carry no apiVersion and kind: those stand first in an object and are left out. */
+function typeLength({ key }: CachedObject, json: Buffer, types: readonly Buffer[]): number {
+  for (const type of types) if (json.compare(type, 0, type.length, 0, type.length) === 0) return type.length
+  throw new TypeError(`${key} is stored as another kind`)
 }
 
-/** The list without its items, which come last. */
+/** The list without its items, its members in their order. */
 function emptyList({ apiVersion, kind }: Resource, page: ListPage): JsonObject {
-  const metadata = {
-    ...(page.continueToken === '' && !kind.views.typedItems ? {} : { continue: page.continueToken }),
-    ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
-    resourceVersion: formatVersion(page.revision),
+  const resourceVersion = formatVersion(page.revision)
+  const remaining = page.remaining === undefined ? {} : { remainingItemCount: page.remaining }
+  const listKind = kind.listKind ?? `${kind.kind}List`
+  // In lists of custom kinds, as in their objects, byte order counts.
+  if (kind.views.typedItems) {
+    const metadata = { continue: page.continueToken, ...remaining, resourceVersion }
+    return { apiVersion, items: [], kind: listKind, metadata }
   }
-  return { apiVersion, kind: kind.listKind ?? `${kind.kind}List`, metadata, items: [] }
+  const next = page.continueToken === '' ? {} : { continue: page.continueToken }
+  return { kind: listKind, apiVersion, metadata: { resourceVersion, ...next, ...remaining }, items: [] }
 }
 
 async function sendForm(exchange: Exchange, resource: Resource, page: ListPage): Promise<void> {
   const { form } = exchange
   const list = emptyList(resource, page)
-  if (page.objects.length === 0) return await sendBytes(exchange, 200, Buffer.from(stringifyJson(list)))
+  if (page.objects.length === 0) return await sendBytes(exchange, 200, Buffer.from(listDocument(list)))
   const { shown, member } = form.view?.list(list) ?? { shown: list, member: 'items' }
   const text = await form.openList(shown, member)
   const show = form.view?.item ?? (resource.kind.views.typedItems ? asJson : withoutType)
-  const item = ({ json }: CachedObject) => text.item(show(readVersion(resource, json)))
-  await sendChunks(exchange, () => listText(page, { ...text, item }), sizeOf(page, 0))
+  const order = form.view === undefined ? orderOf(resource.kind) : form.view.order
+  const item = ({ json }: CachedObject) => text.item(show(readVersion(resource, json)), order)
+  await sendChunks(exchange, () => listText(page, { ...text, item }), sizeOf(partsOf(resource, page)))
 }
 
 /** Items of a list carry no apiVersion and kind. */

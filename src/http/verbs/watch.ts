@@ -169,6 +169,6 @@ class Bookmarks {
 }
 
 function bookmarkAt({ apiVersion, kind }: Resource, revision: number): JsonObject {
-  const metadata = { creationTimestamp: null, resourceVersion: formatVersion(revision) }
-  return { apiVersion, kind: kind.kind, metadata }
+  const metadata = { resourceVersion: formatVersion(revision), creationTimestamp: null }
+  return { kind: kind.kind, apiVersion, metadata }
 }

@@ -1,0 +1,70 @@
+/**
+ * The order of members in JSON: those of a type that the server defines stand in the order of its fields, those of a map
+ * in the byte order of their keys. So do those of everything that is not described here: what users define, and values
+ * of any form.
+ *
+ * Decoding makes objects in the order of their fields already, so that all there is to do is to see that it is kept.
+ */
+import { oncePer } from '../base/once-per.ts'
+import { compareUtf8, sortUtf8 } from '../base/utf8-order.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { ObjectSchema, Schema } from '../schema/schema.ts'
+
+/** By what a value is written; undefined: in byte order, on every level. */
+export type Order = Schema | undefined
+
+export interface Place {
+  readonly rank: number
+  /** By what the value of the member is written. */
+  readonly order: Order
+}
+
+/** The places of the members of one object. */
+export interface MemberOrder {
+  /** By name, for a type that the server defines; else byte order counts. */
+  readonly fields: ReadonlyMap<string, Place> | undefined
+  /** By what the values of all other members are written. */
+  readonly values: Order
+}
+
+const inBytes: MemberOrder = { fields: undefined, values: undefined }
+
+export function memberOrder(order: Order): MemberOrder {
+  if (order === undefined || (order.type !== 'object' && order.type !== 'map')) return inBytes
+  return describedOrder(order)
+}
+
+const describedOrder = oncePer((schema: Extract<Schema, { type: 'object' | 'map' }>): MemberOrder => {
+  if (schema.type === 'map') return { fields: undefined, values: schema.values }
+  return { fields: placesOf(schema), values: undefined }
+})
+
+function placesOf({ fields }: ObjectSchema): ReadonlyMap<string, Place> {
+  return new Map(Object.entries(fields).map(([name, { schema }], rank) => [name, { rank, order: schema }]))
+}
+
+/** By what the value of this member is written. */
+export function orderBelow({ fields, values }: MemberOrder, key: string): Order {
+  return fields === undefined ? values : fields.get(key)?.order
+}
+
+/** By what the elements of a list are written. */
+export function elementOrder(order: Order): Order {
+  return order?.type === 'list' ? order.items : undefined
+}
+
+/** The keys of an object in the order in which they are written. Members that its type does not know come last. */
+export function keysInOrder(object: JsonObject, { fields }: MemberOrder): string[] {
+  const keys = Object.keys(object)
+  if (fields === undefined) return sortUtf8(keys)
+  const known: string[] = []
+  for (const name of fields.keys()) if (Object.hasOwn(object, name)) known.push(name)
+  if (known.length === keys.length) return known
+  return [...known, ...sortUtf8(keys.filter((key) => !fields.has(key)))]
+}
+
+/** Whether a member is written before another that its type knows. */
+export function isBefore({ fields }: MemberOrder, key: string, other: string): boolean {
+  if (fields === undefined) return compareUtf8(key, other) < 0
+  return (fields.get(key)?.rank ?? fields.size) < fields.get(other)!.rank
+}

@@ -1,0 +1,26 @@
+/** Tables of objects, for people: a view of any kind (`as=Table` in a media type) that is published nowhere. */
+import { listMeta } from './meta-types.ts'
+import { field, type ObjectSchema, type Schema, s } from './schema.ts'
+import { typeMeta } from './type-meta.ts'
+
+const columnDefinition = s.object({
+  name: field(1, s.string()),
+  type: field(2, s.string()),
+  format: field(3, s.string()),
+  description: field(4, s.string()),
+  priority: field(5, s.int32()),
+})
+
+/** A row; `object` is the type of what it carries of its object. */
+export function tableRow(object: Schema): ObjectSchema {
+  return s.object({ cells: field(1, s.list(s.any())), object: field(3, object) })
+}
+
+export function tableOf(object: Schema): ObjectSchema {
+  return s.object({
+    ...typeMeta,
+    metadata: field(1, listMeta),
+    columnDefinitions: field(2, s.list(columnDefinition)),
+    rows: field(3, s.list(tableRow(object))),
+  })
+}
