@@ -1,5 +1,5 @@
 /** May they: each mode is a function from a request's attributes to a verdict, or no opinion. */
-import { superusers, type User } from '../model/user.ts'
+import { authenticatedUsers, superusers, type User, unauthenticatedUsers } from '../model/user.ts'
 
 export interface ResourceAttributes {
   readonly resource: true
@@ -42,11 +42,16 @@ export const alwaysDeny: Authorizer = () => forbidden
 /** Members of `system:masters` may do everything. */
 export const privilegedGroup: Authorizer = ({ user }) => (user.groups.includes(superusers) ? allow : noOpinion)
 
-/** Paths that anyone may read, exactly these: probes must work whoever asks. */
+/**
+ * Paths that anyone may read, exactly these: probes must work whoever asks. Whoever sends a request is in one of two
+ * groups; a review may ask about somebody who is in neither, and that is nobody who could send one.
+ */
 export function openPaths(paths: readonly string[]): Authorizer {
-  return ({ attributes }) => {
+  return ({ user, attributes }) => {
     if (attributes.resource || attributes.verb !== 'get') return noOpinion
-    return paths.includes(attributes.path) ? allow : noOpinion
+    const { groups } = user
+    const isSender = groups.includes(authenticatedUsers) || groups.includes(unauthenticatedUsers)
+    return isSender && paths.includes(attributes.path) ? allow : noOpinion
   }
 }
 

@@ -95,7 +95,8 @@ async function boundObject(
     const group = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`
     throw badRequest(`cannot bind token to object of type ${group}, Kind=${kindName}: use a Pod or a Secret`)
   }
-  const found = name === '' ? undefined : await lookup.recent(of.type, { namespace, name })
+  if (name === '') throw badRequest('Name parameter required: set spec.boundObjectRef.name')
+  const found = await lookup.recent(of.type, { namespace, name })
   if (found === undefined) throw notFound({ group: '', plural: of.type.plural }, name)
   if (of.kind === 'pod' && (found.object as Pod & ApiObject).spec?.serviceAccountName !== account)
     throw badRequest(

@@ -152,6 +152,8 @@ describe('a token ends with what it depends on, on the very connection that it i
 
   it('a secret: deleted, and made again', async () => {
     await make(accounts, { metadata: { name: 'bound' } })
+    const nameless = { spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Secret' } } }
+    assert.equal((await admin.post(`${accounts}/bound/token`, nameless)).status, 400)
     await make(secrets, { metadata: { name: 'bound' } })
     const token = await tokenOf('bound', { boundObjectRef: { apiVersion: 'v1', kind: 'Secret', name: 'bound' } })
     const client = server.client(token)

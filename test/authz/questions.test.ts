@@ -1,6 +1,7 @@
 /** What people ask about rights beyond yes and no: who am I, why, and who can; each a permission of its own. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { configOf, orchctl } from '../tools/orchctl.ts'
 import { startServer } from '../tools/server.ts'
 
@@ -122,4 +123,31 @@ test('a refusal names the command that explains it, to those who may ask, and th
   assert.match(await ask('get', '/metrics', '--user', 'bob'), /nonResourceURLs: \["\/metrics"\]/)
   assert.match(await ask('get', 'nodes', '-A'), /^allowed: members of system:masters/)
   assert.match(await ask('get'), /say a verb and what it would be done to/)
+})
+
+const authorization = '/apis/authorization.orch.io/v1'
+
+test('health is open to who sends requests, and a review of somebody who could send none says so', async () => {
+  const mayRead = async (groups: readonly string[]) => {
+    const nonResourceAttributes = { verb: 'get', path: '/healthz' }
+    const spec = { user: 'jane', groups, nonResourceAttributes }
+    return (await admin.post(`${authorization}/subjectaccessreviews`, { spec })).body.status.allowed
+  }
+  assert.equal(await mayRead([]), false)
+  assert.equal(await mayRead(['dev']), false)
+  assert.equal(await mayRead(['system:authenticated']), true)
+  assert.equal(await mayRead(['system:unauthenticated']), true)
+})
+
+test('superusers are told all rules, everything once; nothing of the request is told again', async () => {
+  const review = { metadata: { labels: { a: 'b' } }, spec: { namespace: 'default' } }
+  const { status, body } = await admin.post(`${authorization}/selfsubjectrulesreviews`, review)
+  assert.equal(status, 201)
+  assert.deepEqual([body.metadata, body.spec], [{}, {}])
+  const { resourceRules, nonResourceRules } = body.status
+  const all = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }
+  assert.equal(resourceRules.filter((rule: object) => isDeepStrictEqual(rule, all)).length, 1)
+  assert.ok(resourceRules.some(({ resources }: { resources: string[] }) => resources[0] === 'selfsubjectaccessreviews'))
+  assert.ok(nonResourceRules.some((rule: object) => isDeepStrictEqual(rule, { verbs: ['*'], nonResourceURLs: ['*'] })))
+  assert.ok(nonResourceRules.length > 1)
 })
