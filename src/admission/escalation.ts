@@ -4,10 +4,11 @@
  */
 import { type Access, everything } from '../authz/access.ts'
 import type { Question } from '../authz/authorizer.ts'
-import { uncovered } from '../authz/rbac/covers.ts'
+import { coverage } from '../authz/rbac/covers.ts'
 import { type Binding, bindingOf, rbacGroup } from '../authz/rbac/policy.ts'
 import type { PolicyRule } from '../authz/rbac/rule.ts'
-import { type ApiError, forbiddenError, notFound } from '../model/api-error.ts'
+import { Pace } from '../base/pace.ts'
+import { type ApiError, forbiddenError, notFound, serviceUnavailable } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
 import { superusers, type User } from '../model/user.ts'
 import { groupName } from '../model/vendor.ts'
@@ -43,10 +44,10 @@ export function refuseEscalation(access: Access): Control {
 async function assertRole(access: Access, request: AdmissionRequest, object: ApiObject): Promise<void> {
   if (await may(access, request, { verb: 'escalate', plural: request.type.plural, name: request.name })) return
   const rules = (object.rules ?? []) as readonly PolicyRule[]
-  assertHeld(access, request, rules)
+  await assertHeld(access, request, rules)
   if (object.aggregationRule === undefined && request.oldObject?.aggregationRule === undefined) return
   // What an aggregated role may become: anything.
-  if (missing(access, request, everything).length > 0)
+  if ((await missing(access, request, everything)).length > 0)
     throw refusal(request, 'must have cluster-admin privileges to use the aggregationRule')
 }
 
@@ -57,7 +58,7 @@ async function assertBinding(access: Access, request: AdmissionRequest, object: 
   if (await may(access, request, { verb: 'bind', plural, name })) return
   const rules = access.policy.role(binding.role, request.namespace)
   if (rules === undefined) throw notFound({ group: request.type.group, plural }, name)
-  assertHeld(
+  await assertHeld(
     access,
     request,
     rules.map(({ stored }) => stored),
@@ -83,11 +84,11 @@ async function may(
   return (await authorizer(question)).verdict === 'allow'
 }
 
-function assertHeld(access: Access, request: AdmissionRequest, rules: readonly PolicyRule[]): void {
-  const lacking = missing(access, request, rules)
+async function assertHeld(access: Access, request: AdmissionRequest, rules: readonly PolicyRule[]): Promise<void> {
+  const lacking = await missing(access, request, rules)
   if (lacking.length === 0) return
   const { user } = request
-  const told = lacking.slice(0, maxTold).map(describe).join('\n')
+  const told = lacking.map(describe).join('\n')
   throw refusal(
     request,
     `user "${user.name}" (groups=[${groupsOf(user)}]) is attempting to grant RBAC permissions not currently held:\n${told}`,
@@ -100,14 +101,20 @@ function groupsOf({ groups }: User): string {
   return groups.map((group) => JSON.stringify(group)).join(' ')
 }
 
-/** The rules that the writer does not have where the object is. */
-function missing(
+/** The rules that the writer does not have where the object is, some of them where there are many. */
+async function missing(
   { policy }: Access,
   { user, namespace }: AdmissionRequest,
   rules: readonly PolicyRule[],
-): PolicyRule[] {
-  return uncovered(policy.rulesOf(user, namespace), rules)
+): Promise<readonly PolicyRule[]> {
+  const { uncovered, decided } = await new Pace().run(coverage(policy.rolesOf(user, namespace).flat(), rules, maxTold))
+  if (!decided && uncovered.length === 0) throw serviceUnavailable(undecided)
+  return uncovered
 }
+
+const undecided =
+  'the server could not find out in time whether the user has all rights that this would give: ' +
+  'split the rules into several roles, or ask somebody who may escalate or bind'
 
 const titles = [
   ['apiGroups', 'APIGroups'],

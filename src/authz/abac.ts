@@ -123,5 +123,5 @@ function rulesOf(policies: readonly Policy[], user: User, namespace: string): To
       ...(policy.nonResourcePath === '' ? [] : [{ verbs, nonResourceURLs: [policy.nonResourcePath] }]),
     ]
   })
-  return { rules, incomplete: false, notes: [] }
+  return { rules: [rules], incomplete: false, notes: [] }
 }

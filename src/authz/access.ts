@@ -17,7 +17,8 @@ export interface Access {
 }
 
 export interface ToldRules {
-  readonly rules: readonly PolicyRule[]
+  /** A list for each role; what is made of a list may be remembered, as lists never change. */
+  readonly rules: readonly (readonly PolicyRule[])[]
   /** Whether there may be more than these. */
   readonly incomplete: boolean
   /** What went wrong, or why they are incomplete; each a sentence. */
@@ -36,4 +37,4 @@ export const everything: readonly PolicyRule[] = [
 ]
 
 export const noRules: ToldRules = { rules: [], incomplete: false, notes: [] }
-export const allRules: ToldRules = { rules: everything, incomplete: false, notes: [] }
+export const allRules: ToldRules = { rules: [everything], incomplete: false, notes: [] }

@@ -77,6 +77,23 @@ export function jsonDocument(value: Json, order?: Order, room?: number): Buffer 
   return Buffer.from(`${stringifyJson(value, order, room)}\n`)
 }
 
+/**
+ * A value that is JSON text already, for a part of an answer that is written once and sent often. The writer of answers
+ * knows it, and nothing else does: it is no value to be stored or looked into.
+ */
+export class WrittenJson {
+  readonly text: string
+
+  private constructor(text: string) {
+    this.text = text
+  }
+
+  /** Text that is one whole JSON value. */
+  static of(text: string): Json {
+    return new WrittenJson(text) as unknown as Json
+  }
+}
+
 export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE_INFINITY): string {
   switch (typeof value) {
     case 'string':
@@ -88,6 +105,7 @@ export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE
     case 'bigint':
       return String(value)
     default:
+      if (value instanceof WrittenJson) return value.text
       if (value === null) return 'null'
       if (value === undefined) throw new TypeError('a value is missing where JSON needs one')
       if (room <= 0) throw tooDeep()

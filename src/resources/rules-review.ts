@@ -1,18 +1,26 @@
 /**
  * `selfsubjectrulesreviews`: what one may do in a namespace, for programs that show or hide what there is to do. It tells
  * what the modes can tell, and whether there may be more.
+ *
+ * A user may have thousands of roles with many rules each. So the rules of a role are written as JSON once, in turns with
+ * other work, and an answer only joins what was written.
  */
 import type { PolicyRule } from '../authz/rbac/rule.ts'
+import { Pace } from '../base/pace.ts'
+import { stringifyJson, WrittenJson } from '../codec/json.ts'
 import {
+  nonResourceRuleType,
+  resourceRuleType,
   type SelfSubjectRulesReview,
   selfSubjectRulesReview,
 } from '../kinds/authorization/self-subject-rules-review.ts'
 import { badRequest } from '../model/api-error.ts'
-import { defined } from '../model/json.ts'
+import { defined, type Json, type JsonObject } from '../model/json.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 import type { ReviewParts } from './access-reviews.ts'
 
 export function rulesReview({ access }: ReviewParts): Endpoint {
+  const written = new WrittenRules()
   return {
     kind: selfSubjectRulesReview,
     subresource: '',
@@ -21,26 +29,66 @@ export function rulesReview({ access }: ReviewParts): Endpoint {
     admits: 'CREATE',
     doc: 'Tells what one may do in a namespace.',
     answer: async ({ object, user }) => {
-      const { metadata, spec } = object as SelfSubjectRulesReview
+      const { spec } = object as SelfSubjectRulesReview
       const { namespace = '' } = spec ?? {}
       if (namespace === '') throw badRequest('no namespace on request: set spec.namespace')
       const { rules, incomplete, notes } = await access().rulesOf(user, namespace)
       const status = {
-        resourceRules: rules.filter(({ resources = [] }) => resources.length > 0).map(resourceRule),
-        nonResourceRules: rules.filter(({ nonResourceURLs = [] }) => nonResourceURLs.length > 0).map(pathRule),
+        ...(await written.join(rules)),
         incomplete,
         ...(notes.length === 0 ? {} : { evaluationError: notes.join(', ') }),
       }
       // What was asked is not told again.
-      return { ...object!, metadata, spec: {}, status }
+      return { ...object!, metadata: {}, spec: {}, status }
     },
   }
 }
 
-function resourceRule({ verbs = [], apiGroups, resources, resourceNames }: PolicyRule) {
-  return { verbs, ...defined({ apiGroups, resources, resourceNames }) }
+/** The rules of one role: the elements of the two lists of an answer, as JSON. */
+interface Written {
+  readonly resources: string
+  readonly paths: string
 }
 
-function pathRule({ verbs = [], nonResourceURLs }: PolicyRule) {
-  return { verbs, ...defined({ nonResourceURLs }) }
+/** What writing one rule costs, in units of a pace. */
+const unitsPerRule = 5
+
+class WrittenRules {
+  readonly #known = new WeakMap<readonly PolicyRule[], Written>()
+
+  /** Rules that occur in several of these lists are told once for each. */
+  async join(roles: readonly (readonly PolicyRule[])[]) {
+    const pace = new Pace()
+    const texts: Written[] = []
+    for (const rules of roles) {
+      const text = this.#known.get(rules) ?? (await this.#write(rules, pace))
+      texts.push(text)
+    }
+    return { resourceRules: list(texts, 'resources'), nonResourceRules: list(texts, 'paths') }
+  }
+
+  async #write(rules: readonly PolicyRule[], pace: Pace): Promise<Written> {
+    const [resources, paths]: string[][] = [[], []]
+    for (const rule of rules) {
+      if ((rule.resources ?? []).length > 0) resources!.push(stringifyJson(resourceRule(rule), resourceRuleType))
+      if ((rule.nonResourceURLs ?? []).length > 0) paths!.push(stringifyJson(pathRule(rule), nonResourceRuleType))
+      if (pace.spent(unitsPerRule)) await pace.rest()
+    }
+    const written = { resources: resources!.join(), paths: paths!.join() }
+    this.#known.set(rules, written)
+    return written
+  }
+}
+
+function list(texts: readonly Written[], member: keyof Written): Json {
+  const elements = texts.map((text) => text[member]).filter((text) => text !== '')
+  return WrittenJson.of(`[${elements.join()}]`)
+}
+
+function resourceRule({ verbs = [], apiGroups, resources, resourceNames }: PolicyRule): JsonObject {
+  return { verbs, ...defined({ apiGroups, resources, resourceNames }) } as unknown as JsonObject
+}
+
+function pathRule({ verbs = [], nonResourceURLs }: PolicyRule): JsonObject {
+  return { verbs, ...defined({ nonResourceURLs }) } as unknown as JsonObject
 }

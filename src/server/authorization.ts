@@ -1,7 +1,7 @@
 /** What users may do, as `--authorization-mode` says. Superusers and whoever asks for health are never refused. */
 
 import { abac } from '../authz/abac.ts'
-import { type Access, allRules, type Mode, noRules, type ToldRules } from '../authz/access.ts'
+import { type Access, allRules, everything, type Mode, noRules, type ToldRules } from '../authz/access.ts'
 import { alwaysAllow, alwaysDeny, openPaths, privilegedGroup, union } from '../authz/authorizer.ts'
 import { nodeMode } from '../authz/node/authorizer.ts'
 import { rbac, rbacRules } from '../authz/rbac/authorizer.ts'
@@ -9,6 +9,7 @@ import { Policy } from '../authz/rbac/policy.ts'
 import { webhook } from '../authz/webhook.ts'
 import type { Clock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
+import { type Json, sameJson } from '../model/json.ts'
 import type { Lookup } from '../model/lookup.ts'
 import { superusers, type User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
@@ -113,9 +114,14 @@ async function webhookMode({ options, vendor, clock, log, reloading, opened }: M
   })
 }
 
+/** As the role of superusers does, unless somebody has changed it. */
+function tellsEverything(told: readonly ToldRules[]): boolean {
+  return told.some(({ rules }) => rules.some((role) => sameJson(role as Json, everything as Json)))
+}
+
 async function rulesOf(modes: readonly Mode[], user: User, namespace: string): Promise<ToldRules> {
-  if (user.groups.includes(superusers)) return allRules
   const told = await Promise.all(modes.map((mode) => mode.rulesOf(user, namespace)))
+  if (user.groups.includes(superusers) && !tellsEverything(told)) told.unshift(allRules)
   return {
     rules: told.flatMap(({ rules }) => rules),
     incomplete: told.some(({ incomplete }) => incomplete),

@@ -3,10 +3,11 @@
  * what they have lost, so that a newer server finds the rights it needs. What was added to them stays; and those whose
  * annotation `autoupdate` is `false` are left alone.
  */
-import { uncovered } from '../authz/rbac/covers.ts'
+import { coverage } from '../authz/rbac/covers.ts'
 import { autoUpdateKey, type DefaultPolicy, defaultPolicy } from '../authz/rbac/defaults/all.ts'
 import { rbacGroup } from '../authz/rbac/policy.ts'
 import { type PolicyRule, ruleOf } from '../authz/rbac/rule.ts'
+import { atOnce as finish } from '../base/pace.ts'
 import { type Json, type JsonObject, sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import type { Loop } from '../reconcile/loop.ts'
@@ -98,8 +99,9 @@ function withRules(found: ApiObject, wanted: ApiObject): JsonObject {
   const own = (found.rules ?? []) as readonly PolicyRule[]
   // As nearly all are at nearly every start.
   if (sameJson(own as Json, wanted.rules as Json)) return {}
-  const lacking = uncovered(own.map(ruleOf), wanted.rules as readonly PolicyRule[])
-  return lacking.length === 0 ? {} : { rules: [...own, ...lacking] as unknown as Json }
+  const every = wanted.rules as readonly PolicyRule[]
+  const { uncovered } = finish(coverage(own.map(ruleOf), every, every.length))
+  return uncovered.length === 0 ? {} : { rules: [...own, ...uncovered] as unknown as Json }
 }
 
 function withSubjects(found: ApiObject, wanted: ApiObject): JsonObject {

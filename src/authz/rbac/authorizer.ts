@@ -1,11 +1,12 @@
 /** The mode RBAC: whatever a rule of a role that is bound to the user allows. It never denies what others may allow. */
 
+import { oncePer } from '../../base/once-per.ts'
 import type { User } from '../../model/user.ts'
 import { groupName, type Vendor } from '../../model/vendor.ts'
 import type { Mode } from '../access.ts'
 import type { Authorizer, Decision, Question } from '../authorizer.ts'
 import { appliesTo, type Binding, type Grant, type Policy, rbacGroup, type Subject } from './policy.ts'
-import { allows } from './rule.ts'
+import { allows, type Rule } from './rule.ts'
 
 export function rbac(policy: Policy, vendor: Vendor): Authorizer {
   const decide = (question: Question): Decision => {
@@ -36,11 +37,13 @@ function describe({ kind, name, namespace }: Subject): string {
   return `${kind} "${namespace === '' ? name : `${name}/${namespace}`}"`
 }
 
+const storedRules = oncePer((rules: readonly Rule[]) => rules.map(({ stored }) => stored))
+
 /** All roles bound to the user, and which of them do not exist. */
 export function rbacRules(policy: Policy, vendor: Vendor): Mode['rulesOf'] {
   return async (user, namespace) => {
     await policy.current()
-    const rules = policy.rulesOf(user, namespace).map(({ stored }) => stored)
+    const rules = policy.rolesOf(user, namespace).map(storedRules)
     return { rules, incomplete: false, notes: missingRoles(policy.dangling(user, namespace), vendor) }
   }
 }

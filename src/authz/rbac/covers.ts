@@ -1,81 +1,129 @@
 /**
- * Whether the rules that somebody has cover a rule that they would give: nobody gives what they do not have.
+ * Whether the rules that somebody has cover the rules that they would give: nobody gives what they do not have.
  *
- * Every single right of the rule (one verb on one resource of one group, of one name) must be in one of theirs. The
- * single rights are as many as the product of the lists, so they are looked at only where no rule covers more at once;
- * and of a rule so wide and so split up that this takes too long it is said that it is not covered.
+ * Every single right of a rule (one verb on one resource of one group, of one name) must be in one of theirs. The
+ * single rights are as many as the product of the lists, so they are looked at only where no rule covers more at once.
+ * The work is bounded, and yields where others may have a turn. What is left when the bound is reached is undecided,
+ * which is neither yes nor no.
  */
-import { allowsPath, type PolicyRule, type Rule, ruleOf } from './rule.ts'
+import { HeldRules, hasWord, type Part } from './held-rules.ts'
+import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
 
-const maxSteps = 500_000
+/** Some hundred milliseconds of work: a hundred times what 2,000 rules against 10,000 take. */
+const maxSteps = 3_000_000
+const stepsBetweenTurns = 2000
 
-/** Those of the rules that are not covered. */
-export function uncovered(held: readonly Rule[], given: readonly PolicyRule[]): PolicyRule[] {
-  const budget = { left: maxSteps }
-  return given.filter((stored) => {
+export interface Coverage {
+  /** Those of the rules that are not covered, as many as were asked for. */
+  readonly uncovered: readonly PolicyRule[]
+  /** Whether every rule was judged, or enough found that are not covered. */
+  readonly decided: boolean
+}
+
+/** Looks for rules that are not covered until it has found `most`. */
+export function* coverage(
+  held: readonly Rule[],
+  given: readonly PolicyRule[],
+  most: number,
+): Generator<void, Coverage> {
+  const effort = new Effort(maxSteps)
+  const rules = new HeldRules(held, (steps) => effort.spend(steps))
+  const uncovered: PolicyRule[] = []
+  for (const stored of given) {
     const rule = ruleOf(stored)
-    return !(coversResources(held, rule, budget) && coversPaths(held, rule, budget))
-  })
+    const isCovered = (yield* coversResources(rules, rule, effort)) && (yield* coversPaths(rules, rule, effort))
+    if (effort.isOver) return { uncovered, decided: false }
+    if (!isCovered) uncovered.push(stored)
+    if (uncovered.length === most) break
+  }
+  return { uncovered, decided: true }
 }
 
-interface Budget {
-  left: number
+class Effort {
+  #left: number
+  #sinceTurn = 0
+
+  constructor(steps: number) {
+    this.#left = steps
+  }
+
+  get isOver(): boolean {
+    return this.#left < 0
+  }
+
+  spend(steps: number): void {
+    this.#left -= steps
+    this.#sinceTurn += steps
+  }
+
+  /** Whether others should have a turn before the work goes on. */
+  get isTurn(): boolean {
+    if (this.#sinceTurn < stepsBetweenTurns) return false
+    this.#sinceTurn = 0
+    return true
+  }
 }
 
-/** The lists of a rule, in the order in which it is taken apart. */
-type Part = 'groups' | 'resources' | 'verbs' | 'names'
-const parts: readonly Part[] = ['groups', 'resources', 'verbs', 'names']
+/** The lists of a rule, in the order in which it is taken apart: what tells rules apart most comes first. */
+const parts: readonly Part[] = ['resources', 'groups', 'names', 'verbs']
 
-function coversResources(held: readonly Rule[], rule: Rule, budget: Budget): boolean {
-  const { apiGroups = [], resources = [] } = rule.stored
-  if (apiGroups.length === 0 || resources.length === 0) return true
-  return coversFrom(held, rule, { at: 0, budget })
+function* coversResources(held: HeldRules, rule: Rule, effort: Effort): Generator<void, boolean> {
+  const { apiGroups = [], resources = [], verbs = [] } = rule.stored
+  // A rule that allows nothing is covered by anybody's.
+  if (apiGroups.length === 0 || resources.length === 0 || verbs.length === 0) return true
+  return yield* coversFrom(held, rule, { at: 0, effort })
 }
 
-/** `held` all have what was taken apart before `at`. */
-function coversFrom(held: readonly Rule[], rule: Rule, { at, budget }: { at: number; budget: Budget }): boolean {
-  budget.left -= held.length + 1
-  if (budget.left < 0 || held.length === 0) return false
+/** `held` all have what was taken apart before `at`. What is said once the effort is over does not count. */
+function* coversFrom(
+  held: HeldRules,
+  rule: Rule,
+  { at, effort }: { at: number; effort: Effort },
+): Generator<void, boolean> {
+  effort.spend(1)
+  if (effort.isTurn) yield
+  if (effort.isOver || held.rules.length === 0) return false
   const rest = parts.slice(at)
-  if (held.some((own) => rest.every((part) => coversPart(own, rule, { part, budget })))) return true
-  const part = parts[at]
+  if (coversAtOnce(held, rule, { rest, effort })) return true
+  const [part] = rest
   if (part === undefined) return false
-  const words = rule[part]
   // All words at once are only covered by a rule that has them all.
-  if (words === undefined)
-    return coversFrom(
-      held.filter((own) => own[part] === undefined),
-      rule,
-      { at: at + 1, budget },
-    )
-  for (const word of words) {
-    const having = held.filter((own) => hasWord(own, part, word))
-    if (!coversFrom(having, rule, { at: at + 1, budget })) return false
+  for (const word of rule[part] ?? [undefined])
+    if (!(yield* coversFrom(held.having(part, word), rule, { at: at + 1, effort }))) return false
+  return true
+}
+
+/** Whether one rule has all the words of these lists: such a rule is among those that have the first word of each. */
+function coversAtOnce(
+  held: HeldRules,
+  rule: Rule,
+  { rest, effort }: { rest: readonly Part[]; effort: Effort },
+): boolean {
+  const likely = rest.reduce((rules, part) => rules.having(part, rule[part]?.values().next().value), held)
+  return likely.rules.some((own) => !effort.isOver && rest.every((part) => coversPart(own, rule, { part, effort })))
+}
+
+function coversPart(own: Rule, rule: Rule, { part, effort }: { part: Part; effort: Effort }): boolean {
+  const [has, wanted] = [own[part], rule[part]]
+  effort.spend(1)
+  if (has === undefined) return true
+  if (wanted === undefined) return false
+  for (const word of wanted) {
+    effort.spend(1)
+    if (effort.isOver || !hasWord(own, part, word)) return false
   }
   return true
 }
 
-function coversPart(own: Rule, rule: Rule, { part, budget }: { part: Part; budget: Budget }): boolean {
-  const [has, wanted] = [own[part], rule[part]]
-  if (has === undefined) return true
-  if (wanted === undefined) return false
-  for (const word of wanted) if (budget.left-- < 0 || !hasWord(own, part, word)) return false
-  return true
-}
-
-function hasWord(own: Rule, part: Part, word: string): boolean {
-  const words = own[part]
-  if (words === undefined || words.has(word)) return true
-  return part === 'resources' && word.includes('/') && words.has(`*${word.slice(word.indexOf('/'))}`)
-}
-
-function coversPaths(held: readonly Rule[], rule: Rule, budget: Budget): boolean {
+function* coversPaths(held: HeldRules, rule: Rule, effort: Effort): Generator<void, boolean> {
   const { nonResourceURLs = [], verbs = [] } = rule.stored
   const wanted = [...new Set(verbs)]
-  return nonResourceURLs.every((path) => {
-    const having = held.filter((own) => own.paths === undefined || own.paths.has(path) || allowsPath(own, path))
-    budget.left -= held.length + having.length * wanted.length
-    if (budget.left < 0) return false
-    return wanted.every((verb) => having.some((own) => own.verbs === undefined || own.verbs.has(verb)))
-  })
+  for (const path of nonResourceURLs) {
+    const having = held.allowingPath(path)
+    effort.spend(having.length * wanted.length)
+    if (effort.isTurn) yield
+    if (effort.isOver) return false
+    if (!wanted.every((verb) => having.some((own) => own.verbs === undefined || own.verbs.has(verb)))) return false
+  }
+  return true
 }

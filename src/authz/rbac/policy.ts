@@ -77,14 +77,13 @@ export class Policy {
     return found !== undefined || namespace === '' ? found : this.#findIn(namespace, user, test)
   }
 
-  /** All rules that hold for the user in the namespace ('' for none). */
-  rulesOf(user: User, namespace: string): Rule[] {
-    const rules = new Set<Rule>()
-    this.find(user, namespace, (rule) => {
-      rules.add(rule)
-      return false
-    })
-    return [...rules]
+  /** The rules of every role that holds for the user in the namespace ('' for none): the same list for the same role. */
+  rolesOf(user: User, namespace: string): (readonly Rule[])[] {
+    const roles = new Set<readonly Rule[]>()
+    for (const scope of new Set(['', namespace]))
+      for (const bound of this.#boundIn(scope, user))
+        for (const role of bound.keys()) roles.add(this.#roles.get(role) ?? [])
+    return [...roles]
   }
 
   /** The rules of a role, as seen from a namespace; undefined where there is no such role. */
@@ -99,9 +98,9 @@ export class Policy {
 
   /** The bindings of the user that hold in the namespace and name a role that does not exist. */
   dangling(user: User, namespace: string): Binding[] {
-    const scopes = namespace === '' ? [''] : ['', namespace]
-    const held = [this.#ofUsers.get(user.name), ...user.groups.map((group) => this.#ofGroups.get(group))]
-    const bound = held.flatMap((holdings) => scopes.flatMap((scope) => [...(holdings?.get(scope) ?? [])]))
+    const bound = [...new Set(['', namespace])]
+      .flatMap((scope) => this.#boundIn(scope, user))
+      .flatMap((each) => [...each])
     return bound.filter(([role]) => !this.#roles.has(role)).flatMap(([, bindings]) => [...bindings].slice(0, 1))
   }
 
@@ -110,6 +109,11 @@ export class Policy {
     for (let i = 0; found === undefined && i < user.groups.length; i++)
       found = this.#findBound(this.#ofGroups.get(user.groups[i]!)?.get(scope), test)
     return found
+  }
+
+  #boundIn(scope: string, { name, groups }: User): Bound[] {
+    const holdings = [this.#ofUsers.get(name), ...groups.map((group) => this.#ofGroups.get(group))]
+    return holdings.flatMap((held) => held?.get(scope) ?? [])
   }
 
   #findBound(bound: Bound | undefined, test: (rule: Rule, binding: Binding) => boolean): Grant | undefined {

@@ -9,7 +9,7 @@ const spec = s.object(
   { name: 'SelfSubjectRulesReviewSpec', doc: 'Where one would do something.' },
 )
 
-const resourceRule = s.object(
+export const resourceRuleType = s.object(
   {
     verbs: field(1, words, { zero: 'write', published: 'required', doc: 'What may be done.' }),
     apiGroups: field(2, words, { doc: 'In which API groups.' }),
@@ -19,7 +19,7 @@ const resourceRule = s.object(
   { name: 'ResourceRule', doc: 'Verbs that are allowed on resources.' },
 )
 
-const nonResourceRule = s.object(
+export const nonResourceRuleType = s.object(
   {
     verbs: field(1, words, { zero: 'write', published: 'required', doc: 'What may be done.' }),
     nonResourceURLs: field(2, words, { doc: 'To which paths.' }),
@@ -29,12 +29,12 @@ const nonResourceRule = s.object(
 
 const status = s.object(
   {
-    resourceRules: field(1, s.list(resourceRule), {
+    resourceRules: field(1, s.list(resourceRuleType), {
       zero: 'write',
       published: 'required',
       doc: 'What is allowed on resources, in no particular order.',
     }),
-    nonResourceRules: field(2, s.list(nonResourceRule), {
+    nonResourceRules: field(2, s.list(nonResourceRuleType), {
       zero: 'write',
       published: 'required',
       doc: 'What is allowed on paths, in no particular order.',

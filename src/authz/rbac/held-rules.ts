@@ -1,0 +1,109 @@
+/**
+ * The rules that somebody has, made ready to be asked many times which of them have a word: all that allow `pods`, of
+ * those all that allow it in the group `apps`, and so on. Each answer is worked out once, when it is first needed, and is
+ * such a set of rules again; so many questions about many rules cost little more than going through the rules once.
+ *
+ * What it costs is reported to `spend`, in steps of about the same length.
+ */
+import { allowsPath, type Rule } from './rule.ts'
+
+/** The lists of a rule for resources. */
+export type Part = 'resources' | 'groups' | 'names' | 'verbs'
+
+/** The rules of a set by the words of one of their lists. */
+interface Index {
+  readonly byWord: ReadonlyMap<string, readonly Rule[]>
+  /** The rules that have every word. */
+  readonly every: HeldRules
+  /** What was answered before. */
+  readonly answers: Map<string, HeldRules>
+}
+
+export class HeldRules {
+  readonly rules: readonly Rule[]
+  readonly #spend: (steps: number) => void
+  readonly #indexes = new Map<Part, Index>()
+  #paths: PathIndex | undefined
+
+  constructor(rules: readonly Rule[], spend: (steps: number) => void) {
+    this.rules = rules
+    this.#spend = spend
+  }
+
+  /** The rules that have the word in this list; undefined: that have every word. */
+  having(part: Part, word: string | undefined): HeldRules {
+    const { byWord, every, answers } = this.#index(part)
+    if (word === undefined) return every
+    const known = answers.get(word)
+    if (known !== undefined) return known
+    const named = wordsThatHold(part, word).flatMap((each) => byWord.get(each) ?? [])
+    this.#spend(named.length + 1)
+    const answer = named.length === 0 ? every : this.#setOf([...new Set([...named, ...every.rules])])
+    answers.set(word, answer)
+    return answer
+  }
+
+  /** The rules that allow this path, one that may end in `*`. */
+  allowingPath(path: string): Rule[] {
+    this.#paths ??= this.#indexPaths()
+    const { byPath, open } = this.#paths
+    const named = byPath.get(path) ?? []
+    this.#spend(named.length + open.length + 1)
+    return [...named, ...open.filter((rule) => allowsPath(rule, path))]
+  }
+
+  #index(part: Part): Index {
+    const found = this.#indexes.get(part)
+    if (found !== undefined) return found
+    const { byWord, every } = this.#byWords((rule) => rule[part])
+    const index = { byWord, every: this.#setOf(every), answers: new Map() }
+    this.#indexes.set(part, index)
+    return index
+  }
+
+  #indexPaths(): PathIndex {
+    const { byWord, every } = this.#byWords(({ paths }) => paths)
+    return { byPath: byWord, open: [...every, ...this.rules.filter(({ beginnings }) => beginnings.length > 0)] }
+  }
+
+  #byWords(wordsOf: (rule: Rule) => ReadonlySet<string> | undefined) {
+    const byWord = new Map<string, Rule[]>()
+    const every: Rule[] = []
+    for (const rule of this.rules) {
+      const words = wordsOf(rule)
+      this.#spend(1 + (words?.size ?? 0))
+      if (words === undefined) every.push(rule)
+      else for (const word of words) add(byWord, word, rule)
+    }
+    return { byWord, every }
+  }
+
+  #setOf(rules: readonly Rule[]): HeldRules {
+    this.#spend(rules.length)
+    return rules.length === this.rules.length ? this : new HeldRules(rules, this.#spend)
+  }
+}
+
+interface PathIndex {
+  readonly byPath: ReadonlyMap<string, readonly Rule[]>
+  /** The rules that allow every path, or all that begin in some way. */
+  readonly open: readonly Rule[]
+}
+
+function add(byWord: Map<string, Rule[]>, word: string, rule: Rule): void {
+  const rules = byWord.get(word)
+  if (rules === undefined) byWord.set(word, [rule])
+  else rules.push(rule)
+}
+
+/** Whether the rule has the word in this list. */
+export function hasWord(rule: Rule, part: Part, word: string): boolean {
+  const words = rule[part]
+  return words === undefined || words.has(word) || wordsThatHold(part, word).some((each) => words.has(each))
+}
+
+/** `pods/log` is held by who has it, and by who has that sub-resource of every resource. */
+function wordsThatHold(part: Part, word: string): string[] {
+  const slash = part === 'resources' ? word.indexOf('/') : -1
+  return slash === -1 ? [word] : [word, `*${word.slice(slash)}`]
+}
