@@ -2,14 +2,18 @@
  * Fills the Secrets in which tokens of service accounts are kept: whoever makes a Secret of that type, with the name of
  * an account as its annotation, finds the token, the CA and the namespace in it. A Secret whose account is gone, or is
  * another one of that name, is deleted. Nobody gets such a Secret without asking for it.
+ *
+ * Every server runs this loop, and an account may be deleted and made again meanwhile. So a Secret is filled for the
+ * account as the store has it, and only while it is of that account or of none: the UID that another server wrote stays.
  */
 import { changeObject } from '../client/change-object.ts'
 import type { Client } from '../client/client.ts'
 import type { Informer } from '../client/informer.ts'
-import { nameOfKey, objectKey, type ResourceType } from '../client/resource-type.ts'
+import { nameOfKey, type ObjectName, objectKey, type ResourceType } from '../client/resource-type.ts'
 import { isConflict } from '../client/status-error.ts'
 import type { Secret } from '../kinds/core/secret.ts'
 import type { ServiceAccount } from '../kinds/core/service-account.ts'
+import { checkDnsSubdomain } from '../model/names.ts'
 import type { ApiObject } from '../model/object.ts'
 import { type Vendor, vendorKey } from '../model/vendor.ts'
 import type { Loop } from '../reconcile/loop.ts'
@@ -62,29 +66,29 @@ function accountOf({ vendor }: TokenSecretParts, { metadata }: ApiObject): strin
 async function reconcile(parts: TokenSecretParts, key: string, signal: AbortSignal): Promise<StepOutcome> {
   const secret = parts.secrets.get(nameOfKey(key))
   if (secret === undefined || secret.metadata.deletionTimestamp !== undefined) return 'done'
-  const account = await ownAccount(parts, secret, signal)
-  if (account === undefined) await remove(parts, secret, signal)
+  const name = { namespace: secret.metadata.namespace ?? '', name: accountOf(parts, secret) }
+  const known = parts.accounts.get(name)
+  if (known !== undefined && isFilled(parts, secret, known)) return 'done'
+  const account = await recentAccount(parts, name, signal)
+  if (account === undefined || !isOf(parts, secret, account)) await remove(parts, secret, signal)
   else if (!isFilled(parts, secret, account)) await fill(parts, secret, { account, signal })
   return 'done'
 }
 
-/** The account that a Secret is of, if it is there; asked for where this copy does not hold it. */
-async function ownAccount(
-  parts: TokenSecretParts,
-  secret: Secret,
+/** The account as the store has it. No account has a name that is none, whatever an annotation says. */
+async function recentAccount(
+  { client }: TokenSecretParts,
+  name: ObjectName,
   signal: AbortSignal,
 ): Promise<ServiceAccount | undefined> {
-  const name = { namespace: secret.metadata.namespace ?? '', name: accountOf(parts, secret) }
-  const known = parts.accounts.get(name)
-  if (known !== undefined && isOf(parts, secret, known)) return known
-  const recent = await unlessGone(parts.client.get(serviceAccounts, name, { signal }))
-  return recent !== undefined && isOf(parts, secret, recent) ? recent : undefined
+  if (checkDnsSubdomain(name.name).length > 0) return undefined
+  return await unlessGone(client.get(serviceAccounts, name, { signal }))
 }
 
-/** A Secret without a uid is of whoever has the name. */
-function isOf({ vendor }: TokenSecretParts, { metadata }: Secret, account: ServiceAccount): boolean {
-  const uid = metadata.annotations?.[vendorKey(vendor, 'service-account.uid')] ?? ''
-  return uid === '' || uid === account.metadata.uid
+/** A Secret without a UID is of whichever account has the name. */
+function isOf(parts: TokenSecretParts, secret: Secret, { metadata }: ServiceAccount): boolean {
+  const uid = secret.metadata.annotations?.[vendorKey(parts.vendor, 'service-account.uid')] ?? ''
+  return accountOf(parts, secret) === metadata.name && (uid === '' || uid === metadata.uid)
 }
 
 /** Only as it was seen: one that was changed meanwhile comes again. */
@@ -121,7 +125,8 @@ async function fill(
   const { name = '', uid = '' } = account.metadata
   const token = await parts.issue({ namespace, name, uid, secret })
   const change = (now: Secret): Secret | undefined => {
-    if (now.metadata.uid !== secretUid || isFilled(parts, now, account)) return undefined
+    const isOurs = now.metadata.uid === secretUid && isOf(parts, now, account)
+    if (!isOurs || isFilled(parts, now, account)) return undefined
     const annotations = { ...now.metadata.annotations, [vendorKey(parts.vendor, 'service-account.uid')]: uid }
     const data = { ...now.data, ...fixedData(parts, namespace), token: now.data?.token || base64(token) }
     return { ...now, metadata: { ...now.metadata, annotations }, data }

@@ -5,12 +5,15 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from '../../src/client/client.ts'
+import { Informer } from '../../src/client/informer.ts'
 import { serviceAccounts } from '../../src/controllers/service-account.ts'
-import { secrets } from '../../src/controllers/service-account-secret.ts'
+import { secrets, tokenSecretLoop } from '../../src/controllers/service-account-secret.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
 import { eventOf } from '../tools/resource-types.ts'
-import { type ServerHandle, startUp } from '../tools/server.ts'
+import { type ServerHandle, startServer, startUp } from '../tools/server.ts'
 
 const namespace = 'default'
 const type = 'orch.io/service-account-token'
@@ -95,7 +98,85 @@ test('tokens in secrets', async (t) => {
     assert.equal((await client.get(serviceAccounts, { namespace, name: 'again' })).metadata.uid, metadata.uid)
   })
 
+  await t.test('a secret goes that names an account as none can be called', async () => {
+    for (const [i, account] of ['..%2f..%2fx', '..', 'a/b', 'A b'].entries()) {
+      const { metadata } = await makeSecret(`odd-${i}`, account)
+      const name = { namespace, name: `odd-${i}` }
+      const resourceVersion = metadata.resourceVersion!
+      await eventOf(client, secrets, { name, resourceVersion, fits: (each) => each.type === 'DELETED' })
+    }
+  })
+
   assertQuiet(server)
+})
+
+const nameKey = 'orch.io/service-account.name'
+const uidKey = 'orch.io/service-account.uid'
+
+/** A loop of the test's own against a server without loops, a step at a time. `meanwhile` is when a token is issued. */
+async function openLoop(t: TestContext, meanwhile: (client: Client) => Promise<void>) {
+  const stop = new AbortController()
+  t.after(() => stop.abort())
+  const client = new Client((await startServer(t)).transport())
+  const informers = {
+    secrets: new Informer(client, secrets, quiet),
+    accounts: new Informer(client, serviceAccounts, quiet),
+  }
+  const loop = tokenSecretLoop({
+    ...{ client, vendor: vendorOf('orch'), ...informers, authority: () => 'ca' },
+    issue: async ({ uid }) => {
+      await meanwhile(client)
+      return `token-of-${uid}`
+    },
+  })
+  for (const informer of Object.values(informers)) void informer.run(stop.signal)
+  await Promise.all(Object.values(informers).map(({ synced }) => synced))
+  return { client, informers, step: () => loop.reconcile('default/s', stop.signal) }
+}
+
+const quiet = { onError: () => {} }
+const secretOf = (account: string) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { namespace, name: 's', annotations: { [nameKey]: account } },
+  type,
+})
+const accountNamed = (name: string) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } })
+const until = async (reached: () => boolean) => {
+  for (let i = 0; !reached(); i++) {
+    assert.ok(i < 3000)
+    await pause(10)
+  }
+}
+
+test('what another server has written into a secret meanwhile stays, for the account that it names', async (t) => {
+  const { client, informers, step } = await openLoop(t, async (by) => {
+    const now = await by.get(secrets, { namespace, name: 's' })
+    const annotations = { ...now.metadata.annotations, [uidKey]: 'former' }
+    await by.update(secrets, { ...now, metadata: { ...now.metadata, annotations }, data: { token: 'Zm9ybWVy' } })
+  })
+  await client.create(serviceAccounts, accountNamed('a'))
+  await client.create(secrets, secretOf('a'))
+  await until(() => informers.secrets.get({ namespace, name: 's' }) !== undefined)
+  await step()
+  const found = await client.get(secrets, { namespace, name: 's' })
+  assert.deepEqual([found.metadata.annotations?.[uidKey], found.data?.token], ['former', 'Zm9ybWVy'])
+  const seen = () => informers.secrets.get({ namespace, name: 's' })?.metadata.resourceVersion
+  await until(() => seen() === found.metadata.resourceVersion)
+  await step()
+  await assert.rejects(client.get(secrets, { namespace, name: 's' }), { code: 404 })
+})
+
+test('a secret is filled for the account that there is, not for one of which this copy has heard', async (t) => {
+  const { client, informers, step } = await openLoop(t, async () => {})
+  const { metadata } = await client.create(serviceAccounts, accountNamed('a'))
+  const known = { ...accountNamed('a'), metadata: { ...metadata, uid: 'former' } }
+  informers.accounts.get = () => known
+  await client.create(secrets, secretOf('a'))
+  await until(() => informers.secrets.get({ namespace, name: 's' }) !== undefined)
+  await step()
+  const { annotations } = (await client.get(secrets, { namespace, name: 's' })).metadata
+  assert.equal(annotations?.[uidKey], metadata.uid)
 })
 
 /** No token and no key was told, and no loop failed. */
