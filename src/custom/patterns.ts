@@ -4,6 +4,7 @@
  */
 import { Pace } from '../base/pace.ts'
 import type { Json } from '../model/json.ts'
+import { estimateSize } from './pattern-size.ts'
 
 export type CompilePattern = (pattern: string) => CompiledPattern
 
@@ -18,6 +19,8 @@ export type CompiledPattern =
 
 /** A longer one is no pattern that a person wrote, and takes milliseconds to compile. */
 const longestPattern = 4096
+/** Of one pattern, as it is estimated: compiling cannot be interrupted, and takes about two microseconds for each step. */
+const maxSize = 10_000
 /** Of all patterns of one schema: each step takes about a hundred bytes of memory. */
 const maxSizes = 100_000
 
@@ -30,14 +33,19 @@ export async function compilePatterns(schema: Json, pace = new Pace()): Promise<
   let sizes = 0
   for (const pattern of patterns) {
     if (compiled.has(pattern)) continue
-    const made = sizes > maxSizes ? tooMany : compile(pattern)
-    if (made.outcome === 'pattern') sizes += made.size
+    const size = estimateSize(pattern)
+    const made = sizes > maxSizes ? tooMany : size > maxSize ? tooLarge : compile(pattern)
+    if (made.outcome === 'pattern') sizes += Math.max(size, made.size)
     compiled.set(pattern, made)
     await pace.rest()
   }
   return (pattern) => compiled.get(pattern) ?? unknown(pattern)
 }
 
+const tooLarge: CompiledPattern = {
+  outcome: 'refused',
+  why: `its repetitions and classes make it too large: at most ${maxSize} steps`,
+}
 const tooMany: CompiledPattern = { outcome: 'refused', why: 'the patterns of this schema are too large in all' }
 
 function unknown(pattern: string): never {

@@ -54,6 +54,10 @@ const refused: readonly (readonly [string, JsonObject])[] = [
   ['a pattern that is none', about({ type: 'string', pattern: '(' })],
   ['a pattern that looks back', about({ type: 'string', pattern: '(a)\\1' })],
   ['a pattern of 5,000 characters', about({ type: 'string', pattern: 'a'.repeat(5000) })],
+  ['a pattern that becomes 580,000 steps', about({ type: 'string', pattern: 'x{1000}'.repeat(580) })],
+  ['a pattern of nested repetitions', about({ type: 'string', pattern: '(x{30}){30}(?:y{0,999}|z)'.repeat(60) })],
+  ['a pattern of Unicode classes', about({ type: 'string', pattern: `(?i)[${'\\pL\\PL'.repeat(600)}]` })],
+  ['a pattern of folded ranges', about({ type: 'string', pattern: `(?i)[${'\\x{100}-\\x{10ffff}'.repeat(200)}]` })],
   ['patterns that are too large in all', about(manyPatterns(200))],
   ['a default that does not match', about({ type: 'string', pattern: '^(a+)+$', default: `${'a'.repeat(40)}b` })],
 ]
