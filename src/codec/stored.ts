@@ -73,7 +73,7 @@ export function* encodeSteps(key: string, { object, order, header }: Storable): 
   const text = head + before + after
   const size = Buffer.byteLength(text)
   // A value takes two bytes at least.
-  if (size > 2 * maxValues) assertCount(object)
+  if (size > 2 * maxValues) countValues(asJson(object), 0, maxValues + ownRoom)
   yield
   // Where every character is a byte, as in most objects, lengths need not be measured.
   const sizeOf = size === text.length ? lengthOf : Buffer.byteLength
@@ -87,9 +87,15 @@ export function* encodeSteps(key: string, { object, order, header }: Storable): 
   return bytes
 }
 
+/**
+ * What the server itself adds to an object that is as large as a client may send: that its deletion has begun, conditions,
+ * the record of who owns them. Without room for it such an object could never be deleted.
+ */
+const ownRoom = 1000
+
 /** What is stored can be sent back: it holds no more values than a body may. */
 export function assertCount(object: ApiObject): void {
-  countValues(asJson(object), 0)
+  countValues(asJson(object), 0, maxValues)
 }
 
 /** The same without the record of its managers: what is too much even so is refused before anything is done with it. */
@@ -101,15 +107,16 @@ export function assertOwnCount(object: ApiObject): void {
 }
 
 /** Of members and elements; scalars are counted where they stand, as asking of each would be most of the work. */
-function countValues(value: JsonObject | Json[], before: number): number {
+function countValues(value: JsonObject | Json[], before: number, most: number): number {
   let count = before + 1
-  if (Array.isArray(value)) for (const item of value) count = isNested(item) ? countValues(item, count) : count + 1
+  if (Array.isArray(value))
+    for (const item of value) count = isNested(item) ? countValues(item, count, most) : count + 1
   else
     for (const key in value) {
       const item = value[key]
-      count = isNested(item) ? countValues(item, count) : count + 1
+      count = isNested(item) ? countValues(item, count, most) : count + 1
     }
-  if (count > maxValues) throw tooManyValues()
+  if (count > most) throw tooManyValues()
   return count
 }
 

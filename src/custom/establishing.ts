@@ -2,6 +2,7 @@
  * The status of definitions: which names one is granted, and whether it is in use. Every server may write it, from what
  * it knows; the names are claimed in the same commit, so of two definitions that ask for one only one is granted it.
  */
+import { soundStoredVersions } from '../kinds/apiextensions/custom-resource-definition.ts'
 import { isTrue, withCondition } from '../kinds/apiextensions/definition-conditions.ts'
 import type {
   CustomResourceDefinition,
@@ -72,7 +73,8 @@ function nextStatus(
   definition: CustomResourceDefinition,
   { granted: { names, condition }, now }: Grant,
 ): DefinitionStatus {
-  const accepted = withCondition({ ...status, acceptedNames: names }, condition, now)
+  const storedVersions = soundStoredVersions({ ...definition, status })
+  const accepted = withCondition({ ...status, acceptedNames: names, storedVersions }, condition, now)
   return isTrue(definition, 'Established') && isNamed(names)
     ? accepted
     : withCondition(accepted, condition.status === 'True' ? established : notAccepted, now)

@@ -73,10 +73,10 @@ function escapeSize(reader: Reader): number {
     reader.at = unicode.lastIndex
     return reader.folded ? unicodeClassFolded : unicodeClass
   }
-  const escape = /\\(?:x\{[^}]*\}|.|$)/sy
-  escape.lastIndex = reader.at
-  escape.test(reader.text)
-  reader.at = Math.max(escape.lastIndex, reader.at + 1)
+  const escaped = /\\(?:x\{[^}]*\}|.|$)/sy
+  escaped.lastIndex = reader.at
+  escaped.test(reader.text)
+  reader.at = Math.max(escaped.lastIndex, reader.at + 1)
   return 1
 }
 

@@ -99,6 +99,16 @@ async function judge(server: Server, name: string): Promise<boolean> {
   return grantsAll(granted)
 }
 
+/** Deletes it, and takes away what its deletion waits for, as the server does when all objects are gone. */
+async function remove(name: string): Promise<void> {
+  const finalizers = (previous: ApiObject) => ({ ...previous, metadata: { ...previous.metadata, finalizers: [] } })
+  const just = { gracePeriodSeconds: undefined, propagation: undefined, uid: undefined, resourceVersion: undefined }
+  await deleteObject(contextOf(near.resource, '', 'DeleteOptions'), name, just)
+  const context = contextOf(near.resource, '', 'UpdateOptions')
+  await updateObject(context, name, (previous) => ({ object: finalizers(previous), managed: true }))
+  await readMostRecent(near.resource)
+}
+
 /** What its status says that it is granted. */
 async function kindOf(name: string): Promise<string | undefined> {
   await readMostRecent(near.resource)
@@ -139,12 +149,17 @@ test('what definitions hold is taken where it was not written down, and let go w
   await readMostRecent(near.resource)
   assert.deepEqual((await repairClaims(near.catalogue)).taken.sort(), held)
 
-  const finalizers = (previous: ApiObject) => ({ ...previous, metadata: { ...previous.metadata, finalizers: [] } })
-  const just = { gracePeriodSeconds: undefined, propagation: undefined, uid: undefined, resourceVersion: undefined }
-  for (const name of ['earlies.stable.example.com', 'lates.stable.example.com']) {
-    await deleteObject(contextOf(near.resource, '', 'DeleteOptions'), name, just)
-    const context = contextOf(near.resource, '', 'UpdateOptions')
-    await updateObject(context, name, (previous) => ({ object: finalizers(previous), managed: true }))
-  }
+  for (const name of ['earlies.stable.example.com', 'lates.stable.example.com']) await remove(name)
   assert.deepEqual(await keys(), [])
+})
+
+test('a definition whose status names versions that are none is let go all the same', async () => {
+  const name = await define('odds')
+  const status = { ...contextOf(near.resource, '', 'UpdateOptions'), subresource: 'status' }
+  await updateObject(status, name, (previous) => {
+    const odd = { ...(previous as CustomResourceDefinition).status, storedVersions: ['v9'] }
+    return { object: { ...previous, status: odd } as ApiObject, managed: false }
+  })
+  await remove(name)
+  assert.equal(near.known.get(name), undefined)
 })

@@ -143,6 +143,14 @@ function storageVersions({ spec }: CustomResourceDefinition): string[] {
   return (spec?.versions ?? []).filter(({ storage }) => storage).map(({ name }) => name ?? '')
 }
 
+/** The versions that objects may be stored in, of those that a status names: the others are not there (any more). */
+export function soundStoredVersions({ spec, status }: CustomResourceDefinition): string[] {
+  const known = (spec?.versions ?? []).map(({ name = '' }) => name)
+  const storage = storageVersions({ spec } as CustomResourceDefinition)
+  const named = (status?.storedVersions ?? []).filter((name) => known.includes(name))
+  return [...new Set([...named, ...storage])]
+}
+
 /** Objects are stored in the storage version from now on, and in all those before it. */
 function addStoredVersion(object: CustomResourceDefinition): void {
   const { status } = object
