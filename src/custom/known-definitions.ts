@@ -30,6 +30,12 @@ export interface KnownDefinition {
   readonly servedAs: string
 }
 
+/** Tells apart what is served of a definition under these names, in its states. */
+export function servedAs({ metadata }: CustomResourceDefinition, names: DefinitionNames): string {
+  const { plural, singular, kind, listKind, shortNames = [], categories = [] } = names
+  return JSON.stringify([metadata.uid, metadata.generation, plural, singular, kind, listKind, shortNames, categories])
+}
+
 /** A definition is called by its plural and its group: `widgets.stable.example.com`. */
 export function groupOf(name: string): string {
   return name.slice(name.indexOf('.') + 1)
@@ -101,7 +107,7 @@ export class KnownDefinitions {
       established: isEstablished(object) && isNamed(granted),
       terminating,
       cleanup: terminating && (metadata.finalizers ?? []).includes(cleanupFinalizer(this.#catalogue.vendor)),
-      servedAs: JSON.stringify([metadata.uid, metadata.generation, granted]),
+      servedAs: servedAs(object, granted),
     }
   }
 }

@@ -7,9 +7,10 @@ import { ApiError, noSuchPath, type ResourceRef } from '../model/api-error.ts'
 import { summary } from '../model/field-error.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { type RegistryParts, type Resource, readMostRecent, serveTogether } from '../registry/resource.ts'
+import { TypeChanged } from '../registry/type-changed.ts'
 import type { Kind } from '../schema/kind.ts'
 import { kindsOf } from './definition.ts'
-import { groupOf, type KnownDefinition, type KnownDefinitions, pluralOf } from './known-definitions.ts'
+import { groupOf, type KnownDefinition, type KnownDefinitions, pluralOf, servedAs } from './known-definitions.ts'
 
 interface Serving {
   readonly servedAs: string
@@ -39,18 +40,18 @@ export class ServedDefinitions {
 
   /** Serves the definition under these names, when its objects are in memory. Throws where its schema cannot be read. */
   async serve(definition: CustomResourceDefinition, names: DefinitionNames): Promise<void> {
-    const { name = '', uid, generation } = definition.metadata
-    const servedAs = JSON.stringify([uid, generation, names])
+    const { name = '', uid } = definition.metadata
+    const state = servedAs(definition, names)
     const before = this.#serving.get(name)
-    if (before?.servedAs === servedAs) return
+    if (before?.servedAs === state) return
     const { vendor, caches } = this.#parts.registry
     const made = await kindsOf(definition, names, vendor)
     if (made.outcome === 'invalid') throw new Error(`its schema cannot be used: ${summary(made.faults)}`)
-    const types = this.#typesOf(made.kinds, { name, uid: uid! })
+    const types = this.#typesOf(made.kinds, { name, uid: uid!, servedAs: state })
     const [cache] = types.map((type) => type.cache)
     if (cache !== undefined) await caches.fill(cache)
     this.#parts.catalogue.replace(before?.types ?? [], types)
-    this.#serving.set(name, { servedAs, types })
+    this.#serving.set(name, { servedAs: state, types })
     // Who watches goes on with objects as they are now.
     for (const old of before?.types ?? []) {
       if (old.cache === cache) old.cache.finishWatches()
@@ -72,33 +73,48 @@ export class ServedDefinitions {
     const [first, ...others] = kinds
     if (first === undefined) return []
     const ref = { group: first.group.slice(0, -1), plural: first.plural }
-    const standing = () => this.#standing(definition, ref)
+    const standing = (write: 'create' | 'change') => this.#standing(write, definition, ref)
     return serveTogether([first, ...others], { parts: { ...this.#parts.registry, standing } })
   }
 
-  /** New objects rest on the definition as it is: it is there, in use, and not about to go. */
-  async #standing(definition: DefinitionRef, type: ResourceRef): Promise<{ key: string; revision: number }> {
+  /**
+   * Objects rest on the definition that their type was made of. For new ones it must also be in use, and not about to go;
+   * those there are can be changed and deleted until it is gone.
+   */
+  async #standing(
+    write: 'create' | 'change',
+    definition: DefinitionRef,
+    type: ResourceRef,
+  ): Promise<{ key: string; revision: number }> {
     const { known, registry, settled } = this.#parts
-    if (whyNone(known.get(definition.name), definition, type) !== undefined) {
+    const refuse = write === 'create' ? whyNone : whyUnchanged
+    if (refuse(known.get(definition.name), definition, type) !== undefined) {
       // It may be that its status is being written in this moment.
       await settled(definition.name)
       await readMostRecent(registry)
     }
     const recent = known.get(definition.name)
-    const error = whyNone(recent, definition, type)
+    const error = refuse(recent, definition, type)
     if (error !== undefined) throw error
     return { key: recent!.key, revision: recent!.revision }
   }
 }
 
+/** Why no objects can be changed as this definition says; undefined: they can. */
+function whyUnchanged(known: KnownDefinition | undefined, { uid, servedAs }: DefinitionRef): ApiError | undefined {
+  if (known === undefined || known.uid !== uid) return noSuchPath()
+  return known.servedAs === servedAs ? undefined : new TypeChanged()
+}
+
 /** Why no new objects may come under a definition; undefined: they may. */
 function whyNone(
   known: KnownDefinition | undefined,
-  { uid }: DefinitionRef,
+  definition: DefinitionRef,
   { group, plural }: ResourceRef,
 ): ApiError | undefined {
-  if (known === undefined || known.uid !== uid || !known.established) return noSuchPath()
-  if (!known.terminating) return undefined
+  const outdated = whyUnchanged(known, definition)
+  if (known === undefined || !known.established) return noSuchPath()
+  if (outdated !== undefined || !known.terminating) return outdated
   const message = 'create not allowed while custom resource definition is terminating'
   return new ApiError(405, 'MethodNotAllowed', message, { group, kind: plural })
 }
@@ -106,4 +122,6 @@ function whyNone(
 interface DefinitionRef {
   readonly name: string
   readonly uid: string
+  /** The state of the definition that the type was made of. */
+  readonly servedAs: string
 }

@@ -18,7 +18,10 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
   }
   const announced = exchange.headers.one('content-length')
   if (Number(announced ?? 0) > maxBodyBytes) throw tooLarge()
-  return gather(exchange, announced === undefined ? undefined : Number(announced))
+  if (exchange.body !== undefined) return exchange.body
+  const body = gather(exchange, announced === undefined ? undefined : Number(announced))
+  if (exchange.keepsBody) exchange.body = body
+  return body
 }
 
 /**

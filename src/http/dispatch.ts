@@ -10,6 +10,7 @@ import { apiVersionOf } from '../model/vendor.ts'
 import type { Verb } from '../model/verb.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import type { Resource, ServedType } from '../registry/resource.ts'
+import { hasChanged, TypeChanged } from '../registry/type-changed.ts'
 import type { Deprecation } from '../schema/kind.ts'
 import { agreeOnForm } from './agree.ts'
 import type { Exchange } from './exchange.ts'
@@ -73,6 +74,24 @@ export function dispatch(routes: Routes): Step {
     return handlers[verb]({ exchange, info, resource, admission, authorizer, watchMetrics })
   }
   const find = ({ group, version, plural }: ResourceInfo) => catalogue.find(group, version, plural)
+  /** A request for a type that is defined by an object: it begins anew where the definition changes under it. */
+  const handleDefined = async (exchange: Exchange, info: ResourceInfo): Promise<void> => {
+    exchange.keepsBody = true
+    for (let attempt = 1; ; attempt++) {
+      const served = find(info)
+      try {
+        return await handle(exchange, info, served)
+      } catch (error) {
+        if (attempt === maxAttempts || !(await isOutdated(exchange, served, error))) throw error
+        exchange.forgetWarnings()
+        await arrival?.(info)
+      }
+    }
+  }
+  const handleAny = (exchange: Exchange, info: ResourceInfo, served: ServedType | undefined) =>
+    served?.kind.evolution !== undefined && !reading.has(info.verb)
+      ? handleDefined(exchange, info)
+      : handle(exchange, info, served)
   return (exchange) => {
     const { info } = exchange
     exchange.aside = aside
@@ -80,9 +99,19 @@ export function dispatch(routes: Routes): Step {
     const served = find(info)
     const arriving = served === undefined ? arrival?.(info) : undefined
     return arriving === undefined
-      ? handle(exchange, info, served)
-      : arriving.then(() => handle(exchange, info, find(info)))
+      ? handleAny(exchange, info, served)
+      : arriving.then(() => handleAny(exchange, info, find(info)))
   }
+}
+
+/** How often a request begins anew because the definition of its type has changed. */
+const maxAttempts = 5
+
+/** Whether a request was refused by a definition that is another by now. */
+async function isOutdated(exchange: Exchange, served: ServedType | undefined, error: unknown): Promise<boolean> {
+  if (exchange.answered || exchange.gone || !(error instanceof ApiError)) return false
+  if (error instanceof TypeChanged) return true
+  return served !== undefined && served.endpoint === undefined && (await hasChanged(served))
 }
 
 function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: PathInfo): void | Promise<void> {

@@ -83,6 +83,9 @@ export class Exchange {
   /** Whether the time for it is over. */
   late = false
   bodyRead = false
+  /** Whether the body may be needed again, and what was read of it then. */
+  keepsBody = false
+  body: Promise<Buffer> | undefined
   /** What is asked for, once that is known to be served. */
   served: Served | undefined
   /** The code of the answer; 0 before there is one. */
@@ -150,6 +153,11 @@ export class Exchange {
   warn(text: string): void {
     this.#warnings ??= []
     if (this.#warnings.length < maxWarnings && !this.#warnings.includes(text)) this.#warnings.push(text)
+  }
+
+  /** What was warned of so far does not count: the request begins anew. */
+  forgetWarnings(): void {
+    this.#warnings = undefined
   }
 
   /** The first answer counts; one that comes after the time was over is dropped. */

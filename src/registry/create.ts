@@ -79,8 +79,11 @@ async function createOnce(context: WriteContext, wanted: NewObject): Promise<Out
 }
 
 async function attemptCreate(context: WriteContext, { object, managed }: NewObject, terms: Terms): Promise<Outcome> {
-  const standing = await context.resource.standing?.()
-  if (standing !== undefined && !context.dryRun) terms.restOn(standing)
+  const { resource, dryRun } = context
+  // No commit proves that a dry run was judged by what there is.
+  if (dryRun && resource.standing !== undefined) await readMostRecent(resource)
+  const standing = await resource.standing?.('create')
+  if (standing !== undefined && !dryRun) terms.restOn(standing)
   const named = nameObject(context, object)
   const owned = managed ? named : await withManagers(context, context.resource.empty, named)
   await context.pace.rest()

@@ -52,10 +52,12 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
     await readMostRecent(resource)
     const stored = resource.cache.get(keyOf(resource, namespace, name))
     if (stored === undefined) return await deleteUnreadable(context, name, options)
+    const standing = await resource.standing?.('change')
     const previous = readStored(resource.kind, stored.json)
-    const deleted = await settled((terms) =>
-      attemptDelete(context, { previous, revision: stored.revision, terms }, options),
-    )
+    const deleted = await settled((terms) => {
+      if (standing !== undefined) terms.restOn(standing)
+      return attemptDelete(context, { previous, revision: stored.revision, terms }, options)
+    })
     if (deleted !== 'lost') return { ...deleted, object: fromStored(versionOf(context), deleted.object) }
   }
   throw serviceUnavailable(`${resource.plural} "${name}" is changed by too many writers at once; try again`)

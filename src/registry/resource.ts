@@ -38,9 +38,10 @@ export interface RegistryParts {
   /** Who keeps account of what the server deletes of its own accord; nobody, where it is left out. */
   readonly accounting?: () => Admission
   /**
-   * For kinds that may cease to be: what every new object rests on. Throws ApiError where none may be created any more.
+   * For kinds that are defined by an object of the store: what writes of their objects rest on, so that none is stored by
+   * a definition that has changed. Throws TypeChanged where it has, and ApiError where nothing may be created any more.
    */
-  readonly standing?: () => Guard | Promise<Guard>
+  readonly standing?: (write: 'create' | 'change') => Promise<Guard>
 }
 
 export interface Resource extends Served, RegistryParts {

@@ -117,6 +117,7 @@ async function updateAtOnce(context: WriteContext, name: string, transform: Tran
     const outcome = await tryUpdate(context, name, { stored, transform })
     if (isDone(outcome) || (recent && outcome.result !== 'lost')) return conclude(context, outcome)
     await readMostRecent(resource)
+    await resource.standing?.('change')
     if (outcome.result !== 'lost' && resource.cache.get(key) === stored) return conclude(context, outcome)
     recent = true
   }
@@ -162,6 +163,7 @@ async function tryUpdate(context: WriteContext, name: string, on: Try): Promise<
 async function updateOnce(context: WriteContext, name: string, { stored, transform }: Try): Promise<Outcome> {
   if (stored === undefined) throw absent(context.resource, context.namespace, name)
   const version = versionOf(context)
+  const standing = await context.resource.standing?.('change')
   await context.pace.rest()
   const previous = readStored(context.resource.kind, stored.json)
   await context.pace.rest()
@@ -171,7 +173,7 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
   await context.pace.rest()
   const inStored = await context.pace.run(storedSteps(version, object, previous))
   const terms = new Terms()
-  for (const guard of guards ?? []) terms.restOn(guard)
+  for (const guard of [...(standing ? [standing] : []), ...(guards ?? [])]) terms.restOn(guard)
   return await terms.settle(
     () => attemptUpdate(context, { previous, next: { object: inStored, managed, named }, stored, terms }),
     (outcome) => (isDone(outcome) ? outcome.result : 'failed'),

@@ -18,6 +18,7 @@ import { type Conflict, type Guard, StoreError } from '../store/store.ts'
 import { claimChanges } from './claims.ts'
 import { fromStored, inVersions } from './conversion.ts'
 import { headerOf, keyOf, kindRef, type Resource } from './resource.ts'
+import { TypeChanged } from './type-changed.ts'
 
 /** How often a write is tried that others keep beating to it. */
 export const maxAttempts = 100
@@ -173,6 +174,8 @@ export async function commitObject(
  * repeat by themselves what is done already.
  */
 export function failedHalfway(error: unknown, done: string): unknown {
+  // What is left is done by the type as it is now.
+  if (error instanceof TypeChanged) return error
   const passing =
     error instanceof StoreError || (error instanceof ApiError && error.details?.retryAfterSeconds !== undefined)
   return passing ? timeout(`${done}, then the server failed; look before you try again`, {}, { cause: error }) : error
