@@ -68,7 +68,7 @@ function makeKind(definition: CustomKindDefinition, described: ObjectSchema, ven
   const { status = false, warning, columns = [], storage, id = '' } = definition
   const names = namesOf(definition)
   const doc = typeof described.doc === 'string' ? described.doc : `A custom resource of ${definition.group}.`
-  const schema = { ...described, name: names.kind, doc }
+  const schema = { ...described, name: names.kind }
   const prepareForUpdate = (next: ApiObject, previous: ApiObject) => {
     if (status) restore(next, previous, (name) => name === 'status')
     countGeneration(next, previous, (object) => askedFor(object, { status }))

@@ -23,6 +23,7 @@ import { type Field, type Fields, field, type ListSchema, type ObjectSchema, typ
 import { typeMeta } from '../schema/type-meta.ts'
 import { validate } from '../schema/validate.ts'
 import { compilePatterns } from './patterns.ts'
+import { publishedSchema } from './published-schema.ts'
 import { type SchemaReader, schemaFaults, sizeFaults } from './schema-faults.ts'
 import { deepRule, ruleOf } from './value-logic.ts'
 import { memberLimit, typeRule } from './value-rules.ts'
@@ -62,6 +63,7 @@ function* readRoot(schema: JsonObject, reader: Reader, path: FieldPath): Generat
   return {
     ...root,
     ...(typeof doc === 'string' && { doc }),
+    publish: publishedSchema(schema, reader.prefix),
     fields: { ...typeMeta, metadata: field(1, named, { zero: 'write' }), ...root.fields },
   }
 }
@@ -147,10 +149,8 @@ function* readFields(properties: JsonObject, reader: Reader, path: FieldPath): G
   for (const [name, inner] of Object.entries(properties)) {
     const place = at(path, name)
     const schema = yield* readNode(inner as JsonObject, reader, place)
-    const { description: doc } = inner as JsonObject
-    const about = typeof doc === 'string' ? { doc } : {}
     const given = defaultOf(inner as JsonObject, schema, reader, place)
-    fields.push([name, field(0, schema, { zero: 'keep', ...about, ...given })])
+    fields.push([name, field(0, schema, { zero: 'keep', ...given })])
   }
   return Object.fromEntries(fields)
 }

@@ -101,6 +101,9 @@ export class Definitions {
   }
 
   #object(schema: ObjectSchema, home: string): JsonObject {
+    const { publish } = schema
+    if (publish !== undefined)
+      return publish({ version: this.version, writeField: (field) => this.#field(field, home) })
     const fields = Object.entries(schema.fields)
     const required = fields.filter(([, field]) => isRequired(field)).map(([name]) => name)
     const properties = fields.map(([name, field]) => [name, this.#field(field, home)] as const)

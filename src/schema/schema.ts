@@ -15,7 +15,7 @@
  */
 
 import type { FieldError, FieldPath } from '../model/field-error.ts'
-import type { Json } from '../model/json.ts'
+import type { Json, JsonObject } from '../model/json.ts'
 import type { NameCheck } from '../model/names.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { RuleContext } from './context.ts'
@@ -154,10 +154,21 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
   readonly choice?: Choice
   /** Its fields are kept as they are, whatever the rules of their types say. */
   readonly unjudged?: boolean
+  /** How it is published, where that is not by its fields: a user's schema is, as its author wrote it. */
+  readonly publish?: Publish
   /** Where faults of the fields are reported, if that is not where the object is. */
   faultsAt?(path: FieldPath): FieldPath
   /** Defaults that depend on sibling fields. Changes the value, which is freshly decoded. */
   fill?(value: T, context: RuleContext): void
+}
+
+/** Writes a type for a document of OpenAPI. */
+export type Publish = (publishing: Publishing) => JsonObject
+
+export interface Publishing {
+  readonly version: 2 | 3
+  /** Writes a field whose type is published under a name of its own. */
+  readonly writeField: (field: Field) => JsonObject
 }
 
 /** The first of these fields that is there, in this order, is the one that counts; further ones are refused unseen. */

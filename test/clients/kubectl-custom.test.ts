@@ -40,13 +40,16 @@ spec:
             properties:
               copies: { type: integer, description: How many copies there shall be., minimum: 1, default: 2 }
               of: { type: string }
+              free: { type: object, x-kubernetes-preserve-unknown-fields: true, properties: { known: { type: string } } }
+              maybe: { type: object, nullable: true, properties: { when: { type: string, format: date-time } } }
+              port: { x-kubernetes-int-or-string: true, anyOf: [{ type: integer }, { type: string }] }
           status: { type: object, properties: { copies: { type: integer } } }
 `
 const backup = `
 apiVersion: storage.example.com/v1
 kind: Backup
 metadata: { name: nightly }
-spec: { of: everything }
+spec: { of: everything, free: { any: [1, { thing: goes }] }, maybe: null, port: http }
 `
 
 test('kubectl defines a kind, waits for it, uses, explains, scales and deletes it', { timeout: 300_000 }, async () => {

@@ -45,12 +45,18 @@ export function groupVersions({ types }: Described): GroupVersion[] {
   })
 }
 
+/** Whether a kind is in somebody else's group: one that a user defined. */
+export function isForeign({ group }: Kind): boolean {
+  return group.endsWith('.')
+}
+
 /**
  * The package of the types of a kind: `core.v1`. Where the group belongs to somebody else, it is their domain turned
  * around, with a dot before it that says so: `.com.example.stable.v1`.
  */
-export function homeOf({ group, version }: Kind): string {
-  if (!group.endsWith('.')) return `${group.split('.')[0]}.${version}`
+export function homeOf(kind: Kind): string {
+  const { group, version } = kind
+  if (!isForeign(kind)) return `${group.split('.')[0]}.${version}`
   return `${group.split('.').reverse().join('.')}.${version}`
 }
 

@@ -4,6 +4,7 @@
  * between.
  */
 import { setImmediate } from 'node:timers/promises'
+import { stringifyJson } from '../../codec/json.ts'
 import type { JsonObject } from '../../model/json.ts'
 import type { Described, GroupVersion } from './group-version.ts'
 import { bearerToken, type NamedPart } from './parts.ts'
@@ -38,7 +39,7 @@ export async function makeV2Protobuf(described: Described): Promise<Buffer> {
 
 /** The members of a JSON object, without its braces. */
 async function membersOf(entries: Iterable<NamedPart>): Promise<string> {
-  return (await inSlices(entries, ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`)).join(',')
+  return (await inSlices(entries, ([name, value]) => `${JSON.stringify(name)}:${stringifyJson(value)}`)).join(',')
 }
 
 /** A JSON object that is still open for more members. */

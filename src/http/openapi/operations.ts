@@ -11,7 +11,7 @@ import { deleteOptions, listOf, patch, status, watchEvent } from '../../schema/m
 import { type Schema, s } from '../../schema/schema.ts'
 import { offered, streamed } from '../negotiate.ts'
 import { patchTypes } from '../verbs/patch.ts'
-import { type GroupVersion, homeOf } from './group-version.ts'
+import { type GroupVersion, homeOf, isForeign } from './group-version.ts'
 import { type PathName, type QueryName, queryOf } from './parameters.ts'
 
 export type Method = 'get' | 'put' | 'post' | 'delete' | 'patch'
@@ -70,8 +70,12 @@ function typePaths(groupVersion: GroupVersion, served: Served): Path[] {
         ? [subresourcePath(groupVersion, served, { sub, subresource })]
         : connectPaths(groupVersion, served, subresource.endpoint),
     ),
-    place.watchPath('', parameters, [operation.watchAll(`watch${one}List`)]),
-    place.watchPath('/{name}', place.ofOne, [operation.watchOne(`watch${one}`)]),
+    ...(isForeign(kind)
+      ? []
+      : [
+          place.watchPath('', parameters, [operation.watchAll(`watch${one}List`)]),
+          place.watchPath('/{name}', place.ofOne, [operation.watchOne(`watch${one}`)]),
+        ]),
     ...(kind.scope === 'Cluster' ? [] : acrossNamespaces(operation, kind, groupVersion)),
   ]
   return paths.filter(({ operations }) => operations.length > 0)
@@ -155,16 +159,15 @@ function connectPaths(
   ]
 }
 
-function acrossNamespaces(
-  operation: Operations,
-  { kind, plural }: Kind,
-  { path, name, tag, home }: GroupVersion,
-): Path[] {
+function acrossNamespaces(operation: Operations, type: Kind, { path, name, tag, home }: GroupVersion): Path[] {
+  const { kind, plural } = type
   const all = operation.list(`list${name}${kind}ForAllNamespaces`)
   const changes = operation.watchAll(`watch${name}${kind}ListForAllNamespaces`)
   return [
     { path: `${path}/${plural}`, tag, home, parameters: [], operations: all ? [all] : [] },
-    { path: `${path}/watch/${plural}`, tag, home, parameters: [], operations: changes ? [changes] : [] },
+    ...(changes === undefined || isForeign(type)
+      ? []
+      : [{ path: `${path}/watch/${plural}`, tag, home, parameters: [], operations: [changes] }]),
   ]
 }
 

@@ -5,6 +5,7 @@
  * bug and throws: nothing is lost silently.
  */
 import { WireWriter } from '../../base/protobuf-wire.ts'
+import { stringifyJson } from '../../codec/json.ts'
 import type { Json, JsonObject } from '../../model/json.ts'
 
 /** Writes a value into the message that is open. */
@@ -27,6 +28,14 @@ const flag =
   (field: number): Write =>
   (writer, value) =>
     writer.bool(field, value === true)
+const real =
+  (field: number): Write =>
+  (writer, value) =>
+    writer.double(field, Number(value))
+const whole =
+  (field: number): Write =>
+  (writer, value) =>
+    writer.integer(field, value as number | bigint)
 const texts =
   (field: number): Write =>
   (writer, value) => {
@@ -64,18 +73,32 @@ const record =
 
 /** Any JSON, as text: JSON is YAML. */
 function writeAny(writer: WireWriter, value: Json): void {
-  writer.string(2, JSON.stringify(value))
+  writer.string(2, stringifyJson(value))
 }
 
 const writeSchemaFields = record(
   {
     $ref: text(1),
     format: text(2),
+    title: text(3),
     description: text(4),
     default: message(5, writeAny),
+    multipleOf: real(6),
+    maximum: real(7),
+    exclusiveMaximum: flag(8),
+    minimum: real(9),
+    exclusiveMinimum: flag(10),
+    maxLength: whole(11),
+    minLength: whole(12),
+    pattern: text(13),
+    maxItems: whole(14),
+    minItems: whole(15),
+    uniqueItems: flag(16),
+    maxProperties: whole(17),
+    minProperties: whole(18),
     required: texts(19),
     enum: messages(20, writeAny),
-    additionalProperties: message(21, message(1, writeSchema)),
+    additionalProperties: message(21, writeSchemaOrFlag),
     type: message(22, text(1)),
     items: message(23, message(1, writeSchema)),
     properties: message(25, named(1, writeSchema)),
@@ -86,6 +109,11 @@ const writeSchemaFields = record(
 /** Schemas lie in schemas. */
 function writeSchema(writer: WireWriter, value: Json): void {
   writeSchemaFields(writer, value)
+}
+
+function writeSchemaOrFlag(writer: WireWriter, value: Json): void {
+  if (typeof value === 'boolean') writer.bool(2, value)
+  else writer.message(1, (inner) => writeSchema(inner, value))
 }
 
 const writeBodyParameter = record(
