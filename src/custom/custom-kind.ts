@@ -86,7 +86,7 @@ function makeKind(definition: CustomKindDefinition, described: ObjectSchema, ven
       },
       prepareForUpdate,
     },
-    life: { verbs, needsVersion: true, strategicPatch: false },
+    life: { verbs, needsVersion: true, plainFinalizers: true, strategicPatch: false },
     views: {
       columns: columnsOf(columns),
       // None beside the name, and the namespace where it has one.

@@ -41,7 +41,7 @@ export function validateMetadata(kind: Kind, metadata: ObjectMeta, vendor: Vendo
     ...(labels ? checkLabels(labels, 'metadata.labels') : []),
     ...(annotations ? checkAnnotations(annotations, 'metadata.annotations') : []),
     ...(ownerReferences ? validateOwners(ownerReferences) : []),
-    ...(finalizers ? validateFinalizers(finalizers, vendor) : []),
+    ...(finalizers ? validateFinalizers(finalizers, kind, vendor) : []),
   ]
 }
 
@@ -99,12 +99,13 @@ function versionOf(apiVersion: string): string {
 }
 
 /** A malformed name is reported for the list, a missing domain for the element, as clients expect. */
-function validateFinalizers(finalizers: readonly string[], vendor: Vendor): FieldError[] {
+function validateFinalizers(finalizers: readonly string[], { life }: Kind, vendor: Vendor): FieldError[] {
   const path = 'metadata.finalizers'
   const errors: FieldError[] = []
   for (const [i, name] of finalizers.entries()) {
     if (errors.length >= maxFaults) break
     for (const text of checkFinalizerForm(name)) errors.push(invalid(path, name, text))
+    if (life.plainFinalizers) continue
     for (const text of checkFinalizerDomain(name, vendor)) errors.push(invalid(at(path, i), name, text))
   }
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {

@@ -208,7 +208,8 @@ async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Pro
   return await persist(context, { previous, next: prepared, stored, terms, named })
 }
 
-function assertNamesVersion({ kind, group, plural }: Resource, object: ApiObject): void {
+/** Whoever changes objects of some kinds says which state that rests on. */
+export function assertNamesVersion({ kind, group, plural }: Resource, object: ApiObject): void {
   const { resourceVersion, name = '' } = object.metadata
   if (!kind.life.needsVersion || namesVersion(object)) return
   const fault = invalid('metadata.resourceVersion', resourceVersion, 'must be specified for an update')

@@ -89,6 +89,8 @@ export interface KindLife<T> {
   readonly createOnUpdate?: boolean
   /** A PUT must name the version that it is based on. */
   readonly needsVersion?: boolean
+  /** Finalizers may be names without a domain. */
+  readonly plainFinalizers?: boolean
   /** Whether patches may be strategic merges; true unless said otherwise. */
   readonly strategicPatch?: boolean
   /** What a delete answers with; a Status unless said otherwise. */

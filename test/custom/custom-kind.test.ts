@@ -162,6 +162,36 @@ describe('a custom kind is served like any other', () => {
     assert.equal((await client.put(`${path}/put`, { ...body, spec: { size: 5 } })).status, 409)
   })
 
+  test('a patch that takes the version away is based on nothing', async () => {
+    await create('versioned')
+    for (const [type, body] of [
+      ['merge-patch+json', { metadata: { resourceVersion: null }, spec: { size: 4 } }],
+      ['json-patch+json', [{ op: 'remove', path: '/metadata/resourceVersion' }]],
+    ] as const) {
+      for (const below of ['', '/status']) {
+        const refused = await patch(`versioned${below}`, type, body as Json)
+        assert.deepEqual([refused.status, refused.body.details?.causes[0].field], [422, 'metadata.resourceVersion'])
+      }
+    }
+  })
+
+  test('finalizers need no domain', async () => {
+    const made = await client.post(path, { metadata: { name: 'held', finalizers: ['cleanup'] } })
+    assert.deepEqual([made.status, made.body.metadata.finalizers], [201, ['cleanup']])
+    const bad = await client.post(path, { metadata: { name: 'bad', finalizers: ['no good'] } })
+    assert.deepEqual([bad.status, bad.body.details.causes[0].field], [422, 'metadata.finalizers'])
+    const core = await client.post('/api/v1/namespaces/default/configmaps', {
+      metadata: { name: 'held', finalizers: ['cleanup'] },
+    })
+    assert.deepEqual([core.status, core.body.details.causes[0].field], [422, 'metadata.finalizers[0]'])
+    const lease = await client.post('/apis/coordination.orch.io/v1/namespaces/default/leases', {
+      metadata: { name: 'held', finalizers: ['cleanup'] },
+    })
+    assert.equal(lease.status, 201)
+    const freed = await patch('held', 'merge-patch+json', { metadata: { finalizers: null } })
+    assert.equal(freed.status, 200)
+  })
+
   test('the status is written through its subresource alone', async () => {
     const { body } = await create('st')
     const written = await client.put(`${path}/st/status`, {

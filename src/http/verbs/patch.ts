@@ -10,7 +10,7 @@ import type { Json } from '../../model/json.ts'
 import { asJson } from '../../model/object.ts'
 import { namesVersion } from '../../registry/metadata.ts'
 import type { Resource } from '../../registry/resource.ts'
-import { updateObject } from '../../registry/update.ts'
+import { assertNamesVersion, updateObject } from '../../registry/update.ts'
 import { readBody } from '../body.ts'
 import { mediaType } from '../content.ts'
 import { duplicateFields, readPatched } from '../object-body.ts'
@@ -76,6 +76,8 @@ export const handlePatch: Handler = async (request) => {
     await pace.rest()
     const next = await readPatched(exchange, resource, value, patch.faults)
     assertSameObject(next, info.namespace, info.name)
+    // What is patched names its version, unless the patch takes that away.
+    assertNamesVersion(resource, next)
     const object = withOwnVersion(next, previous)
     return { object, managed: false, named: namesVersion(object) }
   })

@@ -44,7 +44,7 @@ export const mutatingWebhookConfiguration = defineKind({
   doc: 'Webhooks that may change an object before it is stored.',
   fields: fieldsOf('v1'),
   rules: configurationRules,
-  life: { needsVersion: true },
+  life: { needsVersion: true, plainFinalizers: true },
   views: { columns: configurationColumns },
 })
 

@@ -34,7 +34,7 @@ export const validatingWebhookConfiguration = defineKind({
   doc: 'Webhooks that may refuse a request.',
   fields: fieldsOf('v1'),
   rules: configurationRules,
-  life: { needsVersion: true },
+  life: { needsVersion: true, plainFinalizers: true },
   views: { columns: configurationColumns },
 })
 

@@ -65,6 +65,7 @@ export const customResourceDefinition = defineKind({
   life: {
     deleteAnswers: 'object',
     needsVersion: true,
+    plainFinalizers: true,
     beginDeletion: (next, previous, { vendor, now }) => {
       const { deletionGracePeriodSeconds: _, ...metadata } = next.metadata
       const { generation = 1 } = previous.metadata

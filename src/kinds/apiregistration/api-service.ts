@@ -83,7 +83,7 @@ export const apiService = defineKind({
         states.includes(value) ? [] : [notSupported(`status.conditions[${i}].status`, value, states)],
       ),
   },
-  life: { needsVersion: true },
+  life: { needsVersion: true, plainFinalizers: true },
   views: {
     columns: [
       nameColumn,

@@ -34,6 +34,7 @@ export const lease = defineKind({
   life: {
     createOnUpdate: true,
     needsVersion: true,
+    plainFinalizers: true,
   },
   views: {
     columns: [

@@ -99,7 +99,7 @@ export const podDisruptionBudget = defineKind({
     validateUpdate: ({ status = {} }, _, context) =>
       context.subresource === 'status' ? checkStatus(status, context) : [],
   },
-  life: { needsVersion: true },
+  life: { needsVersion: true, plainFinalizers: true },
   views: {
     columns: [
       nameColumn,
