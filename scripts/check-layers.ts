@@ -12,7 +12,7 @@ const layers: readonly (readonly string[])[] = [
   ['base'],
   ['store', 'model', 'telemetry'],
   ['schema', 'pki'],
-  ['kinds', 'codec'],
+  ['kinds', 'codec', 'outbound'],
   ['merge'],
   ['cache', 'authn', 'authz', 'client'],
   ['reconcile'],
@@ -26,6 +26,7 @@ const layers: readonly (readonly string[])[] = [
 const only: { readonly [room: string]: readonly string[] } = {
   store: ['base'],
   client: ['base', 'model'],
+  outbound: ['base', 'model'],
   reconcile: ['base', 'telemetry', 'model', 'client'],
   controllers: ['base', 'telemetry', 'model', 'client', 'reconcile'],
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../base/clock.ts'
 import { type Distribution, Histogram, type Metric } from '../telemetry/metrics.ts'
 import type { Admission, AdmissionOperation, AdmissionRequest, Control } from './admission.ts'
 import { PodSecurityMetrics } from './pod-security/pod-security-metrics.ts'
+import { WebhookMetrics } from './webhook/webhook-metrics.ts'
 
 const durations = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 const operations: readonly AdmissionOperation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
@@ -37,11 +38,13 @@ export class AdmissionMetrics {
     durations,
   )
   readonly podSecurity = new PodSecurityMetrics()
+  readonly webhooks = new WebhookMetrics()
   readonly metrics: readonly Metric[] = [
     this.#controls,
     this.#steps,
     this.podSecurity.evaluations,
     this.podSecurity.exemptions,
+    ...this.webhooks.metrics,
   ]
 
   constructor(clock: Clock) {
@@ -66,13 +69,16 @@ export class AdmissionMetrics {
     }
   }
 
-  #measured<T>(work: (request: AdmissionRequest) => T, series: ByOperation): (request: AdmissionRequest) => T {
-    return (request) => {
+  #measured<T, M extends readonly unknown[]>(
+    work: (request: AdmissionRequest, ...more: M) => T,
+    series: ByOperation,
+  ): (request: AdmissionRequest, ...more: M) => T {
+    return (request, ...more) => {
       const began = this.#clock.monotonic()
       const { admitted, rejected } = series[request.operation]
       const end = (distribution: Distribution) => distribution.observe((this.#clock.monotonic() - began) / 1000)
       try {
-        const answer = work(request)
+        const answer = work(request, ...more)
         if (!(answer instanceof Promise)) end(admitted)
         else
           answer.then(

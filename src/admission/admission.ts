@@ -4,10 +4,12 @@
  * it. `controls/all.ts` lists the controls there are.
  */
 import { ApiError } from '../model/api-error.ts'
+import type { JsonObject } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { User } from '../model/user.ts'
 import { groupName, type Vendor } from '../model/vendor.ts'
 import type { AdmissionExplanation, ControlChange } from './explanation.ts'
+import type { ObjectForms } from './object-forms.ts'
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
@@ -27,17 +29,27 @@ export interface AdmissionRequest {
   readonly type: AdmittedType
   /** The type that the client asked for, which may be another version of the same. */
   readonly requested: AdmittedType
+  /** How those outside of this program are shown the object. */
+  readonly forms: ObjectForms
   /** '' for the object itself. */
   readonly subresource: string
   /** '' for kinds without namespaces. */
   readonly namespace: string
   readonly name: string
+  /** Whether it is one of a collection that is deleted: then the request itself names no object. */
+  readonly ofCollection?: boolean | undefined
   /** While a name that was drawn may still be drawn anew: the prefix, by which refusals call the object. */
   readonly drawnFrom?: string | undefined
   readonly user: User
   readonly dryRun: boolean
-  /** The options of the request, as their kind says them: CreateOptions, UpdateOptions, PatchOptions, DeleteOptions. Undefined for CONNECT. */
-  readonly options: RequestOptions | undefined
+  /** The options that the client sent, without their type. Undefined for CONNECT, which has none. */
+  readonly options: (() => JsonObject) | undefined
+  /** When the time of the request is over, on the monotonic clock; undefined: never. */
+  readonly deadline?: number | undefined
+  /** Returns a signal that aborts when nobody waits for the outcome any more. */
+  readonly left?: (() => AbortSignal) | undefined
+  /** Why no webhook is asked, where the caller has broken the glass. */
+  readonly bypass?: string | undefined
   /**
    * A control that decides by the state of another object says so here: the write then happens only if that object is
    * still at this revision, else everything is decided again. Where it is absent the most recent state must be looked
@@ -71,12 +83,6 @@ export type Settle = (outcome: WriteOutcome) => void | Promise<void>
  */
 export type WriteOutcome = 'stored' | 'removed' | 'failed' | 'unknown'
 
-export interface RequestOptions {
-  readonly kind: string
-  readonly fieldManager: string
-  readonly dryRun: boolean
-}
-
 export interface Admission {
   /** May change the object; throws ApiError to refuse. Undefined: it is as it was. */
   mutate(request: AdmissionRequest): Promise<ApiObject | undefined>
@@ -89,17 +95,25 @@ export interface Control {
   readonly name: string
   readonly handles: Handled
   /**
-   * Whether it asks others, outside of this program, to change the object. What they have made of it the built-in
-   * controls have not seen, so all are asked once more.
+   * Whether it asks others, outside of this program. What they have made of the object the built-in controls have not
+   * seen, so all are asked once more; and refusals are in their words.
    */
   readonly asksOthers?: boolean
+  /** Whether it has nothing to do at present, whatever the request: then it is not asked. */
+  readonly isIdle?: () => boolean
   /**
    * Whether it keeps an account of what there is. It then hears of what the server deletes of its own accord too, which
    * no other control is asked about, and refuses no deletion.
    */
   readonly accounts?: boolean
-  /** Gives the object to go on with, or undefined where it stays as it is; throws ApiError to refuse. */
-  readonly mutate?: (request: AdmissionRequest) => ApiObject | undefined | Promise<ApiObject | undefined>
+  /**
+   * Returns the object to go on with, or undefined where it stays as it is; throws ApiError to refuse. `memory` is the
+   * same object both times that a control is asked about a write: what it must know the second time it keeps by that.
+   */
+  readonly mutate?: (
+    request: AdmissionRequest,
+    memory: WeakKey,
+  ) => ApiObject | undefined | Promise<ApiObject | undefined>
   /** Throws ApiError to refuse. */
   readonly validate?: (request: AdmissionRequest) => void | Promise<void>
 }
@@ -127,6 +141,7 @@ export function chain(controls: readonly Control[], vendor: Vendor): Admission {
     },
     validate: async (request) => {
       for (const control of validating[request.operation](request)) {
+        if (control.isIdle?.()) continue
         const pending = asking(control, 'validate', request)
         if (pending !== undefined) await pending
       }
@@ -139,7 +154,8 @@ async function mutateOnce(controls: readonly Control[], request: AdmissionReques
   let current = request
   let byOthers = false
   for (const control of controls) {
-    const answer = asking(control, 'mutate', current)
+    if (control.isIdle?.()) continue
+    const answer = asking(control, 'mutate', current, changes)
     const object = answer instanceof Promise ? await answer : answer
     if (object === undefined || object === current.object) continue
     byOthers ||= control.asksOthers === true
@@ -150,9 +166,14 @@ async function mutateOnce(controls: readonly Control[], request: AdmissionReques
 }
 
 /** Asks a control; whoever is refused hears by which, where the body is ours to word, else by who asks to be told. */
-function asking<P extends 'mutate' | 'validate'>(control: Control, phase: P, request: AdmissionRequest): Answer<P> {
+function asking<P extends 'mutate' | 'validate'>(
+  control: Control,
+  phase: P,
+  request: AdmissionRequest,
+  memory: WeakKey = request,
+): Answer<P> {
   try {
-    const answer = control[phase]!(request) as Answer<P>
+    const answer = control[phase]!(request, memory) as Answer<P>
     return answer instanceof Promise
       ? (answer.catch((error) => refusedBy(control, request, error)) as Answer<P>)
       : answer
@@ -163,10 +184,10 @@ function asking<P extends 'mutate' | 'validate'>(control: Control, phase: P, req
 
 type Answer<P extends 'mutate' | 'validate'> = ReturnType<NonNullable<Control[P]>>
 
-function refusedBy({ name }: Control, { explanation }: AdmissionRequest, error: unknown): never {
+function refusedBy({ name, asksOthers }: Control, { explanation }: AdmissionRequest, error: unknown): never {
   if (!(error instanceof ApiError)) throw error
   if (explanation !== undefined) explanation.refusedBy = name
-  if (error.code !== 403 || error.message.includes(name)) throw error
+  if (error.code !== 403 || asksOthers || error.message.includes(name)) throw error
   const message = `${error.message} (refused by the admission control ${name})`
   throw new ApiError(error.code, error.reason, message, error.details, { cause: error })
 }

@@ -1,7 +1,7 @@
 /** DeleteOptions, from the body and the query. Where a body is sent its options count, and a dry run from either. */
 import { shorten } from '../base/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
-import type { Json } from '../model/json.ts'
+import type { Json, JsonObject } from '../model/json.ts'
 import { type JudgedDeleteOptions, judgeDeleteOptions, type SentDeleteOptions } from '../registry/delete-options.ts'
 import type { Resource } from '../registry/resource.ts'
 import { decode } from '../schema/decode.ts'
@@ -14,6 +14,8 @@ import { isTrue } from './request-info.ts'
 export interface ReadDeleteOptions extends JudgedDeleteOptions {
   /** An old way to wait for dependents: then a deletion that is not done yet is answered with 202. */
   readonly waits: boolean
+  /** As they were sent, without their type; a dry run from either place counts. */
+  readonly sent: JsonObject
 }
 
 export async function readDeleteOptions(exchange: Exchange, resource: Resource): Promise<ReadDeleteOptions> {
@@ -21,7 +23,9 @@ export async function readDeleteOptions(exchange: Exchange, resource: Resource):
   const body = await readOptionalContent(exchange, bodyTypeOf(resource))
   const sent = body === undefined ? fromQuery(query) : decodeOptions(body.value ?? {})
   const judged = judgeDeleteOptions(sent, resource, query.getAll('dryRun'))
-  return { ...judged, waits: sent.orphanDependents === false }
+  const { kind: _, apiVersion: __, dryRun: ___, ...rest } = sent
+  const options = { ...rest, ...(judged.dryRun ? { dryRun: ['All'] } : {}) } as JsonObject
+  return { ...judged, waits: sent.orphanDependents === false, sent: options }
 }
 
 function bodyTypeOf({ vendor, hasProtobuf }: Resource): BodyType {

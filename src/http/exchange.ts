@@ -66,6 +66,8 @@ export class Exchange {
   info!: RequestInfo
   /** Where it is told what admission controls made of it; set by the step that reads whether that is asked for. */
   explanation: AdmissionExplanation | undefined
+  /** Why no webhook is to be asked about it; set by the step that reads whether the caller breaks the glass. */
+  bypass: string | undefined
   /** As whom the request is carried out. */
   user!: User
   /** Who asks, where that is somebody else. */

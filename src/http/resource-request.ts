@@ -9,7 +9,7 @@ import type { Exchange } from './exchange.ts'
 import type { ResourceInfo } from './request-info.ts'
 import { assertAllowed } from './steps/authorize.ts'
 import type { WatchMetrics } from './watch-metrics.ts'
-import { managerName, readWriteOptions } from './write-options.ts'
+import { managerName, readWriteOptions, sentWriteOptions } from './write-options.ts'
 
 export interface ResourceRequest {
   readonly exchange: Exchange
@@ -36,10 +36,12 @@ export function writeContext(
     subresource: info.subresource,
     user: exchange.user,
     dryRun,
-    optionsKind,
+    sentOptions: () => sentWriteOptions(info.query),
     fieldManager: managerName(fieldManager, exchange.headers.first('user-agent')),
     admission,
     explanation: exchange.explanation,
+    bypass: exchange.bypass,
+    deadline: exchange.deadline,
     warn: (text) => exchange.warn(text),
     left: () => exchange.left,
     pace: exchange.pace,

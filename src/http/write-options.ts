@@ -1,6 +1,7 @@
 /** The query parameters of writes: dryRun, fieldManager, fieldValidation. Wrong values are 422, as for any options. */
 import { invalidObject } from '../model/api-error.ts'
 import { type FieldError, invalid, notSupported } from '../model/field-error.ts'
+import type { JsonObject } from '../model/json.ts'
 import { groupName, type Vendor } from '../model/vendor.ts'
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore'
@@ -32,6 +33,16 @@ export function readWriteOptions(query: URLSearchParams, { kind, vendor, faults 
   const errors = [...faults, ...checkDryRun(query), ...checkManager(query), ...checkValidation(query)]
   if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind }, '', errors)
   return { dryRun: query.get('dryRun') === 'All', fieldManager: query.get('fieldManager') ?? '' }
+}
+
+/** The options as they were sent, for those whom admission asks. */
+export function sentWriteOptions(query: URLSearchParams): JsonObject {
+  const text = (name: string) => (query.get(name) ? { [name]: query.get(name) } : {})
+  return {
+    ...(query.get('dryRun') === 'All' ? { dryRun: ['All'] } : {}),
+    ...text('fieldManager'),
+    ...text('fieldValidation'),
+  }
 }
 
 function checkDryRun(query: URLSearchParams): FieldError[] {

@@ -8,6 +8,7 @@
  * and what no operation touches is shared. All work is bounded: operations are counted, as are the bytes that `copy`
  * adds and the elements that move for others, and the result may not be nested deeper than a body may.
  */
+import { atOnce } from '../base/pace.ts'
 import { maxDepth } from '../codec/json-scan.ts'
 import { entityTooLarge } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own, sameJson, setKey, typeName } from '../model/json.ts'
@@ -94,8 +95,23 @@ interface Draft {
 
 /** Applies all operations in order, to a copy. Throws 422 where one does not fit. */
 export function applyJsonPatch(document: Json, operations: readonly PatchOperation[]): Json {
+  return atOnce(jsonPatchSteps(document, operations))
+}
+
+/** After how many elements that were moved others have their turn. */
+const shiftedPerStep = 1_000_000
+const operationsPerStep = 100
+
+/** The same, with a yield where it can be interrupted. */
+export function* jsonPatchSteps(document: Json, operations: readonly PatchOperation[]): Generator<void, Json> {
   const draft: Draft = { root: document, ours: new Set(), copiedBytes: 0, shifted: 0 }
-  for (const operation of operations) applyOperation(draft, operation)
+  let yieldedAt = 0
+  for (const [i, operation] of operations.entries()) {
+    applyOperation(draft, operation)
+    if (draft.shifted - yieldedAt < shiftedPerStep && i % operationsPerStep !== 0) continue
+    yieldedAt = draft.shifted
+    yield
+  }
   // While it lasts, the draft may nest deeper than the limit: nothing above recurses into it.
   if (operations.length > 0 && isDeeperThan(draft.root, maxDepth))
     throw inapplicable(`the result is nested deeper than ${maxDepth} levels`)

@@ -48,7 +48,7 @@ export function failure(error: ApiError): Status {
     metadata: {},
     status: 'Failure',
     message: error.message,
-    reason: error.reason,
+    ...(error.reason === '' ? {} : { reason: error.reason }),
     ...(error.details === undefined ? {} : { details: error.details }),
     code: error.code,
   }
@@ -166,13 +166,7 @@ export function tooManyRequests(message: string, retryAfterSeconds = 1): ApiErro
 }
 
 export function internalError(message: string, options?: ErrorOptions): ApiError {
-  return new ApiError(
-    500,
-    'InternalError',
-    `Internal error occurred: ${message}`,
-    { causes: [{ reason: '', message }] },
-    options,
-  )
+  return new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] }, options)
 }
 
 /** The server cannot answer at this moment; clients try again by themselves. */

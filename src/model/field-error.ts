@@ -83,7 +83,7 @@ export function tooMany(path: FieldPath, count: number, limit: number): FieldErr
 }
 
 export interface StatusCause {
-  reason: string
+  reason?: string
   message: string
   field?: string
 }

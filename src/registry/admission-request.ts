@@ -3,6 +3,7 @@
 import type { AdmissionOperation, AdmissionRequest, AdmittedType } from '../admission/admission.ts'
 import { oncePer } from '../base/once-per.ts'
 import type { ApiObject } from '../model/object.ts'
+import { formsOf } from './object-forms.ts'
 import type { Served } from './served.ts'
 import type { Terms } from './terms.ts'
 import { versionOf, type WriteContext } from './write.ts'
@@ -20,19 +21,24 @@ export interface AdmittedWrite {
 
 /** What admission is asked about a write, in the stored version. */
 export function admissionRequest(context: WriteContext, write: AdmittedWrite): AdmissionRequest {
-  const { resource, namespace, subresource, user, dryRun, fieldManager, optionsKind, warn } = context
+  const { resource, namespace, subresource, user, dryRun, warn } = context
   const { operation, name, object, oldObject, terms, drawnFrom } = write
   const request: AdmissionRequest = {
     operation,
     vendor: resource.vendor,
     type: admittedType(resource),
     requested: admittedType(versionOf(context)),
+    forms: formsOf(versionOf(context)),
     subresource,
     namespace,
     name,
     user,
     dryRun,
-    options: { kind: optionsKind, fieldManager, dryRun },
+    options: context.sentOptions,
+    deadline: context.deadline,
+    left: context.left,
+    bypass: context.bypass,
+    ofCollection: context.ofCollection,
     // A dry run stores nothing, so nobody would notice that what it rests on has changed, and nothing is left to do.
     restOn: dryRun ? undefined : (guard) => terms.restOn(guard),
     whenSettled: dryRun ? undefined : (settle) => terms.whenSettled(settle),

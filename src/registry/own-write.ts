@@ -19,7 +19,7 @@ export interface OwnWrite {
   readonly signal: AbortSignal
 }
 
-export function ownWrite(resource: Resource, { signal, ...write }: OwnWrite): WriteContext {
+export function ownWrite(resource: Resource, { signal, optionsKind, ...write }: OwnWrite): WriteContext {
   return {
     namespace: '',
     subresource: '',
@@ -29,10 +29,11 @@ export function ownWrite(resource: Resource, { signal, ...write }: OwnWrite): Wr
     own: true,
     dryRun: false,
     fieldManager: 'orch',
+    sentOptions: () => ({}),
     warn: () => {},
     left: () => signal,
     pace: new Pace(),
-    admission: (write.optionsKind === 'DeleteOptions' && resource.accounting?.()) || admitAll,
+    admission: (optionsKind === 'DeleteOptions' && resource.accounting?.()) || admitAll,
     assertMayCreate: () => {},
   }
 }

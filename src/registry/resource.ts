@@ -62,6 +62,8 @@ export interface Resource extends Served, RegistryParts {
    * of the stored object.
    */
   readonly views: ReadonlyMap<string, Resource>
+  /** For such a view: the version of the type whose sub-resource it is. */
+  readonly shows?: string | undefined
 }
 
 /** What is served: every request is for one of these. */
@@ -125,7 +127,8 @@ export function serveTogether(
     const messages = new KeptForms(room)
     const own = { ...serveKind(version, parts, endpoints), ...shared, messages, endpoint: undefined, stored, views }
     for (const [name, { as }] of Object.entries(version.views.subresources ?? {}))
-      if (as !== undefined) views.set(name, showAs(as, stored ?? own, new KeptForms(room)))
+      if (as !== undefined)
+        views.set(name, { ...showAs(as, stored ?? own, new KeptForms(room)), shows: version.version })
     return own
   }
   for (const kind of kinds) versions.push(serve(kind, kind.conversion === undefined ? undefined : versions[0]))

@@ -195,7 +195,9 @@ async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Pro
   const sent = placed(context, next.object, previous)
   const owned = next.managed ? sent : await withManagers(context, previous, sent)
   await context.pace.rest()
-  const admitted = (await context.admission.mutate(requestOf(context, owned, attempt))) ?? owned
+  const changed = await context.admission.mutate(requestOf(context, owned, attempt))
+  // Webhooks have no more right to what the server decides than clients have.
+  const admitted = changed === undefined || changed === owned ? owned : placed(context, changed, previous)
   const prepared = await provide(context, prepare(context, admitted, previous), previous)
   await context.pace.rest()
   await throwIfInvalid(context, prepared, previous)

@@ -9,6 +9,7 @@ import { encodeSteps, type Storable, storedJson } from '../codec/stored.ts'
 import { trackSteps } from '../merge/track-update.ts'
 import { ApiError, timeout } from '../model/api-error.ts'
 import type { FieldError } from '../model/field-error.ts'
+import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
@@ -36,13 +37,19 @@ export interface WriteContext {
   /** Whether the server itself writes, and not a client. */
   readonly own?: boolean
   readonly dryRun: boolean
-  /** The kind of its options, for admission: CreateOptions, ... */
-  readonly optionsKind: string
+  /** The options that the client sent, as those whom admission asks are shown them. */
+  readonly sentOptions: () => JsonObject
   /** The name under which changes are owned. */
   readonly fieldManager: string
   readonly admission: Admission
   /** Where it is told what the controls made of it, if the caller wants to know. */
   readonly explanation?: AdmissionExplanation | undefined
+  /** When its time is over, on the monotonic clock. */
+  readonly deadline?: number | undefined
+  /** Why no webhook is asked, where the caller has broken the glass. */
+  readonly bypass?: string | undefined
+  /** Whether its objects are deleted as a collection. */
+  readonly ofCollection?: boolean | undefined
   /** Throws unless the caller may create the object too: asked where a change turns out to be a creation. */
   readonly assertMayCreate: () => void | Promise<void>
   /** Warns the caller of something that is not an error. */

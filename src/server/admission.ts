@@ -43,8 +43,9 @@ export async function makeAdmission(
     enabled.includes(name) || (byDefault && !disabled.includes(name))
   // What is configured and does not run must make sense as well: one day it will run.
   const configured = [...configurations.keys()].map(findControl)
-  for (const entry of configured) if (!isRunning(entry)) make(entry)
-  const controls = allControls.filter(isRunning).map((entry) => metrics.measuredControl(make(entry)))
+  for (const entry of configured) if (!isRunning(entry)) await make(entry)
+  const made = await Promise.all(allControls.filter(isRunning).map(make))
+  const controls = made.map((control) => metrics.measuredControl(control))
   return {
     admission: metrics.measuredChain(chain([...controls, refuseEscalation(parts.access)], parts.vendor)),
     accounting: chain(
@@ -54,18 +55,18 @@ export async function makeAdmission(
   }
 }
 
-function makeControl(
+async function makeControl(
   { name, make, configure }: ControlEntry,
   parts: ControlParts,
   configurations: ReadonlyMap<string, ControlConfiguration>,
-): Control {
+): Promise<Control> {
   const configuration = configurations.get(name)
   if (configuration === undefined) return make(parts)
   if (configure === undefined)
     throw new UsageError(`${configuration.source}: ${name} takes no configuration: leave its entry out`)
   if (configuration.value === null) return make(parts)
   try {
-    return configure(parts, configuration.value)
+    return await configure(parts, configuration.value)
   } catch (error) {
     throw new UsageError(`${configuration.source}: ${name}: ${(error as Error).message}`, { cause: error })
   }

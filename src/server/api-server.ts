@@ -13,6 +13,8 @@ import { authenticate } from '../http/steps/authenticate.ts'
 import { allKinds } from '../kinds/all.ts'
 import type { User } from '../model/user.ts'
 import { vendorOf } from '../model/vendor.ts'
+import { HttpsCaller } from '../outbound/https-caller.ts'
+import type { Address } from '../outbound/service-address.ts'
 import { type Loop, type LoopRecords, startLoops } from '../reconcile/loop.ts'
 import { MissingRights } from '../reconcile/missing-rights.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
@@ -140,12 +142,14 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const certificates = await openCertificates(options, { clock, authorities, reloading })
   const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, options, store))
 
+  const listening: { address: Address | undefined } = { address: undefined }
   const caches = openCaches(store, failed, log)
   const loopRecords = { log, metrics: metrics.workQueues, missingRights: new MissingRights(log) }
   const readiness = readinessOf({ store, caches, failed, missingRights: loopRecords.missingRights })
   const { catalogue, registry, access, admission, identity } = await openApi(options, {
     ...{ store, caches, clock, kinds, accountTokens, identify, denied, log, reloading, opened, metrics },
     components: [readiness.store],
+    ownAddress: () => listening.address,
   })
   opened.defer(() => caches.stop())
   await caches.start()
@@ -153,7 +157,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   await startUpkeep(catalogue, loopRecords, around)
   await access.policy.current()
   const who = { identity, denied, accountTokens, authorizer: access.authorizer, admission }
-  const served = { catalogue, custom, loopRecords }
+  const served = { catalogue, custom, loopRecords, listening }
   return { vendor, ...who, metrics, failed, certificates, store, caches, readiness, ...served }
 }
 
@@ -200,6 +204,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
   // A failure has been logged and is tried again: it is no reason not to start.
   await ownService.firstPass.catch(() => {})
   const url = urlOf(options, listener)
+  inner.listening.address = { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: listener.port }
   await certificates.writeAdminConfig(url.origin)
   opened.defer(keepFresh(certificates, url.origin, { listener, log }))
   opened.defer(async () => {
@@ -248,6 +253,8 @@ interface ApiParts extends Omit<CatalogueParts, 'access' | 'accounting' | 'authe
   readonly metrics: ServerMetrics
   readonly reloading: Reloading
   readonly opened: AsyncDisposableStack
+  /** Where this server listens; undefined before it does. */
+  readonly ownAddress: () => Address | undefined
 }
 
 /** What is served, who may use it, and what every write must pass: each needs the one before. */
@@ -271,7 +278,10 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   parts.opened.defer(() => access.close())
   const { authorizer } = access
   const own = { ownWrites: ownWritesIn(catalogue, () => admission), ownerType: ownerTypesIn(catalogue) }
-  const means = { vendor, lookup, authorizer, access, ...own, clock, log }
+  const caller = new HttpsCaller('orch-admission')
+  parts.opened.defer(() => caller.close())
+  const outside = { caller, ownAddress: parts.ownAddress }
+  const means = { vendor, lookup, authorizer, access, ...own, ...outside, clock, log }
   const { admission, accounting } = await makeAdmission(options, means, metrics.admission)
   return { catalogue, registry, access, admission, identity }
 }

@@ -91,7 +91,7 @@ describe(`a pod with ${count} of everything`, () => {
       const type = { group: '', version: 'v1', kind: 'Pod', plural: 'pods' }
       const request = { operation: 'CREATE', vendor, type, name: 'p', object } as unknown as AdmissionRequest
       await assertCheap(mostMs, () => {
-        control.mutate?.(request)
+        control.mutate?.(request, request)
         try {
           control.validate?.(request)
         } catch (refusal) {

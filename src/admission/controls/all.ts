@@ -7,11 +7,19 @@ import type { Clock } from '../../base/clock.ts'
 import type { Json } from '../../model/json.ts'
 import type { Lookup } from '../../model/lookup.ts'
 import type { Vendor } from '../../model/vendor.ts'
+import type { HttpsCaller } from '../../outbound/https-caller.ts'
+import type { Address } from '../../outbound/service-address.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Control } from '../admission.ts'
 import type { AdmissionMetrics } from '../admission-metrics.ts'
 import type { OwnWrites } from '../own-writes.ts'
 import { readLimitedResources } from '../quota/limited-resources.ts'
+import {
+  configuredMutatingAdmissionWebhook,
+  configuredValidatingAdmissionWebhook,
+  mutatingAdmissionWebhook,
+  validatingAdmissionWebhook,
+} from './admission-webhooks.ts'
 import { alwaysAdmit, alwaysDeny } from './always.ts'
 import { alwaysPullImages } from './always-pull-images.ts'
 import { certificateApproval, certificateSigning } from './certificate-signers.ts'
@@ -57,6 +65,10 @@ export interface ControlParts {
   /** What they write themselves. */
   readonly ownWrites: OwnWrites
   readonly log: Log
+  /** For those that ask others. */
+  readonly caller: HttpsCaller
+  /** Where this server listens; undefined before it does. */
+  readonly ownAddress: () => Address | undefined
 }
 
 export interface ControlEntry {
@@ -68,7 +80,7 @@ export interface ControlEntry {
    * Makes it with what the configuration file says of it (`configuration.ts` reads that). An error that it throws stops
    * the start, and names the file and the control. Controls without this take no configuration.
    */
-  readonly configure?: (parts: ControlParts, configuration: Json) => Control
+  readonly configure?: (parts: ControlParts, configuration: Json) => Control | Promise<Control>
 }
 
 export const allControls: readonly ControlEntry[] = [
@@ -112,7 +124,19 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'CertificateSubjectRestriction', byDefault: true, make: certificateSubjectRestriction },
   { name: 'DefaultIngressClass', byDefault: true, make: defaultIngressClass },
   { name: 'DenyServiceExternalIPs', byDefault: false, make: denyServiceExternalIps },
-  // Here come the webhooks: those that change objects see what all controls above have made of them.
+  // Those that change objects see what all controls above have made of them.
+  {
+    name: 'MutatingAdmissionWebhook',
+    byDefault: true,
+    make: mutatingAdmissionWebhook,
+    configure: configuredMutatingAdmissionWebhook,
+  },
+  {
+    name: 'ValidatingAdmissionWebhook',
+    byDefault: true,
+    make: validatingAdmissionWebhook,
+    configure: configuredValidatingAdmissionWebhook,
+  },
   {
     name: 'ResourceQuota',
     byDefault: true,

@@ -125,6 +125,45 @@ export function readContexts(choice: Pick<ConfigChoice, 'files' | 'parse' | 'con
   return { current: choice.context ?? currentName(sources), contexts }
 }
 
+/** How a user of a client config proves to be one, all of it read. */
+export interface UserCredentials {
+  readonly certificate: string | undefined
+  readonly key: string | undefined
+  readonly token: string | undefined
+  readonly username: string | undefined
+  readonly password: string | undefined
+}
+
+export interface ConfigUsers {
+  readonly byName: ReadonlyMap<string, UserCredentials>
+  /** The user of the current context, if there is one. */
+  readonly current: UserCredentials | undefined
+}
+
+/** The users of a file that is not about one server: their names say whom their credentials are for. */
+export function readUsers(choice: Pick<ConfigChoice, 'files' | 'parse'>): ConfigUsers {
+  const sources = sourcesOf(choice)
+  refuseNone(choice, sources)
+  const names = new Set(sources.flatMap((source) => entryNames(source, 'user')))
+  const byName = new Map([...names].map((name) => [name, credentialsOf(findEntry(sources, 'user', name))]))
+  const context = currentName(sources)
+  const user = context === undefined ? undefined : optionalText(findEntry(sources, 'context', context), 'user')
+  return { byName, current: user === undefined ? undefined : credentialsOf(findEntry(sources, 'user', user)) }
+}
+
+function credentialsOf(user: Entry): UserCredentials {
+  refuseUnbuilt(user, ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'])
+  const { certificate, key } = certificateOf(user)
+  const file = optionalText(user, 'tokenFile')
+  const token = optionalText(user, 'token') ?? (file && readNamed(user, 'tokenFile', file).trim())
+  return {
+    ...{ certificate, key },
+    token: token === undefined ? undefined : checkToken(user, 'token', token),
+    username: optionalText(user, 'username'),
+    password: optionalText(user, 'password'),
+  }
+}
+
 interface Source {
   readonly file: string
   readonly content: JsonObject
@@ -165,7 +204,7 @@ function currentName(sources: readonly Source[]): string | undefined {
     .find((name) => name !== undefined && name !== '')
 }
 
-function entryNames({ file, content }: Source, sort: 'context'): string[] {
+function entryNames({ file, content }: Source, sort: 'context' | 'user'): string[] {
   return entriesOf(file, content, `${sort}s`)
     .map((entry) => own(entry, 'name'))
     .filter((name) => typeof name === 'string')
@@ -198,12 +237,8 @@ function transportOf(cluster: Entry, user: Entry, server: string | undefined): H
   refuseUnbuilt(cluster, ['proxy-url'])
   refuseUnbuilt(user, ['exec', 'auth-provider', 'username', 'password', 'as-uid', 'as-user-extra'])
   const authority = pemOf(cluster, 'certificate-authority')
-  const certificate = pemOf(user, 'client-certificate')
-  const key = pemOf(user, 'client-key')
-  if ((certificate === undefined) !== (key === undefined))
-    throw fault(user, 'client-certificate', 'and client-key go together')
   if (authority !== undefined) checkPem(cluster, 'certificate-authority', { ca: authority })
-  if (certificate !== undefined) checkPem(user, 'client-certificate', { cert: certificate, key })
+  const { certificate, key } = certificateOf(user)
   const token = tokenOf(user)
   const serverName = optionalText(cluster, 'tls-server-name')
   return {
@@ -215,6 +250,15 @@ function transportOf(cluster: Entry, user: Entry, server: string | undefined): H
     ...(certificate === undefined || key === undefined ? {} : { certificate: { certificate, key } }),
     ...(token === undefined ? {} : { token }),
   }
+}
+
+function certificateOf(user: Entry): Pick<UserCredentials, 'certificate' | 'key'> {
+  const certificate = pemOf(user, 'client-certificate')
+  const key = pemOf(user, 'client-key')
+  if ((certificate === undefined) !== (key === undefined))
+    throw fault(user, 'client-certificate', 'and client-key go together')
+  if (certificate !== undefined) checkPem(user, 'client-certificate', { cert: certificate, key })
+  return { certificate, key }
 }
 
 function insecureOf(cluster: Entry): boolean {

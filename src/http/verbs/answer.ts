@@ -3,13 +3,15 @@
  * is; then the endpoint answers.
  */
 import type { Admission, AdmissionRequest } from '../../admission/admission.ts'
+import type { ObjectForms } from '../../admission/object-forms.ts'
 import { invalidObject } from '../../model/api-error.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
 import type { Verb } from '../../model/verb.ts'
 import { admittedType } from '../../registry/admission-request.ts'
 import type { Connection, Endpoint } from '../../registry/endpoint.ts'
+import { sentForms } from '../../registry/object-forms.ts'
 import type { ServedType } from '../../registry/resource.ts'
-import { serveKind } from '../../registry/served.ts'
+import { type Served, serveKind } from '../../registry/served.ts'
 import type { Kind } from '../../schema/kind.ts'
 import { validate } from '../../schema/validate.ts'
 import { agreeOnForm } from '../agree.ts'
@@ -20,7 +22,7 @@ import { readObjectBody } from '../object-body.ts'
 import { protobufObjects } from '../protobuf-form.ts'
 import type { ResourceInfo } from '../request-info.ts'
 import { sendObject } from '../responses.ts'
-import { readWriteOptions } from '../write-options.ts'
+import { readWriteOptions, sentWriteOptions } from '../write-options.ts'
 
 export interface EndpointCall {
   readonly verb: Verb
@@ -71,9 +73,8 @@ function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): v
 
 /** What was sent, of the type that the endpoint takes, and valid. */
 async function readSent({ exchange, served, endpoint }: EndpointCall): Promise<ApiObject> {
-  const serve = (kind: Kind) => serveKind(kind, served.context, [])
-  const type = endpoint.type === undefined ? served : serve(endpoint.type)
-  const object = await readObjectBody(exchange, type, endpoint.alsoTakes?.map(serve))
+  const type = sentTypes(served, endpoint)[0]!
+  const object = await readObjectBody(exchange, type, sentTypes(served, endpoint).slice(1))
   const { kind, context } = type
   const errors = [...validate(kind.schema, asJson(object), context), ...(kind.rules.validate?.(object, context) ?? [])]
   if (errors.length > 0) throw invalidObject({ group: type.group, kind: kind.kind }, object.metadata.name ?? '', errors)
@@ -101,15 +102,41 @@ function requestOf({ exchange, info, served, endpoint }: EndpointCall, { object,
     vendor: served.vendor,
     type,
     requested: type,
+    forms: formsFor(served, endpoint, object),
     subresource,
     namespace,
     name,
     user: exchange.user,
     dryRun,
-    options: endpoint.admits === 'CONNECT' ? undefined : { kind: 'CreateOptions', fieldManager: '', dryRun },
+    options: endpoint.admits === 'CONNECT' ? undefined : () => sentWriteOptions(info.query),
     explanation: exchange.explanation,
+    bypass: exchange.bypass,
+    deadline: exchange.deadline,
+    left: () => exchange.left,
     warn: (text) => exchange.warn(text),
     object,
     oldObject: undefined,
   }
+}
+
+/** What may be sent to an endpoint: its own type, then the other versions that it takes. */
+function sentTypes(served: ServedType, { type, alsoTakes = [] }: Endpoint): Served[] {
+  const serve = (kind: Kind) => serveKind(kind, served.context, [])
+  return [type === undefined ? served : serve(type), ...alsoTakes.map(serve)]
+}
+
+const known = new WeakMap<ServedType, Map<string, ObjectForms>>()
+
+/** Made once per type, sub-resource and version of what is sent, as those that match webhooks rely on. */
+function formsFor(served: ServedType, endpoint: Endpoint, object: ApiObject | undefined): ObjectForms {
+  const apiVersion = object?.apiVersion ?? ''
+  const ofType = known.get(served) ?? new Map<string, ObjectForms>()
+  known.set(served, ofType)
+  const key = `${endpoint.subresource} ${apiVersion}`
+  const found = ofType.get(key)
+  if (found !== undefined) return found
+  const type = sentTypes(served, endpoint).find((each) => each.apiVersion === apiVersion)
+  const forms = sentForms({ served, type, options: endpoint.connects?.kind })
+  ofType.set(key, forms)
+  return forms
 }

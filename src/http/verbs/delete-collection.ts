@@ -10,7 +10,11 @@ export const handleDeleteCollection: Handler = async (request) => {
   const { exchange, resource } = request
   const query = readListQuery(request)
   const options = await readDeleteOptions(exchange, resource)
-  const context = { ...writeContext(request, 'DeleteOptions'), dryRun: options.dryRun }
+  const { dryRun, sent } = options
+  const context = {
+    ...writeContext(request, 'DeleteOptions'),
+    ...{ dryRun, sentOptions: () => sent, ofCollection: true },
+  }
   const page = await deleteCollection(context, query, options)
   const { group, plural } = resource
   const metadata = {

@@ -10,7 +10,8 @@ import { sendObject, sendStatus } from '../responses.ts'
 export const handleDelete: Handler = async (request) => {
   const { exchange, info, resource } = request
   const options = await readDeleteOptions(exchange, resource)
-  const context = { ...writeContext(request, 'DeleteOptions'), dryRun: options.dryRun }
+  const { dryRun, sent } = options
+  const context = { ...writeContext(request, 'DeleteOptions'), dryRun, sentOptions: () => sent }
   const { orphanWarning } = resource.kind.life
   if (orphanWarning !== undefined && options.propagation === undefined) exchange.warn(orphanWarning)
   const { object, removed } = await deleteObject(context, info.name, options)

@@ -1,0 +1,140 @@
+/**
+ * Asks one webhook about one request: with its breaker, its share of time and its failure policy. What comes out is a
+ * verdict that was put to use, nothing where the webhook could not be asked and is to be ignored, or an ApiError.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../base/clock.ts'
+import { ApiError, internalError, timeout } from '../../model/api-error.ts'
+import { CallError } from '../../outbound/call-error.ts'
+import type { HttpsCaller } from '../../outbound/https-caller.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { AdmissionRequest } from '../admission.ts'
+import type { Destinations } from './address.ts'
+import type { Candidate } from './configurations.ts'
+import { denial, dryRunRefused, unaskable } from './denial.ts'
+import type { Reviews } from './review.ts'
+import { timeFor } from './time-share.ts'
+import { readVerdict, type Verdict } from './verdict.ts'
+import type { Webhook } from './webhook.ts'
+import type { RejectionCause, WebhookMetrics } from './webhook-metrics.ts'
+
+export interface WebhookCallParts {
+  readonly caller: HttpsCaller
+  readonly destinations: Destinations
+  readonly clock: Clock
+  readonly metrics: WebhookMetrics
+  readonly log: Log
+}
+
+export interface Question extends Candidate {
+  readonly request: AdmissionRequest
+  readonly reviews: Reviews
+  /** How many calls come one after the other from here on, with this one. */
+  readonly calls: number
+}
+
+export class WebhookCalls {
+  readonly #parts: WebhookCallParts
+
+  constructor(parts: WebhookCallParts) {
+    this.#parts = parts
+  }
+
+  /** What `use` makes of a verdict that allows the request; it may throw CallError where the verdict is of no use. */
+  async ask<T>(question: Question, use: (verdict: Verdict) => T | Promise<T>): Promise<T | undefined> {
+    const { webhook, request } = question
+    const { clock, metrics } = this.#parts
+    if (request.dryRun && !webhook.allowsDryRun) throw dryRunRefused(webhook)
+    const began = clock.monotonic()
+    const record = (code: number, rejection?: RejectionCause) => {
+      const ms = clock.monotonic() - began
+      metrics.called({ webhook, operation: request.operation, ms, code, rejection })
+    }
+    try {
+      const verdict = await this.#verdict(question)
+      for (const text of verdict.warnings) request.warn(text)
+      if (!verdict.allowed) throw denial(webhook, verdict.status)
+      const used = await use(verdict)
+      record(200)
+      return used
+    } catch (error) {
+      const refusal = this.#refusal(question, error)
+      record(refusal?.error.code ?? 200, refusal?.cause)
+      if (refusal !== undefined) throw refusal.error
+      metrics.ignored(webhook)
+      return undefined
+    }
+  }
+
+  /** Why the request fails; undefined: the webhook could not be asked, and is to be ignored. */
+  #refusal({ webhook, request }: Question, error: unknown): { error: ApiError; cause: RejectionCause } | undefined {
+    if (error instanceof ApiError)
+      return { error, cause: error.reason === 'InternalError' ? 'apiserver_internal_error' : 'no_error' }
+    if (!(error instanceof CallError)) throw error
+    // The request itself is over: no policy lets it go on.
+    if (error.fault === 'aborted' || request.left?.().aborted)
+      return {
+        error: timeout('the request ended while an admission webhook was asked'),
+        cause: 'calling_webhook_error',
+      }
+    if (webhook.ignoresFailures) return undefined
+    return { error: unaskable(webhook, error.message), cause: 'calling_webhook_error' }
+  }
+
+  async #verdict(question: Question): Promise<Verdict> {
+    const { webhook, request } = question
+    const { name, reviewVersion, breaker } = webhook
+    if (reviewVersion === undefined)
+      throw new CallError('answer', 'it understands no version of AdmissionReview that this server can send')
+    const open = breaker.refusal()
+    if (open !== undefined) throw new CallError('connection', open)
+    const began = this.#parts.clock.monotonic()
+    const timeoutMs = timeFor(webhook, { leftMs: (request.deadline ?? Number.POSITIVE_INFINITY) - began, ...question })
+    try {
+      const verdict = await this.#call(question, reviewVersion, timeoutMs)
+      breaker.answered(this.#parts.clock.monotonic() - began)
+      return verdict
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error instanceof ApiError ? error : internalError(`webhook ${name}`)
+      this.#note(webhook, error, timeoutMs)
+      throw error
+    }
+  }
+
+  async #call({ webhook, form, request, reviews }: Question, version: 'v1' | 'v1beta1', timeoutMs: number) {
+    const { caller, destinations } = this.#parts
+    const { address, phase } = webhook
+    const uid = randomUUID()
+    const body = reviews.write(form, version, uid)
+    const place = `failed to call webhook: Post ${JSON.stringify(address.url)}: `
+    const answer = await inPlace(place, async () =>
+      caller.post({
+        destination: destinations.of(address),
+        path: address.path,
+        body,
+        timeoutMs,
+        signal: request.left?.(),
+      }),
+    )
+    return readVerdict(answer, { vendor: request.vendor, phase, version, uid })
+  }
+
+  /** A call that was cut before the webhook's own time was over says nothing of the webhook. */
+  #note({ breaker, configuration, name, timeoutMs: allowedMs }: Webhook, error: CallError, timeoutMs: number): void {
+    if (error.fault === 'aborted' || (error.fault === 'timeout' && timeoutMs < allowedMs)) return
+    const before = breaker.state
+    breaker.failed(error.message)
+    const fields = { configuration, webhook: name, error: error.message }
+    if (before.failures === 0) this.#parts.log.warn('cannot call an admission webhook', fields)
+    if (!before.open && breaker.state.open)
+      this.#parts.log.warn('the circuit breaker of an admission webhook has opened', fields)
+  }
+}
+
+async function inPlace<T>(place: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof CallError ? new CallError(error.fault, `${place}${error.message}`) : error
+  }
+}

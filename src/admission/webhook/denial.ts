@@ -1,0 +1,61 @@
+/** What a client is told when a webhook denies its request, or could not be asked. */
+import { ApiError, badRequest, internalError, type StatusDetails } from '../../model/api-error.ts'
+import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
+import type { Webhook } from './webhook.ts'
+
+const maxText = 4096
+const maxCauses = 100
+
+/** With the code, the reason and the details that the webhook gave. A code that is no failure is 400. */
+export function denial({ name }: Webhook, status: JsonObject): ApiError {
+  const code = own(status, 'code')
+  const [message, reason] = [textOf(status, 'message'), textOf(status, 'reason')]
+  const why = message || reason
+  const words = `admission webhook ${JSON.stringify(name)} denied the request`
+  return new ApiError(
+    typeof code === 'number' && code >= 400 && code <= 599 && Number.isInteger(code) ? code : 400,
+    reason,
+    why === '' ? `${words} without explanation` : `${words}: ${why}`,
+    detailsOf(own(status, 'details')),
+  )
+}
+
+/** The webhook could not be asked, and its failure policy says that the request fails then. */
+export function unaskable({ name }: Webhook, why: string): ApiError {
+  return internalError(`failed calling webhook ${JSON.stringify(name)}: ${why}`)
+}
+
+export function dryRunRefused({ name }: Webhook): ApiError {
+  return badRequest(`admission webhook ${JSON.stringify(name)} does not support dry run`)
+}
+
+export function unchangeable({ name }: Webhook): ApiError {
+  const why = 'attempted to modify the object, which is not supported for this operation'
+  return internalError(`admission webhook ${JSON.stringify(name)} ${why}`)
+}
+
+function detailsOf(value: Json | undefined): StatusDetails | undefined {
+  if (!isObject(value)) return undefined
+  const causes = own(value, 'causes')
+  const seconds = own(value, 'retryAfterSeconds')
+  const texts = ['name', 'group', 'kind', 'uid'].map((field) => [field, textOf(value, field)] as const)
+  return {
+    ...Object.fromEntries(texts.filter(([, text]) => text !== '')),
+    ...(Array.isArray(causes) ? { causes: causes.slice(0, maxCauses).filter(isObject).map(causeOf) } : {}),
+    ...(typeof seconds === 'number' && seconds > 0 ? { retryAfterSeconds: Math.floor(seconds) } : {}),
+  }
+}
+
+function causeOf(cause: JsonObject) {
+  const [field, reason] = [textOf(cause, 'field'), textOf(cause, 'reason')]
+  return {
+    ...(reason === '' ? {} : { reason }),
+    message: textOf(cause, 'message'),
+    ...(field === '' ? {} : { field }),
+  }
+}
+
+function textOf(object: JsonObject, field: string): string {
+  const value = own(object, field)
+  return typeof value === 'string' ? value.slice(0, maxText) : ''
+}

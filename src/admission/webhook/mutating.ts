@@ -1,0 +1,109 @@
+/**
+ * MutatingAdmissionWebhook: asks the mutating webhooks one after the other; each sees what those before it made of the
+ * object. Where one has changed it the chain asks all controls once more, and of the webhooks those that wish so
+ * (`reinvocationPolicy: IfNeeded`) and after whom somebody has changed the object.
+ */
+import { sameJson } from '../../model/json.ts'
+import type { Lookup } from '../../model/lookup.ts'
+import { type ApiObject, asJson } from '../../model/object.ts'
+import type { AdmissionRequest, Control } from '../admission.ts'
+import type { WebhookCalls } from './calls.ts'
+import type { Candidate, WebhookConfigurations } from './configurations.ts'
+import { candidatesFor, isSelected } from './matching.ts'
+import { applyPatch } from './patching.ts'
+import { Reviews } from './review.ts'
+import type { Webhook } from './webhook.ts'
+import type { WebhookMetrics } from './webhook-metrics.ts'
+
+export interface WebhookControlParts {
+  readonly configurations: WebhookConfigurations
+  readonly calls: WebhookCalls
+  readonly lookup: Lookup
+  readonly metrics: WebhookMetrics
+}
+
+export const everyOperation = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const
+
+export function mutatingWebhooks(parts: WebhookControlParts): Control {
+  const { configurations, metrics } = parts
+  const rounds = new WeakMap<WeakKey, Rounds>()
+  return {
+    name: 'MutatingAdmissionWebhook',
+    handles: { operations: everyOperation },
+    asksOthers: true,
+    isIdle: () => configurations.webhooks.length === 0,
+    mutate: (request, memory) => {
+      const candidates = candidatesFor(configurations, request)
+      if (candidates.length === 0) return undefined
+      if (request.bypass !== undefined) {
+        metrics.bypassed('mutating')
+        return undefined
+      }
+      const known = rounds.get(memory) ?? new Rounds()
+      rounds.set(memory, known)
+      return askInTurn(parts, { request, candidates, rounds: known })
+    },
+  }
+}
+
+interface Round {
+  readonly request: AdmissionRequest
+  readonly candidates: readonly Candidate[]
+  readonly rounds: Rounds
+}
+
+async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiObject | undefined> {
+  const { candidates, rounds } = round
+  let { request } = round
+  if (request.again) rounds.begin(request.object)
+  let reviews = new Reviews(request)
+  for (const [i, { webhook, form }] of candidates.entries()) {
+    if (request.again && !rounds.wants(webhook)) continue
+    if (!(await isSelected(webhook, request, parts.lookup))) continue
+    // Those after it, itself, and the validating ones, which are asked all at once.
+    const question = { webhook, form, request, reviews, calls: candidates.length - i + 1 }
+    const current = request
+    const object = await parts.calls.ask(question, ({ patch }) =>
+      applyPatch({ request: current, webhook, form }, patch),
+    )
+    if (object !== undefined) rounds.changed()
+    rounds.asked(webhook)
+    if (object === undefined) continue
+    request = { ...request, object }
+    reviews = new Reviews(request)
+  }
+  rounds.end(request.object)
+  return request.object
+}
+
+/** Who is asked again in the second round. */
+class Rounds {
+  /** Asked, and nobody has changed the object since. */
+  #unaware = new Set<Webhook>()
+  #outdated = new Set<Webhook>()
+  #result: ApiObject | undefined
+
+  /** The second round begins; where built-in controls have changed the object, everybody is out of date. */
+  begin(object: ApiObject | undefined): void {
+    if (object === this.#result || object === undefined || this.#result === undefined) return
+    if (!sameJson(asJson(object), asJson(this.#result))) this.changed()
+  }
+
+  wants(webhook: Webhook): boolean {
+    return this.#outdated.has(webhook)
+  }
+
+  asked(webhook: Webhook): void {
+    if (webhook.isReinvoked) this.#unaware.add(webhook)
+  }
+
+  end(object: ApiObject | undefined): void {
+    this.#result = object
+  }
+
+  /** Whoever was asked before has not seen this. */
+  changed(): void {
+    for (const webhook of this.#unaware) this.#outdated.add(webhook)
+    this.#unaware = new Set()
+  }
+}

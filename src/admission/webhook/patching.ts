@@ -1,0 +1,79 @@
+/**
+ * What a mutating webhook's patch makes of an object: the patched object is decoded and defaulted anew, as if a client had
+ * sent it. A patch that does not fit is an internal error whatever the failure policy, as in kube-apiserver: the webhook
+ * did answer, and meant to change something.
+ */
+import { Pace } from '../../base/pace.ts'
+import { parseJson } from '../../codec/json.ts'
+import { jsonPatchSteps, parseJsonPatch } from '../../merge/json-patch.ts'
+import { readManagers } from '../../merge/managed-fields.ts'
+import { ApiError, badRequest, internalError } from '../../model/api-error.ts'
+import { isObject, type Json, sameJson } from '../../model/json.ts'
+import { type ApiObject, asJson, copyWithout } from '../../model/object.ts'
+import type { AdmissionRequest } from '../admission.ts'
+import type { ObjectForm } from '../object-forms.ts'
+import { unchangeable } from './denial.ts'
+import { assertFewValues } from './json-effort.ts'
+import { shownObject } from './review.ts'
+import type { Webhook } from './webhook.ts'
+
+export interface Patched {
+  readonly request: AdmissionRequest
+  readonly webhook: Webhook
+  readonly form: ObjectForm
+}
+
+/** The changed object; undefined where the patch changes nothing. */
+export async function applyPatch(patched: Patched, patch: Buffer | undefined): Promise<ApiObject | undefined> {
+  if (patch === undefined) return undefined
+  assertFewValues(patch)
+  const { request, webhook, form } = patched
+  const { object } = request
+  try {
+    const operations = parseJsonPatch(parseJson(patch).value)
+    if (operations.length === 0) return undefined
+    if (object === undefined) throw unchangeable(webhook)
+    const pace = new Pace()
+    const result = await pace.run(jsonPatchSteps(asJson(shownObject(request, form, object)), operations))
+    const next = keepNames(patched, object, await pace.run(readSteps(form, result, object)))
+    return sameJson(asJson(next), asJson(object)) ? undefined : next
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason === 'InternalError') throw error
+    if (error === otherNamespace) throw error
+    throw internalError(`the patch of admission webhook ${JSON.stringify(webhook.name)} is of no use: ${error.message}`)
+  }
+}
+
+function* readSteps(form: ObjectForm, result: Json, base: ApiObject): Generator<void, ApiObject> {
+  const { group, version, kind } = form.kind
+  const apiVersion = group === '' ? version : `${group}/${version}`
+  if (!isObject(result) || result.apiVersion !== apiVersion || result.kind !== kind)
+    throw internalError(`a webhook may not make something else of a ${kind} in ${apiVersion}`)
+  return yield* form.read(result, base)
+}
+
+const otherNamespace = badRequest(
+  'the namespace of the provided object does not match the namespace sent on the request',
+)
+
+/** A drawn name stays unless the webhook gave another; the namespace always; managers as long as they can be read. */
+function keepNames({ request }: Patched, before: ApiObject, after: ApiObject): ApiObject {
+  if ((after.metadata.namespace ?? '') !== (before.metadata.namespace ?? '')) throw otherNamespace
+  const metadata = before.metadata.resourceVersion
+    ? { ...after.metadata }
+    : copyWithout(after.metadata, 'resourceVersion')
+  if (request.drawnFrom !== undefined && !metadata.name && before.metadata.name !== undefined)
+    metadata.name = before.metadata.name
+  if (!sameManagers(before, after) && readManagers(metadata.managedFields) === undefined) {
+    request.warn(
+      '.metadata.managedFields was in an invalid state after admission; what was recorded before is kept. A mutating admission webhook should leave managedFields alone',
+    )
+    if (before.metadata.managedFields === undefined) delete metadata.managedFields
+    else metadata.managedFields = before.metadata.managedFields
+  }
+  return { ...after, metadata }
+}
+
+function sameManagers(a: ApiObject, b: ApiObject): boolean {
+  return sameJson(a.metadata.managedFields as Json | undefined, b.metadata.managedFields as Json | undefined)
+}

@@ -1,0 +1,42 @@
+/** The rules of a webhook: which operations on which resources it is asked about. `*` stands for all. */
+import type { AdmissionOperation } from '../admission.ts'
+import type { FormResource } from '../object-forms.ts'
+
+export interface Rule {
+  readonly operations?: readonly string[]
+  readonly apiGroups?: readonly string[]
+  readonly apiVersions?: readonly string[]
+  readonly resources?: readonly string[]
+  readonly scope?: string
+}
+
+/** What a rule is held against. */
+export interface RuledRequest {
+  readonly operation: AdmissionOperation
+  readonly resource: FormResource
+  /** '' for the object itself. */
+  readonly subresource: string
+  /** Whether the object is in a namespace; a Namespace itself is not. */
+  readonly namespaced: boolean
+}
+
+export function ruleMatches(rule: Rule, { operation, resource, subresource, namespaced }: RuledRequest): boolean {
+  return (
+    names(rule.operations, operation) &&
+    names(rule.apiGroups, resource.group) &&
+    names(rule.apiVersions, resource.version) &&
+    (rule.resources ?? []).some((pattern) => resourceMatches(pattern, resource.resource, subresource)) &&
+    (rule.scope ?? '*') !== (namespaced ? 'Cluster' : 'Namespaced')
+  )
+}
+
+function names(list: readonly string[] = [], value: string): boolean {
+  return list.includes('*') || list.includes(value)
+}
+
+/** `pods` is the objects alone, `pods/log` one sub-resource, `pods/*` all of it, `*` and `*` after a slash likewise. */
+function resourceMatches(pattern: string, resource: string, subresource: string): boolean {
+  const slash = pattern.indexOf('/')
+  const [wanted, sub] = slash < 0 ? [pattern, ''] : [pattern.slice(0, slash), pattern.slice(slash + 1)]
+  return (wanted === '*' || wanted === resource) && (sub === '*' || sub === subresource)
+}

@@ -1,0 +1,68 @@
+/** Why a call to another server failed, in words that name neither what was sent nor what was answered. */
+
+/**
+ * `timeout`: no complete answer in time. `connection`: nobody there, or it was cut. `tls`: the other side could not prove
+ * who it is. `answer`: it answered, and not as it should. `aborted`: nobody waits for the answer any more.
+ */
+export type CallFault = 'timeout' | 'connection' | 'tls' | 'answer' | 'aborted'
+
+export class CallError extends Error {
+  override readonly name = 'CallError'
+  readonly fault: CallFault
+  /** Whether a connection that had been used before broke before anything was answered: a new one may work. */
+  readonly onStaleConnection: boolean
+
+  constructor(fault: CallFault, message: string, { onStaleConnection = false } = {}) {
+    super(message)
+    this.fault = fault
+    this.onStaleConnection = onStaleConnection
+  }
+}
+
+const unknownAuthority = 'x509: certificate signed by unknown authority'
+const notNow = 'x509: certificate has expired or is not yet valid'
+
+const certificateFaults: { readonly [code: string]: string } = {
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
+  CERT_SIGNATURE_FAILURE: unknownAuthority,
+  CERT_UNTRUSTED: unknownAuthority,
+  CERT_HAS_EXPIRED: notNow,
+  CERT_NOT_YET_VALID: notNow,
+  INVALID_PURPOSE: 'x509: certificate is not meant for servers',
+}
+
+const connectionFaults: { readonly [code: string]: string } = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'the name could not be resolved',
+  EHOSTUNREACH: 'no route to host',
+  ENETUNREACH: 'network is unreachable',
+  ETIMEDOUT: 'the connection timed out',
+}
+
+export interface BrokenCall {
+  readonly serverName: string
+  readonly onStaleConnection: boolean
+}
+
+/** What an error of Node means. */
+export function callErrorOf(error: NodeJS.ErrnoException, { serverName, ...connection }: BrokenCall): CallError {
+  const { code = '' } = error
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return new CallError('tls', `x509: certificate is not valid for ${serverName}`)
+  const certificateFault = certificateFaults[code]
+  if (certificateFault !== undefined) return new CallError('tls', certificateFault)
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS'))
+    return new CallError('tls', `the TLS handshake failed (${code})`)
+  return new CallError(
+    'connection',
+    connectionFaults[code] ?? `the connection failed (${code || 'unknown'})`,
+    connection,
+  )
+}

@@ -1,0 +1,103 @@
+/**
+ * Where a Service is, for this server itself. Nothing routes addresses of Services here, so it goes to what stands behind
+ * one: an ExternalName as it is, else the target of the port on a ready address of its EndpointSlices, or of its
+ * Endpoints where no slice has one. With several addresses each call takes another at random.
+ */
+import type { JsonObject } from '../model/json.ts'
+import type { Lookup } from '../model/lookup.ts'
+import type { ApiObject } from '../model/object.ts'
+import { type Vendor, vendorKey } from '../model/vendor.ts'
+import { CallError } from './call-error.ts'
+
+export interface ServiceReference {
+  readonly namespace: string
+  readonly name: string
+  readonly port: number
+}
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+export interface ServiceAddressParts {
+  readonly vendor: Vendor
+  readonly lookup: Lookup
+  /** Where this server listens: its own Service leads to itself. Undefined before it does. */
+  readonly ownAddress: () => Address | undefined
+}
+
+interface Port {
+  readonly name?: string
+  readonly port?: number
+  readonly protocol?: string
+}
+
+/** Throws CallError, with the reason, where there is nobody to ask. */
+export function serviceAddress(parts: ServiceAddressParts, service: ServiceReference): Address {
+  const { vendor, lookup } = parts
+  const { namespace, name, port } = service
+  const own = namespace === 'default' && name === vendor.apiService ? parts.ownAddress() : undefined
+  if (own !== undefined) return own
+  const found = lookup.known({ group: 'core', plural: 'services' }, { namespace, name })
+  if (found === undefined) throw nobody(`service "${name}" not found`)
+  const spec = (found.object as { spec?: { type?: string; externalName?: string; ports?: Port[] } }).spec ?? {}
+  if (spec.type === 'ExternalName') return { host: spec.externalName ?? '', port }
+  const wanted = spec.ports?.find((each) => each.port === port && isTcp(each))
+  if (wanted === undefined) throw nobody(`service "${name}" has no port ${port}`)
+  const inSlices = addressesInSlices(parts, service, wanted.name ?? '')
+  const all = inSlices.length > 0 ? inSlices : addressesInEndpoints(lookup, service, wanted.name ?? '')
+  const chosen = all[Math.floor(Math.random() * all.length)]
+  if (chosen === undefined) throw nobody(`service "${name}" has no ready address for port ${port}`)
+  return chosen
+}
+
+function nobody(why: string): CallError {
+  return new CallError('connection', why)
+}
+
+function isTcp({ protocol = 'TCP' }: Port): boolean {
+  return protocol === 'TCP'
+}
+
+type Slice = ApiObject & {
+  endpoints?: { addresses?: string[]; conditions?: { ready?: boolean } }[]
+  ports?: Port[]
+}
+
+function addressesInSlices(
+  { vendor, lookup }: ServiceAddressParts,
+  { namespace, name }: ServiceReference,
+  port: string,
+) {
+  const label = { key: vendorKey(vendor, 'service-name'), value: name }
+  return lookup.list({ group: 'discovery', plural: 'endpointslices' }, { namespace, label }).flatMap(({ object }) => {
+    const { endpoints = [], ports = [] } = object as Slice
+    const ready = endpoints.filter(({ conditions }) => conditions?.ready !== false)
+    return joined(
+      ready.flatMap(({ addresses = [] }) => addresses),
+      ports,
+      port,
+    )
+  })
+}
+
+type Endpoints = ApiObject & { subsets?: { addresses?: (JsonObject & { ip?: string })[]; ports?: Port[] }[] }
+
+function addressesInEndpoints(lookup: Lookup, { namespace, name }: ServiceReference, port: string): Address[] {
+  const found = lookup.known({ group: 'core', plural: 'endpoints' }, { namespace, name })
+  const { subsets = [] } = (found?.object ?? {}) as Partial<Endpoints>
+  return subsets.flatMap(({ addresses = [], ports = [] }) =>
+    joined(
+      addresses.map(({ ip = '' }) => ip),
+      ports,
+      port,
+    ),
+  )
+}
+
+/** The addresses with the number of the port of this name: endpoints call a port as the Service does. */
+function joined(hosts: readonly string[], ports: readonly Port[], name: string): Address[] {
+  const port = ports.find((each) => (each.name ?? '') === name && isTcp(each))?.port
+  return port === undefined ? [] : hosts.map((host) => ({ host, port }))
+}

@@ -1,0 +1,104 @@
+/** The forms of stored objects, as admission shows them to webhooks: made once per type. */
+import type { ObjectForm, ObjectForms } from '../admission/object-forms.ts'
+import { oncePer } from '../base/once-per.ts'
+import type { JsonObject } from '../model/json.ts'
+import { type ApiObject, asJson, asObject } from '../model/object.ts'
+import { groupName } from '../model/vendor.ts'
+import { completeSteps, storedSteps } from '../schema/complete.ts'
+import type { Kind } from '../schema/kind.ts'
+import { fromStored, inVersions } from './conversion.ts'
+import type { Resource } from './resource.ts'
+import type { Served } from './served.ts'
+
+/** Of what is written through this: a version of a kind, or a view such as Scale. */
+export const formsOf = oncePer(
+  (through: Resource): ObjectForms => (through.shows === undefined ? versionForms(through) : viewForms(through)),
+)
+
+function versionForms(through: Resource): ObjectForms {
+  const others = through.versions.filter((version) => version.apiVersion !== through.apiVersion)
+  return {
+    requested: formOf(through),
+    others: others.map((version) => (through.kind.evolution ? customForm(version, through) : formOf(version))),
+    labelsOf: ({ metadata }) => metadata.labels ?? {},
+  }
+}
+
+function formOf(version: Resource): ObjectForm {
+  return {
+    ...namesOf(version),
+    show: (object) => fromStored(version, object),
+    *read(json, base) {
+      const { object } = yield* completeSteps(version, json)
+      return yield* storedSteps(version, object, base)
+    },
+  }
+}
+
+/** Of a custom kind controls see the version that is written through, whichever that is. */
+function customForm(version: Resource, through: Resource): ObjectForm {
+  const convert = (object: ApiObject, apiVersion: string): JsonObject =>
+    inVersions(through)?.(asJson(object), apiVersion)?.object ?? asJson(object)
+  return {
+    ...namesOf(version),
+    show: (object) => asObject(convert(object, version.apiVersion)),
+    *read(json) {
+      const { object } = yield* completeSteps(version, json)
+      yield
+      return (yield* completeSteps(through, convert(object, through.apiVersion))).object
+    },
+  }
+}
+
+/** A view is a kind of its own, and a sub-resource of every version that has it. */
+function viewForms(view: Resource): ObjectForms {
+  const { kind, resource } = namesOf(view)
+  const form = formOf(view)
+  const siblings = view.versions.filter(
+    (version) => version.kind.version !== resource.version && [...version.views.values()].some(isSame(view.kind)),
+  )
+  return {
+    requested: { ...form, kind, resource },
+    others: siblings.map((sibling) => ({ ...form, kind, resource: namesOf(sibling).resource })),
+    labelsOf: (object) => fromStored(view, object).metadata.labels ?? {},
+  }
+}
+
+function isSame({ group, kind }: Kind): (other: Resource) => boolean {
+  return (other) => other.kind.group === group && other.kind.kind === kind
+}
+
+function namesOf({ kind, vendor, group, plural, shows }: Resource): Pick<ObjectForm, 'kind' | 'resource'> {
+  return {
+    kind: { group: groupName(vendor, kind.group), version: kind.version, kind: kind.kind },
+    resource: { group, version: shows ?? kind.version, resource: plural },
+  }
+}
+
+/** What an endpoint takes and is not stored: a review, an action, the options of a connection. */
+export interface SentType {
+  readonly served: Served
+  /** What is sent, where that is not the kind itself. */
+  readonly type: Served | undefined
+  /** The kind of the options of a connection, which have no metadata. */
+  readonly options: string | undefined
+}
+
+export function sentForms({ served, type, options }: SentType): ObjectForms {
+  const { group, plural, vendor, kind } = served
+  const sent = (type ?? served).kind
+  const form: ObjectForm = {
+    kind:
+      options === undefined
+        ? { group: groupName(vendor, sent.group), version: sent.version, kind: sent.kind }
+        : { group: '', version: 'v1', kind: options },
+    resource: { group, version: kind.version, resource: plural },
+    show: options === undefined ? (object) => object : ({ metadata: _, ...rest }) => rest as unknown as ApiObject,
+    *read(json) {
+      if (options !== undefined) return { metadata: {}, ...json } as unknown as ApiObject
+      return (yield* completeSteps(type ?? served, json)).object
+    },
+  }
+  const labelsOf = ({ metadata }: ApiObject) => (options === undefined ? (metadata.labels ?? {}) : undefined)
+  return { requested: form, others: [], labelsOf }
+}
