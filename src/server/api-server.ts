@@ -12,7 +12,7 @@ import type { Transport as ClientTransport } from '../client/transport.ts'
 import { authenticate } from '../http/steps/authenticate.ts'
 import { allKinds } from '../kinds/all.ts'
 import type { User } from '../model/user.ts'
-import { vendorOf } from '../model/vendor.ts'
+import { apiVersionOf, vendorOf } from '../model/vendor.ts'
 import { HttpsCaller } from '../outbound/https-caller.ts'
 import type { Address } from '../outbound/service-address.ts'
 import { type Loop, type LoopRecords, startLoops } from '../reconcile/loop.ts'
@@ -46,6 +46,7 @@ import { claimProfile } from './profile.ts'
 import { readinessOf } from './readiness.ts'
 import { openReloading, type Reloading } from './reloading.ts'
 import { handleRequests } from './request-handling.ts'
+import { isSpoken } from './runtime-config.ts'
 import { servedPaths } from './served-paths.ts'
 import { openAccountTokens, readGivenKeys, settleKeys } from './service-account-tokens.ts'
 import { ownAddress } from './service-pools.ts'
@@ -280,10 +281,24 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   const own = { ownWrites: ownWritesIn(catalogue, () => admission), ownerType: ownerTypesIn(catalogue) }
   const caller = new HttpsCaller('orch-admission')
   parts.opened.defer(() => caller.close())
-  const outside = { caller, ownAddress: parts.ownAddress }
+  const outside = { caller, ownAddress: parts.ownAddress, ...imagePolicyMeans(options, parts) }
   const means = { vendor, lookup, authorizer, access, ...own, ...outside, clock, log }
   const { admission, accounting } = await makeAdmission(options, means, metrics.admission)
   return { catalogue, registry, access, admission, identity }
+}
+
+/** What the image policy needs: its backend is opened where there is one. */
+function imagePolicyMeans(options: ServerOptions, { reloading, opened }: ApiParts) {
+  return {
+    isEnabled: (group: string, version: string) =>
+      isSpoken(options.runtimeConfig, apiVersionOf(vendorOf(options.profile), group, version)),
+    openService: async (file: string) => {
+      const { webhookService } = await import('./webhook-service.ts')
+      const service = webhookService('admission-control-config-file', file, reloading)
+      opened.defer(() => service.close())
+      return service
+    },
+  }
 }
 
 /** Certificates of our own making are renewed before they run out. Gives what ends it. */

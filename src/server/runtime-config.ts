@@ -19,7 +19,11 @@ export type IsServed = (kind: Kind) => boolean
 
 /** Refuses what names nothing that could be served. */
 export function servedBy(config: RuntimeConfig, kinds: readonly Kind[], vendor: Vendor): IsServed {
-  const known = new Set([...classes, ...kinds.flatMap((kind) => [versionOf(kind, vendor), typeOf(kind, vendor)])])
+  const known = new Set([
+    ...classes,
+    ...onlySpoken.map(({ group, version }) => apiVersionOf(vendor, group, version)),
+    ...kinds.flatMap((kind) => [versionOf(kind, vendor), typeOf(kind, vendor)]),
+  ])
   for (const name of config.keys()) if (!known.has(plain(name))) throw unknown(name, [...known])
   const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
   return (kind) =>
@@ -30,6 +34,16 @@ export function servedBy(config: RuntimeConfig, kinds: readonly Kind[], vendor: 
       switches.get(`api/${stageOf(kind.version)}`) ??
       switches.get('api/all') ??
       stageOf(kind.version) !== 'alpha')
+}
+
+/** Versions that nothing is served in: this server speaks them to others, where they are turned on. */
+const onlySpoken = [{ group: 'imagepolicy', version: 'v1alpha1' }]
+
+/** Whether a version that is only spoken is turned on: alpha ones are off unless they are named. */
+export function isSpoken(config: RuntimeConfig, apiVersion: string): boolean {
+  const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
+  const stage = stageOf(apiVersion)
+  return switches.get(apiVersion) ?? switches.get(`api/${stage}`) ?? switches.get('api/all') ?? stage !== 'alpha'
 }
 
 const classes = ['api/all', 'api/ga', 'api/beta', 'api/alpha']

@@ -29,6 +29,7 @@ import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
 import { denyServiceExternalIps } from './deny-service-external-ips.ts'
 import { configuredEventRateLimit, eventRateLimit } from './event-rate-limit.ts'
 import { extendedResourceToleration } from './extended-resource-toleration.ts'
+import { configuredImagePolicyWebhook, type ImagePolicyParts, imagePolicyWebhook } from './image-policy-webhook.ts'
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
 import { limitRanger } from './limit-ranger.ts'
 import { namespaceAutoProvision } from './namespace-auto-provision.ts'
@@ -51,7 +52,7 @@ import { storageObjectInUseProtection } from './storage-object-in-use-protection
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 
 /** What controls may ask. */
-export interface ControlParts {
+export interface ControlParts extends ImagePolicyParts {
   readonly vendor: Vendor
   /** Other objects, with the revision to rest on. */
   readonly lookup: Lookup
@@ -95,6 +96,12 @@ export const allControls: readonly ControlEntry[] = [
   { name: 'NodeRestriction', byDefault: false, make: nodeRestriction },
   { name: 'TaintNodesByCondition', byDefault: true, make: taintNodesByCondition },
   { name: 'AlwaysPullImages', byDefault: false, make: alwaysPullImages },
+  {
+    name: 'ImagePolicyWebhook',
+    byDefault: false,
+    make: imagePolicyWebhook,
+    configure: configuredImagePolicyWebhook,
+  },
   { name: 'PodSecurity', byDefault: true, make: podSecurity, configure: configuredPodSecurity },
   { name: 'PodSecurityPolicy', byDefault: false, make: podSecurityPolicy },
   { name: 'PodNodeSelector', byDefault: false, make: podNodeSelector, configure: configuredPodNodeSelector },
