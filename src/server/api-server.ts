@@ -15,19 +15,13 @@ import type { User } from '../model/user.ts'
 import { apiVersionOf, vendorOf } from '../model/vendor.ts'
 import { HttpsCaller } from '../outbound/https-caller.ts'
 import type { Address } from '../outbound/service-address.ts'
-import { type Loop, type LoopRecords, startLoops } from '../reconcile/loop.ts'
+import type { LoopRecords } from '../reconcile/loop.ts'
 import { MissingRights } from '../reconcile/missing-rights.ts'
-import type { Catalogue } from '../registry/catalogue.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { StoreError } from '../store/store.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
-import { apiServiceLoop, servedElsewhereIn } from '../upkeep/api-services.ts'
-import { defaultLimitsLoop } from '../upkeep/default-limits.ts'
-import { defaultPolicyLoop } from '../upkeep/default-policy.ts'
-import { flowSchemaLoop } from '../upkeep/flow-schemas.ts'
-import { ownServiceLoop } from '../upkeep/own-service.ts'
-import { reservationsLoop } from '../upkeep/reservations.ts'
-import { systemNamespace, systemObjectsLoop } from '../upkeep/system-objects.ts'
+import { servedElsewhereIn } from '../upkeep/api-services.ts'
+import { systemNamespace } from '../upkeep/system-objects.ts'
 import { makeAdmission } from './admission.ts'
 import { ownWritesIn } from './admission-writes.ts'
 import { openAccess } from './authorization.ts'
@@ -49,9 +43,9 @@ import { handleRequests } from './request-handling.ts'
 import { isSpoken } from './runtime-config.ts'
 import { servedPaths } from './served-paths.ts'
 import { openAccountTokens, readGivenKeys, settleKeys } from './service-account-tokens.ts'
-import { ownAddress } from './service-pools.ts'
 import { shareAuthority } from './shared-keys.ts'
 import { openStore } from './store.ts'
+import { startOwnService, startUpkeep } from './upkeep.ts'
 
 export interface ApiServer {
   /** Where it is: https://127.0.0.1:6443 */
@@ -200,10 +194,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
   opened.defer(() => inner.caches.endWatches())
   const inProcess = new InProcess(handling.handleAs, clock)
   opened.defer(() => inProcess.close())
-  const ownService = startLoops([ownServiceLoop(ownServiceParts(options, inner, listener.port))], inner.loopRecords)
-  opened.defer(() => ownService.stop())
-  // A failure has been logged and is tried again: it is no reason not to start.
-  await ownService.firstPass.catch(() => {})
+  await startOwnService(options, { ...inner, port: listener.port, opened })
   const url = urlOf(options, listener)
   inner.listening.address = { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: listener.port }
   await certificates.writeAdminConfig(url.origin)
@@ -214,37 +205,6 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
     await setImmediate()
   })
   return { url, inProcess }
-}
-
-/** What the server keeps in order by itself. Resolves when everything is there that requests rely on. */
-async function startUpkeep(
-  catalogue: Catalogue,
-  records: LoopRecords,
-  { log, opened, defaultLimits }: Surroundings,
-): Promise<void> {
-  const start = async (loops: readonly (Loop | undefined)[]) => {
-    const running = startLoops(
-      loops.filter((loop) => loop !== undefined),
-      records,
-    )
-    opened.defer(() => running.stop())
-    await running.firstPass
-  }
-  await start([systemObjectsLoop(catalogue)])
-  await start([
-    defaultPolicyLoop(catalogue),
-    flowSchemaLoop(catalogue),
-    apiServiceLoop(catalogue),
-    ...(defaultLimits ? [defaultLimitsLoop(catalogue)] : []),
-  ])
-  // Nobody has to wait for it.
-  const repair = startLoops([reservationsLoop(catalogue, log)], records)
-  opened.defer(() => repair.stop())
-}
-
-function ownServiceParts(options: ServerOptions, { catalogue, store }: Inner, port: number) {
-  const sharedStore = options.etcdServers.length > 0
-  return { catalogue, store, sharedStore, clusterIP: ownAddress(options), port, addresses: options }
 }
 
 interface ApiParts extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken'> {

@@ -2,6 +2,7 @@
  * The control loops of `orch up`: each with a client of its own into the server of this process, as the service
  * account that is its identity. Here they are joined with what they need; what they do is in `controllers/`.
  */
+import { controllerRoles } from '../authz/rbac/defaults/controller-roles.ts'
 import { systemClock } from '../base/clock.ts'
 import { Client } from '../client/client.ts'
 import { Informer } from '../client/informer.ts'
@@ -100,8 +101,10 @@ function clientOf(server: ApiServer, name: string): Client {
   return new Client(server.transport(serviceAccount(name)), { userAgent: name })
 }
 
-/** The default roles give each loop what it needs and no more (`authz/rbac/defaults/controller-roles.ts`). */
+/** The default roles grant each loop what it needs and no more (`authz/rbac/defaults/controller-roles.ts`). */
 function serviceAccount(name: string): User {
+  if (!controllerRoles.some((role) => role.name === `system:controller:${name}`))
+    throw new Error(`the control loop ${name} has no role: add one to authz/rbac/defaults/controller-roles.ts`)
   const groups = serviceAccountGroups(systemNamespace)
   return { name: serviceAccountName(systemNamespace, name), uid: '', groups, extra: new Map() }
 }

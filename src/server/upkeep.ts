@@ -1,0 +1,69 @@
+/** Starts the loops by which the server keeps its own objects in order. */
+import { type Loop, type LoopRecords, startLoops } from '../reconcile/loop.ts'
+import type { Catalogue } from '../registry/catalogue.ts'
+import type { Store } from '../store/store.ts'
+import type { Log } from '../telemetry/log.ts'
+import { apiServiceLoop } from '../upkeep/api-services.ts'
+import { defaultLimitsLoop } from '../upkeep/default-limits.ts'
+import { defaultPolicyLoop } from '../upkeep/default-policy.ts'
+import { flowSchemaLoop } from '../upkeep/flow-schemas.ts'
+import { ownServiceLoop } from '../upkeep/own-service.ts'
+import { reservationsLoop } from '../upkeep/reservations.ts'
+import { systemObjectsLoop } from '../upkeep/system-objects.ts'
+import type { ServerOptions } from './flags/options.ts'
+import { ownAddress } from './service-pools.ts'
+
+interface UpkeepParts {
+  readonly log: Log
+  readonly defaultLimits: boolean
+  /** Closes what is opened. */
+  readonly opened: AsyncDisposableStack
+}
+
+/** Resolves when everything is there that requests rely on. The caches have been loaded. */
+export async function startUpkeep(
+  catalogue: Catalogue,
+  records: LoopRecords,
+  { log, defaultLimits, opened }: UpkeepParts,
+): Promise<void> {
+  const start = (loops: readonly (Loop | undefined)[]) => {
+    const running = startLoops(
+      loops.filter((loop) => loop !== undefined),
+      records,
+    )
+    opened.defer(() => running.stop())
+    return running.firstPass
+  }
+  await start([systemObjectsLoop(catalogue)])
+  await start([
+    defaultPolicyLoop(catalogue),
+    flowSchemaLoop(catalogue),
+    apiServiceLoop(catalogue),
+    defaultLimits ? defaultLimitsLoop(catalogue) : undefined,
+  ])
+  // Requests do not rely on it.
+  void start([reservationsLoop(catalogue, log)])
+}
+
+interface OwnServiceSurroundings {
+  readonly catalogue: Catalogue
+  readonly store: Store
+  readonly loopRecords: LoopRecords
+  /** The port that this server listens on. */
+  readonly port: number
+  /** Closes what is opened. */
+  readonly opened: AsyncDisposableStack
+}
+
+/** Resolves when the Service of the API servers and its Endpoints are there, or could not be written yet. */
+export async function startOwnService(
+  options: ServerOptions,
+  { catalogue, store, loopRecords, port, opened }: OwnServiceSurroundings,
+): Promise<void> {
+  const sharedStore = options.etcdServers.length > 0
+  const parts = { catalogue, store, sharedStore, clusterIP: ownAddress(options), port, addresses: options }
+  const running = startLoops([ownServiceLoop(parts)], loopRecords)
+  opened.defer(() => running.stop())
+  // A failure has been logged and is tried again: it is no reason not to start.
+  await running.firstPass.catch(() => {})
+}
