@@ -139,7 +139,7 @@ test('values of the form before are read, checked, and written anew in the prese
   assert.equal((await client.get(`${path}/b`)).status, 500)
   assert.equal((await client.put(`${path}/a`, { metadata: { name: 'a' }, data: { name: 'new' } })).status, 200)
   await server.stop()
-  await inStore(server, async (store) => assert.equal((await store.get(keyOf('a')))!.value[0], 2))
+  await inStore(server, async (store) => assert.equal((await store.get(keyOf('a')))!.value[0], 3))
 })
 
 async function withEtcd(t: TestContext): Promise<{ servers: ServerHandle[]; store: EtcdStore }> {
