@@ -22,16 +22,22 @@ export function readListQuery(request: ResourceRequest): ListQuery {
   const { exchange, info, resource } = request
   const { query } = info
   checkVersionMatch(query, resource.vendor, false)
-  wholeNumber(query, 'timeoutSeconds')
+  const { limit } = readCounts(query)
   return {
     selection: readSelection(request),
-    limit: resource.gates.has('APIListChunking') ? Math.max(wholeNumber(query, 'limit') ?? 0, 0) : 0,
+    limit: resource.gates.has('APIListChunking') ? limit : 0,
     continueToken: text(query, 'continue'),
     resourceVersion: text(query, 'resourceVersion'),
     match: text(query, 'resourceVersionMatch') as ListQuery['match'],
     user: exchange.user.name,
     scope: JSON.stringify([exchange.user.name, info.path, text(query, 'labelSelector'), text(query, 'fieldSelector')]),
   }
+}
+
+/** The numbers in the query of a list or a watch: each must be one, whether it counts there or not. */
+export function readCounts(query: URLSearchParams): { readonly limit: number; readonly timeoutSeconds: number } {
+  const count = (name: string) => Math.max(wholeNumber(query, name) ?? 0, 0)
+  return { limit: count('limit'), timeoutSeconds: count('timeoutSeconds') }
 }
 
 const matches = ['Exact', 'NotOlderThan', '']

@@ -11,8 +11,8 @@ import type { Resource } from '../../registry/resource.ts'
 import { toldUpTo, type Watching, watch } from '../../registry/watch.ts'
 import { agreeOnEvents } from '../agree.ts'
 import type { Exchange } from '../exchange.ts'
-import { checkVersionMatch, readSelection } from '../list-options.ts'
-import { text, wholeNumber } from '../query.ts'
+import { checkVersionMatch, readCounts, readSelection } from '../list-options.ts'
+import { text } from '../query.ts'
 import { isTrue } from '../request-info.ts'
 import type { Handler } from '../resource-request.ts'
 
@@ -124,8 +124,8 @@ const shortestDefault = 30 * minute
 
 /** What the client asks for, else half an hour to an hour, so that not all watches end at once. */
 function lifetimeMs(query: URLSearchParams): number {
-  const asked = wholeNumber(query, 'timeoutSeconds') ?? 0
-  if (asked > 0) return Math.min(asked * 1000, 2 ** 31 - 1)
+  const { timeoutSeconds } = readCounts(query)
+  if (timeoutSeconds > 0) return Math.min(timeoutSeconds * 1000, 2 ** 31 - 1)
   return Math.round(shortestDefault * (1 + Math.random()))
 }
 
