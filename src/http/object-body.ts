@@ -6,13 +6,13 @@
 import { shorten } from '../base/shorten.ts'
 import type { DocumentType } from '../codec/protobuf/envelope.ts'
 import { invalidPatch, patchFault } from '../merge/patch-faults.ts'
-import { badRequest, invalidObject } from '../model/api-error.ts'
+import { ApiError, badRequest, invalidObject } from '../model/api-error.ts'
 import { invalid, maxTold } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, typeName } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Served } from '../registry/served.ts'
 import { type Completed, completeSteps } from '../schema/complete.ts'
-import { type BodyType, readContent } from './content.ts'
+import { type BodyType, mediaType, readContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { fieldValidation } from './write-options.ts'
 
@@ -22,12 +22,26 @@ export async function readObjectBody(
   preferred: Served,
   others: readonly Served[] = [],
 ): Promise<ApiObject> {
-  const { value, duplicates } = await readContent(exchange, bodyTypeOf(preferred, others))
+  const { value, duplicates } = await readContent(exchange, bodyTypeOf(preferred, others)).catch((error) => {
+    throw isUnreadable(exchange, error) ? unrecognized(preferred, error.message) : error
+  })
   await exchange.pace.rest()
   const resource = others.find((other) => isOfKind(other, value ?? {})) ?? preferred
   const completed = await exchange.pace.run(completeSteps(resource, withType(resource, value ?? {})))
   reportFields(exchange, [...unknownFields(completed), ...duplicateFields(duplicates)], badRequest)
   return accept(exchange, completed)
+}
+
+/** A document that could not be parsed; in Protobuf it says its type before anything else. */
+function isUnreadable(exchange: Exchange, error: unknown): error is ApiError {
+  return error instanceof ApiError && error.code === 400 && !mediaType(exchange).endsWith('protobuf')
+}
+
+/** Clients look for these words, which are those of the reference. */
+function unrecognized({ kind }: Served, why: string): ApiError {
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; json parse error: ${why}`,
+  )
 }
 
 /** What a patch made. `faults` are the unknown and repeated fields of the patch itself. */
@@ -75,7 +89,7 @@ function bodyTypeOf(preferred: Served, others: readonly Served[]): BodyType {
 
 /** The body must be of the kind that the path names; where it does not say, the path decides. */
 function withType(resource: Served, value: Json): JsonObject {
-  if (!isObject(value)) throw badRequest('the body must be a JSON object')
+  if (!isObject(value)) throw unrecognized(resource, `the body must be a JSON object, not ${typeName(value)}`)
   const wanted = { apiVersion: resource.apiVersion, kind: resource.kind.kind }
   assertSaid(resource, value)
   // The body is nobody else's, and a copy of one with very many fields would take long.
@@ -83,6 +97,9 @@ function withType(resource: Served, value: Json): JsonObject {
 }
 
 function assertSaid(resource: Served, value: JsonObject): void {
+  for (const name of ['apiVersion', 'kind'] as const)
+    if (typeof (own(value, name) ?? '') !== 'string')
+      throw unrecognized(resource, `${name}: expected string, got ${typeName(own(value, name))}`)
   const said = {
     apiVersion: typeText(value, 'apiVersion') || resource.apiVersion,
     kind: typeText(value, 'kind') || resource.kind.kind,

@@ -64,7 +64,7 @@ function read(schema: Schema, value: Json, path: FieldPath, unknown: FieldPath[]
 const fieldsOf = oncePer(({ fields }: ObjectSchema) => Object.entries(fields).map(([name, field]) => ({ name, field })))
 
 function readObject(schema: ObjectSchema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
-  if (!isObject(value)) return wrongType(path, value, 'object')
+  if (!isObject(value)) return wrongForm(path, value, 'struct')
   const result: JsonObject = {}
   for (const key of Object.keys(value)) {
     if (Object.hasOwn(schema.fields, key)) continue
@@ -87,7 +87,7 @@ function readObject(schema: ObjectSchema, value: Json, path: FieldPath, unknown:
 }
 
 function readMap(schema: MapSchema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
-  if (!isObject(value)) return wrongType(path, value, 'object')
+  if (!isObject(value)) return wrongForm(path, value, 'map')
   const result: JsonObject = {}
   for (const key of Object.keys(value)) {
     const item = value[key]!
@@ -98,7 +98,7 @@ function readMap(schema: MapSchema, value: Json, path: FieldPath, unknown: Field
 }
 
 function readList(schema: ListSchema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
-  if (!Array.isArray(value)) return wrongType(path, value, 'array')
+  if (!Array.isArray(value)) return wrongForm(path, value, 'slice')
   return value.map((item, i) => readItem(schema.items, item, at(path, i), unknown))
 }
 
@@ -220,6 +220,28 @@ function hasKeys(object: JsonObject): boolean {
 
 function wrongType(path: FieldPath, value: Json, wanted: string): never {
   throw badRequest(`${path || 'the body'}: expected ${wanted}, got ${typeName(value)}`)
+}
+
+/** Clients look for the first words, which are those of the reference. */
+const forms = {
+  map: ['cannot restore map from', 'object'],
+  slice: ['cannot restore slice from', 'array'],
+  struct: ['cannot restore struct from:', 'object'],
+} as const
+
+function wrongForm(path: FieldPath, value: Json, form: keyof typeof forms): never {
+  const [words, wanted] = forms[form]
+  throw badRequest(`${path || 'the body'}: ${words} ${formName(value)}; expected ${wanted}, got ${typeName(value)}`)
+}
+
+function formName(value: Json): string {
+  if (Array.isArray(value)) return 'slice'
+  if (isObject(value)) return 'map'
+  return typeof value === 'number' && !Number.isInteger(value) ? 'float64' : numberName(typeName(value))
+}
+
+function numberName(name: string): string {
+  return name === 'number' ? 'int64' : name
 }
 
 function outOfRange(path: FieldPath, value: number | bigint, bits: number): never {

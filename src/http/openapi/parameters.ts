@@ -8,9 +8,12 @@ export interface Parameter {
 const selectors = {
   fieldSelector: {
     type: 'string',
-    doc: 'Only objects whose fields have these values, as `metadata.name=a,status.phase!=b`; each kind says which fields.',
+    doc: 'Restricts the list of returned objects by their fields, as `metadata.name=a,status.phase!=b`; each kind says which fields.',
   },
-  labelSelector: { type: 'string', doc: 'Only objects whose labels match, as `a=b,c!=d,e in (f,g),h,!i`.' },
+  labelSelector: {
+    type: 'string',
+    doc: 'Restricts the list of returned objects by their labels, as `a=b,c!=d,e in (f,g),h,!i`.',
+  },
 } satisfies { [name: string]: Parameter }
 
 const paging = {
@@ -67,7 +70,10 @@ export const queryParameters = {
     type: 'string',
     doc: 'What happens to the objects that this one owns: Orphan keeps them, Background deletes them afterwards, Foreground before.',
   },
-  watch: { type: 'boolean', doc: 'Instead of a list, a stream of its changes from resourceVersion on.' },
+  watch: {
+    type: 'boolean',
+    doc: 'Watch for changes to the described resources: instead of a list, a stream of its changes from resourceVersion on.',
+  },
 } satisfies { [name: string]: Parameter }
 
 export type QueryName = keyof typeof queryParameters

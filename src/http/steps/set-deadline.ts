@@ -43,6 +43,8 @@ function allowedMs({ info }: Exchange): number {
   if (text === null || text === '') return longestMs
   const ms = parseDuration(text)
   if (ms === undefined)
-    throw badRequest(`invalid timeout ${JSON.stringify(shorten(text, 50))}: use a duration such as 30s`)
+    throw badRequest(
+      `invalid timeout specified in the request URL: ${JSON.stringify(shorten(text, 50))}; use a duration such as 30s`,
+    )
   return ms === 0 ? longestMs : Math.min(ms, longestMs)
 }
