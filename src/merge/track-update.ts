@@ -3,8 +3,8 @@
  *
  * The writer takes every field that it added or modified, from whoever had it; removed fields are nobody's. An object
  * without managers is not tracked, until its first apply. A client may edit the managers: what it sends replaces them
- * if it can be read and is not empty; a list with one empty entry drops them all (spec: apply, rule 6), whatever else
- * the write changes, and the object is not tracked.
+ * if it can be read and is not empty; a list with one empty entry drops them all, and then the writer takes what it
+ * changes by the same write (spec: apply, rule 6).
  */
 import { atOnce } from '../base/pace.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
@@ -68,7 +68,7 @@ export function* trackSteps(update: UpdateToTrack): Generator<void, ManagedField
 function currentManagers({ before, after, writer, create }: UpdateToTrack): Manager[] | undefined {
   if (create) return []
   const sent = writer.subresource === '' ? after.metadata.managedFields : undefined
-  if (isReset(sent)) return undefined
+  if (isReset(sent)) return []
   const managers = readSent(sent) ?? storedManagers(before)
   return managers.length > 0 ? managers : undefined
 }

@@ -79,10 +79,14 @@ const scenarios: { readonly [title: string]: Scenario } = {
     first,
     { by: 'v', put: { ...sending({}), data: { k: '1' } }, see: { owners: {} } },
   ],
-  'one empty entry drops all managers, whatever else is changed': [
+  'one empty entry drops all managers before the writer takes what it changes': [
     { by: 'u', put: { data: { k: '1', l: '1' } } },
-    { by: 'v', put: { ...sending({}), data: { k: '2', l: '1' } }, see: { owners: {} } },
-    { by: 'w', put: { data: { k: '2', l: '2' } }, see: { owners: {} } },
+    { by: 'v', put: { ...sending({}), data: { k: '2', l: '1' } }, see: { owners: { 'v updates': ['.data.k'] } } },
+    {
+      by: 'w',
+      put: { data: { k: '2', l: '2' } },
+      see: { owners: { 'v updates': ['.data.k'], 'w updates': ['.data.l'] } },
+    },
   ],
   'an empty list drops nothing': [
     first,
