@@ -25,7 +25,7 @@ export function judgeDeleteOptions(
   const errors = check(sent, asked)
   if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind: 'DeleteOptions' }, '', errors)
   return {
-    gracePeriodSeconds: sent.gracePeriodSeconds,
+    gracePeriodSeconds: positive(sent.gracePeriodSeconds),
     propagation: propagationOf(sent, kind),
     uid: sent.preconditions?.uid,
     resourceVersion: sent.preconditions?.resourceVersion,
@@ -33,12 +33,16 @@ export function judgeDeleteOptions(
   }
 }
 
+/** A period below zero counts as a second, as the reference has it. */
+function positive(seconds: number | undefined): number | undefined {
+  return seconds !== undefined && seconds < 0 ? 1 : seconds
+}
+
 const policies = ['Foreground', 'Background', 'Orphan']
 
 function check(sent: SentDeleteOptions, dryRuns: readonly string[]): FieldError[] {
-  const { propagationPolicy: policy, orphanDependents, gracePeriodSeconds: grace = 0 } = sent
+  const { propagationPolicy: policy, orphanDependents } = sent
   return [
-    ...(grace < 0 ? [invalid('gracePeriodSeconds', grace, 'must be greater than or equal to 0')] : []),
     ...(policy !== undefined && orphanDependents !== undefined
       ? [invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set')]
       : []),
