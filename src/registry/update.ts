@@ -210,7 +210,7 @@ async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Pro
   return await persist(context, { previous, next: prepared, stored, terms, named })
 }
 
-/** Whoever changes objects of some kinds says which state that rests on. */
+/** Where the kind demands it, a write must name the version that it is based on, and a patch may not take that away. */
 export function assertNamesVersion({ kind, group, plural }: Resource, object: ApiObject): void {
   const { resourceVersion, name = '' } = object.metadata
   if (!kind.life.needsVersion || namesVersion(object)) return

@@ -179,21 +179,60 @@ test('what a subresource resets is ignored in an apply, whatever its value, and 
   assert.deepEqual([main.status, main.body.status], [200, applied.body.status])
 })
 
-test('a reset of the managers resets, whatever else the write changes', async () => {
+test('a reset of the managers comes first, then the writer owns what it changes', async () => {
   for (const [name, write] of Object.entries({
     put: (body: JsonObject) => client.put(`${maps}/reset-put?fieldManager=u1`, body),
     merge: (body: JsonObject) => patch(`${maps}/reset-merge?fieldManager=u1`, 'merge-patch+json', body),
   })) {
     await apply(`${maps}/reset-${name}`, 'm1', mapOf(`reset-${name}`, {}, { a: '1' }))
     const reset = await write(mapOf(`reset-${name}`, { managedFields: [{}] }, { a: '1', b: '2' }))
-    assert.deepEqual(
-      [reset.status, reset.body.data, reset.body.metadata.managedFields],
-      [200, { a: '1', b: '2' }, undefined],
-    )
-    const next = await apply(`${maps}/reset-${name}`, 'm2', mapOf(`reset-${name}`, {}, { a: '9' }))
+    assert.deepEqual([reset.status, reset.body.data], [200, { a: '1', b: '2' }])
+    const owners = reset.body.metadata.managedFields.map(({ manager, operation, fieldsV1 }: JsonObject) => [
+      ...[manager, operation, fieldsV1],
+    ])
+    assert.deepEqual(owners, [['u1', 'Update', { 'f:data': { 'f:b': {} } }]])
+    const next = await apply(`${maps}/reset-${name}`, 'm2', mapOf(`reset-${name}`, {}, { b: '9' }))
     assert.equal(next.status, 409)
-    assert.match(next.body.message, /"before-first-apply"/)
+    assert.match(next.body.message, /"u1"/)
+    const bare = await write(mapOf(`reset-${name}`, { managedFields: [{}] }, { a: '1', b: '2' }))
+    assert.equal(bare.body.metadata.managedFields, undefined)
   }
+})
+
+test('a patch may not take away the version that a kind demands', async () => {
+  const leases = '/apis/coordination.orch.io/v1/namespaces/default/leases'
+  const classes = '/apis/node.orch.io/v1/runtimeclasses'
+  await client.post(leases, { metadata: { name: 'versioned' }, spec: {} })
+  await client.post(classes, { metadata: { name: 'versioned' }, handler: 'h' })
+  const cases: readonly (readonly [type: string, body: JsonObject | JsonObject[]])[] = [
+    ['merge-patch+json', { metadata: { resourceVersion: null } }],
+    ['merge-patch+json', { metadata: { resourceVersion: '0' } }],
+    ['strategic-merge-patch+json', { metadata: { resourceVersion: null, labels: { a: 'b' } } }],
+    ['json-patch+json', [{ op: 'remove', path: '/metadata/resourceVersion' }]],
+  ]
+  for (const path of [`${leases}/versioned`, `${classes}/versioned`])
+    for (const [type, body] of cases) {
+      const answer = await patch(path, type, body as JsonObject)
+      assert.equal(answer.status, 422, `${path} ${type}: ${answer.text}`)
+      assert.deepEqual(causes(answer), ['metadata.resourceVersion FieldValueInvalid'])
+    }
+  assert.equal(
+    (await patch(`${leases}/versioned`, 'merge-patch+json', { metadata: { labels: { a: 'b' } } })).status,
+    200,
+  )
+  await client.post(maps, mapOf('unversioned'))
+  const taken = await patch(`${maps}/unversioned`, 'merge-patch+json', { metadata: { resourceVersion: null } })
+  assert.equal(taken.status, 200)
+})
+
+test('a directive in a map that is not there yet is refused with the map', async () => {
+  await client.post(maps, mapOf('undirected'))
+  const body = { metadata: { labels: { $patch: 'replace', a: 'b' } } }
+  const refused = await patch(`${maps}/undirected`, 'strategic-merge-patch+json', body)
+  assert.deepEqual([refused.status, causes(refused)], [422, ['metadata.labels FieldValueInvalid']])
+  await client.put(`${maps}/undirected`, mapOf('undirected', { labels: { c: 'd' } }))
+  const replaced = await patch(`${maps}/undirected`, 'strategic-merge-patch+json', body)
+  assert.deepEqual([replaced.status, replaced.body.metadata.labels], [200, { a: 'b' }])
 })
 
 test('the name of a cluster is not kept, and no generation is negative', async () => {

@@ -76,8 +76,7 @@ export const handlePatch: Handler = async (request) => {
     await pace.rest()
     const next = await readPatched(exchange, resource, value, patch.faults)
     assertSameObject(next, info.namespace, info.name)
-    // What is patched names its version, unless the patch takes that away.
-    assertNamesVersion(resource, next)
+    assertNamesVersion(context.resource, next)
     const object = withOwnVersion(next, previous)
     return { object, managed: false, named: namesVersion(object) }
   })
