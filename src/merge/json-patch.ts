@@ -1,8 +1,9 @@
 /**
  * JSON Patch (RFC 6902): a list of operations, applied in order, all or nothing.
  *
- * Two things are laxer than the RFC, as clients know them from the API that this one is modelled on: `replace` of a
- * member that is not there adds it, and `test` of such a member against null holds. Everything else is by the letter.
+ * Three things are laxer than the RFC, as clients know them from the API that this one is modelled on: `replace` of a
+ * member that is not there adds it, `test` of such a member against null holds, and an index below zero counts from the
+ * end. Everything else is by the letter.
  *
  * Neither the document nor the patch is changed: a container on the way to a change is copied once, the first time,
  * and what no operation touches is shared. All work is bounded: operations are counted, as are the bytes that `copy`
@@ -172,9 +173,10 @@ function replace(draft: Draft, path: Pointer, value: Json): void {
 function remove(draft: Draft, path: Pointer): void {
   const place = openPlace(draft, path)
   if (place === 'root') throw inapplicable('the whole object cannot be removed')
-  if (step(place.parent, place.token) === undefined) nothingAt(path)
-  if (Array.isArray(place.parent)) splice(draft, place.parent, Number(place.token), 1)
-  else delete place.parent[place.token]
+  const { parent, token } = place
+  if (step(parent, token) === undefined) nothingAt(path)
+  if (Array.isArray(parent)) splice(draft, parent, parseIndex(token, parent.length)!, 1)
+  else delete parent[token]
 }
 
 function move(draft: Draft, from: Pointer, path: Pointer): void {
@@ -212,7 +214,7 @@ function openPlace(draft: Draft, path: Pointer): 'root' | { parent: Container; t
   draft.root = parent
   for (const token of path.slice(0, -1)) {
     const child = open(draft, step(parent, token), path)
-    if (Array.isArray(parent)) parent[Number(token)] = child
+    if (Array.isArray(parent)) parent[parseIndex(token, parent.length)!] = child
     else setKey(parent, token, child)
     parent = child
   }

@@ -2,7 +2,8 @@
  * JSON pointers (RFC 6901): `/metadata/annotations/example.com~1one` as the list of its tokens.
  *
  * A token is a member of an object or an index of a list; which of them is known only at the value it meets. It names
- * own members alone, `__proto__` like any other. An index is a decimal number without sign or leading zeros.
+ * own members alone, `__proto__` like any other. An index is a decimal number without leading zeros; one with a minus
+ * counts from the end.
  */
 import { shorten } from '../base/shorten.ts'
 import { isObject, type Json, own } from '../model/json.ts'
@@ -26,9 +27,9 @@ export function formatPointer(pointer: Pointer): string {
 
 /** The index that a token means in a list, if it is one below `end`. */
 export function parseIndex(token: string, end: number): number | undefined {
-  if (!/^(0|[1-9]\d{0,14})$/.test(token)) return undefined
-  const index = Number(token)
-  return index < end ? index : undefined
+  if (!/^(0|-?[1-9]\d{0,14})$/.test(token)) return undefined
+  const index = Number(token) < 0 ? end + Number(token) : Number(token)
+  return index >= 0 && index < end ? index : undefined
 }
 
 /** What a token leads to; undefined when there is nothing. */

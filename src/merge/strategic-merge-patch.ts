@@ -12,7 +12,7 @@
  * for the decoder to find.
  */
 import { isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
-import type { ListSchema, Schema } from '../schema/schema.ts'
+import type { ListSchema, MapSchema, Schema } from '../schema/schema.ts'
 import { arrange, type Identify, type Identity, identifyBy, identifyScalar, isSubsequence } from './list-order.ts'
 import { malformed } from './patch-faults.ts'
 
@@ -74,6 +74,7 @@ function isReplaced(schema: Schema, name: string): boolean {
 
 function newValue(schema: Schema, value: Json): Json | undefined {
   if (schema.type === 'any') return value
+  if (isObject(value) && schema.type === 'map') return asNewMap(schema, value)
   if (isObject(value)) return modeOf(value) === 'delete' ? undefined : asNew(schema, value)
   if (Array.isArray(value) && mergesByKey(schema))
     return value.filter(isElement).map((item) => newElement(schema, item))
@@ -84,6 +85,13 @@ function asNew(schema: Schema, patch: JsonObject): JsonObject {
   const result: JsonObject = {}
   for (const [name, value] of readDirectives(patch).members)
     mergeMember(memberSchema(schema, name), result, name, value)
+  return result
+}
+
+/** Where there is no map yet a directive is about nothing: it is a key like any other, for the map's rules to refuse. */
+function asNewMap(schema: MapSchema, patch: JsonObject): JsonObject {
+  const result: JsonObject = {}
+  for (const [name, value] of Object.entries(patch)) mergeMember(schema.values, result, name, value!)
   return result
 }
 
