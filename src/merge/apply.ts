@@ -27,6 +27,7 @@ import { isUnchanged } from './compare.ts'
 import { conflictsOf, type FieldConflict } from './conflicts.ts'
 import { dropUnstated } from './drop-unstated.ts'
 import { covers, difference, type FieldSet, intersection, sameSet, setOf } from './field-set.ts'
+import { refuseKeyless } from './keyless.ts'
 import { followsLastApplied, lastAppliedSet, withLastApplied } from './last-applied.ts'
 import { type Manager, sameManager, storedManagers, type Writer, withFields, writeManagers } from './managed-fields.ts'
 import { mergeConfig } from './merge-config.ts'
@@ -92,9 +93,11 @@ interface Plan extends ApplyRequest {
 function* makePlan(request: ApplyRequest): Generator<void, Plan> {
   const { schema, live, empty, writer, readOnly, inVersion } = request
   const config = checkedConfig(request)
+  refuseKeyless(schema, config, 'the applied configuration')
   const stated = writable(statedSet(schema, config), readOnly)
   yield
   const current = withoutManagers(live ?? empty)
+  refuseKeyless(schema, current, 'the object, which can still be updated or patched,')
   const managers = managersOf(request, current)
   yield
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))

@@ -4,8 +4,7 @@
  * A place is stated by its value; a field named by the schema is not stated for its own sake, unless it is empty or
  * null, while a key of a user's choosing and an element of a list are. Refuses (400, naming the place) what cannot be
  * merged: unknown fields, values of another type where objects and lists belong, elements whose keys are not scalars or
- * are those of another one. A key that is missing counts as empty: whether that may be is for the rules of the kind to
- * say. The types of scalars and of wholes are left to the decoder, which reads the merged object.
+ * are those of another one. A key that is missing counts as empty, where that may be (keyless.ts). The types of scalars and of wholes are left to the decoder, which reads the merged object.
  */
 import { badRequest } from '../model/api-error.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'

@@ -33,13 +33,23 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Deep equality; key order does not count. */
+/** Deep equality; key order does not count, and a member that is undefined is not there. */
 export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]))
   if (!isObject(a) || !isObject(b)) return false
-  const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+  return sameMembers(a, b)
+}
+
+function sameMembers(a: JsonObject, b: JsonObject): boolean {
+  let left = 0
+  for (const key of Object.keys(b)) if (b[key] !== undefined) left++
+  for (const key of Object.keys(a)) {
+    if (a[key] === undefined) continue
+    if (!Object.hasOwn(b, key) || !sameJson(a[key], b[key])) return false
+    left--
+  }
+  return left === 0
 }
 
 /** What a person would call the type of a value, for messages. */

@@ -97,6 +97,7 @@ async function attemptCreate(context: WriteContext, { object, managed }: NewObje
   warn(context, prepared, undefined)
   await context.pace.rest()
   await context.admission.validate(requestOf(context, prepared, { terms }))
+  context.resource.kind.rules.canonicalize?.(prepared)
   await context.pace.rest()
   return context.dryRun ? await checkFree(context, prepared) : await persist(context, prepared, terms)
 }

@@ -206,6 +206,7 @@ async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Pro
   warn(context, prepared, previous)
   await context.pace.rest()
   await context.admission.validate(requestOf(context, prepared, attempt))
+  context.resource.kind.rules.canonicalize?.(prepared)
   await context.pace.rest()
   return await persist(context, { previous, next: prepared, stored, terms, named })
 }

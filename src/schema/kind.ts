@@ -75,6 +75,8 @@ export interface KindRules<T> {
   readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[]
   /** What takes long to judge, or needs what must be loaded first. Asked when all other rules are content. */
   readonly judge?: (object: T, previous: T | undefined, context: JudgeContext) => Promise<FieldError[]>
+  /** Fills in what every version of a valid object shows, once it has been judged. Changes the object. */
+  readonly canonicalize?: (object: T) => void
   /** What the writer of a valid object should know; `previous` is undefined for a new one. */
   readonly warnings?: (object: T, previous: T | undefined, context: RuleContext) => string[]
 }

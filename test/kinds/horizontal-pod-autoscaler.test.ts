@@ -72,6 +72,24 @@ describe('the rules', () => {
       ['spec.metrics[0].pods Forbidden'],
     ],
     [
+      'two sources of which neither is of its type: the first in the order object, external, pods, ... is judged',
+      {
+        metrics: [
+          {
+            type: 'abc',
+            pods: { metric, target: { type: 'Value', value: '0' } },
+            external: { metric, target: { type: 'Utilization', averageUtilization: 50 } },
+          },
+        ],
+      },
+      [
+        'spec.metrics[0].external Forbidden',
+        'spec.metrics[0].external.target.averageValue Required',
+        'spec.metrics[0].pods Forbidden',
+        'spec.metrics[0].type NotSupported',
+      ],
+    ],
+    [
       'a target without a value',
       target({ type: 'Value' }),
       ['spec.metrics[0].resource.target.averageUtilization Required'],
@@ -423,9 +441,25 @@ describe('through the server', async () => {
     assert.deepEqual(read.status, {
       currentReplicas: 2,
       desiredReplicas: 4,
-      currentMetrics: [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 33 } } }],
+      currentMetrics: [
+        { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 33, averageValue: '0' } } },
+      ],
     })
-    const negative = await client.put(path('v2', '/h/status'), { ...read, status: { desiredReplicas: -1 } })
+    const seen = [
+      { type: 'External', external: { metric: { name: 'm' }, current: {} } },
+      { type: 'Object', object: { metric: { name: 'm' }, describedObject: scaleTargetRef, current: {} } },
+      { type: 'Pods', pods: { metric: { name: 'm' }, current: {} } },
+    ]
+    const { body: latest } = await client.get(path('v2', '/h'))
+    const shown = await client.put(path('v2', '/h/status'), { ...latest, status: { currentMetrics: seen } })
+    assert.equal(shown.status, 200, shown.text)
+    assert.deepEqual(
+      shown.body.status.currentMetrics
+        .map(({ type: _, ...source }: JsonObject) => Object.values(source)[0]!)
+        .map(({ current }: JsonObject) => current),
+      [{ value: '0' }, { value: '0' }, { averageValue: '0' }],
+    )
+    const negative = await client.put(path('v2', '/h/status'), { ...shown.body, status: { desiredReplicas: -1 } })
     assert.deepEqual([negative.status, negative.body.details.causes[0].field], [422, 'status.desiredReplicas'])
   })
 })

@@ -5,9 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { allKinds } from '../../src/kinds/all.ts'
-import { customResourceDefinition } from '../../src/kinds/apiextensions/custom-resource-definition.ts'
-import { apiService } from '../../src/kinds/apiregistration/api-service.ts'
-import { type JsonObject, sameJson } from '../../src/model/json.ts'
+import { sameJson } from '../../src/model/json.ts'
 import { apiVersionOf, vendorOf } from '../../src/model/vendor.ts'
 import type { Kind } from '../../src/schema/kind.ts'
 import type { ObjectSchema } from '../../src/schema/schema.ts'
@@ -17,9 +15,9 @@ import { isJudged, judged } from '../tools/judged.ts'
 import { startServer } from '../tools/server.ts'
 import { differences } from './differences.ts'
 import { fieldsIn, fieldsOf } from './fields-of.ts'
+import { homeOf, newObject, withoutStatus } from './new-object.ts'
 import { type Making, makeObject, makingFrom } from './random-object.ts'
-import { nameDefinition } from './valid-definitions.ts'
-import { metadataOf, validValues } from './valid-values.ts'
+import { validValues } from './valid-values.ts'
 
 /** What is only answered is not kept. */
 const storedKinds = allKinds.filter(({ life }) => !life.virtual)
@@ -130,35 +128,6 @@ async function faultsOfOne(kind: Kind, from: number): Promise<string[]> {
     ...(await faultsOfReading(kind, at, kept)),
     ...(hasStatus ? await faultsOfStatus(kind, at, making) : []),
   ]
-}
-
-/** The server sets the status of a new object. */
-function withoutStatus({ status: _, ...rest }: JsonObject): JsonObject {
-  return rest
-}
-
-function newObject(kind: Kind, making: Making, name: string): JsonObject {
-  const made = withoutStatus(makeObject(kind.schema, making, validValues, homeOf(kind)))
-  const called = nameOf(kind, made, name)
-  return {
-    ...made,
-    apiVersion: apiVersionOf(vendor, kind.group, kind.version),
-    kind: kind.kind,
-    metadata: metadataOf(making, called),
-  }
-}
-
-/** Some kinds are called by what they say. */
-function nameOf(kind: Kind, made: JsonObject, name: string): string {
-  if (kind === customResourceDefinition) return nameDefinition(made, name)
-  if (kind !== apiService) return name
-  const spec = made.spec as JsonObject
-  spec.group = `${name}.${spec.group}`
-  return `${spec.version}.${spec.group}`
-}
-
-function homeOf({ group, version }: Kind): string {
-  return `${group}.${version}`
 }
 
 function collection({ group, version, plural, scope }: Kind): string {

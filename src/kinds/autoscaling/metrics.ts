@@ -120,6 +120,7 @@ const specFields = {
 export const metricSpec = s.object(specFields, {
   name: 'MetricSpec',
   doc: 'What to look at, and the value to aim for.',
+  judgesFirstOf: ['object', 'external', 'pods', 'resource', 'containerResource'],
   check: checkSpec,
 })
 
@@ -248,4 +249,12 @@ function checkContainer(
 export function checkScaleToZero(metrics: readonly MetricSpec[], minReplicas: number | undefined, path: FieldPath) {
   if (minReplicas !== 0 || metrics.some(({ type }) => type === 'Object' || type === 'External')) return []
   return [forbidden(path, 'must hold at least one Object or External metric to support scaling to zero replicas')]
+}
+
+/** v1 and v2beta1 always report one value, so every version shows it. Changes the metric. */
+export function fillSeenValue({ object, external, pods, resource, containerResource }: MetricStatus): void {
+  for (const seen of [object, external])
+    if (seen !== undefined) seen.current = { ...seen.current, value: seen.current?.value ?? '0' }
+  for (const seen of [pods, resource, containerResource])
+    if (seen !== undefined) seen.current = { ...seen.current, averageValue: seen.current?.averageValue ?? '0' }
 }
