@@ -152,8 +152,8 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
   readonly open?: boolean
   /** Fields of which exactly one must be there. */
   readonly choice?: Choice
-  /** Of these fields only the first that is there, in this order, is judged. */
-  readonly judgesFirstOf?: readonly string[]
+  /** The fields that are not judged, given the others: a fault elsewhere leaves nothing to say of them. */
+  leavesUnjudged?(value: T): readonly string[]
   /** Its fields are kept as they are, whatever the rules of their types say. */
   readonly unjudged?: boolean
   /** How it is published, where that is not by its fields: a user's schema is, as its author wrote it. */

@@ -105,14 +105,13 @@ function checkType(schema: Schema, value: Json, path: FieldPath, validation: Val
 function checkObject(schema: ObjectSchema, value: JsonObject, path: FieldPath, validation: Validation): void {
   const { choice } = schema
   const chosen = choice ? membersIn(value, choice) : []
-  const judged = schema.judgesFirstOf?.find((name) => own(value, name) !== undefined)
+  const unjudged = schema.leavesUnjudged?.(value)
   for (const { name, field, hasRules } of checkedFields(schema)) {
     const item = own(value, name)
     if (chosen.length > 1 && chosen.indexOf(name) > 0)
       validation.errors.push(forbidden(child(path, name), `may not specify more than 1 ${choice?.noun}`))
     else if (field.required && isMissing(item)) validation.errors.push(required(child(path, name)))
-    else if (judged !== undefined && judged !== name && schema.judgesFirstOf?.includes(name)) continue
-    else if (hasRules && item !== undefined && !isUnsent(item, field))
+    else if (hasRules && item !== undefined && !isUnsent(item, field) && !unjudged?.includes(name))
       check(field.schema, item, child(path, name), validation)
   }
   if (choice && chosen.length === 0) validation.errors.push(required(path, `must specify a ${choice.noun}`))

@@ -172,3 +172,10 @@ test('who sends an empty list owns it, and who sends none owns nothing', async (
   const patched = await client.send(`${path}/sent`, { method: 'PATCH', headers, body })
   assert.ok(patched.body.metadata.managedFields[0].fieldsV1['f:spec']['f:drivers']['k:{"name":"a.b"}'])
 })
+
+test('of a token whose audience has one already nothing else is judged', () => {
+  const tokenRequests = [{ audience: 'a' }, { audience: 'a', expirationSeconds: 1 }]
+  assert.deepEqual(createBy(csiDriver, { metadata: { name: 'd' }, spec: { tokenRequests } }).faults, [
+    'Duplicate spec.tokenRequests[1].audience',
+  ])
+})

@@ -119,3 +119,21 @@ function at(fault: string, name: string): string {
 function within(fault: string, name: string): string {
   return `${fault} spec.source.inlineVolumeSpec.${name}`
 }
+
+test('an update judges what it could have changed: the form of names is for the creation', () => {
+  const { object } = create(spec)
+  const changed = (sent: JsonObject) => updateBy(volumeAttachment, object, attachment(sent)).faults
+  assert.deepEqual(changed({ ...spec, attacher: 'Bad_', source: { persistentVolumeName: 'Bad_' } }), ['Invalid spec'])
+  assert.deepEqual(changed({}), [
+    'Invalid spec',
+    'Invalid spec.nodeName',
+    'Required spec.attacher',
+    'Required spec.source',
+  ])
+  const both = { persistentVolumeName: 'Bad_', inlineVolumeSpec: { ...inline, accessModes: ['ReadWriteOncePod'] } }
+  assert.deepEqual(changed({ ...spec, source: both }), ['Forbidden spec.source', 'Invalid spec'])
+  assert.deepEqual(create({ ...spec, source: both }).faults, [
+    'Forbidden spec.source',
+    'Invalid spec.source.persistentVolumeName',
+  ])
+})

@@ -11,6 +11,7 @@ import {
   notSupported,
   required,
 } from '../../model/field-error.ts'
+import { defined } from '../../model/json.ts'
 import { parseQuantity } from '../../model/quantity.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { freeLabelSelector } from '../meta/label-selector.ts'
@@ -117,10 +118,13 @@ const specFields = {
   external: field(5, externalSource, { doc: 'A metric of something outside the cluster.' }),
 }
 
+/** Of several sources the first in this order is judged. */
+const judgingOrder = ['object', 'external', 'pods', 'resource', 'containerResource'] as const
+
 export const metricSpec = s.object(specFields, {
   name: 'MetricSpec',
   doc: 'What to look at, and the value to aim for.',
-  judgesFirstOf: ['object', 'external', 'pods', 'resource', 'containerResource'],
+  leavesUnjudged: (spec) => judgingOrder.filter((source) => spec[source] !== undefined).slice(1),
   check: checkSpec,
 })
 
@@ -251,10 +255,18 @@ export function checkScaleToZero(metrics: readonly MetricSpec[], minReplicas: nu
   return [forbidden(path, 'must hold at least one Object or External metric to support scaling to zero replicas')]
 }
 
-/** v1 and v2beta1 always report one value, so every version shows it. Changes the metric. */
-export function fillSeenValue({ object, external, pods, resource, containerResource }: MetricStatus): void {
-  for (const seen of [object, external])
-    if (seen !== undefined) seen.current = { ...seen.current, value: seen.current?.value ?? '0' }
-  for (const seen of [pods, resource, containerResource])
-    if (seen !== undefined) seen.current = { ...seen.current, averageValue: seen.current?.averageValue ?? '0' }
+/**
+ * Of what was seen v1 and v2beta1 have words for what counts with each source, and always report one value: so every
+ * version shows just that. Changes the metric.
+ */
+export function keepSeenValues({ object, external, pods, resource, containerResource }: MetricStatus): void {
+  for (const seen of [object, external]) {
+    const { value = '0', averageValue } = seen?.current ?? {}
+    if (seen !== undefined) seen.current = { value, ...defined({ averageValue }) }
+  }
+  if (pods !== undefined) pods.current = { averageValue: pods.current?.averageValue ?? '0' }
+  for (const seen of [resource, containerResource]) {
+    const { averageValue = '0', averageUtilization } = seen?.current ?? {}
+    if (seen !== undefined) seen.current = { averageValue, ...defined({ averageUtilization }) }
+  }
 }

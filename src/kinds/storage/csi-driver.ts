@@ -18,7 +18,6 @@ const tokenRequest = s.object(
   {
     name: 'TokenRequest',
     doc: 'A token of the service account of a pod that the driver wants.',
-    check: ({ expirationSeconds }, path) => checkTokenLife(expirationSeconds, child(path, 'expirationSeconds')),
   },
 )
 
@@ -65,7 +64,7 @@ const spec = s.object(
     },
     check: ({ volumeLifecycleModes: modes = [], tokenRequests = [] }, path) => [
       ...checkModes(modes, child(path, 'volumeLifecycleModes')),
-      ...checkAudiences(tokenRequests, child(path, 'tokenRequests')),
+      ...checkTokenRequests(tokenRequests, child(path, 'tokenRequests')),
     ],
   },
 )
@@ -142,7 +141,12 @@ function checkModes(modes: readonly string[], path: FieldPath): FieldError[] {
   return modes.filter((mode) => !lifecycleModes.includes(mode)).map((mode) => notSupported(path, mode, lifecycleModes))
 }
 
-function checkAudiences(requests: readonly Infer<typeof tokenRequest>[], path: FieldPath): FieldError[] {
-  const audiences = requests.map(({ audience = '' }) => audience)
-  return [...repeatedAt(audiences)].map((i) => duplicate(child(at(path, i), 'audience'), audiences[i]!))
+/** Of one whose audience has its token already nothing else is judged. */
+function checkTokenRequests(requests: readonly Infer<typeof tokenRequest>[], path: FieldPath): FieldError[] {
+  const repeated = repeatedAt(requests.map(({ audience = '' }) => audience))
+  return requests.flatMap(({ audience = '', expirationSeconds }, i) =>
+    repeated.has(i)
+      ? [duplicate(child(at(path, i), 'audience'), audience)]
+      : checkTokenLife(expirationSeconds, child(at(path, i), 'expirationSeconds')),
+  )
 }

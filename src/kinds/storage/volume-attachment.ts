@@ -33,6 +33,7 @@ const sourceFields = {
 const source = s.object(sourceFields, {
   name: 'VolumeAttachmentSource',
   doc: 'The volume to attach, named in one of two ways.',
+  leavesUnjudged: ({ persistentVolumeName }) => (persistentVolumeName === undefined ? [] : ['inlineVolumeSpec']),
   check: checkSource,
 })
 
@@ -40,17 +41,19 @@ type Source = InferFields<typeof sourceFields>
 
 const spec = s.object(
   {
-    attacher: field(1, s.string(), { zero: 'write', doc: 'The driver that is to attach it, by name.' }),
+    attacher: field(1, s.string(), {
+      required: true,
+      zero: 'write',
+      doc: 'The driver that is to attach it, by name.',
+    }),
     source: field(2, source, { zero: 'write', published: 'required', doc: 'The volume.' }),
     nodeName: field(3, s.string(), { zero: 'write', doc: 'The node.' }),
   },
   {
     name: 'VolumeAttachmentSpec',
     doc: 'Which volume is to be attached to which node. It never changes.',
-    check: ({ attacher = '', nodeName = '' }, path) => [
-      ...checkDriverName(attacher, child(path, 'attacher')),
-      ...checkDnsSubdomain(nodeName).map((fault) => invalid(child(path, 'nodeName'), nodeName, fault)),
-    ],
+    check: ({ nodeName = '' }, path) =>
+      checkDnsSubdomain(nodeName).map((fault) => invalid(child(path, 'nodeName'), nodeName, fault)),
   },
 )
 
@@ -113,6 +116,7 @@ export const volumeAttachment = defineKind({
       object.status = { attached: false }
     },
     prepareForUpdate: (next, previous) => keep(next, previous, 'status'),
+    validateCreate: checkNames,
     validateUpdate: (next, previous) => immutableField('spec', next.spec, previous.spec),
   },
   life: {
@@ -130,10 +134,18 @@ const oneOfTwo = 'must specify exactly one of inlineVolumeSpec and persistentVol
 function checkSource({ persistentVolumeName: name, inlineVolumeSpec: inline }: Source, path: FieldPath): FieldError[] {
   if (name === undefined) return inline === undefined ? [required(path, oneOfTwo)] : checkInline(inline, path)
   if (inline !== undefined) return [forbidden(path, oneOfTwo)]
-  const place = child(path, 'persistentVolumeName')
+  return name === ''
+    ? [required(child(path, 'persistentVolumeName'), 'must specify non empty persistentVolumeName')]
+    : []
+}
+
+/** The form of names that no update can change is judged once. */
+function checkNames({ spec = {} }: VolumeAttachment): FieldError[] {
+  const { attacher = '', source: { persistentVolumeName: name } = {} } = spec
+  const faults = name === undefined ? [] : checkDnsSubdomain(name)
   return [
-    ...(name === '' ? [required(place, 'must specify non empty persistentVolumeName')] : []),
-    ...checkDnsSubdomain(name).map((fault) => invalid(place, name, fault)),
+    ...checkDriverName(attacher, 'spec.attacher'),
+    ...faults.map((fault) => invalid('spec.source.persistentVolumeName', name, fault)),
   ]
 }
 
