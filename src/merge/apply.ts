@@ -48,6 +48,8 @@ export interface ApplyRequest {
   readonly force: boolean
   /** Fields, by path, that this way of writing cannot set: they are neither owned nor contested. */
   readonly readOnly: readonly string[]
+  /** Whether the configuration came as one of another kind, such as Scale: then the rest of the object does not count. */
+  readonly view?: boolean
   /**
    * For kinds whose versions differ in form: the object in another version; undefined when there is no such version.
    */
@@ -97,7 +99,7 @@ function* makePlan(request: ApplyRequest): Generator<void, Plan> {
   const stated = writable(statedSet(schema, config), readOnly)
   yield
   const current = withoutManagers(live ?? empty)
-  refuseKeyless(schema, current, 'the object, which can still be updated or patched,')
+  if (!request.view) refuseKeyless(schema, current, 'the object, which can still be updated or patched,')
   const managers = managersOf(request, current)
   yield
   const self = managers.find((manager) => sameManager(manager, { ...writer, operation: 'Apply' }))

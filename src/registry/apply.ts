@@ -90,6 +90,7 @@ async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject |
     writer: writerOf(context),
     force,
     readOnly: readOnlyFields(context),
+    view: context.resource.kind.views.subresources?.[context.subresource]?.as !== undefined,
     ...(inVersion && { inVersion }),
   })
   await pace.rest()
