@@ -56,13 +56,21 @@ async function reconcile(parts: NamespaceLoopParts, name: string, signal: AbortS
   await report(parts, namespace, { sweep, signal })
   if (sweep.failures.length > 0) throw new Error(`namespace "${name}" is not emptied: ${sweep.failures.join('; ')}`)
   if (!isEmpty(sweep)) return 'later'
-  await release(parts, namespace, signal)
+  if (isReleased(namespace)) await remove(parts, namespace, signal)
+  else await release(parts, namespace, signal)
   return 'done'
 }
 
 /** Being deleted, and waiting for us. */
-function isOurs({ finalizer }: NamespaceLoopParts, { metadata, spec }: Namespace): boolean {
-  return metadata.deletionTimestamp !== undefined && (spec?.finalizers ?? []).includes(finalizer)
+function isOurs({ finalizer }: NamespaceLoopParts, namespace: Namespace): boolean {
+  const { metadata, spec } = namespace
+  if (metadata.deletionTimestamp === undefined) return false
+  return isReleased(namespace) || (spec?.finalizers ?? []).includes(finalizer)
+}
+
+/** Whether somebody took all finalizers away before it was deleted: then a second deletion ends it. */
+function isReleased({ spec }: Namespace): boolean {
+  return (spec?.finalizers ?? []).length === 0
 }
 
 /** Pods go first: what they rely on, such as rules about their traffic, stays until the last of them has stopped. */
@@ -141,6 +149,11 @@ async function release(parts: NamespaceLoopParts, namespace: Namespace, signal: 
       return { ...object, spec: { ...object.spec, finalizers } }
     },
   })
+}
+
+async function remove({ client }: NamespaceLoopParts, { metadata }: Namespace, signal: AbortSignal): Promise<void> {
+  const { name, uid } = metadata
+  await unlessGone(client.delete(namespaces, { name: name! }, { preconditions: { uid: uid! }, signal }))
 }
 
 interface Change {

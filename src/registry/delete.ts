@@ -111,7 +111,7 @@ async function attemptDelete(
   await admitDeletion(context, previous, terms)
   assertPreconditions(context.resource, previous, options)
   const marked = mark(context, previous, options)
-  const waits = mustWait(context.resource, marked)
+  const waits = mustWait(context.resource, marked) || isHeld(context.resource, previous)
   if (!waits && !context.resource.kind.life.gracePeriod) return await remove(context, attempt)
   // Whoever runs the object learns that it goes, even if there is nothing to wait for.
   const stored = await storeMark(context, marked, attempt)
@@ -120,6 +120,11 @@ async function attemptDelete(
   return await remove(context, { previous: object, revision, terms }).catch((error: unknown) => {
     throw failedHalfway(error, 'the deletion was begun')
   })
+}
+
+/** A kind that holds deletions lets an object go by a second one, or by the update that takes the last reason away. */
+function isHeld({ kind }: Resource, { metadata }: ApiObject): boolean {
+  return kind.life.holdsDeletion !== undefined && metadata.deletionTimestamp === undefined
 }
 
 function assertNotPermanent(resource: Resource, object: ApiObject): void {

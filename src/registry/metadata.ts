@@ -127,8 +127,6 @@ export function keptMetadata(next: ObjectMeta, previous: ObjectMeta): ObjectMeta
   )
   kept.uid ??= previous.uid!
   kept.creationTimestamp = previous.creationTimestamp!
-  const generateName = next.generateName ?? previous.generateName
-  if (generateName !== undefined) kept.generateName = generateName
   if (previous.generation !== undefined) kept.generation = previous.generation
   if (end.deletionTimestamp !== undefined) kept.deletionTimestamp = end.deletionTimestamp
   if (end.deletionGracePeriodSeconds !== undefined) kept.deletionGracePeriodSeconds = end.deletionGracePeriodSeconds

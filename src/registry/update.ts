@@ -306,10 +306,11 @@ interface Persisting extends Attempt<ApiObject> {
 
 async function persist(context: WriteContext, attempt: Persisting): Promise<Outcome> {
   const { previous, next, stored, named, terms } = attempt
-  if (isUnchanged(next, previous)) return { result: 'judged', json: stored.json }
-  await context.pace.rest()
+  // Also by an update that changes nothing: a second deletion would do the same.
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, attempt)
+  if (isUnchanged(next, previous)) return { result: 'judged', json: stored.json }
+  await context.pace.rest()
   if (context.dryRun) return { result: 'judged', json: unstored(context.resource, next, stored.revision) }
   const result = await commitObject(context, next, { previous, expected: stored.revision, guards: terms.guards })
   if (result.outcome === 'stored') return { result: 'stored', json: result.json }

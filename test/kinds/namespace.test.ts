@@ -64,3 +64,25 @@ test('what cannot be created in one that is going is refused by the name that wa
     assert.match(body.message, new RegExp(`^configmaps "${name}" is forbidden: unable to create`))
   }
 })
+
+test('the first deletion marks even a namespace that nothing holds; an update or a second deletion ends it', async () => {
+  for (const [name, end] of [
+    ['twice', () => client.delete(`${namespaces}/twice`)],
+    ['again', () => client.put(`${namespaces}/again/finalize`, { metadata: { name: 'again' }, spec: {} })],
+  ] as const) {
+    await client.post(namespaces, { metadata: { name } })
+    await client.put(`${namespaces}/${name}/finalize`, { metadata: { name }, spec: {} })
+    const marked = await client.delete(`${namespaces}/${name}`)
+    assert.deepEqual([marked.body.kind, marked.body.status.phase], ['Namespace', 'Terminating'])
+    assert.equal((await end()).status, 200)
+    assert.equal((await client.get(`${namespaces}/${name}`)).status, 404)
+  }
+})
+
+test('a PUT without generateName leaves none, also through a sub-resource', async () => {
+  const { body } = await client.post(namespaces, { metadata: { generateName: 'drawn-' } })
+  const { name } = body.metadata
+  assert.equal(body.metadata.generateName, 'drawn-')
+  const finalized = await client.put(`${namespaces}/${name}/finalize`, { metadata: { name }, spec: body.spec })
+  assert.equal(finalized.body.metadata.generateName, undefined)
+})
