@@ -439,6 +439,29 @@ describe('update', () => {
     )
   })
 
+  it('takes another clusterIP for a change of the list, and goes on judging', () => {
+    const { faults } = update(created({ ports }), { clusterIP: '10.0.0.77', clusterIPs: null, ports: [{ port: 0 }] })
+    assert.deepEqual(faults, [
+      'Invalid spec.clusterIPs[0]',
+      'Invalid spec.ports[0].port',
+      'Invalid spec.ports[0].targetPort',
+    ])
+  })
+
+  it('draws a node port for each new port, and drops those of a type that has none', () => {
+    const before = created({ ...nodePort, ...two({}, {}) })
+    const numbers = (spec: JsonObject) => (spec.ports as JsonObject[]).map((each) => each.nodePort)
+    const dns = [
+      { port: 80, name: 'a' },
+      { port: 80, name: 'c', protocol: 'UDP' },
+    ]
+    const later = single()
+    for (const _ of [1, 2]) later.draw('node-ports')
+    assert.deepEqual(numbers(specOf(update(before, { ports: dns }, later).object)), [30001, 30003])
+    const fewer = update(before, { type: 'ClusterIP', ports: [{ port: 80, name: 'a', nodePort: 30001 }] })
+    assert.deepEqual([fewer.faults, numbers(specOf(fewer.object))], [[], [undefined]])
+  })
+
   it('gives a node port to another port where the client says so', () => {
     const before = created({ ...nodePort, ...two({}, {}) })
     const { object } = update(before, {
@@ -543,6 +566,8 @@ test('status is written through its own way, and goes with the balancer', () => 
   assert.deepEqual(status([{ hostname: '1.2.3.4' }]).faults, [`Invalid ${at}.hostname`])
   assert.deepEqual(shown(update(written.object, { selector: { a: 'b' } }).object), { loadBalancer: { ingress } })
   assert.deepEqual(shown(update(written.object, { type: 'NodePort' }).object), { loadBalancer: {} })
+  const unbalanced = { ...created({ ports }), status: { loadBalancer: { ingress } } }
+  assert.deepEqual(shown(update(unbalanced, { selector: { a: 'b' } }).object), { loadBalancer: {} })
 })
 
 test('what a table shows', () => {

@@ -28,14 +28,14 @@ export function allocatePorts(
   return fault === undefined ? [] : [fault]
 }
 
-/** Ports of the same number (DNS over TCP and UDP, say) share a port of nodes. */
+/** Ports of the same number (DNS over TCP and UDP, say) share a port of nodes, if the Service is made with both. */
 function allocateNodePorts(
   next: ServiceSpec,
   previous: ServiceSpec | undefined,
   allocator: Allocator,
 ): FieldError | undefined {
   const { ports = [] } = next
-  const shared = sharedPorts(ports)
+  const shared = previous === undefined ? sharedPorts(ports) : new Map<number, number>()
   const given = new Set<string>()
   for (const [i, port] of ports.entries()) {
     if (!port.nodePort && !needsNodePorts(next)) continue
@@ -46,7 +46,7 @@ function allocateNodePorts(
     const owner = previous === undefined ? `${number}/${port.nodePort}` : `/${port.nodePort}`
     const fault = port.nodePort && given.has(owner) ? undefined : takePort(port, path, allocator)
     if (fault !== undefined) return fault
-    if (!shared.has(number)) shared.set(number, port.nodePort)
+    if (previous === undefined && !shared.has(number)) shared.set(number, port.nodePort)
     given.add(previous === undefined ? `${number}/${port.nodePort}` : `/${port.nodePort}`)
   }
   return undefined

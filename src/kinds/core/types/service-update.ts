@@ -2,14 +2,7 @@
 import { type FieldError, invalid } from '../../../model/field-error.ts'
 import { sameJson } from '../../../model/json.ts'
 import { checkAddressUpdate } from './service-addresses.ts'
-import {
-  isInCluster,
-  isOnNodes,
-  needsHealthCheck,
-  needsNodePorts,
-  type Service,
-  type ServiceSpec,
-} from './service-spec.ts'
+import { isInCluster, isOnNodes, needsHealthCheck, type Service, type ServiceSpec } from './service-spec.ts'
 
 /** Changes `next`. */
 export function prepareUpdate(next: Service, previous: Service): void {
@@ -18,18 +11,17 @@ export function prepareUpdate(next: Service, previous: Service): void {
   normalizeAddresses(after, before)
   dropByType(after, before)
   next.status = { ...previous.status }
-  // The balancer goes some time later; nobody needs to know of it any more.
-  if (before.type === 'LoadBalancer' && after.type !== 'LoadBalancer') next.status.loadBalancer = {}
+  // Whatever a status says of a balancer, no other type has one.
+  if (after.type !== 'LoadBalancer') next.status.loadBalancer = {}
 }
 
 /** What the server chose stays chosen where a client, who may not know it, left it out. */
 function keepAllocated(next: ServiceSpec, previous: ServiceSpec): void {
   if (isInCluster(next) && isInCluster(previous)) {
     next.clusterIP ||= previous.clusterIP ?? ''
-    if ((next.clusterIPs ?? []).length === 0 && next.clusterIP === previous.clusterIP && previous.clusterIPs)
-      next.clusterIPs = [...previous.clusterIPs]
+    if ((next.clusterIPs ?? []).length === 0 && previous.clusterIPs) next.clusterIPs = [...previous.clusterIPs]
   }
-  if (needsNodePorts(next) && needsNodePorts(previous)) keepNodePorts(next, previous)
+  if (isOnNodes(next) && isOnNodes(previous)) keepNodePorts(next, previous)
   if (needsHealthCheck(next) && needsHealthCheck(previous))
     next.healthCheckNodePort ||= previous.healthCheckNodePort ?? 0
 }
@@ -62,15 +54,20 @@ function dropByType(next: ServiceSpec, previous: ServiceSpec): void {
     drop('clusterIPs', 'ipFamilies', 'ipFamilyPolicy')
     drop('clusterIP')
   }
-  if (left(needsNodePorts) && sameJson(nodePorts(next), nodePorts(previous)))
+  if (left(isOnNodes) && isKnown(nodePorts(next), nodePorts(previous)))
     for (const port of next.ports ?? []) delete port.nodePort
   if (left(needsHealthCheck)) drop('healthCheckNodePort')
   if (left(({ type }) => type === 'LoadBalancer')) drop('allocateLoadBalancerNodePorts', 'loadBalancerClass')
   if (left(isOnNodes)) drop('externalTrafficPolicy')
 }
 
-function nodePorts({ ports = [] }: ServiceSpec): number[] {
-  return ports.map(({ nodePort = 0 }) => nodePort)
+function nodePorts({ ports = [] }: ServiceSpec): Set<number> {
+  return new Set(ports.flatMap(({ nodePort }) => nodePort || []))
+}
+
+/** Whether the client asks for no port of nodes that the Service did not have: some may have gone. */
+function isKnown(next: ReadonlySet<number>, previous: ReadonlySet<number>): boolean {
+  return [...next].every((port) => previous.has(port))
 }
 
 export function checkUpdate({ spec: next = {} }: Service, { spec: previous = {} }: Service): FieldError[] {
