@@ -43,6 +43,8 @@ export interface Asked {
   readonly watch: boolean
   /** The Protobuf form of what is asked for, if it has one. */
   readonly protobuf: (() => Form) | undefined
+  /** Whether it is of a resource though it has no other views, as a review is; else that is told by the views. */
+  readonly ofResource?: boolean
 }
 
 export interface Agreed {
@@ -71,7 +73,9 @@ export function negotiate(asked: Asked, views: readonly ViewName[]): Agreed {
     if (form !== undefined && !(type === asked.vendor.protobufMediaType && projection?.as === 'Table'))
       return { form, projection }
   }
-  throw matched || views.length === 0 ? notServed(asked) : new ApiError(406, 'NotAcceptable', '406: Not Acceptable', {})
+  throw matched || !(asked.ofResource ?? views.length > 0)
+    ? notServed(asked)
+    : new ApiError(406, 'NotAcceptable', '406: Not Acceptable', {})
 }
 
 /** The first of our types that a clause covers. */

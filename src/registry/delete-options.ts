@@ -21,7 +21,7 @@ export function judgeDeleteOptions(
   { kind, vendor }: Resource,
   dryRuns: readonly string[],
 ): JudgedDeleteOptions {
-  const asked = [...(sent.dryRun ?? []), ...dryRuns].filter((value) => value !== '')
+  const asked = [...(sent.dryRun ?? []), ...dryRuns.filter((value) => value !== '')]
   const errors = check(sent, asked)
   if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind: 'DeleteOptions' }, '', errors)
   return {

@@ -50,12 +50,19 @@ async function evict(parts: PodEvictionParts, request: EndpointRequest): Promise
   const sent = request.object as Eviction & ApiObject
   if (sent.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
   const resource = parts.stored(pods)
+  await assertExists(parts, request)
   const options = judgeDeleteOptions(sent.deleteOptions ?? {}, resource, query.getAll('dryRun'))
   for (let look = 0; look < maxLooks; look++) {
     const asked = { ...request, dryRun: options.dryRun }
     if (await evictOnce(parts, asked, options)) return done(201)
   }
   throw serviceUnavailable(`pods "${name}" is changed too often; try again`)
+}
+
+/** The options are those of the pod's deletion: where there is no pod nobody asks what is wrong with them. */
+async function assertExists({ lookup }: PodEvictionParts, { namespace, name }: EndpointRequest): Promise<void> {
+  if ((await lookup.recent(pods, { namespace, name })) === undefined)
+    throw notFound({ group: '', plural: 'pods' }, name)
 }
 
 /** Whether it is done; else the pod has changed meanwhile, and is to be looked at anew. */

@@ -10,3 +10,8 @@ export function proxiedName(text: string, what: string): string {
   if (parts.length <= 3 && schemes.includes(scheme) && name !== '') return name
   throw badRequest(`invalid ${what} request ${JSON.stringify(text.slice(0, 100))}: use [scheme:]name[:port]`)
 }
+
+/** The port that such a name asks for, by number or name; '' where it names none. */
+export function proxiedPort(text: string): string {
+  return text.split(':').length === 1 ? '' : (text.split(':').at(-1) ?? '')
+}

@@ -1,16 +1,22 @@
-/** `services/proxy`: a way to one of the pods behind a Service. There is none yet; a Service without any says so. */
+/**
+ * `services/proxy`: a connection to one of the pods behind a Service. This server has no way to pods yet; a Service
+ * without endpoints, or without a pod behind the port that is asked for, says so first.
+ */
 import type { Endpoints } from '../kinds/core/endpoints.ts'
+import type { Pod } from '../kinds/core/pod.ts'
 import { service } from '../kinds/core/service.ts'
+import type { Service } from '../kinds/core/types/service-spec.ts'
 import { ApiError, notFound } from '../model/api-error.ts'
 import type { Lookup } from '../model/lookup.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 import { proxied } from './pod-connections.ts'
-import { proxiedName } from './proxied-name.ts'
+import { proxiedName, proxiedPort } from './proxied-name.ts'
 import { unreachable } from './unreachable.ts'
 
 const services = { group: 'core', plural: 'services' }
 const endpoints = { group: 'core', plural: 'endpoints' }
+const pods = { group: 'core', plural: 'pods' }
 
 export function serviceConnections(lookup: Lookup): Endpoint[] {
   return [
@@ -22,21 +28,51 @@ export function serviceConnections(lookup: Lookup): Endpoint[] {
       admits: 'CONNECT',
       connects: { kind: 'ServiceProxyOptions', options: { path: 'text' }, takesPath: true },
       doc: 'Passes a request on to a Pod behind a Service.',
-      answer: async (request) => {
-        const place = { namespace: request.namespace, name: proxiedName(request.name, 'service') }
-        if ((await lookup.recent(services, place)) === undefined)
-          throw notFound({ group: '', plural: 'services' }, place.name)
-        throw hasAddress(lookup, place) ? unreachable(`service "${place.name}"`) : empty(place.name)
+      answer: async ({ namespace, name: asked }) => {
+        const place = { namespace, name: proxiedName(asked, 'service') }
+        const port = await portName(lookup, place, proxiedPort(asked))
+        const found = await lookup.recent(endpoints, place)
+        if (found === undefined) throw notFound({ group: '', plural: 'endpoints' }, place.name)
+        const { subsets = [] } = found.object as Endpoints & ApiObject
+        const leads = subsets.some((subset) => leadsToPod(lookup, namespace, subset, port))
+        throw leads ? unreachable(`service "${place.name}"`) : empty(subsets.length === 0 ? place.name : asked)
       },
     },
   ]
 }
 
-function hasAddress(lookup: Lookup, place: { namespace: string; name: string }): boolean {
-  const found = lookup.known(endpoints, place)?.object as (Endpoints & ApiObject) | undefined
-  return found?.subsets?.some(({ addresses = [] }) => addresses.length > 0) ?? false
+interface Place {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** Endpoints know ports by name: a number is looked up in the Service. */
+async function portName(lookup: Lookup, place: Place, port: string): Promise<string> {
+  if (!/^[0-9]+$/.test(port)) return port
+  const found = await lookup.recent(services, place)
+  if (found === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
+  const { ports = [] } = (found.object as Service & ApiObject).spec ?? {}
+  const known = ports.find((each) => String(each.port) === port)
+  if (known === undefined) throw unavailable(`no service port ${port} found for service "${place.name}"`)
+  return known.name ?? ''
+}
+
+type Subset = NonNullable<Endpoints['subsets']>[number]
+
+/** Addresses that are not those of pods of the namespace are not connected to: anything might be there. */
+function leadsToPod(lookup: Lookup, namespace: string, { addresses = [], ports = [] }: Subset, port: string): boolean {
+  if (!ports.some(({ name = '' }) => name === port)) return false
+  return addresses.some(({ ip, targetRef }) => {
+    if (targetRef?.kind !== 'Pod' || targetRef.namespace !== namespace) return false
+    const pod = lookup.known(pods, { namespace, name: targetRef.name ?? '' })?.object as (Pod & ApiObject) | undefined
+    return pod?.status?.podIPs?.some((each) => each.ip === ip) ?? false
+  })
 }
 
 function empty(name: string): ApiError {
-  return new ApiError(503, 'ServiceUnavailable', `no endpoints available for service "${name}"`)
+  return unavailable(`no endpoints available for service "${name}"`)
+}
+
+function unavailable(message: string): ApiError {
+  return new ApiError(503, 'ServiceUnavailable', message)
 }

@@ -31,8 +31,12 @@ await client.put(`${pods}/bound/status`, {
 })
 for (const name of ['empty', 'full'])
   await client.post(services, { metadata: { name }, spec: { ports: [{ port: 80 }] } })
-const subsets = [{ addresses: [{ ip: '10.0.0.9' }], ports: [{ port: 80 }] }]
-await client.post(`${core}/namespaces/default/endpoints`, { metadata: { name: 'full' }, subsets })
+const endpoints = async (name: string, subsets: readonly object[]) =>
+  await client.post(`${core}/namespaces/default/endpoints`, { metadata: { name }, subsets })
+const targetRef = { kind: 'Pod', namespace: 'default', name: 'bound' }
+await endpoints('full', [{ addresses: [{ ip: '10.0.0.9', targetRef }], ports: [{ port: 80 }] }])
+await endpoints('stray', [{ addresses: [{ ip: '10.0.0.9' }], ports: [{ port: 80 }] }])
+await endpoints('none-yet', [])
 
 const answers: readonly (readonly [method: string, path: string, status: number, told: RegExp])[] = [
   ['POST', `${pods}/two/exec?command=x`, 400, /container name must be specified/],
@@ -51,8 +55,15 @@ const answers: readonly (readonly [method: string, path: string, status: number,
   ['PATCH', `${pods}/none:80/proxy/`, 404, /pods "none" not found/],
   ['POST', `${core}/nodes/n:10250/proxy/stats/summary`, 503, /node "n" cannot be reached/],
   ['GET', `${core}/nodes/other/proxy`, 404, /nodes "other" not found/],
-  ['GET', `${services}/none/proxy`, 404, /services "none" not found/],
-  ['GET', `${services}/http:empty:80/proxy/x`, 503, /no endpoints available/],
+  ['GET', `${services}/none/proxy`, 404, /endpoints "none" not found/],
+  ['GET', `${services}/none:80/proxy`, 404, /services "none" not found/],
+  ['GET', `${services}/http:empty:80/proxy/x`, 404, /endpoints "empty" not found/],
+  ['GET', `${services}/empty:81/proxy/x`, 503, /no service port 81 found for service "empty"/],
+  ['GET', `${services}/none-yet/proxy`, 503, /no endpoints available for service "none-yet"/],
+  ['GET', `${services}/full:other/proxy`, 503, /no endpoints available for service "full:other"/],
+  // Nobody knows what is at an address that is not a pod's.
+  ['GET', `${services}/stray/proxy`, 503, /no endpoints available for service "stray"/],
+  ['GET', `${services}/full:80/proxy`, 503, /service "full" cannot be reached/],
   ['POST', `${services}/full/proxy/x/y/z`, 503, /service "full" cannot be reached/],
 ]
 

@@ -67,7 +67,7 @@ function agreeOnPlainForm({ exchange, info, served, endpoint }: EndpointCall): v
   const { vendor, hasProtobuf } = served
   const protobuf = hasProtobuf ? () => protobufObjects(vendor, endpoint.type ?? served.kind) : undefined
   const { headers } = exchange
-  exchange.form = negotiate({ headers, query: info.query, watch: false, vendor, protobuf }, []).form
+  exchange.form = negotiate({ headers, query: info.query, watch: false, vendor, protobuf, ofResource: true }, []).form
   exchange.agreed = true
 }
 

@@ -1,5 +1,7 @@
 /** What the access reviews share: what is asked about, and the answer. */
 import { type FieldError, invalid } from '../../model/field-error.ts'
+import type { Json } from '../../model/json.ts'
+import type { ObjectMeta } from '../../model/object.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 
 const resourceFields = {
@@ -44,6 +46,11 @@ export function checkQuestion({ resourceAttributes: resource, nonResourceAttribu
       ? 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
       : 'cannot be specified in combination with resourceAttributes'
   return [invalid(resource === undefined ? 'spec.resourceAttributes' : 'spec.nonResourceAttributes', null, why)]
+}
+
+/** A question has no name or labels: whoever sends some means another kind. */
+export function checkNoMetadata({ managedFields: _, creationTimestamp: _t, ...rest }: ObjectMeta): FieldError[] {
+  return Object.keys(rest).length === 0 ? [] : [invalid('metadata', rest as Json, 'must be empty')]
 }
 
 export const subjectFields = {

@@ -1,7 +1,7 @@
 /** SelfSubjectAccessReview: may I do this? It is answered (`resources/access-reviews.ts`) and never stored. */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
-import { accessStatusField, checkQuestion, questionFields } from './review.ts'
+import { accessStatusField, checkNoMetadata, checkQuestion, questionFields } from './review.ts'
 
 const spec = s.object(questionFields, { name: 'SelfSubjectAccessReviewSpec', doc: 'What one would do.' })
 
@@ -22,6 +22,6 @@ export const selfSubjectAccessReview = defineKind({
   },
   doc: 'A question: may I do this? The answer comes at once, and nothing is stored.',
   fields,
-  rules: { validate: (object) => checkQuestion(object.spec ?? {}) },
+  rules: { validate: ({ metadata, spec = {} }) => [...checkQuestion(spec), ...checkNoMetadata(metadata)] },
   life: { virtual: true },
 })

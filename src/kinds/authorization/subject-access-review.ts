@@ -6,7 +6,7 @@
 import { type FieldError, invalid } from '../../model/field-error.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'
-import { accessStatusField, checkSubjectSpec, subjectSpec } from './review.ts'
+import { accessStatusField, checkNoMetadata, checkSubjectSpec, subjectSpec } from './review.ts'
 
 const fields = {
   spec: field(2, subjectSpec, { zero: 'write', published: 'required', doc: 'The question.' }),
@@ -25,7 +25,7 @@ export const subjectAccessReview = defineKind({
   },
   doc: 'A question: may somebody do this? The answer comes at once, and nothing is stored.',
   fields,
-  rules: { validate: ({ spec }) => checkSubjectSpec(spec) },
+  rules: { validate: ({ metadata, spec }) => [...checkSubjectSpec(spec), ...checkNoMetadata(metadata)] },
   life: { virtual: true },
 })
 
@@ -39,11 +39,19 @@ export const localSubjectAccessReview = defineKind({
   },
   doc: 'A question: may somebody do this in this namespace? The answer comes at once, and nothing is stored.',
   fields,
-  rules: { validate: (object) => [...checkSubjectSpec(object.spec), ...checkOnlyResources(object)] },
+  rules: { validate: (object) => [...checkSubjectSpec(object.spec), ...checkPlace(object)] },
   life: { virtual: true },
 })
 
-function checkOnlyResources({ spec }: SubjectAccessReview): FieldError[] {
-  if (spec?.nonResourceAttributes === undefined) return []
-  return [invalid('spec.nonResourceAttributes', null, 'disallowed on this kind of request')]
+/** It asks about resources of the namespace that it is in. */
+function checkPlace({ metadata, spec = {} }: SubjectAccessReview): FieldError[] {
+  const { namespace = '', ...rest } = metadata
+  const { resourceAttributes: asked, nonResourceAttributes: path } = spec
+  const elsewhere = asked !== undefined && (asked.namespace ?? '') !== namespace
+  const why = 'must match metadata.namespace'
+  return [
+    ...checkNoMetadata(rest),
+    ...(elsewhere ? [invalid('spec.resourceAttributes.namespace', asked.namespace ?? '', why)] : []),
+    ...(path === undefined ? [] : [invalid('spec.nonResourceAttributes', null, 'disallowed on this kind of request')]),
+  ]
 }
