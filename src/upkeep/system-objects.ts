@@ -4,6 +4,7 @@ import { priorityLevelConfiguration } from '../kinds/flowcontrol/priority-level-
 import { mandatoryFlowSchemas, mandatoryLevels } from '../kinds/flowcontrol/types/mandatory.ts'
 import { systemPriorityClasses } from '../kinds/scheduling/priority-class.ts'
 import type { Json, JsonObject } from '../model/json.ts'
+import { type Vendor, vendorKey } from '../model/vendor.ts'
 import type { Loop } from '../reconcile/loop.ts'
 import { atStart } from '../reconcile/sources.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
@@ -18,21 +19,23 @@ export const systemNamespaces = ['default', systemNamespace, 'kube-public', 'kub
 /** Objects of one kind without namespaces, each with what it has beside its name. */
 interface Wanted {
   readonly type: { readonly group: string; readonly plural: string }
-  readonly objects: Iterable<readonly [name: string, rest: JsonObject]>
+  readonly objects: (vendor: Vendor) => readonly (readonly [name: string, rest: JsonObject])[]
 }
 
 const wanted: readonly Wanted[] = [
-  { type: { group: 'core', plural: 'namespaces' }, objects: systemNamespaces.map((name) => [name, {}]) },
+  { type: { group: 'core', plural: 'namespaces' }, objects: () => systemNamespaces.map((name) => [name, {}]) },
   {
     type: { group: 'scheduling', plural: 'priorityclasses' },
-    objects: systemPriorityClasses.map(({ name, ...rest }) => [name, rest]),
+    objects: () => systemPriorityClasses.map(({ name, ...rest }) => [name, rest]),
   },
-  { type: priorityLevelConfiguration, objects: withSpecs(mandatoryLevels) },
-  { type: flowSchema, objects: withSpecs(mandatoryFlowSchemas) },
+  { type: priorityLevelConfiguration, objects: (vendor) => withSpecs(mandatoryLevels, vendor) },
+  { type: flowSchema, objects: (vendor) => withSpecs(mandatoryFlowSchemas, vendor) },
 ]
 
-function withSpecs(specs: ReadonlyMap<string, Json>): [string, JsonObject][] {
-  return [...specs].map(([name, spec]) => [name, { spec }])
+/** The annotation says that the server decides what is in them. */
+function withSpecs(specs: ReadonlyMap<string, Json>, vendor: Vendor): [string, JsonObject][] {
+  const metadata = { annotations: { [vendorKey(vendor, 'autoupdate-spec', 'apf')]: 'true' } }
+  return [...specs].map(([name, spec]) => [name, { metadata, spec }])
 }
 
 export function systemObjectsLoop(catalogue: Catalogue): Loop {
@@ -50,5 +53,5 @@ async function createAll(catalogue: Catalogue, { type, objects }: Wanted): Promi
   const resource = catalogue.stored(type.group, type.plural)
   // A server may be made of other kinds alone, as some tests do.
   if (resource === undefined) return
-  await Promise.all([...objects].map(([name, rest]) => createMissing(resource, { namespace: '', name }, rest)))
+  await Promise.all(objects(catalogue.vendor).map(([name, rest]) => createMissing(resource, { namespace: '', name }, rest)))
 }

@@ -125,6 +125,9 @@ describe('a pod and its account', async () => {
     assert.equal(await status({ containers: [{ name: 'c', image: 'i', env }] }), 403)
     assert.equal(await status({ initContainers: [{ name: 'd', image: 'i', env }] }), 403)
     assert.equal(await status({ imagePullSecrets: [{ name: 'else' }] }), 403)
+    const nameless = [{ name: 'E', valueFrom: { secretKeyRef: { key: 'k' } } }]
+    assert.equal(await status({ containers: [{ name: 'c', image: 'i', env: nameless }] }), 403)
+    assert.equal(await status({ volumes: [{ name: 'v', secret: {} }] }), 403)
     const from = [{ secretRef: { name: 'other' } }]
     const projected = { sources: [{ secret: { name: 'other' } }] }
     assert.equal(await status({ containers: [{ name: 'c', image: 'i', envFrom: from }] }), 403)

@@ -8,7 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { ServiceAccount } from '../../kinds/core/service-account.ts'
-import { secretsOf } from '../../kinds/core/types/pod-secrets.ts'
+import { secretsOf, usesNamelessSecret } from '../../kinds/core/types/pod-secrets.ts'
 import type { Found, Lookup } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { defaultAccount } from '../../model/service-account.ts'
@@ -101,7 +101,10 @@ function useAccount(request: AdmissionRequest, found: Found | undefined): ApiObj
     spec.imagePullSecrets = imagePullSecrets.map((each) => ({ ...each }))
   if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)
     Object.assign(spec, mountToken(spec, request.vendor))
-  return { ...request.object!, spec }
+  const object = { ...request.object!, spec }
+  // Before the pod itself is judged: what is forbidden is not worth a list of faults.
+  judge({ ...request, object }, found)
+  return object
 }
 
 /** An account may keep its pods to its own secrets. */
@@ -127,7 +130,7 @@ function refuseOtherSecrets(request: AdmissionRequest, account: ServiceAccount):
   const own = new Set((account.secrets ?? []).map(({ name }) => name))
   const pull = new Set((account.imagePullSecrets ?? []).map(({ name }) => name))
   const because = `is not allowed because service account ${account.metadata.name} does not reference that`
-  const other = secretsOf(spec).find((name) => !own.has(name))
+  const other = usesNamelessSecret(spec) ? '' : secretsOf(spec).find((name) => !own.has(name))
   if (other !== undefined) throw refusal(request, `secret "${other}" ${because} secret`)
   for (const [i, { name = '' }] of imagePullSecrets.entries())
     if (!pull.has(name)) throw refusal(request, `imagePullSecrets[${i}].name="${name}" ${because} imagePullSecret`)

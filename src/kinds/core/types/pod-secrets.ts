@@ -40,3 +40,17 @@ function ofVolume({ name: _, ...sources }: Volume): string[] {
     ],
   )
 }
+
+/** Whether a volume or a variable is to come from a Secret that it does not name. */
+export function usesNamelessSecret({
+  initContainers = [],
+  containers = [],
+  ephemeralContainers = [],
+  volumes = [],
+}: PodSpec): boolean {
+  const variables = [...initContainers, ...containers, ...ephemeralContainers].flatMap(({ env = [] }) => env)
+  return (
+    volumes.some(({ secret }) => secret !== undefined && !secret.secretName) ||
+    variables.some(({ valueFrom }) => valueFrom?.secretKeyRef !== undefined && !valueFrom.secretKeyRef.name)
+  )
+}
