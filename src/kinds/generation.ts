@@ -18,3 +18,8 @@ export function countGeneration<T extends Counted>(next: T, previous: T, asked: 
   const { generation = 1 } = previous.metadata
   next.metadata.generation = sameJson(asked(next) as Json, asked(previous) as Json) ? generation : generation + 1
 }
+
+/** Whether an update asks for something else; a new object does. */
+export function isNewGeneration(next: Counted, previous: Counted | undefined): boolean {
+  return next.metadata.generation !== previous?.metadata.generation
+}

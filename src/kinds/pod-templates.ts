@@ -3,7 +3,7 @@
  * what is warned of, and the columns that show what is run.
  */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../model/field-error.ts'
-import { type Json, sameJson } from '../model/json.ts'
+import type { Json } from '../model/json.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { type Column, column } from '../schema/columns.ts'
 import type { PodSpec } from './core/types/pod-spec.ts'
@@ -36,11 +36,20 @@ export function checkNotEmpty(selector: LabelSelector | undefined, path: FieldPa
 export function checkSelected(spec: Selecting, path: FieldPath, kind: string): FieldError[] {
   const { selector } = spec
   const place = child(path, 'selector')
-  const malformed = selector !== undefined && requirementsOf(selector) === undefined
+  const malformed = isMalformed(selector)
   return [
     ...checkNotEmpty(selector, place, kind),
     ...(malformed ? [invalid(place, selector as Json, 'invalid label selector')] : checkMatches(spec, path)),
   ]
+}
+
+/** With a selector that makes no sense there is no telling what the template should be: it is not judged. */
+export function templateUnjudged({ selector }: Selecting): readonly string[] {
+  return isMalformed(selector) ? ['template'] : []
+}
+
+function isMalformed(selector: LabelSelector | undefined): boolean {
+  return selector !== undefined && requirementsOf(selector) === undefined
 }
 
 /** Pods that are kept running never end by themselves. */
@@ -62,14 +71,12 @@ export function checkSharedDisks(volumes: readonly Volume[] = [], path: FieldPat
   )
 }
 
-/** The warnings about a template that is new or has changed. */
+/** The warnings about the template of an object that asks for something new. */
 export function templateWarnings(
   template: PodTemplateSpec | undefined,
-  previous: PodTemplateSpec | undefined,
   { path, vendor }: { path: FieldPath; vendor: Vendor },
 ): string[] {
-  if (previous !== undefined && sameJson(template as Json, previous as Json)) return []
-  return podWarnings(template?.spec ?? {}, child(path, 'spec'), vendor)
+  return podWarnings({ spec: template?.spec, annotations: template?.metadata?.annotations }, path, vendor)
 }
 
 /** The names and the images of the containers; in wide tables alone. */

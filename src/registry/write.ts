@@ -60,8 +60,10 @@ export interface WriteContext {
   readonly pace: Pace
 }
 
-/** Passes on what the kind has to say about a valid object. */
-export function warn({ resource, warn: tell }: WriteContext, object: ApiObject, previous: ApiObject | undefined): void {
+/** Passes on the kind's warnings about a valid object. A subresource has none, unless it writes the object as Scale does. */
+export function warn(context: WriteContext, object: ApiObject, previous: ApiObject | undefined): void {
+  const { resource, subresource, warn: tell } = context
+  if (subresource !== '' && !isView(context)) return
   for (const text of resource.kind.rules.warnings?.(object, previous, resource.context) ?? []) tell(text)
 }
 

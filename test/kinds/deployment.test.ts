@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deployment } from '../../src/kinds/apps/deployment.ts'
+import { replicaSet } from '../../src/kinds/apps/replica-set.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
 import { startServer } from '../tools/server.ts'
@@ -125,11 +126,12 @@ test('a table shows how many pods there are, and which', () => {
   assert.deepEqual(cells, ['d', '3/3', 2, 1, '5s', 'c,d', 'img:1,other:2', 'app=a,app in (a,b),!x'])
 })
 
-test('a new or changed template is warned of', () => {
+test('the template of a new or changed Deployment is warned of', () => {
   const { object } = create({ template: podsOf({ imagePullSecrets: [{ name: '' }] }) })
   const warnings = (previous?: typeof object) => deployment.rules.warnings!(object, previous, ruleContext)
   assert.deepEqual(warnings(), ['spec.template.spec.imagePullSecrets[0]: invalid empty name ""'])
-  assert.deepEqual([warnings(object), warnings(create({}).object).length], [[], 1])
+  const changed = { ...object, metadata: { ...object.metadata, generation: 0 } }
+  assert.deepEqual([warnings(object), warnings(changed).length], [[], 1])
 })
 
 test('it is scaled by every way of writing, and a strategy is replaced by who says which keys are left', async (t) => {
@@ -185,3 +187,33 @@ function create(spec: JsonObject, more: JsonObject = {}) {
 function objectOf(spec: JsonObject = {}, more: JsonObject = {}): JsonObject {
   return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd' }, spec: selecting(spec), ...more }
 }
+
+test('with a selector that makes no sense the template is not judged', () => {
+  const selector = { matchExpressions: [{ key: 'app', operator: 'In', values: [] }] }
+  const template = podsOf({ restartPolicy: 'Never', containers: [] })
+  for (const kind of [deployment, replicaSet])
+    assert.deepEqual(createBy(kind, { metadata: { name: 'd' }, spec: { selector, template } }).faults, [
+      'Invalid spec.selector',
+      'Required spec.selector.matchExpressions[0].values',
+    ])
+})
+
+test('warnings about the template come with every change of what is asked for, also through scale, not through status', async (t) => {
+  const client = (await startServer(t)).client()
+  const path = '/apis/apps/v1/namespaces/default/deployments'
+  const annotations = { 'seccomp.security.alpha.orch.io/pod': 'runtime/default' }
+  const template = podsOf({ imagePullSecrets: [{}, {}] }, { labels: { app: 'a' }, annotations })
+  const { body, headers } = await client.post(path, { metadata: { name: 'd' }, spec: selecting({ template }) })
+  const texts = String(headers.warning)
+  assert.equal(texts.match(/invalid empty name/g)?.length, 2, texts)
+  assert.match(texts, /imagePullSecrets\[1\]\.name: duplicate name/)
+  assert.match(texts, /template\.metadata\.annotations\[seccomp\.security\.alpha\.orch\.io\/pod\]: deprecated/)
+  const scale = { metadata: { name: 'd', namespace: 'default' }, spec: { replicas: 3 } }
+  assert.equal(String((await client.put(`${path}/d/scale`, scale)).headers.warning).split(',').length, 4)
+  const { body: latest } = await client.get(`${path}/d`)
+  assert.equal(
+    (await client.put(`${path}/d/status`, { ...latest, status: { replicas: 1 } })).headers.warning,
+    undefined,
+  )
+  assert.equal(body.metadata.generation, 1)
+})

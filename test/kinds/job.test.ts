@@ -177,3 +177,21 @@ function create(spec: JsonObject) {
 function objectOf(spec: JsonObject): JsonObject {
   return { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'j' }, spec }
 }
+
+test('an update that takes away the labels of the generated selector is told which it needs', () => {
+  const { object } = createBy(job, {
+    metadata: { name: 'j', uid: 'u' },
+    spec: { template: podsOf({ restartPolicy: 'Never' }) },
+  })
+  const { selector } = asJson(object).spec as JsonObject
+  const bare = {
+    metadata: { name: 'j', uid: 'u' },
+    spec: { selector: selector!, template: podsOf({ restartPolicy: 'Never' }) },
+  }
+  assert.deepEqual(updateBy(job, object, bare).faults, [
+    'Invalid spec.template',
+    'Invalid spec.template.metadata.labels',
+    'Required spec.template.metadata.labels[controller-uid]',
+    'Required spec.template.metadata.labels[job-name]',
+  ])
+})

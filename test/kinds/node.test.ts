@@ -139,3 +139,11 @@ test('a node goes through the server: a given status, status apart, selectors, t
   const deleted = await client.delete(`${path}/n`)
   assert.deepEqual([deleted.status, deleted.body.kind], [200, 'Status'])
 })
+
+test('what pods can get is what the node has, unless it says otherwise', () => {
+  const statusOf = (status: JsonObject) => asJson(create({}, { status }).object).status as JsonObject
+  const capacity = { cpu: '2', storage: '0.0001' }
+  assert.deepEqual(statusOf({ capacity }).allocatable, { cpu: '2', storage: '1m' })
+  assert.deepEqual(statusOf({ capacity, allocatable: { cpu: '1' } }).allocatable, { cpu: '1' })
+  assert.equal(statusOf({}).allocatable, undefined)
+})

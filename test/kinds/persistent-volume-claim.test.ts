@@ -166,3 +166,12 @@ test('a claim goes through the server: status apart, table, gates', async (t) =>
   const deleted = await client.delete(`${path}/c`)
   assert.deepEqual([deleted.status, deleted.body.kind], [200, 'PersistentVolumeClaim'])
 })
+
+test('a status with a capacity beyond 64 bits is refused', () => {
+  const { object } = create(base)
+  const told = (memory: string) =>
+    updateBy(persistentVolumeClaim, object, claim(base, { status: { capacity: { memory } } }), {
+      subresource: 'status',
+    }).faults
+  assert.deepEqual([told('12345678901234567890'), told('1Gi')], [['Invalid status.capacity[memory]'], []])
+})

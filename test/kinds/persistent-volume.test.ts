@@ -270,3 +270,10 @@ function required(nodeSelectorTerms: JsonObject[]): JsonObject {
 function specOf(object: Parameters<typeof asJson>[0]): JsonObject {
   return asJson(object).spec as JsonObject
 }
+
+test('a capacity beyond 64 bits is refused', () => {
+  const faults = (storage: string) =>
+    createBy(persistentVolume, { metadata: { name: 'v' }, spec: { ...base, nfs, capacity: { storage } } }).faults
+  assert.deepEqual(faults('12345678901234567890'), ['Invalid spec.capacity[storage]'])
+  assert.deepEqual(faults('9223372036854775807'), [])
+})

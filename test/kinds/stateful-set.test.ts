@@ -120,3 +120,14 @@ function objectOf(spec: JsonObject): JsonObject {
   const metadata = { name: 's' }
   return { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata, spec: selecting({ serviceName: 'web', ...spec }) }
 }
+
+test('how pods are replaced is filled in where the strategy is left open, or partly said', () => {
+  const strategyOf = (updateStrategy: JsonObject) =>
+    (asJson(create({ updateStrategy }).object).spec as JsonObject).updateStrategy
+  assert.deepEqual(strategyOf({}), { type: 'RollingUpdate', rollingUpdate: { partition: 0 } })
+  assert.deepEqual(strategyOf({ type: 'RollingUpdate' }), { type: 'RollingUpdate' })
+  assert.deepEqual(strategyOf({ type: 'RollingUpdate', rollingUpdate: {} }), {
+    type: 'RollingUpdate',
+    rollingUpdate: { partition: 0 },
+  })
+})

@@ -130,7 +130,9 @@ export const daemonSet = defineKind({
     validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
     validateUpdate: checkUpdate,
     warnings: ({ spec }, previous, { vendor }) =>
-      templateWarnings(spec?.template, previous?.spec?.template, { path: 'spec.template', vendor }),
+      sameJson(spec?.template as Json, previous?.spec?.template as Json)
+        ? []
+        : templateWarnings(spec?.template, { path: 'spec.template', vendor }),
   },
   views: {
     rowsWithout: [generationKey],

@@ -17,7 +17,7 @@ import {
   notLess,
   partsOfReplicas,
 } from '../counts.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
+import { beginGeneration, countGeneration, isNewGeneration } from '../generation.ts'
 import { immutableField } from '../immutable.ts'
 import { labelSelector } from '../meta/label-selector.ts'
 import { selectorText } from '../meta/selecting.ts'
@@ -27,6 +27,7 @@ import {
   checkSharedDisks,
   containerColumns,
   selectorColumn,
+  templateUnjudged,
   templateWarnings,
 } from '../pod-templates.ts'
 import { scaleOf } from '../scalable.ts'
@@ -90,6 +91,7 @@ const specFields = {
 const spec = s.object(specFields, {
   name: 'DeploymentSpec',
   doc: 'How many pods of which kind there shall be, and how they are replaced.',
+  leavesUnjudged: templateUnjudged,
 })
 
 const { type, status: isTrue, reason, message } = conditionFields
@@ -153,8 +155,10 @@ export const deployment = defineKind({
     prepareForUpdate,
     validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
     validateUpdate: checkUpdate,
-    warnings: ({ spec }, previous, { vendor }) =>
-      templateWarnings(spec?.template, previous?.spec?.template, { path: 'spec.template', vendor }),
+    warnings: (object, previous, { vendor }) =>
+      isNewGeneration(object, previous)
+        ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor })
+        : [],
   },
   views: {
     columns: [
@@ -204,8 +208,12 @@ function checkSpec(spec: Spec, path: FieldPath): FieldError[] {
   return [
     ...noneNegative(spec, ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'], path),
     ...checkSelected(spec, path, 'Deployment'),
-    ...checkRunsForever(template?.spec, podPath, 'ReplicaSet'),
-    ...(replicas > 1 ? checkSharedDisks(template?.spec?.volumes, child(podPath, 'volumes')) : []),
+    ...(templateUnjudged(spec).length > 0
+      ? []
+      : [
+          ...checkRunsForever(template?.spec, podPath, 'ReplicaSet'),
+          ...(replicas > 1 ? checkSharedDisks(template?.spec?.volumes, child(podPath, 'volumes')) : []),
+        ]),
     ...(deadline !== undefined && deadline <= minReadySeconds
       ? [invalid(child(path, 'progressDeadlineSeconds'), deadline, 'must be greater than minReadySeconds')]
       : []),

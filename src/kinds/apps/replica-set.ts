@@ -8,7 +8,7 @@ import { conditionsOf } from '../conditions.ts'
 import { dropUnserved } from '../core/types/pod-spec.ts'
 import { podTemplateSpec } from '../core/types/pod-template-spec.ts'
 import { noneNegative, notAbove, partsOfReplicas } from '../counts.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
+import { beginGeneration, countGeneration, isNewGeneration } from '../generation.ts'
 import { immutableField } from '../immutable.ts'
 import { labelSelector } from '../meta/label-selector.ts'
 import { selectorText } from '../meta/selecting.ts'
@@ -19,6 +19,7 @@ import {
   containerColumns,
   countColumn,
   selectorColumn,
+  templateUnjudged,
   templateWarnings,
 } from '../pod-templates.ts'
 import { scaleOf } from '../scalable.ts'
@@ -33,7 +34,11 @@ const specFields = {
   template: field(3, podTemplateSpec, { zero: 'write', doc: 'What missing pods are made from.' }),
 }
 
-const spec = s.object(specFields, { name: 'ReplicaSetSpec', doc: 'How many pods of which kind there shall be.' })
+const spec = s.object(specFields, {
+  name: 'ReplicaSetSpec',
+  doc: 'How many pods of which kind there shall be.',
+  leavesUnjudged: templateUnjudged,
+})
 
 const statusFields = {
   replicas: field(1, s.int32(), { zero: 'write', published: 'required', doc: 'How many pods there are.' }),
@@ -75,8 +80,10 @@ export const replicaSet = defineKind({
     prepareForUpdate,
     validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
     validateUpdate: checkUpdate,
-    warnings: ({ spec }, previous, { vendor }) =>
-      templateWarnings(spec?.template, previous?.spec?.template, { path: 'spec.template', vendor }),
+    warnings: (object, previous, { vendor }) =>
+      isNewGeneration(object, previous)
+        ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor })
+        : [],
   },
   views: {
     columns: [
@@ -107,8 +114,12 @@ function checkSpec(spec: InferFields<typeof specFields>, path: FieldPath): Field
   return [
     ...noneNegative(spec, ['replicas', 'minReadySeconds'], path),
     ...checkSelected(spec, path, 'ReplicaSet'),
-    ...checkRunsForever(template?.spec, podPath, 'ReplicaSet'),
-    ...(replicas > 1 ? checkSharedDisks(template?.spec?.volumes, child(podPath, 'volumes')) : []),
+    ...(templateUnjudged(spec).length > 0
+      ? []
+      : [
+          ...checkRunsForever(template?.spec, podPath, 'ReplicaSet'),
+          ...(replicas > 1 ? checkSharedDisks(template?.spec?.volumes, child(podPath, 'volumes')) : []),
+        ]),
   ]
 }
 

@@ -15,10 +15,16 @@ import { claimTemplate } from '../core/types/claim-template.ts'
 import { dropUnserved } from '../core/types/pod-spec.ts'
 import { unjudgedTemplateSpec } from '../core/types/pod-template-spec.ts'
 import { noneNegative, notAbove, notLess, notNegative, partsOfReplicas } from '../counts.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
+import { beginGeneration, countGeneration, isNewGeneration } from '../generation.ts'
 import { labelSelector } from '../meta/label-selector.ts'
 import { selectorText } from '../meta/selecting.ts'
-import { checkRunsForever, checkSelected, containerColumns, templateWarnings } from '../pod-templates.ts'
+import {
+  checkRunsForever,
+  checkSelected,
+  containerColumns,
+  templateUnjudged,
+  templateWarnings,
+} from '../pod-templates.ts'
 import { scaleOf } from '../scalable.ts'
 import { keep, plainStatus } from '../spec-and-status.ts'
 
@@ -41,8 +47,11 @@ const strategy = s.object(strategyFields, {
   name: 'StatefulSetUpdateStrategy',
   doc: 'How pods are replaced by new ones: by the controller, or when someone deletes them.',
   fill: (value) => {
-    value.type ||= 'RollingUpdate'
-    if (value.type === 'RollingUpdate') value.rollingUpdate = { partition: 0, ...value.rollingUpdate }
+    if (!value.type) {
+      value.type = 'RollingUpdate'
+      value.rollingUpdate ??= {}
+    }
+    if (value.type === 'RollingUpdate' && value.rollingUpdate) value.rollingUpdate.partition ??= 0
   },
   check: checkStrategy,
 })
@@ -91,7 +100,11 @@ const specFields = {
   }),
 }
 
-const spec = s.object(specFields, { name: 'StatefulSetSpec', doc: 'Which pods there shall be.' })
+const spec = s.object(specFields, {
+  name: 'StatefulSetSpec',
+  doc: 'Which pods there shall be.',
+  leavesUnjudged: templateUnjudged,
+})
 
 const statusFields = {
   observedGeneration: field(1, s.int64(), { doc: 'The generation that the controller has seen.' }),
@@ -146,8 +159,10 @@ export const statefulSet = defineKind({
     prepareForUpdate,
     validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
     validateUpdate: checkUpdate,
-    warnings: ({ spec }, previous, { vendor }) =>
-      templateWarnings(spec?.template, previous?.spec?.template, { path: 'spec.template', vendor }),
+    warnings: (object, previous, { vendor }) =>
+      isNewGeneration(object, previous)
+        ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor })
+        : [],
   },
   views: {
     columns: [

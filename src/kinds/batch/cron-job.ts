@@ -9,7 +9,7 @@ import { field, type InferFields, s } from '../../schema/schema.ts'
 import { dropUnserved } from '../core/types/pod-spec.ts'
 import { objectReference } from '../core/types/references.ts'
 import { noneNegative } from '../counts.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
+import { beginGeneration, countGeneration, isNewGeneration } from '../generation.ts'
 import { containerColumns, countColumn, selectorColumn, templateWarnings } from '../pod-templates.ts'
 import { keep, plainStatus } from '../spec-and-status.ts'
 import { type JobSpec, jobSpec } from './types/job-spec.ts'
@@ -102,10 +102,9 @@ export const cronJob = defineKind({
     },
     validateCreate: ({ metadata }) => checkLength(metadata.name ?? ''),
     warnings: (object, previous, { vendor }) => [
-      ...templateWarnings(templateOf(object), previous && templateOf(previous), {
-        path: 'spec.jobTemplate.spec.template',
-        vendor,
-      }),
+      ...(isNewGeneration(object, previous)
+        ? templateWarnings(templateOf(object), { path: 'spec.jobTemplate.spec.template', vendor })
+        : []),
       ...zoneWarnings(object, vendor),
     ],
   },

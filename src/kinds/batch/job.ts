@@ -17,7 +17,7 @@ import { dropUnserved } from '../core/types/pod-spec.ts'
 import type { PodTemplateSpec } from '../core/types/pod-template-spec.ts'
 import { repeatedAt } from '../core/types/repeated.ts'
 import { noneNegative } from '../counts.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
+import { beginGeneration, countGeneration, isNewGeneration } from '../generation.ts'
 import { immutableField } from '../immutable.ts'
 import { selects } from '../meta/selecting.ts'
 import { checkMatches, containerColumns, selectorColumn, templateWarnings } from '../pod-templates.ts'
@@ -94,11 +94,12 @@ export const job = defineKind({
       dropUnserved(next.spec?.template?.spec ?? {})
       countGeneration(next, previous, ({ spec }) => spec)
     },
-    validate: checkJob,
-    validateCreate: checkOwnLabels,
+    validate: (object) => [...checkJob(object), ...checkOwnLabels(object)],
     validateUpdate: checkUpdate,
-    warnings: ({ spec }, previous, { vendor }) =>
-      templateWarnings(spec?.template, previous?.spec?.template, { path: 'spec.template', vendor }),
+    warnings: (object, previous, { vendor }) =>
+      isNewGeneration(object, previous)
+        ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor })
+        : [],
   },
   life: {
     orphansByDefault: true,
@@ -177,9 +178,9 @@ function checkJob({ spec = {} }: Job): FieldError[] {
   return [...(spec.selector === undefined ? [required('spec.selector')] : []), ...checkMatches(spec, 'spec')]
 }
 
-/** Without a selector of its own its pods are recognized by its name and uid. */
+/** Without a selector of its own its pods are recognized by its name and uid, whatever an update says. */
 function checkOwnLabels({ metadata, spec = {} }: Job): FieldError[] {
-  if (spec.manualSelector) return []
+  if (spec.manualSelector || spec.selector === undefined) return []
   const own = { [nameLabel]: metadata.name ?? '', [uidLabel]: metadata.uid ?? '' }
   const labels = spec.template?.metadata?.labels ?? {}
   const path = 'spec.template.metadata.labels'
@@ -187,10 +188,14 @@ function checkOwnLabels({ metadata, spec = {} }: Job): FieldError[] {
     ...(selects(spec.selector, own) === false
       ? [invalid('spec.selector', spec.selector as Json, '`selector` not auto-generated')]
       : []),
-    ...Object.entries(own).flatMap(([key, value]) =>
-      labels[key] === value ? [] : [invalid(at(path, key), labels, `must be '${value}'`)],
-    ),
+    ...Object.entries(own).flatMap(([key, value]) => checkOwnLabel(labels[key], value, at(path, key))),
   ]
+}
+
+function checkOwnLabel(label: string | undefined, wanted: string, path: FieldPath): FieldError[] {
+  if (label === wanted) return []
+  const why = `must be '${wanted}'`
+  return [label === undefined ? required(path, why) : invalid(path, label, why)]
 }
 
 function checkUpdate(next: Job, previous: Job, { subresource }: RuleContext): FieldError[] {

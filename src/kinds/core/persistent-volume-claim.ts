@@ -4,7 +4,7 @@
  */
 import { at, type FieldError, forbidden, invalid, maxFaults, notSupported } from '../../model/field-error.ts'
 import { type Json, sameJson } from '../../model/json.ts'
-import { compareQuantities, quantitySign } from '../../model/quantity.ts'
+import { compareQuantities } from '../../model/quantity.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import type { RuleContext } from '../../schema/context.ts'
@@ -16,7 +16,7 @@ import { abbreviateModes, accessModes } from './types/access-modes.ts'
 import { type PersistentVolumeClaimSpec, persistentVolumeClaimSpec } from './types/claim-spec.ts'
 import { agreeOnDataSources } from './types/data-sources.ts'
 import { type ResourceList, resourceList, roundResources } from './types/resource-list.ts'
-import { quantityOf } from './types/resource-names.ts'
+import { isStorageSize, quantityOf } from './types/resource-names.ts'
 import { quantityIn } from './types/resources.ts'
 
 const condition = s.object(
@@ -236,7 +236,7 @@ function checkStatus({ capacity, resizeStatus, allocatedResources = {} }: ClaimS
 
 function checkSizes(list: ResourceList = {}, path: string): FieldError[] {
   return Object.entries(list)
-    .filter(([, amount]) => quantitySign(quantityOf(amount)) < 0)
+    .filter(([, amount]) => !isStorageSize(amount))
     .slice(0, maxFaults)
     .map(([name, amount]) => invalid(at(path, name), amount, 'must be a valid resource quantity'))
 }

@@ -15,6 +15,7 @@ import { keep, plainStatus } from '../spec-and-status.ts'
 import { abbreviateModes } from './types/access-modes.ts'
 import { type PersistentVolumeSpec, persistentVolumeSpec, sourceNames } from './types/persistent-volume-spec.ts'
 import type { ResourceList } from './types/resource-list.ts'
+import { isStorageSize } from './types/resource-names.ts'
 
 const status = s.object(
   {
@@ -115,8 +116,8 @@ function checkCapacity(capacity: ResourceList = {}): FieldError[] {
     ...(names.length === 0 ? [required(path)] : []),
     ...(names.length === 1 && names[0] === 'storage' ? [] : [notSupported(path, names, ['storage'])]),
     ...Object.entries(capacity)
-      .filter(([, amount]) => quantitySign(parseQuantity(amount)!) <= 0)
-      .map(([name, amount]) => invalid(at(path, name), amount, 'must be greater than zero')),
+      .filter(([, amount]) => quantitySign(parseQuantity(amount)!) <= 0 || !isStorageSize(amount))
+      .map(([name, amount]) => invalid(at(path, name), amount, 'must be greater than zero, and fit 64 bits')),
   ]
 }
 

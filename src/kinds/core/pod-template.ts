@@ -2,7 +2,7 @@
 import { column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
+import { beginGeneration, countGeneration, isNewGeneration } from '../generation.ts'
 import { templateWarnings } from '../pod-templates.ts'
 import { dropUnserved } from './types/pod-spec.ts'
 import { podTemplateSpec } from './types/pod-template-spec.ts'
@@ -30,8 +30,8 @@ export const podTemplate = defineKind({
       dropUnserved(next.template?.spec ?? {})
       countGeneration(next, previous, ({ template }) => template)
     },
-    warnings: ({ template }, previous, { vendor }) =>
-      templateWarnings(template, previous?.template, { path: 'template', vendor }),
+    warnings: (object, previous, { vendor }) =>
+      isNewGeneration(object, previous) ? templateWarnings(object.template, { path: 'template', vendor }) : [],
   },
   life: {
     deleteAnswers: 'object',

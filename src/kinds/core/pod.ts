@@ -47,8 +47,8 @@ export const pod = defineKind({
     validate: checkPod,
     validateCreate: checkNew,
     validateUpdate: checkUpdate,
-    warnings: ({ spec = {} }, previous, { vendor }) =>
-      previous === undefined ? podWarnings(spec, 'spec', vendor) : [],
+    warnings: ({ spec, metadata }, previous, { vendor }) =>
+      previous === undefined ? podWarnings({ spec, annotations: metadata.annotations }, '', vendor) : [],
   },
   life: {
     deleteAnswers: 'object',

@@ -5,7 +5,7 @@ import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { conditionsOf } from '../conditions.ts'
 import { noneNegative, notAbove, notNegative, partsOfReplicas } from '../counts.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
+import { beginGeneration, countGeneration, isNewGeneration } from '../generation.ts'
 import {
   checkRunsForever,
   checkSharedDisks,
@@ -76,8 +76,10 @@ export const replicationController = defineKind({
     prepareForUpdate,
     validate: checkSpec,
     validateUpdate: ({ status }) => checkCounts(status ?? {}),
-    warnings: ({ spec }, previous, { vendor }) =>
-      templateWarnings(spec?.template, previous?.spec?.template, { path: 'spec.template', vendor }),
+    warnings: (object, previous, { vendor }) =>
+      isNewGeneration(object, previous)
+        ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor })
+        : [],
   },
   life: {
     orphansByDefault: true,

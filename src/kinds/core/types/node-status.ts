@@ -88,8 +88,9 @@ export type NodeStatus = InferFields<typeof fields>
 export const nodeStatus = s.object(fields, {
   name: 'NodeStatus',
   doc: 'What the agent on a node reports.',
-  fill: ({ capacity, allocatable }) => {
-    roundResources(capacity)
-    roundResources(allocatable)
+  fill: (value) => {
+    if (value.capacity !== undefined) value.allocatable ??= { ...value.capacity }
+    roundResources(value.capacity)
+    roundResources(value.allocatable)
   },
 })

@@ -16,11 +16,11 @@ export function mirrorKey(vendor: Vendor): string {
   return vendorKey(vendor, 'config.mirror')
 }
 
-function seccompPodKey(vendor: Vendor): string {
+export function seccompPodKey(vendor: Vendor): string {
   return vendorKey(vendor, 'pod', 'seccomp.security.alpha')
 }
 
-function seccompContainerKey(vendor: Vendor, name: string): string {
+export function seccompContainerKey(vendor: Vendor, name: string): string {
   return vendorKey(vendor, name, 'container.seccomp.security.alpha')
 }
 

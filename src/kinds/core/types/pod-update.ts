@@ -8,6 +8,7 @@ import {
   type FieldPath,
   forbidden,
   invalid,
+  notJudged,
 } from '../../../model/field-error.ts'
 import { type Json, sameJson } from '../../../model/json.ts'
 import { checkDnsSubdomain, checkIpAddress, checkQualifiedName } from '../../../model/names.ts'
@@ -147,9 +148,14 @@ function checkAddresses({ podIPs = [] }: PodStatus): FieldError[] {
   const path = 'status.podIPs'
   const ips = podIPs.map(({ ip = '' }) => ip)
   const families = new Set(ips.map((ip) => isIPv4(ip)))
+  const faults = ips.flatMap((ip, i) => checkIpAddress(ip).map((text) => invalid(at(path, i), ip, text)))
+  const unreadable = ips.length > 1 && faults.length > 0
   return [
-    ...ips.flatMap((ip, i) => checkIpAddress(ip).map((text) => invalid(at(path, i), ip, text))),
-    ...(ips.length > families.size ? [invalid(path, ips, 'may specify no more than one IP for each IP family')] : []),
+    ...faults,
+    ...(unreadable ? [notJudged(path, 'the families of the addresses are not known')] : []),
+    ...(unreadable || ips.length > families.size
+      ? [invalid(path, ips, 'may specify no more than one IP for each IP family')]
+      : []),
     ...[...repeatedAt(ips)].map((i) => duplicate(at(path, i), ips[i]!)),
   ]
 }

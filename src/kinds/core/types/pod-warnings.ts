@@ -2,16 +2,28 @@
 import { at, child, type FieldPath } from '../../../model/field-error.ts'
 import { parseQuantity } from '../../../model/quantity.ts'
 import { type Vendor, vendorKey } from '../../../model/vendor.ts'
+import { seccompContainerKey, seccompPodKey } from './pod-annotations.ts'
 import { allContainers } from './pod-containers.ts'
 import type { PodSpec } from './pod-spec.ts'
 import { repeatedAt } from './repeated.ts'
 import type { Volume } from './volume.ts'
 
-export function podWarnings(spec: PodSpec, path: FieldPath, vendor: Vendor): string[] {
+/** A pod, or the template of one. */
+export interface PodParts {
+  readonly spec?: PodSpec | undefined
+  readonly annotations?: Annotations | undefined
+}
+
+type Annotations = { readonly [key: string]: string }
+
+/** `place` is where the pod or the template is. */
+export function podWarnings({ spec = {}, annotations }: PodParts, place: FieldPath, vendor: Vendor): string[] {
+  const path = child(place, 'spec')
   return [
     ...labelWarnings(spec, path, vendor),
+    ...annotationWarnings(spec, annotations ?? {}, { path: child(place, 'metadata.annotations'), vendor }),
     ...(spec.volumes ?? []).flatMap((one, i) => volumeWarnings(one, at(child(path, 'volumes'), i))),
-    ...repeated(spec.hostAliases?.map(({ ip }) => ip) ?? []).map(
+    ...repeated(spec.hostAliases?.map(({ ip = '' }) => ip) ?? []).map(
       ([i, ip]) => `${path}.hostAliases[${i}].ip: duplicate ip "${ip}"`,
     ),
     ...pullSecretWarnings(spec, child(path, 'imagePullSecrets')),
@@ -44,6 +56,30 @@ function labelWarnings(spec: PodSpec, path: FieldPath, vendor: Vendor): string[]
   return uses
     .filter(([label]) => old.has(label))
     .map(([label, where]) => `${where}: ${label} is deprecated; use "${old.get(label)}" instead`)
+}
+
+/** Annotations that fields have replaced, and what to use instead. */
+const oldAnnotations: readonly (readonly [prefix: string, name: string, why: string])[] = [
+  ['scheduler.alpha', 'critical-pod', 'non-functional in v1.16+; use the "priorityClassName" field instead'],
+  ['security.alpha', 'sysctls', 'non-functional in v1.11+; use the "sysctls" field instead'],
+  ['security.alpha', 'unsafe-sysctls', 'non-functional in v1.11+; use the "sysctls" field instead'],
+]
+
+function annotationWarnings(
+  spec: PodSpec,
+  annotations: Annotations,
+  { path, vendor }: { path: FieldPath; vendor: Vendor },
+): string[] {
+  if (Object.keys(annotations).length === 0) return []
+  const seccomp = 'deprecated since v1.19; use the "seccompProfile" field instead'
+  const used = [
+    ...oldAnnotations.map(([prefix, name, why]) => [vendorKey(vendor, name, prefix), why] as const),
+    ...(spec.securityContext?.seccompProfile ? [] : [[seccompPodKey(vendor), seccomp] as const]),
+    ...allContainers(spec, path)
+      .filter(([one]) => !one.securityContext?.seccompProfile)
+      .map(([one]) => [seccompContainerKey(vendor, one.name ?? ''), seccomp] as const),
+  ]
+  return used.filter(([key]) => Object.hasOwn(annotations, key)).map(([key, why]) => `${at(path, key)}: ${why}`)
 }
 
 type Term = { matchExpressions?: { key?: string }[] }
@@ -90,7 +126,7 @@ function volumeWarnings(volume: Volume, path: FieldPath): string[] {
 }
 
 function pullSecretWarnings({ imagePullSecrets = [] }: PodSpec, path: FieldPath): string[] {
-  const names = imagePullSecrets.map(({ name }) => name)
+  const names = imagePullSecrets.map(({ name = '' }) => name)
   return [
     ...names.flatMap((name, i) => (name ? [] : [`${at(path, i)}: invalid empty name ""`])),
     ...repeated(names).map(([i, name]) => `${at(path, i)}.name: duplicate name "${name}"`),

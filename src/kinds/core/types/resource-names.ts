@@ -91,6 +91,14 @@ export function quantityOf(text: string): Quantity {
   return quantity
 }
 
+const largestSize = (2n ** 63n - 1n) * nanosInOne
+
+/** Whether storage can be of this size: not negative, and its bytes can be counted in 64 bits. */
+export function isStorageSize(text: string): boolean {
+  const { nanos } = quantityOf(text)
+  return nanos >= 0n && nanos <= largestSize
+}
+
 export const hugePages = 'hugepages-'
 
 export function isHugePages(name: string): boolean {
