@@ -6,7 +6,7 @@ import { UsageError } from '../base/flags.ts'
 import type { Client } from '../client/client.ts'
 import { type DiscoveredType, type DiscoveredTypes, discover, typesOf } from '../client/discovery.ts'
 import { isNotFound } from '../client/status-error.ts'
-import { type Vendor, vendorOf } from '../model/vendor.ts'
+import { groupOfOtherProfile, profileHint, type Vendor, vendorOf } from '../model/vendor.ts'
 import { findType, matchType } from './find-type.ts'
 
 export class ServedTypes {
@@ -53,11 +53,14 @@ export class ServedTypes {
     const slash = apiVersion.indexOf('/')
     const [group, version] = slash < 0 ? ['', apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)]
     const found = (await this.#inVersion(group, version)).find((type) => type.kind === kind)
-    if (found === undefined)
-      throw new UsageError(
-        `the server has no kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}: \`orchctl api-resources\` lists what there is`,
-      )
-    return found
+    if (found !== undefined) return found
+    const vendor = await this.vendor()
+    const other = groupOfOtherProfile(vendor, group!)
+    const isOther = other !== undefined && (await this.#inVersion(other.group, version!)).length > 0
+    const hint = !isOther ? '`orchctl api-resources` lists what there is' : profileHint(vendor, other)
+    throw new UsageError(
+      `the server has no kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}: ${hint}`,
+    )
   }
 
   /** Whose names the server speaks: those of Kubernetes, or its own. */

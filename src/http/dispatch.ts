@@ -6,7 +6,7 @@ import { shorten } from '../base/shorten.ts'
 import { Aside } from '../codec/aside.ts'
 import { ApiError, badRequest, noSuchPath, notFound } from '../model/api-error.ts'
 import { checkPathSegment } from '../model/names.ts'
-import { apiVersionOf } from '../model/vendor.ts'
+import { apiVersionOf, groupOfOtherProfile, profileHint } from '../model/vendor.ts'
 import type { Verb } from '../model/verb.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import type { Resource, ServedType } from '../registry/resource.ts'
@@ -125,12 +125,15 @@ function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: Pat
 function unserved({ catalogue, servedElsewhere }: Routes, exchange: Exchange, info: ResourceInfo): void {
   const elsewhere = servedElsewhere(info)
   if (elsewhere !== undefined) throw elsewhere
-  if (isServedGroup(catalogue, info)) throw noSuchPath()
+  if (isServedGroup(catalogue, info.group)) throw noSuchPath()
+  const other = groupOfOtherProfile(catalogue.vendor, info.group)
+  if (other !== undefined && isServedGroup(catalogue, other.group))
+    throw noSuchPath(profileHint(catalogue.vendor, other))
   sendPageNotFound(exchange)
 }
 
 /** Whether anything of the group is served. */
-function isServedGroup(catalogue: Catalogue, { group }: ResourceInfo): boolean {
+function isServedGroup(catalogue: Catalogue, group: string): boolean {
   return catalogue.all().some((served) => served.group === group)
 }
 

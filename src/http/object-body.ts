@@ -10,6 +10,7 @@ import { ApiError, badRequest, invalidObject } from '../model/api-error.ts'
 import { invalid, maxTold } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, typeName } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
+import { groupOfOtherProfile, profileHint } from '../model/vendor.ts'
 import type { Served } from '../registry/served.ts'
 import { type Completed, completeSteps } from '../schema/complete.ts'
 import { type BodyType, mediaType, readContent } from './content.ts'
@@ -113,13 +114,13 @@ export function assertAppliedKind(resource: Served, config: Json): void {
   throw otherKind(resource, { apiVersion: resource.apiVersion, kind: typeText(config, 'kind') })
 }
 
-function otherKind({ apiVersion, kind, group }: Served, said: JsonObject): Error {
+function otherKind({ apiVersion, kind, group, vendor }: Served, said: JsonObject): Error {
   const [sentKind, sentVersion] = [typeText(said, 'kind'), typeText(said, 'apiVersion')]
   if (kind.evolution !== undefined && sentVersion === apiVersion)
     return invalidObject({ group, kind: sentKind }, nameIn(said), [invalid('kind', sentKind, `must be ${kind.kind}`)])
-  return badRequest(
-    `the object provided is of kind ${JSON.stringify(shorten(sentKind, 100))} in ${JSON.stringify(shorten(sentVersion, 100))}, this path takes ${kind.kind} in ${apiVersion}`,
-  )
+  const told = `the object provided is of kind ${JSON.stringify(shorten(sentKind, 100))} in ${JSON.stringify(shorten(sentVersion, 100))}, this path takes ${kind.kind} in ${apiVersion}`
+  const other = groupOfOtherProfile(vendor, sentVersion.slice(0, Math.max(sentVersion.indexOf('/'), 0)))
+  return badRequest(other?.group === group ? `${told}: ${profileHint(vendor, other)}` : told)
 }
 
 function nameIn({ metadata }: JsonObject): string {

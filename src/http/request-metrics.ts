@@ -38,11 +38,8 @@ export class RequestMetrics {
     { name: 'apiserver_response_sizes', help: 'How large answers were, in bytes.', labels: place },
     sizes,
   )
-  readonly #deprecated = new Counter({
-    name: 'apiserver_requested_deprecated_apis',
-    help: 'Versions that were asked for although they are deprecated, and when they may be gone.',
-    labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
-  })
+  /** By the values of the labels. */
+  readonly #deprecated = new Map<string, readonly string[]>()
   readonly #underWay = { readOnly: 0, mutating: 0, longRunning: 0 }
   readonly #known = new WeakMap<Served, Map<string, Series>>()
   readonly #unknown = new Map<string, Series>()
@@ -50,7 +47,14 @@ export class RequestMetrics {
     this.#total,
     this.#durations,
     this.#sizes,
-    this.#deprecated,
+    new Gauge(
+      {
+        name: 'apiserver_requested_deprecated_apis',
+        help: 'Versions that were asked for although they are deprecated, and when they may be gone.',
+        labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
+      },
+      () => [...this.#deprecated.values()].map((labels) => [labels, 1] as const),
+    ),
     new Gauge(
       {
         name: 'apiserver_current_inflight_requests',
@@ -125,7 +129,8 @@ export class RequestMetrics {
     const { group, plural, kind } = served
     const { deprecated } = served.kind
     const release = 'until' in deprecated ? (deprecated.until?.replace(/^v/, '') ?? '') : ''
-    this.#deprecated.at(group, kind.version, plural, info.subresource, release).value = 1
+    const labels = [group, kind.version, plural, info.subresource, release]
+    this.#deprecated.set(labels.join('/'), labels)
   }
 }
 

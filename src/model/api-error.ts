@@ -98,9 +98,10 @@ export function unreadable(resource: ResourceRef, name: string, why: string): Ap
   return new ApiError(500, 'InternalError', message, detailsOf(resource.group, resource.plural, name))
 }
 
-/** For paths at which nothing is served: the answer is that of an unknown resource. */
-export function noSuchPath(): ApiError {
-  return new ApiError(404, 'NotFound', 'the server could not find the requested resource', {})
+/** For paths at which nothing is served: the answer is that of an unknown resource, and what may help. */
+export function noSuchPath(hint = ''): ApiError {
+  const message = 'the server could not find the requested resource'
+  return new ApiError(404, 'NotFound', hint === '' ? message : `${message}: ${hint}`, {})
 }
 
 export function notAcceptable(offered: readonly string[]): ApiError {

@@ -19,6 +19,8 @@ export interface Vendor {
   readonly apiService: string
   /** The signers of certificates that are built in. */
   readonly signers: Signers
+  /** Who owns the fields that the server itself writes, and the control loops; undefined: each loop under its own name. */
+  readonly managers: { readonly server: string; readonly loops: string | undefined }
   /** What an agent on a node is called in names: `nodeagent`, `kubelet`. */
   readonly nodeAgent: string
   /** The environment variable through which a client tells a credential plugin what it needs. */
@@ -54,6 +56,7 @@ const profiles: Record<ProfileName, Vendor> = {
       nodeServing: 'orch.io/nodeagent-serving',
       legacyUnknown: 'orch.io/legacy-unknown',
     },
+    managers: { server: 'orch', loops: undefined },
     nodeAgent: 'nodeagent',
     execInfoVariable: 'ORCH_EXEC_INFO',
     extensionPrefix: 'x-orch-',
@@ -79,6 +82,7 @@ const profiles: Record<ProfileName, Vendor> = {
       nodeServing: 'kubernetes.io/kubelet-serving',
       legacyUnknown: 'kubernetes.io/legacy-unknown',
     },
+    managers: { server: 'kube-apiserver', loops: 'kube-controller-manager' },
     nodeAgent: 'kubelet',
     execInfoVariable: 'KUBERNETES_EXEC_INFO',
     extensionPrefix: 'x-kubernetes-',
@@ -113,6 +117,28 @@ export function groupName(vendor: Vendor, group: string): string {
   if (group === 'core') return ''
   if (group.endsWith('.')) return group.slice(0, -1)
   return bareGroups.has(group) ? group : `${group}.${vendor.groupDomain}`
+}
+
+/**
+ * What a group of another profile is called in this one, and that profile: a client that asks for it is meant for a
+ * server with that profile. Undefined for all other groups.
+ */
+export function groupOfOtherProfile(
+  vendor: Vendor,
+  group: string,
+): { readonly group: string; readonly profile: ProfileName } | undefined {
+  const other = Object.values(profiles).find((each) => each !== vendor && group.endsWith(`.${each.groupDomain}`))
+  if (other === undefined) return undefined
+  const id = group.slice(0, -other.groupDomain.length)
+  return { group: `${id}${vendor.groupDomain}`, profile: other.profile }
+}
+
+/** What to tell whoever asks a server of this profile for such a group. */
+export function profileHint(
+  { profile }: Vendor,
+  other: { readonly group: string; readonly profile: ProfileName },
+): string {
+  return `here it is in the group ${other.group}, as this server has --profile=${profile}; for the names that were sent start one with --profile=${other.profile}`
 }
 
 /** `v1` for the core group, `storage.orch.io/v1` for others. */

@@ -28,7 +28,7 @@ export function ownWrite(resource: Resource, { signal, optionsKind, ...write }: 
     user: self,
     own: true,
     dryRun: false,
-    fieldManager: 'orch',
+    fieldManager: resource.vendor.managers.server,
     sentOptions: () => ({}),
     warn: () => {},
     left: () => signal,

@@ -1,7 +1,7 @@
 /** The certificates that the server shows: self-made ones, which are renewed, or those in files, which are followed. */
 import { lstat, readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
-import { hostname } from 'node:os'
+import { hostname, networkInterfaces } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { Clock } from '../base/clock.ts'
@@ -51,7 +51,10 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
     return { cert, key, ca: authorities.pem }
   }
   const trusted = () => given.pair?.certificate ?? authority.certificate
-  const writeAdmin = (server: string) => writeConfig(options.adminKubeconfig, server, trusted(), inUse.admin)
+  const writeAdmin = (server: string) => {
+    const config = { cluster: clusterName(options), server, authority: trusted(), ...inUse.admin }
+    return writeConfig(options.adminKubeconfig, adminKubeconfig(config))
+  }
   return {
     get tls() {
       return context()
@@ -152,14 +155,31 @@ function servingNames(options: ServerOptions): AlternativeNames {
   const hosts = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(host) ? [host] : []
   const { apiService } = vendorOf(options.profile)
   const services = ['', '.default', '.default.svc', '.default.svc.cluster.local'].map((rest) => `${apiService}${rest}`)
-  const addresses = ['127.0.0.1', '::1', ownAddress(options), advertiseAddress, bindAddress].filter(
-    (address) => address !== '' && address !== '0.0.0.0' && address !== '::',
+  const addresses = ['127.0.0.1', '::1', ownAddress(options), advertiseAddress, ...boundAddresses(bindAddress)].filter(
+    (address) => address !== '',
   )
   const given = sorted(tlsSan)
   return {
     dns: unique(['localhost', ...hosts, ...services, ...given.dns]),
     ips: unique([...given.ips, ...addresses]),
   }
+}
+
+/** As many as one certificate should carry. */
+const maxAddresses = 64
+
+/**
+ * The addresses under which clients reach what listens there: all that this machine has, where it listens on all. Those
+ * that are good within one network link only need more than an address to be reached.
+ */
+function boundAddresses(bindAddress: string): string[] {
+  if (bindAddress !== '0.0.0.0' && bindAddress !== '::') return [bindAddress]
+  return Object.values(networkInterfaces())
+    .flatMap((all) => all ?? [])
+    .filter(({ family, scopeid }) => family === 'IPv4' || (bindAddress === '::' && scopeid === 0))
+    .map(({ address }) => address)
+    .sort()
+    .slice(0, maxAddresses)
 }
 
 /** Reported with the flag, here, where it is still known which name came from which flag. */
@@ -179,9 +199,13 @@ function unique(items: readonly string[]): string[] {
   return [...new Set(items)]
 }
 
+/** Servers of both profiles may run beside each other. */
+function clusterName({ profile }: ServerOptions): string {
+  return profile === 'orch' ? 'orch' : `orch-${profile}`
+}
+
 /** What is there already is not written again: that takes no room on a full disk. */
-async function writeConfig(file: string, server: string, authority: string, pair: CertifiedKey): Promise<void> {
-  const text = adminKubeconfig({ server, authority, ...pair })
+async function writeConfig(file: string, text: string): Promise<void> {
   if (file === '' || (await isHeldBy(file, text))) return
   try {
     await makeDirectory(dirname(file))

@@ -25,19 +25,19 @@ import type { ServerOptions, UpOptions } from './flags/options.ts'
 
 export function startControlLoops(server: ApiServer, options: ServerOptions & UpOptions, log: Log): RunningLoops {
   const vendor = vendorOf(options.profile)
-  const ofManager = new Client(server.transport(manager), { userAgent: manager.name })
+  const ofManager = clientAs(server, manager, vendor.managers.loops ?? manager.name)
   const informerOf = informersOf(ofManager, log)
   const [ofNamespaces, ofAccounts] = [informerOf(namespaces), informerOf(serviceAccounts)]
   return startLoops(
     [
       namespaceLoop({
-        client: clientOf(server, 'namespace-controller'),
+        client: clientOf(server, vendor, 'namespace-controller'),
         informer: ofNamespaces,
         finalizer: vendor.namespaceFinalizer,
         clock: systemClock,
       }),
       serviceAccountLoop({
-        client: clientOf(server, 'service-account-controller'),
+        client: clientOf(server, vendor, 'service-account-controller'),
         namespaces: ofNamespaces,
         accounts: ofAccounts,
       }),
@@ -51,11 +51,11 @@ export function startControlLoops(server: ApiServer, options: ServerOptions & Up
       }),
       ...protectionLoops(server, vendor, informerOf),
       clusterRoleAggregationLoop({
-        client: clientOf(server, 'clusterrole-aggregation-controller'),
+        client: clientOf(server, vendor, 'clusterrole-aggregation-controller'),
         informer: informerOf(clusterRoles(vendor)),
       }),
       resourceQuotaLoop({
-        client: clientOf(server, 'resourcequota-controller'),
+        client: clientOf(server, vendor, 'resourcequota-controller'),
         informer: informerOf(resourceQuotas),
         vendor,
         clock: systemClock,
@@ -81,8 +81,8 @@ function informersOf(client: Client, log: Log): InformerOf {
 }
 
 function protectionLoops(server: ApiServer, vendor: Vendor, informerOf: InformerOf): Loop[] {
-  const ofClaims = clientOf(server, 'pvc-protection-controller')
-  const ofVolumes = clientOf(server, 'pv-protection-controller')
+  const ofClaims = clientOf(server, vendor, 'pvc-protection-controller')
+  const ofVolumes = clientOf(server, vendor, 'pv-protection-controller')
   return [
     claimProtectionLoop({
       client: ofClaims,
@@ -97,8 +97,13 @@ function protectionLoops(server: ApiServer, vendor: Vendor, informerOf: Informer
   ]
 }
 
-function clientOf(server: ApiServer, name: string): Client {
-  return new Client(server.transport(serviceAccount(name)), { userAgent: name })
+function clientOf(server: ApiServer, { managers }: Vendor, name: string): Client {
+  return clientAs(server, serviceAccount(name), managers.loops ?? name)
+}
+
+/** The user agent names the owner of the fields that are written. */
+function clientAs(server: ApiServer, user: User, userAgent: string): Client {
+  return new Client(server.transport(user), { userAgent })
 }
 
 /** The default roles grant each loop what it needs and no more (`authz/rbac/defaults/controller-roles.ts`). */

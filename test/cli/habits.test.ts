@@ -265,8 +265,8 @@ test('what is offered where a word is typed', async () => {
       ['bash', 'fish', 'zsh'],
     ],
     [['completion', 'bash', ''], []],
-    [['config', 'use-context', ''], ['orch-admin@orch']],
-    [['--context', ''], ['orch-admin@orch']],
+    [['config', 'use-context', ''], ['orch-kubernetes-admin@orch-kubernetes']],
+    [['--context', ''], ['orch-kubernetes-admin@orch-kubernetes']],
     [['get', 'configmaps,endpointsl'], ['configmaps,endpointslices']],
     [['get', '-l', 'app=x', 'cm', 'from'], ['from-web']],
     [

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { parse } from 'yaml'
 import { adminKubeconfig } from '../../src/client/node/kubeconfig-write.ts'
 
-const pems = { authority: 'authority\n', certificate: 'certificate\n', key: 'key\n' }
+const pems = { cluster: 'orch', authority: 'authority\n', certificate: 'certificate\n', key: 'key\n' }
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 test('holds one cluster, user and context', () => {

@@ -40,7 +40,7 @@ function read(choice: Omit<ConfigChoice, 'parse'>) {
 
 test('what the server writes is read', () => {
   const { certificate, key } = one
-  const text = adminKubeconfig({ server, authority: two.certificate, certificate, key })
+  const text = adminKubeconfig({ cluster: 'orch', server, authority: two.certificate, certificate, key })
   const { transport, namespace } = read({ files: [file('admin', text)] })
   assert.deepEqual(transport, { server, authority: two.certificate, certificate: one })
   assert.equal(namespace, undefined)

@@ -5,7 +5,13 @@ import { loadAll } from 'js-yaml'
 import { adminKubeconfig } from '../../src/client/node/kubeconfig-write.ts'
 import { parsePlainYaml } from '../../src/client/node/plain-yaml.ts'
 
-const ours = adminKubeconfig({ server: 'https://127.0.0.1:6443', authority: 'a', certificate: 'b', key: 'c' })
+const ours = adminKubeconfig({
+  cluster: 'orch',
+  server: 'https://127.0.0.1:6443',
+  authority: 'a',
+  certificate: 'b',
+  key: 'c',
+})
 
 /** As kubectl writes it. */
 const theirs = `# mine

@@ -1,9 +1,12 @@
 /** The serving certificate in files, replaced while the server runs: new connections see it, open ones go on. */
 import assert from 'node:assert/strict'
+import type { X509Certificate } from 'node:crypto'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connect } from 'node:tls'
+import { readNames } from '../../src/pki/names.ts'
 import { temporaryDirectory } from '../pki/openssl.ts'
 import { certificatesIn, serverExtensions } from '../tools/openssl-certificates.ts'
 import { startServer } from '../tools/server.ts'
@@ -11,15 +14,19 @@ import { until } from '../tools/who.ts'
 
 /** The name in the certificate that a new connection is shown. */
 async function shownName(t: TestContext, port: number): Promise<string> {
+  return (await shownCertificate(t, port)).subject
+}
+
+async function shownCertificate(t: TestContext, port: number): Promise<X509Certificate> {
   const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false })
   t.after(() => socket.destroy())
   await new Promise<void>((resolve, reject) => {
     socket.once('secureConnect', resolve)
     socket.once('error', reject)
   })
-  const name = socket.getPeerX509Certificate()!.subject
+  const certificate = socket.getPeerX509Certificate()!
   socket.destroy()
-  return name
+  return certificate
 }
 
 test('a serving certificate that is replaced', { timeout: 300_000 }, async (t) => {
@@ -75,4 +82,17 @@ test('a serving certificate that is replaced', { timeout: 300_000 }, async (t) =
   let text = ''
   for await (const chunk of open) text += chunk
   assert.match(text, /^HTTP\/1\.1 200 /)
+})
+
+test('who listens on all addresses shows a certificate for all of them, and for the name of the machine', async (t) => {
+  const { port } = await startServer(t, ['--bind-address=0.0.0.0'])
+  const { dns, ips } = readNames((await shownCertificate(t, port)).raw)
+  const own = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
+  const expected = own.filter(({ family }) => family === 'IPv4').map(({ address }) => address)
+  assert.ok(expected.length > 0)
+  assert.deepEqual(
+    expected.filter((address) => !ips.includes(address)),
+    [],
+  )
+  assert.ok(dns.includes(hostname().toLowerCase()), dns.join())
 })

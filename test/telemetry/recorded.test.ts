@@ -158,3 +158,13 @@ test('the control loops of orch up count what their queues do', async (t) => {
   const look = await scrape(client)
   assert.ok(look('workqueue_adds_total', labels) >= look('workqueue_work_duration_seconds_count', labels))
 })
+
+test('deprecated versions that somebody asked for are a gauge, as dashboards expect', async (t) => {
+  const server = await startServer(t)
+  const client = server.client()
+  for (const time of [1, 2])
+    assert.equal((await client.get('/apis/policy/v1beta1/podsecuritypolicies')).status, 200, `${time}`)
+  const { text } = await client.get('/metrics')
+  assert.match(text, /^# TYPE apiserver_requested_deprecated_apis gauge$/m)
+  assert.match(text, /^apiserver_requested_deprecated_apis\{group="policy",version="v1beta1",.*\} 1$/m)
+})

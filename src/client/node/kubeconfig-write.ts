@@ -4,6 +4,8 @@
  * key), is left to the callers.
  */
 export interface AdminConfig {
+  /** The cluster, in the names of everything here: so configs of several servers can be used together. */
+  readonly cluster: string
   /** The address of the server, such as https://127.0.0.1:6443 */
   readonly server: string
   /** PEM of the authority that signed the server's certificate. */
@@ -13,25 +15,26 @@ export interface AdminConfig {
   readonly key: string
 }
 
-export function adminKubeconfig({ server, authority, certificate, key }: AdminConfig): string {
+export function adminKubeconfig({ cluster, server, authority, certificate, key }: AdminConfig): string {
+  const user = `${cluster}-admin`
   return `apiVersion: v1
 kind: Config
 clusters:
-- name: orch
+- name: ${cluster}
   cluster:
     server: ${quoted(server)}
     certificate-authority-data: ${base64(authority)}
 users:
-- name: orch-admin
+- name: ${user}
   user:
     client-certificate-data: ${base64(certificate)}
     client-key-data: ${base64(key)}
 contexts:
-- name: orch-admin@orch
+- name: ${user}@${cluster}
   context:
-    cluster: orch
-    user: orch-admin
-current-context: orch-admin@orch
+    cluster: ${cluster}
+    user: ${user}
+current-context: ${user}@${cluster}
 `
 }
 
