@@ -4,14 +4,10 @@
  */
 import { shorten } from '../base/shorten.ts'
 import { type ApiError, badRequest, entityTooLarge } from '../model/api-error.ts'
+import { maxValues } from '../model/limits.ts'
 
 export const maxDepth = 512
-/**
- * How many values a body may hold, and an object that is stored: members and elements, on all levels. What is done with
- * each takes some microseconds, so that 3 MiB of the shortest would hold the server for seconds; no object of use comes
- * near.
- */
-export const maxValues = 100_000
+export { maxValues }
 
 export interface Scan {
   /** How many members its objects have together, each time that a key is repeated included. */

@@ -10,6 +10,7 @@ import type { Json } from '../model/json.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Kind, Scope } from '../schema/kind.ts'
 import { type CustomKindDefinition, customKind } from './custom-kind.ts'
+import { defaultFaults } from './default-faults.ts'
 
 export type DefinedKinds =
   | { readonly outcome: 'kinds'; readonly kinds: readonly Kind[] }
@@ -51,6 +52,7 @@ export async function schemaFaultsOf(
     const path = child(at('spec.versions', i), 'schema.openAPIV3Schema')
     const made = await customKind(definitionOf(definition, spec.names ?? {}, version), vendor, { path, pace })
     if (made.outcome === 'invalid') faults.push(...made.faults)
+    else faults.push(...(await pace.run(defaultFaults(made.kind.schema, vendor, path))))
   }
   return faults
 }

@@ -8,10 +8,11 @@ import { ApiError } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
+import { fillWithinLimits } from '../schema/bounded-defaults.ts'
 import { decode } from '../schema/decode.ts'
-import { fillDefaults } from '../schema/defaults.ts'
 import type { Evolution, KindNames } from '../schema/kind.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
+import { ShownForms } from './shown-forms.ts'
 
 export interface Evolving {
   readonly names: KindNames
@@ -25,24 +26,34 @@ export interface Evolving {
 
 export function evolutionOf({ names, schema, vendor, id, storage }: Evolving): Evolution {
   const apiVersion = apiVersionOf(vendor, names.group, names.version)
-  const read = (object: ApiObject): ApiObject => {
+  const tryRead = (object: ApiObject): { value: ApiObject; lacksDefaults: boolean } => {
     const value = soundly(schema, { ...object, apiVersion })
-    fillDefaults(schema, asJson(value), { vendor, subresource: '' })
-    return value
+    const fault = fillWithinLimits(schema, asJson(value), { vendor, subresource: '' })
+    // What was stored must still be read: as it is, where its defaults would make it too large.
+    if (fault === undefined) return { value, lacksDefaults: false }
+    return { value: soundly(schema, { ...object, apiVersion }), lacksDefaults: true }
   }
-  const known = new WeakMap<Buffer, Buffer>()
+  const read = (object: ApiObject): ApiObject => tryRead(object).value
+  const known = new ShownForms()
+  const lacking = new WeakSet<Buffer>()
+  let someLack = false
   const readJson = (json: Buffer): Buffer => {
     const before = known.get(json)
     if (before !== undefined) return before
     const stored = asObject(parseOwnJson(json))
-    const object = read(stored)
+    const { value: object, lacksDefaults } = tryRead(stored)
+    if (lacksDefaults) {
+      lacking.add(json)
+      someLack = true
+    }
     const same = sameJson(asJson(stored), asJson(object))
     const shown = same ? json : jsonDocument(asJson(object))
     known.set(json, shown)
     return shown
   }
   const store = storage === undefined ? (object: ApiObject) => object : storage.read
-  return { id, storedAs: storage?.storedAs ?? apiVersion, store, read, readJson }
+  const lacksDefaults = (json?: Buffer) => (json === undefined ? someLack : lacking.has(json))
+  return { id, storedAs: storage?.storedAs ?? apiVersion, store, read, readJson, lacksDefaults }
 }
 
 /** Fields of a wrong type are for validation to refuse; what was stored before must still be read. */

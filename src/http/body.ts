@@ -4,9 +4,10 @@
  */
 import { shorten } from '../base/shorten.ts'
 import { badRequest, entityTooLarge, unsupportedMediaType } from '../model/api-error.ts'
+import { maxBodyBytes } from '../model/limits.ts'
 import type { Exchange } from './exchange.ts'
 
-export const maxBodyBytes = 3 * 1024 * 1024
+export { maxBodyBytes }
 
 /** Throws at once what the headers alone give away. */
 export function readBody(exchange: Exchange): Promise<Buffer> {

@@ -9,9 +9,12 @@
  *
  * Work on a large object is done in steps, between which others have their turn: `pace.run(completeSteps(...))`.
  */
+import { invalidObject } from '../model/api-error.ts'
 import type { FieldPath } from '../model/field-error.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject, type OwnerReference } from '../model/object.ts'
+import { groupName } from '../model/vendor.ts'
+import { fillWithinLimits } from './bounded-defaults.ts'
 import type { RuleContext } from './context.ts'
 import { decode } from './decode.ts'
 import { fillDefaults } from './defaults.ts'
@@ -39,10 +42,22 @@ export function* completeSteps({ kind, context }: ObjectType, value: JsonObject)
   yield
   const object = asObject(decoded)
   const ownersRepeated = mergeOwners(object)
-  fillDefaults(kind.schema, decoded, context)
+  fill(kind, object, context)
   yield
   kind.rules.fillDefaults?.(object, context)
   return { object, unknown, ownersRepeated }
+}
+
+/** What the schemas of users make of an object is bounded; those of built-in kinds add little to it. */
+function fill(kind: Kind, object: ApiObject, context: RuleContext): void {
+  if (kind.evolution === undefined) {
+    fillDefaults(kind.schema, asJson(object), context)
+    return
+  }
+  const fault = fillWithinLimits(kind.schema, asJson(object), context)
+  if (fault === undefined) return
+  const group = groupName(context.vendor, kind.group)
+  throw invalidObject({ group, kind: kind.kind }, object.metadata?.name ?? '', [fault])
 }
 
 /**

@@ -13,6 +13,7 @@ import { at, child, type FieldPath } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, setKey, typeName } from '../model/json.ts'
 import { canonicalQuantity } from '../model/quantity.ts'
 import { fits } from './fits.ts'
+import { PresentFields } from './present-fields.ts'
 import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 import { noteEmpty } from './stated-empty.ts'
 import { normalTime } from './time.ts'
@@ -61,7 +62,10 @@ function read(schema: Schema, value: Json, path: FieldPath, unknown: FieldPath[]
 }
 
 /** The fields of an object as a list: every object of every request goes through it. */
-const fieldsOf = oncePer(({ fields }: ObjectSchema) => Object.entries(fields).map(([name, field]) => ({ name, field })))
+const fieldsOf = oncePer(({ fields }: ObjectSchema) => {
+  const all = Object.entries(fields).map(([name, field]) => ({ name, field }))
+  return new PresentFields(all, ({ field }) => field.zero === 'write')
+})
 
 function readObject(schema: ObjectSchema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
   if (!isObject(value)) return wrongForm(path, value, 'struct')
@@ -71,7 +75,7 @@ function readObject(schema: ObjectSchema, value: Json, path: FieldPath, unknown:
     if (schema.open) setKey(result, key, value[key]!)
     else unknown.push(child(path, key))
   }
-  for (const { name, field } of fieldsOf(schema)) {
+  for (const { name, field } of fieldsOf(schema).of(value)) {
     const sent = own(value, name)
     if (sent !== undefined && sent !== null) {
       const item = read(field.schema, sent, child(path, name), unknown)

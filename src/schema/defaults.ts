@@ -1,58 +1,145 @@
-/** Fills in defaults: those that the schema states, and those that its types work out from sibling fields. */
+/**
+ * Fills in defaults: those that the schema states, and those that its types work out from sibling fields.
+ *
+ * A user who writes a schema decides how much a few bytes become: defaults have defaults below them. So what they add to
+ * a value is counted while they are filled in, and stops where a limit is reached (`Room`).
+ */
 
 import { oncePer } from '../base/once-per.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
 import type { RuleContext } from './context.ts'
+import { PresentFields } from './present-fields.ts'
 import type { ObjectSchema, Schema } from './schema.ts'
 import { somewhere } from './somewhere.ts'
 
-/** Most of a kind has no defaults, and is not walked. */
-const hasDefaults = somewhere(
+/** Whether anything in the schema has a default. Most of a kind has none, and is not walked. */
+export const hasDefaults = somewhere(
   (schema) =>
     schema.type === 'object' &&
     (schema.fill !== undefined || Object.values(schema.fields).some((field) => field.default !== undefined)),
 )
 
+/** How large a value is. */
+export interface Size {
+  readonly bytes: number
+  /** Members and elements, with the value itself. */
+  readonly values: number
+}
+
+/** How much more may be filled in. */
+export class Room {
+  #bytes: number
+  #values: number
+
+  constructor({ bytes, values }: Size) {
+    this.#bytes = bytes
+    this.#values = values
+  }
+
+  /** Whether there was room for it. */
+  take({ bytes, values }: Size): boolean {
+    this.#bytes -= bytes
+    this.#values -= values
+    return this.#bytes >= 0 && this.#values >= 0
+  }
+}
+
+/** The steps to a place in a value, the last one first. */
+type Steps = (string | number)[]
+
 /** The fields of an object that have a default, and those below which there are some. */
 const concerned = oncePer((schema: ObjectSchema) => {
   const fields = Object.entries(schema.fields)
+  const below = fields.flatMap(([name, { schema }]) => (hasDefaults(schema) ? [{ name, schema }] : []))
   return {
-    stated: fields.flatMap(([name, field]) => (field.default === undefined ? [] : [{ name, value: field.default }])),
-    below: fields.flatMap(([name, field]) => (hasDefaults(field.schema) ? [{ name, schema: field.schema }] : [])),
+    stated: fields.flatMap(([name, field]) =>
+      field.default === undefined ? [] : [{ name, value: field.default, size: sizeOf(field.default, name.length + 4) }],
+    ),
+    below: new PresentFields(below, () => false),
   }
 })
 
-/** Changes `value`, which must be freshly decoded and nobody else's. */
-export function fillDefaults(schema: Schema, value: Json, context: RuleContext): void {
-  if (!hasDefaults(schema)) return
+/**
+ * Changes `value`, which must be freshly decoded and nobody else's. Gives the steps to the place where there was no room
+ * left for a default, the last one first; undefined: all are filled in.
+ */
+export function fillDefaults(schema: Schema, value: Json, context: RuleContext, room?: Room): Steps | undefined {
+  if (!hasDefaults(schema)) return undefined
   switch (schema.type) {
     case 'object':
-      if (isObject(value)) fillObject(schema, value, context)
-      return
+      return isObject(value) ? fillObject(schema, value, context, room) : undefined
     case 'list':
-      if (Array.isArray(value)) for (const item of value) fillDefaults(schema.items, item, context)
-      return
+      return Array.isArray(value) ? fillAll(schema.items, value.entries(), context, room) : undefined
     case 'map':
-      if (isObject(value)) for (const item of Object.values(value)) fillDefaults(schema.values, item!, context)
-      return
+      return isObject(value) ? fillAll(schema.values, Object.entries(value), context, room) : undefined
     default:
-      return
+      return undefined
   }
+}
+
+function fillAll(
+  schema: Schema,
+  items: Iterable<readonly [string | number, Json | undefined]>,
+  context: RuleContext,
+  room: Room | undefined,
+): Steps | undefined {
+  for (const [step, item] of items) {
+    const over = fillDefaults(schema, item!, context, room)
+    if (over !== undefined) return [...over, step]
+  }
+  return undefined
 }
 
 /** First what the fields state, then what depends on siblings, then what lies below. */
-function fillObject(schema: ObjectSchema, value: JsonObject, context: RuleContext): void {
+function fillObject(
+  schema: ObjectSchema,
+  value: JsonObject,
+  context: RuleContext,
+  room: Room | undefined,
+): Steps | undefined {
   const { stated, below } = concerned(schema)
-  for (const { name, value: given } of stated) if (own(value, name) === undefined) setKey(value, name, fresh(given))
-  schema.fill?.(value, context)
-  for (const { name, schema: type } of below) {
-    const present = own(value, name)
-    if (present !== undefined && present !== null) fillDefaults(type, present, context)
+  for (const { name, value: given, size } of stated) {
+    if (own(value, name) !== undefined) continue
+    if (room?.take(size) === false) return [name]
+    setKey(value, name, copyOf(given))
   }
+  schema.fill?.(value, context)
+  for (const { name, schema: type } of below.of(value)) {
+    const present = own(value, name)
+    const over = present === undefined || present === null ? undefined : fillDefaults(type, present, context, room)
+    if (over !== undefined) return [...over, name]
+  }
+  return undefined
 }
 
-/** A copy that is nobody else's; cloning what cannot change would be most of the work. */
-function fresh(value: Json): Json {
+/** A copy that is nobody else's. */
+export function copyOf(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value
-  return Object.keys(value).length > 0 ? structuredClone(value) : Array.isArray(value) ? [] : {}
+  if (Array.isArray(value)) return value.map(copyOf)
+  const copy: JsonObject = {}
+  for (const key of Object.keys(value)) setKey(copy, key, copyOf(value[key]!))
+  return copy
+}
+
+/** How large a value is as JSON, about: what must be escaped in texts is not looked for. `more` bytes are added. */
+export function sizeOf(value: Json | undefined, more = 0): Size {
+  const size = { bytes: more, values: 0 }
+  addSize(value, size)
+  return size
+}
+
+function addSize(value: Json | undefined, size: { bytes: number; values: number }): void {
+  size.values += 1
+  if (typeof value === 'string') size.bytes += Buffer.byteLength(value) + 2
+  else if (typeof value !== 'object' || value === null) size.bytes += 5
+  else if (Array.isArray(value)) {
+    size.bytes += value.length + 1
+    for (const item of value) addSize(item, size)
+  } else {
+    size.bytes += 2
+    for (const key in value) {
+      size.bytes += key.length + 4
+      addSize(value[key], size)
+    }
+  }
 }

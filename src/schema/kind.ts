@@ -193,8 +193,13 @@ export interface Evolution {
   readonly store: (object: ApiObject) => ApiObject
   /** An object as this version has it now. */
   readonly read: (object: ApiObject) => ApiObject
-  /** The same from JSON to JSON: the very bytes where nothing differs. Each object is looked at once. */
+  /** The same from JSON to JSON: the very bytes where nothing differs. Each object is looked at once, as a rule. */
   readonly readJson: (json: Buffer) => Buffer
+  /**
+   * Whether this object is read without the defaults that it lacks, as they would make it too large. Without an object:
+   * whether that was found of any so far.
+   */
+  readonly lacksDefaults: (json?: Buffer) => boolean
 }
 
 /**

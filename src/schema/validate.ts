@@ -20,6 +20,7 @@ import { isObject, type Json, type JsonObject, own, typeName } from '../model/js
 import type { RuleContext } from './context.ts'
 import type { Effort } from './effort.ts'
 import { fits } from './fits.ts'
+import { PresentFields } from './present-fields.ts'
 import type { Choice, Field, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 import { somewhere } from './somewhere.ts'
 
@@ -41,11 +42,12 @@ const hasRules = somewhere((schema) => {
 })
 
 /** The fields of an object that have something to be checked, in the order of the schema. */
-const checkedFields = oncePer(({ fields, choice }: ObjectSchema) =>
-  Object.entries(fields)
+const checkedFields = oncePer(({ fields, choice }: ObjectSchema) => {
+  const all = Object.entries(fields)
     .map(([name, field]) => ({ name, field, hasRules: hasRules(field.schema) }))
-    .filter(({ name, field, hasRules }) => field.required || hasRules || choice?.among.includes(name)),
-)
+    .filter(({ name, field, hasRules }) => field.required || hasRules || choice?.among.includes(name))
+  return new PresentFields(all, ({ field }) => field.required === true)
+})
 
 export function validate(schema: Schema, value: Json, context: RuleContext): FieldError[] {
   const errors: FieldError[] = []
@@ -106,7 +108,7 @@ function checkObject(schema: ObjectSchema, value: JsonObject, path: FieldPath, v
   const { choice } = schema
   const chosen = choice ? membersIn(value, choice) : []
   const unjudged = schema.leavesUnjudged?.(value)
-  for (const { name, field, hasRules } of checkedFields(schema)) {
+  for (const { name, field, hasRules } of checkedFields(schema).of(value)) {
     const item = own(value, name)
     if (chosen.length > 1 && chosen.indexOf(name) > 0)
       validation.errors.push(forbidden(child(path, name), `may not specify more than 1 ${choice?.noun}`))

@@ -9,6 +9,9 @@ import type { Handler } from '../resource-request.ts'
 import { sendBytes } from '../responses.ts'
 import { sendMessage } from '../shared-messages.ts'
 
+/** For the reader of an object that is shown without some of its defaults. */
+export const lackingDefaults = 'the defaults of its schema would make an object too large: it is shown as it is stored'
+
 export const handleGet: Handler = ({ exchange, info, resource }) => {
   const { namespace, name, subresource, query } = info
   const found = get(resource, { namespace, name, subresource, resourceVersion: text(query, 'resourceVersion') })
@@ -19,5 +22,7 @@ export const handleGet: Handler = ({ exchange, info, resource }) => {
 
 function send(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
   if (exchange.form.shared?.one !== undefined) return sendMessage(exchange, resource, object)
-  return sendBytes(exchange, 200, jsonOf(resource, object.json))
+  const json = jsonOf(resource, object.json)
+  if (resource.kind.evolution?.lacksDefaults(object.json)) exchange.warn(lackingDefaults)
+  return sendBytes(exchange, 200, json)
 }

@@ -10,6 +10,7 @@ import { formatVersion } from '../../model/resource-version.ts'
 import { isAsStored, jsonOf, readVersion } from '../../registry/conversion.ts'
 import { type ListPage, type ListQuery, list, slicesOf, slicesTwice } from '../../registry/list.ts'
 import type { Resource } from '../../registry/resource.ts'
+import { hasDefaults } from '../../schema/defaults.ts'
 import { orderOf } from '../../schema/kind.ts'
 import type { Exchange } from '../exchange.ts'
 import { type ListText, listDocument } from '../forms.ts'
@@ -17,12 +18,14 @@ import { readListQuery } from '../list-options.ts'
 import type { Handler, ResourceRequest } from '../resource-request.ts'
 import { type ChunkMemory, sendBytes, sendChunks } from '../responses.ts'
 import { sendMessageList } from '../shared-messages.ts'
+import { lackingDefaults } from './get.ts'
 
 export const handleList: Handler = async (request) => {
   const { exchange, resource } = request
   const query = readListQuery(request)
   const page = await list(resource, query)
   warnOfUnreadable(exchange, resource, query.selection.namespace)
+  await warnOfDefaults(exchange, resource, page)
   const { form } = exchange
   try {
     if (form.encode === undefined) await sendJson(exchange, resource, page)
@@ -46,6 +49,24 @@ function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: st
   const left = cache.allUnreadable(namespace)
   for (const { key, why } of left.slice(0, toldKeys)) exchange.warn(`${key} is left out: ${why}`)
   if (left.length > toldKeys) exchange.warn(`${left.length - toldKeys} more objects are left out: they cannot be read`)
+}
+
+/**
+ * Headers go before the objects: of a list that is looked for while it is sent the first objects are looked at, and what
+ * was found of others before counts for the rest.
+ */
+async function warnOfDefaults(exchange: Exchange, resource: Resource, { objects, rest }: ListPage): Promise<void> {
+  const { evolution, schema } = resource.kind
+  if (evolution === undefined || !hasDefaults(schema)) return
+  const pace = new Pace()
+  let lacks = rest !== undefined && evolution.lacksDefaults()
+  for (const { json } of objects) {
+    if (lacks) break
+    jsonOf(resource, json)
+    lacks = evolution.lacksDefaults(json)
+    await pace.rest()
+  }
+  if (lacks) exchange.warn(lackingDefaults)
 }
 
 async function sendJson(exchange: Exchange, resource: Resource, page: ListPage): Promise<void> {
@@ -116,7 +137,9 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
       }
       if (json.length > full) yield json.subarray(cut, length)
       else used += json.copy(chunk, used, cut, length)
-      if (pace?.spent(itemCost)) await pace.rest()
+      // One object may take long to be brought up to its definition.
+      const pause = pace?.rest()
+      if (pause !== undefined) await pause
     }
   }
   yield chunk.subarray(0, used + end.copy(chunk, used))
@@ -170,9 +193,6 @@ function withoutType(object: ApiObject): JsonObject {
 }
 
 const chunkLength = 64 * 1024
-/** What it costs to write an object in another form, in the units of a Pace. */
-const itemCost = 500
-
 async function* listText(
   page: ListPage,
   { before, between, after, item }: Omit<ListText, 'item'> & { item: (object: CachedObject) => string },
@@ -184,7 +204,8 @@ async function* listText(
     for (const object of slice) {
       text += separator + item(object)
       separator = between
-      if (pace.spent(itemCost)) await pace.rest()
+      const pause = pace.rest()
+      if (pause !== undefined) await pause
       if (text.length < chunkLength) continue
       yield Buffer.from(text)
       text = ''

@@ -15,6 +15,7 @@ import { checkVersionMatch, readCounts, readSelection } from '../list-options.ts
 import { text } from '../query.ts'
 import { isTrue } from '../request-info.ts'
 import type { Handler } from '../resource-request.ts'
+import { lackingDefaults } from './get.ts'
 
 export const handleWatch: Handler = async (request) => {
   const { exchange, info, resource } = request
@@ -24,6 +25,7 @@ export const handleWatch: Handler = async (request) => {
   const resourceVersion = text(info.query, 'resourceVersion')
   if (resourceVersion !== '') parseVersion(resourceVersion)
   const form = agreeOnEvents(exchange, resource)
+  if (resource.kind.evolution?.lacksDefaults()) exchange.warn(lackingDefaults)
   const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? new Bookmarks(resource, form, lifetime) : undefined
   const series = request.watchMetrics.seriesOf(resource)
   const sent = (bytes: number) => series.sent(bytes)
