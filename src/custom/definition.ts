@@ -5,6 +5,7 @@ import type {
   DefinitionNames,
   DefinitionVersion,
 } from '../kinds/apiextensions/definition-fields.ts'
+import { maxVersions } from '../kinds/apiextensions/definition-rules.ts'
 import { at, child, type FieldError } from '../model/field-error.ts'
 import type { Json } from '../model/json.ts'
 import type { Vendor } from '../model/vendor.ts'
@@ -45,8 +46,11 @@ export async function schemaFaultsOf(
 ): Promise<FieldError[]> {
   const { spec = {} } = definition
   const faults: FieldError[] = []
+  const { versions = [] } = spec
+  if (versions.length > maxVersions) return []
   const known = new Set((previous?.spec?.versions ?? []).map(schemaText))
-  for (const [i, version] of (spec.versions ?? []).entries()) {
+  for (const [i, version] of versions.entries()) {
+    if (version.schema?.openAPIV3Schema === undefined) continue
     if (previous !== undefined && known.has(schemaText(version))) continue
     await pace.rest()
     const path = child(at('spec.versions', i), 'schema.openAPIV3Schema')

@@ -107,7 +107,7 @@ function* nodeFaults(schema: Json, reader: SchemaReader, path: FieldPath): Fault
     ...typeFaults(schema, reader, path),
     ...extensionFaults(schema, reader, path),
     ...(yield* belowFaults(schema, reader, path)),
-    ...(yield* logicFaults(schema, reader, path, 'structure')),
+    ...(yield* logicFaults(schema, { ...reader, place: 'structure' }, path)),
   ]
 }
 
@@ -249,35 +249,43 @@ function* itemFaults({ type, items }: JsonObject, reader: SchemaReader, path: Fi
 /** Where a demand stands: in a schema that gives structure, as the first of its `allOf`, or anywhere else. */
 type Place = 'structure' | 'first of all' | 'demand'
 
+interface DemandReader extends SchemaReader {
+  readonly place: Place
+}
+
 /** The one thing that demands may say of types: `anyOf` of integer and string, in the first two places. */
 const intOrString: Json = [{ type: 'integer' }, { type: 'string' }]
 
-function* logicFaults(schema: JsonObject, reader: SchemaReader, path: FieldPath, place: Place): Faults {
+function* logicFaults(schema: JsonObject, reader: DemandReader, path: FieldPath): Faults {
+  const { place } = reader
+  const demands = { ...reader, place: 'demand' } as const
   const faults: FieldError[] = []
   for (const keyword of logic) {
     if (keyword === 'anyOf' && place !== 'demand' && sameJson(schema.anyOf, intOrString)) continue
     for (const [i, item] of ((schema[keyword] ?? []) as Json[]).entries()) {
-      const below = keyword === 'allOf' && i === 0 && place === 'structure' ? 'first of all' : 'demand'
-      faults.push(...(yield* demandFaults(item, reader, at(child(path, keyword), i), below)))
+      const isFirst = keyword === 'allOf' && i === 0 && place === 'structure'
+      const below = isFirst ? ({ ...reader, place: 'first of all' } as const) : demands
+      faults.push(...(yield* demandFaults(item, below, at(child(path, keyword), i))))
     }
   }
-  return schema.not == null ? faults : [...faults, ...(yield* demandFaults(schema.not, reader, child(path, 'not')))]
+  return schema.not == null ? faults : [...faults, ...(yield* demandFaults(schema.not, demands, child(path, 'not')))]
 }
 
 /** What only demands gives no structure. */
 const structural = ['type', 'title', 'description', 'default', 'additionalProperties', 'nullable']
 
-function* demandFaults(schema: Json, reader: SchemaReader, path: FieldPath, place: Place = 'demand'): Faults {
+function* demandFaults(schema: Json, reader: DemandReader, path: FieldPath): Faults {
   yield
   if (!isObject(schema)) return [typeInvalid(path, schema, 'must be a schema')]
   const faults = keywordFaults(schema, reader, path)
   if (faults.length > 0) return faults
+  const demands = { ...reader, place: 'demand' } as const
   const shaping = Object.keys(schema).filter((key) => structural.includes(key) || key.startsWith(reader.prefix))
   for (const key of shaping) faults.push(forbidden(child(path, key), 'must be empty to be structural'))
   for (const [name, item] of isObject(schema.properties) ? Object.entries(schema.properties) : [])
-    faults.push(...(yield* demandFaults(item!, reader, at(child(path, 'properties'), name))))
-  if (schema.items != null) faults.push(...(yield* demandFaults(schema.items, reader, child(path, 'items'))))
-  return [...faults, ...(yield* logicFaults(schema, reader, path, place))]
+    faults.push(...(yield* demandFaults(item!, demands, at(child(path, 'properties'), name))))
+  if (schema.items != null) faults.push(...(yield* demandFaults(schema.items, demands, child(path, 'items'))))
+  return [...faults, ...(yield* logicFaults(schema, reader, path))]
 }
 
 function byForm(test: (value: Json) => boolean, names: readonly string[]) {

@@ -141,8 +141,8 @@ async function throwIfInvalid(write: WriteContext, object: ApiObject): Promise<v
     () => kind.rules.validate?.(object, context),
     () => kind.rules.validateCreate?.(object, context),
   ])
-  const judged = errors.length > 0 ? errors : await kind.rules.judge?.(object, undefined, { ...context, pace })
-  if (judged?.length) throw invalidObject(kindRef(resource), object.metadata.name ?? '', judged)
+  const judged = [...errors, ...((await kind.rules.judge?.(object, undefined, { ...context, pace })) ?? [])]
+  if (judged.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', judged)
 }
 
 async function persist(context: WriteContext, object: ApiObject, { guards }: Terms): Promise<Outcome> {

@@ -269,8 +269,8 @@ async function throwIfInvalid(write: WriteContext, next: ApiObject, previous: Ap
   const context = { ...versionOf(write).context, subresource }
   const found = await faultsOf(write, next, previous)
   const errors = own && found.length > 0 ? await newFaults(write, found, previous) : found
-  const judged = errors.length > 0 ? errors : await kind.rules.judge?.(next, previous, { ...context, pace })
-  if (judged?.length) throw invalidObject(writtenKind(write), next.metadata.name ?? '', judged)
+  const judged = [...errors, ...((await kind.rules.judge?.(next, previous, { ...context, pace })) ?? [])]
+  if (judged.length > 0) throw invalidObject(writtenKind(write), next.metadata.name ?? '', judged)
 }
 
 /**

@@ -38,7 +38,7 @@ export interface Completed {
 
 /** A value of a wrong type is a 400 that names the place. */
 export function* completeSteps({ kind, context }: ObjectType, value: JsonObject): Generator<void, Completed> {
-  const { value: decoded, unknown } = decode(kind.schema, value)
+  const { value: decoded, unknown } = decode(kind.schema, value, context.vendor)
   yield
   const object = asObject(decoded)
   const ownersRepeated = mergeOwners(object)

@@ -12,9 +12,10 @@ import { badRequest } from '../model/api-error.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, setKey, typeName } from '../model/json.ts'
 import { canonicalQuantity } from '../model/quantity.ts'
+import type { Vendor } from '../model/vendor.ts'
 import { fits } from './fits.ts'
 import { PresentFields } from './present-fields.ts'
-import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
+import type { AnySchema, IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 import { noteEmpty } from './stated-empty.ts'
 import { normalTime } from './time.ts'
 
@@ -24,12 +25,18 @@ export interface Decoded {
   readonly unknown: readonly FieldPath[]
 }
 
-export function decode(schema: Schema, value: Json): Decoded {
+/** `vendor` is needed by types that are read by what is published of them. */
+export function decode(schema: Schema, value: Json, vendor?: Vendor): Decoded {
   const unknown: FieldPath[] = []
-  return { value: read(schema, value, '', unknown), unknown }
+  return { value: read(schema, value, '', { unknown, vendor }), unknown }
 }
 
-function read(schema: Schema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
+interface Reading {
+  readonly unknown: FieldPath[]
+  readonly vendor: Vendor | undefined
+}
+
+function read(schema: Schema, value: Json, path: FieldPath, reading: Reading): Json {
   if (schema.lenient && (value === null || !fits(schema, value))) return value
   switch (schema.type) {
     case 'string':
@@ -49,13 +56,13 @@ function read(schema: Schema, value: Json, path: FieldPath, unknown: FieldPath[]
     case 'intOrString':
       return typeof value === 'string' ? value : readInteger({ type: 'integer', bits: 32 }, value, path)
     case 'any':
-      return value
+      return schema.pruned === undefined ? value : readPruned(schema, value, path, reading)
     case 'map':
-      return readMap(schema, value, path, unknown)
+      return readMap(schema, value, path, reading)
     case 'list':
-      return readList(schema, value, path, unknown)
+      return readList(schema, value, path, reading)
     case 'object':
-      return readObject(schema, value, path, unknown)
+      return readObject(schema, value, path, reading)
     default:
       return schema satisfies never
   }
@@ -67,47 +74,59 @@ const fieldsOf = oncePer(({ fields }: ObjectSchema) => {
   return new PresentFields(all, ({ field }) => field.zero === 'write')
 })
 
-function readObject(schema: ObjectSchema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
+function readObject(schema: ObjectSchema, value: Json, path: FieldPath, reading: Reading): Json {
   if (!isObject(value)) return wrongForm(path, value, 'struct')
   const result: JsonObject = {}
   for (const key of Object.keys(value)) {
     if (Object.hasOwn(schema.fields, key)) continue
     if (schema.open) setKey(result, key, value[key]!)
-    else unknown.push(child(path, key))
+    else reading.unknown.push(child(path, key))
   }
   for (const { name, field } of fieldsOf(schema).of(value)) {
     const sent = own(value, name)
     if (sent !== undefined && sent !== null) {
-      const item = read(field.schema, sent, child(path, name), unknown)
+      const item = read(field.schema, sent, child(path, name), reading)
       if (field.zero !== 'omit' || !isZero(item)) setKey(result, name, item)
       else if (field.emptyCounts) noteEmpty(result, name)
     } else if (sent === null && field.schema.nullable) {
       setKey(result, name, null)
     } else if (field.zero === 'write') {
-      setKey(result, name, zeroOf(field.schema, unknown))
+      setKey(result, name, zeroOf(field.schema, reading))
     }
   }
   return result
 }
 
-function readMap(schema: MapSchema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
+/** A value of the form that its description gives it, or of one of its forms. Without a vendor it is taken as it is. */
+function readPruned(schema: AnySchema, value: Json, path: FieldPath, reading: Reading): Json {
+  const { described, alternatives } = schema
+  const { vendor } = reading
+  if (vendor === undefined) return value
+  if (described !== undefined) return readObject(described(vendor), value, path, reading)
+  if (isObject(value)) return read(alternatives!.object.schema, value, path, reading)
+  const items = Array.isArray(value) ? alternatives?.list?.items : undefined
+  if (items !== undefined) return (value as Json[]).map((item, i) => readItem(items, item, at(path, i), reading))
+  return typeof value === 'boolean' && alternatives?.boolean !== undefined ? value : wrongType(path, value, 'object')
+}
+
+function readMap(schema: MapSchema, value: Json, path: FieldPath, reading: Reading): Json {
   if (!isObject(value)) return wrongForm(path, value, 'map')
   const result: JsonObject = {}
   for (const key of Object.keys(value)) {
     const item = value[key]!
     if (item === null && schema.values.lenient && !fits(schema.values, null)) continue
-    setKey(result, key, readItem(schema.values, item, at(path, key), unknown))
+    setKey(result, key, readItem(schema.values, item, at(path, key), reading))
   }
   return result
 }
 
-function readList(schema: ListSchema, value: Json, path: FieldPath, unknown: FieldPath[]): Json {
+function readList(schema: ListSchema, value: Json, path: FieldPath, reading: Reading): Json {
   if (!Array.isArray(value)) return wrongForm(path, value, 'slice')
-  return value.map((item, i) => readItem(schema.items, item, at(path, i), unknown))
+  return value.map((item, i) => readItem(schema.items, item, at(path, i), reading))
 }
 
-function readItem(schema: Schema, item: Json, path: FieldPath, unknown: FieldPath[]): Json {
-  return item === null && !schema.lenient ? zeroOf(schema, unknown) : read(schema, item, path, unknown)
+function readItem(schema: Schema, item: Json, path: FieldPath, reading: Reading): Json {
+  return item === null && !schema.lenient ? zeroOf(schema, reading) : read(schema, item, path, reading)
 }
 
 function readInteger(schema: IntegerSchema, value: Json, path: FieldPath): Json {
@@ -170,7 +189,7 @@ function readQuantity(value: Json, path: FieldPath): string {
 }
 
 /** What stands for a value that was sent as null or not at all. */
-function zeroOf(schema: Schema, unknown: FieldPath[]): Json {
+function zeroOf(schema: Schema, reading: Reading): Json {
   switch (schema.type) {
     case 'string':
     case 'bytes':
@@ -184,14 +203,15 @@ function zeroOf(schema: Schema, unknown: FieldPath[]): Json {
     case 'intOrString':
       return 0
     case 'time':
-    case 'any':
       return null
+    case 'any':
+      return schema.pruned && schema.described !== undefined ? {} : null
     case 'map':
       return asUnsent({})
     case 'list':
       return asUnsent([])
     case 'object':
-      return readObject(schema, {}, '', unknown)
+      return readObject(schema, {}, '', reading)
     default:
       return schema satisfies never
   }

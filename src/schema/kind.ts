@@ -73,7 +73,7 @@ export interface KindRules<T> {
   /** Rules for new objects alone: what is stored is not judged by them again. */
   readonly validateCreate?: (object: T, context: RuleContext) => FieldError[]
   readonly validateUpdate?: (next: T, previous: T, context: RuleContext) => FieldError[]
-  /** What takes long to judge, or needs what must be loaded first. Asked when all other rules are content. */
+  /** What takes long to judge, or needs what must be loaded first. Asked whatever the other rules find. */
   readonly judge?: (object: T, previous: T | undefined, context: JudgeContext) => Promise<FieldError[]>
   /** Fills in what every version of a valid object shows, once it has been judged. Changes the object. */
   readonly canonicalize?: (object: T) => void

@@ -111,6 +111,8 @@ export interface AnySchema<T = unknown> extends Typed<T>, Named {
   readonly untyped?: boolean
   /** What is published of its fields, for one that is read elsewhere; in Protobuf the message that it is. */
   readonly described?: (vendor: Vendor) => ObjectSchema
+  /** What its description or its alternatives do not know is left out when it is read; else it is kept as it is. */
+  readonly pruned?: boolean
   /** In Protobuf a message with a field for each form that the value may have, and not JSON in bytes. */
   readonly alternatives?: Alternatives
 }
@@ -266,7 +268,7 @@ export const s = {
   quantity: (): QuantitySchema<string> => ({ type: 'quantity' }),
   intOrString: (): IntOrStringSchema<number | string> => ({ type: 'intOrString' }),
   any: (
-    options: Named & Pick<AnySchema, 'granular' | 'untyped' | 'described' | 'alternatives'> = {},
+    options: Named & Pick<AnySchema, 'granular' | 'untyped' | 'described' | 'pruned' | 'alternatives'> = {},
   ): AnySchema<Json> => ({
     type: 'any',
     ...options,

@@ -37,6 +37,68 @@ describe('a definition on one server', () => {
     client = server.client()
   })
 
+  test('keywords that no schema has are left out and warned of', async () => {
+    const schema = {
+      type: 'object',
+      Required: ['a'],
+      properties: {
+        a: { type: 'object', properties: {}, foo: 1 },
+        b: { type: 'string', nullable: null, default: null },
+      },
+    }
+    const definition = definitionOf({ plural: 'oddities', kind: 'Oddity', schema })
+    const made = await client.post(`${definitions}?dryRun=All`, definition)
+    assert.equal(made.status, 201, made.text)
+    const at = 'spec.versions[0].schema.openAPIV3Schema'
+    const warnings = String(made.headers.warning)
+    assert.ok(warnings.includes(`${at}.Required`) && warnings.includes(`${at}.properties[a].foo`), warnings)
+    const kept = { type: 'object', properties: { a: { type: 'object' }, b: { type: 'string' } } }
+    assert.deepEqual(made.body.spec.versions[0].schema.openAPIV3Schema, kept)
+    const strict = await client.post(`${definitions}?dryRun=All&fieldValidation=Strict`, definition)
+    assert.equal(strict.status, 400, strict.text)
+    const wrong = definitionOf({ schema: { type: 'object', properties: { a: { type: 'integer', minimum: 'x' } } } })
+    assert.equal((await client.post(`${definitions}?dryRun=All`, wrong)).status, 400)
+  })
+
+  test('rules of a later language are kept whole', async () => {
+    const rules = [{ rule: 'self.a == 1', message: 'm', messageExpression: '"x"' }]
+    const schema = { type: 'object', 'x-orch-validations': rules }
+    const made = await client.post(`${definitions}?dryRun=All&fieldValidation=Strict`, definitionOf({ schema }))
+    assert.equal(made.status, 201, made.text)
+    assert.deepEqual(made.body.spec.versions[0].schema.openAPIV3Schema['x-orch-validations'], rules)
+  })
+
+  test('all faults of a definition are told at once', async () => {
+    const schema = { type: 'object', properties: { a: {}, b: { type: 'string', pattern: '(' } } }
+    const columns = [{ name: 'A', type: 'string', jsonPath: 'spec.a' }]
+    const made = await client.post(definitions, {
+      ...definitionOf({ schema, version: { additionalPrinterColumns: columns } }),
+      metadata: { name: 'others.example.com' },
+    })
+    assert.equal(made.status, 422)
+    assert.deepEqual(made.body.details.causes.map(({ field }: { field: string }) => field).sort(), [
+      'metadata.name',
+      'spec.additionalPrinterColumns[0].JSONPath',
+      'spec.versions[0].schema.openAPIV3Schema.properties[a].type',
+      'spec.versions[0].schema.openAPIV3Schema.properties[b].pattern',
+    ])
+  })
+
+  test('names that cannot be are not written into the status', async () => {
+    const name = await define(client, { plural: 'named', kind: 'Named' })
+    const patched = await client.send(`${definitions}/${name}/status`, {
+      method: 'PATCH',
+      headers: mergePatch,
+      body: { status: { acceptedNames: { singular: 'No Name', shortNames: ['x_y'] } } },
+    })
+    assert.equal(patched.status, 422, patched.text)
+    assert.deepEqual(patched.body.details.causes.map(({ field }: { field: string }) => field).sort(), [
+      'status.acceptedNames.shortNames[0]',
+      'status.acceptedNames.singular',
+    ])
+    await undefine(client, name)
+  })
+
   test('is served as soon as it says so, and everywhere', async () => {
     const name = await define(client, { shortNames: ['wd'] })
     const path = collectionOf()

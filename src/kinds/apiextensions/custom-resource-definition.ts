@@ -116,28 +116,8 @@ function fillDefaults(object: CustomResourceDefinition): void {
     names.singular ||= names.kind.toLowerCase()
     names.listKind ||= `${names.kind}List`
   }
-  for (const { schema } of spec.versions ?? [])
-    if (schema?.openAPIV3Schema !== undefined) schema.openAPIV3Schema = withoutNulls(schema.openAPIV3Schema)
   if (status !== undefined && (status.storedVersions ?? []).length === 0)
     status.storedVersions = storageVersions(object).slice(0, 1)
-}
-
-/** The keywords of a schema that have a value; what users name, and their own values, stay as they are. */
-function withoutNulls(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map(withoutNulls)
-  if (typeof schema !== 'object' || schema === null) return schema
-  const members = Object.entries(schema).filter(([, value]) => value !== null && value !== undefined)
-  return Object.fromEntries(members.map(([keyword, value]) => [keyword, withoutNullsIn(keyword, value!)]))
-}
-
-const values = new Set(['default', 'enum', 'example'])
-const named = new Set(['properties', 'patternProperties', 'definitions', 'dependencies'])
-
-function withoutNullsIn(keyword: string, value: Json): Json {
-  if (values.has(keyword)) return value
-  if (!named.has(keyword) || typeof value !== 'object' || value === null || Array.isArray(value))
-    return withoutNulls(value)
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutNulls(inner!)]))
 }
 
 function storageVersions({ spec }: CustomResourceDefinition): string[] {

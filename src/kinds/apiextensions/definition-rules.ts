@@ -102,49 +102,46 @@ function checkScope(scope: string): FieldError[] {
   return scopes.includes(scope) ? [] : [notSupported('spec.scope', scope, scopes)]
 }
 
-function checkNames({ plural = '', singular = '', kind = '', listKind = '', ...lists }: DefinitionNames): FieldError[] {
+function checkNames(names: DefinitionNames): FieldError[] {
   const path = 'spec.names'
-  const { shortNames = [], categories = [] } = lists
-  const mixed = (name: string) => checkDns1035Label(name.toLowerCase())
+  const missing = (['plural', 'singular', 'kind', 'listKind'] as const).filter((part) => !names[part])
+  const { length } = names.shortNames ?? []
   return [
-    ...checkText(`${path}.plural`, plural, checkDns1035Label),
-    ...checkText(`${path}.singular`, singular, checkDns1035Label),
-    ...checkText(`${path}.kind`, kind, mixed),
-    ...checkText(`${path}.listKind`, listKind, mixed),
-    ...checkKindsDiffer(path, kind, listKind),
-    ...(shortNames.length > maxShortNames ? [tooMany(`${path}.shortNames`, shortNames.length, maxShortNames)] : []),
-    ...shortNames.flatMap((name, i) => checkText(at(`${path}.shortNames`, i), name, checkDns1035Label)),
-    ...categories.flatMap((name, i) => checkText(at(`${path}.categories`, i), name, checkDns1035Label)),
+    ...missing.map((part) => required(child(path, part))),
+    ...checkNameForms(names, path),
+    ...(length > maxShortNames ? [tooMany(`${path}.shortNames`, length, maxShortNames)] : []),
   ]
 }
 
-function checkKindsDiffer(path: FieldPath, kind: string, listKind: string): FieldError[] {
-  if (kind === '' || kind !== listKind) return []
-  return [invalid(`${path}.listKind`, listKind, 'kind and listKind may not be the same')]
+/** The form of those names that are there. */
+function checkNameForms(names: DefinitionNames, path: FieldPath): FieldError[] {
+  const { plural = '', singular = '', kind = '', listKind = '', shortNames = [], categories = [] } = names
+  const mixed = (name: string) => checkDns1035Label(name.toLowerCase())
+  const check = (part: string, name: string, form: NameCheck) =>
+    name === '' ? [] : form(name).map((text) => invalid(child(path, part), name, text))
+  return [
+    ...check('plural', plural, checkDns1035Label),
+    ...check('singular', singular, checkDns1035Label),
+    ...check('kind', kind, mixed),
+    ...check('listKind', listKind, mixed),
+    ...(kind !== '' && kind === listKind
+      ? [invalid(child(path, 'listKind'), listKind, 'kind and listKind may not be the same')]
+      : []),
+    ...shortNames.flatMap((name, i) => checkText(at(child(path, 'shortNames'), i), name, checkDns1035Label)),
+    ...categories.flatMap((name, i) => checkText(at(child(path, 'categories'), i), name, checkDns1035Label)),
+  ]
 }
 
 /** The names in a status; those that are not granted are empty. */
-export function checkAcceptedNames({ shortNames = [], categories = [], ...names }: DefinitionNames): FieldError[] {
-  const path = 'status.acceptedNames'
-  const mixed = (name: string) => checkDns1035Label(name.toLowerCase())
-  const { plural = '', singular = '', kind = '', listKind = '' } = names
-  const check = (place: FieldPath, name: string, rule: NameCheck) => (name === '' ? [] : checkText(place, name, rule))
-  return [
-    ...check(`${path}.plural`, plural, checkDns1035Label),
-    ...check(`${path}.singular`, singular, checkDns1035Label),
-    ...check(`${path}.kind`, kind, mixed),
-    ...check(`${path}.listKind`, listKind, mixed),
-    ...checkKindsDiffer(path, kind, listKind),
-    ...shortNames.flatMap((name, i) => checkText(at(`${path}.shortNames`, i), name, checkDns1035Label)),
-    ...categories.flatMap((name, i) => checkText(at(`${path}.categories`, i), name, checkDns1035Label)),
-  ]
+export function checkAcceptedNames(names: DefinitionNames): FieldError[] {
+  return checkNameForms(names, 'status.acceptedNames')
 }
 
 /** Far more than anybody remembers; each is claimed. */
 const maxShortNames = 500
 
 /** As many as anybody needs; each is a kind that the server makes. */
-const maxVersions = 50
+export const maxVersions = 50
 
 function checkVersions(versions: readonly DefinitionVersion[]): FieldError[] {
   const path = 'spec.versions'

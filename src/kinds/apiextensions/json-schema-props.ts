@@ -1,6 +1,6 @@
 /**
  * The schema in a definition as it is published and as it is in Protobuf: the keywords of OpenAPI v3 that there are, and
- * the vendor's own. It is kept as it is sent, and read in `custom/`; here it is only described.
+ * the vendor's own. Other keywords are unknown fields like any; what is demanded of the rest is read in `custom/`.
  */
 import { oncePer } from '../../base/once-per.ts'
 import type { Vendor } from '../../model/vendor.ts'
@@ -8,7 +8,7 @@ import { field, type ObjectSchema, s } from '../../schema/schema.ts'
 
 const doc = 'A schema in the form of OpenAPI v3.'
 
-export const jsonSchemaProps = s.any({ name: 'JSONSchemaProps', doc, described: oncePer(schemaFor) })
+export const jsonSchemaProps = s.any({ name: 'JSONSchemaProps', doc, described: oncePer(schemaFor), pruned: true })
 
 const json = s.any({ name: 'JSON', doc: 'Any value.', untyped: true })
 const schemaAt = (tag: number) => ({ tag, schema: jsonSchemaProps })
@@ -16,18 +16,21 @@ const orArray = s.any({
   name: 'JSONSchemaPropsOrArray',
   doc: 'A schema, or a list of schemas.',
   untyped: true,
+  pruned: true,
   alternatives: { object: schemaAt(1), list: { tag: 2, items: jsonSchemaProps } },
 })
 const orBool = s.any({
   name: 'JSONSchemaPropsOrBool',
   doc: 'A schema, or whether anything goes.',
   untyped: true,
+  pruned: true,
   alternatives: { boolean: 1, object: schemaAt(2) },
 })
 const orStrings = s.any({
   name: 'JSONSchemaPropsOrStringArray',
   doc: 'A schema, or the names of properties.',
   untyped: true,
+  pruned: true,
   alternatives: { object: schemaAt(1), list: { tag: 2, items: s.string() } },
 })
 
@@ -39,13 +42,16 @@ const externalDocumentation = s.object(
   { name: 'ExternalDocumentation', doc: 'Where to read more.' },
 )
 
-const validationRule = s.object(
+const ruleFields = s.object(
   {
     rule: field(1, s.string(), { zero: 'write', doc: 'The rule, in CEL.' }),
     message: field(2, s.string(), { doc: 'The message for values that break the rule.' }),
   },
   { name: 'ValidationRule', doc: 'A rule in a language of its own. It is kept, and not enforced.' },
 )
+
+/** Kept with whatever later versions of the language add to it. */
+const validationRule = s.any({ name: ruleFields.name!, doc: ruleFields.doc!, described: () => ruleFields })
 
 const numbers = {
   maximum: field(9, s.number(), { zero: 'keep', doc: 'The largest number.' }),

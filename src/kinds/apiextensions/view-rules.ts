@@ -16,13 +16,16 @@ export function checkScale({ subresources }: DefinitionVersion, place: FieldPath
   ]
 }
 
-const simplePath = /^(?:\.[A-Za-z_][A-Za-z0-9_-]*)+$/
-
 function checkPath(path: FieldPath, value: string, below: readonly string[]): FieldError[] {
-  if (value === '') return [required(path)]
-  if (!simplePath.test(value)) return [invalid(path, value, 'must be a simple json path starting with .')]
+  const faults = checkSimplePath(path, value)
+  if (faults.length > 0) return faults
   if (below.some((root) => value.startsWith(`${root}.`))) return []
   return [invalid(path, value, `should be a json path under ${below.join(' or ')}`)]
+}
+
+function checkSimplePath(path: FieldPath, value: string): FieldError[] {
+  if (value === '') return [required(path)]
+  return value.startsWith('.') ? [] : [invalid(path, value, 'must be a simple json path starting with .')]
 }
 
 const types = ['boolean', 'date', 'integer', 'number', 'string']
@@ -35,7 +38,7 @@ export function checkColumns({ additionalPrinterColumns = [] }: DefinitionVersio
       ...(name === '' ? [required(child(path, 'name'))] : []),
       ...checkChoice(child(path, 'type'), type, types),
       ...(format === '' ? [] : checkChoice(child(path, 'format'), format, formats)),
-      ...(jsonPath === '' ? [required(child(path, 'JSONPath'))] : []),
+      ...checkSimplePath(child(path, 'JSONPath'), jsonPath),
     ]
   })
 }
