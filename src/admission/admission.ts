@@ -172,12 +172,38 @@ function asking<P extends 'mutate' | 'validate'>(
   request: AdmissionRequest,
   memory: WeakKey = request,
 ): Answer<P> {
+  const { explanation } = request
+  if (explanation !== undefined) return traced(control, phase, { request, memory, explanation }) as Answer<P>
   try {
     const answer = control[phase]!(request, memory) as Answer<P>
     return answer instanceof Promise
       ? (answer.catch((error) => refusedBy(control, request, error)) as Answer<P>)
       : answer
   } catch (error) {
+    return refusedBy(control, request, error)
+  }
+}
+
+interface Traced {
+  readonly request: AdmissionRequest
+  readonly memory: WeakKey
+  readonly explanation: AdmissionExplanation
+}
+
+/** The same for a caller who wants to know who looked at the write, and for how long. */
+async function traced(control: Control, step: 'mutate' | 'validate', { request, memory, explanation }: Traced) {
+  const began = performance.now()
+  const note = (said?: string) =>
+    explanation.looked({
+      ...{ control: control.name, step, ms: performance.now() - began },
+      ...(said === undefined ? {} : { said }),
+    })
+  try {
+    const answer = await control[step]!(request, memory)
+    note()
+    return answer
+  } catch (error) {
+    note(error instanceof ApiError ? error.message : 'failed')
     return refusedBy(control, request, error)
   }
 }

@@ -14,16 +14,37 @@ export interface ControlChange {
   readonly after: ApiObject
 }
 
+/** That a control, or a webhook that it called, looked at a write: for how long, and what it said. */
+export interface Look {
+  readonly control: string
+  readonly webhook?: string
+  readonly step: 'mutate' | 'validate'
+  readonly ms: number
+  /** What a webhook said, or why a control refused. */
+  readonly said?: string
+}
+
 /** Filled while the controls are asked. Of several attempts at a write, and of several objects, the last one counts. */
 export class AdmissionExplanation {
   #changes: readonly ControlChange[] | undefined
+  #looks: Look[] = []
   /** The control that refused the write. */
   refusedBy: string | undefined
 
   /** The controls are about to be asked; `changes` is where their changes come. */
   begin(changes: readonly ControlChange[]): void {
     this.#changes = changes
+    this.#looks = []
     this.refusedBy = undefined
+  }
+
+  looked(look: Look): void {
+    this.#looks.push(look)
+  }
+
+  /** Who looked at the write, in their order. Undefined where nobody did. */
+  get trace(): string | undefined {
+    return this.#looks.length === 0 ? undefined : describeLooks(this.#looks)
   }
 
   /** Undefined where no control was asked. */
@@ -39,15 +60,33 @@ const longestText = 4000
 
 /** `[{"control":"ServiceAccount","fields":["spec.serviceAccountName"]}]`, in ASCII alone. */
 export function describeChanges(changes: readonly ControlChange[]): string {
+  return bounded(
+    changes.map(({ control, before, after }) => ascii(JSON.stringify(entryOf(control, changedFields(before, after))))),
+  )
+}
+
+/** The entries that there is room for, and how many more there are. */
+function bounded(entries: readonly string[]): string {
   const told: string[] = []
   let length = 0
-  for (const { control, before, after } of changes) {
-    const text = ascii(JSON.stringify(entryOf(control, changedFields(before, after))))
+  for (const text of entries) {
     length += text.length + 1
-    if (length > longestText) return `[${[...told, `{"more":${changes.length - told.length}}`].join(',')}]`
+    if (length > longestText) return `[${[...told, `{"more":${entries.length - told.length}}`].join(',')}]`
     told.push(text)
   }
   return `[${told.join(',')}]`
+}
+
+const longestSaid = 300
+
+/** `[{"control":"LimitRanger","step":"mutate","ms":0.02}]`, in ASCII alone. */
+export function describeLooks(looks: readonly Look[]): string {
+  const entries = looks.map(({ said, ms, ...look }) => ({
+    ...look,
+    ms: Math.round(ms * 100) / 100,
+    ...(said === undefined ? {} : { said: said.slice(0, longestSaid) }),
+  }))
+  return bounded(entries.map((entry) => ascii(JSON.stringify(entry))))
 }
 
 function entryOf(control: string, paths: readonly FieldPath[]) {

@@ -71,6 +71,10 @@ export interface ListPage<T> extends List<T> {
 export interface RawRequest extends CallOptions {
   readonly method: string
   readonly path: string
+  /** Further headers, their names in lower case. */
+  readonly headers?: { readonly [name: string]: string }
+  /** Sees the headers of the answer, also of a refusal. */
+  readonly onHeaders?: (headers: TransportResponse['headers']) => void
   readonly query?: Query
   readonly body?: unknown
   readonly contentType?: string
@@ -203,10 +207,14 @@ export class Client {
     const response = await this.#transport({
       method: request.method,
       path: request.path + queryText(request.query),
-      headers: { accept, 'user-agent': this.#userAgent, ...(body && { 'content-type': contentType }) },
+      headers: {
+        ...request.headers,
+        ...{ accept, 'user-agent': this.#userAgent, ...(body && { 'content-type': contentType }) },
+      },
       body,
       signal,
     })
+    request.onHeaders?.(response.headers)
     if (response.status >= 400) throw await this.#errorOf(response)
     return response
   }

@@ -197,9 +197,10 @@ const maxWarnings = 50
 const shortestCut = 500
 const warningRoom = 4000
 
-function explain(headers: ResponseHeaders, { changes, refusedBy }: AdmissionExplanation): void {
+function explain(headers: ResponseHeaders, { changes, refusedBy, trace }: AdmissionExplanation): void {
   if (changes !== undefined) headers.push('admission-changes', changes)
   if (refusedBy !== undefined) headers.push('admission-refused-by', refusedBy)
+  if (trace !== undefined) headers.push('admission-trace', trace)
 }
 
 function hasBody({ transport, headers }: Exchange): boolean {

@@ -57,7 +57,9 @@ import { ingressClass } from './networking/ingress-class.ts'
 import { networkPolicy } from './networking/network-policy.ts'
 import { runtimeClass, runtimeClassV1beta1 } from './node/runtime-class.ts'
 import { accessExplanation } from './ops/access-explanation.ts'
+import { admissionWebhook } from './ops/admission-webhook.ts'
 import { certificateDenyList } from './ops/certificate-deny-list.ts'
+import { webhookPreview } from './ops/webhook-preview.ts'
 import { whoAmI } from './ops/who-am-i.ts'
 import { whoCan } from './ops/who-can.ts'
 import { podDisruptionBudget, podDisruptionBudgetV1beta1 } from './policy/pod-disruption-budget.ts'
@@ -146,4 +148,6 @@ export const allKinds: readonly Kind[] = [
   certificateDenyList,
   whoAmI,
   whoCan,
+  admissionWebhook,
+  webhookPreview,
 ]

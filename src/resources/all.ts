@@ -4,6 +4,7 @@ import type { Endpoint } from '../registry/endpoint.ts'
 import type { Resource } from '../registry/resource.ts'
 import { accessQuestions } from './access-questions.ts'
 import { accessReviews, type ReviewParts } from './access-reviews.ts'
+import { type AdmissionWebhookParts, admissionWebhooks } from './admission-webhooks.ts'
 import { type Component, componentStatuses } from './component-statuses.ts'
 import { nodeConnections } from './node-connections.ts'
 import { binding, podBinding } from './pod-binding.ts'
@@ -14,8 +15,14 @@ import { rulesReview } from './rules-review.ts'
 import { type ServiceAccountTokenParts, serviceAccountToken } from './service-account-token.ts'
 import { serviceConnections } from './service-connections.ts'
 import { type TokenReviewParts, tokenReview } from './token-review.ts'
+import { type WebhookPreviewParts, webhookPreview } from './webhook-preview.ts'
 
-export interface EndpointParts extends TokenReviewParts, ReviewParts, ServiceAccountTokenParts {
+export interface EndpointParts
+  extends TokenReviewParts,
+    ReviewParts,
+    ServiceAccountTokenParts,
+    AdmissionWebhookParts,
+    WebhookPreviewParts {
   readonly lookup: Lookup
   /** The stored kinds, for those who write to them. */
   readonly stored: (type: StoredType) => Resource
@@ -39,5 +46,7 @@ export function allEndpoints(parts: EndpointParts): Endpoint[] {
     ...nodeConnections(lookup),
     ...serviceConnections(lookup),
     componentStatuses(components),
+    admissionWebhooks(parts),
+    webhookPreview(parts),
   ]
 }

@@ -6,6 +6,7 @@ import { type Admission, type Control, chain } from '../admission/admission.ts'
 import type { AdmissionMetrics } from '../admission/admission-metrics.ts'
 import { allControls, type ControlEntry, type ControlParts } from '../admission/controls/all.ts'
 import { refuseEscalation } from '../admission/escalation.ts'
+import { warnOfWebhooks } from '../admission/webhook/configuration-warnings.ts'
 import type { Access } from '../authz/access.ts'
 import { UsageError } from '../base/flags.ts'
 import { type ControlConfiguration, readAdmissionConfiguration } from './admission-configuration.ts'
@@ -47,7 +48,9 @@ export async function makeAdmission(
   const made = await Promise.all(allControls.filter(isRunning).map(make))
   const controls = made.map((control) => metrics.measuredControl(control))
   return {
-    admission: metrics.measuredChain(chain([...controls, refuseEscalation(parts.access)], parts.vendor)),
+    admission: metrics.measuredChain(
+      chain([...controls, refuseEscalation(parts.access), warnOfWebhooks(parts)], parts.vendor),
+    ),
     accounting: chain(
       controls.filter(({ accounts }) => accounts),
       parts.vendor,

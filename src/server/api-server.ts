@@ -4,6 +4,7 @@
  * close it all in reverse order.
  */
 import { setImmediate } from 'node:timers/promises'
+import { KnownWebhooks } from '../admission/webhook/known-webhooks.ts'
 import { bootstrapTokens } from '../authn/bootstrap-tokens.ts'
 import { DeniedCertificates } from '../authn/denied-certificates.ts'
 import type { LegacyToken } from '../authn/service-account/claims.ts'
@@ -173,7 +174,10 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
     arrival: inner.custom?.arrival,
     servedElsewhere: servedElsewhereIn(catalogue),
   }
-  const handling = handleRequests({ vendor, authorizer, routes, metrics: metrics.requests, log, clock })
+  const handling = handleRequests({
+    ...{ vendor, authorizer, routes, metrics: metrics.requests, log, clock },
+    breakGlass: options.enableBreakGlass,
+  })
   opened.defer(() => handling.close())
 
   const listener = await openListener(options, certificates, {
@@ -207,7 +211,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
   return { url, inProcess }
 }
 
-interface ApiParts extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken'> {
+interface ApiParts extends Omit<CatalogueParts, 'access' | 'accounting' | 'authenticateToken' | 'webhooks'> {
   readonly log: Log
   readonly identify: Awaited<ReturnType<typeof readIdentity>>
   readonly denied: DeniedCertificates
@@ -226,7 +230,10 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
     access: () => access,
     authenticateToken: () => identity.tokens,
     accounting: () => accounting,
+    webhooks: () => knownWebhooks.all(),
   })
+  const knownWebhooks = new KnownWebhooks()
+  parts.metrics.admission.webhooks.showBreakers(() => knownWebhooks.all())
   const { clock, accountTokens, identify, metrics, log, reloading } = parts
   parts.denied.follow(lookup)
   const identity = identify([
@@ -241,7 +248,7 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   const own = { ownWrites: ownWritesIn(catalogue, () => admission), ownerType: ownerTypesIn(catalogue) }
   const caller = new HttpsCaller('orch-admission')
   parts.opened.defer(() => caller.close())
-  const outside = { caller, ownAddress: parts.ownAddress, ...imagePolicyMeans(options, parts) }
+  const outside = { caller, knownWebhooks, ownAddress: parts.ownAddress, ...imagePolicyMeans(options, parts) }
   const means = { vendor, lookup, authorizer, access, ...own, ...outside, clock, log }
   const { admission, accounting } = await makeAdmission(options, means, metrics.admission)
   return { catalogue, registry, access, admission, identity }

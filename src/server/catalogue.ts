@@ -1,5 +1,6 @@
 /** What this server serves: the kinds, the endpoints, and which of them the flags leave out. */
 import type { Admission } from '../admission/admission.ts'
+import type { Webhook } from '../admission/webhook/webhook.ts'
 import type { Authenticator } from '../authn/authenticator.ts'
 import type { Access } from '../authz/access.ts'
 import type { Clock } from '../base/clock.ts'
@@ -37,6 +38,8 @@ export interface CatalogueParts {
   readonly access: () => Access
   /** Who keeps account of what the server deletes of its own accord; known once the catalogue is. */
   readonly accounting: () => Admission
+  /** The admission webhooks that this server calls; known once the catalogue is. */
+  readonly webhooks: () => readonly Webhook[]
 }
 
 export interface OpenCatalogue {
@@ -56,6 +59,8 @@ export async function openCatalogue(options: ServerOptions, parts: CataloguePart
   const findStored = (type: StoredType) => stored(catalogue, type)
   const endpoints = allEndpoints({
     ...{ vendor, lookup, clock, audiences, tokens, authenticateToken, components, access },
+    webhooks: parts.webhooks,
+    served: () => catalogue.all(),
     stored: findStored,
   })
   const registry: RegistryParts = {

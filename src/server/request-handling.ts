@@ -9,6 +9,7 @@ import { pipeline, type Step } from '../http/pipeline.ts'
 import type { RequestMetrics } from '../http/request-metrics.ts'
 import { answerErrors } from '../http/steps/answer-errors.ts'
 import { authorize } from '../http/steps/authorize.ts'
+import { breakGlass } from '../http/steps/break-glass.ts'
 import { explainAdmission } from '../http/steps/explain-admission.ts'
 import { impersonate } from '../http/steps/impersonate.ts'
 import { resolveRequest } from '../http/steps/resolve-request.ts'
@@ -26,6 +27,8 @@ export interface HandlingParts {
   readonly metrics: RequestMetrics
   readonly log: Log
   readonly clock: Clock
+  /** Whether callers with the permission may pass by admission webhooks. */
+  readonly breakGlass: boolean
 }
 
 export interface Handling {
@@ -35,7 +38,8 @@ export interface Handling {
   close(): void
 }
 
-export function handleRequests({ vendor, authorizer, routes, metrics, log, clock }: HandlingParts): Handling {
+export function handleRequests(parts: HandlingParts): Handling {
+  const { vendor, authorizer, routes, metrics, log, clock } = parts
   const answerError = answerErrors(vendor, (error, exchange) => {
     const { method, target } = exchange.transport
     log.error('a request failed', {
@@ -47,6 +51,7 @@ export function handleRequests({ vendor, authorizer, routes, metrics, log, clock
   const deadline = setDeadline(clock, answerError)
   const [become, mayThey, handOn] = [impersonate(authorizer, vendor), authorize(authorizer, vendor), dispatch(routes)]
   const explain = explainAdmission(authorizer, vendor)
+  const bypass = breakGlass({ authorizer, vendor, isEnabled: parts.breakGlass, log })
   const count: Step = (exchange) => metrics.begin(exchange)
   const onHandled = (exchange: Exchange) => {
     metrics.end(exchange)
@@ -55,7 +60,7 @@ export function handleRequests({ vendor, authorizer, routes, metrics, log, clock
   const ends = { answerError, onHandled }
   return {
     handleAs: (identify) =>
-      pipeline([stamp, resolveRequest, count, deadline.step, identify, become, mayThey, explain, handOn], ends),
+      pipeline([stamp, resolveRequest, count, deadline.step, identify, become, mayThey, explain, bypass, handOn], ends),
     close: deadline.close,
   }
 }

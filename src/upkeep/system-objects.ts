@@ -4,6 +4,7 @@ import { priorityLevelConfiguration } from '../kinds/flowcontrol/priority-level-
 import { mandatoryFlowSchemas, mandatoryLevels } from '../kinds/flowcontrol/types/mandatory.ts'
 import { systemPriorityClasses } from '../kinds/scheduling/priority-class.ts'
 import type { Json, JsonObject } from '../model/json.ts'
+import { systemNamespaces } from '../model/system-namespaces.ts'
 import { type Vendor, vendorKey } from '../model/vendor.ts'
 import type { Loop } from '../reconcile/loop.ts'
 import { atStart } from '../reconcile/sources.ts'
@@ -14,7 +15,7 @@ import { createMissing } from './own-objects.ts'
 export const systemNamespace = 'kube-system'
 
 /** The namespaces that always exist. */
-export const systemNamespaces = ['default', systemNamespace, 'kube-public', 'kube-node-lease']
+const permanentNamespaces = ['default', ...systemNamespaces]
 
 /** Objects of one kind without namespaces, each with what it has beside its name. */
 interface Wanted {
@@ -23,7 +24,7 @@ interface Wanted {
 }
 
 const wanted: readonly Wanted[] = [
-  { type: { group: 'core', plural: 'namespaces' }, objects: () => systemNamespaces.map((name) => [name, {}]) },
+  { type: { group: 'core', plural: 'namespaces' }, objects: () => permanentNamespaces.map((name) => [name, {}]) },
   {
     type: { group: 'scheduling', plural: 'priorityclasses' },
     objects: () => systemPriorityClasses.map(({ name, ...rest }) => [name, rest]),

@@ -413,6 +413,11 @@ const reading: readonly Row[] = [
     stderr: 'error: one or more CSRs must be specified as <name> or -f <filename>\n',
     code: 1,
   }),
+  r('explain-admission', '-f -', {
+    stdin: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"explained"}}',
+    stdout: /^configmap\/explained would be created\nSTEP +CONTROL +WEBHOOK +TIME +SAID\nmutate +NamespaceLifecycle /,
+  }),
+  r('explain-admission', '', { stderr: /must specify -f/, code: 1 }),
   r('auth can-i', 'create configmaps', { stdout: 'yes\n' }),
   r('auth can-i', 'create configmaps --as bob', { stdout: 'no\n', code: 1 }),
   r('auth can-i', 'get /metrics --as bob -q', { code: 1 }),

@@ -11,4 +11,4 @@ export async function giveAccount(client: HttpClient, namespace = 'default'): Pr
 
 /** For tests of kinds alone: nothing is added to what is sent, and nothing that others must have made is asked for. */
 export const noControls =
-  '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,Priority,DefaultTolerationSeconds,StorageObjectInUseProtection,RuntimeClass,LimitRanger,ResourceQuota'
+  '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,Priority,DefaultTolerationSeconds,StorageObjectInUseProtection,RuntimeClass,LimitRanger,ResourceQuota,MutatingAdmissionWebhook,ValidatingAdmissionWebhook'

@@ -16,6 +16,7 @@ import { readConfiguration } from '../configuration.ts'
 import { Destinations } from '../webhook/address.ts'
 import { WebhookCalls } from '../webhook/calls.ts'
 import { WebhookConfigurations } from '../webhook/configurations.ts'
+import type { KnownWebhooks } from '../webhook/known-webhooks.ts'
 import { mutatingWebhooks, type WebhookControlParts } from '../webhook/mutating.ts'
 import { validatingWebhooks } from '../webhook/validating.ts'
 import type { Phase } from '../webhook/webhook.ts'
@@ -26,6 +27,8 @@ export interface WebhookMeans extends ServiceAddressParts {
   readonly log: Log
   readonly caller: HttpsCaller
   readonly metrics: AdmissionMetrics
+  /** Where those are told of the webhooks who show them. */
+  readonly knownWebhooks: KnownWebhooks
 }
 
 const anonymous: ConfiguredCredentials = { byName: new Map() }
@@ -50,7 +53,7 @@ function open(parts: WebhookMeans, phase: Phase, credentials: ConfiguredCredenti
   const { lookup, clock, log, caller } = parts
   const metrics = parts.metrics.webhooks
   const configurations = new WebhookConfigurations(phase, lookup, clock)
-  metrics.showBreakers(() => configurations.webhooks)
+  parts.knownWebhooks.add(configurations)
   const destinations = new Destinations(parts, credentials)
   const calls = new WebhookCalls({ caller, destinations, clock, metrics, log })
   return { configurations, calls, lookup, metrics }

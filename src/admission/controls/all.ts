@@ -14,6 +14,7 @@ import type { Control } from '../admission.ts'
 import type { AdmissionMetrics } from '../admission-metrics.ts'
 import type { OwnWrites } from '../own-writes.ts'
 import { readLimitedResources } from '../quota/limited-resources.ts'
+import type { KnownWebhooks } from '../webhook/known-webhooks.ts'
 import {
   configuredMutatingAdmissionWebhook,
   configuredValidatingAdmissionWebhook,
@@ -66,6 +67,7 @@ export interface ControlParts extends ImagePolicyParts {
   /** What they write themselves. */
   readonly ownWrites: OwnWrites
   readonly log: Log
+  readonly knownWebhooks: KnownWebhooks
   /** For those that ask others. */
   readonly caller: HttpsCaller
   /** Where this server listens; undefined before it does. */

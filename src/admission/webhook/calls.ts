@@ -33,6 +33,9 @@ export interface Question extends Candidate {
   readonly calls: number
 }
 
+/** `isLate` says whether the webhook's time is over, which its patch is a part of. */
+export type Use<T> = (verdict: Verdict, isLate: () => boolean) => T | Promise<T>
+
 export class WebhookCalls {
   readonly #parts: WebhookCallParts
 
@@ -41,25 +44,27 @@ export class WebhookCalls {
   }
 
   /** What `use` makes of a verdict that allows the request; it may throw CallError where the verdict is of no use. */
-  async ask<T>(question: Question, use: (verdict: Verdict) => T | Promise<T>): Promise<T | undefined> {
+  async ask<T>(question: Question, use: Use<T>): Promise<T | undefined> {
     const { webhook, request } = question
     const { clock, metrics } = this.#parts
     if (request.dryRun && !webhook.allowsDryRun) throw dryRunRefused(webhook)
     const began = clock.monotonic()
-    const record = (code: number, rejection?: RejectionCause) => {
+    const record = (said: string, code: number, rejection?: RejectionCause) => {
       const ms = clock.monotonic() - began
       metrics.called({ webhook, operation: request.operation, ms, code, rejection })
+      request.explanation?.looked({ ...controlOf(webhook), webhook: webhook.name, ms, said })
     }
     try {
       const verdict = await this.#verdict(question)
       for (const text of verdict.warnings) request.warn(text)
       if (!verdict.allowed) throw denial(webhook, verdict.status)
-      const used = await use(verdict)
-      record(200)
+      const used = await use(verdict, () => clock.monotonic() - began > webhook.timeoutMs)
+      record(told(verdict), 200)
       return used
     } catch (error) {
       const refusal = this.#refusal(question, error)
-      record(refusal?.error.code ?? 200, refusal?.cause)
+      const said = refusal?.error.message ?? `ignored: ${(error as Error).message}`
+      record(said, refusal?.error.code ?? 200, refusal?.cause)
       if (refusal !== undefined) throw refusal.error
       metrics.ignored(webhook)
       return undefined
@@ -129,6 +134,18 @@ export class WebhookCalls {
     if (!before.open && breaker.state.open)
       this.#parts.log.warn('the circuit breaker of an admission webhook has opened', fields)
   }
+}
+
+function controlOf({ phase }: Webhook) {
+  return phase === 'mutating'
+    ? ({ control: 'MutatingAdmissionWebhook', step: 'mutate' } as const)
+    : ({ control: 'ValidatingAdmissionWebhook', step: 'validate' } as const)
+}
+
+/** What an allowing verdict comes to, with the annotations that are meant for the audit. */
+function told({ patch, auditAnnotations }: Verdict): string {
+  const notes = Object.entries(auditAnnotations).map(([key, value]) => `; ${key}=${value}`)
+  return `allowed${patch === undefined ? '' : ', with a patch'}${notes.join('')}`
 }
 
 async function inPlace<T>(place: string, work: () => Promise<T>): Promise<T> {

@@ -63,8 +63,8 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
     // Those after it, itself, and the validating ones, which are asked all at once.
     const question = { webhook, form, request, reviews, calls: candidates.length - i + 1 }
     const current = request
-    const object = await parts.calls.ask(question, ({ patch }) =>
-      applyPatch({ request: current, webhook, form }, patch),
+    const object = await parts.calls.ask(question, ({ patch }, isLate) =>
+      applyPatch({ request: current, webhook, form, isLate }, patch),
     )
     if (object !== undefined) rounds.changed()
     rounds.asked(webhook)

@@ -10,6 +10,7 @@ import { readManagers } from '../../merge/managed-fields.ts'
 import { ApiError, badRequest, internalError } from '../../model/api-error.ts'
 import { isObject, type Json, sameJson } from '../../model/json.ts'
 import { type ApiObject, asJson, copyWithout } from '../../model/object.ts'
+import { CallError } from '../../outbound/call-error.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import type { ObjectForm } from '../object-forms.ts'
 import { unchangeable } from './denial.ts'
@@ -21,6 +22,8 @@ export interface Patched {
   readonly request: AdmissionRequest
   readonly webhook: Webhook
   readonly form: ObjectForm
+  /** Whether the time for it is over. */
+  readonly isLate: () => boolean
 }
 
 /** The changed object; undefined where the patch changes nothing. */
@@ -34,13 +37,24 @@ export async function applyPatch(patched: Patched, patch: Buffer | undefined): P
     if (operations.length === 0) return undefined
     if (object === undefined) throw unchangeable(webhook)
     const pace = new Pace()
-    const result = await pace.run(jsonPatchSteps(asJson(shownObject(request, form, object)), operations))
-    const next = keepNames(patched, object, await pace.run(readSteps(form, result, object)))
+    const inTime = <T>(steps: Generator<void, T>) => pace.run(timed(steps, patched.isLate))
+    const result = await inTime(jsonPatchSteps(asJson(shownObject(request, form, object)), operations))
+    const next = keepNames(patched, object, await inTime(readSteps(form, result, object)))
     return sameJson(asJson(next), asJson(object)) ? undefined : next
   } catch (error) {
     if (!(error instanceof ApiError) || error.reason === 'InternalError') throw error
     if (error === otherNamespace) throw error
     throw internalError(`the patch of admission webhook ${JSON.stringify(webhook.name)} is of no use: ${error.message}`)
+  }
+}
+
+/** The same steps, given up when the time is over: then it is as if the webhook had not answered. */
+function* timed<T>(steps: Generator<void, T>, isLate: () => boolean): Generator<void, T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    if (isLate()) throw new CallError('timeout', 'its patch takes longer than its time-out')
+    yield
   }
 }
 

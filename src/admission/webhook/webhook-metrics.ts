@@ -45,7 +45,7 @@ export class WebhookMetrics {
     help: 'Requests for which a caller broke the glass, so that no webhook was asked.',
     labels: ['type'],
   })
-  #open: () => readonly Webhook[] = () => []
+  #all: () => readonly Webhook[] = () => []
   readonly metrics: readonly Metric[] = [
     this.#durations,
     this.#requests,
@@ -58,14 +58,16 @@ export class WebhookMetrics {
         help: 'Webhooks whose circuit breaker is open on this server.',
         labels: ['configuration', 'name', 'type'],
       },
-      () => this.#open().map(({ configuration, name, phase }) => [[configuration, name, stepOf(phase)], 1] as const),
+      () =>
+        this.#all()
+          .filter(({ breaker }) => breaker.state.open)
+          .map(({ configuration, name, phase }) => [[configuration, name, stepOf(phase)], 1] as const),
     ),
   ]
 
-  /** Where the webhooks are found whose breakers are open, at each scrape. */
+  /** Where webhooks are found, at each scrape. */
   showBreakers(all: () => readonly Webhook[]): void {
-    const before = this.#open
-    this.#open = () => [...before(), ...all().filter(({ breaker }) => breaker.state.open)]
+    this.#all = all
   }
 
   called({ webhook, operation, ms, code, rejection }: WebhookOutcome): void {

@@ -57,6 +57,11 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     ],
   },
   {
+    name: 'explain-admission',
+    summary: 'show what admission controls and webhooks would make of files',
+    load: async () => (await import('./explain-admission.ts')).explainAdmissionCommand,
+  },
+  {
     name: 'create',
     summary: 'create objects from files, or one that flags describe',
     load: async () => (await import('./create/create.ts')).createCommand,

@@ -1,7 +1,7 @@
 /**
  * Who sends `Explain-Admission: true` with a write is told in the headers of the answer, on a dry run too, which control
- * changed which fields (`Admission-Changes`) and which refused it (`Admission-Refused-By`). It needs a permission of its
- * own: `create` of `admissionexplanations` in the group `ops`, in the namespace of the request.
+ * changed which fields (`Admission-Changes`), which refused it (`Admission-Refused-By`), and which controls and webhooks
+ * looked at it, for how long, and what they said (`Admission-Trace`). It needs a permission of its own: `create` of `admissionexplanations` in the group `ops`, in the namespace of the request.
  */
 import { AdmissionExplanation } from '../../admission/explanation.ts'
 import type { Authorizer } from '../../authz/authorizer.ts'

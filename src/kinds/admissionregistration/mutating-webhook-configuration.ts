@@ -7,7 +7,7 @@ import { field, s } from '../../schema/schema.ts'
 import { configurationColumns, configurationRules, olderVersion } from './configurations.ts'
 import { checkWebhook, type WebhookVersion, webhookFields } from './types/webhook.ts'
 
-const webhookOf = (version: WebhookVersion) =>
+export const mutatingWebhookOf = (version: WebhookVersion) =>
   s.object(
     {
       ...webhookFields(version, { objectSelectorTag: 11 }),
@@ -25,9 +25,13 @@ const webhookOf = (version: WebhookVersion) =>
   )
 
 const fieldsOf = (version: WebhookVersion) => ({
-  webhooks: field(2, s.list(webhookOf(version), { list: 'map', keys: ['name'], patch: 'merge', mergeKey: 'name' }), {
-    doc: 'The webhooks, asked one after the other.',
-  }),
+  webhooks: field(
+    2,
+    s.list(mutatingWebhookOf(version), { list: 'map', keys: ['name'], patch: 'merge', mergeKey: 'name' }),
+    {
+      doc: 'The webhooks, asked one after the other.',
+    },
+  ),
 })
 
 export type MutatingWebhookConfiguration = ObjectOf<ReturnType<typeof fieldsOf>>

@@ -1,5 +1,5 @@
 /** Flags of admission. */
-import { flag, text } from '../../base/flags.ts'
+import { flag, readBoolean, text } from '../../base/flags.ts'
 import { controlNames, defaultControls, readControls } from '../admission-controls.ts'
 
 export const admissionFlags = {
@@ -23,5 +23,12 @@ export const admissionFlags = {
     '',
     text,
     'AdmissionConfiguration file with the settings of admission controls',
+  ),
+  enableBreakGlass: flag(
+    'enable-break-glass',
+    'BOOL',
+    'false',
+    readBoolean,
+    'let requests with the header Break-Glass pass without admission webhooks; callers need the permission to create admissionbypasses',
   ),
 }

@@ -1,0 +1,121 @@
+/** Admission webhooks for tests: a real HTTPS server in a process of its own, and the calls that it has had. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { HttpClient } from './http-client.ts'
+import { authorityExtensions, certificatesIn } from './openssl-certificates.ts'
+import type { Ending } from './server.ts'
+
+export interface WebhookCall {
+  readonly path: string
+  readonly query: string
+  readonly host: string
+  readonly authorization?: string
+  readonly certificate?: string
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: reviews are looked into freely by tests
+  readonly review: any
+}
+
+export interface WebhooksOptions {
+  /** Whom its certificate is for. */
+  readonly names?: string
+  /** Whether it makes a compressed bomb, which takes a moment. */
+  readonly bomb?: boolean
+}
+
+export class Webhooks {
+  readonly calls: WebhookCall[] = []
+  readonly base: string
+  /** Base64 of the PEM of its authority. */
+  readonly caBundle: string
+  readonly #child: ChildProcess
+
+  private constructor(child: ChildProcess, { port, authority }: { port: number; authority: string }) {
+    this.#child = child
+    this.base = `https://127.0.0.1:${port}`
+    this.caBundle = Buffer.from(authority).toString('base64')
+    child.on('message', ({ call }: { call?: Omit<WebhookCall, 'review'> }) => {
+      if (call === undefined) return
+      let review: unknown
+      try {
+        review = JSON.parse(call.text)
+      } catch {}
+      this.calls.push({ ...call, review })
+    })
+  }
+
+  static async start(t: Ending, options: WebhooksOptions = {}): Promise<Webhooks> {
+    const { names = 'IP:127.0.0.1', bomb = false } = options
+    const directory = mkdtempSync(join(tmpdir(), 'orch-webhooks-'))
+    const make = certificatesIn(directory)
+    const authority = make({ subject: '/CN=webhooks', extensions: authorityExtensions })
+    const extensions = ['extendedKeyUsage=serverAuth', `subjectAltName=${names}`]
+    const { certificate, key } = make({ subject: '/CN=webhook', issuer: authority, extensions })
+    rmSync(directory, { recursive: true, force: true })
+    const child = fork(join(import.meta.dirname, 'webhook-program.ts'), bomb ? ['--bomb'] : [])
+    t.after(async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    })
+    child.send({ cert: certificate, key })
+    const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+    return new Webhooks(child, { port, authority: authority.certificate })
+  }
+
+  get port(): number {
+    return Number(new URL(this.base).port)
+  }
+
+  /** Nobody listens there any more. */
+  async stop(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await once(this.#child, 'exit')
+  }
+
+  clientConfig(path: string) {
+    return { url: `${this.base}${path}`, caBundle: this.caBundle }
+  }
+
+  /** The paths that were called since this was last asked. */
+  taken(): string[] {
+    return this.calls.splice(0).map(({ path }) => path)
+  }
+}
+
+export const configMaps = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }
+export const everything = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] }
+
+/** A webhook for new ConfigMaps in namespaces with the label `hooked` of this value. */
+export function webhook(webhooks: Webhooks, path: string, more: object = {}, hooked = 'yes') {
+  return {
+    name: `w${Math.random().toString(36).slice(2, 10)}.example.com`,
+    clientConfig: webhooks.clientConfig(path),
+    rules: [configMaps],
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    namespaceSelector: { matchLabels: { hooked } },
+    ...more,
+  }
+}
+
+type Sort = 'mutating' | 'validating'
+
+export function configurationPath(sort: Sort, name = ''): string {
+  return `/apis/admissionregistration.orch.io/v1/${sort}webhookconfigurations${name && '/'}${name}`
+}
+
+/** Writes a configuration, in place of one of the same name; it is in force on this server when this resolves. */
+export async function configure(client: HttpClient, sort: Sort, name: string, webhooks: readonly object[]) {
+  await client.delete(configurationPath(sort, name))
+  const answer = await client.post(configurationPath(sort), { metadata: { name }, webhooks })
+  if (answer.status !== 201) throw new Error(answer.text)
+  return answer
+}
+
+export async function unconfigure(client: HttpClient, sort: Sort, name: string): Promise<void> {
+  await client.delete(configurationPath(sort, name))
+}
