@@ -1,32 +1,63 @@
 /**
- * Every command of orchctl has a row here: `--help` is read for what there is, and a command without a row fails. Each
- * row runs the real program. What is in stdout, in stderr and the exit code are compared, all three, always.
+ * Every command of orchctl has a row in `rows/`: `--help` is read for what there is, and a command without a row fails. What
+ * is in stdout, in stderr and the exit code are compared, all three, always. The first row of each command runs the real
+ * program, as do those that set its environment; the others run inside this process, which is the same but for the start.
  */
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
-import { configOf, orchctl } from '../tools/orchctl.ts'
+import { after, before, describe, test } from 'node:test'
+import { parse } from 'yaml'
+import { orchctl } from '../tools/orchctl.ts'
 import { type Ran, runCommand } from '../tools/run-command.ts'
 import { root, startUp } from '../tools/server.ts'
-import { type Row, rows } from './rows.ts'
+import { parts } from './rows/all.ts'
+import type { Part, Row } from './rows/row.ts'
 
 const server = await startUp({ after }, ['--profile=kubernetes'])
-const directory = server.directory
-const env = { KUBECONFIG: configOf(server) }
+const rows = parts.flatMap((part) => part.rows)
 
-async function runProgram(args: readonly string[], { stdin = '', environment = {} }: Row): Promise<Ran> {
-  return await runCommand(join(root, 'bin/orchctl'), args, {
-    input: stdin,
-    cwd: directory,
-    env: { PATH: process.env.PATH, HOME: '/nonexistent', ...env, ...environment },
-  })
+/** Where the rows of a part run: a directory, and a namespace that looks like the default one. */
+interface Place {
+  readonly directory: string
+  readonly namespace: string
+}
+
+const configFile = 'admin.kubeconfig'
+
+async function prepare({ name, given }: Part): Promise<Place> {
+  const place = { directory: join(server.directory, name), namespace: `rows-of-${name}` }
+  mkdirSync(place.directory)
+  const text = readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8')
+  const config = parse(text)
+  for (const { context } of config.contexts) context.namespace = place.namespace
+  writeFileSync(join(place.directory, configFile), JSON.stringify(config), { mode: 0o600 })
+  const made = await server.client().post('/api/v1/namespaces', { metadata: { name: place.namespace } })
+  assert.equal(made.status, 201)
+  if (given === '') return place
+  const { code, stderr } = await runHere(place, { command: 'create', args: ['create', '-f', '-'], stdin: given })
+  assert.deepEqual([code, stderr], [0, ''])
+  return place
+}
+
+async function runProgram({ directory }: Place, { args, stdin = '', environment = {} }: Row): Promise<Ran> {
+  const env = { PATH: process.env.PATH, HOME: '/nonexistent', KUBECONFIG: join(directory, configFile), ...environment }
+  return await runCommand(join(root, 'bin/orchctl'), args, { input: stdin, cwd: directory, env })
+}
+
+async function runHere({ directory }: Place, { args, stdin = '' }: Row): Promise<Ran> {
+  return await orchctl(args, { env: { KUBECONFIG: join(directory, configFile) }, directory, stdin })
+}
+
+function runsProgram(row: Row): boolean {
+  return row.environment !== undefined || rows.find(({ command }) => command === row.command) === row
 }
 
 /** What differs from run to run. */
-function masked(text: string): string {
+function masked(text: string, { directory, namespace }: Place): string {
   return text
     .replaceAll(directory, 'DIR')
+    .replaceAll(namespace, 'default')
     .replaceAll(server.url, 'SERVER')
     .replaceAll(/orchctl-(?:edit|diff)-\w{6}/g, 'orchctl-TEMP')
     .replaceAll(/^([-+]{3} .*?)\t.*$/gm, '$1')
@@ -39,19 +70,27 @@ function masked(text: string): string {
 }
 
 function compare(said: string, expected: string | RegExp): void {
-  if (typeof expected === 'string') assert.equal(masked(said), expected)
-  else assert.match(masked(said), expected)
+  if (typeof expected === 'string') assert.equal(said, expected)
+  else assert.match(said, expected)
 }
 
-for (const row of rows) {
-  test(`orchctl ${row.args.join(' ')}`, async () => {
-    for (const [name, content] of Object.entries(row.files ?? {})) writeFileSync(join(directory, name), content)
-    const ran = await runProgram(row.args, row)
-    compare(ran.stdout, row.stdout ?? '')
-    compare(ran.stderr, row.stderr ?? '')
-    assert.equal(ran.code, row.code ?? 0)
+for (const part of parts)
+  describe(part.name, () => {
+    let place: Place
+    before(async () => {
+      place = await prepare(part)
+    })
+
+    for (const row of part.rows)
+      test(`orchctl ${row.args.join(' ')}`, async () => {
+        for (const [name, content] of Object.entries(row.files ?? {}))
+          writeFileSync(join(place.directory, name), content)
+        const ran = await (runsProgram(row) ? runProgram : runHere)(place, row)
+        compare(masked(ran.stdout, place), row.stdout ?? '')
+        compare(masked(ran.stderr, place), row.stderr ?? '')
+        assert.equal(ran.code, row.code ?? 0)
+      })
   })
-}
 
 /** The names in the list of commands that a help shows. */
 function commandsIn(help: string): string[] {
@@ -102,7 +141,20 @@ test('the help of every command fits a terminal, however narrow, but for example
     }
 })
 
-test('a config file is whole and private after every change', () => {
-  const text = readFileSync(join(directory, 'own.kubeconfig'), 'utf8')
-  assert.match(text, /current-context: two/)
+test('a config file is whole and private after every change', async () => {
+  const place = { directory: join(server.directory, 'whole'), namespace: 'default' }
+  mkdirSync(place.directory)
+  const file = join(place.directory, configFile)
+  for (const args of [
+    ['set-cluster', 'c', '--server=https://127.0.0.1:1'],
+    ['set-credentials', 'u', '--token=secret'],
+    ['set-context', 'two', '--cluster=c', '--user=u'],
+    ['use-context', 'two'],
+  ]) {
+    const { code, stderr } = await runHere(place, { command: 'config', args: ['config', ...args] })
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.equal(parse(readFileSync(file, 'utf8')).kind, 'Config')
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+  }
+  assert.equal(parse(readFileSync(file, 'utf8'))['current-context'], 'two')
 })

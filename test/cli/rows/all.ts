@@ -1,0 +1,10 @@
+/** Every part. */
+import { applying } from './applying.ts'
+import { changing } from './changing.ts'
+import { configuring } from './configuring.ts'
+import { creating } from './creating.ts'
+import { deleting } from './deleting.ts'
+import { reading } from './reading.ts'
+import type { Part } from './row.ts'
+
+export const parts: readonly Part[] = [creating, applying, changing, reading, configuring, deleting]

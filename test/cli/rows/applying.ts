@@ -1,0 +1,140 @@
+/** Commands that apply files, and tell what they would change. */
+import { map, type Part, r, web } from './row.ts'
+
+const job = (image: string) =>
+  `apiVersion: batch/v1
+kind: Job
+metadata: {name: forced}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: ${image}}]}}}
+`
+
+export const applying: Part = {
+  name: 'applying',
+  given: `${map('two')}---\n${map('three')}`,
+  rows: [
+    r('apply', '-f web.yaml', { files: { 'web.yaml': web }, stdout: 'deployment.apps/web created\n' }),
+    r('apply', '-f web.yaml', { stdout: 'deployment.apps/web unchanged\n' }),
+    r('apply', '-f web.yaml --dry-run=server', {
+      files: { 'web.yaml': web.replace('        - {name: Z, value: "2"}\n', '').replace('nginx', 'nginx:2') },
+      stdout: 'deployment.apps/web configured (server dry run)\n',
+    }),
+    r('diff', '-f web.yaml', { stdout: /^\+ {8}image: nginx:2$/m, code: 1 }),
+    r('apply', '-f web.yaml', { stdout: 'deployment.apps/web configured\n' }),
+    r('diff', '-f web.yaml'),
+    r('get', "deploy web -o 'jsonpath={.spec.template.spec.containers[*].env}'", {
+      stdout: '[{"name":"X","value":"1"}]',
+    }),
+    r('apply', '-f - -o name', {
+      stdin: `${map('p1', ', labels: {set: p}')}---\n${map('p2', ', labels: {set: p}')}`,
+      stdout: 'configmap/p1\nconfigmap/p2\n',
+    }),
+    r('apply', '-f - --prune -l set=p', {
+      stdin: map('p1', ', labels: {set: p}'),
+      stdout: 'configmap/p1 unchanged\nconfigmap/p2 pruned\n',
+    }),
+    r('apply', '-f - --prune', {
+      stdin: map('p1'),
+      stderr: /^error: all resources selected for prune without explicitly passing --all/,
+      code: 1,
+    }),
+    r('apply', '-f - --server-side', {
+      stdin: map('p1', ', labels: {set: p}'),
+      stdout: 'configmap/p1 serverside-applied\n',
+    }),
+    r('get', "cm p1 --show-managed-fields -o 'jsonpath={.metadata.managedFields[*].manager}'", { stdout: 'orchctl' }),
+    r('apply', '-f taken.yaml --server-side --field-manager=another', {
+      files: { 'taken.yaml': map('p1').replace('{k: v}', '{k: mine}') },
+      stderr: `error: configmap/p1 of taken.yaml was not applied: 1 field has another owner:
+  taken.yaml:4:8: .data.k: conflict with "orchctl": owned since TIME, is "v", asked for "mine"
+There are three ways out:
+* to own it from now on, and set it as the file says: apply again with --force-conflicts
+* to leave it to the other owner: take it out of the file
+* to own it together: write the value that is there now into the file
+`,
+      code: 1,
+    }),
+    r('apply', '-f taken.yaml --server-side --field-manager=another --force-conflicts', {
+      stdout: 'configmap/p1 serverside-applied\n',
+    }),
+    r('apply', '-f . --force-conflicts', {
+      stderr: 'error: --force-conflicts only works with --server-side\n',
+      code: 1,
+    }),
+    r('apply', '-f several.yaml', {
+      files: { 'several.yaml': `${map('s1')}---\n${map('S2')}---\n${map('s3')}` },
+      stdout: 'configmap/s1 created\nconfigmap/s3 created\n',
+      stderr:
+        /^Error from server \(Invalid\): error when applying "several\.yaml": ConfigMap "S2" is invalid.*\n {2}several\.yaml:8:12: metadata\.name: .*\n$/,
+      code: 1,
+    }),
+    r('apply', '', { stderr: 'error: must specify -f: the files to apply\n', code: 1 }),
+    r('apply', '-k base', {
+      stderr: 'error: --kustomize: is not built: run `kustomize build base | orchctl ... -f -`\n',
+      code: 1,
+    }),
+    r('apply', '-f job.yaml', { files: { 'job.yaml': job('one') }, stdout: 'job.batch/forced created\n' }),
+    r('apply', '-f job.yaml', {
+      files: { 'job.yaml': job('two') },
+      stderr:
+        /^Error from server \(Invalid\): .*field is immutable\n {2}job\.yaml:4:8: spec\.template: Invalid value: \.\.\.: field is immutable\n$/,
+      code: 1,
+    }),
+    r('apply', '-f job.yaml --force', { stdout: 'job.batch/forced configured\n' }),
+    // What would be refused anyway costs nobody the object that is there.
+    r('apply', '-f job.yaml --force', {
+      files: { 'job.yaml': job('""') },
+      stderr: /^Error from server \(Invalid\): .*image: Required value\n {2}job\.yaml:\d+:\d+: .*\n$/,
+      code: 1,
+    }),
+    r('get', "job forced -o 'jsonpath={.spec.template.spec.containers[0].image}'", { stdout: 'two' }),
+    r('apply', '-f x --force --server-side', {
+      stderr: 'error: --force cannot be used with --server-side (did you mean --force-conflicts?)\n',
+      code: 1,
+    }),
+    r('apply', '-f x --force --dry-run=server', {
+      stderr: /^error: --dry-run=server cannot be used with --force/,
+      code: 1,
+    }),
+    r('apply view-last-applied', 'cm s1', {
+      stdout:
+        'apiVersion: v1\ndata:\n  k: v\nkind: ConfigMap\nmetadata:\n  annotations: {}\n  name: s1\n  namespace: default\n',
+    }),
+    r('apply view-last-applied', 'cm two', {
+      stderr: 'error: no last-applied-configuration annotation found on configmap/two\n',
+      code: 1,
+    }),
+    r('apply set-last-applied', '-f -', {
+      stdin: map('two'),
+      stderr: 'error: no last-applied-configuration annotation found on configmap/two; --create-annotation makes one\n',
+      code: 1,
+    }),
+    r('apply set-last-applied', '-f - --create-annotation', {
+      stdin: map('two'),
+      stdout: 'configmap/two configured\n',
+    }),
+    r('apply set-last-applied', '-f -', { stdin: map('two'), stdout: 'set-last-applied two: no changes required.\n' }),
+    r('apply', '-f - --dry-run=server', { stdin: map('two'), stdout: 'configmap/two unchanged (server dry run)\n' }),
+    r('apply edit-last-applied', 'cm two', {
+      environment: { EDITOR: 'sed -i "s/k: v/k: w/"' },
+      stdout: 'configmap/two edited\n',
+    }),
+    r('apply view-last-applied', 'cm/two -o json', {
+      stdout: /^{\n {2}"apiVersion": "v1",\n {2}"data": {\n {4}"k": "w"\n/,
+    }),
+    r('get', 'cm two -o jsonpath={.data.k}', { stdout: 'v' }),
+    r('apply edit-last-applied', 'cm three', {
+      stderr:
+        'error: no last-applied-configuration annotation found on configmap/three; `orchctl apply set-last-applied --create-annotation` makes one\n',
+      code: 1,
+    }),
+    r('apply edit-last-applied', 'cm two', {
+      environment: { EDITOR: 'sed -i "s/name: two/name: six/"' },
+      stderr: /^error: edit cancelled, no valid changes were saved; what you wrote is in .*object\.yaml\n$/,
+      code: 1,
+    }),
+    r('apply', '--sever-side -f x', {
+      stderr: /^error: unknown flag --sever-side; did you mean --server-side\?/,
+      code: 1,
+    }),
+  ],
+}

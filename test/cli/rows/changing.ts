@@ -1,0 +1,58 @@
+/** Commands that change a part of what is there. */
+import { map, type Part, r, web } from './row.ts'
+
+export const changing: Part = {
+  name: 'changing',
+  given: `${map('one')}---\n${map('two')}---\n${web}`,
+  rows: [
+    r('label', 'cm one app=x tier=y', { stdout: 'configmap/one labeled\n' }),
+    r('label', 'cm one app=z', { stderr: "error: 'app' already has a value (x), and --overwrite is false\n", code: 1 }),
+    r('label', 'cm one app=z --overwrite', { stdout: 'configmap/one labeled\n' }),
+    r('label', 'cm one app=z tier-', { stdout: 'configmap/one labeled\n' }),
+    r('label', 'cm -l app=z more=1 -o name', { stdout: 'configmap/one\n' }),
+    r('label', 'cm one', {
+      stderr: 'error: at least one label update is required: key=value, or key- to remove it\n',
+      code: 1,
+    }),
+    r('label', 'cm one --list', { stdout: 'Listing labels for configmap/one:\n app=z\n more=1\n' }),
+    r('label', 'cm oen a=b', {
+      stderr: 'Error from server (NotFound): configmaps "oen" not found; did you mean "one"?\n',
+      code: 1,
+    }),
+    r('annotate', "cm one 'note=a b' --dry-run=client", { stdout: 'configmap/one annotated (dry run)\n' }),
+    r('annotate', "cm one 'note=a b'", { stdout: 'configmap/one annotated\n' }),
+    r('annotate', 'cm one nothing-', { stdout: 'configmap/one not annotated\n' }),
+    r('patch', "cm one -p '{data: {k: w}}' -o jsonpath={.data.k}", { stdout: 'w' }),
+    r('patch', `cm one --type=json -p '[{"op":"remove","path":"/data/k"}]'`, { stdout: 'configmap/one patched\n' }),
+    r('patch', `cm one --type=merge -p '{"data":null}'`, { stdout: 'configmap/one patched (no change)\n' }),
+    r('patch', "cm one -p '{'", { stderr: /^error: unable to parse the patch: it is not valid YAML/, code: 1 }),
+    r('replace', '-f -', { stdin: map('one').replace('{k: v}', '{name: new}'), stdout: 'configmap/one replaced\n' }),
+    r('replace', '-f - --force', { stdin: map('two'), stdout: 'configmap/two replaced\n' }),
+    r('replace', '-f -', {
+      stdin: map('absent'),
+      stderr: 'Error from server (NotFound): error when replacing "STDIN": configmaps "absent" not found\n',
+      code: 1,
+    }),
+    r('scale', 'deploy web --replicas=3', { stdout: 'deployment.apps/web scaled\n' }),
+    r('scale', 'deploy web --replicas=4 --current-replicas=9', {
+      stderr: 'error: Expected replicas to be 9, was 3\n',
+      code: 1,
+    }),
+    r('scale', 'cm one --replicas=1', {
+      stderr: 'error: configmaps have no scale: their number of replicas is not to be set\n',
+      code: 1,
+    }),
+    r('edit', 'cm one', { environment: { EDITOR: 'sed -i s/new/edited/' }, stdout: 'configmap/one edited\n' }),
+    r('edit', 'cm one', { environment: { EDITOR: 'true' }, stderr: 'Edit cancelled, no changes made.\n' }),
+    r('edit', 'cm one', {
+      environment: { EDITOR: 'false' },
+      stderr: /^error: the editor "false" ended with exit code 1: nothing was changed\n$/,
+      code: 1,
+    }),
+    r('edit', 'cm one', {
+      environment: { EDITOR: 'sed -i "s/^data:/daata:/"' },
+      stderr: /^error: edit cancelled, no valid changes were saved; what you wrote is in .*object\.yaml\n$/,
+      code: 1,
+    }),
+  ],
+}

@@ -1,0 +1,28 @@
+/** Commands that write the config file of the client. */
+import { type Part, r } from './row.ts'
+
+const own = '--kubeconfig=own.kubeconfig'
+
+export const configuring: Part = {
+  name: 'configuring',
+  given: '',
+  rows: [
+    r('config set-cluster', `c --server=https://127.0.0.1:1 ${own}`, { stdout: 'Cluster "c" set.\n' }),
+    r('config set-credentials', `u --token=secret ${own}`, { stdout: 'User "u" set.\n' }),
+    r('config set-context', `one --cluster=c --user=u ${own}`, { stdout: 'Context "one" created.\n' }),
+    r('config set-context', `two --cluster=c --user=u -n shop ${own}`, { stdout: 'Context "two" created.\n' }),
+    r('config set-context', `one -n other ${own}`, { stdout: 'Context "one" modified.\n' }),
+    r('config use-context', `three ${own}`, { stderr: 'error: no context exists with the name: "three"\n', code: 1 }),
+    r('config use-context', `two ${own}`, { stdout: 'Switched to context "two".\n' }),
+    r('config current-context', own, { stdout: 'two\n' }),
+    r('config get-contexts', own, {
+      stdout:
+        'CURRENT   NAME   CLUSTER   AUTHINFO   NAMESPACE\n          one    c         u          other\n*         two    c         u          shop\n',
+    }),
+    r('config view', own, {
+      stdout:
+        'apiVersion: v1\nclusters:\n- cluster:\n    server: https://127.0.0.1:1\n  name: c\ncontexts:\n- context:\n    cluster: c\n    namespace: other\n    user: u\n  name: one\n- context:\n    cluster: c\n    namespace: shop\n    user: u\n  name: two\ncurrent-context: two\nkind: Config\npreferences: {}\nusers:\n- name: u\n  user:\n    token: REDACTED\n',
+    }),
+    r('config view', `--minify --raw -o json ${own}`, { stdout: /"token": "secret"/ }),
+  ],
+}

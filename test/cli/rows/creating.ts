@@ -1,0 +1,137 @@
+/** Commands that make objects, from files and from flags. */
+import { map, type Part, r } from './row.ts'
+
+const refused = `apiVersion: v1
+kind: Service
+metadata:
+  name: bad
+spec:
+  ports:
+  - port: 80
+    name: http
+  - port: 81
+    name: http
+`
+
+export const creating: Part = {
+  name: 'creating',
+  given: '',
+  rows: [
+    r('create', '-f -', {
+      stdin: `${map('one')}---\n${map('two')}`,
+      stdout: 'configmap/one created\nconfigmap/two created\n',
+    }),
+    r('create', '-f - -o name', {
+      stdin: `kind: List\napiVersion: v1\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: one}}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: three}}\n`,
+      stdout: 'configmap/three\n',
+      stderr: 'Error from server (AlreadyExists): error when creating "STDIN": configmaps "one" already exists\n',
+      code: 1,
+    }),
+    r('create', '-f bad.yaml', {
+      files: { 'bad.yaml': refused },
+      stderr:
+        'Error from server (Invalid): error when creating "bad.yaml": Service "bad" is invalid: spec.ports[1].name: Duplicate value: "http"\n  bad.yaml:10:5: spec.ports[1].name: Duplicate value: "http"\n',
+      code: 1,
+    }),
+    r('create', '-f broken.yaml', {
+      files: { 'broken.yaml': `${map('fine')}---\nkind: ConfigMap\n  apiVersion: v1\n` },
+      stderr: /^error: broken\.yaml: document 2, line \d+, column \d+: .*\n$/,
+      code: 1,
+    }),
+    r('create', '-f twice.yaml', {
+      files: { 'twice.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  a: "1"\n  a: "2"\n' },
+      stderr: 'error: twice.yaml: data.a is there more than once\n',
+      code: 1,
+    }),
+    r('create', '-f typo.yaml', {
+      files: { 'typo.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndataa:\n  a: "1"\n' },
+      stderr:
+        /^Error from server \(BadRequest\): error when creating "typo\.yaml": .*unknown field "dataa".*\n {2}typo\.yaml:4:1: dataa\n$/,
+      code: 1,
+    }),
+    r('create', '-f nowhere.yaml', { stderr: 'error: the path "nowhere.yaml" does not exist\n', code: 1 }),
+    r('create', '-f -', { stdin: 'kind: ConfigMap\n', stderr: 'error: STDIN: apiVersion is missing\n', code: 1 }),
+    r('create', '-f -', {
+      stdin: 'apiVersion: v1\nkind: Widget\nmetadata: {name: x}\n',
+      stderr: 'error: the server has no kind "Widget" in version "v1": `orchctl api-resources` lists what there is\n',
+      code: 1,
+    }),
+    r('create', '-f - -n other', {
+      stdin: map('x', ', namespace: default'),
+      stderr: `error: the namespace from the provided object "default" does not match the namespace "other". You must pass '--namespace=default' to perform this operation.\n`,
+      code: 1,
+    }),
+    r('create', '-f - --dry-run=client -o yaml', {
+      stdin: map('dry'),
+      stdout: 'apiVersion: v1\ndata:\n  k: v\nkind: ConfigMap\nmetadata:\n  name: dry\n  namespace: default\n',
+    }),
+    r('create', '-f - --dry-run=server', { stdin: map('dry'), stdout: 'configmap/dry created (server dry run)\n' }),
+    r('create', '-f - --dry-run=maybe', {
+      stderr: 'error: --dry-run: "maybe" is not one of none, client, server\n',
+      code: 1,
+    }),
+    r('create', '', { stderr: /^error: must specify one of -f or a kind/, code: 1 }),
+    r('create', 'confgmap x', {
+      stderr: 'error: unknown command "confgmap"; did you mean configmap? (orchctl create help)\n',
+      code: 1,
+    }),
+    r('create namespace', 'shop', { stdout: 'namespace/shop created\n' }),
+    r('create namespace', '', { stderr: 'error: exactly one NAME is required, got none\n', code: 1 }),
+    r('create configmap', 'lit --from-literal=a=1 --from-literal=b=x=y --from-file=key=data.txt', {
+      files: { 'data.txt': 'hello\n' },
+      stdout: 'configmap/lit created\n',
+    }),
+    r('create configmap', "env --from-env-file=vars.env --dry-run=client -o 'jsonpath={.data}'", {
+      files: { 'vars.env': '# comment\nA=1\nB=two words\n' },
+      stdout: '{"A":"1","B":"two words"}',
+    }),
+    r('create configmap', 'lit --from-literal=a', {
+      stderr: 'error: invalid literal source a, expected key=value\n',
+      code: 1,
+    }),
+    r('create secret generic', 'login --from-literal=user=me', { stdout: 'secret/login created\n' }),
+    r('create secret tls', 'site --cert=none.crt --key=none.key', {
+      stderr: 'error: cannot read none.crt: ENOENT\n',
+      code: 1,
+    }),
+    r('create secret docker-registry', 'reg --docker-server=r.example --docker-username=u --docker-password=p', {
+      stdout: 'secret/reg created\n',
+    }),
+    r('create serviceaccount', 'robot', { stdout: 'serviceaccount/robot created\n' }),
+    r('create token', 'robot --duration=10m', { stdout: /^[\w-]+\.[\w-]+\.[\w-]+\n$/ }),
+    r('create token', 'nobody', { stderr: /^Error from server \(NotFound\): /, code: 1 }),
+    r('create role', 'reader --verb=get,list --resource=pods,deployments.apps -o jsonpath={.rules}', {
+      stdout:
+        '[{"apiGroups":[""],"resources":["pods"],"verbs":["get","list"]},{"apiGroups":["apps"],"resources":["deployments"],"verbs":["get","list"]}]',
+    }),
+    r('create role', 'reader --resource=pods', {
+      stderr: 'error: at least one verb must be specified: --verb=get\n',
+      code: 1,
+    }),
+    r('create rolebinding', 'readers --role=reader --user=alice --serviceaccount=default:robot', {
+      stdout: 'rolebinding.rbac.authorization.k8s.io/readers created\n',
+    }),
+    r('create clusterrole', 'prober --verb=get --non-resource-url=/metrics', {
+      stdout: 'clusterrole.rbac.authorization.k8s.io/prober created\n',
+    }),
+    r('create clusterrolebinding', 'probers --clusterrole=prober --group=ops', {
+      stdout: 'clusterrolebinding.rbac.authorization.k8s.io/probers created\n',
+    }),
+    r('create deployment', 'idle --image=busybox --replicas=2 -- sleep 60', {
+      stdout: 'deployment.apps/idle created\n',
+    }),
+    r('create job', 'once --image=busybox -- date', { stdout: 'job.batch/once created\n' }),
+    r('create cronjob', "nightly --image=busybox --schedule='0 3 * * *'", {
+      stdout: 'cronjob.batch/nightly created\n',
+    }),
+    r('create job', 'now --from=cronjob/nightly', { stdout: 'job.batch/now created\n' }),
+    r('create quota', 'small --hard=pods=10,cpu=1', { stdout: 'resourcequota/small created\n' }),
+    r('create priorityclass', 'high --value=1000', { stdout: 'priorityclass.scheduling.k8s.io/high created\n' }),
+    r('create poddisruptionbudget', 'web --selector=app=web --min-available=50%', {
+      stdout: 'poddisruptionbudget.policy/web created\n',
+    }),
+    r('create ingress', "site --rule='shop.example.com/*=web:80,tls=site'", {
+      stdout: 'ingress.networking.k8s.io/site created\n',
+    }),
+  ],
+}

@@ -1,0 +1,21 @@
+/** Commands that delete, and that wait for the end. */
+import { map, type Part, r, web } from './row.ts'
+
+const shut = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: shut}\n'
+
+export const deleting: Part = {
+  name: 'deleting',
+  given: [map('one'), map('p1', ', labels: {set: p}'), web, shut].join('---\n'),
+  rows: [
+    r('delete', 'cm one --dry-run=server', { stdout: 'configmap "one" deleted (server dry run)\n' }),
+    r('delete', 'cm one', { stdout: 'configmap "one" deleted\n' }),
+    r('delete', 'cm one', { stderr: 'Error from server (NotFound): configmaps "one" not found\n', code: 1 }),
+    r('delete', 'cm one --ignore-not-found'),
+    r('delete', 'cm', { stderr: /^error: resource\(s\) were provided, but no name was specified/, code: 1 }),
+    r('delete', 'cm one --grace-period=0', { stderr: /^error: --grace-period=0 does not wait/, code: 1 }),
+    r('delete', 'cm -l set=p -o name', { stdout: /^configmap\/p1\n$/ }),
+    r('delete', '-f web.yaml', { files: { 'web.yaml': web }, stdout: 'deployment.apps "web" deleted\n' }),
+    r('delete', 'ns shut', { stdout: 'namespace "shut" deleted\n' }),
+    r('wait', 'ns/shut --for=delete', { stdout: 'namespace/shut condition met\n' }),
+  ],
+}

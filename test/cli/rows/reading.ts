@@ -1,0 +1,127 @@
+/** Commands that change nothing. */
+import { map, type Part, r, web } from './row.ts'
+
+const edited = map('one').replace('{k: v}', '{name: edited}')
+
+const others = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: lit}
+data: {a: "1", b: x=y, key: "hello\\n"}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: login}
+stringData: {user: me}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: front}
+spec: {ports: [{port: 80}]}
+---
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: top}
+value: 1000
+`
+
+export const reading: Part = {
+  name: 'reading',
+  given: [edited, map('two'), map('p1', ', labels: {set: p}'), web, web.replaceAll('web', 'idle'), others].join(
+    '---\n',
+  ),
+  rows: [
+    r('get', 'cm one -o jsonpath={.data}', { stdout: '{"name":"edited"}' }),
+    r('get', 'cm one two -o custom-columns=NAME:.metadata.name,K:.data.k', {
+      stdout: 'NAME   K\none    <none>\ntwo    v\n',
+    }),
+    r('get', 'cm --sort-by=.metadata.name -L set -l set', { stdout: /^NAME +DATA +AGE +SET\np1 +1 +\d+m?\d*s? +p\n$/ }),
+    r('get', 'cm one -o go-template={{.x}}', {
+      stderr: `error: --output: "go-template" is not built: use jsonpath, such as -o jsonpath='{range .items[*]}{.metadata.name}{"\\n"}{end}'\n`,
+      code: 1,
+    }),
+    r('create', '-f - -o go-template-file=x', {
+      stdin: map('never'),
+      stderr: /^error: --output: "go-template-file" is not built: use jsonpath, /,
+      code: 1,
+    }),
+    r('get', '--raw /healthz', { stdout: 'ok' }),
+    r('get', 'cm absent --ignore-not-found'),
+    r('get', 'all -o name', { stdout: /^service\/front\ndeployment\.apps\/idle\ndeployment\.apps\/web\n/ }),
+    r('describe', 'cm lit', {
+      stdout:
+        'Name:         lit\nNamespace:    default\nLabels:       <none>\nAnnotations:  <none>\n\nData\n====\na:\n----\n1\nb:\n----\nx=y\nkey:\n----\nhello\n\nEvents:  <none>\n',
+    }),
+    r('describe', 'secret login', {
+      stdout:
+        'Name:         login\nNamespace:    default\nLabels:       <none>\nAnnotations:  <none>\n\nType:  Opaque\n\nData\n====\nuser:  2 bytes\n',
+    }),
+    r('describe', 'priorityclass top', {
+      stdout:
+        'Name:              top\nLabels:            <none>\nAnnotations:       <none>\nValue:             1000\nGlobalDefault:     false\nPreemptionPolicy:  PreemptLowerPriority\nDescription:       \nEvents:            <none>\n',
+    }),
+    r('describe', 'apiservice v1.', {
+      stdout:
+        /^Name: +v1\.\nNamespace: +\nLabels: .*\nAnnotations: +<none>\nAPI Version: +apiregistration\.k8s\.io\/v1\nKind: +APIService\nMetadata:\n {2}Creation Timestamp: +TIME\n/,
+    }),
+    r('describe', 'cm nope', { stderr: 'Error from server (NotFound): configmaps "nope" not found\n', code: 1 }),
+    r('wait', "cm/one --for=jsonpath='{.data.name}'=edited", { stdout: 'configmap/one condition met\n' }),
+    r('wait', 'cm/one --for=condition=Ready --timeout=1ms', {
+      stderr: 'error: timed out waiting for the condition on configmaps/one\n',
+      code: 1,
+    }),
+    r('wait', 'cm/one --for=create --timeout=0', { stdout: 'configmap/one condition met\n' }),
+    r('wait', 'cm/one --for=delete --timeout=0', {
+      stderr: 'error: timed out waiting for the condition on configmaps/one\n',
+      code: 1,
+    }),
+    r('wait', 'cm/nope --for=condition=Ready', {
+      stderr: 'Error from server (NotFound): configmaps "nope" not found\n',
+      code: 1,
+    }),
+    r('wait', 'cm/nope --for=delete', { stdout: 'configmap/nope condition met\n' }),
+    r('wait', 'cm/one --for=ready', { stderr: /^error: unrecognized condition: "ready"; write --for=delete/, code: 1 }),
+    r('events', '', { stderr: 'No events found in default namespace.\n' }),
+    r('explain', 'cm.immutable', {
+      stdout: /^KIND: {5}ConfigMap\nVERSION: {2}v1\n\nFIELD: {4}immutable <boolean>\n\nDESCRIPTION:\n {5}\S/,
+    }),
+    r('explain', 'cm.imutable', {
+      stderr: 'error: field "imutable" does not exist; did you mean "immutable"?\n',
+      code: 1,
+    }),
+    r('certificate approve', 'nobody', {
+      stderr: 'Error from server (NotFound): certificatesigningrequests.certificates.k8s.io "nobody" not found\n',
+      code: 1,
+    }),
+    r('certificate deny', '', {
+      stderr: 'error: one or more CSRs must be specified as <name> or -f <filename>\n',
+      code: 1,
+    }),
+    r('explain-admission', '-f -', {
+    stdin: '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"explained"}}',
+    stdout: /^configmap\/explained would be created\nSTEP +CONTROL +WEBHOOK +TIME +SAID\nmutate +NamespaceLifecycle /,
+  }),
+  r('explain-admission', '', { stderr: /must specify -f/, code: 1 }),
+  r('auth can-i', 'create configmaps', { stdout: 'yes\n' }),
+    r('auth can-i', 'create configmaps --as bob', { stdout: 'no\n', code: 1 }),
+    r('auth can-i', 'get /metrics --as bob -q', { code: 1 }),
+    r('auth why', 'get secrets --user bob', { stdout: /secrets/ }),
+    r('auth why', 'get nodes -A', { stdout: 'allowed: members of system:masters may do everything\n' }),
+    r('auth why', 'get /metrics --user nobody', {
+      stdout: 'not allowed\nthe smallest rule that would allow it: {nonResourceURLs: ["/metrics"], verbs: ["get"]}\n',
+    }),
+    r('auth why', 'get', { stderr: /say a verb and what it would be done to/, code: 1 }),
+    r('auth whoami', '--as alice --as-group ops --as-group dev', {
+      stdout: 'ATTRIBUTE   VALUE\nUsername    alice\nGroups      [ops dev system:authenticated]\n',
+    }),
+    r('api-resources', '--api-group=batch --no-headers', {
+      stdout: 'cronjobs   cj    batch/v1   true   CronJob\njobs             batch/v1   true   Job\n',
+    }),
+    r('api-versions', '', { stdout: /^admissionregistration\.k8s\.io\/v1\n(?:.*\n)*v1\n$/ }),
+    r('cluster-info', '', {
+      stdout: /^The control plane is running at SERVER, version v1\.23\.\d+\+orch\.\S+, and is ready\.\n$/,
+    }),
+    r('version', '--client', { stdout: /^Client Version: v\d/ }),
+    r('completion', 'bash', { stdout: /complete -F _orchctl orchctl\n$/ }),
+    r('completion', 'tcsh', { stderr: 'error: name one shell: bash, zsh, fish\n', code: 1 }),
+  ],
+}
