@@ -8,7 +8,8 @@
 import { oncePer } from '../base/once-per.ts'
 import { compareUtf8, sortUtf8 } from '../base/utf8-order.ts'
 import type { JsonObject } from '../model/json.ts'
-import type { ObjectSchema, Schema } from '../schema/schema.ts'
+import { profileNames, vendorOf } from '../model/vendor.ts'
+import type { AnySchema, ObjectSchema, Schema } from '../schema/schema.ts'
 
 /** By what a value is written; undefined: in byte order, on every level. */
 export type Order = Schema | undefined
@@ -30,9 +31,21 @@ export interface MemberOrder {
 const inBytes: MemberOrder = { fields: undefined, values: undefined }
 
 export function memberOrder(order: Order): MemberOrder {
-  if (order === undefined || (order.type !== 'object' && order.type !== 'map')) return inBytes
-  return describedOrder(order)
+  if (order?.type === 'any') return freeOrder(order)
+  return order?.type === 'object' || order?.type === 'map' ? describedOrder(order) : inBytes
 }
+
+/** A value that is kept as it is may still be of a type that is described. */
+function freeOrder({ described, alternatives }: AnySchema): MemberOrder {
+  if (alternatives !== undefined) return memberOrder(alternatives.object.schema)
+  return described === undefined ? inBytes : describedOrder(inAnyProfile(described))
+}
+
+/** The vendor's own fields have other names in each profile, and the same places. */
+const inAnyProfile = oncePer((described: NonNullable<AnySchema['described']>): ObjectSchema => {
+  const types = profileNames.map((profile) => described(vendorOf(profile)))
+  return { ...types[0]!, fields: Object.assign({}, ...types.map(({ fields }) => fields)) }
+})
 
 const describedOrder = oncePer((schema: Extract<Schema, { type: 'object' | 'map' }>): MemberOrder => {
   if (schema.type === 'map') return { fields: undefined, values: schema.values }
@@ -50,6 +63,7 @@ export function orderBelow({ fields, values }: MemberOrder, key: string): Order 
 
 /** By what the elements of a list are written. */
 export function elementOrder(order: Order): Order {
+  if (order?.type === 'any') return order.alternatives?.list?.items
   return order?.type === 'list' ? order.items : undefined
 }
 

@@ -1,10 +1,11 @@
 /** The order of the members in every answer, which scripts that search in text rest on, and the newline at its end. */
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import { LmdbStore } from '../../src/store/lmdb/store.ts'
-import { collectionOf, define } from '../custom/definitions.ts'
+import { collectionOf, define, definitions } from '../custom/definitions.ts'
 import type { Answer } from '../tools/http-client.ts'
 import { startServer } from '../tools/server.ts'
 
@@ -109,7 +110,13 @@ test('so have a Status, discovery, the version and other versions of a kind', as
     ...['name', 'singularName', 'namespaced', 'kind', 'verbs', 'shortNames', 'categories', 'storageVersionHash'],
   ])
   assertEnds(resources)
+  const maps = resources.body.resources.find(({ name }: { name: string }) => name === 'configmaps')
+  // The first eight bytes of the SHA-256 of `/v1/ConfigMap`.
+  assert.equal(maps.storageVersionHash, 'qFsyl6wFWjQ=')
   assert.deepEqual(keysAt(await client.get('/version')).slice(0, 3), ['major', 'minor', 'gitVersion'])
+  const { resources: apps } = (await client.get('/apis/apps/v1')).body
+  const hash = createHash('sha256').update('apps/v1/Deployment').digest().subarray(0, 8).toString('base64')
+  assert.equal(apps.find(({ name }: { name: string }) => name === 'deployments').storageVersionHash, hash)
   const scaler = { spec: { maxReplicas: 3, scaleTargetRef: { name: 'a', kind: 'K', apiVersion: 'v1' } } }
   const older = await client.post('/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers', {
     metadata: { name: 'scaler' },
@@ -148,6 +155,22 @@ test('custom objects stand in the order of bytes throughout', async () => {
   assert.deepEqual(keysAt(list), ['apiVersion', 'items', 'kind', 'metadata'])
   assert.deepEqual(keysAt(list, 'items', 0), keysAt(made))
   assertEnds(list)
+})
+
+test('the schema in a definition has the order of its type, as deep as it goes', async () => {
+  const part = { 'x-orch-preserve-unknown-fields': true, type: 'object', description: 'd' }
+  const items = { items: { maxLength: 1, type: 'string', description: 'd' }, type: 'array' }
+  const schema = { properties: { spec: { properties: { b: items, a: part }, type: 'object' } }, type: 'object' }
+  const name = await define(client, { plural: 'gadgets', kind: 'Gadget', schema })
+  const answer = await client.get(`${definitions}/${name}`)
+  const place = ['spec', 'versions', 0, 'schema', 'openAPIV3Schema'] as const
+  assert.deepEqual(keysAt(answer, 'spec', 'versions', 0), ['name', 'served', 'storage', 'schema'])
+  assert.deepEqual(keysAt(answer, ...place), ['type', 'properties'])
+  const spec = [...place, 'properties', 'spec', 'properties'] as const
+  assert.deepEqual(keysAt(answer, ...spec), ['a', 'b'])
+  assert.deepEqual(keysAt(answer, ...spec, 'a'), ['description', 'type', 'x-orch-preserve-unknown-fields'])
+  assert.deepEqual(keysAt(answer, ...spec, 'b'), ['type', 'items'])
+  assert.deepEqual(keysAt(answer, ...spec, 'b', 'items'), ['description', 'type', 'maxLength'])
 })
 
 /** A value as it was stored before: apiVersion and kind first, all else in the order of bytes, the version before the uid. */

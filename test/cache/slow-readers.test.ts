@@ -16,6 +16,9 @@ const configMaps = '/api/v1/namespaces/default/configmaps'
 const mega = 1024 ** 2
 const large = 'x'.repeat(900_000)
 
+/** How the event of an object ends whose text is `the last one`. */
+const lastWords = '"the last one"}}}\n'
+
 function bodyOf(name: string, i: number, text = large) {
   return { metadata: { name }, data: { i: String(i), text } }
 }
@@ -123,9 +126,7 @@ test('watches from an old version hold little, and tell everything once they are
   // Meanwhile the world goes on: past the cache's window for those who have not begun to read.
   for (let i = changes + 1; i <= changes + 40; i++) await client.put(`${configMaps}/hot`, bodyOf('hot', i))
   await client.put(`${configMaps}/hot`, bodyOf('hot', changes + 41, 'the last one'))
-  const { body } = await unread[3]!.readAll(
-    (text) => text.lastIndexOf('}}\n') > text.lastIndexOf('the last one') && text.includes('the last one'),
-  )
+  const { body } = await unread[3]!.readAll((chunk) => chunk.includes(lastWords))
   const told = eventsIn(body)
   assert.deepEqual(
     told.map(({ type, object }) => `${type} ${object.data.i}`),
@@ -147,13 +148,13 @@ test('a list, and a watch from now, show one state however slowly they are read'
   const deleted = names.filter((_, i) => i % 3 === 1)
   await Promise.all(changed.map((name) => client.put(`${configMaps}/${name}`, bodyOf(name, 1, text))))
   await Promise.all(deleted.map((name) => client.delete(`${configMaps}/${name}`)))
-  await client.post(configMaps, bodyOf('the-last-one', 2, text))
+  await client.post(configMaps, bodyOf('the-last-one', 2, 'the last one'))
   const { items } = JSON.parse((await list.readAll()).body)
   assert.deepEqual(
     items.map((item: Told['object']) => `${item.metadata.name} ${item.data.i}`),
     names.map((name) => `${name} 0`),
   )
-  const { body } = await unread.readAll((chunk) => chunk.includes('"name":"the-last-one"'))
+  const { body } = await unread.readAll((chunk) => chunk.includes(lastWords))
   const told = eventsIn(body)
   const first = told.slice(0, names.length)
   assert.deepEqual(
