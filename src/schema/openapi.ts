@@ -5,6 +5,7 @@
  * say how lists and maps are merged carry the vendor's prefix. Version 2 and version 3 differ only in where definitions
  * live, in what may stand beside a reference, and in how a value of two types is described.
  */
+import { compareUtf8 } from '../base/utf8-order.ts'
 import type { JsonObject } from '../model/json.ts'
 import { definitionName, type Vendor } from '../model/vendor.ts'
 import type { AnySchema, Field, ListSchema, ObjectSchema, Schema } from './schema.ts'
@@ -106,7 +107,9 @@ export class Definitions {
       return publish({ version: this.version, writeField: (field) => this.#field(field, home) })
     const fields = Object.entries(schema.fields)
     const required = fields.filter(([, field]) => isRequired(field)).map(([name]) => name)
-    const properties = fields.map(([name, field]) => [name, this.#field(field, home)] as const)
+    // Properties are a map, and maps stand in the order of their keys.
+    const sorted = fields.toSorted(([a], [b]) => compareUtf8(a, b))
+    const properties = sorted.map(([name, field]) => [name, this.#field(field, home)] as const)
     return {
       type: 'object',
       ...(required.length === 0 ? {} : { required }),

@@ -126,6 +126,19 @@ test('so have a Status, discovery, the version and other versions of a kind', as
   assert.deepEqual(keysAt(older, 'spec', 'scaleTargetRef'), ['kind', 'name', 'apiVersion'])
 })
 
+test('maps in OpenAPI stand in the order of bytes', async () => {
+  for (const path of ['/openapi/v2', '/openapi/v3/api/v1']) {
+    const document = await client.get(path)
+    assert.deepEqual(keysAt(document, 'paths'), keysAt(document, 'paths').sort(), path)
+    const place = path === '/openapi/v2' ? ['definitions'] : ['components', 'schemas']
+    const names = keysAt(document, ...place)
+    assert.deepEqual(names, [...names].sort(), path)
+    const pod = names.find((name) => name.endsWith('core.v1.PodSpec'))!
+    assert.deepEqual(keysAt(document, ...place, pod, 'properties').slice(0, 2), ['activeDeadlineSeconds', 'affinity'])
+  }
+  assert.deepEqual(keysAt(await client.get('/openapi/v2')).slice(0, 4), ['swagger', 'info', 'paths', 'definitions'])
+})
+
 test('what people read is indented, in the same order, and has no newline at its end', async () => {
   const one = await client.get(`${path}/ordered?pretty=true`)
   assert.ok(

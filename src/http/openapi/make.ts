@@ -17,7 +17,9 @@ export async function makeV2Json(described: Described): Promise<Buffer> {
   const { head, paths, types } = partsV2(described)
   const pathsText = await membersOf(paths)
   const typesText = await membersOf(types)
-  return Buffer.from(`${opened(head)},"paths":{${pathsText}},"definitions":{${typesText}}}`)
+  const { swagger, info, ...rest } = head
+  const maps = `"paths":{${pathsText}},"definitions":{${typesText}}`
+  return Buffer.from(`${opened({ swagger, info })},${maps},${JSON.stringify(rest).slice(1)}`)
 }
 
 /** One version of a group as a document of OpenAPI v3. */
@@ -37,9 +39,10 @@ export async function makeV2Protobuf(described: Described): Promise<Buffer> {
   return Buffer.concat([encodeV2(head), ...encodedPaths, ...encodedTypes])
 }
 
-/** The members of a JSON object, without its braces. */
+/** The members of a map, in the order of their names and without its braces. */
 async function membersOf(entries: Iterable<NamedPart>): Promise<string> {
-  return (await inSlices(entries, ([name, value]) => `${JSON.stringify(name)}:${stringifyJson(value)}`)).join(',')
+  const members = await inSlices(entries, ([name, value]) => `${JSON.stringify(name)}:${stringifyJson(value)}`)
+  return members.sort().join(',')
 }
 
 /** A JSON object that is still open for more members. */
