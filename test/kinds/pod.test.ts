@@ -318,24 +318,24 @@ test('specs: what is wrong is named', () => {
   }
 })
 
-test('ephemeral containers: what is wrong with one is told at its place', () => {
+test('ephemeral containers: what is wrong with a container is told as of a list of its own', () => {
   const sent = asPod({ containers: [main] })
   const { object } = createBy(pod, sent)
   const cases: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = [
     [{ name: 'e', image: 'i' }],
-    [{ name: 'e' }, 'Required spec.ephemeralContainers[0].image'],
+    [{ name: 'e' }, 'Required spec.ephemeralContainers[0][0].image'],
     [{ name: 'main', image: 'i' }, 'Duplicate spec.ephemeralContainers[0].name'],
     [
       { name: 'E', image: 'i', env: [{ name: '' }], tty: true, ports: [{}] },
       'Forbidden spec.ephemeralContainers[0].ports',
-      'Invalid spec.ephemeralContainers[0].name',
-      'Required spec.ephemeralContainers[0].env[0].name',
-      'Required spec.ephemeralContainers[0].ports[0].containerPort',
+      'Invalid spec.ephemeralContainers[0][0].name',
+      'Required spec.ephemeralContainers[0][0].env[0].name',
+      'Required spec.ephemeralContainers[0][0].ports[0].containerPort',
     ],
     [
       { name: 'e', image: 'i', volumeMounts: [{ name: 'gone', mountPath: '/a', subPath: 'b' }] },
       'Forbidden spec.ephemeralContainers[0].volumeMounts[0].subPath',
-      'NotFound spec.ephemeralContainers[0].volumeMounts[0].name',
+      'NotFound spec.ephemeralContainers[0][0].volumeMounts[0].name',
     ],
   ]
   for (const [one, ...faults] of cases) {

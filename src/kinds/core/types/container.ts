@@ -156,8 +156,19 @@ export const ephemeralContainer = s.object(ephemeralFields, {
   name: 'EphemeralContainer',
   doc: 'A container that is put into a running pod to look into it. It is never started again.',
   fill: fillPullPolicy,
-  check: (value, path, context) => [...checkContainer(value, path, context), ...checkEphemeral(value, path)],
+  faultsAt: listedAlone,
+  check: (value, path, context) => [
+    ...checkContainer(value, listedAlone(path), context),
+    ...checkEphemeral(value, path),
+  ],
 })
+
+/**
+ * As a container an ephemeral one is judged in a list of its own, and its faults are reported there, as clients expect.
+ */
+export function listedAlone(path: FieldPath): FieldPath {
+  return at(path, 0)
+}
 
 /** An image that may change under its name is asked for each time. */
 function fillPullPolicy(value: Container): void {

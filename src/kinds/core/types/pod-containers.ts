@@ -12,7 +12,7 @@ import {
 import type { Json } from '../../../model/json.ts'
 import type { RuleContext } from '../../../schema/context.ts'
 import { validate } from '../../../schema/validate.ts'
-import type { Container, EphemeralContainer } from './container.ts'
+import { type Container, type EphemeralContainer, listedAlone } from './container.ts'
 import { repeatedAt } from './repeated.ts'
 import type { PodSecurityContext } from './security-context.ts'
 import { type Volume, volume } from './volume.ts'
@@ -33,14 +33,19 @@ interface TogetherContext extends RuleContext {
 }
 
 export function checkContainersTogether(spec: Containers, path: FieldPath, context: TogetherContext): FieldError[] {
-  const { containers = [], volumes = [] } = spec
+  const { containers = [], ephemeralContainers = [], volumes = [] } = spec
   const place = child(path, 'containers')
   const sound = soundVolumes(volumes, context)
   return [
     ...(containers.length === 0 ? [required(place)] : []),
     ...checkVolumeNames(volumes, sound, child(path, 'volumes')),
     ...checkContainerNames(spec, path),
-    ...allContainers(spec, path).flatMap(([one, where]) => checkVolumeUse(one, sound, where)),
+    ...allContainers({ ...spec, ephemeralContainers: [] }, path).flatMap(([one, where]) =>
+      checkVolumeUse(one, sound, where),
+    ),
+    ...allContainers({ ephemeralContainers }, path).flatMap(([one, where]) =>
+      checkVolumeUse(one, sound, listedAlone(where)),
+    ),
     ...checkInitContainers(spec, child(path, 'initContainers')),
     ...checkHostPorts(containers, place),
     ...(spec.hostNetwork ? checkHostNetwork(containers, place) : []),
