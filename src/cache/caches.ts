@@ -266,7 +266,7 @@ export class Caches {
   }
 }
 
-function prefixOf(group: string, plural: string): string {
+export function prefixOf(group: string, plural: string): string {
   return `${objectsPrefix}${group}/${plural}/`
 }
 

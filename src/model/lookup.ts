@@ -57,6 +57,8 @@ export interface Follower {
 
 export interface ListQuery {
   readonly namespace: string | undefined
+  /** For what restricts others: throws where one of them cannot be read, rather than let all do as they like. */
+  readonly whole?: boolean
   /** Only those with this label, found by an index. */
   readonly label?: { readonly key: string; readonly value: string }
 }

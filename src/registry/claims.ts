@@ -82,3 +82,10 @@ export function heldBy({ kind }: Resource, object: ApiObject | undefined): reado
 export function keyOfClaim({ pool, value }: Claim): string {
   return claimKey(pool, value)
 }
+
+/** The keys that the object under this key holds, by what is written down of them: also where it cannot be read. */
+export function claimsOf({ caches, kind }: Resource, holder: string): string[] {
+  if (kind.claims === undefined) return []
+  const held = [...caches.claims.all()].filter((claim) => claim.holder === holder)
+  return held.map(({ key }) => key).slice(0, maxClaims)
+}

@@ -7,7 +7,8 @@ import { conflict, forbiddenError, serviceUnavailable } from '../model/api-error
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/object.ts'
 import { admissionRequest } from './admission-request.ts'
-import { claimChanges } from './claims.ts'
+import { claimChanges, claimsOf } from './claims.ts'
+import { removeContents } from './contents.ts'
 import { fromStored } from './conversion.ts'
 import { readStored } from './read-stored.ts'
 import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
@@ -73,8 +74,9 @@ async function settled<T extends Deleted | 'lost'>(attempt: (terms: Terms) => Pr
 }
 
 /**
- * What is damaged is removed at once: who would have to be waited for cannot be known. What a newer program wrote is
- * that one's to delete.
+ * What is damaged is removed at once: who would have to be waited for cannot be known. What it holds of the pools is
+ * known by the claims themselves, and goes in the same step; what only has a meaning with it goes before it. What a newer
+ * program wrote is that one's to delete.
  */
 async function deleteUnreadable(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace } = context
@@ -86,11 +88,13 @@ async function deleteUnreadable(context: WriteContext, name: string, options: De
   return await settled(async (terms) => {
     await admitDeletion(context, object, terms)
     assertPreconditions(resource, withVersion(object, held.revision), options)
-    // What it held is not known either; the repair of claims finds it.
-    const replaced = { previous: undefined, expected: held.revision, guards: terms.guards }
-    const removed = await removeObject(context, object, replaced)
-    if (removed === undefined) throw conflict(resource, name, 'it was changed meanwhile; try again')
-    return { object: removed, removed: true }
+    if (context.dryRun) return { object: withVersion(object, held.revision), removed: true }
+    await removeContents(resource, name, context.pace)
+    const { key, revision: expected } = held
+    const releases = claimsOf(resource, key)
+    const result = await resource.store.commit({ key, expected, value: undefined, guards: terms.guards, releases })
+    if (result.outcome === 'conflict') throw conflict(resource, name, 'it was changed meanwhile; try again')
+    return { object: withVersion(object, expected), removed: true }
   })
 }
 

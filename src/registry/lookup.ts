@@ -3,7 +3,7 @@ import type { CachedObject } from '../cache/cached-object.ts'
 import type { Found, ListQuery, Lookup, ObjectName, StoredType } from '../model/lookup.ts'
 import type { Catalogue } from './catalogue.ts'
 import { readStored } from './read-stored.ts'
-import { type CatchingUp, keyOf, type Resource, readMostRecent } from './resource.ts'
+import { absent, type CatchingUp, keyOf, type Resource, readMostRecent } from './resource.ts'
 
 export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
   // Every write asks for its namespace: what is asked for is read once per state of it, and forgotten with that.
@@ -43,8 +43,10 @@ export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
       const { kind, cache } = stored(catalogue, type)
       return each(cache.slices({ namespace: undefined })).map((cached) => [cached, readStored(kind, cached.json)])
     },
-    list: (type, { namespace, label }: ListQuery) => {
+    list: (type, { namespace, label, whole = false }: ListQuery) => {
       const resource = stored(catalogue, type)
+      const [damaged] = whole ? resource.cache.allUnreadable(namespace) : []
+      if (damaged !== undefined) throw absent(resource, damaged.namespace, damaged.name)
       const all = label === undefined ? resource.cache.page(namespace) : labelled(resource, namespace, label)
       return all.map((cached) => open(resource, cached))
     },

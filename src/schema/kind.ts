@@ -114,6 +114,8 @@ export interface KindLife<T> {
   readonly gracePeriod?: (object: T, requested: number | undefined) => number
   /** Whether deletion must wait although no finalizer is left in the metadata. */
   readonly holdsDeletion?: (object: T) => boolean
+  /** The type whose objects have a meaning only with the object of this name, where that name alone says which it is. */
+  readonly contents?: (name: string) => { readonly group: string; readonly plural: string } | undefined
   /** What else changes when a deletion begins. Changes `next`, which is marked as being deleted. */
   readonly beginDeletion?: (next: T, previous: T, context: PrepareContext) => void
 }

@@ -17,6 +17,7 @@ import type { ServerOptions } from './flags/options.ts'
 const authorityKey = 'meta/authority'
 const tokenKey = 'meta/service-account-key'
 const continueKey = 'meta/continue-key'
+const continueKeyBytes = 32
 
 /** The value of a key, made on first use; when several servers make it at once, all use the first one's. */
 export async function settledValue(store: Store, key: string, make: () => Buffer | Promise<Buffer>): Promise<Buffer> {
@@ -29,13 +30,26 @@ export async function settledValue(store: Store, key: string, make: () => Buffer
 
 /** The key that continue tokens are signed with. */
 export async function continueTokenKey(store: Store): Promise<Buffer> {
-  return await settledValue(store, continueKey, () => randomBytes(32))
+  const key = await settledValue(store, continueKey, () => randomBytes(continueKeyBytes))
+  if (key.length !== continueKeyBytes) throw damaged('the key of continue tokens', continueKey)
+  return key
 }
 
 /** The key of service account tokens, as PEM. */
 export async function tokenKeyIn(store: Store): Promise<string> {
-  const pem = await settledValue(store, tokenKey, () => Buffer.from(keyToPem(generateKey())))
-  return pem.toString()
+  const pem = (await settledValue(store, tokenKey, () => Buffer.from(keyToPem(generateKey())))).toString()
+  if (!isPrivateKey(pem)) throw damaged('the key of service account tokens', tokenKey)
+  return pem
+}
+
+function isPrivateKey(pem: string): boolean {
+  try {
+    createPrivateKey(pem)
+    return true
+  } catch {
+    // What is wrong with it might quote the key.
+    return false
+  }
 }
 
 /**
@@ -64,7 +78,9 @@ function readPair(value: Buffer): CertifiedKey {
   } catch {
     // What is wrong with it might quote the key.
   }
-  throw new StoreError(
-    `what the store holds as the CA of the cluster (${authorityKey}) is none: restore it, or delete it`,
-  )
+  throw damaged('the CA of the cluster', authorityKey)
+}
+
+function damaged(what: string, key: string): StoreError {
+  return new StoreError(`what the store holds as ${what} (${key}) is none: restore it, or delete it`)
 }

@@ -23,7 +23,8 @@ export async function createMissing(resource: Resource, name: ObjectName, rest: 
 /** The same through a given context: its admission judges the object. */
 export async function createIn(context: WriteContext, name: string, rest: JsonObject): Promise<void> {
   const { resource, namespace } = context
-  if (resource.cache.get(keyOf(resource, namespace, name)) !== undefined) return
+  const isThere = () => resource.cache.get(keyOf(resource, namespace, name)) !== undefined
+  if (isThere()) return
   const { metadata, ...fields } = rest
   const sent = {
     apiVersion: resource.apiVersion,
@@ -33,8 +34,8 @@ export async function createIn(context: WriteContext, name: string, rest: JsonOb
   }
   const { object } = atOnce(completeSteps(resource, sent))
   await create(context, { object, managed: false }).catch((error: unknown) => {
-    // Another server on the same store was faster.
-    if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error
+    // Another server on the same store was faster; then what this one wants to hold may be taken by that very object.
+    if (!(error instanceof ApiError) || (error.reason !== 'AlreadyExists' && !isThere())) throw error
   })
 }
 

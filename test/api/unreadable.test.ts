@@ -10,6 +10,7 @@ import { crc32 } from 'node:zlib'
 import { EtcdStore } from '../../src/store/etcd/store.ts'
 import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { define, definitions } from '../custom/definitions.ts'
 import { startEtcd } from '../tools/etcd.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { watchFrames } from '../tools/protobuf-client.ts'
@@ -18,9 +19,13 @@ import { type ServerHandle, startServer } from '../tools/server.ts'
 const path = '/api/v1/namespaces/default/configmaps'
 const keyOf = (name: string) => `objects/core/configmaps/default/${name}`
 
-/** Changes the bytes that the store holds of an object. */
+/** Changes the bytes that the store holds of a ConfigMap. */
 async function spoil(store: Store, name: string, change: (value: Buffer) => void): Promise<void> {
-  const entry = await store.get(keyOf(name))
+  await spoilKey(store, keyOf(name), change)
+}
+
+async function spoilKey(store: Store, key: string, change: (value: Buffer) => void): Promise<void> {
+  const entry = await store.get(key)
   assert.ok(entry)
   const value = Buffer.from(entry.value)
   change(value)
@@ -140,6 +145,50 @@ test('values of the form before are read, checked, and written anew in the prese
   assert.equal((await client.put(`${path}/a`, { metadata: { name: 'a' }, data: { name: 'new' } })).status, 200)
   await server.stop()
   await inStore(server, async (store) => assert.equal((await store.get(keyOf('a')))!.value[0], 3))
+})
+
+test('what a damaged object stood for: quotas still limit, addresses and objects go with it', async (t) => {
+  const server = await startServer(t)
+  const client = server.client()
+  const inDefault = '/api/v1/namespaces/default'
+  const post = async (plural: string, body: object) => (await client.post(`${inDefault}/${plural}`, body)).status
+  const claim = (name: string) => ({ metadata: { name }, spec: { accessModes: ['ReadWriteOnce'], resources: storage } })
+  const storage = { requests: { storage: '1Gi' } }
+  const service = (name: string) => ({ metadata: { name }, spec: { clusterIP: '10.0.0.77', ports: [{ port: 1 }] } })
+  assert.equal(await post('resourcequotas', { metadata: { name: 'q' }, spec: { hard: { secrets: '5' } } }), 201)
+  assert.equal(await post('limitranges', { metadata: { name: 'l' }, spec: { limits: [] } }), 201)
+  assert.equal(await post('services', service('s')), 201)
+  assert.equal(await post('secrets', { metadata: { name: 'old' } }), 201)
+  await define(client)
+  const widgets = '/apis/stable.example.com/v1/namespaces/default/widgets'
+  for (const name of ['a', 'b']) assert.equal((await client.post(widgets, { metadata: { name } })).status, 201)
+  await server.stop()
+  await inStore(server, async (store) => {
+    await spoilKey(store, 'objects/core/resourcequotas/default/q', flipped)
+    await spoilKey(store, 'objects/core/limitranges/default/l', flipped)
+    await spoilKey(store, 'objects/core/services/default/s', flipped)
+    await spoilKey(store, 'objects/apiextensions/customresourcedefinitions/widgets.stable.example.com', flipped)
+  })
+  await server.restart()
+
+  const refused = await client.post(`${inDefault}/secrets`, { metadata: { name: 'new' } })
+  assert.equal(refused.status, 500)
+  assert.match(refused.body.message, /resourcequotas "q" cannot be read: .*; delete it, or restore it/)
+  assert.equal((await client.delete(`${inDefault}/secrets/old`)).status, 200)
+  assert.equal((await client.delete(`${inDefault}/resourcequotas/q`)).status, 200)
+  assert.equal(await post('secrets', { metadata: { name: 'new' } }), 201)
+  assert.equal(await post('persistentvolumeclaims', claim('c')), 500, 'a LimitRange that cannot be read')
+  assert.equal((await client.delete(`${inDefault}/limitranges/l`)).status, 200)
+  assert.equal(await post('persistentvolumeclaims', claim('c')), 201)
+
+  assert.equal(await post('services', service('other')), 422)
+  assert.equal((await client.delete(`${inDefault}/services/s?dryRun=All`)).status, 200)
+  assert.equal((await client.delete(`${inDefault}/services/s`)).status, 200)
+  assert.equal(await post('services', service('other')), 201)
+
+  assert.equal((await client.delete(`${definitions}/widgets.stable.example.com`)).status, 200)
+  await define(client)
+  assert.deepEqual((await client.get(widgets)).body.items, [])
 })
 
 async function withEtcd(t: TestContext): Promise<{ servers: ServerHandle[]; store: EtcdStore }> {

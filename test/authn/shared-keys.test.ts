@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import { assertBelow } from '../tools/effort.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import { HttpClient } from '../tools/http-client.ts'
@@ -42,6 +43,29 @@ async function makeToken(server: ServerHandle, name: string): Promise<string> {
   assert.equal(status, 201, text)
   return body.status.token
 }
+
+it('what the store holds as a key and is none ends the start in one line that quotes nothing', async (t) => {
+  const server = await startServer(t)
+  await server.stop()
+  for (const key of ['meta/continue-key', 'meta/service-account-key']) {
+    const store = await LmdbStore.open({ directory: join(server.directory, 'data') })
+    const { revision, value } = (await store.get(key))!
+    const spoilt = await store.commit({ key, expected: revision, value: Buffer.from('canary') })
+    await store.close()
+    await assert.rejects(server.restart(), ({ message }: Error) => {
+      assert.match(
+        message,
+        new RegExp(`^orch: what the store holds as .* \\(${key}\\) is none: restore it, or delete it$`, 'm'),
+      )
+      assert.doesNotMatch(message, /canary|\n {4}at /)
+      return true
+    })
+    const mended = await LmdbStore.open({ directory: join(server.directory, 'data') })
+    await mended.commit({ key, expected: (spoilt as { revision: number }).revision, value })
+    await mended.close()
+  }
+  await server.restart()
+})
 
 describe('three servers on one etcd', { timeout: 300_000 }, () => {
   it('have one CA: the administrator of each is known to all, and knows them', async () => {

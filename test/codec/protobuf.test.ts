@@ -273,6 +273,14 @@ function written(write: (writer: WireWriter) => void): Buffer {
   return writer.finish()
 }
 
+test('a quantity without text is none, and one with an empty text is refused as in JSON', () => {
+  const none = written((w) => w.message(9, () => {}))
+  assert.deepEqual(normal(everything, readMessage(everything, none)), { quantity: '0' })
+  const empty = written((w) => w.message(9, (quantity) => quantity.string(1, '')))
+  assert.throws(() => normal(everything, readMessage(everything, empty)), /"" is not a quantity/)
+  assert.throws(() => normal(everything, { quantity: '' }), /"" is not a quantity/)
+})
+
 test('unknown fields are passed over, the last of a single one counts, messages are joined', () => {
   const bytes = written((w) => {
     w.string(1, 'first')

@@ -62,7 +62,7 @@ function isLarge({ object }: AdmissionRequest): boolean {
 const mostRestedOn = 20
 
 function rangesOf(lookup: Lookup, { namespace, restOn }: AdmissionRequest): Found[] {
-  const ranges = lookup.list(limitRanges, { namespace })
+  const ranges = lookup.list(limitRanges, { namespace, whole: true })
   if (restOn !== undefined) for (const range of ranges.slice(0, mostRestedOn)) restOn(range)
   return ranges
 }

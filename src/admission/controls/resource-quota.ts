@@ -48,8 +48,11 @@ export function resourceQuota(parts: Parts, limited: readonly LimitedResource[] 
   }
 }
 
-function quotasOf(lookup: Lookup, { namespace }: AdmissionRequest): Found[] {
-  return lookup.list(resourceQuotas, { namespace })
+/** A quota that cannot be read limits nobody knows what, so nothing more is used until it is mended or deleted. */
+function quotasOf(lookup: Lookup, request: AdmissionRequest): Found[] {
+  const { namespace, operation, subresource, object } = request
+  const isEnding = operation === 'DELETE' || object?.metadata.deletionTimestamp !== undefined
+  return lookup.list(resourceQuotas, { namespace, whole: !isEnding && subresource === '' })
 }
 
 /** Most writes change nothing of what is used, and are done with here. */

@@ -146,7 +146,7 @@ class MessageReader {
       case 'time':
         return this.#time(schema)
       case 'quantity':
-        return this.#inner((field) => (field === 1 ? this.#wire.string() : undefined)) || '0'
+        return this.#quantity()
       case 'intOrString':
         return this.#intOrString()
       case 'any':
@@ -239,6 +239,13 @@ class MessageReader {
     this.#count()
     setKey(map, key, value ?? absent(values))
     return map
+  }
+
+  /** Zero where it has no text; an empty text is refused, as in JSON. */
+  #quantity(): string {
+    const text = this.#inner((field) => (field === 1 ? this.#wire.string() : undefined))
+    if (text === '') throw new WireError('"" is not a quantity')
+    return text ?? '0'
   }
 
   /** Empty where there is no time. */

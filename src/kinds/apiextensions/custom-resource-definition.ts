@@ -66,6 +66,7 @@ export const customResourceDefinition = defineKind({
     deleteAnswers: 'object',
     needsVersion: true,
     plainFinalizers: true,
+    contents: typeNamed,
     beginDeletion: (next, previous, { vendor, now }) => {
       const { deletionGracePeriodSeconds: _, ...metadata } = next.metadata
       const { generation = 1 } = previous.metadata
@@ -155,4 +156,10 @@ function saysSomewhere(schema: Json | undefined, keyword: string): boolean {
   return (
     Object.hasOwn(schema, keyword) || Object.values(schema as JsonObject).some((inner) => saysSomewhere(inner, keyword))
   )
+}
+
+/** The type that `widgets.stable.example.com` defines: a whole group name ends in a dot (see `groupName`). */
+function typeNamed(name: string): { group: string; plural: string } | undefined {
+  const dot = name.indexOf('.')
+  return dot < 0 ? undefined : { group: `${name.slice(dot + 1)}.`, plural: name.slice(0, dot) }
 }

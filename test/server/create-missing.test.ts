@@ -1,0 +1,48 @@
+/** The server makes what must be there, while another server makes the same: nobody fails, and it is there once. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { systemClock } from '../../src/base/clock.ts'
+import { parseFlags } from '../../src/base/flags.ts'
+import { Caches } from '../../src/cache/caches.ts'
+import { service } from '../../src/kinds/core/service.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { Catalogue } from '../../src/registry/catalogue.ts'
+import { ContinueTokens } from '../../src/registry/continue-token.ts'
+import { HistoryReaders } from '../../src/registry/history-readers.ts'
+import { stored } from '../../src/registry/lookup.ts'
+import { type RegistryParts, serveKinds } from '../../src/registry/resource.ts'
+import { serverFlags } from '../../src/server/options.ts'
+import { createMissing } from '../../src/server/own-writes.ts'
+import { servicePools } from '../../src/server/service-pools.ts'
+import { MemoryStore } from '../../src/store/memory.ts'
+
+const vendor = vendorOf('orch')
+const store = new MemoryStore()
+const pools = servicePools(parseFlags(serverFlags, []))
+
+/** What one server has: its own copy of what is in the store. */
+async function openServer() {
+  const caches = new Caches(store, { onError: assert.fail, onUnreadable: ({ key }) => assert.fail(key) })
+  const registry = {
+    ...{ vendor, store, caches, clock: systemClock, gates: undefined, lifetimeSeconds: 60, pools },
+    continueTokens: new ContinueTokens(Buffer.alloc(32)),
+    historyReaders: new HistoryReaders(),
+  } as unknown as RegistryParts
+  const catalogue = new Catalogue(vendor)
+  catalogue.add(serveKinds([service], registry, []))
+  await caches.start()
+  after(() => caches.stop())
+  return stored(catalogue, { group: 'core', plural: 'services' })
+}
+
+test('a Service at a certain address, by two servers at every distance of each other', async () => {
+  const [one, two] = [await openServer(), await openServer()]
+  for (let distance = 0; distance < 60; distance++) {
+    const name = { namespace: 'default', name: `s-${distance}` }
+    const spec = { clusterIP: `10.0.0.${distance + 10}`, ports: [{ port: 1 }] }
+    const first = createMissing(one, name, { spec })
+    for (let i = 0; i < distance; i++) await null
+    await Promise.all([first, createMissing(two, name, { spec })])
+  }
+  assert.equal((await store.list({ prefix: 'objects/core/services/' })).entries.length, 60)
+})
