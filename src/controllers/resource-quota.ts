@@ -7,6 +7,9 @@
  * becomes what is in use only when the quota was left alone for as long again: until then an object that the count no
  * longer found may still be given back, and would be twice. That repairs what a server left behind that was killed
  * between the charge and the write. What nobody has counted yet is counted at once.
+ *
+ * A quota that is never left alone for that long is counted while no write is under way, where one server is all there
+ * is and can say so (`whileStill`): such a count is exact. Among several servers nobody knows of all writes.
  */
 import type { Clock } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
@@ -39,12 +42,16 @@ export interface ResourceQuotaLoopParts {
   readonly clock: Clock
   /** How long a quota is left alone before it is counted anew, and then again and again. */
   readonly quietMs: number
+  /** Does this while no write is under way that quotas account for; undefined where that could not be. */
+  readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
 }
 
 /** A version of a quota, since when it is known or was counted, and what the count found. */
 interface Seen {
   readonly version: string
   readonly since: number
+  /** Since when nothing was counted, whatever version it was. */
+  readonly uncountedSince: number
   readonly counted?: Amounts
 }
 
@@ -85,13 +92,54 @@ async function reconcile(
   }
   const seen = lookAt(parts, quota, step)
   const restMs = seen.since + parts.quietMs - parts.clock.monotonic()
+  if (restMs > 0 && isOverdue(parts, seen)) return await countStill(parts, quota, step)
   if (restMs > 0) return { afterMs: restMs }
   if (seen.counted !== undefined) return await write(parts, quota, { hard, used: seen.counted })
   const counted = await count(parts, quota, { names: Object.keys(hard), signal: step.signal })
   const raised = greaterOf(counted, used)
   if (!sameAmounts(raised, used)) return await write(parts, quota, { hard, used: raised })
-  if (!sameAmounts(counted, used)) step.seen.set(step.key, { ...seen, since: parts.clock.monotonic(), counted })
+  const now = parts.clock.monotonic()
+  if (sameAmounts(counted, used)) step.seen.set(step.key, { ...seen, uncountedSince: now })
+  else step.seen.set(step.key, { ...seen, since: now, uncountedSince: now, counted })
   return { afterMs: parts.quietMs }
+}
+
+/** Whether it was never left alone for long enough in a time in which it would have been counted twice. */
+function isOverdue({ whileStill, clock, quietMs }: ResourceQuotaLoopParts, { uncountedSince }: Seen): boolean {
+  return whileStill !== undefined && clock.monotonic() - uncountedSince >= 2 * quietMs
+}
+
+/**
+ * Counts and writes while nothing is under way: any write that waits would make another version of the quota. Where that
+ * cannot be now, it is tried again when as much time has passed.
+ */
+async function countStill(
+  parts: ResourceQuotaLoopParts,
+  { metadata: { namespace = '', name = '' } }: ResourceQuota & ApiObject,
+  { key, seen, signal }: Step,
+): Promise<StepOutcome> {
+  const outcome = await parts.whileStill!(namespace, async (isStill): Promise<StepOutcome> => {
+    const quota = await recentQuota(parts, { namespace, name }, signal)
+    if (quota === undefined) return 'done'
+    const { hard = {} } = quota.spec ?? {}
+    const used = await count(parts, quota, { names: Object.keys(hard), signal })
+    const isRight = sameAmounts(used, quota.status?.used ?? {})
+    return isRight || !isStill() ? { afterMs: parts.quietMs } : await write(parts, quota, { hard, used })
+  })
+  seen.set(key, { ...seen.get(key)!, uncountedSince: parts.clock.monotonic() })
+  return outcome ?? { afterMs: parts.quietMs }
+}
+
+/** As the store has it. The role of this loop lets it list and not get. */
+async function recentQuota(
+  { client }: ResourceQuotaLoopParts,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<(ResourceQuota & ApiObject) | undefined> {
+  const fieldSelector = `metadata.name=${name}`
+  for await (const { items } of client.pages(resourceQuotas, { namespace, fieldSelector, signal }))
+    if (items[0] !== undefined) return items[0]
+  return undefined
 }
 
 /** What is known of the quota as it is; nothing yet, where it has changed since the last look. */
@@ -99,7 +147,8 @@ function lookAt({ clock }: ResourceQuotaLoopParts, { metadata }: ApiObject, { ke
   const { resourceVersion: version = '' } = metadata
   const last = seen.get(key)
   if (last?.version === version) return last
-  const now = { version, since: clock.monotonic() }
+  const since = clock.monotonic()
+  const now = { version, since, uncountedSince: last?.uncountedSince ?? since }
   seen.set(key, now)
   return now
 }

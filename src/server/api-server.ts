@@ -4,6 +4,7 @@
  * close it all in reverse order.
  */
 import { setImmediate } from 'node:timers/promises'
+import { QuotaActivity } from '../admission/quota/activity.ts'
 import { KnownWebhooks } from '../admission/webhook/known-webhooks.ts'
 import { bootstrapTokens } from '../authn/bootstrap-tokens.ts'
 import { DeniedCertificates } from '../authn/denied-certificates.ts'
@@ -59,6 +60,8 @@ export interface ApiServer {
   readonly authority: string
   /** Makes a token of a service account that is kept in a secret. */
   issueLegacyToken(token: LegacyToken): Promise<string>
+  /** The writes of this server that quotas account for. */
+  readonly quotaActivity: QuotaActivity
   /** What control loops beside the server record, for its log, `/metrics` and `/readyz`. */
   readonly loopRecords: LoopRecords
   /**
@@ -112,6 +115,7 @@ async function join(options: ServerOptions, around: Surroundings): Promise<Omit<
       return certificates.authority
     },
     issueLegacyToken: (token) => accountTokens.policy.issuer.issueLegacy(token),
+    quotaActivity: inner.quotaActivity,
     loopRecords,
     failed,
   }
@@ -142,7 +146,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const caches = openCaches(store, failed, log)
   const loopRecords = { log, metrics: metrics.workQueues, missingRights: new MissingRights(log) }
   const readiness = readinessOf({ store, caches, failed, missingRights: loopRecords.missingRights })
-  const { catalogue, registry, access, admission, identity } = await openApi(options, {
+  const { catalogue, registry, access, admission, identity, quotaActivity } = await openApi(options, {
     ...{ store, caches, clock, kinds, accountTokens, identify, denied, log, reloading, opened, metrics },
     components: [readiness.store],
     ownAddress: () => listening.address,
@@ -153,7 +157,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   await startUpkeep(catalogue, loopRecords, around)
   await access.policy.current()
   const who = { identity, denied, accountTokens, authorizer: access.authorizer, admission }
-  const served = { catalogue, custom, loopRecords, listening }
+  const served = { catalogue, custom, loopRecords, listening, quotaActivity }
   return { vendor, ...who, metrics, failed, certificates, store, caches, readiness, ...served }
 }
 
@@ -249,9 +253,10 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   const caller = new HttpsCaller('orch-admission')
   parts.opened.defer(() => caller.close())
   const outside = { caller, knownWebhooks, ownAddress: parts.ownAddress, ...imagePolicyMeans(options, parts) }
-  const means = { vendor, lookup, authorizer, access, ...own, ...outside, clock, log }
+  const quotaActivity = new QuotaActivity()
+  const means = { vendor, lookup, authorizer, access, ...own, ...outside, quotaActivity, clock, log }
   const { admission, accounting } = await makeAdmission(options, means, metrics.admission)
-  return { catalogue, registry, access, admission, identity }
+  return { catalogue, registry, access, admission, identity, quotaActivity }
 }
 
 /** What the image policy needs: its backend is opened where there is one. */

@@ -60,6 +60,9 @@ export function startControlLoops(server: ApiServer, options: ServerOptions & Up
         vendor,
         clock: systemClock,
         quietMs: options.resourceQuotaSyncPeriod,
+        ...(options.etcdServers.length === 0
+          ? { whileStill: (namespace, run) => server.quotaActivity.whileStill(namespace, run) }
+          : {}),
       }),
     ],
     server.loopRecords,

@@ -13,6 +13,7 @@ import type { Log } from '../../telemetry/log.ts'
 import type { Control } from '../admission.ts'
 import type { AdmissionMetrics } from '../admission-metrics.ts'
 import type { OwnWrites } from '../own-writes.ts'
+import type { QuotaActivity } from '../quota/activity.ts'
 import { readLimitedResources } from '../quota/limited-resources.ts'
 import type { KnownWebhooks } from '../webhook/known-webhooks.ts'
 import {
@@ -66,6 +67,8 @@ export interface ControlParts extends ImagePolicyParts {
   readonly metrics: AdmissionMetrics
   /** What they write themselves. */
   readonly ownWrites: OwnWrites
+  /** The writes that quotas account for. */
+  readonly quotaActivity: QuotaActivity
   readonly log: Log
   readonly knownWebhooks: KnownWebhooks
   /** For those that ask others. */

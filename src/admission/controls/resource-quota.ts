@@ -20,6 +20,7 @@ import type { Vendor } from '../../model/vendor.ts'
 import { errorFields, type Log } from '../../telemetry/log.ts'
 import type { AdmissionRequest, Control, WriteOutcome } from '../admission.ts'
 import type { OwnWrites } from '../own-writes.ts'
+import type { QuotaActivity } from '../quota/activity.ts'
 import { whyNot } from '../quota/judgement.ts'
 import { Ledger, resourceQuotas } from '../quota/ledger.ts'
 import { type LimitedResource, uncovered } from '../quota/limited-resources.ts'
@@ -29,6 +30,7 @@ interface Parts {
   readonly vendor: Vendor
   readonly lookup: Lookup
   readonly ownWrites: OwnWrites
+  readonly quotaActivity: QuotaActivity
   readonly clock: Clock
   readonly log: Log
 }
@@ -97,11 +99,22 @@ interface Plan {
 }
 
 async function account(accounting: Accounting, known: readonly Found[]): Promise<void> {
-  const plans = await judge(accounting, known)
-  const { request, ledger } = accounting
-  if (request.dryRun) return
+  const { request, quotaActivity } = accounting
+  if (request.dryRun) return void (await judge(accounting, known))
+  const end = await quotaActivity.begin(request.namespace)
+  let plans: readonly Plan[]
+  try {
+    plans = await judge(accounting, known)
+  } catch (error) {
+    end()
+    throw error
+  }
   const paid: Plan[] = []
-  request.whenSettled?.((outcome) => settle(accounting, { plans, paid, outcome }))
+  request.whenSettled!((outcome) => settle(accounting, { plans, paid, outcome }).finally(end))
+  await charge(accounting, plans, paid)
+}
+
+async function charge({ request, ledger }: Accounting, plans: readonly Plan[], paid: Plan[]): Promise<void> {
   // The status of a pod says what is, and is not refused.
   if (request.subresource !== '') return
   for (const plan of plans) {
