@@ -18,7 +18,8 @@ const few = 32
 export function sortUtf8(keys: string[]): string[] {
   let sorted = 1
   while (sorted < keys.length && compareUtf8(keys[sorted - 1]!, keys[sorted]!) <= 0) sorted++
-  if (sorted < keys.length && keys.length > few) return keys.sort(compareUtf8)
+  // Where no surrogate can meet what orders otherwise, the native order is the same, and faster by far.
+  if (sorted < keys.length && keys.length > few) return keys.some(isHigh) ? keys.sort(compareUtf8) : keys.sort()
   for (; sorted < keys.length; sorted++) insertLast(keys, sorted)
   return keys
 }
@@ -29,6 +30,10 @@ function insertLast(keys: string[], index: number): void {
   let place = index
   for (; place > 0 && compareUtf8(keys[place - 1]!, key) > 0; place--) keys[place] = keys[place - 1]!
   keys[place] = key
+}
+
+function isHigh(key: string): boolean {
+  return /[\ud800-\uffff]/.test(key)
 }
 
 // A surrogate is half of a code point above U+FFFF, so it orders after every other unit.

@@ -44,7 +44,7 @@ export function scanJson(text: string): Scan {
     } else if (isDigit(unit)) {
       const end = endOfNumber(text, i)
       // 15 digits always fit a double exactly; an exponent of three digits may overflow it.
-      if (end - i > 15 || (end - i > 4 && longExponent.test(text.slice(i, end)))) bigNumbers = true
+      if (end - i > 15 || (!bigNumbers && end - i > 4 && longExponent.test(text.slice(i, end)))) bigNumbers = true
       i = end - 1
     }
   }
@@ -100,10 +100,16 @@ function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39
 }
 
-function endOfNumber(text: string, start: number): number {
+/** Past the last character of a number that begins here. */
+export function endOfNumber(text: string, start: number): number {
   let i = start + 1
-  while (i < text.length && '0123456789.eE+-'.includes(text[i]!)) i++
+  while (i < text.length && isNumeric(text.charCodeAt(i))) i++
   return i
+}
+
+/** Digits, signs, the point and the letters of exponents. */
+function isNumeric(unit: number): boolean {
+  return isDigit(unit) || unit === 0x2e || unit === 0x2d || unit === 0x2b || unit === 0x65 || unit === 0x45
 }
 
 const longestPlace = 200

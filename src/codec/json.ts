@@ -12,6 +12,7 @@ import { compareUtf8, sortUtf8 } from '../base/utf8-order.ts'
 import { badRequest } from '../model/api-error.ts'
 import { type Json, type JsonObject, setKey } from '../model/json.ts'
 import { parseNative } from '../model/native-json.ts'
+import { exactSteps } from './exact-json.ts'
 import { findDuplicates } from './json-duplicates.ts'
 import { loneSurrogate, maxDepth, scanJson, tooDeep } from './json-scan.ts'
 import { elementOrder, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
@@ -34,7 +35,9 @@ export function* parseSteps(bytes: Buffer): Generator<void, ParsedJson> {
   const scan = scanJson(text)
   yield
   try {
-    const value = parseNative(text, scan.bigNumbers ? exactNumbers : undefined)
+    const parsed = parseNative(text)
+    yield
+    const value = scan.bigNumbers ? yield* exactSteps(text) : parsed
     return { value, duplicates: countMembers(value) < scan.members ? findDuplicates(text) : [] }
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest(`the body is not valid JSON: ${error.message}`, { cause: error })
@@ -51,20 +54,15 @@ function countMembers(value: Json): number {
   return members
 }
 
-/** A reviver that keeps every digit of an integer and lets no number become infinite. */
-function exactNumbers(_key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
-  const source = context?.source ?? ''
-  if (/^-?\d{1,40}$/.test(source)) return BigInt(source)
-  if (!Number.isFinite(value) || source.length > 400)
-    throw badRequest(`the number ${source.slice(0, 40)} is out of range`)
-  return value
-}
-
 /** JSON that this server wrote itself, and so checked before. Only integers beyond 2^53 take the careful parser. */
 export function parseOwnJson(bytes: Buffer): Json {
+  return atOnce(parseOwnSteps(bytes))
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* parseOwnSteps(bytes: Buffer): Generator<void, Json> {
   const text = bytes.toString('utf8')
-  return parseNative(text, mayHoldBigIntegers.test(text) ? exactNumbers : undefined)
+  return mayHoldBigIntegers.test(text) ? yield* exactSteps(text) : parseNative(text)
 }
 
 const mayHoldBigIntegers = /[:[,]-?\d{16}/

@@ -3,7 +3,8 @@
  * stored may be of another version, have fields that are not known any more, or lack defaults that came later. It is
  * brought up when it is read, once for each state of an object, and stored so when it is next written.
  */
-import { jsonDocument, parseOwnJson } from '../codec/json.ts'
+import { atOnce } from '../base/pace.ts'
+import { jsonDocument, parseOwnSteps } from '../codec/json.ts'
 import { ApiError } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
@@ -37,23 +38,27 @@ export function evolutionOf({ names, schema, vendor, id, storage }: Evolving): E
   const known = new ShownForms()
   const lacking = new WeakSet<Buffer>()
   let someLack = false
-  const readJson = (json: Buffer): Buffer => {
+  const readSteps = function* (json: Buffer): Generator<void, Buffer> {
     const before = known.get(json)
     if (before !== undefined) return before
-    const stored = asObject(parseOwnJson(json))
+    const stored = asObject(yield* parseOwnSteps(json))
+    yield
     const { value: object, lacksDefaults } = tryRead(stored)
+    yield
     if (lacksDefaults) {
       lacking.add(json)
       someLack = true
     }
     const same = sameJson(asJson(stored), asJson(object))
+    yield
     const shown = same ? json : jsonDocument(asJson(object))
     known.set(json, shown)
     return shown
   }
+  const readJson = (json: Buffer): Buffer => known.get(json) ?? atOnce(readSteps(json))
   const store = storage === undefined ? (object: ApiObject) => object : storage.read
   const lacksDefaults = (json?: Buffer) => (json === undefined ? someLack : lacking.has(json))
-  return { id, storedAs: storage?.storedAs ?? apiVersion, store, read, readJson, lacksDefaults }
+  return { id, storedAs: storage?.storedAs ?? apiVersion, store, read, readJson, readSteps, lacksDefaults }
 }
 
 /** Fields of a wrong type are for validation to refuse; what was stored before must still be read. */

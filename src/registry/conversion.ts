@@ -5,6 +5,7 @@
  * version is made from the stored one per object and answer, and per event once for all its watchers. All rules see
  * the stored version alone, so whatever comes in is converted before it is judged: that is in schema/complete.ts.
  */
+import type { Pace } from '../base/pace.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import { type EventForm, type EventType, eventWith, jsonEvents, tellInJson } from '../cache/event.ts'
 import { jsonDocument } from '../codec/json.ts'
@@ -32,6 +33,20 @@ export function readVersion(resource: Resource, json: Buffer): ApiObject {
 export function jsonOf(resource: Resource, json: Buffer): Buffer {
   if (resource.stored === undefined) return resource.kind.evolution?.readJson(json) ?? json
   return jsonDocument(asJson(readVersion(resource, json)), orderOf(resource.kind))
+}
+
+/** What a write through this version has just stored, as JSON: brought up to the definition before it was stored. */
+export function writtenJson(resource: Resource, json: Buffer): Buffer {
+  return resource.kind.evolution?.storedAs === resource.apiVersion ? json : jsonOf(resource, json)
+}
+
+/** Objects up to here are brought up to their definition at once. */
+const largeJson = 64 * 1024
+
+/** Does beforehand, in steps, what `jsonOf` would do at once; undefined where there is little to do. */
+export function prepareJson({ kind, stored }: Resource, json: Buffer, pace: Pace): Promise<unknown> | undefined {
+  if (kind.evolution === undefined || stored !== undefined || json.length <= largeJson) return undefined
+  return pace.run(kind.evolution.readSteps(json))
 }
 
 /** How the events of this version are written. */

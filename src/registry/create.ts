@@ -15,7 +15,7 @@ import { refillDefaults, storedSteps } from '../schema/complete.ts'
 import { validate } from '../schema/validate.ts'
 import { type AdmittedWrite, admissionRequest } from './admission-request.ts'
 import { allocate } from './claims.ts'
-import { jsonOf } from './conversion.ts'
+import { writtenJson } from './conversion.ts'
 import { namesVersion, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
 import { Terms } from './terms.ts'
@@ -46,7 +46,7 @@ export async function create(context: WriteContext, { object, managed }: NewObje
   assertOwnCount(object)
   await context.pace.rest()
   const inStored = await context.pace.run(storedSteps(version, object))
-  return jsonOf(version, await createStored(context, { object: inStored, managed }))
+  return writtenJson(version, await createStored(context, { object: inStored, managed }))
 }
 
 /** How many names are generated for an object before the answer is that they are taken. */

@@ -19,11 +19,11 @@ import { validate } from '../schema/validate.ts'
 import type { Guard } from '../store/store.ts'
 import { admissionRequest } from './admission-request.ts'
 import { allocate } from './claims.ts'
-import { fromStored, jsonOf } from './conversion.ts'
+import { fromStored, jsonOf, writtenJson } from './conversion.ts'
 import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
 import { keptMetadata, namesVersion, validateMetadata, validateMetadataUpdate } from './metadata.ts'
-import { readStored } from './read-stored.ts'
+import { readStoredSteps } from './read-stored.ts'
 import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
 import { Terms } from './terms.ts'
 import {
@@ -128,8 +128,10 @@ type Outcome =
   | { readonly result: 'stored'; readonly json: Buffer }
   /** It was being deleted, and nothing held it any more. */
   | { readonly result: 'removed'; readonly json: Buffer }
-  /** Nothing was stored: there was nothing to change, or it was a dry run. */
+  /** Nothing was stored, as it was a dry run. */
   | { readonly result: 'judged'; readonly json: Buffer }
+  /** There was nothing to change; the JSON is what is stored. */
+  | { readonly result: 'unchanged'; readonly json: Buffer }
   | { readonly result: 'refused'; readonly error: ApiError }
   /** Somebody was faster. */
   | { readonly result: 'lost' }
@@ -142,7 +144,8 @@ function isDone(outcome: Outcome): outcome is Done {
 
 function conclude(context: WriteContext, outcome: Exclude<Outcome, { result: 'lost' }>): Buffer {
   if (outcome.result === 'refused') throw outcome.error
-  return jsonOf(versionOf(context), outcome.json)
+  const version = versionOf(context)
+  return outcome.result === 'unchanged' ? jsonOf(version, outcome.json) : writtenJson(version, outcome.json)
 }
 
 interface Try {
@@ -165,7 +168,7 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
   const version = versionOf(context)
   const standing = await context.resource.standing?.('change')
   await context.pace.rest()
-  const previous = readStored(context.resource.kind, stored.json)
+  const previous = await context.pace.run(readStoredSteps(context.resource.kind, stored.json))
   await context.pace.rest()
   const { object, managed, named, guards } = await transform(fromStored(version, previous))
   await context.pace.rest()
@@ -309,7 +312,7 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
   // Also by an update that changes nothing: a second deletion would do the same.
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, attempt)
-  if (isUnchanged(next, previous)) return { result: 'judged', json: stored.json }
+  if (isUnchanged(next, previous)) return { result: 'unchanged', json: stored.json }
   await context.pace.rest()
   if (context.dryRun) return { result: 'judged', json: unstored(context.resource, next, stored.revision) }
   const result = await commitObject(context, next, { previous, expected: stored.revision, guards: terms.guards })

@@ -197,6 +197,8 @@ export interface Evolution {
   readonly read: (object: ApiObject) => ApiObject
   /** The same from JSON to JSON: the very bytes where nothing differs. Each object is looked at once, as a rule. */
   readonly readJson: (json: Buffer) => Buffer
+  /** The same in steps, for large objects: from then on `readJson` has it. */
+  readonly readSteps: (json: Buffer) => Generator<void, Buffer>
   /**
    * Whether this object is read without the defaults that it lacks, as they would make it too large. Without an object:
    * whether that was found of any so far.

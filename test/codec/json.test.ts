@@ -4,8 +4,18 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseJson, parseOwnJson, stringifyJson, stringifyStored } from '../../src/codec/json.ts'
+import { atOnce } from '../../src/base/pace.ts'
+import {
+  parseJson,
+  parseOwnJson,
+  parseOwnSteps,
+  parseSteps,
+  stringifyJson,
+  stringifyStored,
+} from '../../src/codec/json.ts'
+import { mergePatchSteps } from '../../src/merge/merge-patch.ts'
 import type { Json } from '../../src/model/json.ts'
+import { assertBelow, cpuMs } from '../tools/effort.ts'
 
 test('a key that is spelt with an escape is itself, whatever was parsed before it', () => {
   const strictly = (text: string) => parseJson(Buffer.from(text)).value
@@ -32,6 +42,73 @@ test('numbers keep their digits, in any number of them', () => {
   assert.deepEqual(parse('[9007199254740993,1e100]'), [9007199254740993n, 1e100])
   for (const text of ['1e400', '-1e999', '[1E0400]']) assert.throws(() => parse(text), /out of range/)
 })
+
+test('beside an integer that the native parser would round all else is as it would be', () => {
+  const rest = [
+    ...[
+      '0',
+      '-0',
+      '1.5e-3',
+      '"plain"',
+      '""',
+      '"\\\\"',
+      '"a\\"b\\\\\\"c"',
+      '"\\u00e9\\n, ]}"',
+      '"{[:,"',
+      'true',
+      'false',
+      'null',
+    ],
+    ...[
+      '[]',
+      '{}',
+      '[[],[{}]]',
+      '{"":{"":[]}}',
+      '{"a\\\\":1,"b\\n":{"c":[1,2]},"a\\\\":3}',
+      ' [ 1 ,\n\t{ "k" : "v" } ]\r',
+    ],
+    '{"__proto__":{"x":1},"constructor":2}',
+  ]
+  for (const text of [...rest, `[${rest.join(' , ')}]`, `{${rest.map((one, i) => `"k${i}":${one}`).join()}}`]) {
+    const found = parseJson(Buffer.from(`[12345678901234567890,${text}]`)).value as Json[]
+    assert.equal(found[0], 12345678901234567890n)
+    assert.deepEqual(found[1], JSON.parse(text), text)
+    assert.deepEqual(Object.keys(Object(found[1])), Object.keys(Object(JSON.parse(text))), text)
+    assert.deepEqual(parseOwnJson(Buffer.from(`[12345678901234567890,${text}]`)), found)
+  }
+  for (const text of ['[12345678901234567890', '[12345678901234567890,]', '{"a":12345678901234567890 "b"}'])
+    assert.throws(() => parseJson(Buffer.from(text)), /not valid JSON/)
+})
+
+const long = Array.from({ length: 70_000 }, (_, i) => `1234567890123456789012345678901234${100_000 + i}`)
+const longIntegers = Buffer.from(`{"list":[${long.join()}]}`)
+
+test('a body of integers with 40 digits is parsed in steps, none of them long', async () => {
+  await assertBelow(100, 'ms at a stretch', () => longestStep(parseSteps(longIntegers)))
+  await assertBelow(100, 'ms at a stretch', () => longestStep(parseOwnSteps(longIntegers)))
+})
+
+test('a merge of very many members is done in steps, none of them long', async () => {
+  const members = long.slice(0, 50_000).map((digits, i) => `"k${i}":${digits}`)
+  const { value } = parseJson(Buffer.from(`{"data":{${members.join()}}}`))
+  await assertBelow(100, 'ms at a stretch', () => longestStep(mergePatchSteps(value, value)))
+  assert.deepEqual(atOnce(mergePatchSteps(value, { data: { k1: null } })), {
+    data: Object.fromEntries(Object.entries((value as { data: object }).data).filter(([key]) => key !== 'k1')),
+  })
+})
+
+/** The most milliseconds of work between two yields. */
+function longestStep(work: Generator<void, unknown>): number {
+  let longest = 0
+  for (let done = false; !done; )
+    longest = Math.max(
+      longest,
+      cpuMs(() => {
+        done = work.next().done === true
+      }),
+    )
+  return longest
+}
 
 test('keys that are repeated are told with their places, however they are spelt', () => {
   const duplicates = (text: string) => parseJson(Buffer.from(text)).duplicates

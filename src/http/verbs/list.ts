@@ -7,7 +7,7 @@ import type { CachedObject } from '../../cache/cached-object.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
 import { formatVersion } from '../../model/resource-version.ts'
-import { isAsStored, jsonOf, readVersion } from '../../registry/conversion.ts'
+import { isAsStored, jsonOf, prepareJson, readVersion } from '../../registry/conversion.ts'
 import { type ListPage, type ListQuery, list, slicesOf, slicesTwice } from '../../registry/list.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { hasDefaults } from '../../schema/defaults.ts'
@@ -62,6 +62,7 @@ async function warnOfDefaults(exchange: Exchange, resource: Resource, { objects,
   let lacks = rest !== undefined && evolution.lacksDefaults()
   for (const { json } of objects) {
     if (lacks) break
+    await prepareJson(resource, json, pace)
     jsonOf(resource, json)
     lacks = evolution.lacksDefaults(json)
     await pace.rest()
@@ -123,6 +124,8 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
   let brace = openBrace
   for await (const slice of slicesOf(page)) {
     for (const object of slice) {
+      const preparing = pace && prepareJson(resource, object.json, pace)
+      if (preparing !== undefined) await preparing
       const json = jsonOf(resource, object.json)
       const cut = types === undefined ? openBrace.length : typeLength(object, json, types)
       const length = json.length - 1

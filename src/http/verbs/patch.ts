@@ -1,7 +1,7 @@
 /** PATCH of one object or of a subresource that is a view of it: the four forms, chosen by the content type. */
 import { type ParsedJson, parseSteps } from '../../codec/json.ts'
 import { applyJsonPatch, parseJsonPatch, unknownMembers } from '../../merge/json-patch.ts'
-import { applyMergePatch } from '../../merge/merge-patch.ts'
+import { mergePatchSteps } from '../../merge/merge-patch.ts'
 import { parsePatchObject } from '../../merge/patch-faults.ts'
 import { applyStrategicMergePatch } from '../../merge/strategic-merge-patch.ts'
 import { ApiError } from '../../model/api-error.ts'
@@ -21,7 +21,7 @@ import { assertSameObject, withOwnVersion } from './update.ts'
 
 /** A patch that has been read: what it makes of a document, and what it holds that nobody knows. */
 interface Patch {
-  readonly apply: (document: Json) => Json
+  readonly apply: (document: Json) => Json | Generator<void, Json>
   readonly faults: readonly string[]
 }
 
@@ -37,7 +37,7 @@ const forms: { readonly [type: string]: (resource: Resource, body: ParsedJson) =
   },
   'application/merge-patch+json': (_, { value, duplicates }) => {
     const patch = parsePatchObject(value)
-    return { apply: (document) => applyMergePatch(document, patch), faults: duplicateFields(duplicates) }
+    return { apply: (document) => mergePatchSteps(document, patch), faults: duplicateFields(duplicates) }
   },
   [strategic]: ({ kind }, { value, duplicates }) => {
     const patch = parsePatchObject(value)
@@ -72,7 +72,8 @@ export const handlePatch: Handler = async (request) => {
     // Read once there is an object: a missing object is reported before mistakes in the patch.
     patch ??= form(resource, await pace.run(parseSteps(body)))
     await pace.rest()
-    const value = patch.apply(asJson(previous))
+    const made = patch.apply(asJson(previous))
+    const value = isSteps(made) ? await pace.run(made) : made
     await pace.rest()
     const next = await readPatched(exchange, resource, value, patch.faults)
     assertSameObject(next, info.namespace, info.name)
@@ -81,6 +82,11 @@ export const handlePatch: Handler = async (request) => {
     return { object, managed: false, named: namesVersion(object) }
   })
   await sendBytes(exchange, 200, patched)
+}
+
+/** No JSON value has a function. */
+function isSteps(made: Json | Generator<void, Json>): made is Generator<void, Json> {
+  return typeof made === 'object' && made !== null && 'next' in made && typeof made.next === 'function'
 }
 
 /** Only apply can take fields from others by force. */
