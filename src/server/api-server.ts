@@ -135,7 +135,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const givenKeys = readGivenKeys(options)
 
   const metrics = openMetrics(clock)
-  const { store, failed } = await openStore(options, log, metrics.store)
+  const { store, failed, notice } = await openStore(options, { log, clock, metrics: metrics.store })
   opened.defer(() => store.close())
   await claimProfile(store, options.profile)
   await shareAuthority(options, store, clock)
@@ -145,7 +145,8 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const listening: { address: Address | undefined } = { address: undefined }
   const caches = openCaches(store, failed, log)
   const loopRecords = { log, metrics: metrics.workQueues, missingRights: new MissingRights(log) }
-  const readiness = readinessOf({ store, caches, failed, missingRights: loopRecords.missingRights })
+  const { missingRights } = loopRecords
+  const readiness = readinessOf({ store, caches, failed, notice, missingRights })
   const { catalogue, registry, access, admission, identity, quotaActivity } = await openApi(options, {
     ...{ store, caches, clock, kinds, accountTokens, identify, denied, log, reloading, opened, metrics },
     components: [readiness.store],

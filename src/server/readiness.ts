@@ -4,6 +4,7 @@ import type { HealthCheck } from '../http/health.ts'
 import type { MissingRights } from '../reconcile/missing-rights.ts'
 import type { Store, StoreError } from '../store/store.ts'
 import { checkStore, leftOut } from './store-check.ts'
+import type { StoreNotice } from './store-notice.ts'
 
 export interface Readiness {
   readonly checks: readonly HealthCheck[]
@@ -17,16 +18,21 @@ export interface ReadinessParts {
   readonly store: Store
   readonly caches: Caches
   readonly failed: Promise<StoreError>
+  readonly notice: StoreNotice
   readonly missingRights: MissingRights
 }
 
-export function readinessOf({ store, caches, failed, missingRights }: ReadinessParts): Readiness {
+export function readinessOf({ store, caches, failed, notice, missingRights }: ReadinessParts): Readiness {
   let failure: StoreError | undefined
   void failed.then((error) => {
     failure = error
   })
   let isStopping = false
-  const ofStore = { name: 'store', check: () => checkStore(store, caches, failure) }
+  const ofStore = {
+    name: 'store',
+    check: () => checkStore(store, caches, failure),
+    note: () => notice.note(),
+  }
   return {
     store: ofStore,
     checks: [

@@ -1,33 +1,49 @@
 /** Opens the store that the options name: the embedded one, or etcd. Each is loaded only where it is used. */
 
+import type { Clock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
+import type { OnCapacity } from '../store/fullness.ts'
 import { type Store, StoreError } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ServerOptions } from './flags/options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 import type { StoreMetrics } from './store-metrics.ts'
+import { StoreNotice } from './store-notice.ts'
 
 export interface OpenStore {
   readonly store: Store
   /** Resolves with the reason when the store can never be written again; etcd always may come back. */
   readonly failed: Promise<StoreError>
+  readonly notice: StoreNotice
 }
 
-export async function openStore(options: ServerOptions, log: Log, metrics: StoreMetrics): Promise<OpenStore> {
+export async function openStore(
+  options: ServerOptions,
+  { log, clock, metrics }: { log: Log; clock: Clock; metrics: StoreMetrics },
+): Promise<OpenStore> {
   const { promise: failed, resolve: onFailed } = Promise.withResolvers<StoreError>()
-  const store =
-    options.etcdServers.length > 0 ? await openEtcd(options, log) : await openEmbedded(options, { onFailed, log })
-  return { store: metrics.measured(store), failed }
+  const onEtcd = options.etcdServers.length > 0
+  const notice = new StoreNotice(log, clock, onEtcd ? remedies.etcd : remedies.embedded)
+  const listeners = { onFailed, onCapacity: notice.onCapacity, log }
+  const store = onEtcd ? await openEtcd(options, listeners) : await openEmbedded(options, listeners)
+  return { store: metrics.measured(store), failed, notice }
+}
+
+/** What to do about a full store. */
+const remedies = {
+  embedded: 'free space on the disk of --data-dir, or delete objects',
+  etcd: 'compact and defragment etcd, raise its quota if need be, and disarm its NOSPACE alarm',
 }
 
 interface Listeners {
   readonly onFailed: (error: StoreError) => void
+  readonly onCapacity: OnCapacity
   readonly log: Log
 }
 
 async function openEmbedded(
   { dataDir, historyDuration, ...options }: ServerOptions,
-  { onFailed, log }: Listeners,
+  { onFailed, onCapacity, log }: Listeners,
 ): Promise<Store> {
   const idle = (['etcdCafile', 'etcdCertfile', 'etcdKeyfile'] as const).find((name) => options[name] !== '')
   if (idle !== undefined)
@@ -37,11 +53,13 @@ async function openEmbedded(
     directory: dataDir,
     historyMs: historyDuration,
     onFailed,
+    onCapacity,
+    onUpkeepError: ({ message }) => log.error(`the store could not be tidied up: ${message}; it is tried again`),
     onWarning: (text) => log.warn(text),
   })
 }
 
-async function openEtcd(options: ServerOptions, log: Log): Promise<Store> {
+async function openEtcd(options: ServerOptions, { onCapacity, log }: Listeners): Promise<Store> {
   const { etcdServers, etcdPrefix, etcdCafile, etcdCertfile, etcdKeyfile, historyDuration } = options
   if ((etcdCertfile === '') !== (etcdKeyfile === ''))
     throw new UsageError('--etcd-certfile and --etcd-keyfile go together')
@@ -58,6 +76,7 @@ async function openEtcd(options: ServerOptions, log: Log): Promise<Store> {
       prefix: etcdPrefix,
       tls,
       historyMs: historyDuration,
+      onCapacity,
       onWarning: (text) => log.warn(text),
       onWaiting: (why) => log.warn(`waiting for etcd: ${why}; ${whatToDo}`),
     })

@@ -1,21 +1,10 @@
 /** A server whose disk is full: it refuses what adds data, serves the rest, and is started again with the disk still full. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import {
-  closeSync,
-  mkdtempSync,
-  openSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, openSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type ServerHandle, startServer } from '../tools/server.ts'
+import { mountSmallDevice } from '../tools/small-device.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
@@ -25,14 +14,7 @@ async function startOnSmallDevice(
   megabytes: number,
 ): Promise<{ server: ServerHandle; device: string }> {
   const usual = process.env.TMPDIR
-  const device = mkdtempSync(join(tmpdir(), 'orch-full-'))
-  const args = ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'orch-test', device]
-  const mounted = spawnSync('mount', args, { encoding: 'utf8' })
-  assert.equal(mounted.status, 0, `this test needs to mount a small tmpfs (root): ${mounted.stderr}`)
-  const unmount = () => {
-    spawnSync('umount', [device])
-    rmSync(device, { recursive: true, force: true })
-  }
+  const { directory: device, unmount } = mountSmallDevice(megabytes)
   process.env.TMPDIR = device
   try {
     const server = await startServer({
@@ -90,4 +72,29 @@ test('a full store starts again without its lock file if there is room for that 
   truncateSync(join(device, 'filler'), statSync(join(device, 'filler')).size - 2 * 8192)
   await server.restart()
   assert.equal((await server.client().get('/readyz')).status, 200)
+})
+
+test('a full store says so, and takes data again as soon as objects are deleted', async (t) => {
+  const { server, device } = await startOnSmallDevice(t, 20)
+  const client = server.client()
+  const create = (name: string, content: object = data) =>
+    client.post(configMaps, { metadata: { name }, data: content })
+  const storeLine = async () =>
+    (await client.get('/readyz?verbose')).text.split('\n').find((line) => line.includes('store'))
+  let count = 0
+  while ((await create(`c${count}`)).status === 201) count++
+  fillDevice(device)
+  while ((await create(`s${count}`, { text: 'x'.repeat(1000) })).status === 201) count++
+  assert.match(
+    (await storeLine())!,
+    /^\[\+\]store ok, but it is full since .*: writes are refused, deletes are not; free space/,
+  )
+  assert.equal((await client.get('/readyz')).status, 200)
+  assert.match(server.output(), /the store is full: writes are refused, deletes are not; free space on the disk/)
+  for (let i = 0; i < 5; i++) assert.equal((await client.delete(`${configMaps}/c${i}`)).status, 200)
+  assert.equal((await create('small', {})).status, 201)
+  assert.equal((await create('large')).status, 201)
+  assert.equal(await storeLine(), '[+]store ok')
+  assert.match(server.output(), /the store takes data again/)
+  assert.match(server.output(), /older versions of objects were given up to make room/)
 })

@@ -3,28 +3,24 @@
  * on, whatever comes beside them; and a server on it can be started again.
  */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { LmdbStore } from '../../src/store/lmdb/store.ts'
-import { type Revision, StoreFull } from '../../src/store/store.ts'
+import { type LmdbOptions, LmdbStore } from '../../src/store/lmdb/store.ts'
+import { type Revision, RevisionGone, StoreFull } from '../../src/store/store.ts'
+import { mountSmallDevice } from '../tools/small-device.ts'
 
 function smallDevice(t: TestContext, megabytes: number): string {
-  const directory = mkdtempSync(join(tmpdir(), 'orch-full-'))
-  const args = ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'orch-test', directory]
-  const mounted = spawnSync('mount', args, { encoding: 'utf8' })
-  t.after(() => {
-    spawnSync('umount', [directory])
-    rmSync(directory, { recursive: true, force: true })
-  })
-  assert.equal(mounted.status, 0, `this test needs to mount a small tmpfs (root): ${mounted.stderr}`)
+  const { directory, unmount } = mountSmallDevice(megabytes)
+  t.after(unmount)
   return directory
 }
 
-async function withStore(directory: string, run: (store: LmdbStore) => Promise<void>): Promise<void> {
-  const store = await LmdbStore.open({ directory })
+async function withStore(
+  directory: string,
+  run: (store: LmdbStore) => Promise<void>,
+  options: Partial<LmdbOptions> = {},
+): Promise<void> {
+  const store = await LmdbStore.open({ ...options, directory })
   try {
     await run(store)
   } finally {
@@ -72,4 +68,46 @@ test('deletes go on one by one, until all is deleted', (t) =>
     for (const [key, expected] of await fill(store, 2000))
       assert.equal((await store.commit({ key, expected, value: undefined })).outcome, 'committed')
     assert.equal((await store.list({ prefix: 'k/' })).entries.length, 0)
+  }))
+
+test('what was deleted is room for new data at once, and history is given up for it, which is reported', async (t) => {
+  const told: string[] = []
+  const capacity: string[] = []
+  const options = { onWarning: (text: string) => told.push(text), onCapacity: (now: string) => capacity.push(now) }
+  await withStore(
+    join(smallDevice(t, 8), 'data'),
+    async (store) => {
+      const first = store.revision()
+      const written = [...(await fill(store, 100_000))]
+      assert.deepEqual(capacity, ['full'])
+      for (const [key, expected] of written.slice(0, 10)) await store.commit({ key, expected, value: undefined })
+      assert.deepEqual(capacity, ['full'])
+      for (let i = 0; i < 5; i++) {
+        const value = Buffer.alloc(100_000)
+        assert.equal((await store.commit({ key: `new/${i}`, expected: 0, value })).outcome, 'committed')
+      }
+      assert.deepEqual(capacity, ['full', 'roomy'])
+      assert.equal(told.length, 1)
+      assert.match(told[0]!, /the disk is full: older versions of objects were given up/)
+      await assert.rejects(store.list({ prefix: '', revision: first }), RevisionGone)
+    },
+    options,
+  )
+})
+
+test('a list under way while history is cut off is exact or says that its revision is gone', (t) =>
+  withStore(join(smallDevice(t, 8), 'data'), async (store) => {
+    const written = [...(await fill(store, 20_000))]
+    const at = store.revision()
+    const old = store.list({ prefix: 'k/', revision: at }).then(
+      ({ entries }) => entries.length,
+      (error: unknown) => error,
+    )
+    const now = store.list({ prefix: 'k/' })
+    const deleted = written.slice(written.length / 2)
+    await Promise.all(deleted.map(([key, expected]) => store.commit({ key, expected, value: undefined })))
+    const found = await old
+    assert.ok(found === written.length || found instanceof RevisionGone, String(found))
+    const { revision, entries } = await now
+    assert.equal(entries.length, written.length - (revision - at))
   }))

@@ -7,6 +7,7 @@
  * its revisions are gone. Until then everything fails with StoreRestored.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { Fullness, type OnCapacity } from '../fullness.ts'
 import {
   type Batch,
   type Committed,
@@ -43,6 +44,7 @@ export interface EtcdOptions {
    * Called with what an administrator should know: a version of etcd with known faults, an etcd that went back in time.
    */
   readonly onWarning?: (text: string) => void
+  readonly onCapacity?: OnCapacity
   /** Called once with the reason when opening takes longer than a second. */
   readonly onWaiting?: (why: string) => void
 }
@@ -60,6 +62,7 @@ export class EtcdStore implements Store {
   readonly #connection: Connection
   readonly #prefix: string
   readonly #options: EtcdOptions
+  readonly #fullness: Fullness
 
   /** Throws StoreError within the deadline when no member can be used. */
   static async open(options: EtcdOptions): Promise<EtcdStore> {
@@ -79,12 +82,20 @@ export class EtcdStore implements Store {
   private constructor(options: EtcdOptions) {
     const { endpoints, tls, deadlineMs = defaultDeadlineMs } = options
     this.#options = options
+    this.#fullness = new Fullness(options.onCapacity)
     this.#prefix = withSlash(options.prefix ?? '/orch/')
     this.#connection = new Connection({ endpoints, tls, deadlineMs, onVersion: warnOfFaults(this.#warn) })
   }
 
   async commit(write: Write): Promise<Committed | Conflict> {
-    return await this.#present.commit(write)
+    try {
+      const outcome = await this.#present.commit(write)
+      if (outcome.outcome === 'committed') this.#fullness.written(write)
+      return outcome
+    } catch (error) {
+      this.#fullness.refused(error)
+      throw error
+    }
   }
 
   async revision(): Promise<Revision> {

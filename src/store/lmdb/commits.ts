@@ -3,9 +3,10 @@
  * the others gather here, so that the next batch is the larger the slower the disk. Nothing is resolved before
  * `onCommitted` has seen it.
  *
- * A delete must find room on a full disk, since it is what makes room: one that finds none among others is tried again
- * alone, when little is needed, and once more after history was given up for it.
+ * What finds no room is tried again: first among few others, which may be all that it takes, then after part of history
+ * was given up for it, and at last after all of it was.
  */
+import { Fullness, type OnCapacity } from '../fullness.ts'
 import {
   type Change,
   type Committed,
@@ -21,7 +22,7 @@ import type { Connection } from './connection.ts'
 import { Packer, Unpacker } from './pack.ts'
 
 interface Pending {
-  /** How often it found no room. */
+  /** How often it found no room although nothing beside it was written. */
   refusals: number
   readonly write: Write
   readonly due: number
@@ -31,10 +32,17 @@ interface Pending {
 
 export interface CommitListeners {
   onCommitted(changes: readonly Change[]): void
-  /** Frees what can be freed without losing the present state. Never rejects. */
-  forgetHistory(): Promise<void>
+  /** Gives up part of history, or all of it. False where that makes no room. Never rejects. */
+  giveUpHistory(part: 'half' | 'all'): Promise<boolean>
+  /** Called when writes begin to be refused for want of room, and when one has added data again. */
+  readonly onCapacity?: OnCapacity | undefined
 }
 
+/** What a write that finds no room waits for before it is tried again. */
+const remedies = ['none', 'half', 'all'] as const
+/** How many writes that found no room are tried again together. */
+const fewWrites = 64
+const fewDeletes = 500
 const maxBatches = 2
 const maxWrites = 2000
 const maxBytes = 4 * 1024 * 1024
@@ -42,16 +50,20 @@ const maxBytes = 4 * 1024 * 1024
 export class Commits {
   readonly #connection: Connection
   readonly #listeners: CommitListeners
+  readonly #fullness: Fullness
   #queue: Pending[] = []
-  /** Deletes that found no room. While there are any, they go first and one by one. */
-  readonly #cramped: Pending[] = []
+  /** What found no room. While there is any, it goes first and a few at a time, deletes before all others. */
+  readonly #refused: { deletes: Pending[]; others: Pending[] } = { deletes: [], others: [] }
   #batches = 0
   #scheduled = false
   #onIdle: (() => void)[] = []
+  #pauses = 0
+  #onQuiet: (() => void)[] = []
 
   constructor(connection: Connection, listeners: CommitListeners) {
     this.#connection = connection
     this.#listeners = listeners
+    this.#fullness = new Fullness(listeners.onCapacity)
   }
 
   /** `due`: the time from which on the key is to go by itself; 0: it stays. */
@@ -60,6 +72,18 @@ export class Commits {
       this.#queue.push({ refusals: 0, write, due, resolve, reject })
       this.#schedule()
     })
+  }
+
+  /** Runs while nothing is on its way; commits wait until it has ended. */
+  async pause<T>(run: () => Promise<T>): Promise<T> {
+    this.#pauses++
+    try {
+      while (this.#batches > 0) await new Promise<void>((resolve) => this.#onQuiet.push(resolve))
+      return await run()
+    } finally {
+      this.#pauses--
+      this.#send()
+    }
   }
 
   /** Resolves when every commit added so far has been answered. */
@@ -80,22 +104,32 @@ export class Commits {
   }
 
   #send(): void {
-    if (this.#cramped.length > 0) this.#sendCramped()
+    if (this.#batches === 0) for (const resolve of this.#onQuiet.splice(0)) resolve()
+    if (this.#pauses > 0) return
+    if (this.#anyRefused) this.#sendRefused()
     else while (this.#queue.length > 0 && this.#batches < maxBatches) this.#sendBatch(this.#takeBatch())
     this.#settle()
   }
 
-  #sendCramped(): void {
+  get #anyRefused(): boolean {
+    return this.#refused.deletes.length > 0 || this.#refused.others.length > 0
+  }
+
+  #sendRefused(): void {
     if (this.#batches > 0) return
-    const next = this.#cramped.shift()!
-    if (next.refusals === 1) {
-      this.#sendBatch([next])
+    const { deletes, others } = this.#refused
+    const few = deletes.length > 0 ? deletes.splice(0, fewDeletes) : others.splice(0, fewWrites)
+    const remedy = remedies[Math.max(...few.map(({ refusals }) => refusals)) - 1] ?? 'none'
+    if (remedy === 'none') {
+      this.#sendBatch(few)
       return
     }
     this.#batches++
-    this.#listeners.forgetHistory().finally(() => {
+    void this.#listeners.giveUpHistory(remedy).then((madeRoom) => {
       this.#batches--
-      this.#sendBatch([next])
+      if (madeRoom) this.#sendBatch(few)
+      else this.#reject(few)
+      this.#send()
     })
   }
 
@@ -124,28 +158,48 @@ export class Commits {
     const changes: Change[] = []
     const outcomes = batch.map(({ write }) => readOutcome(write, reply, changes))
     this.#listeners.onCommitted(changes)
+    const refused: Pending[] = []
     for (const [i, pending] of batch.entries()) {
-      const outcome = outcomes[i]!
-      if (outcome instanceof StoreFull) this.#findsNoRoom(pending, outcome)
-      else pending.resolve(outcome)
+      const outcome = outcomes[i]
+      if (outcome === undefined) refused.push(pending)
+      else this.#resolve(pending, outcome)
     }
+    if (refused.length > 0) this.#findNoRoom(refused, { progress: changes.length > 0 })
     this.#send()
   }
 
-  #findsNoRoom(pending: Pending, error: StoreFull): void {
-    pending.refusals++
-    if (pending.write.value === undefined && pending.refusals <= 2) this.#cramped.push(pending)
-    else pending.reject(error)
+  /** `progress`: others of the batch were written, so that the next try is among fewer. */
+  #findNoRoom(refused: readonly Pending[], { progress }: { progress: boolean }): void {
+    for (const pending of refused) {
+      if (!progress || pending.refusals === 0) pending.refusals++
+      if (pending.refusals > remedies.length) this.#reject([pending])
+      else if (pending.write.value === undefined) this.#refused.deletes.push(pending)
+      else this.#refused.others.push(pending)
+    }
+  }
+
+  #resolve({ write, resolve }: Pending, outcome: Committed | Conflict): void {
+    if (outcome.outcome === 'committed') this.#fullness.written(write)
+    resolve(outcome)
+  }
+
+  #reject(refused: readonly Pending[]): void {
+    for (const { write, reject } of refused) {
+      const error = new StoreFull(`no room for ${write.value?.length ?? 0} bytes of data`)
+      this.#fullness.refused(error)
+      reject(error)
+    }
   }
 
   #refuse(batch: readonly Pending[], error: StoreError): void {
     this.#batches--
+    this.#fullness.refused(error)
     for (const { reject } of batch) reject(error)
     this.#send()
   }
 
   #settle(): void {
-    if (this.#queue.length > 0 || this.#cramped.length > 0 || this.#batches > 0) return
+    if (this.#queue.length > 0 || this.#anyRefused || this.#batches > 0) return
     for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 }
@@ -182,11 +236,12 @@ function sizeOf({ key, value }: Write): number {
   return 60 + headroom + 3 * key.length + (value?.length ?? 0)
 }
 
-function readOutcome(write: Write, reply: Unpacker, changes: Change[]): Committed | Conflict | StoreFull {
+/** Undefined: it found no room. */
+function readOutcome(write: Write, reply: Unpacker, changes: Change[]): Committed | Conflict | undefined {
   const revision: Revision = reply.number()
   const previous = readHeld(write.key, reply)
   if (revision === 0) return { outcome: 'conflict', current: previous }
-  if (revision < 0) return new StoreFull(`no room for ${write.value?.length ?? 0} bytes of data`)
+  if (revision < 0) return undefined
   readClaims(write, { revision, reply, changes })
   changes.push({ key: write.key, revision, value: write.value, previous })
   return { outcome: 'committed', revision }

@@ -4,7 +4,7 @@
  * that failed for good, is reported to `onFailed`: nothing can be written from then on.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
-import { StoreError, StoreFull } from '../store.ts'
+import { type Revision, StoreError, StoreFull } from '../store.ts'
 import type { Failure, OpenReply, Reply, Request } from './messages.ts'
 import { takeThread } from './thread-start.ts'
 
@@ -21,6 +21,8 @@ export interface Listeners {
   onEnd(error: StoreError): void
   /** Nothing can be written any more. Called for every write that fails so. */
   onFailed(error: StoreError): void
+  /** Nothing before this revision can be read any more. Called after the receiver has the reply. */
+  onCut(revision: Revision): void
 }
 
 interface Waiting {
@@ -34,6 +36,7 @@ export class Connection {
   readonly #exited: Promise<void>
   #lastId = 0
   readonly #onFailed: (error: StoreError) => void
+  readonly #onCut: (revision: Revision) => void
   #ended: StoreError | undefined
   #closing = false
 
@@ -49,8 +52,9 @@ export class Connection {
     }
   }
 
-  private constructor({ onEnd, onFailed }: Listeners) {
+  private constructor({ onEnd, onFailed, onCut }: Listeners) {
     this.#onFailed = onFailed
+    this.#onCut = onCut
     const { port, ended } = takeThread()
     this.#port = port
     this.#port.on('message', (reply: Reply) => this.#receive(reply))
@@ -97,6 +101,7 @@ export class Connection {
     this.#waiting.delete(reply.id)
     if (!('failure' in reply)) {
       receiver?.resolve(reply.result)
+      if (reply.cut !== undefined) this.#onCut(reply.cut)
       return
     }
     const error = toError(reply.failure)

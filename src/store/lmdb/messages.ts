@@ -68,7 +68,10 @@ export interface Failure {
   readonly ambiguous: boolean
 }
 
-/** `result` is an ArrayBuffer or one of the reply types above, as the request asks. The reply to opening has id 0. */
+/**
+ * `result` is an ArrayBuffer or one of the reply types above, as the request asks. The reply to opening has id 0.
+ * `cut`: for want of room keys were deleted without a record, and nothing before this revision can be read any more.
+ */
 export type Reply =
-  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly result: unknown; readonly cut?: Revision | undefined }
   | { readonly id: number; readonly failure: Failure }

@@ -8,7 +8,18 @@
  */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { StoreError } from '../store.ts'
-import { type Meta, PageReader, pageHeader, readMeta, readTree, type Tree, treeBytes, wide } from './page-file.ts'
+import { type Run, runsOf } from './free-list.ts'
+import {
+  childOf,
+  type Meta,
+  PageReader,
+  pageHeader,
+  readMeta,
+  readTree,
+  type Tree,
+  treeBytes,
+  wide,
+} from './page-file.ts'
 
 /** Throws StoreError where the file is damaged. One that is absent or empty is new. */
 export function checkPages(path: string): void {
@@ -66,7 +77,7 @@ class PageCheck {
   readonly #meta: Meta
   readonly #file: PageReader
   readonly #pages: Uint8Array
-  readonly #free: { readonly page: number; readonly count: number }[] = []
+  readonly #free: Run[] = []
 
   constructor(meta: Meta, file: PageReader) {
     assert(meta.lastPage >= 1 && meta.lastPage < 2 ** 34, () => `it has ${meta.lastPage} pages`)
@@ -152,19 +163,11 @@ class PageCheck {
     return count
   }
 
-  /** How many numbers there are, and then a page each, or how many lie together (below zero) and the first of them. */
   #takeFree({ flags, data, size }: Leaf): void {
     const value = flags === longRecord ? this.#longValue(data, size) : data
-    const end = 8 * (1 + wide(value, 0))
-    assert(end <= value.length, () => 'its list of free pages')
-    for (let at = 8; at < end; at += 8) {
-      const entry = Number(value.readBigInt64LE(at))
-      if (entry > 0) this.#free.push({ page: entry, count: 1 })
-      if (entry >= 0) continue
-      at += 8
-      assert(at < end, () => 'its list of free pages')
-      this.#free.push({ page: wide(value, at), count: -entry })
-    }
+    const runs = runsOf(value)
+    assert(runs !== undefined, () => 'its list of free pages')
+    for (const run of runs!) this.#free.push(run)
   }
 
   #longValue(reference: Buffer, size: number): Buffer {
@@ -186,9 +189,4 @@ class PageCheck {
     assert(wide(bytes, 8) <= this.#meta.transaction, () => `page ${page} is newer than the last transaction`)
     return bytes
   }
-}
-
-/** The page that a record of a branch refers to: six bytes, in the place of size and flags. */
-function childOf(bytes: Buffer, at: number): number {
-  return bytes.readUInt16LE(at + 4) * 2 ** 32 + bytes.readUInt32LE(at)
 }

@@ -138,3 +138,8 @@ function readAt(descriptor: number, position: number, size: number): Buffer {
   }
   return bytes
 }
+
+/** The page that a record of a branch refers to: six bytes, in the place of size and flags. */
+export function childOf(bytes: Buffer, at: number): number {
+  return bytes.readUInt16LE(at + 4) * 2 ** 32 + bytes.readUInt32LE(at)
+}

@@ -5,56 +5,105 @@
  * written, so that a file system that takes no writes any more (shut down, read-only, out of quota) shows it here.
  * lmdb keeps its own count of pages and does not mind. What is left to lmdb is a disk that begins to refuse within
  * the same millisecond.
- * Some room is spared for deletions and compaction, which are what makes room again.
+ *
+ * Where the file cannot grow, a transaction may use the free pages inside it, as far as they are certain to suffice
+ * (`free-list.ts`). The end of the file is spared for what frees pages, and little of it is used at a time: two
+ * transactions later there are free pages inside, and what lmdb has once used never lies behind again.
  *
  * `begin` comes before each transaction, then `take` for each of its writes: a write without room is refused alone.
  */
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
 import { StoreError, StoreFull } from '../store.ts'
+import { type FreeList, readFreeList } from './free-list.ts'
+import { pageHeader } from './page-file.ts'
 import type { Tables } from './tables.ts'
 
-export const pageSize = 4096
-const spareBytes = 1024 * 1024
-const zeros = Buffer.alloc(1024 * 1024)
+const pageSize = 4096
+const growthPages = 256
+const zeros = Buffer.alloc(growthPages * pageSize)
 
-/** What any transaction writes, however little it changes: the trees of lmdb itself. */
-const overhead = 64 * pageSize
+/** What a write allocates at most. */
+export interface Need {
+  readonly pages: number
+  /** The longest row of pages among them. */
+  readonly longest: number
+}
 
-/** What a change writes: the value that it puts, the one that it replaces, and the pages on the way to its records. */
-export function bytesNeeded(valueBytes: number, replacedBytes: number): number {
-  return valueBytes + replacedBytes + 8 * pageSize
+/** What any transaction allocates, however little it changes: the trees of lmdb itself. */
+const overheadPages = 32
+/** The pages on the way to the records of a change, in all tables. */
+const pagesPerChange = 12
+/** The same where only `current` changes. */
+const pagesPerRemoval = 6
+/** The same of a claim, which shares most of them with others. */
+const pagesPerClaim = 4
+
+/** `replacedBytes`: the value that goes into the log. */
+export function needOfChange(valueBytes: number, replacedBytes: number, claims = 0): Need {
+  const [value, replaced] = [pagesOf(valueBytes), pagesOf(replacedBytes + recordBytes)]
+  const pages = value + replaced + pagesPerChange + claims * pagesPerClaim
+  return { pages, longest: Math.max(value, replaced) }
+}
+
+/** That of a key or record that is deleted without a trace in the log. */
+export function needOfRemoval(claims = 0): Need {
+  return { pages: pagesPerRemoval + claims * pagesPerClaim, longest: 1 }
+}
+
+/** What a record has beside its value, the longest key included. */
+const recordBytes = 1100
+
+function pagesOf(bytes: number): number {
+  return Math.ceil((bytes + pageHeader) / pageSize)
+}
+
+/** What is spared grows with the file, as does lmdb's list of free pages. */
+function sparedPages(used: number): number {
+  return Math.max(256, Math.ceil(used / 32))
+}
+
+/** How much of it a transaction may use. */
+const sparedPagesAtOnce = 64
+
+/** lmdb may miss its own free pages while it saves the list of them: so much must then lie behind those in use. */
+function pagesToSaveList(free: FreeList): number {
+  return 16 + 2 * free.pages
 }
 
 export class Room {
   readonly #tables: Tables
   readonly #file: number
+  /** All of these are pages. */
   #size: number
-  /** What the pages in use and this transaction come to. */
-  #taken = 0
-  /** How much lies free between the pages in use; looked at only while the file cannot grow. */
-  #between = 0
-  #tight = false
+  #used = 0
+  /** What this transaction allocates at most. */
+  #pages = 0
+  #longest = 1
+  /** Set once the file could not grow in this transaction. */
+  #free: FreeList | undefined
 
   constructor(tables: Tables, path: string) {
     this.#tables = tables
     this.#file = openSync(path, 'r+')
-    this.#size = fstatSync(this.#file).size
+    this.#size = wholePages(this.#file)
   }
 
   /** A transaction begins. Throws where the file cannot be written at all. */
   begin(): void {
-    const used = usedBytes(this.#tables)
-    this.#tryPage(used)
-    this.#taken = used + overhead
-    this.#between = this.#tight ? freeBytes(this.#tables) / usableShare : 0
+    this.#used = usedPages(this.#tables)
+    this.#tryPage()
+    this.#pages = overheadPages
+    this.#longest = 1
+    this.#free = undefined
   }
 
-  /** Whether the transaction may write so many bytes more. `frees`: it may use what is spared. */
-  take(bytes: number, { frees }: { frees: boolean }): boolean {
-    const wanted = this.#taken + bytes + (frees ? 0 : spareBytes)
-    if (this.#size < wanted) this.#grow(wanted + zeros.length)
-    if (this.#size + this.#between < wanted) return false
-    this.#taken += bytes
+  /** Whether the transaction may allocate so much more. `frees`: it may use part of what is spared. */
+  take(need: Need, { frees }: { frees: boolean }): boolean {
+    const pages = this.#pages + need.pages
+    const longest = Math.max(this.#longest, need.longest)
+    if (!this.#fitsBehind(pages) && !this.#fitsInside({ pages, longest, frees })) return false
+    this.#pages = pages
+    this.#longest = longest
     return true
   }
 
@@ -62,26 +111,44 @@ export class Room {
     closeSync(this.#file)
   }
 
+  /** Whether there is room behind the pages in use, without what is spared; the file grows if it can. */
+  #fitsBehind(pages: number): boolean {
+    const wanted = this.#used + pages + sparedPages(this.#used)
+    if (this.#size < wanted && this.#free === undefined) this.#grow(wanted)
+    return this.#size >= wanted
+  }
+
+  /** Whether the free pages inside the file suffice, together with what may be used behind those in use. */
+  #fitsInside({ pages, longest, frees }: Need & { frees: boolean }): boolean {
+    this.#free ??= readFreeList(this.#file)
+    const behind = this.#size - this.#used
+    const inside = this.#free.usable(longest)
+    if (frees) return pages <= inside + Math.min(behind, sparedPagesAtOnce)
+    const ordinary = Math.max(0, behind - sparedPages(this.#used))
+    return pages <= inside + ordinary && behind >= pagesToSaveList(this.#free)
+  }
+
   /** Writes the last page of the file, unless lmdb has come to use that one. */
-  #tryPage(used: number): void {
-    const last = this.#size - pageSize
-    if (last < used) return
-    const error = this.#write(last, pageSize)
+  #tryPage(): void {
+    if (this.#size <= this.#used) return
+    const error = this.#write(this.#size - 1, 1)
     if (error !== undefined) throw new StoreFull(`no room for data: ${error.message}`, { cause: error })
   }
 
-  #grow(size: number): void {
-    this.#tight = false
-    while (this.#size < size && !this.#tight) {
-      this.#tight = this.#write(this.#size, zeros.length) !== undefined
-      this.#size = this.#tight ? fstatSync(this.#file).size : this.#size + zeros.length
+  /** Makes the file somewhat longer than that, or as long as it can be. */
+  #grow(wanted: number): void {
+    while (this.#size < wanted + growthPages) {
+      const full = this.#write(this.#size, growthPages) !== undefined
+      this.#size = full ? wholePages(this.#file) : this.#size + growthPages
+      if (full) return
     }
   }
 
   /**
    * Gives the error when there is no room, which may be only for a part of it; any other error is the end of writing.
    */
-  #write(position: number, length: number): Error | undefined {
+  #write(page: number, count: number): Error | undefined {
+    const [position, length] = [page * pageSize, count * pageSize]
     try {
       for (let done = 0; done < length; ) done += writeSync(this.#file, zeros, done, length - done, position + done)
       return undefined
@@ -92,39 +159,15 @@ export class Room {
   }
 }
 
+function wholePages(file: number): number {
+  return Math.floor(fstatSync(file).size / pageSize)
+}
+
 function isFull(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 }
 
-function usedBytes({ root }: Tables): number {
+function usedPages({ root }: Tables): number {
   const { env } = root as unknown as { env: { info(): { lastPageNumber: number } } }
-  return (env.info().lastPageNumber + 1) * pageSize
-}
-
-/** Large values need pages that lie together, and pages just freed are not used at once: count on this part of them. */
-const usableShare = 4
-
-// lmdb returns these, but does not declare them.
-interface Tree {
-  readonly treeBranchPageCount: number
-  readonly treeLeafPageCount: number
-  readonly overflowPages: number
-}
-
-interface Stats extends Tree {
-  readonly root: Tree
-  readonly free: Tree
-}
-
-/** What lies free inside the file: all pages less those of the tables, of the two own trees of lmdb, and of meta. */
-function freeBytes(tables: Tables): number {
-  const { root, current, history, log, expiry, meta } = tables
-  const stats = [current, history, log, expiry, meta].map((table) => table.getStats() as Stats)
-  root.resetReadTxn()
-  const trees = [...stats, stats[0]!.root, stats[0]!.free]
-  const held = trees.reduce(
-    (sum, tree) => sum + tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages,
-    2,
-  )
-  return Math.max(0, usedBytes(tables) - held * pageSize)
+  return env.info().lastPageNumber + 1
 }

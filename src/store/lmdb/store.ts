@@ -3,11 +3,11 @@
  *
  * One thread owns the file; this side never opens it. Commits of many callers share one transaction and one sync. The
  * newest changes are kept here (Tail) for watches; since no other process writes, the tail's revision is the store's.
- * A list first fixes its revision and then reads slices at it, pinned against compaction. History is kept for
- * `historyMs`, and after a restart for as long again. Lifetimes count by the wall clock, which goes on while nobody
- * runs; every second the thread is asked to delete what is due.
+ * A list first fixes its revision and then reads slices at it, pinned against compaction (`history.ts`). Lifetimes count
+ * by the wall clock, which goes on while nobody runs; every second the thread is asked to delete what is due.
  */
 import { type Clock, systemClock } from '../../base/clock.ts'
+import type { OnCapacity } from '../fullness.ts'
 import { assertKey, assertWrite } from '../key.ts'
 import {
   type Batch,
@@ -32,8 +32,8 @@ import { claimDirectory } from './claim.ts'
 import { Commits } from './commits.ts'
 import { Connection } from './connection.ts'
 import { checkDirectory, makeDirectory } from './directory.ts'
-import { TimeMarks } from './marks.ts'
-import type { CompactReply, CountReply, ListReply, OpenReply, SliceRange } from './messages.ts'
+import { History } from './history.ts'
+import type { CountReply, ListReply, OpenReply, SliceRange } from './messages.ts'
 import { Unpacker } from './pack.ts'
 
 /** `every` runs a function again and again, without keeping the process alive, until stopped. */
@@ -50,6 +50,7 @@ export interface LmdbOptions {
   readonly onUpkeepError?: (error: Error) => void
   /** Called with what its owner should take care of while the store works on: a disk that is full. */
   readonly onWarning?: (message: string) => void
+  readonly onCapacity?: OnCapacity
   /**
    * Called once when nothing can be written any more: the disk refused a write or a sync, or the thread is gone. Reads
    * may go on. Only opening it again, after a look at the disk, shows what is there.
@@ -72,9 +73,7 @@ export class LmdbStore implements Store {
   readonly #commits: Commits
   readonly #options: LmdbOptions
   readonly #clock: StoreClock
-  readonly #pins = new Map<Revision, number>()
-  #oldest: Revision
-  #sweep: Promise<void> = Promise.resolve()
+  readonly #history: History
   #expiring = false
   #expiryFailure: string | undefined
   #stopTimers: (() => void)[] = []
@@ -95,6 +94,9 @@ export class LmdbStore implements Store {
         onFailed: (error) => {
           if (store) store.#fail(error)
         },
+        onCut: (revision) => {
+          if (store) store.#history.cutOff(revision)
+        },
       })
       store = new LmdbStore(connection, state, options, release)
       store.#startTimers()
@@ -110,11 +112,19 @@ export class LmdbStore implements Store {
     this.#release = release
     this.#options = options
     this.#clock = options.clock ?? storeClock
-    this.#oldest = state.oldest
     this.#tail = new Tail(state.revision)
+    this.#history = new History({
+      connection,
+      tail: this.#tail,
+      oldest: state.oldest,
+      clock: this.#clock,
+      onWarning: options.onWarning,
+      onError: (error) => this.#report(error),
+    })
     this.#commits = new Commits(connection, {
       onCommitted: (changes) => this.#tail.append(changes),
-      forgetHistory: () => this.#forgetHistory(),
+      giveUpHistory: (part) => this.#history.giveUp(part),
+      onCapacity: options.onCapacity,
     })
   }
 
@@ -139,25 +149,30 @@ export class LmdbStore implements Store {
     return reply.done ? undefined : { key, revision: reply.number(), value: reply.bytes() }
   }
 
-  async list({
-    prefix,
-    after,
-    limit = Number.POSITIVE_INFINITY,
-    revision,
-    count = true,
-  }: ListRange): Promise<Snapshot> {
+  async list(range: ListRange): Promise<Snapshot> {
     this.#assertOpen()
-    const at = revision ?? this.#tail.revision
+    const { revision } = range
+    if (revision !== undefined) return await this.#listAt(revision, range)
+    const list = () => this.#listAt(this.#tail.revision, range)
+    const whenGone = (again: () => Promise<Snapshot>) => (error: unknown) => {
+      if (error instanceof RevisionGone) return again()
+      throw error
+    }
+    // Deletes on a full disk may cut off history under it: then they wait for it, but for those of expiry.
+    const alone = () => this.#commits.pause(list)
+    return await list().catch(whenGone(alone)).catch(whenGone(alone))
+  }
+
+  async #listAt(
+    at: Revision,
+    { prefix, after, limit = Number.POSITIVE_INFINITY, count = true }: ListRange,
+  ): Promise<Snapshot> {
     if (at > this.#tail.revision) throw new RevisionAhead(at, this.#tail.revision)
-    this.#assertKept(at)
-    this.#pin(at)
-    try {
+    return await this.#history.pinned(at, async () => {
       const { entries, resume } = await this.#readEntries({ prefix, after, revision: at }, limit)
       const remaining = resume === undefined ? 0 : count ? await this.#countEntries(resume) : 1
       return { revision: at, entries, remaining }
-    } finally {
-      this.#unpin(at)
-    }
+    })
   }
 
   async *watch(options: WatchOptions): AsyncGenerator<Batch> {
@@ -168,13 +183,7 @@ export class LmdbStore implements Store {
   async compact(revision: Revision): Promise<void> {
     this.#assertOpen()
     if (revision > this.#tail.revision) throw new RevisionAhead(revision, this.#tail.revision)
-    if (revision <= this.#oldest) return
-    this.#oldest = revision
-    this.#tail.forget(revision)
-    const sweep = this.#sweep.then(() => this.#sweepOut())
-    // The caller gets a failure; the next compaction only waits for this one.
-    this.#sweep = sweep.catch(() => {})
-    await sweep
+    await this.#history.compact(revision)
   }
 
   close(): Promise<void> {
@@ -196,9 +205,10 @@ export class LmdbStore implements Store {
 
   async #close(): Promise<void> {
     this.#end(new StoreError('the store is closed'))
+    const stopped = this.#history.stop()
     try {
       await this.#commits.idle()
-      await this.#sweep
+      await stopped
       await this.#connection.close()
     } finally {
       this.#release()
@@ -211,6 +221,7 @@ export class LmdbStore implements Store {
     while (rest && entries.length < limit) {
       const request = { type: 'list', range: rest, limit: limit - entries.length } as const
       const reply = (await this.#connection.request(request)) as ListReply
+      this.#history.assertReadable(range.revision)
       readEntries(new Unpacker(reply.entries), entries)
       rest = reply.resume === undefined ? undefined : { ...range, after: reply.resume }
     }
@@ -222,6 +233,7 @@ export class LmdbStore implements Store {
     let rest: SliceRange | undefined = range
     while (rest) {
       const reply = (await this.#connection.request({ type: 'count', range: rest })) as CountReply
+      this.#history.assertReadable(range.revision)
       count += reply.count
       rest = reply.resume === undefined ? undefined : { ...range, after: reply.resume }
     }
@@ -229,10 +241,10 @@ export class LmdbStore implements Store {
   }
 
   async #readLog(after: Revision, limit: number): Promise<readonly Change[]> {
-    this.#assertKept(after)
+    this.#history.assertKept(after)
     const reply = (await this.#connection.request({ type: 'log', after, limit })) as ArrayBuffer
     // Compaction may have passed while the thread read.
-    this.#assertKept(after)
+    this.#history.assertKept(after)
     return readChanges(new Unpacker(reply))
   }
 
@@ -242,15 +254,9 @@ export class LmdbStore implements Store {
 
   #keepHistory(): () => void {
     const { historyMs = defaultHistoryMs } = this.#options
-    const clock = this.#clock
-    const marks = new TimeMarks()
-    const mark = () => marks.add(clock.monotonic(), this.#tail.revision)
-    mark()
-    return clock.every(Math.max(10, historyMs / marksPerHistory), () => {
-      mark()
-      const target = marks.reachedBy(clock.monotonic() - historyMs)
-      if (target !== undefined) this.compact(target).catch((error: Error) => this.#report(error))
-    })
+    const keep = () => this.#history.keep(historyMs)
+    keep()
+    return this.#clock.every(Math.max(10, historyMs / marksPerHistory), keep)
   }
 
   /** Deletes what is due, a step after the other. */
@@ -283,34 +289,6 @@ export class LmdbStore implements Store {
     if (this.#closing || this.#failed) return
     const report = this.#options.onUpkeepError ?? ((failure) => process.emitWarning(failure))
     report(error)
-  }
-
-  /** Deletes what is older than `#oldest` and read by nobody, in steps. */
-  async #sweepOut(): Promise<void> {
-    for (let more = true; more && !this.#closing; ) {
-      const upTo = Math.min(this.#oldest, ...this.#pins.keys())
-      const reply = await this.#connection.request({ type: 'compact', oldest: this.#oldest, upTo })
-      more = (reply as CompactReply).more
-    }
-  }
-
-  /** On a full disk: what is deleted is more than what could be read back of the past. */
-  async #forgetHistory(): Promise<void> {
-    if (!this.#closing) await this.compact(this.#tail.revision).catch((error: Error) => this.#report(error))
-  }
-
-  #pin(revision: Revision): void {
-    this.#pins.set(revision, (this.#pins.get(revision) ?? 0) + 1)
-  }
-
-  #unpin(revision: Revision): void {
-    const readers = this.#pins.get(revision)! - 1
-    if (readers === 0) this.#pins.delete(revision)
-    else this.#pins.set(revision, readers)
-  }
-
-  #assertKept(revision: Revision): void {
-    if (revision < this.#oldest) throw new RevisionGone(revision, this.#oldest)
   }
 
   #assertOpen(): void {

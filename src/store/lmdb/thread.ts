@@ -5,21 +5,20 @@
  */
 import { join } from 'node:path'
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { StoreError, StoreFull } from '../store.ts'
+import { type Revision, StoreError, StoreFull } from '../store.ts'
 import type { CommitRequest, Failure, Reply, Request } from './messages.ts'
 import { checkPages } from './page-check.ts'
 import { countEntries, getEntry, listEntries, readLog } from './read.ts'
-import { bytesNeeded, pageSize, Room } from './room.ts'
+import { Room } from './room.ts'
 import { openTables, readState, type State, type Tables } from './tables.ts'
-import { checkSoleWriter, commitGroup, compactStep, expireStep, readDue } from './write.ts'
+import { compactStep, expireStep, readDue } from './upkeep.ts'
+import { checkSoleWriter, commitGroup } from './write.ts'
 
 type OpenRequest = Extract<Request, { type: 'open' }>
 type OtherRequest = Exclude<Request, CommitRequest | OpenRequest>
 
 /** How long a step of compaction may work before its sync; together well under 5 ms. */
 const compactionBudgetMs = 2
-/** About how many pages such a step rewrites: most of what it touches lies together. */
-const compactionPages = 16
 
 class StoreThread {
   readonly #port: MessagePort
@@ -71,8 +70,10 @@ class StoreThread {
       const batches = group.map(({ writes }) => writes)
       this.#room.begin()
       const { state, replies } = commitGroup(this.#tables, this.#state, { batches, room: this.#room })
-      this.#state = state
-      for (const [i, reply] of replies.entries()) this.#answerBlock(group[i]!.id, reply)
+      const cut = this.#advance(state)
+      // The last reply says where history begins: by then all changes of the group are known on the other side.
+      for (const [i, reply] of replies.entries())
+        this.#answerBlock(group[i]!.id, reply, i === replies.length - 1 ? cut : undefined)
     } catch (error) {
       const failure = this.#failure(error, true)
       for (const { id } of group) this.#refuse(id, failure)
@@ -122,30 +123,32 @@ class StoreThread {
 
   #compact({ id, oldest, upTo }: Extract<Request, { type: 'compact' }>): void {
     this.#assertSound()
-    this.#makeRoom(bytesNeeded(compactionPages * pageSize, 0))
-    const { state, more } = compactStep(this.#tables, this.#state, { oldest, upTo, budgetMs: compactionBudgetMs })
+    this.#room.begin()
+    const compaction = { oldest, upTo, budgetMs: compactionBudgetMs, room: this.#room }
+    const { state, more } = compactStep(this.#tables, this.#state, compaction)
     this.#state = state
     this.#answer(id, { more })
   }
 
   #expire({ id, now }: Extract<Request, { type: 'expire' }>): void {
     checkSoleWriter(this.#tables, this.#state)
-    const { due, bytes } = readDue(this.#tables, now)
+    const due = readDue(this.#tables, now)
     if (due.length === 0) {
       this.#answer(id, undefined)
       return
     }
     this.#assertSound()
-    this.#makeRoom(due.length * bytesNeeded(0, 0) + bytes)
-    const { state, changes } = expireStep(this.#tables, this.#state, due)
-    this.#state = state
-    this.#answerBlock(id, changes)
+    this.#room.begin()
+    const { state, changes } = expireStep(this.#tables, this.#state, { due, room: this.#room })
+    const cut = this.#advance(state)
+    this.#answerBlock(id, changes, cut)
   }
 
-  /** For a transaction that frees room. */
-  #makeRoom(bytes: number): void {
-    this.#room.begin()
-    if (!this.#room.take(bytes, { frees: true })) throw new StoreFull(`no room for ${bytes} bytes, to free others`)
+  /** Takes over the state that was written. Returns where history begins now, if deletes have cut it off. */
+  #advance(state: State): Revision | undefined {
+    const cut = state.oldest > this.#state.oldest ? state.oldest : undefined
+    this.#state = state
+    return cut
   }
 
   #close(id: number): void {
@@ -156,12 +159,12 @@ class StoreThread {
     )
   }
 
-  #answerBlock(id: number, block: ArrayBuffer): void {
-    this.#answer(id, block, [block])
+  #answerBlock(id: number, block: ArrayBuffer, cut?: Revision): void {
+    this.#answer(id, block, [block], cut)
   }
 
-  #answer(id: number, result: unknown, transfer: ArrayBuffer[] = []): void {
-    this.#port.postMessage({ id, result } satisfies Reply, transfer)
+  #answer(id: number, result: unknown, transfer: ArrayBuffer[] = [], cut?: Revision): void {
+    this.#port.postMessage({ id, result, cut } satisfies Reply, transfer)
   }
 
   #refuse(id: number, failure: Failure): void {

@@ -1,0 +1,110 @@
+/**
+ * The free pages inside the data file, read from lmdb's own list of them, which lmdb does not show. A value larger than
+ * a page needs pages in a row, so the sum of free pages says little: `usable` returns what can be relied on.
+ */
+import { childOf, type Meta, PageReader, pageHeader, readMeta, wide } from './page-file.ts'
+
+/** Pages in a row. */
+export interface Run {
+  readonly page: number
+  readonly count: number
+}
+
+export class FreeList {
+  /** How many pages the list itself takes. */
+  readonly pages: number
+  readonly #counts: readonly number[]
+  readonly #usable = new Map<number, number>()
+
+  constructor(runs: readonly Run[], pages: number) {
+    this.pages = pages
+    this.#counts = runs.map(({ count }) => count)
+  }
+
+  /**
+   * How many pages can be allocated in any order, in pieces of at most `longest` pages in a row, so that each piece is
+   * certain to find its place: a run counts by what it has beyond `longest - 1`. A piece makes this sum smaller by at
+   * most its own length, and while the sum is above zero some run is long enough.
+   */
+  usable(longest: number): number {
+    const known = this.#usable.get(longest)
+    if (known !== undefined) return known
+    let sum = 0
+    for (const count of this.#counts) if (count >= longest) sum += count - longest + 1
+    this.#usable.set(longest, sum)
+    return sum
+  }
+}
+
+/**
+ * What the next transaction can use: all that is listed but for the pages that the last transaction freed, which are
+ * still those of the state before it. Nothing where lmdb would not load the whole list. Call between transactions.
+ */
+export function readFreeList(descriptor: number): FreeList {
+  const meta = readMeta(descriptor)
+  if (meta === undefined) return new FreeList([], 0)
+  const { branches, leaves, overflows } = meta.free
+  const runs: Run[] = []
+  let entries = 0
+  for (const { transaction, value } of freeRecords(descriptor, meta)) {
+    entries += wide(value, 0)
+    if (transaction < meta.transaction) for (const run of runsOf(value) ?? []) runs.push(run)
+  }
+  return new FreeList(entries > maxEntries ? [] : runs, branches + leaves + overflows)
+}
+
+/** lmdb stops loading at 50,000 entries, empty ones included. */
+const maxEntries = 40_000
+
+/**
+ * The runs of one record of the list: how many numbers there are, and then a page each, or how many pages lie together
+ * (below zero) and the first of them. Undefined where it is none.
+ */
+export function runsOf(value: Buffer): Run[] | undefined {
+  const runs: Run[] = []
+  const end = 8 * (1 + wide(value, 0))
+  if (end > value.length) return undefined
+  for (let at = 8; at < end; at += 8) {
+    const entry = Number(value.readBigInt64LE(at))
+    if (entry > 0) runs.push({ page: entry, count: 1 })
+    if (entry >= 0) continue
+    at += 8
+    if (at >= end) return undefined
+    runs.push({ page: wide(value, at), count: -entry })
+  }
+  return runs
+}
+
+interface FreeRecord {
+  /** The transaction that the record is filed under. */
+  readonly transaction: number
+  readonly value: Buffer
+}
+
+function* freeRecords(descriptor: number, { pageSize, free }: Meta): Generator<FreeRecord> {
+  const file = new PageReader(descriptor, pageSize)
+  const waiting = free.root === undefined ? [] : [{ page: free.root, depth: 1 }]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { page, depth } = next
+    const bytes = file.pages(page, 1)
+    const records = recordsOf(bytes)
+    if (depth < free.depth) waiting.push(...records.map((at) => ({ page: childOf(bytes, at), depth: depth + 1 })))
+    else for (const at of records) yield freeRecord(file, bytes, at)
+  }
+}
+
+/** Where the records of a page begin. */
+function recordsOf(bytes: Buffer): number[] {
+  const count = bytes.readUInt16LE(20) / 2
+  return Array.from({ length: count }, (_, i) => pageHeader + bytes.readUInt16LE(pageHeader + 2 * i))
+}
+
+const longRecord = 1
+
+function freeRecord(file: PageReader, bytes: Buffer, at: number): FreeRecord {
+  const size = bytes.readUInt32LE(at)
+  const data = bytes.subarray(at + 8 + bytes.readUInt16LE(at + 6))
+  const long = bytes.readUInt16LE(at + 4) === longRecord
+  const value = long ? file.pages(wide(data, 0), wide(data, 16)).subarray(pageHeader) : data
+  return { transaction: wide(bytes, at + 8), value: value.subarray(0, size) }
+}

@@ -1,0 +1,144 @@
+/**
+ * How far back the embedded store can be read. History is kept for `historyMs`, and after a restart for as long again;
+ * then it is forgotten in steps, up to the oldest revision that somebody still reads.
+ *
+ * On a full disk it ends earlier: to write the present is more than to read back the past. Part of it is given up for
+ * what is to be written, and a delete without room for its record cuts it off under its readers. Watches do not mind
+ * while the tail, in memory, reaches back to where they are.
+ */
+import type { Clock } from '../../base/clock.ts'
+import { type Revision, RevisionGone } from '../store.ts'
+import type { Tail } from '../tail.ts'
+import type { Connection } from './connection.ts'
+import { TimeMarks } from './marks.ts'
+import type { CompactReply } from './messages.ts'
+
+export interface HistoryOptions {
+  readonly connection: Connection
+  readonly tail: Tail
+  readonly oldest: Revision
+  readonly clock: Clock
+  /** Called when history is shorter than it should be, a minute apart at least. */
+  readonly onWarning?: ((message: string) => void) | undefined
+  /** Called with what failed in the background. */
+  readonly onError: (error: Error) => void
+}
+
+const warningPauseMs = 60_000
+
+export class History {
+  readonly #options: HistoryOptions
+  readonly #pins = new Map<Revision, number>()
+  readonly #marks = new TimeMarks()
+  /** The oldest revision that can be listed. */
+  #oldest: Revision
+  /** Below this one nothing can be read any more, not even by those who have begun to. */
+  #cut: Revision
+  #sweep: Promise<void> = Promise.resolve()
+  #warnedAt = Number.NEGATIVE_INFINITY
+  #stopped = false
+
+  constructor(options: HistoryOptions) {
+    this.#options = options
+    this.#oldest = options.oldest
+    this.#cut = options.oldest
+  }
+
+  /** Forgets what is older than `historyMs`; to be called from time to time. */
+  keep(historyMs: number): void {
+    const { clock, tail, onError } = this.#options
+    this.#marks.add(clock.monotonic(), tail.revision)
+    const target = this.#marks.reachedBy(clock.monotonic() - historyMs)
+    if (target !== undefined) this.compact(target).catch(onError)
+  }
+
+  async compact(revision: Revision): Promise<void> {
+    if (revision <= this.#oldest) return
+    this.#options.tail.forget(revision)
+    await this.#forget(revision)
+  }
+
+  /** Makes room. False where there is nothing to give up. Never rejects. */
+  async giveUp(part: 'half' | 'all'): Promise<boolean> {
+    const { revision } = this.#options.tail
+    if (this.#stopped || this.#oldest >= revision) return false
+    const kept = part === 'all' ? 0 : Math.floor((revision - this.#oldest) / 2)
+    this.#warn()
+    try {
+      await this.#forget(revision - kept)
+      // What the last step has freed can be used after one step more.
+      await this.#step()
+      return true
+    } catch (error) {
+      this.#options.onError(error as Error)
+      return false
+    }
+  }
+
+  /** Keys were deleted without a record, the last of them at this revision. */
+  cutOff(revision: Revision): void {
+    this.#cut = Math.max(this.#cut, revision)
+    this.#warn()
+    this.#forget(revision).catch(this.#options.onError)
+  }
+
+  /** Nothing new is begun; resolves when what was begun has ended. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#sweep
+  }
+
+  /** Throws RevisionGone where reading cannot begin at this revision. */
+  assertKept(revision: Revision): void {
+    if (revision < this.#oldest) throw new RevisionGone(revision, this.#oldest)
+  }
+
+  /** Keeps this revision readable while `read` runs, unless history is cut off: `assertReadable` says so. */
+  async pinned<T>(revision: Revision, read: () => Promise<T>): Promise<T> {
+    this.assertKept(revision)
+    this.#pins.set(revision, (this.#pins.get(revision) ?? 0) + 1)
+    try {
+      return await read()
+    } finally {
+      this.#unpin(revision)
+    }
+  }
+
+  /** To be called for all that was read at this revision. */
+  assertReadable(revision: Revision): void {
+    if (revision < this.#cut) throw new RevisionGone(revision, this.#oldest)
+  }
+
+  async #forget(revision: Revision): Promise<void> {
+    this.#oldest = Math.max(this.#oldest, revision)
+    const sweep = this.#sweep.then(() => this.#sweepOut())
+    // The caller gets a failure; the next compaction only waits for this one.
+    this.#sweep = sweep.catch(() => {})
+    await sweep
+  }
+
+  /** Deletes what is older than `#oldest` and read by nobody. */
+  async #sweepOut(): Promise<void> {
+    while (!this.#stopped && (await this.#step()));
+  }
+
+  /** Whether there is more to do. */
+  async #step(): Promise<boolean> {
+    const upTo = Math.min(this.#oldest, ...this.#pins.keys())
+    const reply = await this.#options.connection.request({ type: 'compact', oldest: this.#oldest, upTo })
+    return (reply as CompactReply).more
+  }
+
+  #unpin(revision: Revision): void {
+    const readers = this.#pins.get(revision)! - 1
+    if (readers === 0) this.#pins.delete(revision)
+    else this.#pins.set(revision, readers)
+  }
+
+  #warn(): void {
+    const now = this.#options.clock.monotonic()
+    if (now - this.#warnedAt < warningPauseMs) return
+    this.#warnedAt = now
+    this.#options.onWarning?.('the disk is full: older versions of objects were given up to make room for new data')
+  }
+}

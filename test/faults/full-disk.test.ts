@@ -1,0 +1,47 @@
+/**
+ * An embedded store on a full disk, with values of all sizes: every delete succeeds, whatever is refused beside it and
+ * however its free pages lie; nothing that was acknowledged is lost; lists are exact or say that the past is gone; and
+ * what is deleted makes room for new data at once, though history would be kept for minutes.
+ * ORCH_LONG=1 runs 15 seeds of each size.
+ */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Seeded } from '../store/seeded.ts'
+import { mountSmallDevice } from '../tools/small-device.ts'
+import { FullDiskWorkload } from './full-disk-workload.ts'
+import { report } from './load.ts'
+
+const long = process.env.ORCH_LONG === '1'
+const seeds = Array.from({ length: long ? 15 : 1 }, (_, i) => i + 3)
+const rounds = long ? 200 : 12
+
+const sizes: Record<string, (random: Seeded) => number> = {
+  '1 kB': () => 1_000,
+  '10 kB': () => 10_000,
+  '100 kB': () => 100_000,
+  '1 MB': () => 1_000_000,
+  mixed: (random) => random.pick([200, 1_000, 10_000, 100_000, 400_000, 1_000_000]),
+}
+
+for (const [name, size] of Object.entries(sizes))
+  for (const seed of seeds)
+    test(`a full disk with values of ${name}, seed ${seed}`, { timeout: 600_000 }, async (t) => {
+      const device = mountSmallDevice(8 + 8 * (seed % 3))
+      t.after(() => device.unmount())
+      const workload = new FullDiskWorkload(join(device.directory, 'data'), seed, size)
+      await workload.open()
+      try {
+        await workload.fill()
+        for (let round = 0; round < rounds && workload.size > 0; round++) await workload.round()
+        await workload.deleteShare(0.5)
+        assert.ok(await workload.create(300), 'half of all was deleted, and a small write is refused')
+        await workload.compare()
+        await workload.deleteShare(1)
+        await workload.compare()
+        assert.equal(workload.failed, undefined)
+        report(t, { ...workload.counts })
+      } finally {
+        await workload.close()
+      }
+    })
