@@ -70,6 +70,8 @@ async function run(options: ServerOptions, up: (ServerOptions & UpOptions) | und
 /** Gives what stops it all again. */
 async function start(options: ServerOptions, up: (ServerOptions & UpOptions) | undefined, log: Log) {
   const server = await startApiServer(options, { log, defaultLimits: up?.defaultLimitRange ?? false })
+  // A greeting that cannot be written, as on a full disk, ends nothing.
+  process.stdout.on('error', () => {})
   if (up !== undefined) process.stdout.write(greeting(server.url, options))
   else log.info('serving', { url: server.url, profile: options.profile })
   const loops = up === undefined ? undefined : startControlLoops(server, up, log)

@@ -5,6 +5,8 @@
  * The level, which `-v` sets, decides how much is logged: at 0 what an operator must know, and each line of `detail`
  * from its own level on. At 3 every request and its answer are logged.
  */
+import { openStandardError } from './standard-error.ts'
+
 export interface Log {
   info(message: string, fields?: LogFields): void
   /** What works, but needs attention. */
@@ -38,7 +40,12 @@ interface Line {
 }
 
 /** A log with the level and format of the flags; tests give their own writer and clock. */
-export function openLog({ level = 0, format = 'text', write = toStandardError, now = Date.now }: LogOptions = {}): Log {
+export function openLog({
+  level = 0,
+  format = 'text',
+  write = openStandardError(),
+  now = Date.now,
+}: LogOptions = {}): Log {
   const encode = encoders[format]
   const line = (severity: Severity, message: string, fields: LogFields = {}) =>
     write(encode({ time: new Date(now()).toISOString(), severity, message, fields }))
@@ -52,10 +59,6 @@ export function openLog({ level = 0, format = 'text', write = toStandardError, n
     },
     tells,
   }
-}
-
-function toStandardError(line: string): void {
-  process.stderr.write(line)
 }
 
 const encoders: { readonly [F in LogFormat]: (line: Line) => string } = {
