@@ -35,6 +35,10 @@ test('a server on an etcd without space', { timeout: 300_000 }, async (t) => {
   }
   assertRefused(refusal)
 
+  const storeLine = async () => (await client.get('/readyz?verbose')).text.match(/^.*\bstore .*$/m)?.[0]
+  assert.match((await storeLine())!, /^\[\+\]store ok, but it is full since .*; compact and defragment etcd/)
+  assert.match(server.output(), /the store is full: writes are refused, deletes are not; compact and defragment etcd/)
+
   const { body } = await client.get(path)
   const watched = deletedNames(
     client.watch(`${path}?watch=1&resourceVersion=${body.metadata.resourceVersion}`, AbortSignal.timeout(170_000)),
@@ -67,6 +71,8 @@ test('a server on an etcd without space', { timeout: 300_000 }, async (t) => {
   const ms = await untilWritable(client)
   assert.ok(ms <= recoverMs, `nothing was written for ${ms} ms after there was room`)
   assert.equal((await create('after', large)).status, 201)
+  assert.equal(await storeLine(), '[+]store ok')
+  assert.match(server.output(), /the store takes data again/)
   assert.equal(server.process.pid, pid)
   assert.equal(server.process.exitCode, null)
   report(t, {

@@ -8,6 +8,8 @@ import { type TestContext, test } from 'node:test'
 import { type LmdbOptions, LmdbStore } from '../../src/store/lmdb/store.ts'
 import { type Revision, RevisionGone, StoreFull } from '../../src/store/store.ts'
 import { mountSmallDevice } from '../tools/small-device.ts'
+import { Follower } from './following.ts'
+import { HandClock } from './hand-clock.ts'
 
 function smallDevice(t: TestContext, megabytes: number): string {
   const { directory, unmount } = mountSmallDevice(megabytes)
@@ -29,13 +31,18 @@ async function withStore(
 }
 
 /** Writes values until one is refused; gives what was written. */
-async function fill(store: LmdbStore, bytes: number): Promise<Map<string, Revision>> {
+async function fill(
+  store: LmdbStore,
+  bytes: number,
+  options: { lifetimeSeconds?: number } = {},
+  prefix = 'k/',
+): Promise<Map<string, Revision>> {
   const written = new Map<string, Revision>()
   for (;;) {
-    const key = `k/${String(written.size).padStart(6, '0')}`
+    const key = `${prefix}${String(written.size).padStart(6, '0')}`
     const value = Buffer.alloc(bytes, key)
     try {
-      const result = await store.commit({ key, expected: 0, value })
+      const result = await store.commit({ key, expected: 0, value, ...options })
       assert.ok(result.outcome === 'committed')
       written.set(key, result.revision)
     } catch (error) {
@@ -110,4 +117,38 @@ test('a list under way while history is cut off is exact or says that its revisi
     assert.ok(found === written.length || found instanceof RevisionGone, String(found))
     const { revision, entries } = await now
     assert.equal(entries.length, written.length - (revision - at))
+  }))
+
+test('what is due goes on a full disk, and makes room', async (t) => {
+  const clock = new HandClock()
+  const failures: Error[] = []
+  await withStore(
+    join(smallDevice(t, 8), 'data'),
+    async (store) => {
+      const written = await fill(store, 100_000, { lifetimeSeconds: 10 })
+      await using gone = new Follower(store, store.revision())
+      clock.moveTo(20_000)
+      await gone.until((changes) => changes.length >= written.size)
+      assert.ok(gone.changes.every(({ value }) => value === undefined))
+      assert.equal((await store.list({ prefix: 'k/' })).entries.length, 0)
+      assert.equal(
+        (await store.commit({ key: 'new', expected: 0, value: Buffer.alloc(1_000_000) })).outcome,
+        'committed',
+      )
+    },
+    { clock, onUpkeepError: (error) => failures.push(error) },
+  )
+  assert.deepEqual(failures, [])
+})
+
+test('a delete that releases what its object held succeeds on a full disk', (t) =>
+  withStore(join(smallDevice(t, 8), 'data'), async (store) => {
+    const takes = Array.from({ length: 100 }, (_, i) => `claims/${i}`)
+    const result = await store.commit({ key: 'holder', expected: 0, value: Buffer.alloc(500_000), takes })
+    assert.ok(result.outcome === 'committed')
+    await fill(store, 100_000)
+    await fill(store, 100, {}, 'small/')
+    const ended = await store.commit({ key: 'holder', expected: result.revision, value: undefined, releases: takes })
+    assert.equal(ended.outcome, 'committed')
+    assert.equal((await store.list({ prefix: 'claims/' })).entries.length, 0)
   }))

@@ -37,6 +37,8 @@ const pagesPerChange = 12
 const pagesPerRemoval = 6
 /** The same of a claim, which shares most of them with others. */
 const pagesPerClaim = 4
+/** The same of a claim that is released without a trace in the log. */
+const pagesPerRelease = 2
 
 /** `replacedBytes`: the value that goes into the log. */
 export function needOfChange(valueBytes: number, replacedBytes: number, claims = 0): Need {
@@ -47,7 +49,7 @@ export function needOfChange(valueBytes: number, replacedBytes: number, claims =
 
 /** That of a key or record that is deleted without a trace in the log. */
 export function needOfRemoval(claims = 0): Need {
-  return { pages: pagesPerRemoval + claims * pagesPerClaim, longest: 1 }
+  return { pages: pagesPerRemoval + claims * pagesPerRelease, longest: 1 }
 }
 
 /** What a record has beside its value, the longest key included. */
@@ -62,7 +64,7 @@ function sparedPages(used: number): number {
   return Math.max(256, Math.ceil(used / 32))
 }
 
-/** How much of it a transaction may use. */
+/** How much of it a transaction may use, unless a single change needs more. */
 const sparedPagesAtOnce = 64
 
 /** lmdb may miss its own free pages while it saves the list of them: so much must then lie behind those in use. */
@@ -123,7 +125,8 @@ export class Room {
     this.#free ??= readFreeList(this.#file)
     const behind = this.#size - this.#used
     const inside = this.#free.usable(longest)
-    if (frees) return pages <= inside + Math.min(behind, sparedPagesAtOnce)
+    const single = this.#pages === overheadPages
+    if (frees) return pages <= inside + (single ? behind : Math.min(behind, sparedPagesAtOnce))
     const ordinary = Math.max(0, behind - sparedPages(this.#used))
     return pages <= inside + ordinary && behind >= pagesToSaveList(this.#free)
   }
