@@ -17,6 +17,9 @@ test('an unknown form: a document tells its forms, a resource does not', async (
   const { status, body } = await client.get('/api/v1/namespaces/default', { accept: 'application/xml' })
   assert.deepEqual([status, body.reason, body.details], [406, 'NotAcceptable', {}])
   assert.doesNotMatch(body.message, /yaml/)
+  const reviews = '/apis/authorization.orch.io/v1/selfsubjectaccessreviews'
+  const review = await client.send(reviews, { method: 'POST', headers: { accept: 'application/xml' }, body: {} })
+  assert.deepEqual([review.status, review.body.reason, review.body.details], [406, 'NotAcceptable', {}])
 })
 
 test('a later choice counts where the first is not to be had', async () => {

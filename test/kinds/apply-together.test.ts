@@ -34,6 +34,8 @@ async function faultOf(kind: Kind, from: number): Promise<string | undefined> {
   if (shown.status !== 201) return `seed ${from}: refused: ${shown.text.slice(0, 500)}`
   const config = configurationOf(shown.body)
   const first = await apply(kind, config, 'a')
+  // What nobody could own is not applied at all.
+  if (first.status === 422 && /leaves out the key/.test(first.body.message)) return undefined
   const second = await apply(kind, config, 'b')
   const bare = { apiVersion: config.apiVersion!, kind: config.kind!, metadata: { name: shown.body.metadata.name } }
   const takenBack = await apply(kind, bare, 'a')

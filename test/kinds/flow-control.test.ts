@@ -213,7 +213,13 @@ test('a schema says whether its level exists, from its first moment on and whene
     }
     throw new Error('the watch ended')
   }
-  for (const name of ['exempt', 'catch-all']) assert.match(await said(name, 'False'), /^Dangling Found 20/)
+  for (const name of ['exempt', 'catch-all']) {
+    assert.match(await said(name, 'False'), /^Dangling Found 20/)
+    for (const path of [schemas, levels])
+      assert.deepEqual((await client.get(`${path}/${name}`)).body.metadata.annotations, {
+        'apf.orch.io/autoupdate-spec': 'true',
+      })
+  }
   const created = await client.post(schemas, schema({ ...to, priorityLevelConfiguration: { name: 'mine' } }, 'a'))
   assert.deepEqual([created.status, created.body.status], [201, {}])
   assert.match(await said('a', 'True'), /^Dangling NotFound 20/)

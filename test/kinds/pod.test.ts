@@ -552,6 +552,14 @@ test('a status tells what a node can have seen', () => {
     [
       'Always',
       {},
+      { podIPs: [{ ip: '::1' }, { ip: '300.1.1.1' }] },
+      'Invalid status.podIPs',
+      'Invalid status.podIPs[1]',
+      'InternalError status.podIPs',
+    ],
+    [
+      'Always',
+      {},
       { podIP: 'x', nominatedNodeName: 'N' },
       'Invalid status.nominatedNodeName',
       'Invalid status.podIPs[0]',

@@ -158,3 +158,26 @@ test('a deprecated version warns its users', async () => {
   assert.match(String(old.headers.warning), /events\.orch\.io\/v1beta1 Event is deprecated in v1\.22\+/)
   assert.equal((await client.get('/apis/events.orch.io/v1/events')).headers.warning, undefined)
 })
+
+test('a review reports what is wrong with its metadata beside all else', async () => {
+  const review = async (path: string, spec: object) => {
+    const sent = { metadata: { labels: { a: 'b' } }, spec }
+    const { body } = await client.post(`/apis/authorization.orch.io/v1/${path}`, sent)
+    return body.details.causes.map(({ field }: { field: string }) => field).sort()
+  }
+  const both = { resourceAttributes: { verb: 'get' }, nonResourceAttributes: { path: '/a' } }
+  assert.deepEqual(await review('selfsubjectaccessreviews', both), ['metadata', 'spec.nonResourceAttributes'])
+  assert.deepEqual(await review('subjectaccessreviews', { nonResourceAttributes: {} }), ['metadata', 'spec.user'])
+  assert.deepEqual(await review('namespaces/default/localsubjectaccessreviews', {}), [
+    'metadata',
+    'spec.resourceAttributes',
+    'spec.user',
+  ])
+})
+
+test('a token is bound to an object by its name', async () => {
+  await client.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'binder' } })
+  const path = '/api/v1/namespaces/default/serviceaccounts/binder/token'
+  for (const kind of ['Secret', 'Pod'])
+    assert.equal((await client.post(path, { spec: { boundObjectRef: { apiVersion: 'v1', kind } } })).status, 400)
+})
