@@ -1,0 +1,153 @@
+/**
+ * Webhooks cannot lock their owners out: breakers, shares of time, the server's own writes, break-glass, and several
+ * servers on one store.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { Breaker } from '../../../src/admission/webhook/breaker.ts'
+import { timeFor } from '../../../src/admission/webhook/time-share.ts'
+import type { Webhook } from '../../../src/admission/webhook/webhook.ts'
+import { startEtcd } from '../../tools/etcd.ts'
+import { startServer, startUp } from '../../tools/server.ts'
+import { configure, everything, unconfigure, Webhooks, webhook } from '../../tools/webhooks.ts'
+
+const server = await startUp({ after }, ['--enable-break-glass=true'])
+const webhooks = await Webhooks.start({ after })
+const client = server.client()
+const maps = '/api/v1/namespaces/hooked/configmaps'
+await client.post('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
+
+test('a breaker opens after five failures, lets one call in ten seconds through, and closes with an answer', () => {
+  let now = 0
+  const breaker = new Breaker({ now: () => now, monotonic: () => now })
+  for (let i = 0; i < 4; i++) breaker.failed('x')
+  breaker.answered(1)
+  for (let i = 0; i < 5; i++) {
+    assert.equal(breaker.refusal(), undefined)
+    breaker.failed('no')
+  }
+  assert.match(breaker.refusal()!, /open after 5 failures; the last one: no/)
+  now = 10_000
+  assert.equal(breaker.refusal(), undefined)
+  assert.ok(breaker.refusal())
+  breaker.answered(2)
+  assert.deepEqual([breaker.refusal(), breaker.state.open], [undefined, false])
+})
+
+test('webhooks that are to be ignored share the time that is left; others have all of it', () => {
+  const ignored = { timeoutMs: 10_000, ignoresFailures: true } as Webhook
+  let leftMs = 60_000
+  for (let calls = 20; calls > 0; calls--) leftMs -= timeFor(ignored, { leftMs, calls })
+  assert.ok(leftMs >= 1000, `${leftMs} ms left for the write`)
+  assert.equal(timeFor(ignored, { leftMs: 60_000, calls: 2 }), 10_000)
+  assert.equal(timeFor({ ...ignored, ignoresFailures: false }, { leftMs: 8000, calls: 20 }), 7000)
+  // A client that leaves no time does not pass by a webhook.
+  assert.equal(timeFor(ignored, { leftMs: 10, calls: 5 }), 1000)
+})
+
+test('the breaker of a webhook that does not answer opens, is shown, and a changed configuration closes it', async () => {
+  const name = 'broken.example.com'
+  const broken = webhook(webhooks, '/bad-json', { name, failurePolicy: 'Ignore' })
+  await configure(client, 'validating', 'broken', [broken])
+  webhooks.taken()
+  for (let i = 0; i < 8; i++) assert.equal((await client.post(maps, { metadata: { name: `b${i}` } })).status, 201)
+  assert.equal(webhooks.taken().length, 5)
+  const path = '/apis/ops.orch.io/v1/admissionwebhooks'
+  const shown = await client.get(`${path}/validating:broken:${name}`)
+  assert.deepEqual([shown.status, shown.body.status.breaker, shown.body.status.calls], [200, 'Open', 5])
+  assert.match(shown.body.status.lastError, /not valid JSON/)
+  const gauge = `orch_admission_webhook_breaker_open{configuration="broken",name="${name}",type="validating"} 1`
+  assert.ok((await client.get('/metrics')).text.includes(gauge))
+  await configure(client, 'validating', 'broken', [{ ...broken, timeoutSeconds: 2 }])
+  assert.equal((await client.get(path)).body.items[0].status.breaker, 'Closed')
+  await client.post(maps, { metadata: { name: 'closed' } })
+  assert.deepEqual(webhooks.taken(), ['/bad-json'])
+  await unconfigure(client, 'validating', 'broken')
+})
+
+test('a denial never opens a breaker', async () => {
+  await configure(client, 'validating', 'denying', [webhook(webhooks, '/deny/403/no')])
+  for (let i = 0; i < 7; i++) assert.equal((await client.post(maps, { metadata: { name: 'never' } })).status, 403)
+  const { items } = (await client.get('/apis/ops.orch.io/v1/admissionwebhooks')).body
+  assert.deepEqual([items[0].status.breaker, items[0].status.calls], ['Closed', 7])
+  await unconfigure(client, 'validating', 'denying')
+})
+
+test('a client that leaves a webhook no time gets no answer, and passes nobody by', async () => {
+  const hook = webhook(webhooks, '/hang', { failurePolicy: 'Ignore', timeoutSeconds: 5 })
+  await configure(client, 'validating', 'hanging', [hook])
+  const { status } = await client.post(`${maps}?timeout=100ms`, { metadata: { name: 'hurried' } })
+  assert.equal(status, 504)
+  await unconfigure(client, 'validating', 'hanging')
+  assert.equal((await client.get(`${maps}/hurried`)).status, 404)
+})
+
+test('break-glass passes webhooks by, with a reason and a permission of its own, and is logged', async () => {
+  await configure(client, 'validating', 'shut', [webhook(webhooks, '/deny/403/shut')])
+  const send = (reason: string, token = 'admin-token') =>
+    server.client(token).send(maps, {
+      method: 'POST',
+      headers: { 'break-glass': reason },
+      body: { metadata: { name: 'glass' } },
+    })
+  assert.equal((await send('')).status, 400)
+  const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/hooked'
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] }]
+  await client.post(`${rbac}/roles`, { metadata: { name: 'maps' }, rules })
+  const roleRef = { apiGroup: 'rbac.authorization.orch.io', kind: 'Role', name: 'maps' }
+  const subjects = [{ kind: 'User', name: 'bob' }]
+  await client.post(`${rbac}/rolebindings`, { metadata: { name: 'maps' }, roleRef, subjects })
+  const refused = await send('because', 'bob-token')
+  assert.equal(refused.status, 403)
+  assert.match(refused.body.message, /admissionbypasses/)
+  assert.equal((await send('the webhook is down')).status, 201)
+  assert.match(server.output(), /admission webhooks are bypassed.* user="admin".* reason="the webhook is down"/)
+  await unconfigure(client, 'validating', 'shut')
+})
+
+test('with a dead backend, Fail and a rule for everything the server starts, is ready, and can be freed', async () => {
+  const dead = await Webhooks.start({ after })
+  const hook = webhook(dead, '/allow', { rules: [everything], namespaceSelector: {}, timeoutSeconds: 1 })
+  await configure(client, 'mutating', 'dead', [hook])
+  await configure(client, 'validating', 'dead', [hook])
+  await dead.stop()
+  assert.equal((await client.post(maps, { metadata: { name: 'x' } })).status, 500)
+  await server.stop()
+  await server.restart()
+  const again = server.client()
+  assert.equal((await again.get('/readyz')).status, 200)
+  assert.equal((await again.get('/api/v1/namespaces/default/endpoints/orch')).status, 200)
+  assert.equal((await again.post(maps, { metadata: { name: 'x' } })).status, 500)
+  await unconfigure(again, 'mutating', 'dead')
+  await unconfigure(again, 'validating', 'dead')
+  assert.equal((await again.post(maps, { metadata: { name: 'x' } })).status, 201)
+})
+
+test('a server that is not told so knows no break-glass', async (t) => {
+  const plain = await startServer(t)
+  const headers = { 'break-glass': 'please' }
+  const { status, body } = await plain.client().send('/api/v1/namespaces', { method: 'POST', headers, body: {} })
+  assert.equal(status, 403)
+  assert.match(body.message, /--enable-break-glass/)
+})
+
+test('every server on a store acts on a configuration within a second', async (t) => {
+  const etcd = await startEtcd()
+  t.after(() => etcd.stop())
+  const flags = [`--etcd-servers=${etcd.endpoints.join(',')}`]
+  const [one, two] = [await startServer(t, flags), await startServer(t, flags)]
+  const [first, second] = [one.client(), two.client()]
+  await first.post('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
+  const denied = async () => (await second.post(`${maps}?dryRun=All`, { metadata: { name: 'a' } })).status === 403
+  const waitFor = async (wanted: boolean) => {
+    const began = performance.now()
+    while ((await denied()) !== wanted) assert.ok(performance.now() - began < 5000)
+    return performance.now() - began
+  }
+  await waitFor(false)
+  await configure(first, 'validating', 'shared', [webhook(webhooks, '/deny/403/no')])
+  const inForce = await waitFor(true)
+  await unconfigure(first, 'validating', 'shared')
+  const gone = await waitFor(false)
+  t.diagnostic(`in force after ${Math.round(inForce)} ms, gone after ${Math.round(gone)} ms`)
+})
