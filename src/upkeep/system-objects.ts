@@ -54,5 +54,7 @@ async function createAll(catalogue: Catalogue, { type, objects }: Wanted): Promi
   const resource = catalogue.stored(type.group, type.plural)
   // A server may be made of other kinds alone, as some tests do.
   if (resource === undefined) return
-  await Promise.all(objects(catalogue.vendor).map(([name, rest]) => createMissing(resource, { namespace: '', name }, rest)))
+  await Promise.all(
+    objects(catalogue.vendor).map(([name, rest]) => createMissing(resource, { namespace: '', name }, rest)),
+  )
 }

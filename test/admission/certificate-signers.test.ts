@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { requestPem } from '../pki/encode.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
-const server = await startServer({ after })
+const server = await serve({ after })
 const admin = server.client()
 const bob = server.client('bob-token')
 const requests = '/apis/certificates.orch.io/v1/certificatesigningrequests'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { oid, rdn, requestPem, utf8 } from '../pki/encode.ts'
 import type { HttpClient } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 const superusers = 'system:masters'
 const organizations = (...names: readonly string[]) =>
@@ -20,14 +20,14 @@ function encoded(subject: Buffer[]): string {
   return Buffer.from(requestPem({ subject })).toString('base64')
 }
 
-const own = (await startServer({ after })).client()
+const own = (await serve({ after })).client()
 
 for (const [profile, domain, signer] of [
   ['orch', 'orch.io', 'orch.io/apiserver-client'],
   ['kubernetes', 'k8s.io', 'kubernetes.io/kube-apiserver-client'],
 ] as const) {
   test(`${profile}: a certificate of the superusers cannot be asked for`, async (t) => {
-    const client = profile === 'orch' ? own : (await startServer(t, [`--profile=${profile}`])).client()
+    const client = profile === 'orch' ? own : (await serve(t, [`--profile=${profile}`])).client()
     const group = `certificates.${domain}`
     const path = `/apis/${group}/v1/certificatesigningrequests`
     for (const [i, [what, request, refused]] of cases.entries()) {

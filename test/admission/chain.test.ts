@@ -11,7 +11,7 @@ import type { ApiObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { Terms } from '../../src/registry/terms.ts'
 import { readAdmissionConfiguration } from '../../src/server/admission-configuration.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { startFailing } from '../tools/start-failing.ts'
 
 const vendor = vendorOf('orch')
@@ -158,7 +158,7 @@ test('a control sees a copy of the stored object, which it cannot change', () =>
 
 describe('on the command line', () => {
   test('a control that is enabled runs, for every kind of write, and for what controls write', async () => {
-    const server = await startServer({ after }, ['--enable-admission-plugins=AlwaysDeny,NamespaceAutoProvision'])
+    const server = await serve({ after }, ['--enable-admission-plugins=AlwaysDeny,NamespaceAutoProvision'])
     const client = server.client('admin-token')
     const path = '/api/v1/namespaces/default/configmaps'
     const refused = await client.post(path, { metadata: { name: 'a' } })
@@ -177,7 +177,7 @@ describe('on the command line', () => {
   })
 
   test('a control that is disabled does not, and one that does nothing is known', async () => {
-    const server = await startServer({ after }, [
+    const server = await serve({ after }, [
       '--disable-admission-plugins=NamespaceLifecycle',
       '--enable-admission-plugins=AlwaysAdmit',
     ])

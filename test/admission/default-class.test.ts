@@ -1,9 +1,9 @@
 /** Default classes of claims and ingresses: who names none gets the default one; of two, nobody knows which is meant. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
-const client = (await startServer({ after })).client()
+const client = (await serve({ after })).client()
 const classes = '/apis/storage.orch.io/v1/storageclasses'
 const claims = '/api/v1/namespaces/default/persistentvolumeclaims'
 const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import { giveAccount } from '../tools/accounts.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 const fill = (condition: string) => ({
   key: `node.orch.io/${condition}`,
@@ -14,7 +14,7 @@ const fill = (condition: string) => ({
 const [notReady, unreachable] = [fill('not-ready'), fill('unreachable')]
 
 test('what a pod does not say about nodes in trouble is added', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   await giveAccount(client)
   const path = '/api/v1/namespaces/default/pods'
   const cases: readonly (readonly [sent: JsonObject[], added: JsonObject[]])[] = [

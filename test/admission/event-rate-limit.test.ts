@@ -7,7 +7,7 @@ import type { ApiObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { admissionFile } from '../tools/admission-file.ts'
 import type { HttpClient } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { startFailing } from '../tools/start-failing.ts'
 
 const enabled = '--enable-admission-plugins=EventRateLimit'
@@ -16,7 +16,7 @@ const head = { apiVersion: 'eventratelimit.admission.orch.io/v1alpha1', kind: 'C
 test('events of one namespace are held back, those of another are not; dry runs do not count', async () => {
   const limits = [{ type: 'Namespace', qps: 1, burst: 3 }]
   const file = admissionFile({ after }, { EventRateLimit: { ...head, limits } })
-  const server = await startServer({ after }, [enabled, file])
+  const server = await serve({ after }, [enabled, file])
   const client = server.client()
   const create = async (namespace: string, at: HttpClient, query = '') => {
     const object = { metadata: { generateName: 'e-' }, involvedObject: { kind: 'Pod', namespace, name: 'p' } }

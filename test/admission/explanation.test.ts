@@ -4,9 +4,9 @@ import { after, test } from 'node:test'
 import { describeChanges } from '../../src/admission/explanation.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { giveAccount } from '../tools/accounts.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
-const server = await startServer({ after }, ['--enable-admission-plugins=NamespaceExists'])
+const server = await serve({ after }, ['--enable-admission-plugins=NamespaceExists'])
 const client = server.client()
 await giveAccount(client)
 const base = '/api/v1/namespaces/default'

@@ -1,7 +1,7 @@
 /** NamespaceAutoProvision and NamespaceExists: what happens to an object whose namespace is missing. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 const flagsOf = (name: string) => [
   `--enable-admission-plugins=${name}`,
@@ -11,7 +11,7 @@ const maps = (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`
 const map = { metadata: { name: 'a' } }
 
 describe('NamespaceAutoProvision', async () => {
-  const client = (await startServer({ after }, flagsOf('NamespaceAutoProvision'))).client()
+  const client = (await serve({ after }, flagsOf('NamespaceAutoProvision'))).client()
   const isThere = async (name: string) => (await client.get(`/api/v1/namespaces/${name}`)).status === 200
 
   test('a new object makes its namespace, by every way to create one', async () => {
@@ -52,7 +52,7 @@ describe('NamespaceAutoProvision', async () => {
 })
 
 describe('NamespaceExists', async () => {
-  const client = (await startServer({ after }, flagsOf('NamespaceExists'))).client()
+  const client = (await serve({ after }, flagsOf('NamespaceExists'))).client()
 
   test('an object needs its namespace', async () => {
     const { status, body } = await client.post(maps('missing'), map)

@@ -1,7 +1,7 @@
 /** NodeRestriction: the agent of a node reaches what belongs to its node, by every way of writing, and nothing else. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 const agent = {
   'impersonate-user': 'system:node:n',
@@ -11,7 +11,7 @@ const container = { name: 'c', image: 'i' }
 
 describe('the agent of a node', async () => {
   // Permissions are not the matter here: an agent may do everything, and the control must hold it back.
-  const server = await startServer({ after }, [
+  const server = await serve({ after }, [
     '--enable-admission-plugins=NodeRestriction',
     '--disable-admission-plugins=ServiceAccount',
   ])

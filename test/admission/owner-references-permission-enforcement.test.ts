@@ -1,10 +1,10 @@
 /** OwnerReferencesPermissionEnforcement: owners change with the right to delete, and are held back with one of their own. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 describe('owners', async () => {
-  const server = await startServer({ after }, ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'])
+  const server = await serve({ after }, ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'])
   const [admin, alice] = [server.client(), server.client('alice-token')]
   const rbac = '/apis/rbac.authorization.orch.io/v1'
   const namespaces = {

@@ -1,9 +1,9 @@
 /** PersistentVolumeClaimResize: a claim grows where its class lets volumes grow. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
-const client = (await startServer({ after })).client()
+const client = (await serve({ after })).client()
 const claims = '/api/v1/namespaces/default/persistentvolumeclaims'
 const patch = (path: string, body: object) =>
   client.send(path, { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' }, body })

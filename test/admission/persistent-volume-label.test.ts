@@ -5,7 +5,7 @@ import { configuredPersistentVolumeLabel } from '../../src/admission/controls/pe
 import type { Json } from '../../src/model/json.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { admissionFile } from '../tools/admission-file.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { startFailing } from '../tools/start-failing.ts'
 
 const enabled = '--enable-admission-plugins=PersistentVolumeLabel'
@@ -18,7 +18,7 @@ describe('new volumes', async () => {
     { source: 'awsElasticBlockStore', labels: { [region]: 'anywhere' } },
   ]
   const file = admissionFile({ after }, { PersistentVolumeLabel: { ...head, volumes } })
-  const server = await startServer({ after }, [enabled, file])
+  const server = await serve({ after }, [enabled, file])
   const client = server.client()
   const create = async (spec: object, labels: object = {}) => {
     const answer = await client.post('/api/v1/persistentvolumes?dryRun=All', {

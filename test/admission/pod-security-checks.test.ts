@@ -10,7 +10,7 @@ import { violationsOf } from '../../src/admission/pod-security/evaluate.ts'
 import { levels } from '../../src/admission/pod-security/policy.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import type { HttpClient } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 type Fields = { readonly [name: string]: unknown }
 
@@ -209,7 +209,7 @@ const told = (reason: string) => new RegExp(`(?:": |, |^)${reason}s? \\(`)
 const counts = ({ since = 0 }: Row, version: string) => version === 'latest' || Number(version.slice(3)) >= since
 
 describe('every check of the standard', async () => {
-  const server = await startServer({ after }, ['--disable-admission-plugins=ServiceAccount'])
+  const server = await serve({ after }, ['--disable-admission-plugins=ServiceAccount'])
   const client = server.client()
   const prepared = new Map<string, Promise<string>>()
   let count = 0

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 type Fields = { readonly [name: string]: unknown }
 
@@ -194,7 +194,7 @@ const rows: { readonly [what: string]: Row } = {
 }
 
 describe('what a policy allows', async () => {
-  const server = await startServer({ after }, [
+  const server = await serve({ after }, [
     '--enable-admission-plugins=PodSecurityPolicy',
     '--disable-admission-plugins=ServiceAccount',
   ])
@@ -337,7 +337,7 @@ describe('what a policy allows', async () => {
 })
 
 describe('who may use a policy', async () => {
-  const server = await startServer({ after }, ['--enable-admission-plugins=PodSecurityPolicy'])
+  const server = await serve({ after }, ['--enable-admission-plugins=PodSecurityPolicy'])
   const [admin, alice] = [server.client(), server.client('alice-token')]
   const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
   const grant = async (name: string, rule: Fields, subject: Fields) => {

@@ -9,7 +9,7 @@ import type { Json } from '../../src/model/json.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { admissionFile } from '../tools/admission-file.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { startFailing } from '../tools/start-failing.ts'
 
 const plain = { containers: [{ name: 'c', image: 'i' }] }
@@ -42,7 +42,7 @@ function warningsOf({ headers }: Answer): string[] {
 }
 
 describe('labels of a namespace', async () => {
-  const server = await startServer({ after }, [noAccounts])
+  const server = await serve({ after }, [noAccounts])
   const client = server.client()
 
   test('enforce refuses, says what and where, and comes with no warning', async () => {
@@ -177,7 +177,7 @@ describe('the configuration file', async () => {
       },
     },
   )
-  const server = await startServer({ after }, [noAccounts, file])
+  const server = await serve({ after }, [noAccounts, file])
   const client = server.client()
 
   test('says what counts where a namespace does not', async () => {
@@ -231,7 +231,7 @@ describe('the configuration file', async () => {
 })
 
 test('names are those of the profile', async () => {
-  const server = await startServer({ after }, [noAccounts, '--profile=kubernetes'])
+  const server = await serve({ after }, [noAccounts, '--profile=kubernetes'])
   const client = server.client()
   const labels = { 'pod-security.kubernetes.io/enforce': 'baseline', [label('enforce')]: 'privileged' }
   assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: 'n', labels } })).status, 201)

@@ -4,10 +4,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { giveAccount } from '../tools/accounts.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { startFailing } from '../tools/start-failing.ts'
 
-const server = await startServer({ after })
+const server = await serve({ after })
 const client = server.client()
 const patchOf = (body: object) => ({
   method: 'PATCH',
@@ -259,7 +259,7 @@ describe('resources that are limited by default', () => {
     const file = join(server.directory, 'admission.yaml')
     writeFileSync(join(server.directory, 'quota.yaml'), kind + limitedResources)
     writeFileSync(file, `${head}  path: quota.yaml\n`)
-    const strict = (await startServer(t, [`--admission-control-config-file=${file}`])).client()
+    const strict = (await serve(t, [`--admission-control-config-file=${file}`])).client()
     const base = '/api/v1/namespaces/default'
     await giveAccount(strict)
     const refused = await strict.post(`${base}/configmaps`, map('a'))

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { mergeTolerations } from '../../src/admission/merge-tolerations.ts'
 import { giveAccount } from '../tools/accounts.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
-const client = (await startServer({ after }, ['--disable-admission-plugins=DefaultTolerationSeconds'])).client()
+const client = (await serve({ after }, ['--disable-admission-plugins=DefaultTolerationSeconds'])).client()
 await giveAccount(client)
 
 const makeClass = (name: string, fields: object) =>

@@ -1,7 +1,7 @@
 /** StorageObjectInUseProtection: new claims and volumes get their finalizer, and only they. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
 const volumeSpec = { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, hostPath: { path: '/d' } }
@@ -9,7 +9,7 @@ const claims = '/api/v1/namespaces/default/persistentvolumeclaims'
 const volumes = '/api/v1/persistentvolumes'
 
 test('new claims and volumes get a finalizer once, after those that they have', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const made = async (path: string, object: object) => (await client.post(path, object)).body.metadata.finalizers
   const own = ['example.com/a']
   assert.deepEqual(await made(claims, { metadata: { name: 'a' }, spec }), ['orch.io/pvc-protection'])
@@ -28,7 +28,7 @@ test('new claims and volumes get a finalizer once, after those that they have', 
 })
 
 test('it can be turned off', async (t) => {
-  const client = (await startServer(t, ['--disable-admission-plugins=StorageObjectInUseProtection'])).client()
+  const client = (await serve(t, ['--disable-admission-plugins=StorageObjectInUseProtection'])).client()
   const made = await client.post(claims, { metadata: { name: 'a' }, spec })
   assert.deepEqual([made.status, made.body.metadata.finalizers], [201, undefined])
 })

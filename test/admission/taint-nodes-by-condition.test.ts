@@ -1,10 +1,10 @@
 /** TaintNodesByCondition: a new node is tainted, once, and nobody taints it again. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 test('a new node is tainted until somebody takes the taint away', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const notReady = { key: 'node.orch.io/not-ready', effect: 'NoSchedule' }
   const taintsOf = async (name: string, taints?: object[]) =>
     (await client.post('/api/v1/nodes', { metadata: { name }, spec: taints ? { taints } : {} })).body.spec.taints

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 interface Type {
   readonly apiVersion: string
@@ -84,7 +84,7 @@ const changing: { readonly [name: string]: Way } = {
 
 for (const type of types)
   test(`what is stored does not depend on the way in: ${type.kind} ${type.apiVersion}`, async (t) => {
-    const server = await startServer(t)
+    const server = await serve(t)
     const client = server.client()
     const seen: JsonObject[] = []
     for (const [name, way] of [...Object.entries(creating), ...Object.entries(changing)]) {

@@ -1,8 +1,8 @@
 /** Methods that a path does not have are 405, on collections and objects, with and without a namespace; unknown paths stay 404. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { serve } from '../tools/in-process.ts'
 import { sendHttp2 } from '../tools/raw-http.ts'
-import { startServer } from '../tools/server.ts'
 
 const inNamespace = '/api/v1/namespaces/default/configmaps'
 const everywhere = '/api/v1/configmaps'
@@ -32,7 +32,7 @@ const unknown: { readonly [path: string]: readonly string[] } = {
 }
 
 test('methods', { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = server.client()
   await client.post(inNamespace, { metadata: { name: 'a' } })
   const before = (await client.get(inNamespace)).text

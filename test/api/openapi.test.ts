@@ -14,8 +14,9 @@ import type { JsonObject } from '../../src/model/json.ts'
 import { definitionName, groupName, vendorOf } from '../../src/model/vendor.ts'
 import * as metaTypes from '../../src/schema/meta-types.ts'
 import type { ObjectSchema, Schema } from '../../src/schema/schema.ts'
+import { serve } from '../tools/in-process.ts'
 import { fieldsOf } from '../tools/protobuf-facts.ts'
-import { root, startServer } from '../tools/server.ts'
+import { root } from '../tools/server.ts'
 
 interface FieldFacts {
   readonly type: string
@@ -89,7 +90,7 @@ const methods = ['get', 'put', 'post', 'delete', 'patch']
 // biome-ignore lint/suspicious/noExplicitAny: documents are looked into freely
 type Loose = any
 
-const client = (await startServer({ after })).client()
+const client = (await serve({ after })).client()
 const v2: Loose = (await client.get('/openapi/v2')).body
 const v3: Loose = (await client.get('/openapi/v3/api/v1')).body
 

@@ -1,9 +1,9 @@
 /** A PUT or an apply of what is not there is a creation, and needs the right to create as well. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
-const server = await startServer({ after })
+const server = await serve({ after })
 const admin = server.client()
 const bob = server.client('bob-token')
 const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'

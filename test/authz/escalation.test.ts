@@ -1,9 +1,9 @@
 /** Nobody gives what they do not have: roles and bindings by somebody who may write them and has a few rights. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
-const server = await startServer({ after })
+const server = await serve({ after })
 const admin = server.client()
 const bob = server.client('bob-token')
 const base = '/apis/rbac.authorization.orch.io/v1'

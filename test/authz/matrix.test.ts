@@ -6,10 +6,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Answer, HttpClient, Sent } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { mayHave, objectsOfWorld, type Person, people, type Wish } from './world.ts'
 
-const server = await startServer({ after })
+const server = await serve({ after })
 const admin = server.client()
 
 /** A request, and what the person who makes it wishes for. */

@@ -1,9 +1,9 @@
 /** The Node authorizer: the agent of a node sees what the pods on its node need, and of the rest not even that it exists. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
-const server = await startServer({ after }, ['--disable-admission-plugins=ServiceAccount'])
+const server = await serve({ after }, ['--disable-admission-plugins=ServiceAccount'])
 const admin = server.client()
 const core = '/api/v1/namespaces/default'
 

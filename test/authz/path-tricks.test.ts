@@ -5,10 +5,10 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { serve } from '../tools/in-process.ts'
 import { sendHead } from '../tools/raw-http.ts'
-import { startServer } from '../tools/server.ts'
 
-const server = await startServer({ after })
+const server = await serve({ after })
 const admin = server.client()
 const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/a'
 const hidden = 'aGlkZGVuLWNhbmFyeQ=='

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
+import { serve } from '../tools/in-process.ts'
 import { configOf, orchctl } from '../tools/orchctl.ts'
-import { startServer } from '../tools/server.ts'
 
-const server = await startServer({ after })
+const server = await serve({ after })
 const admin = server.client()
 const bob = server.client('bob-token')
 const ops = '/apis/ops.orch.io/v1'

@@ -10,8 +10,8 @@ import { watch } from '../../src/client/watch.ts'
 import { ProtobufDocuments } from '../../src/codec/protobuf/documents.ts'
 import { allKinds } from '../../src/kinds/all.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
+import { serve } from '../tools/in-process.ts'
 import { configMap, configMaps } from '../tools/resource-types.ts'
-import { startServer } from '../tools/server.ts'
 
 const form = new ProtobufDocuments(vendorOf('orch'), allKinds)
 const inDefault = (name: string) => ({ namespace: 'default', name })
@@ -27,7 +27,7 @@ function noting(transport: Transport, notes: string[]): Transport {
 }
 
 test('all verbs speak the form that was chosen, and say the same as in JSON', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const notes: string[] = []
   const client = new Client(noting(server.transport(), notes), { form })
   const json = new Client(server.transport())
@@ -56,7 +56,7 @@ test('all verbs speak the form that was chosen, and say the same as in JSON', as
 })
 
 test('watches and informers read frames', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = new Client(server.transport(), { form })
   const json = new Client(server.transport())
   const informer = new Informer(client, configMaps, { onError: (error) => assert.fail(String(error)) })
@@ -85,7 +85,7 @@ test('watches and informers read frames', async (t) => {
 })
 
 test('what has no such form is read and sent as JSON', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const few = new ProtobufDocuments(vendorOf('orch'), [])
   const client = new Client(server.transport(), { form: few })
   assert.equal(few.write({ apiVersion: 'example.com/v1', kind: 'Thing', metadata: {} }), undefined)

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { apiService } from '../../src/kinds/apiregistration/api-service.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { cellsOf, createBy } from './rules.ts'
 
 const plain = { group: 'a.example.com', version: 'v1', groupPriorityMinimum: 100, versionPriority: 10 }
@@ -51,7 +51,7 @@ test('what is local is there at once; a table shows who serves it', () => {
 })
 
 const path = '/apis/apiregistration.orch.io/v1/apiservices'
-const client = (await startServer({ after })).client()
+const client = (await serve({ after })).client()
 
 test('everything that is served is registered, at its place in the order', async () => {
   const { items } = (await client.get(path)).body as { items: { metadata: JsonObject; spec: JsonObject }[] }

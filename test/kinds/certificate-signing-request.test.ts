@@ -16,7 +16,7 @@ import { validate } from '../../src/schema/validate.ts'
 import { oid, rdn, requestPem, utf8 } from '../pki/encode.ts'
 import { makeAuthority, template } from '../pki/issue.ts'
 import type { Answer } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 const request = Buffer.from(requestPem()).toString('base64')
 const good = { request, signerName: 'example.com/signer', usages: ['client auth'] }
@@ -211,7 +211,7 @@ const patchTypes = {
 }
 
 test('in a server', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = server.client()
   const authority = await makeAuthority()
   const issued = issueCertificate(template(authority))

@@ -7,7 +7,7 @@ import { csiStorageCapacity } from '../../src/kinds/storage/csi-storage-capacity
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
 import type { Kind } from '../../src/schema/kind.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const defaults = {
@@ -150,7 +150,7 @@ function expectFaults(kind: Kind, cases: readonly (readonly [spec: JsonObject, f
 }
 
 test('who sends an empty list owns it, and who sends none owns nothing', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const path = '/apis/storage.orch.io/v1/csinodes'
   const owned = async (name: string, spec: JsonObject) =>
     (await client.post(path, { metadata: { name }, spec })).body.metadata.managedFields?.[0].fieldsV1

@@ -5,7 +5,7 @@ import { daemonSet } from '../../src/kinds/apps/daemon-set.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
 import { noControls } from '../tools/accounts.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { badTemplates, podsOf, selecting } from './pods-of.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
@@ -102,7 +102,7 @@ test('a table shows on how many nodes it runs', () => {
 })
 
 test('rows of a table leave the older count out, and nothing else', async (t) => {
-  const client = (await startServer(t, [noControls])).client()
+  const client = (await serve(t, [noControls])).client()
   const path = '/apis/apps/v1/namespaces/default/daemonsets'
   for (const annotations of [{ a: 'b' }, undefined]) {
     const name = annotations === undefined ? 'bare' : 'd'

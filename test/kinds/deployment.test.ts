@@ -5,7 +5,7 @@ import { deployment } from '../../src/kinds/apps/deployment.ts'
 import { replicaSet } from '../../src/kinds/apps/replica-set.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { badTemplates, containers, podsOf, selecting } from './pods-of.ts'
 import { cellsOf, createBy, ruleContext, updateBy } from './rules.ts'
 
@@ -135,7 +135,7 @@ test('the template of a new or changed Deployment is warned of', () => {
 })
 
 test('it is scaled by every way of writing, and a strategy is replaced by who says which keys are left', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const path = '/apis/apps/v1/namespaces/default/deployments'
   await client.post(path, objectOf())
   const scaled = await client.get(`${path}/d/scale`)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { endpoints } from '../../src/kinds/core/endpoints.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { createBy } from './rules.ts'
 
 const good = { ip: '10.0.0.1' }
@@ -47,7 +47,7 @@ test('a port is one of TCP unless it says otherwise', () => {
 })
 
 test('endpoints go through the server: made by PUT, listed, deleted', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const path = '/api/v1/namespaces/default/endpoints'
   const two = [{ ip: '10.0.0.1' }, { ip: 'fd00::2' }]
   const ports = [

@@ -5,7 +5,7 @@ import { event as kind } from '../../src/kinds/core/event.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { type ApiObject, asJson } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { createBy, ruleContext, updateBy } from './rules.ts'
 
 const about = { kind: 'Pod', name: 'p', namespace: 'ns', uid: 'u', apiVersion: 'v1', fieldPath: 'spec.containers{c}' }
@@ -156,7 +156,7 @@ test('a teller is found by either name', () => {
   })
 })
 
-const client = (await startServer({ after })).client()
+const client = (await serve({ after })).client()
 const path = '/api/v1/namespaces/default/events'
 const told = { involvedObject: { kind: 'ConfigMap', name: 'told', namespace: 'default' } }
 

@@ -6,7 +6,7 @@ import { priorityLevelConfiguration as level } from '../../src/kinds/flowcontrol
 import { mandatoryFlowSchemas, mandatoryLevels } from '../../src/kinds/flowcontrol/types/mandatory.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const to = { priorityLevelConfiguration: { name: 'low' } }
@@ -202,7 +202,7 @@ function ofQueue(name: string): string {
 }
 
 test('a schema says whether its level exists, from its first moment on and whenever that changes', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const schemas = `/apis/flowcontrol.apiserver.orch.io/v1beta2/flowschemas`
   const levels = `/apis/flowcontrol.apiserver.orch.io/v1beta2/prioritylevelconfigurations`
   const said = async (name: string, status: string): Promise<string> => {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { limitRange } from '../../src/kinds/core/limit-range.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { createBy } from './rules.ts'
 
 function create(...limits: JsonObject[]) {
@@ -105,7 +105,7 @@ test('bounds are held to their rules', () => {
 })
 
 test('a range goes through the server: made by PUT, without a generation, with the usual columns', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const path = '/api/v1/namespaces/default/limitranges'
   const range = { metadata: { name: 'l' }, spec: { limits: [{ type: 'Pod', max: { cpu: '1.50' } }] } }
   const made = await client.put(`${path}/l`, range)

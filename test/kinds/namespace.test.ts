@@ -1,9 +1,9 @@
 /** Namespace: its state is what the server says unless it is said well, and its finalizers have names. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
-const client = (await startServer({ after })).client()
+const client = (await serve({ after })).client()
 const namespaces = '/api/v1/namespaces'
 
 test('a namespace without a state is active', async () => {

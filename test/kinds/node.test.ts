@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { node } from '../../src/kinds/core/node.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { createBy, updateBy } from './rules.ts'
 
 const sent = (spec: JsonObject, more: JsonObject = {}) => ({ metadata: { name: 'n' }, spec, ...more })
@@ -102,7 +102,7 @@ test('the configuration of the agent is not taken', () => {
 })
 
 test('a node goes through the server: a given status, status apart, selectors, table', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const path = '/api/v1/nodes'
   const addresses = [
     { type: 'Hostname', address: 'h' },

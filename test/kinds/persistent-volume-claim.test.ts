@@ -5,7 +5,7 @@ import { persistentVolumeClaim } from '../../src/kinds/core/persistent-volume-cl
 import type { FeatureGate } from '../../src/model/feature-gates.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { type ApiObject, asJson } from '../../src/model/object.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { createBy, updateBy } from './rules.ts'
 
 const base = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
@@ -150,7 +150,7 @@ test('the status: sizes, and what is behind its gate', () => {
 })
 
 test('a claim goes through the server: status apart, table, gates', async (t) => {
-  const server = await startServer(t, ['--feature-gates=AnyVolumeDataSource=true'])
+  const server = await serve(t, ['--feature-gates=AnyVolumeDataSource=true'])
   const client = server.client()
   const path = '/api/v1/namespaces/default/persistentvolumeclaims'
   const made = await client.post(path, claim({ storageClassName: 'slow', dataSourceRef: thing }))

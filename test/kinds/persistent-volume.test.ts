@@ -5,7 +5,7 @@ import { persistentVolume } from '../../src/kinds/core/persistent-volume.ts'
 import { sourceNames } from '../../src/kinds/core/types/persistent-volume-spec.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { createBy, updateBy } from './rules.ts'
 
 const base = { capacity: { storage: '5Gi' }, accessModes: ['ReadWriteOnce'] }
@@ -222,7 +222,7 @@ test('the source, its mode and its nodes stay; the rest may change', () => {
 })
 
 test('a volume goes through the server: defaults, status, table, deletion', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const path = '/api/v1/persistentvolumes'
   const sent = { ...volume({ ...base, nfs, claimRef: { namespace: 'n', name: 'c' } }), status: { phase: 'Bound' } }
   const created = await client.post(path, sent)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { podDisruptionBudget as kind } from '../../src/kinds/policy/pod-disruption-budget.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { cellsOf, createBy, ruleContext, updateBy } from './rules.ts'
 
 const zero = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }
@@ -75,7 +75,7 @@ test('a table shows the limits', () => {
 })
 
 test('budgets on the server', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const at = (version: string, name = '') => `/apis/policy/${version}/namespaces/default/poddisruptionbudgets${name}`
   const post = (version: string, name: string, spec: JsonObject) =>
     client.post(at(version), { metadata: { name }, spec })

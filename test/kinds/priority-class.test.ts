@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { priorityClass, systemPriorityClasses } from '../../src/kinds/scheduling/priority-class.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
 test('numbers, names and policies are checked', () => {
@@ -31,7 +31,7 @@ test('the classes of the system are valid', () => {
 })
 
 test('the classes of the system are there, and cannot be deleted', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const home = '/apis/scheduling.orch.io/v1/priorityclasses'
   for (const { name, value } of systemPriorityClasses) {
     assert.equal((await client.delete(`${home}/${name}?dryRun=All`)).status, 403)

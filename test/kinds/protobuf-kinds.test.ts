@@ -10,10 +10,10 @@ import type { ApiObject } from '../../src/model/object.ts'
 import { apiVersionOf, type ProfileName, vendorOf } from '../../src/model/vendor.ts'
 import type { Kind } from '../../src/schema/kind.ts'
 import type { HttpClient } from '../tools/http-client.ts'
+import { serve } from '../tools/in-process.ts'
 import { isJudged, judged } from '../tools/judged.ts'
 import { manifestObject } from '../tools/manifests.ts'
 import { differencesFromJson, type Loose, ProtobufClient } from '../tools/protobuf-client.ts'
-import { startServer } from '../tools/server.ts'
 
 const storedKinds = allKinds.filter(({ life }) => !life.virtual)
 const home = ({ group }: Kind) => group.split('.')[0]
@@ -29,7 +29,7 @@ interface Case {
 
 for (const profile of ['orch', 'kubernetes'] as const)
   describe(`under the profile ${profile}`, async () => {
-    const client = (await startServer({ after }, [`--profile=${profile}`])).client()
+    const client = (await serve({ after }, [`--profile=${profile}`])).client()
     const protobuf = new ProtobufClient(client, profile)
     await client.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
     for (const id of new Set(storedKinds.map(idOf)))

@@ -11,8 +11,8 @@ import type { Kind } from '../../src/schema/kind.ts'
 import type { ObjectSchema } from '../../src/schema/schema.ts'
 import { noControls } from '../tools/accounts.ts'
 import type { Answer } from '../tools/http-client.ts'
+import { serve } from '../tools/in-process.ts'
 import { isJudged, judged } from '../tools/judged.ts'
-import { startServer } from '../tools/server.ts'
 import { differences } from './differences.ts'
 import { fieldsIn, fieldsOf } from './fields-of.ts'
 import { homeOf, newObject, withoutStatus } from './new-object.ts'
@@ -21,7 +21,7 @@ import { validValues } from './valid-values.ts'
 
 /** What is only answered is not kept. */
 const storedKinds = allKinds.filter(({ life }) => !life.virtual)
-const client = (await startServer({ after }, [noControls])).client()
+const client = (await serve({ after }, [noControls])).client()
 const vendor = vendorOf('orch')
 const seed = 20_260_101
 /** `Type.field` of all that was sent. */

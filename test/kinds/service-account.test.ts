@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serviceAccount } from '../../src/kinds/core/service-account.ts'
 import { asJson } from '../../src/model/object.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { createBy, updateBy } from './rules.ts'
 
-const client = (await startServer({ after })).client()
+const client = (await serve({ after })).client()
 const path = '/api/v1/namespaces/default/serviceaccounts'
 
 test('of secrets the names are kept, by every way', () => {

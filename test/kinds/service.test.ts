@@ -10,7 +10,7 @@ import type { JsonObject } from '../../src/model/json.ts'
 import { type ApiObject, asJson, type ObjectMeta } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import type { Allocator } from '../../src/schema/claims.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { createBy, type Outcome, updateBy } from './rules.ts'
 
 const v4 = 'cluster-ips-v4'
@@ -600,7 +600,7 @@ test('what a table shows', () => {
 })
 
 test('through the server: names, PUT that creates, patches of ports, deletion', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const path = '/api/v1/namespaces/default/services'
   const post = (name: string) => client.post(path, { metadata: { name }, spec: { ports } })
   for (const name of ['1x', 'a.b', 'a'.repeat(64)]) {

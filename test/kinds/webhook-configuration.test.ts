@@ -11,7 +11,7 @@ import {
 } from '../../src/kinds/admissionregistration/validating-webhook-configuration.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }
@@ -167,7 +167,7 @@ test('changes of webhooks are counted; a table shows how many there are', () => 
 })
 
 test('the older version is looser, warns, and is stored as the newer', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const home = (version: string) => `/apis/admissionregistration.orch.io/${version}/validatingwebhookconfigurations`
   const sent = configuration({ name: 'a.b.c', clientConfig: { url } }, { name: 'a.b.c', clientConfig: { url } })
   const created = await client.post(home('v1beta1'), sent)

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { componentStatuses } from '../../src/resources/component-statuses.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 const path = '/api/v1/componentstatuses'
 
 test('the store is well, in every form, and nothing else is told of', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const conditions = [{ type: 'Healthy', status: 'True', message: 'ok' }]
   const list = await client.get(path)
   assert.deepEqual(list.body, {

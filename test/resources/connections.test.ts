@@ -8,10 +8,10 @@ import { connectOptions } from '../../src/http/connect-options.ts'
 import { type ResourceInfo, readRequest } from '../../src/http/request-info.ts'
 import { podConnections } from '../../src/resources/pod-connections.ts'
 import { giveAccount } from '../tools/accounts.ts'
+import { serve } from '../tools/in-process.ts'
 import { sendHead } from '../tools/raw-http.ts'
-import { startServer } from '../tools/server.ts'
 
-const server = await startServer({ after })
+const server = await serve({ after })
 const client = server.client()
 await giveAccount(client)
 const core = '/api/v1'
@@ -105,7 +105,7 @@ test('the verb of the method is needed, on the sub-resource', async () => {
 })
 
 test('admission is asked before anything is looked for', async (t) => {
-  const denying = (await startServer(t, ['--enable-admission-plugins=AlwaysDeny'])).client()
+  const denying = (await serve(t, ['--enable-admission-plugins=AlwaysDeny'])).client()
   for (const path of [`${pods}/none/exec`, `${pods}/none/proxy/x`, `${core}/nodes/none/proxy`])
     assert.equal((await denying.get(path)).status, 403, path)
   assert.equal((await denying.get(`${pods}/none/log`)).status, 404)

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import { giveAccount } from '../tools/accounts.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
-const client = (await startServer({ after })).client()
+const client = (await serve({ after })).client()
 await giveAccount(client)
 const namespace = '/api/v1/namespaces/default'
 const pods = `${namespace}/pods`

@@ -12,9 +12,9 @@ import { HistoryReaders } from '../../src/registry/history-readers.ts'
 import { stored } from '../../src/registry/lookup.ts'
 import { type RegistryParts, serveKinds } from '../../src/registry/resource.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
-import { createMissing } from '../../src/upkeep/own-objects.ts'
 import { servicePools } from '../../src/server/service-pools.ts'
 import { MemoryStore } from '../../src/store/memory.ts'
+import { createMissing } from '../../src/upkeep/own-objects.ts'
 
 const vendor = vendorOf('orch')
 const store = new MemoryStore()

@@ -4,7 +4,7 @@
  */
 import type { TLSSocket } from 'node:tls'
 import { openSocket } from './raw-http.ts'
-import type { ServerHandle } from './server.ts'
+import type { Served } from './server.ts'
 
 const types = {
   data: 0,
@@ -68,7 +68,7 @@ export function requestFrame(stream: number, headers: { readonly [name: string]:
   return frame('headers', flags, stream, headerBlock(all))
 }
 
-export async function openFrames(server: ServerHandle, settings: Buffer = frame('settings', 0, 0)): Promise<TLSSocket> {
+export async function openFrames(server: Served, settings: Buffer = frame('settings', 0, 0)): Promise<TLSSocket> {
   const socket = await openSocket(server, 'h2')
   socket.on('error', () => socket.destroy())
   socket.write(Buffer.concat([magic, settings]))

@@ -1,18 +1,21 @@
 /**
- * A real server inside the test's own process, for what no flag can say and no
- * answer tells: kinds that are made at run time, how many watches are under way.
+ * A real server inside the test's own process, over TLS like any other. `serve` is for tests that only send requests: it
+ * costs a third of a process of its own (`server.ts`), which is for those that end, kill, restart or measure the server.
+ * `startInProcess` is for what no flag can say and no answer tells: kinds that are made at run time, how many watches are
+ * under way.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseFlags } from '../../src/base/flags.ts'
+import { HttpTransport } from '../../src/client/node/http-transport.ts'
 import { allKinds } from '../../src/kinds/all.ts'
 import type { Kind } from '../../src/schema/kind.ts'
 import { type ApiServer, startApiServer } from '../../src/server/api-server.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { HttpClient } from './http-client.ts'
-import { tokens } from './server.ts'
+import { type Ending, type Served, tokens } from './server.ts'
 
 export interface InProcess {
   readonly server: ApiServer
@@ -26,22 +29,61 @@ export interface InProcess {
   stop(): Promise<void>
 }
 
+/** A server with these flags until the test ends. */
+export async function serve(t: Ending, flags: readonly string[] = []): Promise<Served> {
+  const directory = newDirectory()
+  let output = ''
+  const log = openLog({ write: (line) => (output += line) })
+  const options = parseFlags(serverFlags, [
+    ...flagsFor(directory),
+    `--admin-kubeconfig=${directory}/admin.kubeconfig`,
+    ...flags,
+  ])
+  const server = await startApiServer(options, { log, kinds: allKinds })
+  const authority = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
+  const { url } = server
+  const port = Number(new URL(url).port)
+  const clients = new Set<HttpClient | HttpTransport>()
+  const keep = <C extends HttpClient | HttpTransport>(client: C): C => {
+    clients.add(client)
+    return client
+  }
+  const credentials = (token = 'admin-token') => ({ server: url, authority, token: () => token })
+  t.after(async () => {
+    for (const client of clients) client.close()
+    await server.stop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  return {
+    directory,
+    url,
+    port,
+    client: (token = 'admin-token') => keep(new HttpClient({ port, token, ca: authority })),
+    transport: (token) => keep(new HttpTransport(credentials(token))).send,
+    credentials,
+    output: () => output,
+  }
+}
+
+function newDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
+  writeFileSync(join(directory, 'tokens.csv'), tokens)
+  return directory
+}
+
+function flagsFor(directory: string): readonly string[] {
+  return ['--secure-port=0', `--data-dir=${directory}/data`, `--token-auth-file=${directory}/tokens.csv`]
+}
+
 /** `prepare` is given the directory of the data before the server opens it. */
 export async function startInProcess(
   kinds: readonly Kind[] = allKinds,
   flags: readonly string[] = [],
   prepare: (data: string) => Promise<void> = async () => {},
 ): Promise<InProcess> {
-  const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
+  const directory = newDirectory()
   await prepare(join(directory, 'data'))
-  writeFileSync(join(directory, 'tokens.csv'), tokens)
-  const options = parseFlags(serverFlags, [
-    '--secure-port=0',
-    `--data-dir=${directory}/data`,
-    '--admin-kubeconfig=',
-    `--token-auth-file=${directory}/tokens.csv`,
-    ...flags,
-  ])
+  const options = parseFlags(serverFlags, [...flagsFor(directory), '--admin-kubeconfig=', ...flags])
   const server = await startApiServer(options, { log: openLog(), kinds })
   const ca = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
   const port = Number(new URL(server.url).port)

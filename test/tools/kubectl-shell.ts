@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { withoutCollector } from './kubectl.ts'
 import { runCommand } from './run-command.ts'
-import type { ServerHandle } from './server.ts'
+import type { Served } from './server.ts'
 import type { Outcome } from './transcript.ts'
 
 const longestCommand = 120_000
@@ -34,7 +34,7 @@ export interface Running {
   end(): Promise<void>
 }
 
-export function kubectlFor(server: ServerHandle, name = 'home', timeoutMs = longestCommand): Kubectl {
+export function kubectlFor(server: Served, name = 'home', timeoutMs = longestCommand): Kubectl {
   const home = join(server.directory, name)
   mkdirSync(home)
   const admin = join(home, 'admin.kubeconfig')
@@ -87,7 +87,7 @@ const masks: readonly (readonly [RegExp, string])[] = [
 
 type Mask = (said: string) => string
 
-function masking(server: ServerHandle, home: string): Mask {
+function masking(server: Served, home: string): Mask {
   return (said) => {
     const known = said
       .replaceAll(home, '<home>')
@@ -99,7 +99,7 @@ function masking(server: ServerHandle, home: string): Mask {
   }
 }
 
-function tokenConfig(server: ServerHandle, user: string): string {
+function tokenConfig(server: Served, user: string): string {
   const certificate = readFileSync(join(server.directory, 'data/pki/ca.crt')).toString('base64')
   return JSON.stringify({
     apiVersion: 'v1',

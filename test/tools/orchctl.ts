@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Context } from '../../src/cli/command.ts'
 import { main } from '../../src/cli/main.ts'
 import { type Ran, runCommand } from './run-command.ts'
-import { root, type ServerHandle } from './server.ts'
+import { root, type Served, type ServerHandle } from './server.ts'
 
 export interface Surroundings {
   readonly env?: Context['env']
@@ -62,7 +62,7 @@ export function startOrchctl(args: readonly string[], { stdin = '', ...surroundi
   return { ended, output, stdout: () => stdout, stop: () => stop.abort() }
 }
 
-export function configOf({ directory }: ServerHandle): string {
+export function configOf({ directory }: Served): string {
   return join(directory, 'admin.kubeconfig')
 }
 

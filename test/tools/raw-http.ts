@@ -4,7 +4,7 @@ import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHead
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
-import type { ServerHandle } from './server.ts'
+import type { Served } from './server.ts'
 
 export interface RawAnswer {
   readonly status: number
@@ -13,11 +13,11 @@ export interface RawAnswer {
 
 const patienceMs = 60_000
 
-export function caOf({ directory }: ServerHandle): string {
+export function caOf({ directory }: Served): string {
   return readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
 }
 
-export async function openSocket(server: ServerHandle, alpn: string): Promise<TLSSocket> {
+export async function openSocket(server: Served, alpn: string): Promise<TLSSocket> {
   const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: caOf(server), ALPNProtocols: [alpn] })
   await new Promise<void>((resolve, reject) => {
     socket.once('secureConnect', resolve)
@@ -27,7 +27,7 @@ export async function openSocket(server: ServerHandle, alpn: string): Promise<TL
 }
 
 /** Sends bytes on a new connection and gives all that came back until the server closed it. */
-export async function sendBytes(server: ServerHandle, bytes: string | Buffer): Promise<string> {
+export async function sendBytes(server: Served, bytes: string | Buffer): Promise<string> {
   const socket = await openSocket(server, 'http/1.1')
   socket.write(bytes)
   return await untilClosed(socket)
@@ -56,13 +56,13 @@ export function statusesOf(text: string): number[] {
 }
 
 /** One request in HTTP/1.1, as the lines of its head; the connection ends with it. */
-export async function sendHead(server: ServerHandle, lines: readonly string[], body = ''): Promise<RawAnswer> {
+export async function sendHead(server: Served, lines: readonly string[], body = ''): Promise<RawAnswer> {
   const head = [...lines, 'Host: 127.0.0.1', 'Connection: close', '', ''].join('\r\n')
   const text = await sendBytes(server, Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]))
   return { status: statusesOf(text)[0] ?? 0, text }
 }
 
-export function openSession(server: ServerHandle): ClientHttp2Session {
+export function openSession(server: Served): ClientHttp2Session {
   // Else it would not send a header twice.
   const lenient = { ca: caOf(server), strictSingleValueFields: false }
   const session = connectHttp2(server.url, lenient)
@@ -73,7 +73,7 @@ export function openSession(server: ServerHandle): ClientHttp2Session {
 
 /** One request in HTTP/2 on a connection of its own. Status 0: the server reset the stream without an answer. */
 export async function sendHttp2(
-  server: ServerHandle,
+  server: Served,
   headers: OutgoingHttpHeaders | readonly string[],
   body: readonly (string | Buffer)[] = [],
 ): Promise<RawAnswer> {

@@ -23,11 +23,11 @@ alice-token,alice,alice-uid,"dev,ops"
 bob-token,bob,bob-uid
 `
 
-export interface ServerHandle {
+/** What a test needs to talk to a server, wherever that runs. */
+export interface Served {
   readonly directory: string
   readonly url: string
   readonly port: number
-  readonly process: ChildProcess
   /** A client that presents this bearer token. */
   client(token?: string): HttpClient
   /** The way of our own client library to this server, with this bearer token. */
@@ -36,6 +36,11 @@ export interface ServerHandle {
   credentials(token?: string): HttpTransportOptions
   /** What the server wrote on its terminal so far. */
   output(): string
+}
+
+/** A server that is a process of its own. */
+export interface ServerHandle extends Served {
+  readonly process: ChildProcess
   /** SIGTERM, and waits for the end. */
   stop(): Promise<number | null>
   /** SIGKILL, and waits for the end. */

@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:https'
 import type { CertifiedKey } from '../../src/pki/authority.ts'
 import { caOf } from './raw-http.ts'
-import type { ServerHandle } from './server.ts'
+import type { Served } from './server.ts'
 
 export interface Shown {
   readonly certificate?: CertifiedKey
@@ -24,12 +24,12 @@ export interface Told {
 }
 
 /** Connections that are kept, with this certificate. */
-export function agentOf(server: ServerHandle, pair?: CertifiedKey): Agent {
+export function agentOf(server: Served, pair?: CertifiedKey): Agent {
   const identity = pair === undefined ? {} : { cert: pair.certificate, key: pair.key }
   return new Agent({ keepAlive: true, maxSockets: 1, ca: caOf(server), ...identity })
 }
 
-export async function whoIs(server: ServerHandle, shown: Shown): Promise<Told> {
+export async function whoIs(server: Served, shown: Shown): Promise<Told> {
   const agent = shown.agent ?? agentOf(server, shown.certificate)
   try {
     return await ask(server, agent, shown)
@@ -38,7 +38,7 @@ export async function whoIs(server: ServerHandle, shown: Shown): Promise<Told> {
   }
 }
 
-function ask(server: ServerHandle, agent: Agent, { token, headers = {} }: Shown): Promise<Told> {
+function ask(server: Served, agent: Agent, { token, headers = {} }: Shown): Promise<Told> {
   const body = '{"apiVersion":"ops.orch.io/v1","kind":"WhoAmI"}'
   const options = {
     ...{ agent, method: 'POST', host: '127.0.0.1', port: server.port, path: '/apis/ops.orch.io/v1/whoamis' },
