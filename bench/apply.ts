@@ -66,7 +66,7 @@ function sample(): JsonObject {
 
 function complete(value: Json): ApiObject {
   const decoded = decode(schema, value).value
-  fillDefaults(schema, decoded, { vendor, subresource: '' })
+  fillDefaults(schema, decoded, { context: { vendor, subresource: '' } })
   return asObject(decoded)
 }
 

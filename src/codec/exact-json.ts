@@ -10,85 +10,89 @@ import { endOfNumber } from './json-scan.ts'
 /** How many tokens are read between two places where it can be interrupted. */
 const tokensPerStep = 2000
 
-interface Open {
-  readonly value: Json[] | JsonObject
-  /** The key whose value comes next. */
-  key: string | undefined
-}
-
 /** Of text that is known to be valid JSON. Throws 400 for a number that no type can hold. */
 export function* exactSteps(text: string): Generator<void, Json> {
-  const stack: Open[] = []
-  let result: Json = null
-  let at = 0
+  const maker = new ValueMaker()
   let tokens = 0
-  const put = (value: Json) => {
-    const inner = stack.at(-1)
-    if (inner === undefined) result = value
+  for (let at = 0; at < text.length; ) {
+    if (++tokens % tokensPerStep === 0) yield
+    at = readToken(text, at, maker)
+  }
+  return maker.result
+}
+
+/** Makes a value of its parts, in the order in which they stand in the text. */
+class ValueMaker {
+  result: Json = null
+  readonly #open: { readonly value: Json[] | JsonObject; key: string | undefined }[] = []
+
+  open(value: Json[] | JsonObject): void {
+    this.put(value)
+    this.#open.push({ value, key: undefined })
+  }
+
+  close(): void {
+    this.#open.pop()
+  }
+
+  put(value: Json): void {
+    const inner = this.#open.at(-1)
+    if (inner === undefined) this.result = value
     else if (Array.isArray(inner.value)) inner.value.push(value)
     else {
       setKey(inner.value, inner.key!, value)
       inner.key = undefined
     }
   }
-  const open = (value: Json[] | JsonObject) => {
-    put(value)
-    stack.push({ value, key: undefined })
+
+  /** A key where one is due, else a value. */
+  putString(string: string): void {
+    const inner = this.#open.at(-1)
+    if (inner !== undefined && inner.key === undefined && !Array.isArray(inner.value)) inner.key = string
+    else this.put(string)
   }
-  while (at < text.length) {
-    if (++tokens % tokensPerStep === 0) yield
-    const character = text[at]!
-    switch (character) {
-      case '{':
-        open({})
-        at++
-        break
-      case '[':
-        open([])
-        at++
-        break
-      case '}':
-      case ']':
-        stack.pop()
-        at++
-        break
-      case ',':
-      case ':':
-      case ' ':
-      case '\n':
-      case '\r':
-      case '\t':
-        at++
-        break
-      case '"': {
-        const end = endOfString(text, at)
-        const string = readString(text, at, end)
-        at = end
-        const inner = stack.at(-1)
-        if (inner !== undefined && inner.key === undefined && !Array.isArray(inner.value)) inner.key = string
-        else put(string)
-        break
-      }
-      case 't':
-        put(true)
-        at += 4
-        break
-      case 'f':
-        put(false)
-        at += 5
-        break
-      case 'n':
-        put(null)
-        at += 4
-        break
-      default: {
-        const end = endOfNumber(text, at)
-        put(exactNumber(text.slice(at, end)))
-        at = end
-      }
+}
+
+/** The token that begins here; gives where it ends. */
+function readToken(text: string, at: number, maker: ValueMaker): number {
+  switch (text[at]) {
+    case '{':
+      maker.open({})
+      return at + 1
+    case '[':
+      maker.open([])
+      return at + 1
+    case '}':
+    case ']':
+      maker.close()
+      return at + 1
+    case ',':
+    case ':':
+    case ' ':
+    case '\n':
+    case '\r':
+    case '\t':
+      return at + 1
+    case '"': {
+      const end = endOfString(text, at)
+      maker.putString(readString(text, at, end))
+      return end
+    }
+    case 't':
+      maker.put(true)
+      return at + 'true'.length
+    case 'f':
+      maker.put(false)
+      return at + 'false'.length
+    case 'n':
+      maker.put(null)
+      return at + 'null'.length
+    default: {
+      const end = endOfNumber(text, at)
+      maker.put(exactNumber(text.slice(at, end)))
+      return end
     }
   }
-  return result
 }
 
 /** Past the closing quote: the first that no odd number of backslashes stands before. */

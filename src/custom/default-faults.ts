@@ -12,6 +12,7 @@ const most = { bytes: 1024 * 1024, values: 100_000 }
 /** In steps: there may be many. `path` is where the schema stands. */
 export function* defaultFaults(schema: ObjectSchema, vendor: Vendor, path: FieldPath): Generator<void, FieldError[]> {
   const room = new Room(most)
+  const filling = { context: { vendor, subresource: '' }, room }
   const open: { readonly schema: Schema; readonly path: FieldPath }[] = [{ schema, path }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { schema: type, path: place } = next
@@ -22,7 +23,7 @@ export function* defaultFaults(schema: ObjectSchema, vendor: Vendor, path: Field
       const member = `${place}.properties[${name}]`
       if (field.default !== undefined) {
         const value = copyOf(field.default)
-        const fits = room.take(sizeOf(value)) && !fillDefaults(field.schema, value, { vendor, subresource: '' }, room)
+        const fits = room.take(sizeOf(value)) && !fillDefaults(field.schema, value, filling)
         if (!fits) return [forbidden(child(member, 'default'), tooLarge)]
         yield
       }

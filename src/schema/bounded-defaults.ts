@@ -14,7 +14,7 @@ export function fillWithinLimits(schema: ObjectSchema, value: Json, context: Rul
   if (!hasDefaults(schema)) return undefined
   const { bytes, values } = sizeOf(value)
   const room = new Room({ bytes: maxBodyBytes - bytes, values: maxValues - values })
-  const over = fillDefaults(schema, value, context, room)
+  const over = fillDefaults(schema, value, { context, room })
   return over && forbidden(pathOf(over), tooLarge)
 }
 

@@ -51,7 +51,7 @@ export function* completeSteps({ kind, context }: ObjectType, value: JsonObject)
 /** What the schemas of users make of an object is bounded; those of built-in kinds add little to it. */
 function fill(kind: Kind, object: ApiObject, context: RuleContext): void {
   if (kind.evolution === undefined) {
-    fillDefaults(kind.schema, asJson(object), context)
+    fillDefaults(kind.schema, asJson(object), { context })
     return
   }
   const fault = fillWithinLimits(kind.schema, asJson(object), context)

@@ -44,6 +44,13 @@ export class Room {
   }
 }
 
+/** What is needed to fill in defaults. */
+export interface Filling {
+  readonly context: RuleContext
+  /** Without it there is no limit. */
+  readonly room?: Room
+}
+
 /** The steps to a place in a value, the last one first. */
 type Steps = (string | number)[]
 
@@ -63,15 +70,15 @@ const concerned = oncePer((schema: ObjectSchema) => {
  * Changes `value`, which must be freshly decoded and nobody else's. Gives the steps to the place where there was no room
  * left for a default, the last one first; undefined: all are filled in.
  */
-export function fillDefaults(schema: Schema, value: Json, context: RuleContext, room?: Room): Steps | undefined {
+export function fillDefaults(schema: Schema, value: Json, filling: Filling): Steps | undefined {
   if (!hasDefaults(schema)) return undefined
   switch (schema.type) {
     case 'object':
-      return isObject(value) ? fillObject(schema, value, context, room) : undefined
+      return isObject(value) ? fillObject(schema, value, filling) : undefined
     case 'list':
-      return Array.isArray(value) ? fillAll(schema.items, value.entries(), context, room) : undefined
+      return Array.isArray(value) ? fillAll(schema.items, value.entries(), filling) : undefined
     case 'map':
-      return isObject(value) ? fillAll(schema.values, Object.entries(value), context, room) : undefined
+      return isObject(value) ? fillAll(schema.values, Object.entries(value), filling) : undefined
     default:
       return undefined
   }
@@ -80,33 +87,27 @@ export function fillDefaults(schema: Schema, value: Json, context: RuleContext, 
 function fillAll(
   schema: Schema,
   items: Iterable<readonly [string | number, Json | undefined]>,
-  context: RuleContext,
-  room: Room | undefined,
+  filling: Filling,
 ): Steps | undefined {
   for (const [step, item] of items) {
-    const over = fillDefaults(schema, item!, context, room)
+    const over = fillDefaults(schema, item!, filling)
     if (over !== undefined) return [...over, step]
   }
   return undefined
 }
 
 /** First what the fields state, then what depends on siblings, then what lies below. */
-function fillObject(
-  schema: ObjectSchema,
-  value: JsonObject,
-  context: RuleContext,
-  room: Room | undefined,
-): Steps | undefined {
+function fillObject(schema: ObjectSchema, value: JsonObject, filling: Filling): Steps | undefined {
   const { stated, below } = concerned(schema)
   for (const { name, value: given, size } of stated) {
     if (own(value, name) !== undefined) continue
-    if (room?.take(size) === false) return [name]
+    if (filling.room?.take(size) === false) return [name]
     setKey(value, name, copyOf(given))
   }
-  schema.fill?.(value, context)
+  schema.fill?.(value, filling.context)
   for (const { name, schema: type } of below.of(value)) {
     const present = own(value, name)
-    const over = present === undefined || present === null ? undefined : fillDefaults(type, present, context, room)
+    const over = present === undefined || present === null ? undefined : fillDefaults(type, present, filling)
     if (over !== undefined) return [...over, name]
   }
   return undefined

@@ -24,43 +24,11 @@ import { repairClaims } from '../../src/registry/repair-claims.ts'
 import { type RegistryParts, readMostRecent, serveKinds } from '../../src/registry/resource.ts'
 import { updateObject } from '../../src/registry/update.ts'
 import { MemoryStore } from '../../src/store/memory.ts'
-import type { Batch, WatchOptions } from '../../src/store/store.ts'
 import { contextOf, createMissing } from '../../src/upkeep/own-objects.ts'
 import { definitionOf } from './definitions.ts'
+import { LaggingView } from './lagging-view.ts'
 
 const vendor = vendorOf('orch')
-
-/** A store whose changes are told only while nobody holds them back. */
-class LaggingView extends MemoryStore {
-  readonly #store: MemoryStore
-  #held: PromiseWithResolvers<void> | undefined
-
-  constructor(store: MemoryStore) {
-    super()
-    this.#store = store
-  }
-
-  hold(): void {
-    this.#held = Promise.withResolvers()
-  }
-
-  override commit: MemoryStore['commit'] = (write) => this.#store.commit(write)
-  override get: MemoryStore['get'] = (key) => this.#store.get(key)
-  override list: MemoryStore['list'] = (range) => this.#store.list(range)
-
-  /** Who asks is told from then on. */
-  override revision: MemoryStore['revision'] = () => {
-    this.#held?.resolve()
-    return this.#store.revision()
-  }
-
-  override async *watch(options: WatchOptions): AsyncGenerator<Batch> {
-    for await (const batch of this.#store.watch(options)) {
-      await this.#held?.promise
-      yield batch
-    }
-  }
-}
 
 interface Server extends EstablishingParts {
   readonly caches: Caches

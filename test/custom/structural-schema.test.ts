@@ -264,7 +264,7 @@ describe('what becomes of a value', () => {
   async function completed(schema: Json, value: JsonObject): Promise<{ value: Json; unknown: readonly string[] }> {
     const read = await schemaOf(schema)
     const { value: decoded, unknown } = decode(read, value)
-    fillDefaults(read, decoded, context)
+    fillDefaults(read, decoded, { context })
     const { metadata: _, ...rest } = decoded as JsonObject
     return { value: rest, unknown }
   }

@@ -199,7 +199,7 @@ test('with a selector that makes no sense the template is not judged', () => {
 })
 
 test('warnings about the template come with every change of what is asked for, also through scale, not through status', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const path = '/apis/apps/v1/namespaces/default/deployments'
   const annotations = { 'seccomp.security.alpha.orch.io/pod': 'runtime/default' }
   const template = podsOf({ imagePullSecrets: [{}, {}] }, { labels: { app: 'a' }, annotations })

@@ -33,7 +33,7 @@ function stored(spec: JsonObject, status: JsonObject = {}, metadata: JsonObject 
     spec: { scaleTargetRef, maxReplicas: 5, ...spec },
     status,
   })
-  fillDefaults(v2.schema, value, context)
+  fillDefaults(v2.schema, value, { context })
   return asObject(value)
 }
 

@@ -110,7 +110,7 @@ function bodyOf({ apiVersion = 'v1' }: Step, { metadata = {}, ...fields }: JsonO
 
 function complete(schema: ObjectSchema, object: JsonObject): ApiObject {
   const { value } = decode(schema, object)
-  fillDefaults(schema, value, { vendor, subresource: '' })
+  fillDefaults(schema, value, { context: { vendor, subresource: '' } })
   return asObject(value)
 }
 

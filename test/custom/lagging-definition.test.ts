@@ -1,0 +1,117 @@
+/**
+ * Two servers on one store, of which one has not heard yet that a definition has changed: what it writes by the old
+ * definition is not stored.
+ */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { systemClock } from '../../src/base/clock.ts'
+import { Caches } from '../../src/cache/caches.ts'
+import { WorkQueueMetrics } from '../../src/controllers/work-queue-metrics.ts'
+import { CustomResources } from '../../src/custom/custom-resources.ts'
+import { customResourceDefinition } from '../../src/kinds/apiextensions/custom-resource-definition.ts'
+import { defaultGates } from '../../src/model/feature-gates.ts'
+import type { JsonObject } from '../../src/model/json.ts'
+import { type ApiObject, asObject } from '../../src/model/object.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { Catalogue } from '../../src/registry/catalogue.ts'
+import { ContinueTokens } from '../../src/registry/continue-token.ts'
+import { create } from '../../src/registry/create.ts'
+import { deleteObject } from '../../src/registry/delete.ts'
+import { HistoryReaders } from '../../src/registry/history-readers.ts'
+import { stored } from '../../src/registry/lookup.ts'
+import { type RegistryParts, type Resource, readMostRecent, serveKinds } from '../../src/registry/resource.ts'
+import { TypeChanged } from '../../src/registry/type-changed.ts'
+import { updateObject } from '../../src/registry/update.ts'
+import { contextOf, createMissing } from '../../src/server/own-writes.ts'
+import { MemoryStore } from '../../src/store/memory.ts'
+import { openLog } from '../../src/telemetry/log.ts'
+import { definitionOf } from './definitions.ts'
+import { LaggingView } from './lagging-view.ts'
+
+const vendor = vendorOf('orch')
+
+async function serve(store: MemoryStore) {
+  const caches = new Caches(store, { onError: assert.fail, onUnreadable: ({ key }) => assert.fail(key) })
+  const registry = {
+    ...{ vendor, store, caches, clock: systemClock, gates: defaultGates, lifetimeSeconds: 60, pools: [] },
+    continueTokens: new ContinueTokens(Buffer.alloc(32)),
+    historyReaders: new HistoryReaders(),
+  } as unknown as RegistryParts
+  const catalogue = new Catalogue(vendor)
+  catalogue.add(serveKinds([customResourceDefinition], registry, []))
+  await caches.start()
+  after(() => caches.stop())
+  const resource = stored(catalogue, { group: 'apiextensions', plural: 'customresourcedefinitions' })
+  const custom = new CustomResources({ resource, catalogue, registry, metrics: new WorkQueueMetrics(), log: openLog() })
+  await custom.start()
+  after(() => custom.stop())
+  return { catalogue, resource }
+}
+
+type Server = Awaited<ReturnType<typeof serve>>
+
+/** The type as the server serves it, once it does. */
+async function typeOn({ catalogue }: Server, plural: string): Promise<Resource> {
+  for (let turn = 0; turn < 100_000; turn++) {
+    const type = catalogue.find('stable.example.com', 'v1', plural)
+    if (type !== undefined && type.endpoint === undefined) return type
+    await setImmediate()
+  }
+  throw new Error(`${plural} is not served`)
+}
+
+const field = { type: 'string' }
+const schemaOf = (properties: JsonObject) => ({
+  type: 'object',
+  properties: { spec: { type: 'object', properties } },
+})
+
+const writes: { readonly [what: string]: (type: Resource) => Promise<unknown> } = {
+  'an update': (type) =>
+    updateObject(contextOf(type, 'default', 'UpdateOptions'), 'a', (previous) => ({
+      object: { ...previous, spec: { first: 'changed' } } as ApiObject,
+      managed: false,
+    })),
+  'an update that changes nothing': (type) =>
+    updateObject(contextOf(type, 'default', 'UpdateOptions'), 'a', (previous) => ({ object: previous, managed: true })),
+  'a create': (type) => {
+    const { apiVersion, kind } = type
+    const object = asObject({ apiVersion, kind: kind.kind, metadata: { name: 'new' }, spec: { first: 'x' } })
+    return create(contextOf(type, 'default', 'CreateOptions'), { object, managed: false })
+  },
+  'a deletion that waits': (type) =>
+    deleteObject(contextOf(type, 'default', 'DeleteOptions'), 'a', {
+      gracePeriodSeconds: undefined,
+      propagation: undefined,
+      uid: undefined,
+      resourceVersion: undefined,
+    }),
+}
+
+for (const [i, [what, write]] of Object.entries(writes).entries())
+  test(`${what} by a definition that has changed elsewhere is not stored`, async () => {
+    const store = new MemoryStore()
+    const view = new LaggingView(store)
+    const [near, far] = await Promise.all([serve(store), serve(view)])
+    const plural = `laggings${i}`
+    const { metadata, spec } = definitionOf({ plural, kind: `Lagging${i}`, schema: schemaOf({ first: field }) })
+    await createMissing(near.resource, { namespace: '', name: metadata.name }, { spec: spec as unknown as JsonObject })
+    const type = await typeOn(near, plural)
+    const object = { metadata: { finalizers: ['example.com/held'] }, spec: { first: 'x' } }
+    await createMissing(type, { namespace: 'default', name: 'a' }, object)
+    await readMostRecent(far.resource)
+    const old = await typeOn(far, plural)
+    await readMostRecent(old)
+    view.hold()
+    await updateObject(contextOf(near.resource, '', 'UpdateOptions'), metadata.name, (previous) => {
+      const { versions } = definitionOf({ plural, schema: schemaOf({ first: field, second: field }) }).spec
+      const changed = { ...(previous as { spec?: object }).spec, versions }
+      return { object: { ...previous, spec: changed } as ApiObject, managed: false }
+    })
+    await assert.rejects(write(old), TypeChanged)
+    // By the type as it is now it is.
+    const current = await typeOn(far, plural)
+    assert.notEqual(current, old)
+    await write(current)
+  })
