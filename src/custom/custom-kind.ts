@@ -10,12 +10,13 @@ import type { FieldPath } from '../model/field-error.ts'
 import { defined, type Json, type JsonObject, setKey } from '../model/json.ts'
 import { checkDnsSubdomain } from '../model/names.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
-import type { Vendor } from '../model/vendor.ts'
+import { apiVersionOf, type Vendor } from '../model/vendor.ts'
 import type { Verb } from '../model/verb.ts'
-import type { Kind, KindNames, Scope, Subresource } from '../schema/kind.ts'
+import type { Evolution, Kind, KindNames, Scope, Subresource } from '../schema/kind.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { customScale, type ScalePaths } from './custom-scale.ts'
 import { evolutionOf } from './evolution.ts'
+import { objectFaults } from './object-rules.ts'
 import { columnsOf, type PrinterColumn } from './printer-columns.ts'
 import { readStructuralSchema, type StructuralSchema } from './structural-schema.ts'
 
@@ -41,6 +42,8 @@ export interface CustomKindDefinition {
   readonly warning?: string | undefined
   /** The version that objects are stored in, where that is another one. */
   readonly storage?: Kind | undefined
+  /** How the objects of all versions are read, by their `apiVersion`: each adds its own when it is made. */
+  readonly versions?: Map<string, Evolution>
   /** Differs wherever the definition does. */
   readonly id?: string
 }
@@ -65,7 +68,7 @@ export async function customKind(
 }
 
 function makeKind(definition: CustomKindDefinition, described: ObjectSchema, vendor: Vendor): Kind {
-  const { status = false, warning, columns = [], storage, id = '' } = definition
+  const { status = false, warning, columns = [], storage, versions, id = '' } = definition
   const names = namesOf(definition)
   const doc = typeof described.doc === 'string' ? described.doc : `A custom resource of ${definition.group}.`
   const schema = { ...described, name: names.kind }
@@ -73,6 +76,8 @@ function makeKind(definition: CustomKindDefinition, described: ObjectSchema, ven
     if (status) restore(next, previous, (name) => name === 'status')
     countGeneration(next, previous, (object) => askedFor(object, { status }))
   }
+  const evolution = evolutionOf({ names, schema, vendor, id, storage: storage?.evolution, versions })
+  versions?.set(apiVersionOf(vendor, names.group, names.version), evolution)
   return {
     ...names,
     doc,
@@ -85,6 +90,7 @@ function makeKind(definition: CustomKindDefinition, described: ObjectSchema, ven
         if (status) delete object.status
       },
       prepareForUpdate,
+      validate: (object) => objectFaults(schema, object, definition.scale),
     },
     life: { verbs, needsVersion: true, plainFinalizers: true, strategicPatch: false },
     views: {
@@ -100,7 +106,7 @@ function makeKind(definition: CustomKindDefinition, described: ObjectSchema, ven
       },
     },
     ...(warning !== undefined && { deprecated: { warning } }),
-    evolution: evolutionOf({ names, schema, vendor, id, storage: storage?.evolution }),
+    evolution,
   }
 }
 

@@ -60,7 +60,7 @@ function negative(path: string, replicas: number): FieldError {
   return invalid(path, replicas, 'should be a non-negative integer')
 }
 
-function namesIn(path: string): string[] {
+export function namesIn(path: string): string[] {
   return path.slice(1).split('.')
 }
 

@@ -9,7 +9,7 @@ import { maxVersions } from '../kinds/apiextensions/definition-rules.ts'
 import { at, child, type FieldError } from '../model/field-error.ts'
 import type { Json } from '../model/json.ts'
 import type { Vendor } from '../model/vendor.ts'
-import type { Kind, Scope } from '../schema/kind.ts'
+import type { Evolution, Kind, Scope } from '../schema/kind.ts'
 import { type CustomKindDefinition, customKind } from './custom-kind.ts'
 import { defaultFaults } from './default-faults.ts'
 
@@ -27,9 +27,10 @@ export async function kindsOf(
   // The stored version first: the others are stored in it.
   const ordered = versions.toSorted((a, b) => Number(b.storage ?? false) - Number(a.storage ?? false))
   const kinds = new Map<DefinitionVersion, Kind>()
+  const evolutions = new Map<string, Evolution>()
   for (const version of ordered) {
     const [storage] = kinds.values()
-    const wanted = { ...definitionOf(definition, names, version), storage }
+    const wanted = { ...definitionOf(definition, names, version), storage, versions: evolutions }
     const made = await customKind(wanted, vendor, { path: version.name ?? '' })
     if (made.outcome === 'invalid') return made
     kinds.set(version, made.kind)

@@ -23,16 +23,25 @@ export interface Evolving {
   readonly id: string
   /** Of the version that objects are stored in, where that is another one. */
   readonly storage?: Evolution | undefined
+  /** Of all versions of the kind, by their `apiVersion`. It may be filled after this one is made. */
+  readonly versions?: ReadonlyMap<string, Evolution> | undefined
 }
 
-export function evolutionOf({ names, schema, vendor, id, storage }: Evolving): Evolution {
+export function evolutionOf({ names, schema, vendor, id, storage, versions }: Evolving): Evolution {
   const apiVersion = apiVersionOf(vendor, names.group, names.version)
+  // Defaults are those of the version that an object was written in: no other adds its own.
   const tryRead = (object: ApiObject): { value: ApiObject; lacksDefaults: boolean } => {
-    const value = soundly(schema, { ...object, apiVersion })
+    const { apiVersion: written } = object
+    if (written !== apiVersion) {
+      const source = versions?.get(written)?.read(object) ?? object
+      return { value: soundly(schema, { ...source, apiVersion }), lacksDefaults: false }
+    }
+    const value = soundly(schema, object)
     const fault = fillWithinLimits(schema, asJson(value), { vendor, subresource: '' })
     // What was stored must still be read: as it is, where its defaults would make it too large.
-    if (fault === undefined) return { value, lacksDefaults: false }
-    return { value: soundly(schema, { ...object, apiVersion }), lacksDefaults: true }
+    return fault === undefined
+      ? { value, lacksDefaults: false }
+      : { value: soundly(schema, object), lacksDefaults: true }
   }
   const read = (object: ApiObject): ApiObject => tryRead(object).value
   const known = new ShownForms()

@@ -13,8 +13,6 @@
 import { Pace } from '../base/pace.ts'
 import { at, child, type FieldError, type FieldPath, invalid } from '../model/field-error.ts'
 import { defined, isObject, type Json, type JsonObject } from '../model/json.ts'
-import { checkLabels } from '../model/label-rules.ts'
-import type { ObjectMeta } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 
 import { decode } from '../schema/decode.ts'
@@ -96,10 +94,9 @@ function* readNode(schema: JsonObject, reader: Reader, path: FieldPath): Generat
 
 /** Values of any type are kept. What is said of members or elements counts where there are some. */
 function* readUntyped(schema: JsonObject, reader: Reader, path: FieldPath): Generator<void, Schema> {
-  const misfit = () => []
   if (isObject(schema.properties) || isObject(schema.additionalProperties))
-    return { ...(yield* readObject(schema, reader, path)), misfit }
-  if (isObject(schema.items)) return { ...(yield* readList(schema, reader, path)), misfit }
+    return { ...(yield* readObject(schema, reader, path)), anyType: true }
+  if (isObject(schema.items)) return { ...(yield* readList(schema, reader, path)), anyType: true }
   return { type: 'any', granular: true }
 }
 
@@ -113,7 +110,7 @@ function* readList(schema: JsonObject, reader: Reader, path: FieldPath): Generat
   const items = free ? opened(read) : read
   const list = (extension(schema, reader, 'list-type') ?? 'atomic') as ListSchema['list']
   const keys = list === 'map' ? { keys: listKeys(schema, reader) } : {}
-  return { type: 'list', items, list, unique: list !== 'atomic', ...keys }
+  return { type: 'list', items, list, ...keys }
 }
 
 /** Whoever keeps the unknown fields of a list keeps those of its elements, and of the lists in it. */
@@ -169,12 +166,6 @@ function defaultOf(json: JsonObject, schema: Schema, reader: Reader, path: Field
 
 /** A whole object inside another: it has a type and metadata of its own. */
 function embedded(schema: ObjectSchema): ObjectSchema {
-  const { apiVersion = typeMeta.apiVersion, kind = typeMeta.kind, ...fields } = schema.fields
-  const metadata = field(1, { ...objectMeta, check: checkMetadata })
-  const type = { apiVersion: { ...apiVersion, required: true }, kind: { ...kind, required: true } }
-  return { ...schema, fields: { ...fields, ...type, metadata } }
-}
-
-function checkMetadata({ labels }: ObjectMeta, path: FieldPath): FieldError[] {
-  return checkLabels(labels, child(path, 'labels'))
+  const { apiVersion = typeMeta.apiVersion, kind = typeMeta.kind, metadata: _, ...fields } = schema.fields
+  return { ...schema, embedded: true, fields: { ...fields, apiVersion, kind, metadata: field(1, objectMeta) } }
 }

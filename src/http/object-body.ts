@@ -13,6 +13,8 @@ import type { ApiObject } from '../model/object.ts'
 import { groupOfOtherProfile, profileHint } from '../model/vendor.ts'
 import type { Served } from '../registry/served.ts'
 import { type Completed, completeSteps } from '../schema/complete.ts'
+import { decode } from '../schema/decode.ts'
+import { firstMisfit } from '../schema/fits.ts'
 import { type BodyType, mediaType, readContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { fieldValidation } from './write-options.ts'
@@ -66,10 +68,26 @@ export async function readPatched(
 /** What an apply made. A field that nobody knows is an error: what is applied is meant. */
 export async function readApplied(exchange: Exchange, resource: Served, value: JsonObject): Promise<ApiObject> {
   if (!isOfKind(resource, value)) throw otherKind(resource, value)
-  const completed = await exchange.pace.run(completeSteps(resource, value))
+  const completed = await exchange.pace.run(completeSteps(resource, value, { keepsNull: true }))
   const faults = unknownFields(completed)
   if (faults.length > 0) throw badRequest(`the configuration does not fit: ${faults.join(', ')}`)
   return accept(exchange, completed)
+}
+
+/**
+ * What is applied fits the kind as a whole, also in those parts that this path cannot set, and that are therefore not
+ * among what is merged.
+ */
+export function assertAppliedFits({ kind, vendor }: Served, config: Json, parts: readonly string[]): void {
+  if (!isObject(config)) return
+  const stated = parts.filter((name) => Object.hasOwn(kind.schema.fields, name) && own(config, name) !== undefined)
+  for (const name of stated) {
+    const { schema } = kind.schema.fields[name]!
+    const { unknown } = decode(schema, own(config, name)!, { vendor })
+    if (unknown.length > 0) throw badRequest(`the configuration does not fit: unknown field "${name}.${unknown[0]}"`)
+    const misfit = schema.lenient ? firstMisfit(schema, own(config, name)!, name) : undefined
+    if (misfit !== undefined) throw badRequest(`the configuration does not fit: ${misfit} is of another type`)
+  }
 }
 
 function accept(exchange: Exchange, { object, ownersRepeated }: Completed): ApiObject {

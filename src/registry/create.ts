@@ -20,6 +20,7 @@ import { namesVersion, systemMetadata, validateMetadata } from './metadata.ts'
 import { keyOf, kindRef, readMostRecent } from './resource.ts'
 import { Terms } from './terms.ts'
 import {
+  asStored,
   commitObject,
   findFaults,
   maxAttempts,
@@ -156,7 +157,7 @@ async function checkFree(context: WriteContext, object: ApiObject): Promise<Outc
   const { resource, namespace } = context
   await readMostRecent(resource)
   if (resource.cache.get(keyOf(resource, namespace, object.metadata.name!))) return taken(context, object)
-  return unstored(resource, object)
+  return unstored(resource, asStored(resource, object))
 }
 
 function taken({ resource }: WriteContext, { metadata }: ApiObject): ApiError {

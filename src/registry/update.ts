@@ -27,6 +27,7 @@ import { readStoredSteps } from './read-stored.ts'
 import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
 import { Terms } from './terms.ts'
 import {
+  asStored,
   commitObject,
   findFaults,
   maxAttempts,
@@ -314,7 +315,8 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
     return await remove(context, attempt)
   if (isUnchanged(next, previous)) return { result: 'unchanged', json: stored.json }
   await context.pace.rest()
-  if (context.dryRun) return { result: 'judged', json: unstored(context.resource, next, stored.revision) }
+  if (context.dryRun)
+    return { result: 'judged', json: unstored(context.resource, asStored(context.resource, next), stored.revision) }
   const result = await commitObject(context, next, { previous, expected: stored.revision, guards: terms.guards })
   if (result.outcome === 'stored') return { result: 'stored', json: result.json }
   // Where nobody has changed the object, what it rests on has changed, or another holds by now what this was to hold:

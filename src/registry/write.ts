@@ -197,9 +197,12 @@ function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
 }
 
 function storable(resource: Resource, object: ApiObject): Storable {
-  const { kind } = resource
-  const stored = kind.evolution === undefined ? object : kind.evolution.store(object)
-  return { object: stored, order: orderOf(kind), header: headerOf(resource, object) }
+  return { object: asStored(resource, object), order: orderOf(resource.kind), header: headerOf(resource, object) }
+}
+
+/** The object in the form that is stored: custom kinds have a version for that. */
+export function asStored({ kind }: Resource, object: ApiObject): ApiObject {
+  return kind.evolution === undefined ? object : kind.evolution.store(object)
 }
 
 /** The JSON of an object that is not stored: a dry run, or one that is gone. Refuses what would not be stored. */

@@ -16,7 +16,7 @@ import { type ApiObject, asJson, asObject, type OwnerReference } from '../model/
 import { groupName } from '../model/vendor.ts'
 import { fillWithinLimits } from './bounded-defaults.ts'
 import type { RuleContext } from './context.ts'
-import { decode } from './decode.ts'
+import { type DecodeOptions, decode } from './decode.ts'
 import { fillDefaults } from './defaults.ts'
 import type { Kind } from './kind.ts'
 
@@ -37,8 +37,12 @@ export interface Completed {
 }
 
 /** A value of a wrong type is a 400 that names the place. */
-export function* completeSteps({ kind, context }: ObjectType, value: JsonObject): Generator<void, Completed> {
-  const { value: decoded, unknown } = decode(kind.schema, value, context.vendor)
+export function* completeSteps(
+  { kind, context }: ObjectType,
+  value: JsonObject,
+  options: Pick<DecodeOptions, 'keepsNull'> = {},
+): Generator<void, Completed> {
+  const { value: decoded, unknown } = decode(kind.schema, value, { vendor: context.vendor, ...options })
   yield
   const object = asObject(decoded)
   const ownersRepeated = mergeOwners(object)

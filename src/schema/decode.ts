@@ -15,7 +15,7 @@ import { canonicalQuantity } from '../model/quantity.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { fits } from './fits.ts'
 import { PresentFields } from './present-fields.ts'
-import type { AnySchema, IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
+import type { AnySchema, Field, IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
 import { noteEmpty } from './stated-empty.ts'
 import { normalTime } from './time.ts'
 
@@ -25,19 +25,25 @@ export interface Decoded {
   readonly unknown: readonly FieldPath[]
 }
 
-/** `vendor` is needed by types that are read by what is published of them. */
-export function decode(schema: Schema, value: Json, vendor?: Vendor): Decoded {
-  const unknown: FieldPath[] = []
-  return { value: read(schema, value, '', { unknown, vendor }), unknown }
+export interface DecodeOptions {
+  /** Needed by types that are read by what is published of them. */
+  readonly vendor?: Vendor
+  /** In users' schemas null is kept where it is not allowed, for validation to refuse; unless there is a default. */
+  readonly keepsNull?: boolean
 }
 
-interface Reading {
+export function decode(schema: Schema, value: Json, options: DecodeOptions = {}): Decoded {
+  const unknown: FieldPath[] = []
+  return { value: read(schema, value, '', { unknown, ...options }), unknown }
+}
+
+interface Reading extends DecodeOptions {
   readonly unknown: FieldPath[]
-  readonly vendor: Vendor | undefined
 }
 
 function read(schema: Schema, value: Json, path: FieldPath, reading: Reading): Json {
-  if (schema.lenient && (value === null || !fits(schema, value))) return value
+  if (schema.lenient && value === null) return value
+  if (schema.lenient && !fits(schema, value)) return schema.anyType ? value : withoutMembers(value, path, reading)
   switch (schema.type) {
     case 'string':
       return typeof value === 'string' ? value : wrongType(path, value, 'string')
@@ -88,13 +94,17 @@ function readObject(schema: ObjectSchema, value: Json, path: FieldPath, reading:
       const item = read(field.schema, sent, child(path, name), reading)
       if (field.zero !== 'omit' || !isZero(item)) setKey(result, name, item)
       else if (field.emptyCounts) noteEmpty(result, name)
-    } else if (sent === null && field.schema.nullable) {
+    } else if (sent === null && (field.schema.nullable || isKept(field, reading))) {
       setKey(result, name, null)
     } else if (field.zero === 'write') {
       setKey(result, name, zeroOf(field.schema, reading))
     }
   }
   return result
+}
+
+function isKept({ schema, default: preset }: Field, { keepsNull = false }: Reading): boolean {
+  return keepsNull && schema.lenient === true && preset === undefined
 }
 
 /** A value of the form that its description gives it, or of one of its forms. Without a vendor it is taken as it is. */
@@ -109,12 +119,20 @@ function readPruned(schema: AnySchema, value: Json, path: FieldPath, reading: Re
   return typeof value === 'boolean' && alternatives?.boolean !== undefined ? value : wrongType(path, value, 'object')
 }
 
+/** A value of another type than its schema wants: no member of it is known. */
+function withoutMembers(value: Json, path: FieldPath, reading: Reading): Json {
+  if (Array.isArray(value)) return value.map((item, i) => withoutMembers(item, at(path, i), reading))
+  if (!isObject(value)) return value
+  for (const key of Object.keys(value)) reading.unknown.push(child(path, key))
+  return {}
+}
+
 function readMap(schema: MapSchema, value: Json, path: FieldPath, reading: Reading): Json {
   if (!isObject(value)) return wrongForm(path, value, 'map')
   const result: JsonObject = {}
   for (const key of Object.keys(value)) {
     const item = value[key]!
-    if (item === null && schema.values.lenient && !fits(schema.values, null)) continue
+    if (item === null && schema.values.lenient && !reading.keepsNull && !fits(schema.values, null)) continue
     setKey(result, key, readItem(schema.values, item, at(path, key), reading))
   }
   return result

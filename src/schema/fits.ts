@@ -1,5 +1,6 @@
 /** Whether a JSON value is of the type that a schema names, whatever else the schema demands of it. */
-import { isObject, type Json } from '../model/json.ts'
+import { at, child, type FieldPath } from '../model/field-error.ts'
+import { isObject, type Json, own } from '../model/json.ts'
 import type { Schema } from './schema.ts'
 
 export function fits(schema: Schema, value: Json): boolean {
@@ -32,4 +33,24 @@ export function fits(schema: Schema, value: Json): boolean {
 
 function isInteger(value: Json): boolean {
   return typeof value === 'bigint' || Number.isInteger(value)
+}
+
+/** The first place in a value that is not of the type that its schema names; undefined where all are. */
+export function firstMisfit(schema: Schema, value: Json, path: FieldPath): FieldPath | undefined {
+  if (value === null || schema.anyType) return undefined
+  if (!fits(schema, value)) return path
+  if (schema.type === 'list') return firstOf((value as Json[]).map((item, i) => [schema.items, item, at(path, i)]))
+  if (schema.type === 'map' && isObject(value))
+    return firstOf(Object.keys(value).map((key) => [schema.values, value[key]!, child(path, key)]))
+  if (schema.type !== 'object' || !isObject(value)) return undefined
+  const known = Object.keys(value).filter((name) => Object.hasOwn(schema.fields, name))
+  return firstOf(known.map((name) => [schema.fields[name]!.schema, own(value, name)!, child(path, name)]))
+}
+
+function firstOf(parts: Parameters<typeof firstMisfit>[]): FieldPath | undefined {
+  for (const part of parts) {
+    const found = firstMisfit(...part)
+    if (found !== undefined) return found
+  }
+  return undefined
 }

@@ -59,6 +59,8 @@ interface Typed<T> {
   readonly lenient?: boolean
   /** Null is a value like any other. */
   readonly nullable?: boolean
+  /** Values of any other type are kept as they are, and are no fault. */
+  readonly anyType?: boolean
   /** For schemas that users write: what is wrong with the type of a value, which may be nothing. */
   misfit?(value: Json, path: FieldPath): FieldError[]
   /** Whether the parts of a value are not judged, since the value as a whole is wrong. */
@@ -152,6 +154,8 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
   readonly atomic?: boolean
   /** Fields that are not described are kept, not pruned. */
   readonly open?: boolean
+  /** A whole object inside a custom one: it has a type and metadata of its own. */
+  readonly embedded?: boolean
   /** Fields of which exactly one must be there. */
   readonly choice?: Choice
   /** The fields that are not judged, given the others: a fault elsewhere leaves nothing to say of them. */

@@ -67,7 +67,7 @@ interface Validation {
 
 function check(schema: Schema, value: Json, path: FieldPath, validation: Validation): void {
   if (!hasRules(schema) || validation.errors.length >= maxFaults) return
-  if (schema.lenient && !fits(schema, value)) {
+  if (schema.lenient && !schema.anyType && !fits(schema, value)) {
     const misfits = schema.misfit?.(value, path) ?? [invalid(path, typeName(value), `must be of type ${schema.type}`)]
     report(misfits, validation)
   } else if (value !== null && !schema.skipsParts?.(value)) checkType(schema, value, path, validation)

@@ -7,13 +7,14 @@ import { after, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { systemClock } from '../../src/base/clock.ts'
 import { Caches } from '../../src/cache/caches.ts'
-import { WorkQueueMetrics } from '../../src/controllers/work-queue-metrics.ts'
 import { CustomResources } from '../../src/custom/custom-resources.ts'
 import { customResourceDefinition } from '../../src/kinds/apiextensions/custom-resource-definition.ts'
 import { defaultGates } from '../../src/model/feature-gates.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { type ApiObject, asObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
+import { MissingRights } from '../../src/reconcile/missing-rights.ts'
+import { WorkQueueMetrics } from '../../src/reconcile/work-queue-metrics.ts'
 import { Catalogue } from '../../src/registry/catalogue.ts'
 import { ContinueTokens } from '../../src/registry/continue-token.ts'
 import { create } from '../../src/registry/create.ts'
@@ -23,9 +24,9 @@ import { stored } from '../../src/registry/lookup.ts'
 import { type RegistryParts, type Resource, readMostRecent, serveKinds } from '../../src/registry/resource.ts'
 import { TypeChanged } from '../../src/registry/type-changed.ts'
 import { updateObject } from '../../src/registry/update.ts'
-import { contextOf, createMissing } from '../../src/server/own-writes.ts'
 import { MemoryStore } from '../../src/store/memory.ts'
 import { openLog } from '../../src/telemetry/log.ts'
+import { contextOf, createMissing } from '../../src/upkeep/own-objects.ts'
 import { definitionOf } from './definitions.ts'
 import { LaggingView } from './lagging-view.ts'
 
@@ -43,7 +44,9 @@ async function serve(store: MemoryStore) {
   await caches.start()
   after(() => caches.stop())
   const resource = stored(catalogue, { group: 'apiextensions', plural: 'customresourcedefinitions' })
-  const custom = new CustomResources({ resource, catalogue, registry, metrics: new WorkQueueMetrics(), log: openLog() })
+  const log = openLog()
+  const records = { log, metrics: new WorkQueueMetrics(), missingRights: new MissingRights(log) }
+  const custom = new CustomResources({ resource, catalogue, registry, records })
   await custom.start()
   after(() => custom.stop())
   return { catalogue, resource }

@@ -1,8 +1,10 @@
 /** Schemas that users write: which are refused and why, and what those that are taken demand of values. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { objectFaults } from '../../src/custom/object-rules.ts'
 import { readStructuralSchema } from '../../src/custom/structural-schema.ts'
 import type { Json, JsonObject } from '../../src/model/json.ts'
+import { asObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { decode } from '../../src/schema/decode.ts'
 import { fillDefaults } from '../../src/schema/defaults.ts'
@@ -224,6 +226,24 @@ describe('what a schema demands', () => {
       ['a[1] Duplicate'],
     ],
     [
+      'elements of a keyed list by their keys, and each to be an object',
+      {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['n'],
+          properties: {
+            n: { type: 'string' },
+            l: { type: 'array', 'x-orch-list-type': 'set', items: { type: 'integer' } },
+          },
+        },
+        'x-orch-list-type': 'map',
+        'x-orch-list-map-keys': ['n'],
+      },
+      [{ n: 'a', l: [1, 1] }, { n: 'a' }, 'b'],
+      ['a Invalid', 'a[0].l[1] Duplicate', 'a[1] Duplicate', 'a[2] Invalid'],
+    ],
+    [
       'one of two',
       { type: 'object', 'x-orch-preserve-unknown-fields': true, oneOf: [{ required: ['x'] }, { required: ['y'] }] },
       { x: 1, y: 1 },
@@ -249,7 +269,10 @@ describe('what a schema demands', () => {
     test(name, async () => {
       const schema = await schemaOf(about(property))
       const decoded = decode(schema, { apiVersion: 'v1', kind: 'X', metadata: { name: 'x' }, a: value })
-      const errors = validate(schema, decoded.value, context)
+      const errors = [
+        ...validate(schema, decoded.value, context),
+        ...objectFaults(schema, asObject(decoded.value), undefined),
+      ]
       assert.deepEqual(errors.map(({ fault, path }) => `${path} ${fault.replace('FieldValue', '')}`).sort(), expected)
     })
 

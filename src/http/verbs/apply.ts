@@ -5,9 +5,10 @@ import { isObject, type Json, own } from '../../model/json.ts'
 import { apply } from '../../registry/apply.ts'
 import { jsonOf } from '../../registry/conversion.ts'
 import type { Resource } from '../../registry/resource.ts'
+import { readOnlyFields } from '../../registry/write.ts'
 import { readBody } from '../body.ts'
 import { readYaml } from '../content.ts'
-import { assertAppliedKind, duplicateFields, readApplied, reportFields } from '../object-body.ts'
+import { assertAppliedFits, assertAppliedKind, duplicateFields, readApplied, reportFields } from '../object-body.ts'
 import { isTrue } from '../request-info.ts'
 import { type Handler, type ResourceRequest, writeContext } from '../resource-request.ts'
 import { sendBytes } from '../responses.ts'
@@ -23,6 +24,7 @@ export const handleApply: Handler = async (request) => {
   const { value: config, duplicates } = await readYaml(exchange, body)
   assertAppliedKind(resource, config)
   reportFields(exchange, duplicateFields(duplicates), badRequest)
+  assertAppliedFits(resource, config, readOnlyFields(context))
   const target = targetOf(request, config)
   const applied = await apply(target.resource === resource ? context : { ...context, through: undefined }, {
     name: info.name,

@@ -1,0 +1,15 @@
+/**
+ * JSON as programs of Go print it with all its types: `map[string]interface {}{"a":1}`. Clients know values of custom
+ * objects by it. Keys are sorted, so equal values have equal texts.
+ */
+import { isObject, type Json } from './json.ts'
+
+export function goSyntax(value: Json): string {
+  if (value === null) return 'interface {}(nil)'
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
+  if (!isObject(value)) return typeof value === 'bigint' ? value.toString() : JSON.stringify(value)
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${goSyntax(value[key]!)}`)
+  return `map[string]interface {}{${members.join(', ')}}`
+}
