@@ -3,12 +3,14 @@ import type { Pace } from '../base/pace.ts'
 import type {
   CustomResourceDefinition,
   DefinitionNames,
+  DefinitionSpec,
   DefinitionVersion,
 } from '../kinds/apiextensions/definition-fields.ts'
 import { maxVersions } from '../kinds/apiextensions/definition-rules.ts'
 import { at, child, type FieldError } from '../model/field-error.ts'
 import type { Json } from '../model/json.ts'
 import type { Vendor } from '../model/vendor.ts'
+import { compareVersions } from '../model/version-order.ts'
 import type { Evolution, Kind, Scope } from '../schema/kind.ts'
 import { type CustomKindDefinition, customKind } from './custom-kind.ts'
 import { defaultFaults } from './default-faults.ts'
@@ -101,9 +103,19 @@ function definitionOf(
     status: subresources?.status !== undefined,
     scale: subresources?.scale,
     columns: additionalPrinterColumns ?? [],
-    warning: deprecated ? (deprecationWarning ?? `${group}/${name} ${kind} is deprecated`) : undefined,
+    warning: deprecated ? (deprecationWarning ?? warningOf(spec ?? {}, name, kind)) : undefined,
     id: `${metadata.uid ?? ''}/${metadata.generation ?? 0}`,
   }
+}
+
+/** Names the best version to use instead, if there is a later one. */
+function warningOf({ group, versions = [] }: DefinitionSpec, deprecated: string, kind: string): string {
+  const [best] = versions
+    .filter(({ name = '', served, deprecated: isOld }) => served && !isOld && compareVersions(name, deprecated) < 0)
+    .map(({ name = '' }) => name)
+    .sort(compareVersions)
+  const instead = best === undefined ? '' : `; use ${group}/${best} ${kind}`
+  return `${group}/${deprecated} ${kind} is deprecated${instead}`
 }
 
 /** The kind of definitions, with the rules that need their schemas to be read. */

@@ -5,9 +5,11 @@
 import type { Json, JsonObject } from '../../model/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { column, nameColumn } from '../../schema/columns.ts'
+import type { PrepareContext } from '../../schema/context.ts'
 import { defineKind, type Subresource } from '../../schema/kind.ts'
 import { beginGeneration, countGeneration } from '../generation.ts'
 import { keep, plainStatus } from '../spec-and-status.ts'
+import { approvalCondition } from './approval.ts'
 import { isTrue, withCondition, withServerConditions } from './definition-conditions.ts'
 import { type CustomResourceDefinition, type DefinitionVersion, fields } from './definition-fields.ts'
 import { definitionClaims } from './definition-names.ts'
@@ -46,14 +48,16 @@ export const customResourceDefinition = defineKind({
   rules: {
     readOnly: ['status'],
     fillDefaults,
-    prepareForCreate: (object) => {
+    prepareForCreate: (object, context) => {
       beginGeneration(object)
       const acceptedNames = { plural: '', kind: '' }
       object.status = { conditions: [], acceptedNames, storedVersions: storageVersions(object).slice(0, 1) }
+      reportApproval(object, context)
     },
-    prepareForUpdate: (next, previous) => {
+    prepareForUpdate: (next, previous, context) => {
       keep(next, previous, 'status')
       addStoredVersion(next)
+      reportApproval(next, context)
       countGeneration(next, previous, ({ spec }) => spec)
     },
     validate: checkDefinition,
@@ -131,6 +135,11 @@ export function soundStoredVersions({ spec, status }: CustomResourceDefinition):
   const storage = storageVersions({ spec } as CustomResourceDefinition)
   const named = (status?.storedVersions ?? []).filter((name) => known.includes(name))
   return [...new Set([...named, ...storage])]
+}
+
+function reportApproval(object: CustomResourceDefinition, { vendor, now }: PrepareContext): void {
+  const condition = approvalCondition(object, vendor)
+  if (condition !== undefined) object.status = withCondition(object.status ?? {}, condition, now)
 }
 
 /** Objects are stored in the storage version from now on, and in all those before it. */

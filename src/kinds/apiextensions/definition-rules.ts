@@ -15,8 +15,9 @@ import {
 } from '../../model/field-error.ts'
 import { type Json, sameJson } from '../../model/json.ts'
 import { checkDns1035Label, checkDnsSubdomain, type NameCheck } from '../../model/names.ts'
-import { isVendorKey, type Vendor } from '../../model/vendor.ts'
+import type { Vendor } from '../../model/vendor.ts'
 import type { RuleContext } from '../../schema/context.ts'
+import { checkApproval } from './approval.ts'
 import { checkConversion } from './conversion-rules.ts'
 import { isTrue } from './definition-conditions.ts'
 import type {
@@ -79,22 +80,6 @@ function checkGroup(group: string): FieldError[] {
     ...checkText(path, group, checkDnsSubdomain),
     invalid(path, group, 'should be a domain with at least one dot'),
   ]
-}
-
-/** The vendor's domains are spoken for: who defines kinds there says with whose consent. */
-function checkApproval({ metadata, spec = {} }: CustomResourceDefinition, vendor: Vendor): FieldError[] {
-  if (!spec.group || !isVendorKey(vendor, spec.group)) return []
-  const key = `api-approved.${vendor.keyDomain}`
-  const path = at('metadata.annotations', key)
-  const given = metadata.annotations?.[key] ?? ''
-  if (given === '') return [required(path, `kinds in the groups of ${vendor.groupDomain} need the annotation ${key}`)]
-  if (given.startsWith('unapproved') || isUrl(given)) return []
-  return [invalid(path, given, 'must be a URL, or a reason that begins with "unapproved"')]
-}
-
-function isUrl(text: string): boolean {
-  const { protocol, host } = URL.parse(text) ?? {}
-  return protocol !== undefined && host !== ''
 }
 
 function checkScope(scope: string): FieldError[] {

@@ -1,0 +1,52 @@
+/**
+ * The vendor's own domains are spoken for: a definition there says in an annotation with whose consent it is. A condition
+ * reports what the annotation says.
+ */
+import { at, type FieldError, invalid, required } from '../../model/field-error.ts'
+import { isVendorKey, type Vendor } from '../../model/vendor.ts'
+import type { CustomResourceDefinition, DefinitionCondition } from './definition-fields.ts'
+
+export function checkApproval(definition: CustomResourceDefinition, vendor: Vendor): FieldError[] {
+  if (!isProtected(definition, vendor)) return []
+  const key = annotationOf(vendor)
+  const path = at('metadata.annotations', key)
+  const given = approvalOf(definition, vendor)
+  if (given === '') return [required(path, `kinds in the groups of ${vendor.groupDomain} need the annotation ${key}`)]
+  if (isBypassed(given) || isUrl(given)) return []
+  return [invalid(path, given, 'must be a URL, or a reason that begins with "unapproved"')]
+}
+
+/** Undefined where no consent is needed. */
+export function approvalCondition(
+  definition: CustomResourceDefinition,
+  vendor: Vendor,
+): DefinitionCondition | undefined {
+  if (!isProtected(definition, vendor)) return undefined
+  const { profile } = vendor
+  const type = `${profile.charAt(0).toUpperCase()}${profile.slice(1)}APIApprovalPolicyConformant`
+  const given = approvalOf(definition, vendor)
+  if (isBypassed(given))
+    return { type, status: 'False', reason: 'UnapprovedAnnotation', message: `not approved: ${JSON.stringify(given)}` }
+  return { type, status: 'True', reason: 'ApprovedAnnotation', message: `approved in ${given}` }
+}
+
+function isProtected({ spec }: CustomResourceDefinition, vendor: Vendor): boolean {
+  return !!spec?.group && isVendorKey(vendor, spec.group)
+}
+
+function annotationOf({ keyDomain }: Vendor): string {
+  return `api-approved.${keyDomain}`
+}
+
+function approvalOf({ metadata }: CustomResourceDefinition, vendor: Vendor): string {
+  return metadata.annotations?.[annotationOf(vendor)] ?? ''
+}
+
+function isBypassed(text: string): boolean {
+  return text.startsWith('unapproved')
+}
+
+function isUrl(text: string): boolean {
+  const { protocol, host } = URL.parse(text) ?? {}
+  return protocol !== undefined && host !== ''
+}

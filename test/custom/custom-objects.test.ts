@@ -1,0 +1,130 @@
+/**
+ * Objects of custom kinds beyond their schema: versions that differ, dry runs, nulls in what is applied, the scale, columns
+ * and warnings; each as kube-apiserver 1.23 has it.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { JsonObject } from '../../src/model/json.ts'
+import type { HttpClient } from '../tools/http-client.ts'
+import { startUp } from '../tools/server.ts'
+import { conditionOf, define, definitionOf, definitions } from './definitions.ts'
+
+const ending: (() => Promise<void>)[] = []
+after(async () => {
+  for (const end of ending) await end()
+})
+
+const spec = (properties: JsonObject) => ({ type: 'object', properties: { spec: { type: 'object', properties } } })
+const versionOf = (name: string, schema: JsonObject, fields: JsonObject = {}) => ({
+  name,
+  served: true,
+  storage: false,
+  schema: { openAPIV3Schema: schema },
+  ...fields,
+})
+
+describe('objects', () => {
+  let client: HttpClient
+  before(async () => {
+    client = (await startUp({ after: (run) => void ending.unshift(run) })).client()
+  })
+  const at = (plural: string, version = 'v1') => `/apis/stable.example.com/${version}/namespaces/default/${plural}`
+  const apply = (path: string, body: JsonObject) =>
+    client.send(`${path}?fieldManager=me`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+      body,
+    })
+
+  test('in two versions: defaults of the one that was written, nothing that the stored one does not know', async () => {
+    const early = spec({ size: { type: 'integer', default: 1 }, lost: { type: 'string' }, late: { type: 'string' } })
+    const late = spec({ size: { type: 'integer' }, color: { type: 'string', default: 'red' } })
+    const warned = { deprecated: true }
+    const versions = [versionOf('v1alpha1', early, warned), versionOf('v1', late, { storage: true })]
+    await define(client, { plural: 'twos', kind: 'Two', versions })
+    const sent = { metadata: { name: 'a' }, spec: { lost: 'x' } }
+    const dry = await client.post(`${at('twos', 'v1alpha1')}?dryRun=All`, sent)
+    assert.deepEqual([dry.status, dry.body.spec], [201, { size: 1 }])
+    assert.match(String(dry.headers.warning), /v1alpha1 Two is deprecated; use stable\.example\.com\/v1 Two/)
+    const made = await client.post(at('twos', 'v1alpha1'), sent)
+    assert.deepEqual(made.body.spec, { size: 1 })
+    assert.deepEqual((await client.get(`${at('twos')}/a`)).body.spec, { size: 1, color: 'red' })
+    await client.post(at('twos'), { metadata: { name: 'b' }, spec: {} })
+    assert.deepEqual((await client.get(`${at('twos', 'v1alpha1')}/b`)).body.spec, {}, 'no defaults of another version')
+  })
+
+  test('that are scaled: numbers that are numbers, and columns that are read', async () => {
+    const scale = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' }
+    const columns = [
+      { name: 'Last', type: 'string', jsonPath: '.spec.list[-1:].name' },
+      { name: 'Is', type: 'boolean', jsonPath: '.spec.kind[?(@ == "x")]' },
+    ]
+    const item = { type: 'object', properties: { name: { type: 'string' } } }
+    const schema = spec({
+      size: { type: 'integer', format: 'int32' },
+      kind: { type: 'string' },
+      list: { type: 'array', items: item },
+    })
+    const version = { subresources: { scale }, additionalPrinterColumns: columns }
+    await define(client, { plural: 'scaled', kind: 'Scaled', schema, version })
+    const faultsOf = async (size: unknown) => {
+      const { body } = await client.post(at('scaled'), { metadata: { name: 'x' }, spec: { size } })
+      return body.details.causes.map(({ field, message }: JsonObject) => `${field}: ${message}`).sort()
+    }
+    assert.deepEqual(await faultsOf('many'), [
+      '.spec.size: Invalid value: 0: .spec.size accessor error: many is of the type string, expected int64',
+      'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
+    ])
+    assert.deepEqual(await faultsOf(2 ** 40), [
+      '.spec.size: Invalid value: 1099511627776: should be less than or equal to 2147483647',
+    ])
+    await client.post(at('scaled'), {
+      metadata: { name: 'a' },
+      spec: { size: 2, kind: 'x', list: [{ name: 'one' }, { name: 'two' }] },
+    })
+    const table = await client.get(at('scaled'), { accept: 'application/json;as=Table;g=meta.orch.io;v=v1' })
+    assert.deepEqual(table.body.rows[0].cells, ['a', 'two', null])
+  })
+
+  test('that are applied: null is a value, and every part must fit', async () => {
+    const status = { type: 'object', properties: { all: { type: 'array', items: spec({ a: { type: 'string' } }) } } }
+    const { properties } = spec({ size: { type: 'integer' }, given: { type: 'integer', default: 7 } })
+    const schema = { type: 'object', properties: { ...properties, status } }
+    await define(client, { plural: 'applied', kind: 'Applied', schema, version: { subresources: { status: {} } } })
+    const whole = { apiVersion: 'stable.example.com/v1', kind: 'Applied', metadata: { name: 'a' } }
+    const refused = await apply(`${at('applied')}/a`, { ...whole, spec: { size: null } })
+    assert.deepEqual([refused.status, refused.body.details?.causes[0].field], [422, 'spec.size'])
+    const filled = await apply(`${at('applied')}/a`, { ...whole, spec: { given: null } })
+    assert.deepEqual([filled.status, filled.body.spec], [201, { given: 7 }])
+    const created = await client.post(at('applied'), { ...whole, metadata: { name: 'b' }, spec: { size: null } })
+    assert.deepEqual([created.status, created.body.spec], [201, { given: 7 }])
+    for (const all of [[{ odd: 1 }], ['text'], {}]) {
+      const answer = await apply(`${at('applied')}/a`, { ...whole, spec: {}, status: { all } })
+      assert.equal(answer.status, 400, `${JSON.stringify(all)}: ${answer.text}`)
+    }
+  })
+
+  test('of wrong types are unknown in all they hold', async () => {
+    await define(client, {
+      plural: 'wrongs',
+      kind: 'Wrong',
+      schema: spec({ list: { type: 'array', items: spec({}) } }),
+    })
+    const { status, headers } = await client.post(at('wrongs'), { metadata: { name: 'a' }, spec: { list: { x: 1 } } })
+    assert.equal(status, 422)
+    assert.match(String(headers.warning), /unknown field \\"spec\.list\.x\\"/)
+  })
+
+  test('in the groups of the vendor: the definition reports with whose consent', async () => {
+    for (const [given, expected] of [
+      ['https://example.com/review/1', 'True'],
+      ['unapproved, for a test', 'False'],
+    ]) {
+      const definition = definitionOf({ plural: `own${expected}`.toLowerCase(), kind: 'Own', group: 'test.orch.io' })
+      const metadata = { ...definition.metadata, annotations: { 'api-approved.orch.io': given } }
+      const made = await client.post(definitions, { ...definition, metadata })
+      assert.equal(made.status, 201, made.text)
+      assert.equal(conditionOf(made.body, 'OrchAPIApprovalPolicyConformant'), expected)
+    }
+  })
+})
