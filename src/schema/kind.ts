@@ -87,6 +87,8 @@ export interface KindLife<T> {
   readonly verbs?: readonly Verb[]
   /** Its objects are not stored: an endpoint in `resources/` answers. */
   readonly virtual?: boolean
+  /** Its objects have no name, whatever is sent: nor has the answer to one that is invalid. */
+  readonly nameless?: boolean
   /** A PUT to a name that does not exist creates it. */
   readonly createOnUpdate?: boolean
   /** A PUT must name the version that it is based on. */

@@ -42,8 +42,13 @@ const filled = new Set(
     'EndpointPort: protocol',
     'LimitRangeItem: default defaultRequest',
     'NodeSpec: podCIDR podCIDRs',
+    'NodeStatus: allocatable',
     'HorizontalPodAutoscalerSpec: minReplicas metrics targetCPUUtilizationPercentage',
     'HorizontalPodAutoscalerBehavior: scaleUp scaleDown',
+    'MetricValueStatus: value averageValue',
+    ...['Object', 'Pods', 'Resource', 'ContainerResource', 'External'].map(
+      (source) => `${source}MetricStatus: current`,
+    ),
     'StorageClass: reclaimPolicy volumeBindingMode',
     'CSIDriverSpec: attachRequired podInfoOnMount volumeLifecycleModes storageCapacity fsGroupPolicy requiresRepublish',
     'PriorityClass: preemptionPolicy',

@@ -161,8 +161,9 @@ test('a deprecated version warns its users', async () => {
 
 test('a review reports what is wrong with its metadata beside all else', async () => {
   const review = async (path: string, spec: object) => {
-    const sent = { metadata: { labels: { a: 'b' } }, spec }
+    const sent = { metadata: { name: 'x', labels: { a: 'b' } }, spec }
     const { body } = await client.post(`/apis/authorization.orch.io/v1/${path}`, sent)
+    assert.equal(body.details.name, undefined)
     return body.details.causes.map(({ field }: { field: string }) => field).sort()
   }
   const both = { resourceAttributes: { verb: 'get' }, nonResourceAttributes: { path: '/a' } }

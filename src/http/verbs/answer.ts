@@ -77,7 +77,8 @@ async function readSent({ exchange, served, endpoint }: EndpointCall): Promise<A
   const object = await readObjectBody(exchange, type, sentTypes(served, endpoint).slice(1))
   const { kind, context } = type
   const errors = [...validate(kind.schema, asJson(object), context), ...(kind.rules.validate?.(object, context) ?? [])]
-  if (errors.length > 0) throw invalidObject({ group: type.group, kind: kind.kind }, object.metadata.name ?? '', errors)
+  const name = kind.life.nameless ? '' : (object.metadata.name ?? '')
+  if (errors.length > 0) throw invalidObject({ group: type.group, kind: kind.kind }, name, errors)
   return object
 }
 

@@ -23,5 +23,5 @@ export const selfSubjectAccessReview = defineKind({
   doc: 'A question: may I do this? The answer comes at once, and nothing is stored.',
   fields,
   rules: { validate: ({ metadata, spec = {} }) => [...checkQuestion(spec), ...checkNoMetadata(metadata)] },
-  life: { virtual: true },
+  life: { virtual: true, nameless: true },
 })

@@ -26,7 +26,7 @@ export const subjectAccessReview = defineKind({
   doc: 'A question: may somebody do this? The answer comes at once, and nothing is stored.',
   fields,
   rules: { validate: ({ metadata, spec }) => [...checkSubjectSpec(spec), ...checkNoMetadata(metadata)] },
-  life: { virtual: true },
+  life: { virtual: true, nameless: true },
 })
 
 export const localSubjectAccessReview = defineKind({
@@ -40,7 +40,7 @@ export const localSubjectAccessReview = defineKind({
   doc: 'A question: may somebody do this in this namespace? The answer comes at once, and nothing is stored.',
   fields,
   rules: { validate: (object) => [...checkSubjectSpec(object.spec), ...checkPlace(object)] },
-  life: { virtual: true },
+  life: { virtual: true, nameless: true },
 })
 
 /** It asks about resources of the namespace that it is in. */

@@ -10,7 +10,7 @@ import { notNegative } from '../counts.ts'
 import { keep, plainStatus } from '../spec-and-status.ts'
 import { behavior } from './behavior.ts'
 import { dropCarried } from './carried.ts'
-import { checkScaleToZero, keepSeenValues, type MetricSpec, metricSpec, metricStatus } from './metrics.ts'
+import { checkScaleToZero, fillSeenValues, type MetricSpec, metricSpec, metricStatus } from './metrics.ts'
 import { objectReference } from './object-reference.ts'
 import { describeTargets } from './targets-column.ts'
 
@@ -97,7 +97,7 @@ export const horizontalPodAutoscaler = defineKind({
       if (!usesContainers(previous.spec)) dropContainerSources(next.spec)
     },
     validateUpdate: ({ status = {} }, _, { subresource }) => (subresource === 'status' ? checkStatus(status) : []),
-    canonicalize: ({ status }) => status?.currentMetrics?.forEach(keepSeenValues),
+    canonicalize: ({ status }) => status?.currentMetrics?.forEach(fillSeenValues),
   },
   views: {
     columns: [

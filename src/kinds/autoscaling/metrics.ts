@@ -11,7 +11,6 @@ import {
   notSupported,
   required,
 } from '../../model/field-error.ts'
-import { defined } from '../../model/json.ts'
 import { parseQuantity } from '../../model/quantity.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { freeLabelSelector } from '../meta/label-selector.ts'
@@ -255,18 +254,10 @@ export function checkScaleToZero(metrics: readonly MetricSpec[], minReplicas: nu
   return [forbidden(path, 'must hold at least one Object or External metric to support scaling to zero replicas')]
 }
 
-/**
- * Of what was seen v1 and v2beta1 have words for what counts with each source, and always report one value: so every
- * version shows just that. Changes the metric.
- */
-export function keepSeenValues({ object, external, pods, resource, containerResource }: MetricStatus): void {
-  for (const seen of [object, external]) {
-    const { value = '0', averageValue } = seen?.current ?? {}
-    if (seen !== undefined) seen.current = { value, ...defined({ averageValue }) }
-  }
-  if (pods !== undefined) pods.current = { averageValue: pods.current?.averageValue ?? '0' }
-  for (const seen of [resource, containerResource]) {
-    const { averageValue = '0', averageUtilization } = seen?.current ?? {}
-    if (seen !== undefined) seen.current = { averageValue, ...defined({ averageUtilization }) }
-  }
+/** v1 and v2beta1 always report one value with each source, so every version shows it. Changes the metric. */
+export function fillSeenValues({ object, external, pods, resource, containerResource }: MetricStatus): void {
+  for (const seen of [object, external])
+    if (seen !== undefined) seen.current = { ...seen.current, value: seen.current?.value ?? '0' }
+  for (const seen of [pods, resource, containerResource])
+    if (seen !== undefined) seen.current = { ...seen.current, averageValue: seen.current?.averageValue ?? '0' }
 }
