@@ -2,8 +2,8 @@
  * `npm run bench`: what the server does, against what the machine could do at most, in one run of a few minutes.
  * Every bare limit is taken in the same run, so that the ratios hold on any machine. Linux, with wrk and h2load.
  *
- *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, list, writes, admission, stores,
- *                    patch, start, memory, watch, protobuf, label, stalls, orchctl, growth
+ *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, list, writes, admission, webhooks,
+ *                    stores, patch, start, memory, watch, protobuf, label, stalls, orchctl, growth
  *   --json FILE      write the figures to a file too
  *   --plot FILE      draw the rows of `growth` (SVG)
  *   --cpu-prof DIR   our server writes profiles of its processor time there (and is the slower for it)
@@ -29,6 +29,7 @@ import { startRows } from './rows/start.ts'
 import { storeRows } from './rows/stores.ts'
 import { tokenRows } from './rows/tokens.ts'
 import { watchRows } from './rows/watch.ts'
+import { webhookRows } from './rows/webhooks.ts'
 import { writeRows } from './rows/writes.ts'
 import { Bench } from './servers.ts'
 import { printTable, type Row } from './table.ts'
@@ -41,6 +42,7 @@ const groups = [
   listRows,
   writeRows,
   admissionRows,
+  webhookRows,
   storeRows,
   patchRows,
   startRows,

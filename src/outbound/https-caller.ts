@@ -49,8 +49,8 @@ export interface HttpsAnswer {
 const maxAnswerBytes = 5 * 1024 * 1024
 /** Of all answers that are being read at the same time. */
 const maxBufferedBytes = 64 * 1024 * 1024
+/** All may stay open for the next calls: a new connection costs several times what a call does. */
 const maxConnections = 64
-const maxIdleConnections = 8
 const idleMs = 60_000
 /** Of destinations with connections. */
 const maxDestinations = 256
@@ -193,7 +193,7 @@ function makeAgent({ authority, credentials: { certificate, key } }: Destination
   return new Agent({
     keepAlive: true,
     maxSockets: maxConnections,
-    maxFreeSockets: maxIdleConnections,
+    maxFreeSockets: maxConnections,
     timeout: idleMs,
     // Made once: reading the certificates for every connection would cost more than a call.
     secureContext: createSecureContext({

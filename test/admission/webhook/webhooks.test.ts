@@ -112,6 +112,40 @@ test('the whole review of an update, and of one of a collection', async () => {
   })
 })
 
+test('every way to change an object passes a webhook, under the operation that happens', async () => {
+  const rules = [{ ...everything, operations: ['*'] }]
+  await withConfigured('validating', [webhook(webhooks, '/deny/403/every way', { rules })], async () => {
+    await client.post('/api/v1/namespaces/free/configmaps', { metadata: { name: 'way' } })
+    const path = `${maps}/way`
+    const apply = { headers: { 'content-type': 'application/apply-patch+yaml' }, method: 'PATCH' }
+    const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'way' }, data: { a: 'b' } }
+    assert.equal((await client.send(`${path}?fieldManager=me`, { ...apply, body: applied })).status, 403)
+    await configure(client, 'validating', 'tested', [])
+    assert.equal((await client.post(maps, { metadata: { name: 'way' } })).status, 201)
+    await configure(client, 'validating', 'tested', [webhook(webhooks, '/deny/403/every way', { rules })])
+    const patches = { 'merge-patch+json': {}, 'strategic-merge-patch+json': {}, 'json-patch+json': [] }
+    for (const type of Object.keys(patches)) {
+      const data = { data: { changed: type.slice(0, 4) } }
+      const body = type === 'json-patch+json' ? [{ op: 'add', path: '/data', value: data.data }] : data
+      const answer = await client.send(path, {
+        method: 'PATCH',
+        headers: { 'content-type': `application/${type}` },
+        body,
+      })
+      assert.equal(answer.status, 403, type)
+    }
+    assert.equal((await client.send(`${path}?fieldManager=me`, { ...apply, body: applied })).status, 403)
+    assert.equal((await client.put(path, { metadata: { name: 'way' }, data: { a: 'c' } })).status, 403)
+    assert.equal((await client.delete(path)).status, 403)
+    assert.equal((await client.send(maps, { method: 'DELETE' })).status, 403)
+    const lease = '/apis/coordination.orch.io/v1/namespaces/hooked/leases/made'
+    assert.equal((await client.put(lease, { metadata: { name: 'made' } })).status, 403)
+    const operations = webhooks.calls.splice(0).map(({ review }) => review.request.operation)
+    assert.deepEqual(operations, ['CREATE', ...Array(5).fill('UPDATE'), 'DELETE', 'DELETE', 'CREATE'])
+    assert.deepEqual((await client.get(path)).body.data, undefined)
+  })
+})
+
 test('Equivalent: a webhook for one version sees requests through another, converted', async () => {
   const rules = [{ operations: ['CREATE'], apiGroups: ['batch'], apiVersions: ['v1'], resources: ['cronjobs'] }]
   const container = { name: 'c', image: 'i' }
