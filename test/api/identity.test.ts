@@ -5,6 +5,7 @@ import type { CertifiedKey } from '../../src/pki/authority.ts'
 import { watchOver } from '../tools/alive.ts'
 import { HttpClient } from '../tools/http-client.ts'
 import { asIssuer, makeIdentity, pairOf } from '../tools/identities.ts'
+import { serve } from '../tools/in-process.ts'
 import { caOf, sendHead } from '../tools/raw-http.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 
@@ -165,7 +166,7 @@ const anonymousTable: readonly (readonly [string, readonly [number, number, numb
 
 for (const [flags, expected] of anonymousTable) {
   test(`anonymous with ${flags || 'no flags'}`, async (t) => {
-    const server = await startServer(t, flags.split(' ').filter(Boolean))
+    const server = await serve(t, flags.split(' ').filter(Boolean))
     const nobody = server.client('')
     const answers = [
       await nobody.get('/api/v1/secrets'),
@@ -185,7 +186,7 @@ for (const [flags, expected] of anonymousTable) {
 }
 
 test('anonymous may ask for health as a whole, not for single checks', async (t) => {
-  const nobody = (await startServer(t)).client('')
+  const nobody = (await serve(t)).client('')
   for (const path of ['/livez', '/readyz', '/healthz', '/version', '/version/', '/livez?verbose'])
     assert.equal((await nobody.get(path)).status, 200, path)
   for (const path of ['/livez/ping', '/readyz/store', '/healthz/ping', '/livez/', '/version/x', '/livezz'])

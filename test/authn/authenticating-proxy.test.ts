@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import type { CertifiedKey } from '../../src/pki/authority.ts'
+import { serve } from '../tools/in-process.ts'
 import {
   authorityExtensions,
   certificatesIn,
@@ -17,7 +18,7 @@ import {
   type WantedCertificate,
 } from '../tools/openssl-certificates.ts'
 import { ask, caOf, untilClosed } from '../tools/raw-http.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
+import type { Served } from '../tools/server.ts'
 import { startFailing } from '../tools/start-failing.ts'
 import { agentOf, until, whoIs } from '../tools/who.ts'
 
@@ -49,7 +50,7 @@ const jane = { 'X-Remote-User': 'jane' }
 
 test('who asks is who the proxy says', { timeout: 300_000 }, async (t) => {
   const { make, clients, proxies } = makeWorld(t)
-  const server = await startServer(t, [
+  const server = await serve(t, [
     `--client-ca-file=${clients.certificateFile}`,
     `--requestheader-client-ca-file=${proxies.certificateFile}`,
     ...usual,
@@ -153,7 +154,7 @@ test('who asks is who the proxy says', { timeout: 300_000 }, async (t) => {
   })
 })
 
-async function assertIgnored(server: ServerHandle, { clients, make }: Pick<World, 'clients' | 'make'>): Promise<void> {
+async function assertIgnored(server: Served, { clients, make }: Pick<World, 'clients' | 'make'>): Promise<void> {
   const other = make({ subject: '/CN=proxies', extensions: authorityExtensions })
   const shown: {
     readonly [name: string]: { certificate?: CertifiedKey; token?: string; user: string | undefined; status: number }
@@ -189,7 +190,7 @@ async function assertIgnored(server: ServerHandle, { clients, make }: Pick<World
 
 test('headers in trailers are none', { timeout: 300_000 }, async (t) => {
   const { make, proxies } = makeWorld(t)
-  const server = await startServer(t, [
+  const server = await serve(t, [
     `--requestheader-client-ca-file=${proxies.certificateFile}`,
     '--requestheader-username-headers=X-Remote-User,Impersonate-User',
   ])

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import type { HttpClient } from '../tools/http-client.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
+import type { Served } from '../tools/server.ts'
 
 const ending: (() => Promise<void>)[] = []
 const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
@@ -10,11 +11,11 @@ const secrets = '/api/v1/namespaces/kube-system/secrets'
 const reviews = '/apis/authentication.orch.io/v1/tokenreviews'
 const secret = 'canary0123456789'
 
-let server: ServerHandle
+let server: Served
 let admin: HttpClient
 
 before(async () => {
-  server = await startServer(owner, ['--enable-bootstrap-token-auth', '-v=9'])
+  server = await serve(owner, ['--enable-bootstrap-token-auth', '-v=9'])
   admin = server.client()
 })
 
@@ -115,7 +116,7 @@ it('ends with its Secret, and with its time', async () => {
 it('is no credential where it is not asked for, and is told nowhere', async () => {
   assert.ok(!server.output().includes(secret))
   assert.ok(!(await admin.get('/metrics')).text.includes(secret))
-  const without = await startServer(owner)
+  const without = await serve(owner)
   const metadata = { name: 'bootstrap-token-plain0' }
   const stringData = { 'token-id': 'plain0', 'token-secret': secret, 'usage-bootstrap-authentication': 'true' }
   await without.client().post(secrets, { metadata, type: 'bootstrap.orch.io/token', stringData })

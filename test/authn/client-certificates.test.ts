@@ -12,8 +12,8 @@ import type { CertifiedKey } from '../../src/pki/authority.ts'
 import { generateKey, keyToPem } from '../../src/pki/keys.ts'
 import { attribute, oid, rdn, requestPem } from '../pki/encode.ts'
 import { openssl } from '../pki/openssl.ts'
+import { serve } from '../tools/in-process.ts'
 import { authorityExtensions, certificatesIn, type OpensslCertificate } from '../tools/openssl-certificates.ts'
-import { startServer } from '../tools/server.ts'
 import { agentOf, until, whoIs } from '../tools/who.ts'
 
 /** The certificate with these sent along. */
@@ -34,7 +34,7 @@ test('certificates of several authorities', { timeout: 300_000 }, async (t) => {
     renameSync(`${file}.new`, file)
   }
   put('a comment before', one!.certificate, two!.certificate)
-  const server = await startServer(t, [`--client-ca-file=${file}`])
+  const server = await serve(t, [`--client-ca-file=${file}`])
 
   const middle = authority('/CN=middle', one)
   const lower = authority('/CN=lower', middle)

@@ -8,9 +8,10 @@ import { type TestContext, test } from 'node:test'
 import type { CertifiedKey } from '../../src/pki/authority.ts'
 import { temporaryDirectory } from '../pki/openssl.ts'
 import { asIssuer, makeIdentity } from '../tools/identities.ts'
+import { serve } from '../tools/in-process.ts'
 import { clientId, OpenidProvider } from '../tools/openid-provider.ts'
 import { authorityExtensions, certificatesIn, serverExtensions } from '../tools/openssl-certificates.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
+import type { Served } from '../tools/server.ts'
 import { says, TokenService } from '../tools/token-service.ts'
 import { agentOf, until, whoIs } from '../tools/who.ts'
 
@@ -90,7 +91,7 @@ function expected(certificate: Certificate, token: Token, form: string): readonl
 }
 
 interface World {
-  readonly server: ServerHandle
+  readonly server: Served
   readonly agents: { readonly [C in Certificate]: Agent }
   readonly texts: { readonly [T in Token]: string }
 }
@@ -103,7 +104,7 @@ async function makeWorld(t: TestContext): Promise<World> {
   const provider = await OpenidProvider.start(t)
   const service = await TokenService.start(t)
   service.answers.set('webhook-token', says({ authenticated: true, user: { username: 'wendy' } }))
-  const server = await startServer(t, [
+  const server = await serve(t, [
     `--client-ca-file=${clients!.certificateFile}`,
     `--requestheader-client-ca-file=${proxies!.certificateFile}`,
     '--requestheader-username-headers=X-Remote-User',
@@ -138,7 +139,7 @@ async function makeWorld(t: TestContext): Promise<World> {
   return { server, agents: agents as World['agents'], texts: await tokenTexts(server, provider) }
 }
 
-async function deny(server: ServerHandle, { certificate }: CertifiedKey): Promise<void> {
+async function deny(server: Served, { certificate }: CertifiedKey): Promise<void> {
   const { X509Certificate } = await import('node:crypto')
   const { status } = await server.client().post('/apis/ops.orch.io/v1/certificatedenylists', {
     ...{ apiVersion: 'ops.orch.io/v1', kind: 'CertificateDenyList', metadata: { name: 'lost' } },
@@ -147,7 +148,7 @@ async function deny(server: ServerHandle, { certificate }: CertifiedKey): Promis
   assert.equal(status, 201)
 }
 
-async function tokenTexts(server: ServerHandle, provider: OpenidProvider): Promise<World['texts']> {
+async function tokenTexts(server: Served, provider: OpenidProvider): Promise<World['texts']> {
   const admin = server.client()
   const secret = await admin.post('/api/v1/namespaces/kube-system/secrets', {
     metadata: { name: 'bootstrap-token-abcdef' },

@@ -8,8 +8,9 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { exportJWK } from 'jose'
 import { watchOver } from '../tools/alive.ts'
+import { serve } from '../tools/in-process.ts'
 import { clientId, makeKey, OpenidProvider } from '../tools/openid-provider.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
+import { type Served, startServer } from '../tools/server.ts'
 import { startFailing } from '../tools/start-failing.ts'
 import { agentOf, type Told, until, whoIs } from '../tools/who.ts'
 
@@ -30,7 +31,7 @@ const jane = {
 }
 
 /** The provider is asked in the background: the first tokens may come too early. */
-async function known(server: ServerHandle, token: string): Promise<Told> {
+async function known(server: Served, token: string): Promise<Told> {
   return await until(
     () => whoIs(server, { token }),
     ({ status }) => status !== 401,
@@ -273,7 +274,7 @@ test('names and prefixes', { timeout: 300_000 }, async (t) => {
   ]
   for (const [flags, user] of rows) {
     await t.test(flags.join(' '), async (inner) => {
-      const server = await startServer(inner, flagsOf(provider, ...flags, '--oidc-signing-algs=ES256,RS256'))
+      const server = await serve(inner, flagsOf(provider, ...flags, '--oidc-signing-algs=ES256,RS256'))
       const told = await known(server, token)
       assert.deepEqual([told.user, told.groups], [user, ['system:authenticated']])
       const good = { iss: provider.issuer, aud: clientId, ...jane, iat: now(), exp: now() + 600 }

@@ -10,7 +10,8 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { type CompactJWSHeaderParameters, CompactSign, createLocalJWKSet, decodeJwt, jwtVerify } from 'jose'
 import type { HttpClient } from '../tools/http-client.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
+import type { Served } from '../tools/server.ts'
 
 const ending: (() => Promise<void>)[] = []
 const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
@@ -26,7 +27,7 @@ const secrets = '/api/v1/namespaces/default/secrets'
 const pods = '/api/v1/namespaces/default/pods'
 const reviews = '/apis/authentication.orch.io/v1/tokenreviews'
 
-let server: ServerHandle
+let server: Served
 let admin: HttpClient
 
 before(async () => {
@@ -35,7 +36,7 @@ before(async () => {
     writeFileSync(join(directory, name), text, { mode: 0o600 })
     return join(directory, name)
   }
-  server = await startServer(owner, [
+  server = await serve(owner, [
     `--service-account-signing-key-file=${file('ec.pem', pem(ec.privateKey, 'pkcs8'))}`,
     `--service-account-key-file=${file('rsa.pub', pem(rsa.publicKey, 'spki'))}`,
     `--service-account-key-file=${file('ec.pub', pem(ec.publicKey, 'spki'))}`,

@@ -1,7 +1,7 @@
 /** The token webhook, against a real HTTPS service that wants to see a client certificate. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { startFailing } from '../tools/start-failing.ts'
 import { type Answer, says, TokenService } from '../tools/token-service.ts'
 import { agentOf, until, whoIs } from '../tools/who.ts'
@@ -17,7 +17,7 @@ const canary = 'canary-token-5c1d'
 test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
   const service = await TokenService.start(t)
   const flag = service.config(service.make({ subject: '/CN=orch', issuer: service.authority }))
-  const server = await startServer(t, [flag])
+  const server = await serve(t, [flag])
 
   await t.test('it is asked once, with the token and the audience, and shown the certificate', async () => {
     service.answers.set('jane-token', says({ authenticated: true, user: jane }))
@@ -161,7 +161,7 @@ test('a service decides whose a token is', { timeout: 300_000 }, async (t) => {
 test('v1, nothing remembered, and a service that does not answer', { timeout: 300_000 }, async (t) => {
   const service = await TokenService.start(t)
   const flag = service.config(service.make({ subject: '/CN=orch', issuer: service.authority }))
-  const server = await startServer(t, [
+  const server = await serve(t, [
     flag,
     '--authentication-token-webhook-version=v1',
     '--authentication-token-webhook-cache-ttl=0s',

@@ -1,10 +1,10 @@
 /** Impersonation: all headers, each value a right of its own, and groups that nobody can leave out. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { serve } from '../tools/in-process.ts'
 import { sendHead } from '../tools/raw-http.ts'
-import { startServer } from '../tools/server.ts'
 
-const server = await startServer({ after }, ['-v=3'])
+const server = await serve({ after }, ['-v=3'])
 const admin = server.client()
 const rbac = '/apis/rbac.authorization.orch.io/v1'
 

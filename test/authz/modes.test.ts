@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { makeIdentity } from '../tools/identities.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
@@ -30,7 +30,7 @@ test('ABAC: lines that say who may do what', async (t) => {
     policy({ user: 'alice', group: 'nobody', nonResourcePath: '*' }),
   ]
   writeFileSync(file, lines.join('\n'))
-  const server = await startServer(t, ['--authorization-mode=ABAC', `--authorization-policy-file=${file}`])
+  const server = await serve(t, ['--authorization-mode=ABAC', `--authorization-policy-file=${file}`])
   const [alice, bob, nobody] = [server.client('alice-token'), server.client('bob-token'), server.client('')]
   assert.equal((await bob.get(configMaps)).status, 200)
   assert.equal((await bob.post(configMaps, { metadata: { name: 'a' } })).status, 403)
@@ -95,7 +95,7 @@ test('Webhook: asked in the version wanted, remembered, and silent when it fails
     return resource === 'pods' ? undefined : { allowed: spec.user === 'bob' && resource === 'configmaps' }
   })
   const flags = ['--authorization-mode=Webhook,AlwaysAllow', '--authorization-webhook-version=v1', flag]
-  const server = await startServer(t, flags)
+  const server = await serve(t, flags)
   const bob = server.client('bob-token')
   for (let i = 0; i < 5; i++) assert.equal((await bob.get(configMaps)).status, 200)
   assert.equal(asked.length, 1, 'the answer is remembered')
@@ -112,7 +112,7 @@ test('Webhook: asked in the version wanted, remembered, and silent when it fails
 test('Webhook: the older version calls groups by another name, and without memory each request asks', async (t) => {
   const { asked, flag } = await serviceFor(t, () => ({ allowed: true }))
   const ttl = ['--authorization-webhook-cache-authorized-ttl=0s', '--authorization-webhook-cache-unauthorized-ttl=0s']
-  const server = await startServer(t, ['--authorization-mode=Webhook', flag, ...ttl])
+  const server = await serve(t, ['--authorization-mode=Webhook', flag, ...ttl])
   const bob = server.client('bob-token')
   for (let i = 0; i < 3; i++) assert.equal((await bob.get(configMaps)).status, 200)
   assert.equal(asked.length, 3)

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { changeObject } from '../../src/client/change-object.ts'
 import { Client } from '../../src/client/client.ts'
 import { discover } from '../../src/client/discovery.ts'
@@ -12,13 +11,14 @@ import { HttpTransport } from '../../src/client/node/http-transport.ts'
 import { isConflict, isExpired, isNotFound, StatusError } from '../../src/client/status-error.ts'
 import { type Transport, TransportError } from '../../src/client/transport.ts'
 import { watch } from '../../src/client/watch.ts'
+import { serve } from '../tools/in-process.ts'
 import { configMap, configMaps } from '../tools/resource-types.ts'
 import { startServer } from '../tools/server.ts'
 
 const inDefault = (name: string) => ({ namespace: 'default', name })
 
 test('the verbs do what they say, and what is refused is a StatusError', async (t) => {
-  const client = new Client((await startServer(t)).transport(), { userAgent: 'tester/1' })
+  const client = new Client((await serve(t)).transport(), { userAgent: 'tester/1' })
   const created = await client.create(configMaps, configMap('a', { k: 'v' }))
   assert.equal(created.metadata.managedFields?.[0]?.manager, 'tester')
   assert.deepEqual(await client.get(configMaps, inDefault('a')), created)
@@ -52,7 +52,7 @@ test('the verbs do what they say, and what is refused is a StatusError', async (
 })
 
 test('a list comes in pages and is whole; a collection is deleted page by page', async (t) => {
-  const client = new Client((await startServer(t)).transport())
+  const client = new Client((await serve(t)).transport())
   const names = Array.from({ length: 11 }, (_, i) => `c${i}`).sort()
   for (const name of names) await client.create(configMaps, configMap(name))
   const sizes: number[] = []
@@ -69,7 +69,7 @@ test('a list comes in pages and is whole; a collection is deleted page by page',
 })
 
 test('a list whose pages have expired starts over', async (t) => {
-  const server = await startServer(t, ['--history-duration=1s'])
+  const server = await serve(t, ['--history-duration=1s'])
   const send = server.transport()
   const writer = new Client(send)
   for (const name of ['a', 'b', 'c', 'd', 'e']) await writer.create(configMaps, configMap(name))
@@ -97,7 +97,7 @@ test('a list whose pages have expired starts over', async (t) => {
 })
 
 test('many who change one object lose nothing', async (t) => {
-  const client = new Client((await startServer(t)).transport())
+  const client = new Client((await serve(t)).transport())
   await client.create(configMaps, configMap('count', { n: '0' }))
   const add = async () => {
     for (let i = 0; i < 20; i++)
@@ -111,7 +111,7 @@ test('many who change one object lose nothing', async (t) => {
 })
 
 test('more watches than one connection carries all get their events', async (t) => {
-  const client = new Client((await startServer(t)).transport())
+  const client = new Client((await serve(t)).transport())
   const { resourceVersion } = await client.list(configMaps)
   const watches = Array.from({ length: 230 }, () => watch(client, configMaps, { resourceVersion }))
   const events = watches.map(async (events) => (await events.next()).value)
@@ -134,7 +134,7 @@ test('a server that is not there is a TransportError, and one that comes back is
 })
 
 test('what a closed transport is asked for fails as the network does, whenever it is closed', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   for (let turns = 0; turns < 6; turns++) {
     const http = new HttpTransport(server.credentials())
     const client = new Client(http.send)
@@ -147,18 +147,18 @@ test('what a closed transport is asked for fails as the network does, whenever i
 })
 
 test('a connection that has been cut is pinged no more', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const pingMs = 1000
+  t.mock.timers.enable({ apis: ['setInterval'] })
   const http = new HttpTransport({ ...server.credentials(), pingMs })
   await new Client(http.send).list(configMaps)
   http.close()
-  // The next ping is due before the connection can say that it has ended. One that is sent throws, and fails the test.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pingMs)
-  await setTimeout(20)
+  // The next ping is due before the connection can say that it has ended. One that is sent throws.
+  assert.doesNotThrow(() => t.mock.timers.tick(pingMs))
 })
 
 test('a client certificate says who asks', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const config = readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8')
   const pem = (field: string) =>
     Buffer.from(new RegExp(`${field}: (\\S+)`).exec(config)![1]!, 'base64').toString('utf8')
@@ -170,7 +170,7 @@ test('a client certificate says who asks', async (t) => {
 })
 
 test('a wrong token and a wrong authority are refused', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const stranger = new HttpTransport({ server: server.url })
   t.after(() => stranger.close())
   await assert.rejects(new Client(stranger.send).list(configMaps), TransportError)
@@ -181,7 +181,7 @@ test('a wrong token and a wrong authority are refused', async (t) => {
 })
 
 test('the client finds out what a server has', async (t) => {
-  const client = new Client((await startServer(t)).transport())
+  const client = new Client((await serve(t)).transport())
   const { types, failures } = await discover(client)
   assert.deepEqual(failures, [])
   const found = types.find(({ plural }) => plural === 'configmaps')
@@ -192,7 +192,7 @@ test('the client finds out what a server has', async (t) => {
 })
 
 test('a call ends with its signal', async (t) => {
-  const client = new Client((await startServer(t)).transport())
+  const client = new Client((await serve(t)).transport())
   const stop = new AbortController()
   const events = watch(client, configMaps, { signal: stop.signal })
   const next = events.next()
@@ -202,7 +202,7 @@ test('a call ends with its signal', async (t) => {
 })
 
 test('a name that is none makes no request', async (t) => {
-  const client = new Client((await startServer(t)).transport())
+  const client = new Client((await serve(t)).transport())
   for (const name of ['', '.', '..']) await assert.rejects(client.delete(configMaps, inDefault(name)), TypeError)
   await assert.rejects(client.get(configMaps, { name: 'a' }), TypeError)
 })

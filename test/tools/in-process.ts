@@ -32,13 +32,14 @@ export interface InProcess {
 /** A server with these flags until the test ends. */
 export async function serve(t: Ending, flags: readonly string[] = []): Promise<Served> {
   const directory = newDirectory()
-  let output = ''
-  const log = openLog({ write: (line) => (output += line) })
   const options = parseFlags(serverFlags, [
     ...flagsFor(directory),
     `--admin-kubeconfig=${directory}/admin.kubeconfig`,
     ...flags,
   ])
+  let output = ''
+  const { verbosity: level, loggingFormat: format } = options
+  const log = openLog({ level, format, write: (line) => (output += line) })
   const server = await startApiServer(options, { log, kinds: allKinds })
   const authority = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
   const { url } = server
