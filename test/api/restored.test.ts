@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { startEtcd } from '../tools/etcd.ts'
 import type { HttpClient, WatchEvent } from '../tools/http-client.ts'
 import { startServer } from '../tools/server.ts'
+import { untilTrue } from '../tools/until.ts'
 
 const path = '/api/v1/namespaces/default/configmaps'
 const patienceMs = 60_000
@@ -24,7 +24,7 @@ test('two servers over the restore of their etcd', { timeout: 300_000 }, async (
   await write(one, 'kept')
   await write(two, 'removed')
   await cluster.save()
-  for (const client of [one, two]) await until(() => isReady(client))
+  for (const client of [one, two]) await untilTrue(() => isReady(client))
   await write(one, 'lost')
   assert.equal((await two.delete(`${path}/removed`)).status, 200)
   const old = await list(one, `${path}?limit=1`)
@@ -34,7 +34,7 @@ test('two servers over the restore of their etcd', { timeout: 300_000 }, async (
   const reasons = [one, two].map((client) => reasonNotReady(client, /went back in time/))
   await cluster.restore()
   await Promise.all(reasons)
-  for (const client of [one, two]) await until(() => isReady(client))
+  for (const client of [one, two]) await untilTrue(() => isReady(client))
   await Promise.all(watching)
 
   for (const client of [one, two]) {
@@ -85,16 +85,8 @@ async function isReady(client: HttpClient): Promise<boolean> {
 }
 
 async function reasonNotReady(client: HttpClient, reason: RegExp): Promise<void> {
-  await until(async () => {
+  await untilTrue(async () => {
     const { status, text } = await client.get('/readyz?verbose')
     return status === 503 && reason.test(text)
   })
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + patienceMs
-  while (!(await holds())) {
-    assert.ok(performance.now() < deadline, 'it has not come to that in time')
-    await delay(20)
-  }
 }

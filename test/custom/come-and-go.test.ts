@@ -46,9 +46,12 @@ async function held(): Promise<number[]> {
   return [KindCache, Turns].map((type) => queryObjects(type, { format: 'count' }))
 }
 
-test('200 kinds that came and went leave nothing in memory', async () => {
+/** What is counted is exact, so that a few tell as much as many; ORCH_LONG=1 makes it many. */
+const comings = process.env.ORCH_LONG === '1' ? 200 : 40
+
+test(`${comings} kinds that came and went leave nothing in memory`, async () => {
   const before = await held()
-  await comeAndGo(0, 200)
+  await comeAndGo(0, comings)
   assert.deepEqual(await held(), before)
   assert.ok(!(await client.get('/apis')).text.includes('stable.example.com'))
   assert.ok(!(await client.get('/openapi/v2')).text.includes('com.example.stable'))

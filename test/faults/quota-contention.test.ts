@@ -5,10 +5,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { startEtcd } from '../tools/etcd.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { type ServerHandle, startServer, startUp } from '../tools/server.ts'
+import { untilTrue } from '../tools/until.ts'
 
 const clients = 50
 const hard = 120
@@ -120,7 +120,7 @@ test('fifty clients on two servers over one etcd', { timeout: 300_000 }, async (
 test('what a killed server left charged is found', { timeout: 300_000 }, async (t) => {
   const server = await startUp(t, ['--resource-quota-sync-period=10m'])
   await prepare(server.client())
-  await until(async () => (await usedBy(server.client())) === 0)
+  await untilTrue(async () => (await usedBy(server.client())) === 0)
   for (let round = 0; (await leftCharged(server.client())) === 0; round++) {
     assert.ok(round < 20, 'in none of 20 rounds the server was killed between a charge and its create')
     await killAmongCreates(server, round)
@@ -130,7 +130,7 @@ test('what a killed server left charged is found', { timeout: 300_000 }, async (
   await server.stop()
   await server.restart(['--resource-quota-sync-period=1s'])
   const again = several(server)
-  await until(async () => (await leftCharged(again[0]!)) === 0)
+  await untilTrue(async () => (await leftCharged(again[0]!)) === 0)
   assert.equal(await fill(again, 'after'), hard - left)
   assert.deepEqual([await countOf(again[0]!), await usedBy(again[0]!)], [hard, hard])
 })
@@ -160,12 +160,4 @@ async function killAmongCreates(server: ServerHandle, round: number): Promise<vo
   stop.abort()
   await server.kill()
   await server.restart()
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 600; attempt++) {
-    if (await isTrue()) return
-    await pause(50)
-  }
-  assert.fail('it did not come about')
 }

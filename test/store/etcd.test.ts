@@ -1,7 +1,6 @@
 /** The store over one member of etcd without TLS: its own ways, beside the suite that all backends pass. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Connection } from '../../src/store/etcd/connection.ts'
 import { encodePut, methods } from '../../src/store/etcd/messages.ts'
 import { type EtcdOptions, EtcdStore } from '../../src/store/etcd/store.ts'
@@ -15,6 +14,7 @@ import {
 } from '../../src/store/store.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import { startProxy } from '../tools/tcp-proxy.ts'
+import { untilTrue } from '../tools/until.ts'
 import { bytes, closing, commit, Follower, won } from './following.ts'
 import { type Opened, restartSuite, storeSuite } from './suite.ts'
 
@@ -306,7 +306,7 @@ describe('etcd store, one member', { timeout: 300_000 }, () => {
       assert.ok((await follower.ended()) instanceof StoreRestored)
     }
     assert.match(told.at(-1)!, /went back in time/)
-    await until(async () => (await store.revision()) > offset)
+    await untilReached(async () => (await store.revision()) > offset)
     assert.equal((await store.get('a'))?.revision, before + offset)
     await assert.rejects(store.list({ prefix: '', revision: before }), RevisionGone)
     await using follower = new Follower(store, before)
@@ -476,7 +476,7 @@ describe('etcd store, restored from a backup', { timeout: 300_000 }, () => {
       await using store = await openAt(proxy.endpoint)
       const kept = await commit(store, 'kept', 0, '')
       await cluster.save()
-      await until(async () => (await store.revision()) >= kept)
+      await untilReached(async () => (await store.revision()) >= kept)
       let lost = await commit(store, 'lost', 0, '')
       for (let i = 0; i < 5; i++) lost = await commit(store, 'lost', lost, `${i}`)
       const removed = await commit(store, 'kept', kept, undefined)
@@ -492,7 +492,7 @@ describe('etcd store, restored from a backup', { timeout: 300_000 }, () => {
       }
       proxy.set('pass')
       assert.ok((await follower.ended()) instanceof StoreRestored)
-      await until(async () => (await store.revision()) > removed)
+      await untilReached(async () => (await store.revision()) > removed)
       const { entries, revision } = await store.list({ prefix: '' })
       assert.deepEqual(
         entries.map(({ key }) => key),
@@ -538,14 +538,11 @@ describe('etcd store, out of space', { timeout: 300_000 }, () => {
   })
 })
 
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 60_000
-  while (!(await holds().catch(() => false))) {
-    assert.ok(performance.now() < deadline, 'it has not come to that in time')
-    await delay(20)
-  }
-}
-
 function disposable<T extends { close(): Promise<void> }>(thing: T): T & AsyncDisposable {
   return Object.assign(thing, { [Symbol.asyncDispose]: () => thing.close() })
+}
+
+/** A store that cannot answer yet has not reached it. */
+async function untilReached(holds: () => Promise<boolean>): Promise<void> {
+  await untilTrue(() => holds().catch(() => false))
 }

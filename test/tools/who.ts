@@ -4,6 +4,8 @@ import type { CertifiedKey } from '../../src/pki/authority.ts'
 import { caOf } from './raw-http.ts'
 import type { Served } from './server.ts'
 
+export { until } from './until.ts'
+
 export interface Shown {
   readonly certificate?: CertifiedKey
   readonly token?: string
@@ -70,15 +72,4 @@ function identityIn(text: string): Pick<Told, 'user' | 'groups' | 'extra'> {
   if (kind !== 'WhoAmI') return {}
   const { user, groups, extra } = status
   return { user, groups, ...(extra === undefined ? {} : { extra }) }
-}
-
-/** Asks until the answer is as wanted, or fails with the last one after a while. */
-export async function until<T>(ask: () => Promise<T>, wanted: (told: T) => boolean, patienceMs = 30_000): Promise<T> {
-  const end = performance.now() + patienceMs
-  for (;;) {
-    const told = await ask()
-    if (wanted(told)) return told
-    if (performance.now() > end) throw new Error(`still ${JSON.stringify(told).slice(0, 500)} after ${patienceMs} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }

@@ -1,0 +1,20 @@
+/** Waiting for what no event tells: it is asked for again and again, and fails when it does not come about in time. */
+import { setTimeout as pause } from 'node:timers/promises'
+
+const pauseMs = 20
+
+/** Asks until the answer is as wanted, and returns it; or fails with the last one after a while. */
+export async function until<T>(ask: () => Promise<T>, wanted: (told: T) => boolean, patienceMs = 30_000): Promise<T> {
+  const end = performance.now() + patienceMs
+  for (;;) {
+    const told = await ask()
+    if (wanted(told)) return told
+    if (performance.now() > end) throw new Error(`still ${JSON.stringify(told).slice(0, 500)} after ${patienceMs} ms`)
+    await pause(pauseMs)
+  }
+}
+
+/** Asks until it holds. */
+export async function untilTrue(holds: () => Promise<boolean>, patienceMs = 60_000): Promise<void> {
+  await until(holds, (held) => held, patienceMs)
+}
