@@ -21,7 +21,13 @@ export async function sendStatus(exchange: Exchange, code: number, status: Statu
 }
 
 /** An object of this kind, a list of such, or a Status. */
-export async function sendObject(exchange: Exchange, code: number, object: ApiObject, kind: Kind): Promise<void> {
+/** An object, and the kind by whose fields it is written. */
+interface Sent {
+  readonly object: ApiObject
+  readonly kind: Kind
+}
+
+export async function sendObject(exchange: Exchange, code: number, { object, kind }: Sent): Promise<void> {
   await sendBytes(exchange, code, jsonDocument(asJson(object), answerOrder(object, kind)))
 }
 

@@ -34,7 +34,7 @@ export function serviceConnections(lookup: Lookup): Endpoint[] {
         const found = await lookup.recent(endpoints, place)
         if (found === undefined) throw notFound({ group: '', plural: 'endpoints' }, place.name)
         const { subsets = [] } = found.object as Endpoints & ApiObject
-        const leads = subsets.some((subset) => leadsToPod(lookup, namespace, subset, port))
+        const leads = subsets.some((subset) => hasPort(subset, port) && leadsToPod(lookup, namespace, subset))
         throw leads ? unreachable(`service "${place.name}"`) : empty(subsets.length === 0 ? place.name : asked)
       },
     },
@@ -59,9 +59,12 @@ async function portName(lookup: Lookup, place: Place, port: string): Promise<str
 
 type Subset = NonNullable<Endpoints['subsets']>[number]
 
+function hasPort({ ports = [] }: Subset, port: string): boolean {
+  return ports.some(({ name = '' }) => name === port)
+}
+
 /** Addresses that are not those of pods of the namespace are not connected to: anything might be there. */
-function leadsToPod(lookup: Lookup, namespace: string, { addresses = [], ports = [] }: Subset, port: string): boolean {
-  if (!ports.some(({ name = '' }) => name === port)) return false
+function leadsToPod(lookup: Lookup, namespace: string, { addresses = [] }: Subset): boolean {
   return addresses.some(({ ip, targetRef }) => {
     if (targetRef?.kind !== 'Pod' || targetRef.namespace !== namespace) return false
     const pod = lookup.known(pods, { namespace, name: targetRef.name ?? '' })?.object as (Pod & ApiObject) | undefined

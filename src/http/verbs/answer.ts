@@ -53,7 +53,7 @@ async function answerFor(call: EndpointCall, { object, dryRun }: Sent): Promise<
   const warn = (text: string) => exchange.warn(text)
   const answer = await endpoint.answer({ verb, namespace, name, query, user, dryRun, object, warn, left })
   if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
-  else await sendObject(exchange, verb === 'create' ? 201 : 200, answer, endpoint.type ?? served.kind)
+  else await sendObject(exchange, verb === 'create' ? 201 : 200, { object: answer, kind: endpoint.type ?? served.kind })
 }
 
 /** The answer of who is there would have a form of its own, so none is agreed on; a Status is JSON. */

@@ -18,7 +18,7 @@ export const handleDelete: Handler = async (request) => {
   const code = !removed && options.waits ? 202 : 200
   if (removed && resource.kind.life.deleteAnswers !== 'object')
     await sendStatus(exchange, code, deletedStatus(resource, object))
-  else await sendObject(exchange, code, object, resource.kind)
+  else await sendObject(exchange, code, { object, kind: resource.kind })
 }
 
 function deletedStatus({ group, plural }: Resource, { metadata }: ApiObject) {
