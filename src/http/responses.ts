@@ -20,13 +20,12 @@ export async function sendStatus(exchange: Exchange, code: number, status: Statu
   await sendBytes(exchange, code, jsonDocument(status as unknown as JsonObject, statusType))
 }
 
-/** An object of this kind, a list of such, or a Status. */
-/** An object, and the kind by whose fields it is written. */
 interface Sent {
   readonly object: ApiObject
   readonly kind: Kind
 }
 
+/** An object of this kind, a list of such, or a Status. */
 export async function sendObject(exchange: Exchange, code: number, { object, kind }: Sent): Promise<void> {
   await sendBytes(exchange, code, jsonDocument(asJson(object), answerOrder(object, kind)))
 }
