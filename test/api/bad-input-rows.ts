@@ -316,7 +316,7 @@ export const requests: Rows = {
   'namespaces and names that begin like others': {
     held: [['fuzz/queries.test.ts', 'queries are answered as the model says']],
   },
-  names: { here: ['objects'], held: [['api/writes.test.ts', '20,000 objects get names from one prefix']] },
+  names: { here: ['objects'], held: [['api/writes.test.ts', 'a generated name that is taken is drawn again']] },
   'metadata that is not for clients to set': {
     here: ['objects'],
     held: [['api/writes.test.ts', 'the name of a cluster is not kept, and no generation is negative']],
