@@ -1,4 +1,5 @@
 /** Why a call to another server failed, in words that name neither what was sent nor what was answered. */
+import { selfSigned } from './nameless-certificates.ts'
 
 /**
  * `timeout`: no complete answer in time. `connection`: nobody there, or it was cut. `tls`: the other side could not prove
@@ -6,16 +7,21 @@
  */
 export type CallFault = 'timeout' | 'connection' | 'tls' | 'answer' | 'aborted'
 
+/**
+ * What may help. `reconnect`: a connection that had been used before broke before anything was answered. `verify`: the
+ * certificate looks as if it had signed itself.
+ */
+export type Remedy = 'reconnect' | 'verify'
+
 export class CallError extends Error {
   override readonly name = 'CallError'
   readonly fault: CallFault
-  /** Whether a connection that had been used before broke before anything was answered: a new one may work. */
-  readonly onStaleConnection: boolean
+  readonly remedy: Remedy | undefined
 
-  constructor(fault: CallFault, message: string, { onStaleConnection = false } = {}) {
+  constructor(fault: CallFault, message: string, remedy?: Remedy) {
     super(message)
     this.fault = fault
-    this.onStaleConnection = onStaleConnection
+    this.remedy = remedy
   }
 }
 
@@ -52,17 +58,15 @@ export interface BrokenCall {
 }
 
 /** What an error of Node means. */
-export function callErrorOf(error: NodeJS.ErrnoException, { serverName, ...connection }: BrokenCall): CallError {
+export function callErrorOf(error: NodeJS.ErrnoException, { serverName, onStaleConnection }: BrokenCall): CallError {
   const { code = '' } = error
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return new CallError('tls', `x509: certificate is not valid for ${serverName}`)
   const certificateFault = certificateFaults[code]
-  if (certificateFault !== undefined) return new CallError('tls', certificateFault)
+  if (certificateFault !== undefined)
+    return new CallError('tls', certificateFault, code === selfSigned ? 'verify' : undefined)
   if (code === 'EPROTO' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS'))
     return new CallError('tls', `the TLS handshake failed (${code})`)
-  return new CallError(
-    'connection',
-    connectionFaults[code] ?? `the connection failed (${code || 'unknown'})`,
-    connection,
-  )
+  const text = connectionFaults[code] ?? `the connection failed (${code || 'unknown'})`
+  return new CallError('connection', text, onStaleConnection ? 'reconnect' : undefined)
 }

@@ -8,11 +8,12 @@
  */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { Agent, request } from 'node:https'
+import { Agent, type AgentOptions, request } from 'node:https'
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { CallError, callErrorOf } from './call-error.ts'
 import { type Credentials, headersOf } from './credentials.ts'
+import { NamelessCertificateAgent } from './nameless-certificates.ts'
 
 export interface Destination {
   /** A name, which the machine's resolver resolves, or an address. */
@@ -73,10 +74,22 @@ export class HttpsCaller {
       return await this.#send(call, call.timeoutMs)
     } catch (error) {
       const left = call.timeoutMs - (performance.now() - began)
-      // The other side may close a connection that it has not heard from for a while just as it is used again.
-      if (!(error instanceof CallError) || !error.onStaleConnection || left <= 0) throw error
+      if (!(error instanceof CallError) || left <= 0 || !this.#mend(call.destination, error)) throw error
       return await this.#send(call, left)
     }
+  }
+
+  /**
+   * Whether a second try may help. The other side may close a connection that it has not heard from for a while just as it
+   * is used again; and a certificate without names may be one that the authority has signed.
+   */
+  #mend(destination: Destination, { remedy }: CallError): boolean {
+    if (remedy !== 'verify') return remedy === 'reconnect'
+    const key = this.#keyOf(destination)
+    const { authority } = destination
+    if (authority === undefined || this.#agents.get(key) instanceof NamelessCertificateAgent) return false
+    this.#agents.set(key, new NamelessCertificateAgent(agentOptions(destination), authority))
+    return true
   }
 
   close(): void {
@@ -154,13 +167,18 @@ export class HttpsCaller {
   }
 
   #agentOf(destination: Destination): Agent {
-    const key = this.#keys.get(destination) ?? keyOf(destination)
-    this.#keys.set(destination, key)
-    const agent = this.#agents.get(key) ?? makeAgent(destination)
+    const key = this.#keyOf(destination)
+    const agent = this.#agents.get(key) ?? new Agent(agentOptions(destination))
     this.#agents.delete(key)
     this.#agents.set(key, agent)
     if (this.#agents.size > maxDestinations) this.#retire()
     return agent
+  }
+
+  #keyOf(destination: Destination): string {
+    const key = this.#keys.get(destination) ?? keyOf(destination)
+    this.#keys.set(destination, key)
+    return key
   }
 
   /** The destination that was not used for longest: what is under way goes on, its connections are not used again. */
@@ -189,8 +207,8 @@ function keyOf({ host, port, serverName, authority = '', credentials }: Destinat
   return hash.digest('base64')
 }
 
-function makeAgent({ authority, credentials: { certificate, key } }: Destination): Agent {
-  return new Agent({
+function agentOptions({ authority, credentials: { certificate, key } }: Destination): AgentOptions {
+  return {
     keepAlive: true,
     maxSockets: maxConnections,
     maxFreeSockets: maxConnections,
@@ -201,5 +219,5 @@ function makeAgent({ authority, credentials: { certificate, key } }: Destination
       ...(authority === undefined ? {} : { ca: authority, allowPartialTrustChain: true }),
       ...(certificate === undefined ? {} : { cert: certificate, key }),
     }),
-  })
+  }
 }

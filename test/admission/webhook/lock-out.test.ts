@@ -4,9 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { AdmissionRequest } from '../../../src/admission/admission.ts'
 import { Breaker } from '../../../src/admission/webhook/breaker.ts'
+import { type Question, WebhookCalls } from '../../../src/admission/webhook/calls.ts'
 import { timeFor } from '../../../src/admission/webhook/time-share.ts'
-import type { Webhook } from '../../../src/admission/webhook/webhook.ts'
+import { compileConfiguration, type Webhook } from '../../../src/admission/webhook/webhook.ts'
+import { WebhookMetrics } from '../../../src/admission/webhook/webhook-metrics.ts'
 import { startEtcd } from '../../tools/etcd.ts'
 import { startServer, startUp } from '../../tools/server.ts'
 import { configure, everything, unconfigure, Webhooks, webhook } from '../../tools/webhooks.ts'
@@ -150,4 +153,30 @@ test('every server on a store acts on a configuration within a second', async (t
   await unconfigure(first, 'validating', 'shared')
   const gone = await waitFor(false)
   t.diagnostic(`in force after ${Math.round(inForce)} ms, gone after ${Math.round(gone)} ms`)
+})
+
+test('the controls can be switched off, together with their kinds', async (t) => {
+  const group = 'admissionregistration.orch.io/v1'
+  const off = ['mutating', 'validating'].map((sort) => `${group}/${sort}webhookconfigurations=false`).join(',')
+  const plain = await startServer(t, [
+    '--disable-admission-plugins=MutatingAdmissionWebhook,ValidatingAdmissionWebhook',
+    `--runtime-config=${off}`,
+  ])
+  const { status } = await plain.client().get(`/apis/${group}/mutatingwebhookconfigurations`)
+  assert.equal(status, 404)
+  assert.equal((await plain.client().post('/api/v1/namespaces', { metadata: { name: 'free' } })).status, 201)
+})
+
+test('a stored webhook that understands no version of ours fails by its policy, and is not called', async () => {
+  const stored = { name: 'old.example.com', admissionReviewVersions: ['v99'], sideEffects: 'None', rules: [everything] }
+  const ask = async (failurePolicy: 'Fail' | 'Ignore') => {
+    const clock = { now: () => 0, monotonic: () => 0 }
+    const configuration = { metadata: { name: 'old' }, webhooks: [{ ...stored, failurePolicy }] }
+    const [hook] = compileConfiguration(configuration as never, 'validating', clock)
+    const calls = new WebhookCalls({ clock, metrics: new WebhookMetrics(), log: undefined } as never)
+    const request = { dryRun: false, operation: 'CREATE', warn: () => {} } as unknown as AdmissionRequest
+    return await calls.ask({ webhook: hook!, request } as Question, () => 'asked')
+  }
+  await assert.rejects(ask('Fail'), { code: 500, message: /understands no version of AdmissionReview/ })
+  assert.equal(await ask('Ignore'), undefined)
 })

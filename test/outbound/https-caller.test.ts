@@ -1,0 +1,102 @@
+/** Calls over real TLS: who is trusted, what is reused, and what a stranger is sent, which is nothing. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { noCredentials } from '../../src/outbound/credentials.ts'
+import { type Destination, HttpsCaller } from '../../src/outbound/https-caller.ts'
+import { authorityExtensions, certificatesIn, type OpensslCertificate } from '../tools/openssl-certificates.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'orch-outbound-'))
+after(() => rmSync(directory, { recursive: true, force: true }))
+const make = certificatesIn(directory)
+const caller = new HttpsCaller('test')
+after(() => caller.close())
+
+const serving = (name: string) => [
+  'extendedKeyUsage=serverAuth',
+  `subjectAltName=DNS:${name}`,
+  // With these OpenSSL would see who signed it.
+  'authorityKeyIdentifier=none',
+  'subjectKeyIdentifier=none',
+]
+const nameless = [...authorityExtensions, 'subjectKeyIdentifier=none', 'authorityKeyIdentifier=none']
+
+interface Served {
+  readonly port: number
+  readonly connections: () => number
+  readonly requests: () => number
+}
+
+async function serve({ certificate, key }: OpensslCertificate): Promise<Served> {
+  let [connections, requests] = [0, 0]
+  const server = createServer({ cert: certificate, key }, (_, response) => {
+    requests++
+    response.end('{}')
+  })
+  server.on('secureConnection', () => connections++)
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { port, connections: () => connections, requests: () => requests }
+}
+
+function to({ port }: Served, authority: OpensslCertificate, serverName = 'hook.n.svc'): Destination {
+  const place = { host: '127.0.0.1', port, serverName, hostHeader: serverName }
+  return { ...place, authority: authority.certificate, credentials: noCredentials }
+}
+
+const post = (destination: Destination) =>
+  caller.post({ destination, path: '/', body: '{}', timeoutMs: 10_000 }).then(({ status }) => status)
+
+test('connections are reused', async () => {
+  const authority = make({ subject: '/CN=authority', extensions: authorityExtensions })
+  const served = await serve(make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') }))
+  for (let i = 0; i < 5; i++) assert.equal(await post(to(served, authority)), 200)
+  assert.deepEqual([served.connections(), served.requests()], [1, 5])
+  // Another bundle is another destination, whatever was verified before.
+  const other = make({ subject: '/CN=authority', extensions: authorityExtensions })
+  await assert.rejects(post(to(served, other)), /x509: certificate signed by unknown authority/)
+  await assert.rejects(post(to(served, authority, 'other.n.svc')), /x509: certificate is not valid for other.n.svc/)
+})
+
+test('an authority in the bundle is trusted although another has signed it', async () => {
+  const rootAuthority = make({ subject: '/CN=root', extensions: authorityExtensions })
+  const authority = make({ subject: '/CN=inner', issuer: rootAuthority, extensions: authorityExtensions })
+  const served = await serve(make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') }))
+  assert.equal(await post(to(served, authority)), 200)
+})
+
+test('a certificate without names counts if the authority has signed it, and only then', async () => {
+  const authority = make({ subject: '/', extensions: nameless })
+  const served = await serve(make({ subject: '/', issuer: authority, extensions: serving('hook.n.svc') }))
+  assert.equal(await post(to(served, authority)), 200)
+  assert.equal(await post(to(served, authority)), 200)
+  assert.deepEqual([served.connections() <= 2, served.requests()], [true, 2])
+  await assert.rejects(post(to(served, authority, 'other.n.svc')), /x509: certificate is not valid for other.n.svc/)
+  await assert.rejects(post(to(served, make({ subject: '/', extensions: nameless }))), /unknown authority/)
+  assert.equal(served.requests(), 2)
+})
+
+test('a certificate that signed itself counts for itself alone', async () => {
+  const authority = make({ subject: '/', extensions: nameless })
+  const own = make({ subject: '/', extensions: serving('hook.n.svc') })
+  const served = await serve(own)
+  await assert.rejects(post(to(served, authority)), /unknown authority/)
+  assert.equal(served.requests(), 0)
+  assert.equal(await post(to(served, own)), 200)
+})
+
+test('a nameless certificate that is not for servers does not count', async () => {
+  const authority = make({ subject: '/', extensions: nameless })
+  const extensions = ['extendedKeyUsage=clientAuth', ...serving('hook.n.svc').slice(1)]
+  const served = await serve(make({ subject: '/', issuer: authority, extensions }))
+  await assert.rejects(post(to(served, authority)), /x509/)
+  assert.equal(served.requests(), 0)
+})
