@@ -5,7 +5,10 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { type Described, groupVersions } from './group-version.ts'
+import type { Served } from '../../registry/served.ts'
+import { sameTypes } from './blocks.ts'
+import { type Described, type GroupVersion, groupVersions } from './group-version.ts'
+import type { MakerV2 } from './make.ts'
 
 export interface Document {
   /** Changes with the content: the name of exactly these bytes. */
@@ -15,30 +18,44 @@ export interface Document {
 
 const compress = promisify(gzip)
 
-export class Documents {
-  readonly #described: Described
-  /** By name; as many as there are versions of groups, and three more. */
-  readonly #made = new Map<string, Promise<Document>>()
+/** A document that was made, and what of: it is good for as long as these are what there is. */
+interface Made {
+  readonly types: readonly Served[]
+  readonly document: Promise<Document>
+}
 
-  constructor(described: Described) {
-    this.#described = described
+export class Documents {
+  readonly #describe: () => Described
+  /** By name; as many as there are versions of groups, and three more. */
+  readonly #made = new Map<string, Made>()
+  #maker: Promise<MakerV2> | undefined
+
+  /** `describe` tells what is served at the moment. */
+  constructor(describe: () => Described) {
+    this.#describe = describe
   }
 
   v2Json(): Promise<Document> {
-    return this.#once('v2', async () => (await import('./make.ts')).makeV2Json(this.#described))
+    const described = this.#describe()
+    return this.#once('v2', described.types, async () => (await this.#makerV2()).json(described))
   }
 
   v2Protobuf(): Promise<Document> {
-    return this.#once('v2 protobuf', async () => (await import('./make.ts')).makeV2Protobuf(this.#described))
+    const described = this.#describe()
+    return this.#once('v2 protobuf', described.types, async () => (await this.#makerV2()).protobuf(described))
   }
 
   /** Where to get the document of each version of a group: an address that changes with its content. */
   v3Index(): Promise<Document> {
-    return this.#once('v3', async () => {
+    const described = this.#describe()
+    return this.#once('v3', described.types, async () => {
+      const versions = groupVersions(described)
+      this.#forget(versions)
       const paths: { [place: string]: { serverRelativeURL: string } } = {}
-      for (const { path } of groupVersions(this.#described)) {
-        const document = await this.v3(path.slice(1))
-        paths[path.slice(1)] = { serverRelativeURL: addressV3(path.slice(1), document!.hash) }
+      for (const version of versions) {
+        const place = version.path.slice(1)
+        const { hash } = await this.#v3Of(described, version)
+        paths[place] = { serverRelativeURL: addressV3(place, hash) }
       }
       return Buffer.from(JSON.stringify({ paths }))
     })
@@ -46,19 +63,37 @@ export class Documents {
 
   /** The document of one version of a group, by its place: `api/v1`, `apis/storage.orch.io/v1`. */
   async v3(place: string): Promise<Document | undefined> {
-    const version = groupVersions(this.#described).find(({ path }) => path === `/${place}`)
-    if (version === undefined) return undefined
-    return await this.#once(`v3 ${place}`, async () => (await import('./make.ts')).makeV3Json(this.#described, version))
+    const described = this.#describe()
+    const version = groupVersions(described).find(({ path }) => path === `/${place}`)
+    return version && (await this.#v3Of(described, version))
+  }
+
+  #v3Of(described: Described, version: GroupVersion): Promise<Document> {
+    const make = async () => (await import('./make.ts')).makeV3Json(described, version)
+    return this.#once(`v3 ${version.path}`, version.types, make)
+  }
+
+  /** Versions that are not served any more leave nothing behind. */
+  #forget(versions: readonly GroupVersion[]): void {
+    const served = new Set(versions.map(({ path }) => `v3 ${path}`))
+    for (const name of this.#made.keys()) if (name.startsWith('v3 /') && !served.has(name)) this.#made.delete(name)
+  }
+
+  #makerV2(): Promise<MakerV2> {
+    this.#maker ??= import('./make.ts').then(({ MakerV2 }) => new MakerV2())
+    return this.#maker
   }
 
   /** Those who ask while it is being made share it; when making it fails, the next one tries again. */
-  #once(name: string, make: () => Promise<Buffer>): Promise<Document> {
+  #once(name: string, types: readonly Served[], make: () => Promise<Buffer>): Promise<Document> {
     const made = this.#made.get(name)
-    if (made !== undefined) return made
-    const making = make().then(pack)
+    if (made !== undefined && sameTypes(made.types, types)) return made.document
+    const making = { types, document: make().then(pack) }
     this.#made.set(name, making)
-    making.catch(() => this.#made.delete(name))
-    return making
+    making.document.catch(() => {
+      if (this.#made.get(name) === making) this.#made.delete(name)
+    })
+    return making.document
   }
 }
 

@@ -3,13 +3,13 @@
  *
  * Version 2 is one document, in JSON or in Protobuf; a client that has it asks with its ETag and gets a 304. Version 3
  * is an index of documents, one for each version of a group; their addresses hold a hash of the content and may be kept
- * for good. All are made again when the catalogue has changed.
+ * for good. They are made again when the catalogue has changed, in those parts that have.
  */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { noSuchPath } from '../../model/api-error.ts'
 import type { Vendor } from '../../model/vendor.ts'
-import { type Catalogue, whileUnchanged } from '../../registry/catalogue.ts'
+import type { Catalogue } from '../../registry/catalogue.ts'
 import { notAllowed, type PathHandler } from '../dispatch.ts'
 import type { Exchange } from '../exchange.ts'
 import { chooseType } from '../negotiate.ts'
@@ -25,13 +25,12 @@ const oneYear = 31_536_000
 /** `version` is that of the server. */
 export function openApiPaths(catalogue: Catalogue, version: string): PathHandler {
   const { vendor } = catalogue
-  const current = whileUnchanged(catalogue, () => new Documents({ vendor, version, types: catalogue.all() }))
+  const documents = new Documents(() => ({ vendor, version, types: catalogue.all() }))
   return (exchange, info) => {
     const path = info.path.replace(/\/$/, '')
     if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) return false
     if (info.verb !== 'get' && info.verb !== 'head') throw notAllowed()
     hintToKubectl(exchange, vendor)
-    const documents = current()
     if (path === '/openapi/v2') return sendV2(exchange, documents)
     if (path === '/openapi/v3') return sendIndex(exchange, documents)
     return sendV3(exchange, documents, path.slice('/openapi/v3/'.length), info.query.get('hash'))

@@ -2,30 +2,37 @@
 import type { JsonObject } from '../../model/json.ts'
 import { Definitions } from '../../schema/openapi.ts'
 import { discoveryPaths, versionPath } from './discovery-operations.ts'
-import { type Described, type GroupVersion, groupVersions } from './group-version.ts'
+import { type Described, type GroupVersion, groupVersions, isForeign } from './group-version.ts'
 import { type Operation, type Path, versionPaths } from './operations.ts'
 import { type PathName, pathParameters, type QueryName, queryParameters } from './parameters.ts'
 import { bearerToken, type Parts, type Writing, writePaths, writeTypes } from './parts.ts'
 
-export function partsV2(described: Described): Parts {
+/** What is neither a path nor a type. */
+export function headV2({ version }: Described): JsonObject {
+  return {
+    swagger: '2.0',
+    info: { title: 'orch', version },
+    securityDefinitions: { BearerToken: bearerToken },
+    security: [{ BearerToken: [] }],
+  }
+}
+
+/** The paths and types of these types of objects, which are either all built-in or all custom. */
+export function partsV2(described: Described): Pick<Parts, 'paths' | 'types'> {
   const versions = groupVersions(described)
   const definitions = new Definitions(described.vendor, 2)
   return {
-    head: {
-      swagger: '2.0',
-      info: { title: 'orch', version: described.version },
-      securityDefinitions: { BearerToken: bearerToken },
-      security: [{ BearerToken: [] }],
-    },
     paths: writePaths(allPaths(described, versions), { definitions, writeOperation, pathParameter }),
     types: writeTypes(definitions, versions),
   }
 }
 
-function* allPaths({ vendor }: Described, versions: readonly GroupVersion[]): Generator<Path> {
-  yield* discoveryPaths(vendor, versions)
+/** Of the groups of others only their resources are described. */
+function* allPaths({ vendor, types }: Described, versions: readonly GroupVersion[]): Generator<Path> {
+  const isOwn = !types.some(({ kind }) => isForeign(kind))
+  if (isOwn) yield* discoveryPaths(vendor, versions)
   for (const version of versions) {
-    yield versionPath(vendor, version)
+    if (isOwn) yield versionPath(vendor, version)
     yield* versionPaths(version)
   }
 }

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../model/json.ts'
 import { Definitions } from '../../schema/openapi.ts'
 import { versionPath } from './discovery-operations.ts'
-import { type Described, type GroupVersion, groupVersions } from './group-version.ts'
+import { type Described, type GroupVersion, groupVersions, isForeign } from './group-version.ts'
 import { type Operation, type Path, versionPaths } from './operations.ts'
 import { type PathName, pathParameters, type QueryName, queryParameters } from './parameters.ts'
 import { type Parts, type Writing, writePaths, writeTypes } from './parts.ts'
@@ -16,8 +16,13 @@ export function partsV3(described: Described, version: GroupVersion): Parts {
       security: [{ BearerToken: [] }],
     },
     paths: writePaths(allPaths(described, version), { definitions, writeOperation, pathParameter }),
-    types: writeTypes(definitions, groupVersions(described)),
+    types: writeTypes(definitions, [...new Set([...ownVersions(described), version])]),
   }
+}
+
+/** Types that all versions share name those of the server itself: so the document of one does not change with another. */
+function ownVersions(described: Described): GroupVersion[] {
+  return groupVersions({ ...described, types: described.types.filter(({ kind }) => !isForeign(kind)) })
 }
 
 function* allPaths({ vendor }: Described, version: GroupVersion): Generator<Path> {

@@ -1,0 +1,98 @@
+/**
+ * A document in encoded blocks: one of all built-in types, and one of each custom type. A block is made when it is first
+ * needed and kept for as long as its type is served, so a custom type that comes, changes or goes costs what it is itself
+ * and leaves the others alone.
+ */
+import { setImmediate } from 'node:timers/promises'
+import type { Served } from '../../registry/served.ts'
+import { type Described, isForeign } from './group-version.ts'
+import type { NamedPart, Parts } from './parts.ts'
+
+export interface Block<T> {
+  readonly paths: readonly T[]
+  /** By their names. */
+  readonly types: ReadonlyMap<string, T>
+}
+
+/** How parts are made and encoded. */
+export interface Encoding<T> {
+  /** The parts of these types. */
+  readonly partsOf: (described: Described) => Pick<Parts, 'paths' | 'types'>
+  readonly encodePath: (part: NamedPart) => T
+  readonly encodeType: (part: NamedPart) => T
+}
+
+export class Blocks<T> {
+  readonly #encoding: Encoding<T>
+  #own: { readonly types: readonly Served[]; readonly block: Promise<Block<T>> } | undefined
+  readonly #foreign = new WeakMap<Served, Promise<Block<T>>>()
+
+  constructor(encoding: Encoding<T>) {
+    this.#encoding = encoding
+  }
+
+  /** All blocks in one. A type that several mention is the first one's: that of the server itself. */
+  async join(described: Described): Promise<Block<T>> {
+    const own = await this.#ownBlock(described)
+    const paths = [...own.paths]
+    const types = new Map(own.types)
+    for (const served of described.types) {
+      if (!isForeign(served.kind)) continue
+      const block = await this.#foreignBlock({ ...described, types: [served] }, own)
+      paths.push(...block.paths)
+      for (const [name, text] of block.types) if (!types.has(name)) types.set(name, text)
+    }
+    return { paths, types: new Map([...types].sort(([a], [b]) => (a < b ? -1 : 1))) }
+  }
+
+  #ownBlock(described: Described): Promise<Block<T>> {
+    const types = described.types.filter(({ kind }) => !isForeign(kind))
+    if (this.#own === undefined || !sameTypes(this.#own.types, types)) {
+      const block = this.#encode({ ...described, types }, new Map())
+      this.#own = { types, block }
+      block.catch(() => {
+        this.#own = undefined
+      })
+    }
+    return this.#own.block
+  }
+
+  #foreignBlock(described: Described, own: Block<T>): Promise<Block<T>> {
+    const served = described.types[0]!
+    const known = this.#foreign.get(served)
+    if (known !== undefined) return known
+    const block = this.#encode(described, own.types)
+    this.#foreign.set(served, block)
+    block.catch(() => this.#foreign.delete(served))
+    return block
+  }
+
+  /** Without the types that are known already. */
+  async #encode(described: Described, known: ReadonlyMap<string, T>): Promise<Block<T>> {
+    const { partsOf, encodePath, encodeType } = this.#encoding
+    const { paths, types } = partsOf(described)
+    const encodedPaths = await inSlices(paths, encodePath)
+    const own = [...types].filter(([name]) => !known.has(name))
+    const encodedTypes = await inSlices(own, encodeType)
+    return { paths: encodedPaths, types: new Map(own.map(([name], i) => [name, encodedTypes[i]!])) }
+  }
+}
+
+export function sameTypes(a: readonly Served[], b: readonly Served[]): boolean {
+  return a.length === b.length && a.every((served, i) => served === b[i])
+}
+
+const sliceMs = 5
+
+/** In slices of a few milliseconds: requests are answered in between. */
+export async function inSlices<T, R>(items: Iterable<T>, map: (item: T) => R): Promise<R[]> {
+  const results: R[] = []
+  let until = performance.now() + sliceMs
+  for (const item of items) {
+    results.push(map(item))
+    if (performance.now() < until) continue
+    await setImmediate()
+    until = performance.now() + sliceMs
+  }
+  return results
+}
