@@ -3,20 +3,20 @@
  * them is loaded at that moment too, so a server that nobody asks pays nothing.
  */
 import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { once } from 'node:events'
+import { buffer } from 'node:stream/consumers'
+import { createGzip } from 'node:zlib'
 import type { Served } from '../../registry/served.ts'
 import { sameTypes } from './blocks.ts'
 import { type Described, type GroupVersion, groupVersions } from './group-version.ts'
 import type { MakerV2 } from './make.ts'
+import type { DocumentText } from './parts.ts'
 
 export interface Document {
   /** Changes with the content: the name of exactly these bytes. */
   readonly hash: string
   readonly gzip: Buffer
 }
-
-const compress = promisify(gzip)
 
 /** A document that was made, and what of: it is good for as long as these are what there is. */
 interface Made {
@@ -57,7 +57,7 @@ export class Documents {
         const { hash } = await this.#v3Of(described, version)
         paths[place] = { serverRelativeURL: addressV3(place, hash) }
       }
-      return Buffer.from(JSON.stringify({ paths }))
+      return [JSON.stringify({ paths })]
     })
   }
 
@@ -85,7 +85,7 @@ export class Documents {
   }
 
   /** Those who ask while it is being made share it; when making it fails, the next one tries again. */
-  #once(name: string, types: readonly Served[], make: () => Promise<Buffer>): Promise<Document> {
+  #once(name: string, types: readonly Served[], make: () => Promise<DocumentText>): Promise<Document> {
     const made = this.#made.get(name)
     if (made !== undefined && sameTypes(made.types, types)) return made.document
     const making = { types, document: make().then(pack) }
@@ -102,7 +102,33 @@ export function addressV3(place: string, hash: string): string {
   return `/openapi/v3/${place}?hash=${hash}`
 }
 
-async function pack(bytes: Buffer): Promise<Document> {
-  const hash = createHash('sha256').update(bytes).digest('hex').toUpperCase()
-  return { hash, gzip: await compress(bytes) }
+/** As large as a piece is that is hashed and handed to the compressor at once. */
+const pieceBytes = 256 * 1024
+
+/** A document may have many megabytes: it is hashed and compressed piece by piece, and requests are answered in between. */
+async function pack(parts: DocumentText): Promise<Document> {
+  const hash = createHash('sha256')
+  const compressor = createGzip()
+  const packed = buffer(compressor)
+  for (const piece of inPieces(parts)) {
+    hash.update(piece)
+    if (!compressor.write(piece)) await once(compressor, 'drain')
+  }
+  compressor.end()
+  return { hash: hash.digest('hex').toUpperCase(), gzip: await packed }
+}
+
+function* inPieces(parts: DocumentText): Generator<Buffer> {
+  let waiting: Buffer[] = []
+  let size = 0
+  for (const part of parts) {
+    const bytes = typeof part === 'string' ? Buffer.from(part) : part
+    waiting.push(bytes)
+    size += bytes.length
+    if (size < pieceBytes) continue
+    yield Buffer.concat(waiting)
+    waiting = []
+    size = 0
+  }
+  yield Buffer.concat(waiting)
 }

@@ -6,7 +6,7 @@ import { stringifyJson } from '../../codec/json.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { Blocks, inSlices } from './blocks.ts'
 import type { Described, GroupVersion } from './group-version.ts'
-import { bearerToken, type NamedPart } from './parts.ts'
+import { bearerToken, type DocumentText, type NamedPart } from './parts.ts'
 import { encodeV2 } from './protobuf-v2.ts'
 import { headV2, partsV2 } from './v2.ts'
 import { partsV3 } from './v3.ts'
@@ -20,37 +20,38 @@ export class MakerV2 {
     encodeType: ([name, value]) => encodeV2({ definitions: { [name]: value } }),
   })
 
-  async json(described: Described): Promise<Buffer> {
+  async json(described: Described): Promise<DocumentText> {
     const { paths, types } = await this.#json.join(described)
     const { swagger, info, ...rest } = headV2(described)
-    const maps = `"paths":{${inOrder(paths)}},"definitions":{${inOrder(types.values())}}`
-    return Buffer.from(`${opened({ swagger, info })},${maps},${JSON.stringify(rest).slice(1)}`)
+    const [before, after] = [`${opened({ swagger, info })},"paths":{`, `},${JSON.stringify(rest).slice(1)}`]
+    return [before, ...inOrder(paths), '},"definitions":{', ...inOrder(types.values()), after]
   }
 
   /** The Protobuf form, which kubectl asks for. */
-  async protobuf(described: Described): Promise<Buffer> {
+  async protobuf(described: Described): Promise<DocumentText> {
     const { paths, types } = await this.#protobuf.join(described)
-    return Buffer.concat([encodeV2(headV2(described)), ...paths, ...types.values()])
+    return [encodeV2(headV2(described)), ...paths, ...types.values()]
   }
 }
 
 /** One version of a group as a document of OpenAPI v3. */
-export async function makeV3Json(described: Described, version: GroupVersion): Promise<Buffer> {
+export async function makeV3Json(described: Described, version: GroupVersion): Promise<DocumentText> {
   const { head, paths, types } = partsV3(described, version)
-  const pathsText = inOrder(await inSlices(paths, memberText))
-  const typesText = inOrder(await inSlices(types, memberText))
+  const pathTexts = await inSlices(paths, memberText)
+  const typeTexts = await inSlices(types, memberText)
   const components = opened({ securitySchemes: { BearerToken: bearerToken } })
-  return Buffer.from(`${opened(head)},"paths":{${pathsText}},"components":${components},"schemas":{${typesText}}}}`)
+  const middle = `},"components":${components},"schemas":{`
+  return [`${opened(head)},"paths":{`, ...inOrder(pathTexts), middle, ...inOrder(typeTexts), '}}}']
+}
+
+/** The members of a map in the byte order of their names, with commas between them. */
+function inOrder(members: Iterable<string>): string[] {
+  return [...members].sort().map((member, i) => (i === 0 ? member : `,${member}`))
 }
 
 /** A member of a JSON object. */
 function memberText([name, value]: NamedPart): string {
   return `${JSON.stringify(name)}:${stringifyJson(value)}`
-}
-
-/** The members of a map, in the byte order of their names. */
-function inOrder(members: Iterable<string>): string {
-  return [...members].sort().join(',')
 }
 
 /** A JSON object that is still open for more members. */

@@ -19,6 +19,9 @@ export interface Parts {
   readonly types: Iterable<NamedPart>
 }
 
+/** The bytes of a whole document, in the pieces that it was made in. */
+export type DocumentText = Iterable<string | Buffer>
+
 /** How one version of OpenAPI writes. */
 export interface Writing {
   readonly definitions: Definitions
