@@ -75,17 +75,18 @@ export async function readApplied(exchange: Exchange, resource: Served, value: J
 }
 
 /**
- * What is applied fits the kind as a whole, also in those parts that this path cannot set, and that are therefore not
- * among what is merged.
+ * What is applied fits a custom kind as a whole, also in those parts that this path cannot set, and that are therefore
+ * not among what is merged. Those of a built-in kind are ignored, whatever they hold.
  */
 export function assertAppliedFits({ kind, vendor }: Served, config: Json, parts: readonly string[]): void {
   if (!isObject(config)) return
   const stated = parts.filter((name) => Object.hasOwn(kind.schema.fields, name) && own(config, name) !== undefined)
   for (const name of stated) {
     const { schema } = kind.schema.fields[name]!
+    if (!schema.lenient) continue
     const { unknown } = decode(schema, own(config, name)!, { vendor })
     if (unknown.length > 0) throw badRequest(`the configuration does not fit: unknown field "${name}.${unknown[0]}"`)
-    const misfit = schema.lenient ? firstMisfit(schema, own(config, name)!, name) : undefined
+    const misfit = firstMisfit(schema, own(config, name)!, name)
     if (misfit !== undefined) throw badRequest(`the configuration does not fit: ${misfit} is of another type`)
   }
 }

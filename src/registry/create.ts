@@ -1,36 +1,16 @@
 /** create: a new object from a client's, or 409 when the name is taken. */
 
-import { assertCount, assertOwnCount } from '../codec/stored.ts'
-import {
-  type ApiError,
-  alreadyExists,
-  badRequest,
-  generateNameTaken,
-  invalidObject,
-  serviceUnavailable,
-} from '../model/api-error.ts'
+import { assertOwnCount } from '../codec/stored.ts'
+import { type ApiError, alreadyExists, badRequest, generateNameTaken, serviceUnavailable } from '../model/api-error.ts'
 import { generateName } from '../model/generate-name.ts'
-import { type ApiObject, asJson } from '../model/object.ts'
+import type { ApiObject } from '../model/object.ts'
 import { refillDefaults, storedSteps } from '../schema/complete.ts'
-import { validate } from '../schema/validate.ts'
-import { type AdmittedWrite, admissionRequest } from './admission-request.ts'
-import { allocate } from './claims.ts'
 import { writtenJson } from './conversion.ts'
-import { namesVersion, systemMetadata, validateMetadata } from './metadata.ts'
-import { keyOf, kindRef, readMostRecent } from './resource.ts'
+import { namesVersion } from './metadata.ts'
+import { keyOf, readMostRecent } from './resource.ts'
 import { Terms } from './terms.ts'
-import {
-  asStored,
-  commitObject,
-  findFaults,
-  maxAttempts,
-  prepareContext,
-  unstored,
-  versionOf,
-  type WriteContext,
-  warn,
-  withManagers,
-} from './write.ts'
+import { asStored, commitObject, maxAttempts, unstored, versionOf, type WriteContext } from './write.ts'
+import { runSteps } from './write-steps.ts'
 
 export interface NewObject {
   /** Complete (schema/complete.ts); the caller must not use it afterwards. */
@@ -85,22 +65,12 @@ async function attemptCreate(context: WriteContext, { object, managed }: NewObje
   if (dryRun && resource.standing !== undefined) await readMostRecent(resource)
   const standing = await resource.standing?.('create')
   if (standing !== undefined && !dryRun) terms.restOn(standing)
-  const named = nameObject(context, object)
-  const owned = managed ? named : await withManagers(context, context.resource.empty, named)
-  await context.pace.rest()
   const drawnFrom = drawsName(object) ? object.metadata.generateName : undefined
-  const admitted = (await context.admission.mutate(requestOf(context, owned, { terms, drawnFrom }))) ?? owned
-  const prepared = await allocate(context.resource, prepare(context, admitted), undefined)
-  await context.pace.rest()
-  await throwIfInvalid(context, prepared)
-  assertCount(prepared)
-  await context.pace.rest()
-  warn(context, prepared, undefined)
-  await context.pace.rest()
-  await context.admission.validate(requestOf(context, prepared, { terms }))
-  context.resource.kind.rules.canonicalize?.(prepared)
-  await context.pace.rest()
-  return context.dryRun ? await checkFree(context, prepared) : await persist(context, prepared, terms)
+  const next = await runSteps(
+    { write: context, previous: undefined, terms, managed, drawnFrom },
+    nameObject(context, object),
+  )
+  return dryRun ? await checkFree(context, next) : await persist(context, next, terms)
 }
 
 /** A version says which state a write is based on; a new object is based on none. */
@@ -125,27 +95,6 @@ function drawsName({ metadata }: ApiObject): boolean {
   return !metadata.name && !!metadata.generateName
 }
 
-function prepare(write: WriteContext, object: ApiObject): ApiObject {
-  const { resource } = write
-  const prepared = { ...object, metadata: systemMetadata(object.metadata, resource.time()) }
-  resource.kind.rules.prepareForCreate?.(prepared, prepareContext(write))
-  return prepared
-}
-
-async function throwIfInvalid(write: WriteContext, object: ApiObject): Promise<void> {
-  const { resource, pace } = write
-  const { kind, vendor } = resource
-  const { context } = versionOf(write)
-  const errors = await findFaults(pace, [
-    () => validateMetadata(kind, object.metadata, vendor),
-    () => validate(kind.schema, asJson(object), context),
-    () => kind.rules.validate?.(object, context),
-    () => kind.rules.validateCreate?.(object, context),
-  ])
-  const judged = [...errors, ...((await kind.rules.judge?.(object, undefined, { ...context, pace })) ?? [])]
-  if (judged.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', judged)
-}
-
 async function persist(context: WriteContext, object: ApiObject, { guards }: Terms): Promise<Outcome> {
   const result = await commitObject(context, object, { previous: undefined, expected: 0, guards })
   if (result.outcome === 'stored') return result.json
@@ -162,9 +111,4 @@ async function checkFree(context: WriteContext, object: ApiObject): Promise<Outc
 
 function taken({ resource }: WriteContext, { metadata }: ApiObject): ApiError {
   return metadata.generateName ? generateNameTaken(resource, metadata.name!) : alreadyExists(resource, metadata.name!)
-}
-
-function requestOf(context: WriteContext, object: ApiObject, asked: Pick<AdmittedWrite, 'terms' | 'drawnFrom'>) {
-  const name = object.metadata.name ?? ''
-  return admissionRequest(context, { operation: 'CREATE', name, object, oldObject: undefined, ...asked })
 }

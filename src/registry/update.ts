@@ -8,37 +8,23 @@
  */
 
 import type { CachedObject } from '../cache/cached-object.ts'
-import { assertCount, assertOwnCount } from '../codec/stored.ts'
+import { assertOwnCount } from '../codec/stored.ts'
 import { ApiError, conflict, invalidObject, serviceUnavailable } from '../model/api-error.ts'
-import { type FieldError, invalid } from '../model/field-error.ts'
+import { invalid } from '../model/field-error.ts'
 import { type JsonObject, own, sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
 import { storedSteps } from '../schema/complete.ts'
-import { validate } from '../schema/validate.ts'
 import type { Guard } from '../store/store.ts'
-import { admissionRequest } from './admission-request.ts'
-import { allocate } from './claims.ts'
 import { fromStored, jsonOf, writtenJson } from './conversion.ts'
 import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
-import { keptMetadata, namesVersion, validateMetadata, validateMetadataUpdate } from './metadata.ts'
+import { namesVersion } from './metadata.ts'
 import { readStoredSteps } from './read-stored.ts'
 import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
 import { Terms } from './terms.ts'
-import {
-  asStored,
-  commitObject,
-  findFaults,
-  maxAttempts,
-  prepareContext,
-  unstored,
-  versionOf,
-  type WriteContext,
-  warn,
-  withManagers,
-  writtenKind,
-} from './write.ts'
+import { asStored, commitObject, maxAttempts, unstored, versionOf, type WriteContext } from './write.ts'
+import { runSteps, withKeptMetadata } from './write-steps.ts'
 
 /**
  * Makes the next object from the present one, both in the version written through. May be called again with a newer.
@@ -194,25 +180,11 @@ interface Attempt<N> {
 
 async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Promise<Outcome> {
   const { previous, next, stored, terms } = attempt
-  const { named = false } = next
+  const { managed, named = false } = next
   if (named) assertVersion(context.resource, next.object, previous)
-  const sent = placed(context, next.object, previous)
-  const owned = next.managed ? sent : await withManagers(context, previous, sent)
-  await context.pace.rest()
-  const changed = await context.admission.mutate(requestOf(context, owned, attempt))
-  // Webhooks have no more right to what the server decides than clients have.
-  const admitted = changed === undefined || changed === owned ? owned : placed(context, changed, previous)
-  const prepared = await provide(context, prepare(context, admitted, previous), previous)
-  await context.pace.rest()
-  await throwIfInvalid(context, prepared, previous)
-  if (!context.own) assertCount(prepared)
-  await context.pace.rest()
-  warn(context, prepared, previous)
-  await context.pace.rest()
-  await context.admission.validate(requestOf(context, prepared, attempt))
-  context.resource.kind.rules.canonicalize?.(prepared)
-  await context.pace.rest()
-  return await persist(context, { previous, next: prepared, stored, terms, named })
+  const sent = withKeptMetadata(context, next.object, previous)
+  const object = await runSteps({ write: context, previous, terms, managed }, sent)
+  return await persist(context, { previous, next: object, stored, terms, named })
 }
 
 /** Where the kind demands it, a write must name the version that it is based on, and a patch may not take that away. */
@@ -242,66 +214,6 @@ function modified(resource: Resource, name: string): ApiError {
     name,
     'the object has been modified; please apply your changes to the latest version and try again',
   )
-}
-
-function placed({ namespace }: WriteContext, next: ApiObject, previous: ApiObject): ApiObject {
-  const metadata = keptMetadata(next.metadata, previous.metadata)
-  if (namespace === '') delete metadata.namespace
-  else metadata.namespace = namespace
-  return { ...next, metadata }
-}
-
-function prepare(write: WriteContext, next: ApiObject, previous: ApiObject): ApiObject {
-  const { resource, subresource } = write
-  const prepared = { ...next, metadata: { ...next.metadata } }
-  const { rules, views } = resource.kind
-  const own = subresource === '' ? rules : views.subresources?.[subresource]
-  own?.prepareForUpdate?.(prepared, previous, prepareContext(write))
-  return prepared
-}
-
-/** A sub-resource changes nothing of what is given out. */
-async function provide(context: WriteContext, next: ApiObject, previous: ApiObject): Promise<ApiObject> {
-  const { resource, subresource } = context
-  if (subresource !== '' && resource.kind.claims !== undefined && 'allocate' in resource.kind.claims) return next
-  return await allocate(resource, next, previous)
-}
-
-async function throwIfInvalid(write: WriteContext, next: ApiObject, previous: ApiObject): Promise<void> {
-  const { resource, subresource, pace, own = false } = write
-  const { kind } = resource
-  const context = { ...versionOf(write).context, subresource }
-  const found = await faultsOf(write, next, previous)
-  const errors = own && found.length > 0 ? await newFaults(write, found, previous) : found
-  const judged = [...errors, ...((await kind.rules.judge?.(next, previous, { ...context, pace })) ?? [])]
-  if (judged.length > 0) throw invalidObject(writtenKind(write), next.metadata.name ?? '', judged)
-}
-
-/**
- * The server's own writes go on with whatever is stored: they fail on none of the faults that the stored object has
- * already, which somebody could store through a sub-resource, or before there was a rule against it.
- */
-async function newFaults(
-  write: WriteContext,
-  found: readonly FieldError[],
-  previous: ApiObject,
-): Promise<readonly FieldError[]> {
-  const idOf = ({ fault, path, text }: FieldError) => JSON.stringify([fault, path, text])
-  const known = new Set((await faultsOf(write, previous, previous)).map(idOf))
-  return found.filter((fault) => !known.has(idOf(fault)))
-}
-
-async function faultsOf(write: WriteContext, next: ApiObject, previous: ApiObject): Promise<FieldError[]> {
-  const { resource, subresource, pace } = write
-  const { kind, vendor } = resource
-  const context = { ...versionOf(write).context, subresource }
-  return await findFaults(pace, [
-    () => validateMetadata(kind, next.metadata, vendor),
-    () => validateMetadataUpdate(next.metadata, previous.metadata),
-    () => validate(kind.schema, asJson(next), context),
-    () => kind.rules.validate?.(next, context),
-    () => kind.rules.validateUpdate?.(next, previous, context),
-  ])
 }
 
 interface Persisting extends Attempt<ApiObject> {
@@ -345,9 +257,4 @@ function isUnchanged(next: ApiObject, previous: ApiObject): boolean {
 function sameMembers(a: JsonObject, b: JsonObject, ignored: string): boolean {
   for (const key of Object.keys(a)) if (key !== ignored && !sameJson(a[key], own(b, key))) return false
   return Object.keys(b).every((key) => key === ignored || Object.hasOwn(a, key))
-}
-
-function requestOf(context: WriteContext, object: ApiObject, { previous, terms }: Attempt<Next>) {
-  const name = previous.metadata.name ?? ''
-  return admissionRequest(context, { operation: 'UPDATE', name, object, oldObject: previous, terms })
 }

@@ -8,7 +8,6 @@ import { maxDepth } from '../codec/json-scan.ts'
 import { encodeSteps, type Storable, storedJson } from '../codec/stored.ts'
 import { trackSteps } from '../merge/track-update.ts'
 import { ApiError, timeout } from '../model/api-error.ts'
-import type { FieldError } from '../model/field-error.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { formatVersion } from '../model/resource-version.ts'
@@ -65,20 +64,6 @@ export function warn(context: WriteContext, object: ApiObject, previous: ApiObje
   const { resource, subresource, warn: tell } = context
   if (subresource !== '' && !isView(context)) return
   for (const text of resource.kind.rules.warnings?.(object, previous, resource.context) ?? []) tell(text)
-}
-
-/** What a number of checks have to say about an object, in their order. */
-export async function findFaults(
-  pace: Pace,
-  checks: readonly (() => readonly FieldError[] | undefined)[],
-): Promise<FieldError[]> {
-  const errors: FieldError[] = []
-  for (const check of checks) {
-    for (const error of check() ?? []) errors.push(error)
-    const pause = pace.rest()
-    if (pause !== undefined) await pause
-  }
-  return errors
 }
 
 /** The version of the kind that is written through. */

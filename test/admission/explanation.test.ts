@@ -88,7 +88,7 @@ test('the control that refused is told of every refusal, and of nothing else tha
 test('a 404 of NamespaceExists is told as well: a question about a namespace that is not there', async () => {
   const path = '/apis/authorization.orch.io/v1/namespaces/missing/localsubjectaccessreviews'
   const spec = { user: 'bob', resourceAttributes: { namespace: 'missing', verb: 'get', resource: 'pods' } }
-  const answer = await ask(path, { spec })
+  const answer = await ask(path, { metadata: { namespace: 'missing' }, spec })
   assert.deepEqual([answer.status, answer.headers['admission-refused-by']], [404, 'NamespaceExists'])
 })
 

@@ -54,7 +54,7 @@ test('the priority stays with a pod', async () => {
   const path = `${pods}/${body.metadata.name}`
   const written = await client.put(path, { metadata: { name: body.metadata.name }, spec })
   assert.deepEqual([written.status, written.body.spec], [200, body.spec])
-  assert.equal((await client.put(path, { ...body, spec: { ...body.spec, priority: 1 } })).status, 422)
+  assert.equal((await client.put(path, { ...written.body, spec: { ...body.spec, priority: 1 } })).status, 422)
 })
 
 test('one class is the default, for pods that name none', async () => {

@@ -15,6 +15,7 @@ import { definitionName, groupName, vendorOf } from '../../src/model/vendor.ts'
 import * as metaTypes from '../../src/schema/meta-types.ts'
 import type { ObjectSchema, Schema } from '../../src/schema/schema.ts'
 import { serve } from '../tools/in-process.ts'
+import { ownFacts } from '../tools/own-facts.ts'
 import { fieldsOf } from '../tools/protobuf-facts.ts'
 import { root } from '../tools/server.ts'
 
@@ -40,9 +41,10 @@ interface TypeFacts {
   readonly fields?: { readonly [name: string]: FieldFacts }
 }
 
-const facts: { readonly [name: string]: TypeFacts } = JSON.parse(
-  readFileSync(join(root, 'test/data/fields.json'), 'utf8'),
-)
+const facts: { readonly [name: string]: TypeFacts } = {
+  ...JSON.parse(readFileSync(join(root, 'test/data/fields.json'), 'utf8')),
+  ...ownFacts(),
+}
 const vendor = vendorOf('orch')
 const published = (name: string) => definitionName(vendor, name)
 /** Those of the types that are served; there are facts of some that are not yet. */

@@ -121,7 +121,7 @@ test('a name that no object can have is refused, not looked for', async () => {
 
 test('an answer is indented for those who say so, and for people', async () => {
   const isIndented = async (query: string, headers = {}) =>
-    (await client.get(`${configMaps}/a${query}`, headers)).text.includes('\n')
+    (await client.get(`${configMaps}/a${query}`, headers)).text.includes('\n  ')
   for (const value of ['1', 't', 'T', 'true', 'True', 'TRUE']) assert.ok(await isIndented(`?pretty=${value}`), value)
   for (const value of ['x', 'yes', '0', 'false', 'tRUE', '2']) assert.ok(!(await isIndented(`?pretty=${value}`)), value)
   const person = { 'user-agent': 'curl/8.0' }

@@ -76,7 +76,7 @@ function faultsOf(world: World, place: Place, query: URLSearchParams, watch: boo
   if (!isVersion(query.get('resourceVersion') ?? '')) faults.push(400)
   if (place.name !== '' && !watch) return faults
   if (!isWhole(query.get('timeoutSeconds'))) faults.push(400)
-  if (!watch && !isWhole(query.get('limit'))) faults.push(400)
+  if (!isWhole(query.get('limit'))) faults.push(400)
   if (isMatchMisused(query, watch)) faults.push(422)
   if (labelTerms(query.get('labelSelector') ?? '') === undefined) faults.push(400)
   const fields = fieldTerms(query.get('fieldSelector') ?? '')

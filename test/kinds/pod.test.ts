@@ -553,9 +553,9 @@ test('a status tells what a node can have seen', () => {
       'Always',
       {},
       { podIPs: [{ ip: '::1' }, { ip: '300.1.1.1' }] },
+      'InternalError status.podIPs',
       'Invalid status.podIPs',
       'Invalid status.podIPs[1]',
-      'InternalError status.podIPs',
     ],
     [
       'Always',

@@ -3,13 +3,13 @@ import { atOnce } from '../../src/base/pace.ts'
 import { defaultGates, type Gates } from '../../src/model/feature-gates.ts'
 import type { FieldError } from '../../src/model/field-error.ts'
 import type { Json, JsonObject } from '../../src/model/json.ts'
-import { type ApiObject, asJson } from '../../src/model/object.ts'
+import type { ApiObject } from '../../src/model/object.ts'
 import { apiVersionOf, vendorOf } from '../../src/model/vendor.ts'
+import { type Judged, mayAllocate, prepareByRules, validations } from '../../src/registry/kind-rules.ts'
 import type { Allocator } from '../../src/schema/claims.ts'
 import { defaultColumns } from '../../src/schema/columns.ts'
 import { completeSteps } from '../../src/schema/complete.ts'
 import type { Kind } from '../../src/schema/kind.ts'
-import { validate } from '../../src/schema/validate.ts'
 
 const user = { name: 'someone', uid: '', groups: [], extra: new Map() }
 
@@ -29,18 +29,32 @@ export interface Outcome {
 /** For kinds that hold nothing. */
 const noPools: Allocator = { pools: [], most: 0, draw: () => undefined, refuse: () => 'there is no pool' }
 
-export function createBy(
-  kind: Kind,
-  sent: JsonObject,
-  { gates = defaultGates, allocator = noPools }: Partial<Ways> = {},
+/** What a write goes through beside the kind itself. */
+export interface Ways {
+  readonly subresource: string
+  readonly gates: Gates
+  readonly allocator: Allocator
+}
+
+export function createBy(kind: Kind, sent: JsonObject, ways: Partial<Ways> = {}): Outcome {
+  return writeBy({ kind, object: completed(kind, sent), previous: undefined }, ways)
+}
+
+export function updateBy(kind: Kind, previous: ApiObject, sent: JsonObject, ways: Partial<Ways> = {}): Outcome {
+  return writeBy({ kind, object: completed(kind, sent), previous }, ways)
+}
+
+/** The steps of a write that are the kind's own, as `registry/write-steps.ts` runs them. */
+function writeBy(
+  judged: Judged,
+  { subresource = '', gates = defaultGates, allocator = noPools }: Partial<Ways>,
 ): Outcome {
-  const context = { ...ruleContext, gates }
-  const object = completed(kind, sent)
-  kind.rules.prepareForCreate?.(object, context)
-  const refused = allocated(kind, object, { previous: undefined, allocator })
+  const { kind, object, previous } = judged
+  const context = { ...ruleContext, subresource, gates }
+  prepareByRules(judged, context)
+  const refused = mayAllocate(judged, context) ? allocated(kind, object, { previous, allocator }) : []
   if (refused.length > 0) return { object, faults: told(refused) }
-  const errors = kind.rules.validateCreate?.(object, context) ?? []
-  return { object, faults: told([...errorsOf(kind, object), ...errors]) }
+  return { object, faults: told(validations(judged, context).flatMap((check) => check() ?? [])) }
 }
 
 function allocated(
@@ -49,29 +63,6 @@ function allocated(
   { previous, allocator }: { previous: ApiObject | undefined; allocator: Allocator },
 ) {
   return claims !== undefined && 'allocate' in claims ? claims.allocate(object, previous, allocator) : []
-}
-
-/** What a write goes through beside the kind itself. */
-export interface Ways {
-  readonly subresource: string
-  readonly gates: Gates
-  readonly allocator: Allocator
-}
-
-export function updateBy(
-  kind: Kind,
-  previous: ApiObject,
-  sent: JsonObject,
-  { subresource = '', gates = defaultGates, allocator = noPools }: Partial<Ways> = {},
-): Outcome {
-  const context = { ...ruleContext, subresource, gates }
-  const object = completed(kind, sent)
-  const rules = subresource === '' ? kind.rules : kind.views.subresources?.[subresource]
-  rules?.prepareForUpdate?.(object, previous, context)
-  const refused = subresource === '' ? allocated(kind, object, { previous, allocator }) : []
-  if (refused.length > 0) return { object, faults: told(refused) }
-  const errors = kind.rules.validateUpdate?.(object, previous, context) ?? []
-  return { object, faults: told([...errorsOf(kind, object), ...errors]) }
 }
 
 /** What a table shows of an object, as it is stored. */
@@ -84,10 +75,6 @@ function completed(kind: Kind, sent: JsonObject): ApiObject {
   const { vendor } = ruleContext
   const apiVersion = apiVersionOf(vendor, kind.group, kind.version)
   return atOnce(completeSteps({ kind, apiVersion, context: ruleContext }, sent)).object
-}
-
-function errorsOf(kind: Kind, object: ApiObject): FieldError[] {
-  return [...validate(kind.schema, asJson(object), ruleContext), ...(kind.rules.validate?.(object, ruleContext) ?? [])]
 }
 
 function told(errors: readonly FieldError[]): string[] {

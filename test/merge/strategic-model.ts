@@ -46,11 +46,21 @@ function memberType(type: Type, name: string): Type {
 
 /** Undefined: there is nothing left. */
 function modelValue(type: Type, before: Value | undefined, value: Value): Value | undefined {
+  if (type.is === 'map' && isMap(value) && !isMap(before)) return newMap(type.values, value)
   if (isMap(value)) return isMap(before) || value.$patch !== 'delete' ? modelStrategic(type, before, value) : undefined
   if (!Array.isArray(value)) return value
   if (type.is === 'set') return union(Array.isArray(before) ? before : [], value)
   if (type.is !== 'keyed') return value
   return modelList(type, Array.isArray(before) ? before : [], value as Members[])
+}
+
+/** Where there is no map yet a directive is a key like any other. */
+function newMap(values: Type, members: Members): Members {
+  const entries = Object.entries(members).map(([name, value]) => [
+    name,
+    value === null ? undefined : modelValue(values, undefined, value),
+  ])
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
 
 function union(before: readonly Value[], more: readonly Value[]): Value[] {

@@ -1,9 +1,11 @@
 /**
- * The recorded facts of every type as Protobuf messages: field numbers and wire types. Knows nothing of `src/`, so that
- * what is made from it (a reader and writer of messages, `.proto` text) is a second opinion on what the server does.
+ * The recorded facts of every type as Protobuf messages: field numbers and wire types. What is made from it (a reader and
+ * writer of messages, `.proto` text) is a second opinion on what the server does. Of `src/` it knows only the definitions
+ * of our own kinds, which nobody has recorded (`own-facts.ts`).
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ownFacts } from './own-facts.ts'
 
 interface FieldFacts {
   readonly type: string
@@ -19,9 +21,10 @@ interface TypeFacts {
   readonly fields?: { readonly [name: string]: FieldFacts }
 }
 
-export const facts: { readonly [name: string]: TypeFacts } = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../data/fields.json'), 'utf8'),
-)
+export const facts: { readonly [name: string]: TypeFacts } = {
+  ...JSON.parse(readFileSync(join(import.meta.dirname, '../data/fields.json'), 'utf8')),
+  ...ownFacts(),
+}
 
 /** What a field holds: a plain value, one of the types with a form of their own, or a message by its full name. */
 export interface FieldType {

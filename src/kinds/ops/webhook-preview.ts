@@ -32,8 +32,11 @@ const status = s.object(
   { name: 'WebhookPreviewStatus', doc: 'The matching objects.' },
 )
 
+/** A type that is published with the configurations, and not once more here. */
+const webhook = { ...mutatingWebhookOf('v1'), name: 'admissionregistration.v1.MutatingWebhook' }
+
 const spec = s.object(
-  { webhooks: field(1, s.list(mutatingWebhookOf('v1')), { doc: 'The webhooks, as in a configuration.' }) },
+  { webhooks: field(1, s.list(webhook), { doc: 'The webhooks, as in a configuration.' }) },
   { name: 'WebhookPreviewSpec', doc: 'The configuration.' },
 )
 

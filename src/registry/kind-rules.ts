@@ -1,0 +1,49 @@
+/**
+ * The rules of a kind as a write meets them, without a server around them: what prepares an object for the store, whether
+ * it is given values of its own, and what judges it. `write-steps.ts` runs them; so do the tests of kinds.
+ */
+import type { FieldError } from '../model/field-error.ts'
+import { type ApiObject, asJson } from '../model/object.ts'
+import type { PrepareContext, RuleContext } from '../schema/context.ts'
+import type { Kind } from '../schema/kind.ts'
+import { validate } from '../schema/validate.ts'
+import { validateMetadata, validateMetadataUpdate } from './metadata.ts'
+
+/** An object that is judged by the rules of its kind. */
+export interface Judged {
+  readonly kind: Kind
+  readonly object: ApiObject
+  /** The stored object; undefined where the object is created. */
+  readonly previous: ApiObject | undefined
+}
+
+/** Changes the object into what is stored: what a client may not set is as it was, or as the server decides. */
+export function prepareByRules({ kind, object, previous }: Judged, context: PrepareContext): void {
+  if (previous === undefined) {
+    kind.rules.prepareForCreate?.(object, context)
+    return
+  }
+  const { subresource } = context
+  const rules = subresource === '' ? kind.rules : kind.views.subresources?.[subresource]
+  rules?.prepareForUpdate?.(object, previous, context)
+}
+
+/** Whether the write may give the object values that no other may hold. Those that are drawn no sub-resource changes. */
+export function mayAllocate({ kind: { claims } }: Pick<Judged, 'kind'>, { subresource }: RuleContext): boolean {
+  return claims !== undefined && (subresource === '' || !('allocate' in claims))
+}
+
+/** Each returns the faults that it finds. They are run in this order, and others may have a turn in between. */
+export function validations({ kind, object, previous }: Judged, context: RuleContext) {
+  const checks: (() => readonly FieldError[] | undefined)[] = [
+    () => validateMetadata(kind, object.metadata, context.vendor),
+    () => previous && validateMetadataUpdate(object.metadata, previous.metadata),
+    () => validate(kind.schema, asJson(object), context),
+    () => kind.rules.validate?.(object, context),
+    () =>
+      previous === undefined
+        ? kind.rules.validateCreate?.(object, context)
+        : kind.rules.validateUpdate?.(object, previous, context),
+  ]
+  return checks
+}
