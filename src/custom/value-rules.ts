@@ -61,6 +61,14 @@ const ofCounts =
     return found === undefined || test(found) ? [] : [broken(path, found, rule)]
   }
 
+/** The fault shows the limit, and not the count. */
+const ofMembers =
+  (limit: Json, test: (count: number) => boolean, rule: string): ValueRule =>
+  (value, path) => {
+    const found = members(value)
+    return found === undefined || test(found) ? [] : [broken(path, limit, rule)]
+  }
+
 const items = (value: Json) => (Array.isArray(value) ? value.length : undefined)
 const members = (value: Json) => (isObject(value) ? Object.keys(value).length : undefined)
 // Characters, not the halves that JavaScript counts.
@@ -112,9 +120,9 @@ export function tooMuch(path: FieldPath): FieldError {
 /** Of these only the first that fails is reported: of an object with too few or too many members nothing is missing. */
 const memberKeywords: { readonly [keyword: string]: MakeRule } = {
   minProperties: (wanted) =>
-    ofCounts(members, (count) => count >= Number(wanted), `should have at least ${wanted} properties`),
+    ofMembers(wanted, (count) => count >= Number(wanted), `should have at least ${wanted} properties`),
   maxProperties: (wanted) =>
-    ofCounts(members, (count) => count <= Number(wanted), `should have at most ${wanted} properties`),
+    ofMembers(wanted, (count) => count <= Number(wanted), `should have at most ${wanted} properties`),
   required: (wanted) => (value, path) => {
     if (!isObject(value)) return []
     const missing = (wanted as string[]).filter((name) => own(value, name) === undefined)
