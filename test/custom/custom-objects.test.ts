@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { startUp } from '../tools/server.ts'
-import { conditionOf, define, definitionOf, definitions } from './definitions.ts'
+import { conditionOf, define, definitionOf, definitions, isEstablished } from './definitions.ts'
 
 const ending: (() => Promise<void>)[] = []
 after(async () => {
@@ -120,11 +120,17 @@ describe('objects', () => {
       ['https://example.com/review/1', 'True'],
       ['unapproved, for a test', 'False'],
     ]) {
-      const definition = definitionOf({ plural: `own${expected}`.toLowerCase(), kind: 'Own', group: 'test.orch.io' })
+      const definition = definitionOf({
+        plural: `own${expected}`.toLowerCase(),
+        kind: `Own${expected}`,
+        group: 'test.orch.io',
+      })
       const metadata = { ...definition.metadata, annotations: { 'api-approved.orch.io': given } }
       const made = await client.post(definitions, { ...definition, metadata })
       assert.equal(made.status, 201, made.text)
-      assert.equal(conditionOf(made.body, 'OrchAPIApprovalPolicyConformant'), expected)
+      await isEstablished(client, definition.metadata.name)
+      const { body } = await client.get(`${definitions}/${definition.metadata.name}`)
+      assert.equal(conditionOf(body, 'OrchAPIApprovalPolicyConformant'), expected)
     }
   })
 })

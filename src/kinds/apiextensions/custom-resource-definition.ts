@@ -17,20 +17,25 @@ import { checkAcceptedNames, checkDefinition, checkDefinitionUpdate, checkNewDef
 
 /**
  * A client may add to the status. What the server has granted, and the conditions that say so, only the server changes;
- * names that are none are left for validation to refuse.
+ * names that are none are left for validation to refuse. The report on the approval comes with the first status that is
+ * written, and with each one after it.
  */
 const status: Subresource<CustomResourceDefinition> = {
   ...plainStatus,
-  prepareForUpdate: (next, previous, { own }) => {
+  prepareForUpdate: (next, previous, context) => {
     keep(next, previous, 'spec')
-    if (own) return
-    const { acceptedNames = {}, conditions = [] } = next.status ?? {}
-    const present = previous.status ?? {}
-    next.status = { ...next.status, conditions: withServerConditions(conditions, present.conditions ?? []) }
-    if (checkAcceptedNames(acceptedNames).length > 0) return
-    if (present.acceptedNames === undefined) delete next.status.acceptedNames
-    else next.status.acceptedNames = present.acceptedNames
+    if (!context.own) keepGranted(next, previous)
+    reportApproval(next, context)
   },
+}
+
+function keepGranted(next: CustomResourceDefinition, previous: CustomResourceDefinition): void {
+  const { acceptedNames = {}, conditions = [] } = next.status ?? {}
+  const present = previous.status ?? {}
+  next.status = { ...next.status, conditions: withServerConditions(conditions, present.conditions ?? []) }
+  if (checkAcceptedNames(acceptedNames).length > 0) return
+  if (present.acceptedNames === undefined) delete next.status.acceptedNames
+  else next.status.acceptedNames = present.acceptedNames
 }
 
 export const customResourceDefinition = defineKind({
@@ -48,11 +53,10 @@ export const customResourceDefinition = defineKind({
   rules: {
     readOnly: ['status'],
     fillDefaults,
-    prepareForCreate: (object, context) => {
+    prepareForCreate: (object) => {
       beginGeneration(object)
       const acceptedNames = { plural: '', kind: '' }
       object.status = { conditions: [], acceptedNames, storedVersions: storageVersions(object).slice(0, 1) }
-      reportApproval(object, context)
     },
     prepareForUpdate: (next, previous, context) => {
       keep(next, previous, 'status')
