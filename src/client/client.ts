@@ -272,7 +272,7 @@ interface ListBody<T> {
 
 /** Items of a list come without apiVersion and kind; here they have them, as they have from everywhere else. */
 function readPage<T>({ apiVersion, kind, metadata, items }: ListBody<T>): ListPage<T> {
-  const type = { apiVersion, kind: kind.replace(/List$/, '') }
+  const type = { kind: kind.replace(/List$/, ''), apiVersion }
   return {
     items: (items ?? []).map((item) => ({ ...type, ...item })),
     resourceVersion: metadata.resourceVersion ?? '',

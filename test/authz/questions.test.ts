@@ -114,7 +114,7 @@ test('a refusal names the command that explains it, to those who may ask, and th
   assert.match(lines[0]!, /^not allowed/)
   assert.match(
     lines[1]!,
-    /^nearly: \{apiGroups: .* verbs: \["get","list"\]\} in Role\/reader by RoleBinding\/default\/reader; it lacks the verb$/,
+    /^nearly: \{verbs: \["get","list"\], apiGroups: .*\} in Role\/reader by RoleBinding\/default\/reader; it lacks the verb$/,
   )
   assert.match(
     lines.at(-1)!,

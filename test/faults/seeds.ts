@@ -138,8 +138,8 @@ export const seeds: readonly Seed[] = [
     bug: 'a merge patch reaches the prototype of all objects',
     file: 'src/merge/merge-patch.ts',
     changes: [
-      { find: 'isObject(document) ? { ...document } : {}', replace: 'isObject(document) ? document : {}' },
-      { find: 'applyMergePatch(own(result, key), value)', replace: 'applyMergePatch(result[key], value)' },
+      { find: 'isObject(document) ? yield* copySteps(document) : {}', replace: 'isObject(document) ? document : {}' },
+      { find: 'mergePatchSteps(own(result, key), value)', replace: 'mergePatchSteps(result[key], value)' },
     ],
     test: 'test/tools/prototypes.test.ts',
     told: 'a server is watched',

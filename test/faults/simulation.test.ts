@@ -258,7 +258,7 @@ class Selected {
 }
 
 function line(type: string, json: string): string {
-  return `{"type":"${type}","object":${json}}\n`
+  return `{"type":"${type}","object":${json.trimEnd()}}\n`
 }
 
 /** What may be answered when the store fails or has forgotten; anything else is a fault. */

@@ -107,7 +107,7 @@ export const reading: Part = {
     r('auth why', 'get secrets --user bob', { stdout: /secrets/ }),
     r('auth why', 'get nodes -A', { stdout: 'allowed: members of system:masters may do everything\n' }),
     r('auth why', 'get /metrics --user nobody', {
-      stdout: 'not allowed\nthe smallest rule that would allow it: {nonResourceURLs: ["/metrics"], verbs: ["get"]}\n',
+      stdout: 'not allowed\nthe smallest rule that would allow it: {verbs: ["get"], nonResourceURLs: ["/metrics"]}\n',
     }),
     r('auth why', 'get', { stderr: /say a verb and what it would be done to/, code: 1 }),
     r('auth whoami', '--as alice --as-group ops --as-group dev', {
