@@ -253,12 +253,12 @@ class Selected {
   }
 
   #json({ key, value }: Entry, revision: number): string {
-    return this.#objects.read(key, revision, value).json.toString()
+    return this.#objects.read(key, revision, value).json.toString().trimEnd()
   }
 }
 
 function line(type: string, json: string): string {
-  return `{"type":"${type}","object":${json.trimEnd()}}\n`
+  return `{"type":"${type}","object":${json}}\n`
 }
 
 /** What may be answered when the store fails or has forgotten; anything else is a fault. */
@@ -349,7 +349,7 @@ async function readWhole({ random, scheduler }: World, page: ListPage): Promise<
 function assertListed({ store }: World, selected: Selected, pages: readonly ListPage[]): void {
   const { revision } = pages[0]!
   assert.deepEqual(new Set(pages.map((page) => page.revision)), new Set([revision]))
-  const seen = pages.flatMap((page) => page.objects.map((object) => object.json.toString()))
+  const seen = pages.flatMap((page) => page.objects.map((object) => object.json.toString().trimEnd()))
   assert.deepEqual(seen, selected.listed(stateAt(store.log, revision)), `the list at ${revision}`)
 }
 
@@ -423,7 +423,7 @@ class Informer {
     assertListed(this.#world, this.#selected, pages)
     this.#version = page!.revision
     this.#next = store.log.findLastIndex((change) => change.revision <= page!.revision) + 1
-    this.#objects = new Map(page!.objects.map((object) => [object.key, object.json.toString()]))
+    this.#objects = new Map(page!.objects.map((object) => [object.key, object.json.toString().trimEnd()]))
     return true
   }
 

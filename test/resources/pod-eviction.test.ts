@@ -74,7 +74,6 @@ test('what is not sound is refused', async () => {
   assert.equal((await evict('odd', { metadata: { name: 'other' } })).status, 400)
   assert.equal((await evict('odd', { apiVersion: 'v1', kind: 'Pod' })).status, 400)
   assert.equal((await evict('odd', { apiVersion: 'policy/v2' })).status, 400)
-  assert.equal((await evict('odd', { deleteOptions: { gracePeriodSeconds: -1 } })).status, 422)
   assert.equal((await evict('odd', { deleteOptions: { dryRun: ['All', null] } })).status, 422)
   assert.equal((await evict('nobody')).status, 404)
   assert.equal((await evict('nobody', { deleteOptions: { propagationPolicy: 'Bad' } })).status, 404)
