@@ -143,27 +143,31 @@ export class HttpsCaller {
     })
   }
 
-  async #read(response: IncomingMessage): Promise<HttpsAnswer> {
+  /** With listeners: an iterator over the stream would cost as much as the rest of a call. */
+  #read(response: IncomingMessage): Promise<HttpsAnswer> {
     const { statusCode: status = 0, headers } = response
-    if (status < 200 || status > 206) throw new CallError('answer', statusFault(status))
-    const encoding = headers['content-encoding'] ?? 'identity'
-    if (encoding !== 'identity') throw new CallError('answer', 'the answer is compressed, which was not asked for')
+    const fault = headFault(status, headers['content-encoding'])
+    if (fault !== undefined) return Promise.reject(new CallError('answer', fault))
     const chunks: Buffer[] = []
     let size = 0
-    try {
-      for await (const chunk of response as AsyncIterable<Buffer>) {
+    return new Promise<HttpsAnswer>((resolve, reject) => {
+      response.on('data', (chunk: Buffer) => {
         size += chunk.length
         this.#buffered += chunk.length
         chunks.push(chunk)
-        if (size > maxAnswerBytes) throw new CallError('answer', `the answer has more than ${maxAnswerBytes} bytes`)
-        if (this.#buffered > maxBufferedBytes) throw new CallError('answer', 'too many large answers at the same time')
-      }
-    } catch (error) {
-      throw error instanceof CallError ? error : new CallError('connection', 'the connection was cut during the answer')
-    } finally {
-      this.#buffered -= size
-    }
-    return { status, contentType: headers['content-type'] ?? '', body: Buffer.concat(chunks) }
+        if (size > maxAnswerBytes) reject(new CallError('answer', `the answer has more than ${maxAnswerBytes} bytes`))
+        else if (this.#buffered > maxBufferedBytes)
+          reject(new CallError('answer', 'too many large answers at the same time'))
+      })
+      response.on('end', () =>
+        resolve({ status, contentType: headers['content-type'] ?? '', body: Buffer.concat(chunks) }),
+      )
+      response.on('close', () => {
+        this.#buffered -= size
+        reject(new CallError('connection', 'the connection was cut during the answer'))
+      })
+      response.on('error', () => {})
+    })
   }
 
   #agentOf(destination: Destination): Agent {
@@ -192,10 +196,10 @@ export class HttpsCaller {
   }
 }
 
-function statusFault(status: number): string {
-  return status >= 300 && status < 400
-    ? `the answer is a redirect (${status}), which is not followed`
-    : `the answer has the status ${status}`
+function headFault(status: number, encoding = 'identity'): string | undefined {
+  if (status >= 300 && status < 400) return `the answer is a redirect (${status}), which is not followed`
+  if (status < 200 || status > 206) return `the answer has the status ${status}`
+  return encoding === 'identity' ? undefined : 'the answer is compressed, which was not asked for'
 }
 
 /** Destinations that share connections are alike in all that a connection is made with. */

@@ -6,7 +6,7 @@ import { type Admission, type Control, chain } from '../admission/admission.ts'
 import type { AdmissionMetrics } from '../admission/admission-metrics.ts'
 import { allControls, type ControlEntry, type ControlParts } from '../admission/controls/all.ts'
 import { refuseEscalation } from '../admission/escalation.ts'
-import { warnOfWebhooks } from '../admission/webhook/configuration-warnings.ts'
+import { type WarningParts, warnOfWebhooks } from '../admission/webhook/configuration-warnings.ts'
 import type { Access } from '../authz/access.ts'
 import { UsageError } from '../base/flags.ts'
 import { type ControlConfiguration, readAdmissionConfiguration } from './admission-configuration.ts'
@@ -18,7 +18,7 @@ type AdmissionOptions = Pick<
   'enableAdmissionPlugins' | 'disableAdmissionPlugins' | 'admissionControlConfigFile'
 >
 
-export interface AdmissionParts extends Omit<ControlParts, 'metrics'> {
+export interface AdmissionParts extends Omit<ControlParts, 'metrics'>, Pick<WarningParts, 'servedTypes'> {
   readonly access: Access
 }
 

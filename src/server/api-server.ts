@@ -26,6 +26,7 @@ import { servedElsewhereIn } from '../upkeep/api-services.ts'
 import { systemNamespace } from '../upkeep/system-objects.ts'
 import { makeAdmission } from './admission.ts'
 import { ownWritesIn } from './admission-writes.ts'
+import { ownerTypesIn, servedTypesIn } from './admitted-types.ts'
 import { openAccess } from './authorization.ts'
 import { openCaches } from './caches.ts'
 import { type CatalogueParts, openCatalogue } from './catalogue.ts'
@@ -37,7 +38,6 @@ import { readIdentity } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
 import { openListener, urlOf } from './listener.ts'
 import { exposerOf, openMetrics, type ServerMetrics } from './metrics.ts'
-import { ownerTypesIn } from './owner-types.ts'
 import { claimProfile } from './profile.ts'
 import { readinessOf } from './readiness.ts'
 import { openReloading, type Reloading } from './reloading.ts'
@@ -250,7 +250,8 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   const access = await openAccess(options, { vendor, lookup, clock, log, reloading })
   parts.opened.defer(() => access.close())
   const { authorizer } = access
-  const own = { ownWrites: ownWritesIn(catalogue, () => admission), ownerType: ownerTypesIn(catalogue) }
+  const servedTypes = servedTypesIn(catalogue)
+  const own = { servedTypes, ownWrites: ownWritesIn(catalogue, () => admission), ownerType: ownerTypesIn(catalogue) }
   const caller = new HttpsCaller('orch-admission')
   parts.opened.defer(() => caller.close())
   const outside = { caller, knownWebhooks, ownAddress: parts.ownAddress, ...imagePolicyMeans(options, parts) }

@@ -8,13 +8,21 @@ import type { Lookup } from '../../model/lookup.ts'
 import { systemNamespaces } from '../../model/system-namespaces.ts'
 import { groupName, type Vendor } from '../../model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
+import type { FormResource } from '../object-forms.ts'
 import { ruleMatches } from './rules.ts'
 import { compileConfiguration, type Phase, type Webhook, type WebhookConfiguration } from './webhook.ts'
 
 export interface WarningParts {
   readonly vendor: Vendor
   readonly lookup: Lookup
+  /** What is served at present: a webhook for nothing of it cannot harm. */
+  readonly servedTypes: () => readonly ServedResource[]
   readonly clock: AdmissionClock
+}
+
+export interface ServedResource extends FormResource {
+  readonly namespaced: boolean
+  readonly subresources: readonly string[]
 }
 
 type AdmissionClock = Parameters<typeof compileConfiguration>[2]
@@ -41,6 +49,7 @@ function webhooksOf({ object, type }: AdmissionRequest, { clock }: WarningParts)
 }
 
 function risksOf(webhook: Webhook, parts: WarningParts): string[] {
+  if (!parts.servedTypes().some((resource) => isAskedAbout(webhook, resource))) return []
   return [
     ...systemRisks(webhook, parts),
     ...leaseRisks(webhook, parts),
@@ -48,6 +57,16 @@ function risksOf(webhook: Webhook, parts: WarningParts): string[] {
     ...serviceRisks(webhook, parts),
     ...authorityRisks(webhook),
   ]
+}
+
+const operations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const
+
+function isAskedAbout({ rules }: Webhook, { namespaced, subresources, ...resource }: ServedResource): boolean {
+  return rules.some((rule) =>
+    operations.some((operation) =>
+      ['', ...subresources].some((subresource) => ruleMatches(rule, { operation, resource, subresource, namespaced })),
+    ),
+  )
 }
 
 const writes = ['CREATE', 'UPDATE'] as const

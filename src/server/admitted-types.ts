@@ -1,5 +1,6 @@
-/** How the kinds are served that owners are named by, as admission asks for it. */
+/** What is served, as admission asks for it: the kinds that owners are named by, and the types that rules may name. */
 import type { OwnerType } from '../admission/controls/owner-references-permission-enforcement.ts'
+import type { ServedResource } from '../admission/webhook/configuration-warnings.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 
 export function ownerTypesIn(catalogue: Catalogue) {
@@ -9,4 +10,15 @@ export function ownerTypesIn(catalogue: Catalogue) {
     const { group, plural } = served
     return { group, plural, version: served.kind.version, namespaced: served.kind.scope === 'Namespaced' }
   }
+}
+
+export function servedTypesIn(catalogue: Catalogue) {
+  return (): ServedResource[] =>
+    catalogue.all().map(({ group, plural, kind, subresources }) => ({
+      group,
+      version: kind.version,
+      resource: plural,
+      namespaced: kind.scope === 'Namespaced',
+      subresources: [...subresources.keys()],
+    }))
 }
