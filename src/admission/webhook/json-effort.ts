@@ -11,6 +11,10 @@ const [comma, bracket, brace] = [0x2c, 0x5b, 0x7b]
 export function assertFewValues(json: Buffer): void {
   if (json.length < maxValues) return
   let values = 0
-  for (const byte of json) if (byte === comma || byte === bracket || byte === brace) values++
-  if (values > maxValues) throw new CallError('answer', `the answer has more than ${maxValues} values`)
+  // By index: an iterator takes several times as long.
+  for (let i = 0; i < json.length; i++) {
+    const byte = json[i]
+    if (byte !== comma && byte !== bracket && byte !== brace) continue
+    if (++values > maxValues) throw new CallError('answer', `the answer has more than ${maxValues} values`)
+  }
 }

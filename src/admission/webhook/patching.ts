@@ -4,7 +4,7 @@
  * did answer, and meant to change something.
  */
 import { Pace } from '../../base/pace.ts'
-import { parseJson } from '../../codec/json.ts'
+import { parseSteps } from '../../codec/json.ts'
 import { jsonPatchSteps, parseJsonPatch } from '../../merge/json-patch.ts'
 import { readManagers } from '../../merge/managed-fields.ts'
 import { ApiError, badRequest, internalError } from '../../model/api-error.ts'
@@ -32,11 +32,14 @@ export async function applyPatch(patched: Patched, patch: Buffer | undefined): P
   assertFewValues(patch)
   const { request, webhook, form } = patched
   const { object } = request
+  const pace = new Pace()
   try {
-    const operations = parseJsonPatch(parseJson(patch).value)
+    const { value } = await pace.run(parseSteps(patch))
+    await pace.rest()
+    const operations = parseJsonPatch(value)
     if (operations.length === 0) return undefined
     if (object === undefined) throw unchangeable(webhook)
-    const pace = new Pace()
+    await pace.rest()
     const inTime = <T>(steps: Generator<void, T>) => pace.run(timed(steps, patched.isLate))
     const result = await inTime(jsonPatchSteps(asJson(shownObject(request, form, object)), operations))
     const next = keepNames(patched, object, await inTime(readSteps(form, result, object)))
