@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Agent, type AgentOptions, request } from 'node:https'
 import { isIP } from 'node:net'
-import { createSecureContext } from 'node:tls'
+import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
 import { CallError, callErrorOf } from './call-error.ts'
 import { type Credentials, headersOf } from './credentials.ts'
 import { NamelessCertificateAgent } from './nameless-certificates.ts'
@@ -218,10 +218,18 @@ function agentOptions({ authority, credentials: { certificate, key } }: Destinat
     maxFreeSockets: maxConnections,
     timeout: idleMs,
     // Made once: reading the certificates for every connection would cost more than a call.
-    secureContext: createSecureContext({
+    secureContext: secureContextOf({
       // Whoever is named is trusted, also an authority that another has signed: so it is in kube-apiserver.
       ...(authority === undefined ? {} : { ca: authority, allowPartialTrustChain: true }),
       ...(certificate === undefined ? {} : { cert: certificate, key }),
     }),
+  }
+}
+
+function secureContextOf(options: SecureContextOptions): SecureContext {
+  try {
+    return createSecureContext(options)
+  } catch {
+    throw new CallError('tls', 'x509: the CA bundle or the client certificate cannot be read')
   }
 }

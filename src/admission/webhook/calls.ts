@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
-import { ApiError, internalError, timeout } from '../../model/api-error.ts'
+import { ApiError, timeout } from '../../model/api-error.ts'
 import { CallError } from '../../outbound/call-error.ts'
 import type { HttpsCaller } from '../../outbound/https-caller.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -55,11 +55,8 @@ export class WebhookCalls {
       request.explanation?.looked({ ...controlOf(webhook), webhook: webhook.name, ms, said })
     }
     try {
-      const verdict = await this.#verdict(question)
-      for (const text of verdict.warnings) request.warn(text)
-      if (!verdict.allowed) throw denial(webhook, verdict.status)
-      const used = await use(verdict, () => clock.monotonic() - began > webhook.timeoutMs)
-      record(told(verdict), 200)
+      const { used, said } = await this.#consult(question, use)
+      record(said, 200)
       return used
     } catch (error) {
       const refusal = this.#refusal(question, error)
@@ -86,22 +83,27 @@ export class WebhookCalls {
     return { error: unaskable(webhook, error.message), cause: 'calling_webhook_error' }
   }
 
-  async #verdict(question: Question): Promise<Verdict> {
+  /** Whatever is an answer closes the breaker, also a denial, and a patch that does not fit. */
+  async #consult<T>(question: Question, use: Use<T>): Promise<{ used: T; said: string }> {
     const { webhook, request } = question
-    const { name, reviewVersion, breaker } = webhook
+    const { reviewVersion, breaker } = webhook
     if (reviewVersion === undefined)
       throw new CallError('answer', 'it understands no version of AdmissionReview that this server can send')
     const open = breaker.refusal()
     if (open !== undefined) throw new CallError('connection', open)
     const began = this.#parts.clock.monotonic()
+    const elapsed = () => this.#parts.clock.monotonic() - began
     const timeoutMs = timeFor(webhook, { leftMs: (request.deadline ?? Number.POSITIVE_INFINITY) - began, ...question })
     try {
       const verdict = await this.#call(question, reviewVersion, timeoutMs)
-      breaker.answered(this.#parts.clock.monotonic() - began)
-      return verdict
+      for (const text of verdict.warnings) request.warn(text)
+      if (!verdict.allowed) throw denial(webhook, verdict.status)
+      const used = await use(verdict, () => elapsed() > webhook.timeoutMs)
+      breaker.answered(elapsed())
+      return { used, said: told(verdict) }
     } catch (error) {
-      if (!(error instanceof CallError)) throw error instanceof ApiError ? error : internalError(`webhook ${name}`)
-      this.#note(webhook, error, timeoutMs)
+      if (error instanceof CallError) this.#note(webhook, error, timeoutMs)
+      if (error instanceof ApiError) breaker.answered(elapsed())
       throw error
     }
   }

@@ -67,6 +67,13 @@ test('a bad certificate is a failure', async () => {
   assert.match(answer.body.message, /x509: certificate signed by unknown authority/)
 })
 
+test('a CA bundle that is none is a failure', async () => {
+  const caBundle = Buffer.from('-----BEGIN CERTIFICATE-----\nbm8=\n-----END CERTIFICATE-----\n').toString('base64')
+  const { answer } = await create('/allow', { clientConfig: { url: `${webhooks.base}/allow`, caBundle } })
+  assert.equal(answer.status, 500)
+  assert.match(answer.body.message, /x509/)
+})
+
 test('nobody was led elsewhere', () => {
   assert.deepEqual(
     webhooks.calls.filter(({ path }) => path === '/canary'),
