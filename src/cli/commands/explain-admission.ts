@@ -85,7 +85,7 @@ interface Look {
 
 function lookLines({ headers }: Sent): string {
   const looks = JSON.parse(headers['admission-trace'] ?? '[]') as Look[]
-  const rows = looks.map(({ step = '', control = '', webhook = '-', ms = 0, said = '', more }) =>
+  const rows = looks.map(({ step = '', control = '', webhook = '-', ms = 0, said = '-', more }) =>
     more === undefined ? [step, control, webhook, `${ms}ms`, said] : ['', `and ${more} more`, '', '', ''],
   )
   return new Columns().lines([

@@ -53,6 +53,6 @@ export const admissionWebhook = defineKind({
   },
   doc: 'The state of an admission webhook on the server that answers.',
   fields,
-  life: { virtual: true },
+  life: { virtual: true, verbs: ['get', 'list'] },
   views: { columns },
 })
