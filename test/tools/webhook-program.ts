@@ -91,6 +91,7 @@ const behaviours: { readonly [name: string]: Behaviour } = {
 
 const bomb = process.argv.includes('--bomb') ? gzipSync(Buffer.alloc(200 * 1024 * 1024)) : Buffer.alloc(0)
 
+process.on('disconnect', () => process.exit())
 process.once('message', ({ cert, key }: { cert: string; key: string }) => {
   const server = createServer({ cert, key, requestCert: true, rejectUnauthorized: false }, (request, response) => {
     answer(request, response).catch(() => response.destroy())
