@@ -31,6 +31,7 @@ function addKind(kind: Kind, found: Map<string, OwnFacts>): void {
     gvk,
     fields: { ...typeMeta, metadata: { type: 'meta.v1.ObjectMeta', tag: 1 }, ...ownFields(kind.schema, kind, found) },
   })
+  if (kind.life.virtual && !kind.life.verbs?.includes('list')) return
   const items = { type: `${name}[]`, tag: 2, required: true }
   const metadata = { type: 'meta.v1.ListMeta', tag: 1 }
   found.set(`${name}List`, { gvk: gvk.map((each) => `${each}List`), fields: { ...typeMeta, metadata, items } })
@@ -48,8 +49,10 @@ function ownFields(schema: ObjectSchema, kind: Kind, found: Map<string, OwnFacts
   )
 }
 
-function isRequired({ required, published }: Field): boolean {
-  return published === undefined ? required : published === 'required'
+/** As it is published: see `schema/openapi.ts`. */
+function isRequired({ required, zero, schema, published }: Field): boolean {
+  if (published !== undefined) return published === 'required'
+  return required || (zero === 'write' && schema.type !== 'object' && schema.type !== 'time')
 }
 
 function typeOf(schema: Schema, kind: Kind, found: Map<string, OwnFacts>): string {
