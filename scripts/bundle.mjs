@@ -24,10 +24,10 @@ const entryPoints = {
   orch: 'src/server/orch.ts',
   orchctl: 'src/cli/orchctl.ts',
   'store-thread': 'src/store/lmdb/thread.ts',
-  'aside-thread': 'src/codec/aside-thread.ts',
+  'document-worker-thread': 'src/codec/document-worker-thread.ts',
 }
 
-const programs = { orch: ['orch', 'store-thread', 'aside-thread'], orchctl: ['orchctl'] }
+const programs = { orch: ['orch', 'store-thread', 'document-worker-thread'], orchctl: ['orchctl'] }
 
 export async function bundleIfStale(program) {
   if (isStale(program)) await bundle(() => isStale(program))

@@ -56,6 +56,7 @@ for (const [file, targets] of imports) {
   if (runsAnywhere(file)) for (const { target } of targets) checkAnywhere(file, target)
 }
 for (const file of files) findCircle(file, [])
+checkRooms()
 for (const fault of new Set(faults)) console.error(fault)
 console.log(`${files.length} files checked, ${new Set(faults).size} faults in their layers`)
 process.exitCode = faults.length > 0 ? 1 : 0
@@ -80,6 +81,15 @@ function importsOf(file: string): Import[] {
       typeOnly: match[1] !== undefined,
     }
   })
+}
+
+/** Layers name the rooms that there are, all of them and no others. */
+function checkRooms(): void {
+  const rooms = new Set(files.map((file) => file.split('/')[0]!))
+  const named = new Set(layers.flat())
+  for (const room of rooms) if (!named.has(room)) faults.push(`src/${room} is in no layer of scripts/check-layers.ts`)
+  for (const room of named)
+    if (!rooms.has(room)) faults.push(`there is no src/${room}: take it out of scripts/check-layers.ts`)
 }
 
 function checkImport(file: string, { target, typeOnly }: Import): void {

@@ -9,6 +9,7 @@ const checks: readonly (readonly [string, readonly string[]])[] = [
   ['types', [join(root, 'node_modules/.bin/tsc'), '-p', '.']],
   ['layers', [process.execPath, 'scripts/check-layers.ts']],
   ['functions', [process.execPath, 'scripts/check-functions.ts']],
+  ['exports', [process.execPath, 'scripts/check-exports.ts']],
 ]
 
 export function runChecks(): { name: string; passed: boolean; output: string }[] {

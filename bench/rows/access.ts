@@ -119,14 +119,14 @@ function memory(count: number): { lookup: Lookup; load: () => void } {
       .map((key) => ({ namespace: 'default', name: key.slice(plural.length + 1) }))
   const resets: (() => void)[] = []
   const lookup: Lookup = {
-    known: () => undefined,
-    recent: () => undefined,
-    caughtUp: () => undefined,
+    getCached: () => undefined,
+    getLatest: () => undefined,
+    waitUntilCurrent: () => undefined,
     list: () => [],
     follow: (_, { reset }) => resets.push(reset) > 0,
     names: ({ plural }) => namesOf(plural),
-    peek: ({ plural }, { name }) => objects.get(`${plural}/${name}`),
-    peekAll: ({ plural }) => namesOf(plural).map((name) => [name, objects.get(`${plural}/${name.name}`)!]),
+    readUncached: ({ plural }, { name }) => objects.get(`${plural}/${name}`),
+    readAllUncached: ({ plural }) => namesOf(plural).map((name) => [name, objects.get(`${plural}/${name.name}`)!]),
   }
   const load = () => {
     for (const reset of resets) reset()

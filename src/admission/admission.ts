@@ -47,7 +47,7 @@ export interface AdmissionRequest {
   /** When the time of the request is over, on the monotonic clock; undefined: never. */
   readonly deadline?: number | undefined
   /** Returns a signal that aborts when nobody waits for the outcome any more. */
-  readonly left?: (() => AbortSignal) | undefined
+  readonly abandoned?: (() => AbortSignal) | undefined
   /** Why no webhook is asked, where the caller has broken the glass. */
   readonly bypass?: string | undefined
   /**
@@ -55,13 +55,13 @@ export interface AdmissionRequest {
    * still at this revision, else everything is decided again. Where it is absent the most recent state must be looked
    * up.
    */
-  readonly restOn?: ((state: { readonly key: string; readonly revision: number }) => void) | undefined
+  readonly dependOn?: ((state: { readonly key: string; readonly revision: number }) => void) | undefined
   /**
    * A control that has changed something elsewhere, or is to do so once the write has happened, says here what to do
    * when its outcome is known: what was charged is given back if the write failed. Absent where nothing is stored, as
    * on a dry run: there a control changes nothing.
    */
-  readonly whenSettled?: ((settle: Settle) => void) | undefined
+  readonly onOutcome?: ((settle: Settle) => void) | undefined
   /** Where it is told what the controls made of the write, if somebody wants to know. */
   readonly explanation?: AdmissionExplanation | undefined
   /** Whether the controls have all been asked before, and what they are asked now was changed by a webhook since. */

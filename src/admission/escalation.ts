@@ -7,13 +7,13 @@ import type { Question } from '../authz/authorizer.ts'
 import { coverage } from '../authz/rbac/covers.ts'
 import { type Binding, bindingOf, rbacGroup } from '../authz/rbac/policy.ts'
 import type { PolicyRule } from '../authz/rbac/rule.ts'
-import { Pace } from '../base/pace.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import { type ApiError, forbiddenError, notFound, serviceUnavailable } from '../model/api-error.ts'
 import type { ApiObject } from '../model/object.ts'
 import { superusers, type User } from '../model/user.ts'
 import { groupName } from '../model/vendor.ts'
 import type { AdmissionRequest, Control } from './admission.ts'
-import { changesUpkeepOnly } from './upkeep.ts'
+import { changesOnlyGcFields } from './gc-fields.ts'
 
 const plurals = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']
 
@@ -31,7 +31,7 @@ export function refuseEscalation(access: Access): Control {
       if (
         object === undefined ||
         user.groups.includes(superusers) ||
-        (oldObject && changesUpkeepOnly(object, oldObject))
+        (oldObject && changesOnlyGcFields(object, oldObject))
       )
         return undefined
       await access.policy.current()
@@ -107,7 +107,9 @@ async function missing(
   { user, namespace }: AdmissionRequest,
   rules: readonly PolicyRule[],
 ): Promise<readonly PolicyRule[]> {
-  const { uncovered, decided } = await new Pace().run(coverage(policy.rolesOf(user, namespace).flat(), rules, maxTold))
+  const { uncovered, decided } = await new TimeSlice().run(
+    coverage(policy.rolesOf(user, namespace).flat(), rules, maxTold),
+  )
   if (!decided && uncovered.length === 0) throw serviceUnavailable(undecided)
   return uncovered
 }

@@ -80,7 +80,7 @@ function bounded(entries: readonly string[]): string {
 const longestSaid = 300
 
 /** `[{"control":"LimitRanger","step":"mutate","ms":0.02}]`, in ASCII alone. */
-export function describeLooks(looks: readonly Look[]): string {
+function describeLooks(looks: readonly Look[]): string {
   const entries = looks.map(({ said, ms, ...look }) => ({
     ...look,
     ms: Math.round(ms * 100) / 100,
@@ -95,7 +95,7 @@ function entryOf(control: string, paths: readonly FieldPath[]) {
 }
 
 /** The fields in which two objects differ, and one more than are told at most. */
-export function changedFields(before: ApiObject | undefined, after: ApiObject): FieldPath[] {
+function changedFields(before: ApiObject | undefined, after: ApiObject): FieldPath[] {
   const paths: FieldPath[] = []
   compare(before === undefined ? undefined : asJson(before), asJson(after), { path: '', paths })
   return paths

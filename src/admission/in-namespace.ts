@@ -19,14 +19,14 @@ export function inNamespace<T>(
   const at = (found: Found | undefined): T => {
     if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, request.namespace)
     const decided = decide(found.object)
-    request.restOn?.(found)
+    request.dependOn?.(found)
     return decided
   }
   const atRecent = (use: (found: Found | undefined) => T): T | Promise<T> => {
-    const recent = lookup.recent(namespaces, place)
+    const recent = lookup.getLatest(namespaces, place)
     return recent instanceof Promise ? recent.then(use) : use(recent)
   }
-  const known = request.restOn && lookup.known(namespaces, place)
+  const known = request.dependOn && lookup.getCached(namespaces, place)
   if (known === undefined) return atRecent(at)
   try {
     return at(known)

@@ -18,7 +18,7 @@ import { bearerToken } from './bearer.ts'
 
 export interface BootstrapTokenParts {
   readonly vendor: Vendor
-  readonly lookup: Pick<Lookup, 'recent'>
+  readonly lookup: Pick<Lookup, 'getLatest'>
   readonly clock: Clock
   /** Where the Secrets are. */
   readonly namespace: string
@@ -44,7 +44,7 @@ export function bootstrapTokens({ vendor, lookup, clock, namespace }: BootstrapT
     if (id === undefined || secret === undefined) return none
     const token = { id, secret }
     const name = { namespace, name: `bootstrap-token-${id}` }
-    const found = lookup.recent({ group: 'core', plural: 'secrets' }, name)
+    const found = lookup.getLatest({ group: 'core', plural: 'secrets' }, name)
     return found instanceof Promise ? found.then((later) => judge(token, later?.object)) : judge(token, found?.object)
   }
 }

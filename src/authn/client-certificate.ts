@@ -7,11 +7,11 @@
  */
 import type { X509Certificate } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
-import { oncePer } from '../base/once-per.ts'
+import { memoizeByObject } from '../base/memoize-by-object.ts'
 import type { User } from '../model/user.ts'
-import { type Chain, chainTo } from '../pki/chain.ts'
 import { MalformedDer } from '../pki/der.ts'
 import { readSubject, type Subject } from '../pki/identity.ts'
+import { type Chain, chainTo } from '../pki/trust-chain.ts'
 import {
   type AuthenticationOutcome,
   type Authenticator,
@@ -55,7 +55,7 @@ function expiryWarning({ to, lifetime }: Chain, now: number): string | undefined
 }
 
 /** Whom a certificate names: nobody where its subject cannot be read. */
-export const subjectOf = oncePer(({ raw }: X509Certificate): Subject => {
+export const subjectOf = memoizeByObject(({ raw }: X509Certificate): Subject => {
   try {
     return readSubject(raw)
   } catch (error) {

@@ -53,7 +53,7 @@ export class DeniedCertificates {
     this.#serials = new Set()
     this.#fingerprints = new Set()
     for (const name of this.#lookup!.names(lists)) {
-      const { spec } = (this.#lookup!.peek(lists, name) ?? {}) as CertificateDenyList
+      const { spec } = (this.#lookup!.readUncached(lists, name) ?? {}) as CertificateDenyList
       for (const { serialNumber, fingerprint } of spec?.certificates ?? []) {
         if (serialNumber) this.#serials.add(plainHex(serialNumber))
         if (fingerprint) this.#fingerprints.add(plainHex(fingerprint))

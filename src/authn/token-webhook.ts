@@ -6,7 +6,7 @@
  */
 import { hash } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
-import { Remembered } from '../base/remembered.ts'
+import { TtlCache } from '../base/ttl-cache.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import type { User } from '../model/user.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
@@ -28,12 +28,12 @@ export interface TokenWebhookParts {
 }
 
 export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
-  const answers = new Remembered<AuthenticationOutcome>(parts.clock)
+  const answers = new TtlCache<AuthenticationOutcome>(parts.clock)
   return ({ authorization, audiences = parts.audiences }) => {
     const token = bearerToken(authorization)
     if (token === undefined) return none
     const key = hash('sha256', JSON.stringify([token, audiences]), 'base64')
-    return answers.ask(key, async () => {
+    return answers.get(key, async () => {
       try {
         return { value: await review(parts, token, audiences), ttlMs: parts.ttlMs }
       } catch (error) {

@@ -3,7 +3,7 @@
  * Whoever asks the same meanwhile shares one call. A service that fails, or takes too long, has no opinion.
  */
 import type { Clock } from '../base/clock.ts'
-import { Remembered } from '../base/remembered.ts'
+import { TtlCache } from '../base/ttl-cache.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
 import type { Mode } from './access.ts'
@@ -26,12 +26,12 @@ export interface WebhookParts {
 const maxKeyLength = 10_000
 
 export function webhook(parts: WebhookParts): Mode {
-  const answers = new Remembered<Decision>(parts.clock)
+  const answers = new TtlCache<Decision>(parts.clock)
   return {
     authorizer: (question) => {
       const spec = specOf(question, parts.version)
       const key = JSON.stringify(spec)
-      return answers.ask(key, async () => {
+      return answers.get(key, async () => {
         const value = await call(parts, spec)
         return { value, ttlMs: key.length > maxKeyLength ? 0 : ttlOf(value, parts) }
       })

@@ -160,7 +160,7 @@ function findFlag(flags: Flags, name: string): Flag<unknown> {
   const all = Object.values(flags)
   const flag = all.find((candidate) => candidate.name === name)
   if (flag !== undefined) return flag
-  const hint = nearest(
+  const hint = closestMatch(
     name,
     all.map((candidate) => candidate.name),
   )
@@ -185,13 +185,13 @@ function readFlag(flag: Flag<unknown>, texts: readonly string[] = [flag.default]
 }
 
 /** How many letters of a name may be wrong so that another was probably meant: none of a very short one. */
-export function lettersOff(name: string): number {
+export function maxTypos(name: string): number {
   if (name.length < 3) return 0
   return name.length < 5 ? 1 : 2
 }
 
 /** The closest of these words, if any is close: at most so many letters are wrong, missing or too much. */
-export function nearest(
+export function closestMatch(
   word: string,
   known: readonly string[],
   farthest = Math.max(1, Math.floor(word.length / 2)),

@@ -6,12 +6,12 @@
  * have not changed at all. Those who come later find it done. Bounded: where there is too much, the newest events stay,
  * and who needs older ones reads the log by themselves.
  */
-import { Pace } from '../base/pace.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import { UnreadableValue } from '../codec/stored.ts'
 import type { Revision } from '../store/store.ts'
 import type { CacheEvent } from './event.ts'
 import { type KindCache, weight } from './kind-cache.ts'
-import type { LogPiece, LogPieces } from './log-pieces.ts'
+import type { LogChunk, LogChunks } from './log-chunks.ts'
 
 /** Who resumes from further back is alone in that, and reads at its own pace. */
 const maxRevisions = 100_000
@@ -24,10 +24,10 @@ export class Backlog {
   #from: Revision
   #extending: Promise<void> | undefined
   readonly #caches: () => Iterable<KindCache>
-  readonly #log: LogPieces
+  readonly #log: LogChunks
 
   /** The caches have just been loaded, at this revision. */
-  constructor(caches: () => Iterable<KindCache>, log: LogPieces, revision: Revision) {
+  constructor(caches: () => Iterable<KindCache>, log: LogChunks, revision: Revision) {
     this.#caches = caches
     this.#log = log
     this.#from = revision
@@ -53,12 +53,12 @@ export class Backlog {
     // A cache that was loaded later has a window of its own, which begins elsewhere.
     const caches = [...this.#caches()].filter(({ floor }) => floor === until)
     const found = new Found()
-    const pace = new Pace()
+    const pace = new TimeSlice()
     for (let after = revision; after < until; ) {
       const piece = await this.#log.read(after, until)
       for (const cache of caches) found.addFrom(piece, cache, { after, until })
       after = piece.through
-      if (pace.spent(pieceCost)) await pace.rest()
+      if (pace.charge(pieceCost)) await pace.yieldIfDue()
     }
     this.#from = revision
     for (const cache of caches) cache.prepend({ until, after: revision, ...found.of(cache) })
@@ -73,7 +73,7 @@ class Found {
   #bytes = 0
 
   /** A piece that cannot be read, and all before it, is lost to its kind alone. */
-  addFrom(piece: LogPiece, cache: KindCache, { after, until }: { after: Revision; until: Revision }): void {
+  addFrom(piece: LogChunk, cache: KindCache, { after, until }: { after: Revision; until: Revision }): void {
     try {
       this.#add(
         cache,

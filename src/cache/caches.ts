@@ -11,14 +11,14 @@
 import { pause } from '../base/abort.ts'
 import { type Change, RevisionGone, type Snapshot, type Store, StoreError, StoreRestored } from '../store/store.ts'
 import { Backlog } from './backlog.ts'
-import { Claims, claimsPrefix } from './claims.ts'
 import { KindCache, type Load } from './kind-cache.ts'
 import { LateLoad } from './late-load.ts'
-import { type LogPiece, LogPieces } from './log-pieces.ts'
+import { type LogChunk, LogChunks } from './log-chunks.ts'
+import { Reservations, reservationsPrefix } from './reservations.ts'
 import type { Unreadable } from './unreadable.ts'
 
 /** Every object's key is `objects/<group>/<plural>/...`. */
-export const objectsPrefix = 'objects/'
+const objectsPrefix = 'objects/'
 
 export interface CacheListeners {
   /** The feed broke; it is taken up again. */
@@ -34,13 +34,13 @@ export class Caches {
   /** Everything up to this revision is in the caches. */
   revision = 0
   /** What the objects hold of pools. */
-  readonly claims = new Claims()
+  readonly claims = new Reservations()
   readonly #store: Store
   readonly #byPrefix = new Map<string, KindCache>()
   readonly #stop = new AbortController()
   readonly #waiting = new Set<{ revision: number; resolve: () => void }>()
   readonly #listeners: CacheListeners
-  readonly #log: LogPieces
+  readonly #log: LogChunks
   /** Caches that were added while the feed runs and are not loaded yet. */
   readonly #late = new Map<KindCache, LateLoad>()
   #backlog: Backlog
@@ -54,7 +54,7 @@ export class Caches {
   constructor(store: Store, listeners: CacheListeners) {
     this.#store = store
     this.#listeners = listeners
-    this.#log = new LogPieces(store, objectsPrefix)
+    this.#log = new LogChunks(store, objectsPrefix)
     this.#backlog = this.#backlogAt(0)
   }
 
@@ -132,7 +132,7 @@ export class Caches {
   }
 
   /** The log after a revision before a cache's window, as far as one piece goes. */
-  async readLog(cache: KindCache, after: number): Promise<LogPiece> {
+  async readLog(cache: KindCache, after: number): Promise<LogChunk> {
     return await this.#log.read(after, cache.floor)
   }
 
@@ -157,7 +157,7 @@ export class Caches {
       this.#take(page, loads)
       revision = page.revision
     }
-    const held = await this.#store.list({ prefix: claimsPrefix, revision, count: false })
+    const held = await this.#store.list({ prefix: reservationsPrefix, revision, count: false })
     this.#epoch++
     for (const [cache, load] of loads) {
       this.#late.delete(cache)
@@ -247,7 +247,7 @@ export class Caches {
     const late = cache && this.#late.size > 0 ? this.#late.get(cache) : undefined
     if (late !== undefined) late.note(change)
     else if (cache !== undefined) cache.apply(change)
-    else if (change.key.startsWith(claimsPrefix)) this.claims.apply(change)
+    else if (change.key.startsWith(reservationsPrefix)) this.claims.apply(change)
   }
 
   #advance(revision: number): void {

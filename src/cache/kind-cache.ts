@@ -5,8 +5,9 @@
  * what a kind means. Reads are plain memory look-ups and so consistent with one another within a turn of the event
  * loop; those that take longer see one state, that of their beginning.
  */
-import { Pace } from '../base/pace.ts'
+
 import { SortedMap } from '../base/sorted-map.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import { compareUtf8 } from '../base/utf8-order.ts'
 import { HeaderReader, UnreadableValue } from '../codec/stored.ts'
 import type { Change, Entry } from '../store/store.ts'
@@ -308,10 +309,10 @@ export class KindCache {
   async #makeIndex(label: string): Promise<void> {
     const index = new LabelIndex(label)
     this.#indexes.set(label, index)
-    const pace = new Pace()
+    const pace = new TimeSlice()
     for (const slice of this.#objects.slices(this.prefix)) {
       for (const object of slice) if (this.#objects.get(object.key) === object) index.add(object)
-      if (pace.spent(slice.length)) await pace.rest()
+      if (pace.charge(slice.length)) await pace.yieldIfDue()
       if (this.#indexes.get(label) !== index) return
     }
     index.complete = true

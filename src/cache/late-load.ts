@@ -5,7 +5,7 @@
  * and put on top of the list when it is whole: so nothing is lost between the two, and nothing counts twice. Nobody
  * reads or watches the cache before that, so no events are made of what happened until then.
  */
-import { Pace } from '../base/pace.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import type { Change, Entry, Revision } from '../store/store.ts'
 import type { KindCache, Load } from './kind-cache.ts'
 
@@ -15,7 +15,7 @@ const entryCost = 10
 export class LateLoad {
   readonly #cache: KindCache
   readonly #load: Load
-  readonly #pace = new Pace()
+  readonly #pace = new TimeSlice()
   /** By key: as many as the cache will have objects, or had. */
   readonly #noted = new Map<string, Change>()
 
@@ -32,7 +32,7 @@ export class LateLoad {
   async take(entries: readonly Entry[]): Promise<void> {
     for (const entry of entries) {
       this.#cache.load(this.#load, entry)
-      if (this.#pace.spent(entryCost)) await this.#pace.rest()
+      if (this.#pace.charge(entryCost)) await this.#pace.yieldIfDue()
     }
   }
 

@@ -3,7 +3,7 @@
  * (`leases.coordination.orch.io`, `leases.v1.coordination.orch.io`). Of equal matches the first in discovery wins: the
  * core group comes first.
  */
-import { lettersOff, nearest, UsageError } from '../base/flags.ts'
+import { closestMatch, maxTypos, UsageError } from '../base/flags.ts'
 import type { DiscoveredType, DiscoveredTypes } from '../client/discovery.ts'
 
 /** The type that a word names: its plural, kind or short name, with or without a group. Throws UsageError. */
@@ -36,7 +36,7 @@ function isIn({ group, version }: DiscoveredType, place: string): boolean {
 /** What was nearly written: one wrong letter in a short word, two in a long one. */
 function hint(types: readonly DiscoveredType[], word: string): string {
   const names = types.flatMap(({ plural, kind }) => [plural, kind.toLowerCase()])
-  const near = nearest(word.toLowerCase(), names, lettersOff(word))
+  const near = closestMatch(word.toLowerCase(), names, maxTypos(word))
   return near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`
 }
 

@@ -1,5 +1,5 @@
 /** For a name that is not there: those that are, and that the user may have meant. */
-import { lettersOff, nearest } from '../base/flags.ts'
+import { closestMatch, maxTypos } from '../base/flags.ts'
 import type { DiscoveredType } from '../client/discovery.ts'
 import { isNotFound, StatusError } from '../client/status-error.ts'
 import type { Session } from './session.ts'
@@ -29,7 +29,7 @@ export async function withNearNames(
     })
   const names: string[] =
     page?.items.flatMap(({ metadata }: { metadata: { name?: string } }) => metadata.name ?? []) ?? []
-  const near = nearest(name, names, lettersOff(name))
+  const near = closestMatch(name, names, maxTypos(name))
   if (near === undefined) return error
   return new StatusError({ ...error.status, message: `${error.message}; did you mean ${JSON.stringify(near)}?` })
 }

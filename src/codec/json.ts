@@ -7,7 +7,7 @@
  * could not be read back is never written: half of a surrogate pair, NaN or infinity, too deep a nesting.
  */
 import { isUtf8 } from 'node:buffer'
-import { atOnce } from '../base/pace.ts'
+import { runToCompletion } from '../base/time-slice.ts'
 import { compareUtf8, sortUtf8 } from '../base/utf8-order.ts'
 import { badRequest } from '../model/api-error.ts'
 import { type Json, type JsonObject, setKey } from '../model/json.ts'
@@ -25,7 +25,7 @@ export interface ParsedJson {
 
 /** Parses a document strictly. Throws 400 with the place of what is wrong. */
 export function parseJson(bytes: Buffer): ParsedJson {
-  return atOnce(parseSteps(bytes))
+  return runToCompletion(parseSteps(bytes))
 }
 
 /** The same, with a yield where it can be interrupted. */
@@ -56,7 +56,7 @@ function countMembers(value: Json): number {
 
 /** JSON that this server wrote itself, and so checked before. Only integers beyond 2^53 take the careful parser. */
 export function parseOwnJson(bytes: Buffer): Json {
-  return atOnce(parseOwnSteps(bytes))
+  return runToCompletion(parseOwnSteps(bytes))
 }
 
 /** The same, with a yield where it can be interrupted. */

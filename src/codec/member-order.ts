@@ -5,7 +5,7 @@
  *
  * Decoding makes objects in the order of their fields already, so that all there is to do is to see that it is kept.
  */
-import { oncePer } from '../base/once-per.ts'
+import { memoizeByObject } from '../base/memoize-by-object.ts'
 import { compareUtf8, sortUtf8 } from '../base/utf8-order.ts'
 import type { JsonObject } from '../model/json.ts'
 import { profileNames, vendorOf } from '../model/vendor.ts'
@@ -42,12 +42,12 @@ function freeOrder({ described, alternatives }: AnySchema): MemberOrder {
 }
 
 /** The vendor's own fields have other names in each profile, and the same places. */
-const inAnyProfile = oncePer((described: NonNullable<AnySchema['described']>): ObjectSchema => {
+const inAnyProfile = memoizeByObject((described: NonNullable<AnySchema['described']>): ObjectSchema => {
   const types = profileNames.map((profile) => described(vendorOf(profile)))
   return { ...types[0]!, fields: Object.assign({}, ...types.map(({ fields }) => fields)) }
 })
 
-const describedOrder = oncePer((schema: Extract<Schema, { type: 'object' | 'map' }>): MemberOrder => {
+const describedOrder = memoizeByObject((schema: Extract<Schema, { type: 'object' | 'map' }>): MemberOrder => {
   if (schema.type === 'map') return { fields: undefined, values: schema.values }
   return { fields: placesOf(schema), values: undefined }
 })

@@ -18,7 +18,7 @@
  * another key goes unnoticed.
  */
 import { crc32 } from 'node:zlib'
-import { atOnce } from '../base/pace.ts'
+import { runToCompletion } from '../base/time-slice.ts'
 import { type Json, type JsonObject, setKey } from '../model/json.ts'
 import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { stringifyStored } from './json.ts'
@@ -44,7 +44,7 @@ export class UnreadableValue extends Error {
 }
 
 /** It is not what was written. */
-export class DamagedValue extends UnreadableValue {
+class DamagedValue extends UnreadableValue {
   override readonly name = 'DamagedValue'
 }
 
@@ -62,7 +62,7 @@ export interface Storable {
 
 /** For the key that it will be stored under. */
 export function encodeStored(key: string, storable: Storable): Buffer {
-  return atOnce(encodeSteps(key, storable))
+  return runToCompletion(encodeSteps(key, storable))
 }
 
 /** The same, with a yield wherever it can be interrupted. */

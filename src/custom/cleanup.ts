@@ -3,7 +3,7 @@
  * definition is let go. Nothing new comes meanwhile, as a create rests on a definition that is not about to go. Nothing
  * is remembered between steps, so a restart loses nothing, and several servers may do it at once.
  */
-import { Pace } from '../base/pace.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import { cleanupFinalizer } from '../kinds/apiextensions/custom-resource-definition.ts'
 import type { CustomResourceDefinition } from '../kinds/apiextensions/definition-fields.ts'
@@ -11,9 +11,9 @@ import { ApiError } from '../model/api-error.ts'
 import { type ApiObject, copyWithout } from '../model/object.ts'
 import type { StepOutcome } from '../reconcile/work-queue.ts'
 import { deleteObject } from '../registry/delete.ts'
-import { ownWrite } from '../registry/own-write.ts'
 import { readObject } from '../registry/read-stored.ts'
-import { type RegistryParts, type Resource, readMostRecent, serveTogether } from '../registry/resource.ts'
+import { type RegistryParts, type Resource, serveTogether, waitForCaches } from '../registry/resource.ts'
+import { ownWrite } from '../registry/server-write.ts'
 import { updateObject } from '../registry/update.ts'
 import { openKind } from './definition.ts'
 
@@ -35,9 +35,9 @@ export async function cleanUp(
   const { registry, signal } = parts
   const [objects] = serveTogether([await openKind(definition, registry.vendor)], { parts: registry })
   await registry.caches.fill(objects!.cache)
-  await readMostRecent(registry)
+  await waitForCaches(registry)
   await deleteAll(objects!, parts)
-  await readMostRecent(registry)
+  await waitForCaches(registry)
   if (signal.aborted) return 'later'
   if (!isEmpty(objects!)) {
     callWhenEmpty(objects!, onEmpty)
@@ -63,11 +63,11 @@ function callWhenEmpty(resource: Resource, onEmpty: () => void): void {
 const atOnce = 16
 
 async function deleteAll(resource: Resource, { waiting, signal }: CleanupParts): Promise<void> {
-  const pace = new Pace()
+  const pace = new TimeSlice()
   for (const some of placesIn(resource, (object) => isWaiting(object, waiting))) {
     if (signal.aborted) return
     await Promise.all(some.map((place) => deleteOne(resource, place, signal)))
-    await pace.rest()
+    await pace.yieldIfDue()
   }
 }
 

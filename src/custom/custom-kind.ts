@@ -4,7 +4,7 @@
  * What all custom resources share is here: the generation counts changes of what is asked for, an update must name the
  * version it is based on, there is no strategic merge, and with a status subresource the status is its alone.
  */
-import type { Pace } from '../base/pace.ts'
+import type { TimeSlice } from '../base/time-slice.ts'
 import { beginGeneration, countGeneration } from '../kinds/generation.ts'
 import type { FieldPath } from '../model/field-error.ts'
 import { defined, type Json, type JsonObject, setKey } from '../model/json.ts'
@@ -55,7 +55,7 @@ export type CustomKind =
 export interface Reading {
   /** Where the schema stands, for the faults. */
   readonly path: FieldPath
-  readonly pace?: Pace | undefined
+  readonly pace?: TimeSlice | undefined
 }
 
 export async function customKind(

@@ -15,7 +15,7 @@ import { type LoopRecords, type RunningLoop, startLoop } from '../reconcile/loop
 import { fromCache } from '../reconcile/sources.ts'
 import type { StepOutcome } from '../reconcile/work-queue.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
-import { type RegistryParts, type Resource, readMostRecent } from '../registry/resource.ts'
+import { type RegistryParts, type Resource, waitForCaches } from '../registry/resource.ts'
 import { errorFields } from '../telemetry/log.ts'
 import { cleanUp } from './cleanup.ts'
 import { type EstablishingParts, isUpToDate, namesFor, writeStatus } from './establishing.ts'
@@ -99,7 +99,7 @@ export class CustomResources {
     group.includes('.') ? this.#settled(`${plural}.${group}`) : undefined
 
   async #settled(name: string): Promise<void> {
-    await readMostRecent(this.#parts.registry)
+    await waitForCaches(this.#parts.registry)
     const settled = this.#definitions?.settled(name)
     if (settled === undefined) return
     let timer: NodeJS.Timeout | undefined

@@ -1,5 +1,5 @@
 /** From a definition that a user wrote to the kinds that it defines: one for each version that is served. */
-import type { Pace } from '../base/pace.ts'
+import type { TimeSlice } from '../base/time-slice.ts'
 import type {
   CustomResourceDefinition,
   DefinitionNames,
@@ -42,10 +42,10 @@ export async function kindsOf(
 }
 
 /** What is wrong with the schemas of a definition, in all versions; those that are as they were have been judged. */
-export async function schemaFaultsOf(
+async function schemaFaultsOf(
   definition: CustomResourceDefinition,
   previous: CustomResourceDefinition | undefined,
-  { vendor, pace }: { readonly vendor: Vendor; readonly pace: Pace },
+  { vendor, pace }: { readonly vendor: Vendor; readonly pace: TimeSlice },
 ): Promise<FieldError[]> {
   const { spec = {} } = definition
   const faults: FieldError[] = []
@@ -55,7 +55,7 @@ export async function schemaFaultsOf(
   for (const [i, version] of versions.entries()) {
     if (version.schema?.openAPIV3Schema === undefined) continue
     if (previous !== undefined && known.has(schemaText(version))) continue
-    await pace.rest()
+    await pace.yieldIfDue()
     const path = child(at('spec.versions', i), 'schema.openAPIV3Schema')
     const made = await customKind(definitionOf(definition, spec.names ?? {}, version), vendor, { path, pace })
     if (made.outcome === 'invalid') faults.push(...made.faults)

@@ -3,7 +3,7 @@
  * stored may be of another version, have fields that are not known any more, or lack defaults that came later. It is
  * brought up when it is read, once for each state of an object, and stored so when it is next written.
  */
-import { atOnce } from '../base/pace.ts'
+import { runToCompletion } from '../base/time-slice.ts'
 import { jsonDocument, parseOwnSteps } from '../codec/json.ts'
 import { ApiError } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
@@ -64,7 +64,7 @@ export function evolutionOf({ names, schema, vendor, id, storage, versions }: Ev
     known.set(json, shown)
     return shown
   }
-  const readJson = (json: Buffer): Buffer => known.get(json) ?? atOnce(readSteps(json))
+  const readJson = (json: Buffer): Buffer => known.get(json) ?? runToCompletion(readSteps(json))
   const store = storage === undefined ? (object: ApiObject) => object : storage.read
   const lacksDefaults = (json?: Buffer) => (json === undefined ? someLack : lacking.has(json))
   return { id, storedAs: storage?.storedAs ?? apiVersion, store, read, readJson, readSteps, lacksDefaults }

@@ -9,12 +9,12 @@ import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { checkLabels } from '../model/label-rules.ts'
 import { checkDns1035Label } from '../model/names.ts'
 import { type ApiObject, asJson, type ObjectMeta } from '../model/object.ts'
+import { containsSchema } from '../schema/contains-schema.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
-import { somewhere } from '../schema/somewhere.ts'
 import { namesIn, type ScalePaths } from './custom-scale.ts'
 
 /** Most schemas have none of these, and are not walked. */
-const hasRules = somewhere(
+const hasRules = containsSchema(
   (schema) => (schema.type === 'list' && schema.list !== 'atomic') || (schema.type === 'object' && !!schema.embedded),
 )
 

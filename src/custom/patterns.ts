@@ -2,7 +2,7 @@
  * Patterns that users write in schemas: they run in time linear in the text, whatever the pattern, and only on texts
  * that are not too long for it, so that no schema can hold up the server. The engine is loaded on first use.
  */
-import { Pace } from '../base/pace.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import type { Json } from '../model/json.ts'
 import { estimateSize } from './pattern-size.ts'
 
@@ -25,7 +25,7 @@ const maxSize = 10_000
 const maxSizes = 100_000
 
 /** Compiles all patterns that a schema holds, and others have their turn in between. The schema has a sane size. */
-export async function compilePatterns(schema: Json, pace = new Pace()): Promise<CompilePattern> {
+export async function compilePatterns(schema: Json, pace = new TimeSlice()): Promise<CompilePattern> {
   const patterns = [...patternsIn(schema)]
   if (patterns.length === 0) return unknown
   const compile = await loadEngine()
@@ -37,7 +37,7 @@ export async function compilePatterns(schema: Json, pace = new Pace()): Promise<
     const made = sizes > maxSizes ? tooMany : size > maxSize ? tooLarge : compile(pattern)
     if (made.outcome === 'pattern') sizes += Math.max(size, made.size)
     compiled.set(pattern, made)
-    await pace.rest()
+    await pace.yieldIfDue()
   }
   return (pattern) => compiled.get(pattern) ?? unknown(pattern)
 }

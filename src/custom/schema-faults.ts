@@ -17,8 +17,8 @@ import { isObject, type Json, type JsonObject, own, sameJson } from '../model/js
 import type { CompilePattern } from './patterns.ts'
 
 /** The bounds of a schema: far above what people write, far below what would hurt. */
-export const maxDepth = 64
-export const maxNodes = 20_000
+const maxDepth = 64
+const maxNodes = 20_000
 
 export interface SchemaReader {
   readonly compile: CompilePattern

@@ -6,7 +6,7 @@ import type { CustomResourceDefinition, DefinitionNames } from '../kinds/apiexte
 import { ApiError, noSuchPath, type ResourceRef } from '../model/api-error.ts'
 import { summary } from '../model/field-error.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
-import { type RegistryParts, type Resource, readMostRecent, serveTogether } from '../registry/resource.ts'
+import { type RegistryParts, type Resource, serveTogether, waitForCaches } from '../registry/resource.ts'
 import { TypeChanged } from '../registry/type-changed.ts'
 import type { Kind } from '../schema/kind.ts'
 import { kindsOf } from './definition.ts'
@@ -91,7 +91,7 @@ export class ServedDefinitions {
     if (refuse(known.get(definition.name), definition, type) !== undefined) {
       // It may be that its status is being written in this moment.
       await settled(definition.name)
-      await readMostRecent(registry)
+      await waitForCaches(registry)
     }
     const recent = known.get(definition.name)
     const error = refuse(recent, definition, type)

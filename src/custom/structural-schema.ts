@@ -10,7 +10,7 @@
  *
  * What is wrong with the schema itself is reported as a list of faults (schema-faults.ts); nothing is made of it then.
  */
-import { Pace } from '../base/pace.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import { at, child, type FieldError, type FieldPath, invalid } from '../model/field-error.ts'
 import { defined, isObject, type Json, type JsonObject } from '../model/json.ts'
 import type { Vendor } from '../model/vendor.ts'
@@ -34,7 +34,7 @@ export type StructuralSchema =
 export async function readStructuralSchema(
   schema: Json,
   vendor: Vendor,
-  { path, pace = new Pace() }: { readonly path: FieldPath; readonly pace?: Pace | undefined },
+  { path, pace = new TimeSlice() }: { readonly path: FieldPath; readonly pace?: TimeSlice | undefined },
 ): Promise<StructuralSchema> {
   const tooLarge = sizeFaults(schema, path)
   if (tooLarge.length > 0) return { outcome: 'invalid', faults: tooLarge }

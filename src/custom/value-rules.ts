@@ -39,7 +39,7 @@ export interface RuleTools {
 }
 
 /** A fault in the words of the schema. Elements of a list share one path, and one such text is reported once. */
-export function broken(path: FieldPath, value: Json, rule: string): FieldError {
+function broken(path: FieldPath, value: Json, rule: string): FieldError {
   const text = `${path} in body ${rule}`
   return { ...invalid(path, value, text), once: text }
 }

@@ -1,5 +1,5 @@
 /** What a connection may take, and how many there may be: times, sizes and counts. */
-import type { StrangerLimits } from './strangers.ts'
+import type { UnauthenticatedLimits } from './unauthenticated-connections.ts'
 
 /** How long a client may take, in milliseconds. Clients are checked at intervals, so it may be two intervals longer. */
 export interface Times {
@@ -43,7 +43,7 @@ export const resets = { burst: maxStreams, perSecond: 50 }
 export interface Counts {
   /** In all; more cannot be opened. */
   readonly connections: number
-  readonly strangers: StrangerLimits
+  readonly strangers: UnauthenticatedLimits
 }
 
 const mostStrangers = 4096

@@ -1,7 +1,7 @@
 /** From a request's body to a JSON value, by its content type: JSON, YAML, or Protobuf where there is such a form. */
 import { WireError } from '../base/protobuf-wire.ts'
 import { shorten } from '../base/shorten.ts'
-import { largeDocument } from '../codec/aside.ts'
+import { largeDocument } from '../codec/document-worker.ts'
 import { type ParsedJson, parseSteps } from '../codec/json.ts'
 import { type DocumentType, open } from '../codec/protobuf/envelope.ts'
 import { readSteps } from '../codec/protobuf/read.ts'
@@ -84,7 +84,7 @@ function* readProtobuf({ schemaOf, vendor }: BodyType, bytes: Buffer): Generator
 }
 
 /** YAML. Much of it is JSON, and is then parsed as JSON. The YAML parser is loaded on first use. */
-export async function readYaml({ aside, pace }: Exchange, bytes: Buffer): Promise<ParsedJson> {
+export async function readYaml({ documentWorker, pace }: Exchange, bytes: Buffer): Promise<ParsedJson> {
   if (bytes[0] === 0x7b /* { */) {
     try {
       return await pace.run(parseSteps(bytes))
@@ -93,7 +93,8 @@ export async function readYaml({ aside, pace }: Exchange, bytes: Buffer): Promis
       if (!(error instanceof ApiError && error.cause instanceof SyntaxError)) throw error
     }
   }
-  if (aside !== undefined && bytes.length > largeDocument) return await aside.readYaml(bytes, maxBodyBytes)
+  if (documentWorker !== undefined && bytes.length > largeDocument)
+    return await documentWorker.readYaml(bytes, maxBodyBytes)
   const { parseYaml } = await import('../codec/yaml.ts')
   return parseYaml(bytes, maxBodyBytes)
 }

@@ -3,7 +3,7 @@
 import type { Admission } from '../admission/admission.ts'
 import type { Authorizer } from '../authz/authorizer.ts'
 import { shorten } from '../base/shorten.ts'
-import { Aside } from '../codec/aside.ts'
+import { DocumentWorker } from '../codec/document-worker.ts'
 import { ApiError, badRequest, noSuchPath, notFound } from '../model/api-error.ts'
 import { checkPathSegment } from '../model/names.ts'
 import { apiVersionOf, groupOfOtherProfile, profileHint } from '../model/vendor.ts'
@@ -12,8 +12,8 @@ import type { Catalogue } from '../registry/catalogue.ts'
 import type { Resource, ServedType } from '../registry/resource.ts'
 import { hasChanged, TypeChanged } from '../registry/type-changed.ts'
 import type { Deprecation } from '../schema/kind.ts'
-import { agreeOnForm } from './agree.ts'
 import type { Exchange } from './exchange.ts'
+import { negotiateResponse } from './negotiate-response.ts'
 import type { Step } from './pipeline.ts'
 import type { PathInfo, ResourceInfo } from './request-info.ts'
 import type { Handler } from './resource-request.ts'
@@ -59,7 +59,7 @@ const handlers: { readonly [V in Verb]: Handler } = {
 /** The step that finds what a path names and calls the handler of its verb. */
 export function dispatch(routes: Routes): Step {
   const { catalogue, paths, admission, authorizer, watchMetrics, arrival } = routes
-  const aside = new Aside()
+  const documentWorker = new DocumentWorker()
   const handle = (exchange: Exchange, info: ResourceInfo, served: ServedType | undefined) => {
     if (served === undefined) return unserved(routes, exchange, info)
     if (!isPlaced(served, info)) return unplaced(exchange, served)
@@ -70,7 +70,7 @@ export function dispatch(routes: Routes): Step {
     warnOfDeprecation(exchange, served)
     if (endpoint !== undefined) return handleAnswer({ verb, exchange, info, served, endpoint, admission })
     const resource = resourceOf(served, info)
-    agreeOnForm(exchange, resource)
+    negotiateResponse(exchange, resource)
     return handlers[verb]({ exchange, info, resource, admission, authorizer, watchMetrics })
   }
   const find = ({ group, version, plural }: ResourceInfo) => catalogue.find(group, version, plural)
@@ -94,7 +94,7 @@ export function dispatch(routes: Routes): Step {
       : handle(exchange, info, served)
   return (exchange) => {
     const { info } = exchange
-    exchange.aside = aside
+    exchange.documentWorker = documentWorker
     if (!info.resource) return handlePath(paths, exchange, info)
     const served = find(info)
     const arriving = served === undefined ? arrival?.(info) : undefined

@@ -5,8 +5,8 @@
 import type { Readable } from 'node:stream'
 import type { AdmissionExplanation } from '../admission/explanation.ts'
 import type { ShownCertificate } from '../authn/authenticator.ts'
-import { Pace } from '../base/pace.ts'
-import type { Aside } from '../codec/aside.ts'
+import { TimeSlice } from '../base/time-slice.ts'
+import type { DocumentWorker } from '../codec/document-worker.ts'
 import type { User } from '../model/user.ts'
 import type { Served } from '../registry/served.ts'
 import { type Form, jsonForm } from './forms.ts'
@@ -75,7 +75,7 @@ export class Exchange {
   /** How the answer is written; JSON until something else is agreed on. */
   form: Form = jsonForm
   /** Converts documents that are too large for the event loop; set by the step that dispatches. */
-  aside: Aside | undefined
+  documentWorker: DocumentWorker | undefined
   /** Whether the form is what the client and the resource agreed on. */
   agreed = false
   /** Whether an answer has begun: then an error can only cut it off. */
@@ -98,7 +98,7 @@ export class Exchange {
   #warnings: string[] | undefined
   #onFinish: (() => void) | undefined
   #expiry: AbortController | undefined
-  #pace: Pace | undefined
+  #pace: TimeSlice | undefined
 
   constructor(transport: ServerTransport, arrived: number) {
     this.transport = transport
@@ -111,15 +111,15 @@ export class Exchange {
   }
 
   /** Aborts when nobody waits for the answer any more; made when first asked for. */
-  get left(): AbortSignal {
+  get abandoned(): AbortSignal {
     this.#expiry ??= new AbortController()
     if (this.late) this.#expiry.abort()
     return AbortSignal.any([this.transport.signal, this.#expiry.signal])
   }
 
   /** Paces the work on a large body, so that other requests have their turn. */
-  get pace(): Pace {
-    this.#pace ??= new Pace()
+  get pace(): TimeSlice {
+    this.#pace ??= new TimeSlice()
     return this.#pace
   }
 

@@ -2,7 +2,7 @@
  * The forms in which an answer can be written. Each starts from the JSON that the server holds already, or, for lists,
  * from one object after the other: a list may be longer than what fits into memory or into a turn of the event loop.
  */
-import { type Aside, largeDocument } from '../codec/aside.ts'
+import { type DocumentWorker, largeDocument } from '../codec/document-worker.ts'
 import { parseOwnJson, stringifyJson } from '../codec/json.ts'
 import type { Order } from '../codec/member-order.ts'
 import type { DocumentType } from '../codec/protobuf/envelope.ts'
@@ -18,7 +18,7 @@ export interface Form {
    * From compact JSON to this form; undefined when that is the form. Loads what it needs on first use. Large documents
    * are converted in another thread, where there is one.
    */
-  readonly encode: ((json: Buffer, aside: Aside | undefined) => Promise<Buffer>) | undefined
+  readonly encode: ((json: Buffer, documentWorker: DocumentWorker | undefined) => Promise<Buffer>) | undefined
   /** Writes lists of this form. `list` has everything but the items, which belong into the empty array `member`. */
   readonly openList: (list: JsonObject, member: string) => Promise<ListText>
   /** What is shown in place of objects and lists; undefined: they themselves. */
@@ -76,8 +76,8 @@ export const jsonForm: Form = {
 export const prettyForm: Form = {
   mediaType: 'application/json',
   streamType: undefined,
-  encode: async (json, aside) => {
-    if (aside !== undefined && json.length > largeDocument) return await aside.write('indent', json)
+  encode: async (json, documentWorker) => {
+    if (documentWorker !== undefined && json.length > largeDocument) return await documentWorker.write('indent', json)
     const { indentText } = await import('../codec/indent-json.ts')
     return Buffer.from(indentText(json.toString('utf8')))
   },
@@ -96,8 +96,9 @@ export const prettyForm: Form = {
 export const yamlForm: Form = {
   mediaType: 'application/yaml',
   streamType: undefined,
-  encode: async (json, aside) => {
-    if (aside !== undefined && json.length > largeDocument) return await aside.write('write YAML', json)
+  encode: async (json, documentWorker) => {
+    if (documentWorker !== undefined && json.length > largeDocument)
+      return await documentWorker.write('write YAML', json)
     const { stringifyYaml } = await import('../codec/write-yaml.ts')
     return Buffer.from(stringifyYaml(parseOwnJson(json)))
   },

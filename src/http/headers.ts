@@ -4,7 +4,7 @@
  */
 import { ApiError, badRequest } from '../model/api-error.ts'
 
-export const maxHeaders = 200
+const maxHeaders = 200
 
 export class RequestHeaders {
   readonly #raw: readonly string[]

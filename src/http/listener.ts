@@ -12,7 +12,7 @@ import { countsFor, defaultTimes, lingerTime, type Times } from './connection-li
 import type { Peer, ServerTransport } from './exchange.ts'
 import { Http1Server } from './http1-server.ts'
 import { Http2Server } from './http2-server.ts'
-import { connectionKey, Strangers } from './strangers.ts'
+import { connectionKey, UnauthenticatedConnections } from './unauthenticated-connections.ts'
 
 export interface ListenerOptions {
   readonly host: string
@@ -33,7 +33,7 @@ export class Listener {
   readonly #tls: Server
   readonly #http1: Http1Server
   readonly #http2: Http2Server
-  readonly #strangers: Strangers
+  readonly #strangers: UnauthenticatedConnections
   readonly #onError: (error: unknown) => void
   readonly #sockets = new Set<Socket>()
   readonly #peers = new Map<TLSSocket, Peer>()
@@ -45,7 +45,7 @@ export class Listener {
   private constructor({ tls, onRequest, onError, times = defaultTimes, openFiles = usualOpenFiles }: ListenerOptions) {
     const { connections, strangers } = countsFor(openFiles)
     this.#onError = onError
-    this.#strangers = new Strangers(strangers)
+    this.#strangers = new UnauthenticatedConnections(strangers)
     this.#http1 = new Http1Server(times, onRequest)
     this.#http2 = new Http2Server(times, onRequest)
     this.#tls = createServer({

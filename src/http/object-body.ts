@@ -1,5 +1,5 @@
 /**
- * From what a request sent to a complete object (schema/complete.ts) of the kind that its path names. The JSON is the
+ * From what a request sent to a complete object (schema/normalize.ts) of the kind that its path names. The JSON is the
  * body, or what a patch or an apply made of the stored object. Fields that the kind does not have are refused, warned
  * of or ignored, as `fieldValidation` says.
  */
@@ -12,9 +12,9 @@ import { isObject, type Json, type JsonObject, own, typeName } from '../model/js
 import type { ApiObject } from '../model/object.ts'
 import { groupOfOtherProfile, profileHint } from '../model/vendor.ts'
 import type { Served } from '../registry/served.ts'
-import { type Completed, completeSteps } from '../schema/complete.ts'
 import { decode } from '../schema/decode.ts'
-import { firstMisfit } from '../schema/fits.ts'
+import { firstMisfit } from '../schema/matches-type.ts'
+import { type Normalized, normalizeSteps } from '../schema/normalize.ts'
 import { type BodyType, mediaType, readContent } from './content.ts'
 import type { Exchange } from './exchange.ts'
 import { fieldValidation } from './write-options.ts'
@@ -28,9 +28,9 @@ export async function readObjectBody(
   const { value, duplicates } = await readContent(exchange, bodyTypeOf(preferred, others)).catch((error) => {
     throw isUnreadable(exchange, error) ? unrecognized(preferred, error.message) : error
   })
-  await exchange.pace.rest()
+  await exchange.pace.yieldIfDue()
   const resource = others.find((other) => isOfKind(other, value ?? {})) ?? preferred
-  const completed = await exchange.pace.run(completeSteps(resource, withType(resource, value ?? {})))
+  const completed = await exchange.pace.run(normalizeSteps(resource, withType(resource, value ?? {})))
   reportFields(exchange, [...unknownFields(completed), ...duplicateFields(duplicates)], badRequest)
   return accept(exchange, completed)
 }
@@ -58,7 +58,7 @@ export async function readPatched(
     throw invalidPatch(
       `a patch cannot change the kind or version: this is a ${resource.kind.kind} in ${resource.apiVersion}`,
     )
-  const completed = await exchange.pace.run(completeSteps(resource, value)).catch((error) => {
+  const completed = await exchange.pace.run(normalizeSteps(resource, value)).catch((error) => {
     throw patchFault(error)
   })
   reportFields(exchange, [...faults, ...unknownFields(completed)], invalidPatch)
@@ -68,7 +68,7 @@ export async function readPatched(
 /** What an apply made. A field that nobody knows is an error: what is applied is meant. */
 export async function readApplied(exchange: Exchange, resource: Served, value: JsonObject): Promise<ApiObject> {
   if (!isOfKind(resource, value)) throw otherKind(resource, value)
-  const completed = await exchange.pace.run(completeSteps(resource, value, { keepsNull: true }))
+  const completed = await exchange.pace.run(normalizeSteps(resource, value, { keepsNull: true }))
   const faults = unknownFields(completed)
   if (faults.length > 0) throw badRequest(`the configuration does not fit: ${faults.join(', ')}`)
   return accept(exchange, completed)
@@ -91,7 +91,7 @@ export function assertAppliedFits({ kind, vendor }: Served, config: Json, parts:
   }
 }
 
-function accept(exchange: Exchange, { object, ownersRepeated }: Completed): ApiObject {
+function accept(exchange: Exchange, { object, ownersRepeated }: Normalized): ApiObject {
   if (ownersRepeated) exchange.warn('.metadata.ownerReferences contains duplicate entries; they are stored once')
   return object
 }
@@ -159,7 +159,7 @@ function isOfKind(resource: Served, value: Json): value is JsonObject {
 
 const longestPath = 500
 
-function unknownFields({ unknown }: Pick<Completed, 'unknown'>): string[] {
+function unknownFields({ unknown }: Pick<Normalized, 'unknown'>): string[] {
   return unknown.slice(0, maxTold).map((path) => `unknown field "${shorten(path, longestPath)}"`)
 }
 

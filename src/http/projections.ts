@@ -3,7 +3,7 @@
  * whether that is one object or a list; a Status stays what it is.
  */
 
-import { oncePer } from '../base/once-per.ts'
+import { memoizeByObject } from '../base/memoize-by-object.ts'
 import { shorten } from '../base/shorten.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import { type EventForm, type EventType, eventWith, jsonEvents } from '../cache/event.ts'
@@ -17,8 +17,8 @@ import { formOf, readVersion } from '../registry/conversion.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Virtual } from '../registry/served.ts'
 import { type Column, defaultColumns } from '../schema/columns.ts'
-import { inStoredForm } from '../schema/complete.ts'
 import { orderOf } from '../schema/kind.ts'
+import { inStoredForm } from '../schema/normalize.ts'
 import { partialObjectMetadata, partialObjectMetadataList } from '../schema/partial-metadata.ts'
 import { type Schema, s } from '../schema/schema.ts'
 import { tableOf, tableRow } from '../schema/table.ts'
@@ -73,11 +73,11 @@ export function projectedForm(form: Form, view: View): Form {
   return {
     mediaType: form.mediaType,
     streamType: form.streamType,
-    encode: async (json, aside) => {
+    encode: async (json, documentWorker) => {
       const value = parseOwnJson(json)
       const projected =
         isObject(value) && value.kind !== 'Status' ? jsonDocument(project(view, value), shownOrder(view)) : json
-      return form.encode === undefined ? projected : await form.encode(projected, aside)
+      return form.encode === undefined ? projected : await form.encode(projected, documentWorker)
     },
     openList: form.openList,
     view: {
@@ -134,8 +134,8 @@ function shownOrder(view: View): Order {
   return as === 'PartialObjectMetadata' ? partialObjectMetadata : partialList
 }
 
-const rowOrder = oncePer(tableRow)
-const tableOrder = oncePer(tableOf)
+const rowOrder = memoizeByObject(tableRow)
+const tableOrder = memoizeByObject(tableOf)
 const partialList = partialObjectMetadataList('v1')
 const unordered = s.any()
 

@@ -3,11 +3,11 @@
  * that all readers share (registry/messages.ts), each with the envelope of what is shown: the object itself, or its
  * metadata alone.
  */
-import { oncePer } from '../base/once-per.ts'
+import { memoizeByObject } from '../base/memoize-by-object.ts'
 import { WireReader } from '../base/protobuf-wire.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
+import type { EncodedObject } from '../cache/encoded-objects.ts'
 import type { EventForm } from '../cache/event.ts'
-import type { KeptForm } from '../cache/kept-forms.ts'
 import { parseOwnJson } from '../codec/json.ts'
 import { discoveryTypes } from '../codec/protobuf/documents.ts'
 import { type DocumentType, seal } from '../codec/protobuf/envelope.ts'
@@ -43,7 +43,7 @@ export function protobufObjects(vendor: Vendor, kind: Kind): Form {
 }
 
 /** The same for what is stored, of which messages are shared. It is the same for every request. */
-export const protobufOf = oncePer(
+export const protobufOf = memoizeByObject(
   (served: ServedType): Form =>
     served.endpoint === undefined ? sharing(served) : protobufObjects(served.vendor, served.kind),
 )
@@ -95,12 +95,12 @@ export function partialObjects(as: string, apiVersion: string, version: string):
 }
 
 /** Where in a document what is shown of its object ends. */
-export function endOf({ whole }: SharedForm, form: KeptForm): number {
+export function endOf({ whole }: SharedForm, form: EncodedObject): number {
   return whole ? form.end : metadataEnd(form)
 }
 
 /** Metadata is the first field of every object's message: by itself it is the message of an object shown as that. */
-function metadataEnd({ document, start, end }: KeptForm): number {
+function metadataEnd({ document, start, end }: EncodedObject): number {
   const reader = new WireReader(document.subarray(start, end))
   if (reader.next() !== 1) throw new TypeError('a message does not begin with its metadata')
   const metadata = reader.view()
@@ -108,7 +108,7 @@ function metadataEnd({ document, start, end }: KeptForm): number {
 }
 
 /** The document that shows an object. */
-export function documentFor(shared: SharedForm, { type }: MessageType, form: KeptForm): Buffer {
+export function documentFor(shared: SharedForm, { type }: MessageType, form: EncodedObject): Buffer {
   return shared.whole ? form.document : seal(type, form.document.subarray(form.start, endOf(shared, form)))
 }
 

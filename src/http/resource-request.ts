@@ -43,7 +43,7 @@ export function writeContext(
     bypass: exchange.bypass,
     deadline: exchange.deadline,
     warn: (text) => exchange.warn(text),
-    left: () => exchange.left,
+    abandoned: () => exchange.abandoned,
     pace: exchange.pace,
     // Who updates or applies may find that it is a creation, which is a right of its own.
     assertMayCreate: () => assertAllowed(authorizer, { user: exchange.user, attributes: { ...info, verb: 'create' } }),

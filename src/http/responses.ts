@@ -1,7 +1,7 @@
 /** Sends an answer in the form that was negotiated, compressed where the client asks for it and it pays. */
 import { promisify } from 'node:util'
 import { constants, createGzip, gzip } from 'node:zlib'
-import { oncePer } from '../base/once-per.ts'
+import { memoizeByObject } from '../base/memoize-by-object.ts'
 import { jsonDocument } from '../codec/json.ts'
 import type { Order } from '../codec/member-order.ts'
 import type { Status } from '../model/api-error.ts'
@@ -35,7 +35,7 @@ function answerOrder({ kind }: ApiObject, type: Kind): Order {
   return kind === type.kind ? orderOf(type) : listOrder(type)
 }
 
-const listOrder = oncePer(listOf)
+const listOrder = memoizeByObject(listOf)
 
 /**
  * A JSON document as the server holds it, with the newline that ends it: at once, where it need neither be turned into another form nor compressed.
@@ -48,7 +48,7 @@ export function sendBytes(exchange: Exchange, code: number, json: Buffer): void 
 
 async function sendTurned(exchange: Exchange, code: number, json: Buffer): Promise<void> {
   const { form } = exchange
-  await sendEncoded(exchange, code, form.encode === undefined ? json : await form.encode(json, exchange.aside))
+  await sendEncoded(exchange, code, form.encode === undefined ? json : await form.encode(json, exchange.documentWorker))
 }
 
 /** An answer that is written in its form already: at once, where it need not be compressed. */

@@ -5,10 +5,10 @@
  * objects of the cache are held, which are there anyway; a list from the store's history is read twice instead.
  */
 
-import { Pace } from '../base/pace.ts'
 import { delimitedSize, putHead } from '../base/protobuf-wire.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
-import type { KeptForm } from '../cache/kept-forms.ts'
+import type { EncodedObject } from '../cache/encoded-objects.ts'
 import { envelopeOf } from '../codec/protobuf/envelope.ts'
 import { writeMessage } from '../codec/protobuf/write.ts'
 import type { JsonObject } from '../model/json.ts'
@@ -22,7 +22,7 @@ import { type ChunkMemory, sendChunks, sendEncoded } from './responses.ts'
 /** One object: at once, where its message is there already. */
 export function sendMessage(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
   const { shared } = exchange.form
-  const send = (form: KeptForm) => sendEncoded(exchange, 200, documentFor(shared!, shared!.one!, form))
+  const send = (form: EncodedObject) => sendEncoded(exchange, 200, documentFor(shared!, shared!.one!, form))
   const found = findMessage(resource, object)
   return found === undefined ? exchange.pace.run(messageSteps(resource, object)).then(send) : send(found)
 }
@@ -61,21 +61,21 @@ interface Items extends Pick<MessageList, 'slices'> {
 const lookCost = 1
 
 async function itemsLength({ resource, shared, slices }: Items): Promise<number> {
-  const pace = new Pace()
+  const pace = new TimeSlice()
   let length = 0
   for await (const slice of slices()) {
     for (const object of slice) {
       const form = findMessage(resource, object) ?? (await makeMessage(pace, resource, object))
       length += delimitedSize(endOf(shared, form) - form.start)
     }
-    if (pace.spent(slice.length * lookCost)) await pace.rest()
+    if (pace.charge(slice.length * lookCost)) await pace.yieldIfDue()
   }
   return length
 }
 
-async function makeMessage(pace: Pace, resource: Resource, object: CachedObject): Promise<KeptForm> {
+async function makeMessage(pace: TimeSlice, resource: Resource, object: CachedObject): Promise<EncodedObject> {
   const form = await pace.run(messageSteps(resource, object))
-  await pace.rest()
+  await pace.yieldIfDue()
   return form
 }
 
@@ -85,7 +85,7 @@ async function* listChunks(
   { before, after }: { readonly before: Buffer; readonly after: Buffer },
   memory: ChunkMemory,
 ): AsyncGenerator<Buffer> {
-  const pace = new Pace()
+  const pace = new TimeSlice()
   let chunk = memory()
   let used = before.copy(chunk)
   for await (const slice of slices()) {

@@ -7,7 +7,7 @@ const sizes = Array.from({ length: 8 }, (_, i) => 1024 * 2 ** i)
 const labels = ['group', 'version', 'kind']
 
 /** The series of one type: a watch looks them up when it begins. */
-export class WatchSeries {
+class WatchSeries {
   /** How many watches are under way. */
   watchers = 0
   readonly #events: Count

@@ -7,7 +7,7 @@ export function immutableField(path: string, next: unknown, previous: unknown): 
 }
 
 /** For kinds with `immutable: true`: neither the mark nor the data may change. */
-export function frozenField(path: string, next: unknown, previous: unknown): FieldError[] {
+export function forbiddenChange(path: string, next: unknown, previous: unknown): FieldError[] {
   if (sameJson(next as Json, previous as Json)) return []
   return [forbidden(path, 'field is immutable when `immutable` is set')]
 }

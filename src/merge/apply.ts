@@ -15,7 +15,7 @@
  * `applySteps` yields between its parts, each of which goes once through the object: that takes a while where it is
  * large.
  */
-import { atOnce } from '../base/pace.ts'
+import { runToCompletion } from '../base/time-slice.ts'
 import { badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { type ApiObject, asJson, type ManagedFieldsEntry } from '../model/object.ts'
@@ -67,7 +67,7 @@ export type Applied =
 
 /** Applies a configuration over the live object. A conflict is a value, not an error. */
 export function applyObject(request: ApplyRequest): Applied {
-  return atOnce(applySteps(request))
+  return runToCompletion(applySteps(request))
 }
 
 /** The same, with a yield wherever it can be interrupted. */

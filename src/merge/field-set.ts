@@ -39,7 +39,7 @@ export function below(set: FieldSet, step: string): FieldSet {
 }
 
 /** A set from its parts, without empty branches. */
-export function makeSet(member: boolean, children: Iterable<readonly [string, FieldSet]>): FieldSet {
+function makeSet(member: boolean, children: Iterable<readonly [string, FieldSet]>): FieldSet {
   const kept = new Map<string, FieldSet>()
   for (const [step, set] of children) if (!isEmpty(set)) kept.set(step, set)
   return kept.size === 0 ? (member ? justHere : emptySet) : { member, children: kept }

@@ -9,7 +9,7 @@
  * and what no operation touches is shared. All work is bounded: operations are counted, as are the bytes that `copy`
  * adds and the elements that move for others, and the result may not be nested deeper than a body may.
  */
-import { atOnce } from '../base/pace.ts'
+import { runToCompletion } from '../base/time-slice.ts'
 import { maxDepth } from '../codec/json-scan.ts'
 import { entityTooLarge } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own, sameJson, setKey, typeName } from '../model/json.ts'
@@ -96,7 +96,7 @@ interface Draft {
 
 /** Applies all operations in order, to a copy. Throws 422 where one does not fit. */
 export function applyJsonPatch(document: Json, operations: readonly PatchOperation[]): Json {
-  return atOnce(jsonPatchSteps(document, operations))
+  return runToCompletion(jsonPatchSteps(document, operations))
 }
 
 /** After how many elements that were moved others have their turn. */

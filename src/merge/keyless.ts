@@ -6,8 +6,8 @@
 import { ApiError } from '../model/api-error.ts'
 import { at, causeOf, child, type FieldError, type FieldPath, required, summary } from '../model/field-error.ts'
 import { isObject, type Json, own } from '../model/json.ts'
+import { containsSchema } from '../schema/contains-schema.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
-import { somewhere } from '../schema/somewhere.ts'
 import { hasElements, hasMembers, memberSchema } from './shape.ts'
 
 /** `whose` says in the message where the element is. */
@@ -20,7 +20,7 @@ export function refuseKeyless(schema: Schema, value: Json, whose: string): void 
 }
 
 /** Most of an object cannot hold such an element, and is not walked. */
-const mayHold = somewhere((schema) => schema.type === 'list' && neededKeys(schema).length > 0)
+const mayHold = containsSchema((schema) => schema.type === 'list' && neededKeys(schema).length > 0)
 
 function neededKeys({ list, keys = [], items }: ListSchema): readonly string[] {
   if (list !== 'map' || items.type !== 'object') return []

@@ -4,11 +4,11 @@
  * Changes neither argument; what the patch does not touch is shared with the document. Recursion goes as deep as the
  * patch, whose depth the decoder bounds, and the result is no deeper than the deeper of the two.
  */
-import { atOnce } from '../base/pace.ts'
+import { runToCompletion } from '../base/time-slice.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
 
 export function applyMergePatch(document: Json | undefined, patch: Json): Json {
-  return atOnce(mergePatchSteps(document, patch))
+  return runToCompletion(mergePatchSteps(document, patch))
 }
 
 /** How many members are merged between two places where it can be interrupted. */

@@ -2,7 +2,7 @@
  * What can be owned at all: not what names an object, not what the server decides, not what a way of writing resets.
  */
 
-import { oncePer } from '../base/once-per.ts'
+import { memoizeByObject } from '../base/memoize-by-object.ts'
 import type { FieldPath } from '../model/field-error.ts'
 import { isObject, type JsonObject, own } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
@@ -39,7 +39,7 @@ export function writable(fields: FieldSet, readOnly: readonly string[]): FieldSe
 }
 
 /** The paths of a kind are the same list in every write. */
-const setOfPaths = oncePer((paths: readonly FieldPath[]) => setOf(...paths.map(stepsOf)))
+const setOfPaths = memoizeByObject((paths: readonly FieldPath[]) => setOf(...paths.map(stepsOf)))
 
 /**
  * A configuration without what this way of writing resets: it is not merged, so that no value in it can be at fault.

@@ -4,7 +4,7 @@
  * Scalars, atomic objects, maps and lists, and values of any form are wholes: they are owned, compared and replaced in
  * one piece. Where the schema says that undescribed JSON is granular, its objects have members and its lists are wholes.
  */
-import { oncePer } from '../base/once-per.ts'
+import { memoizeByObject } from '../base/memoize-by-object.ts'
 import type { AnySchema, ListSchema, MapSchema, ObjectSchema, Schema } from '../schema/schema.ts'
 import { fieldStep } from './steps.ts'
 
@@ -37,7 +37,7 @@ export interface Member {
 }
 
 /** Steps are made once: as keys of sets they are hashed, which takes longer than all else about them. */
-const namedMembers = oncePer(
+const namedMembers = memoizeByObject(
   (schema: Membered): ReadonlyMap<string, Member> =>
     new Map(
       Object.entries(schema.type === 'object' ? schema.fields : {}).map(([name, field]) => [

@@ -1,6 +1,6 @@
 /** How places are named: steps to members by name, to elements of lists by their keys or their value. */
 
-import { oncePer } from '../base/once-per.ts'
+import { memoizeByObject } from '../base/memoize-by-object.ts'
 import { compareUtf8 } from '../base/utf8-order.ts'
 import { stringifyJson } from '../codec/json.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
@@ -21,7 +21,7 @@ export function elementStep(schema: ListSchema, item: Json): string {
 }
 
 /** The key fields of a list in their order, each with what is written before its value. */
-const keysOf = oncePer(({ keys = [] }: ListSchema) =>
+const keysOf = memoizeByObject(({ keys = [] }: ListSchema) =>
   keys.toSorted(compareUtf8).map((name, i) => ({ name, before: `${i === 0 ? '' : ','}${JSON.stringify(name)}:` })),
 )
 

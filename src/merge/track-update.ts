@@ -6,7 +6,7 @@
  * if it can be read and is not empty; a list with one empty entry drops them all, and then the writer takes what it
  * changes by the same write (spec: apply, rule 6).
  */
-import { atOnce } from '../base/pace.ts'
+import { runToCompletion } from '../base/time-slice.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { type Changes, changeInVersions, type InVersion } from './change.ts'
@@ -43,7 +43,7 @@ export interface UpdateToTrack {
 
 /** The managedFields of `after`; undefined when the object is not tracked. */
 export function trackUpdate(update: UpdateToTrack): ManagedFieldsEntry[] | undefined {
-  return atOnce(trackSteps(update))
+  return runToCompletion(trackSteps(update))
 }
 
 /** The same, with a yield wherever it can be interrupted: each part goes once through the object. */

@@ -108,11 +108,6 @@ export function notAcceptable(offered: readonly string[]): ApiError {
   return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
 }
 
-/** The client took too long to send its request. */
-export function requestTimeout(message: string): ApiError {
-  return new ApiError(408, 'Timeout', message)
-}
-
 export function alreadyExists(resource: ResourceRef, name: string): ApiError {
   return new ApiError(
     409,

@@ -28,11 +28,11 @@ export interface Found {
 
 export interface Lookup {
   /** From the cache, which may be a moment behind where several servers share a store. */
-  known(type: StoredType, name: ObjectName): Found | undefined
+  getCached(type: StoredType, name: ObjectName): Found | undefined
   /** In the most recent state. A promise only where the store must be asked first. */
-  recent(type: StoredType, name: ObjectName): Found | undefined | Promise<Found | undefined>
+  getLatest(type: StoredType, name: ObjectName): Found | undefined | Promise<Found | undefined>
   /** Resolves when what `known` gives is as recent as the store is now; undefined where it is already. */
-  caughtUp(): Promise<void> | undefined
+  waitUntilCurrent(): Promise<void> | undefined
   /** All of a namespace, or of all namespaces with `undefined`, from the cache. */
   list(type: StoredType, query: ListQuery): Found[]
   /**
@@ -43,9 +43,9 @@ export interface Lookup {
   /** The names of all objects of the kind, or of those in a namespace, as far as this server has heard. */
   names(type: StoredType, namespace?: string): Iterable<ObjectName>
   /** An object for someone who keeps something else made of it: it is read anew and not remembered. */
-  peek(type: StoredType, name: ObjectName): ApiObject | undefined
+  readUncached(type: StoredType, name: ObjectName): ApiObject | undefined
   /** All of the kind for the same purpose, as they were when this was asked, each read when its turn comes. */
-  peekAll(type: StoredType): Iterable<readonly [ObjectName, ApiObject]>
+  readAllUncached(type: StoredType): Iterable<readonly [ObjectName, ApiObject]>
 }
 
 export interface Follower {

@@ -13,7 +13,7 @@ export const authenticatedUsers = 'system:authenticated'
 export const unauthenticatedUsers = 'system:unauthenticated'
 /** The user of a request without credentials. */
 export const anonymousName = 'system:anonymous'
-export const serviceAccounts = 'system:serviceaccounts'
+const serviceAccounts = 'system:serviceaccounts'
 
 const accountPrefix = 'system:serviceaccount:'
 

@@ -39,7 +39,7 @@ export function serviceAddress(parts: ServiceAddressParts, service: ServiceRefer
   const { namespace, name, port } = service
   const own = namespace === 'default' && name === vendor.apiService ? parts.ownAddress() : undefined
   if (own !== undefined) return own
-  const found = lookup.known({ group: 'core', plural: 'services' }, { namespace, name })
+  const found = lookup.getCached({ group: 'core', plural: 'services' }, { namespace, name })
   if (found === undefined) throw nobody(`service "${name}" not found`)
   const spec = (found.object as { spec?: { type?: string; externalName?: string; ports?: Port[] } }).spec ?? {}
   if (spec.type === 'ExternalName') return { host: spec.externalName ?? '', port }
@@ -85,7 +85,7 @@ function addressesInSlices(
 type Endpoints = ApiObject & { subsets?: { addresses?: (JsonObject & { ip?: string })[]; ports?: Port[] }[] }
 
 function addressesInEndpoints(lookup: Lookup, { namespace, name }: ServiceReference, port: string): Address[] {
-  const found = lookup.known({ group: 'core', plural: 'endpoints' }, { namespace, name })
+  const found = lookup.getCached({ group: 'core', plural: 'endpoints' }, { namespace, name })
   const { subsets = [] } = (found?.object ?? {}) as Partial<Endpoints>
   return subsets.flatMap(({ addresses = [], ports = [] }) =>
     joined(

@@ -7,9 +7,9 @@ import { constants, type KeyObject, verify } from 'node:crypto'
 import { type Algorithm, readAlgorithm, readBits } from './algorithm.ts'
 import { childrenOf, type Element, expectTag, MalformedDer, readWhole, tags } from './der.ts'
 import { readName, type Subject } from './identity.ts'
+import { MalformedInput } from './malformed-input.ts'
 import { readPemBlocks } from './pem.ts'
 import { readPublicKey } from './public-key.ts'
-import { UnsoundInput } from './unsound.ts'
 
 export interface CertificateRequest {
   readonly subject: Subject
@@ -32,7 +32,7 @@ const subjectAltNameId = '551d11'
 /** Text around the first block and blocks after it are not looked at. */
 export function readCertificateRequest(pem: Buffer): CertificateRequest {
   const [block] = readPemBlocks(pem)
-  if (block?.label !== 'CERTIFICATE REQUEST') throw new UnsoundInput('PEM block type must be CERTIFICATE REQUEST')
+  if (block?.label !== 'CERTIFICATE REQUEST') throw new MalformedInput('PEM block type must be CERTIFICATE REQUEST')
   const [info, algorithm, signature, ...rest] = childrenOf(readWhole(block.bytes, tags.sequence))
   if (rest.length > 0) throw new MalformedDer('a request is more than content, algorithm and signature')
   const request = readContent(expectTag(info, tags.sequence))
@@ -88,9 +88,9 @@ interface Signed {
 function checkSignature(key: KeyObject, { algorithm, signed, signature }: Signed): void {
   const scheme = schemeOf(algorithm)
   if (scheme === undefined || scheme.keyType !== key.asymmetricKeyType)
-    throw new UnsoundInput('the signature algorithm is not supported or does not fit the key')
+    throw new MalformedInput('the signature algorithm is not supported or does not fit the key')
   const bits = readBits(signature)
-  if (!isSignedBy(scheme, key, signed, bits)) throw new UnsoundInput('the signature is not by the key of the request')
+  if (!isSignedBy(scheme, key, signed, bits)) throw new MalformedInput('the signature is not by the key of the request')
 }
 
 function isSignedBy({ hash, pss }: Scheme, key: KeyObject, signed: Buffer, signature: Buffer): boolean {
@@ -98,7 +98,7 @@ function isSignedBy({ hash, pss }: Scheme, key: KeyObject, signed: Buffer, signa
   try {
     return verify(hash, signed, { key, ...padding }, signature)
   } catch (cause) {
-    throw new UnsoundInput('the signature cannot be checked with the key of the request', { cause })
+    throw new MalformedInput('the signature cannot be checked with the key of the request', { cause })
   }
 }
 

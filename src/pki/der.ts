@@ -3,7 +3,7 @@
  * looks beyond the bytes given, refuses more than `maxDerBytes`, and throws `MalformedDer` where an element does not
  * fill its place exactly. What the elements mean is left to the callers.
  */
-import { UnsoundInput } from './unsound.ts'
+import { MalformedInput } from './malformed-input.ts'
 
 export const maxDerBytes = 128 * 1024
 
@@ -28,7 +28,7 @@ export interface Element {
   readonly whole: Buffer
 }
 
-export class MalformedDer extends UnsoundInput {
+export class MalformedDer extends MalformedInput {
   override readonly name = 'MalformedDer'
 }
 

@@ -16,7 +16,7 @@ export interface AlternativeNames {
 }
 
 /** More would make a certificate that clients refuse for its size. */
-export const maxNames = 256
+const maxNames = 256
 
 const subjectAltNameId = Buffer.from('551d11', 'hex')
 const dnsTag = 0x82

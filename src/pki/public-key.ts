@@ -6,7 +6,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { readAlgorithm, readBits } from './algorithm.ts'
 import { childrenOf, type Element, expectTag, MalformedDer, readWhole, tags } from './der.ts'
-import { UnsoundInput } from './unsound.ts'
+import { MalformedInput } from './malformed-input.ts'
 
 /** The largest modulus that the crypto library computes with. */
 const maxModulusBytes = 16384 / 8
@@ -29,7 +29,7 @@ export function readPublicKey(info: Element): KeyObject {
   try {
     return createPublicKey({ key: info.whole, format: 'der', type: 'spki' })
   } catch (cause) {
-    throw new UnsoundInput('the public key is not valid', { cause })
+    throw new MalformedInput('the public key is not valid', { cause })
   }
 }
 
@@ -42,10 +42,10 @@ function checkKey(type: string, parameters: Element | undefined, key: Buffer): v
       checkEc(expectTag(parameters, tags.oid).content.toString('hex'), key)
       break
     case '2b6570':
-      if (parameters !== undefined || key.length !== 32) throw new UnsoundInput('the Ed25519 key is not valid')
+      if (parameters !== undefined || key.length !== 32) throw new MalformedInput('the Ed25519 key is not valid')
       break
     default:
-      throw new UnsoundInput('the type of the public key is not supported: use RSA, ECDSA or Ed25519')
+      throw new MalformedInput('the type of the public key is not supported: use RSA, ECDSA or Ed25519')
   }
 }
 
@@ -62,12 +62,12 @@ function checkPositive(element: Element | undefined, maxBytes: number): void {
   const [first = 0x80] = content
   // A leading zero byte keeps a number positive whose first bit is set.
   const size = first === 0 ? content.length - 1 : content.length
-  if (first >= 0x80 || size === 0) throw new UnsoundInput('a number of the RSA key is not positive')
-  if (size > maxBytes) throw new UnsoundInput(`a number of the RSA key has more than ${maxBytes * 8} bits`)
+  if (first >= 0x80 || size === 0) throw new MalformedInput('a number of the RSA key is not positive')
+  if (size > maxBytes) throw new MalformedInput(`a number of the RSA key has more than ${maxBytes * 8} bits`)
 }
 
 function checkEc(curve: string, point: Buffer): void {
   const size = pointBytes[curve]
-  if (size === undefined) throw new UnsoundInput('the curve is not supported: use P-224, P-256, P-384 or P-521')
-  if (point[0] !== 4 || point.length !== size) throw new UnsoundInput('the public key is not an uncompressed point')
+  if (size === undefined) throw new MalformedInput('the curve is not supported: use P-224, P-256, P-384 or P-521')
+  if (point[0] !== 4 || point.length !== size) throw new MalformedInput('the public key is not an uncompressed point')
 }

@@ -1,12 +1,12 @@
 /** What admission is asked about a write, put together in one place for every verb. */
 
 import type { AdmissionOperation, AdmissionRequest, AdmittedType } from '../admission/admission.ts'
-import { oncePer } from '../base/once-per.ts'
+import { memoizeByObject } from '../base/memoize-by-object.ts'
 import type { ApiObject } from '../model/object.ts'
 import { formsOf } from './object-forms.ts'
 import type { Served } from './served.ts'
-import type { Terms } from './terms.ts'
 import { versionOf, type WriteContext } from './write.ts'
+import type { WriteConditions } from './write-conditions.ts'
 
 export interface AdmittedWrite {
   readonly operation: AdmissionOperation
@@ -16,13 +16,13 @@ export interface AdmittedWrite {
   /** What the name was drawn from, where it was. */
   readonly drawnFrom?: string | undefined
   /** Where controls say what the write rests on, and what is to be done after it. */
-  readonly terms: Terms
+  readonly conditions: WriteConditions
 }
 
 /** What admission is asked about a write, in the stored version. */
 export function admissionRequest(context: WriteContext, write: AdmittedWrite): AdmissionRequest {
   const { resource, namespace, subresource, user, dryRun, warn } = context
-  const { operation, name, object, oldObject, terms, drawnFrom } = write
+  const { operation, name, object, oldObject, conditions, drawnFrom } = write
   const request: AdmissionRequest = {
     operation,
     vendor: resource.vendor,
@@ -36,12 +36,12 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     dryRun,
     options: context.sentOptions,
     deadline: context.deadline,
-    left: context.left,
+    abandoned: context.abandoned,
     bypass: context.bypass,
     ofCollection: context.ofCollection,
     // A dry run stores nothing, so nobody would notice that what it rests on has changed, and nothing is left to do.
-    restOn: dryRun ? undefined : (guard) => terms.restOn(guard),
-    whenSettled: dryRun ? undefined : (settle) => terms.whenSettled(settle),
+    dependOn: dryRun ? undefined : (guard) => conditions.dependOn(guard),
+    onOutcome: dryRun ? undefined : (settle) => conditions.onOutcome(settle),
     explanation: context.explanation,
     warn,
     object,
@@ -50,10 +50,10 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
   }
   // An accessor is dear to make and to copy, and a create, which is most often asked about, has no use for it.
   if (oldObject === undefined) return request
-  return Object.defineProperty(request, 'oldObject', { enumerable: true, get: () => terms.show(oldObject) })
+  return Object.defineProperty(request, 'oldObject', { enumerable: true, get: () => conditions.show(oldObject) })
 }
 
 /** The same for every request of one type. */
-export const admittedType = oncePer(
+export const admittedType = memoizeByObject(
   ({ group, plural, kind }: Served): AdmittedType => ({ group, version: kind.version, kind: kind.kind, plural }),
 )

@@ -11,7 +11,7 @@ import type { ApiObject } from '../model/object.ts'
 import { inVersions } from './conversion.ts'
 import { create } from './create.ts'
 import { namesVersion } from './metadata.ts'
-import { keyOf, readMostRecent } from './resource.ts'
+import { keyOf, waitForCaches } from './resource.ts'
 import { type Updated, updateObject } from './update.ts'
 import { maxAttempts, readOnlyFields, versionOf, type WriteContext, writerOf } from './write.ts'
 
@@ -26,7 +26,7 @@ export interface ApplyQuery {
 
 export async function apply(context: WriteContext, query: ApplyQuery): Promise<Updated> {
   const { resource, namespace } = context
-  await readMostRecent(resource)
+  await waitForCaches(resource)
   let exists = resource.cache.get(keyOf(resource, namespace, query.name)) !== undefined
   if (!exists && context.subresource !== '') throw notFound(resource, query.name)
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -93,11 +93,11 @@ async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject |
     view: context.resource.kind.views.subresources?.[context.subresource]?.as !== undefined,
     ...(inVersion && { inVersion }),
   })
-  await pace.rest()
+  await pace.yieldIfDue()
   const applied = await pace.run(work)
   if (applied.outcome === 'conflict')
     throw applyConflict(applied.conflicts, { hideValues: views.confidential === true })
-  await pace.rest()
+  await pace.yieldIfDue()
   return withManagers(await complete(applied.object, live), applied)
 }
 

@@ -3,14 +3,14 @@
  * come back to life with a new one of its name. They are not served any more, so nobody hears of it, and no finalizer is
  * waited for: nobody could take it away.
  */
-import type { Pace } from '../base/pace.ts'
+import type { TimeSlice } from '../base/time-slice.ts'
 import { prefixOf } from '../cache/caches.ts'
 import type { Resource } from './resource.ts'
 
 /** How many are looked for at a time. */
 const pageSize = 500
 
-export async function removeContents({ kind, store }: Resource, name: string, pace: Pace): Promise<void> {
+export async function removeContents({ kind, store }: Resource, name: string, pace: TimeSlice): Promise<void> {
   const type = kind.life.contents?.(name)
   if (type === undefined) return
   const prefix = prefixOf(type.group, type.plural)
@@ -20,7 +20,7 @@ export async function removeContents({ kind, store }: Resource, name: string, pa
     // What was changed meanwhile is found again by the next look.
     for (const { key, revision } of entries) {
       await store.commit({ key, expected: revision, value: undefined })
-      await pace.rest()
+      await pace.yieldIfDue()
     }
   }
 }

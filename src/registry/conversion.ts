@@ -3,18 +3,18 @@
  *
  * A kind is stored in one version. Through that one nothing is converted: reads send the bytes of the cache. Another
  * version is made from the stored one per object and answer, and per event once for all its watchers. All rules see
- * the stored version alone, so whatever comes in is converted before it is judged: that is in schema/complete.ts.
+ * the stored version alone, so whatever comes in is converted before it is judged: that is in schema/normalize.ts.
  */
-import type { Pace } from '../base/pace.ts'
+import type { TimeSlice } from '../base/time-slice.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import { type EventForm, type EventType, eventWith, jsonEvents, tellInJson } from '../cache/event.ts'
 import { jsonDocument } from '../codec/json.ts'
 import type { InVersion } from '../merge/change.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
-import { inStoredForm } from '../schema/complete.ts'
 import { decode } from '../schema/decode.ts'
 import { orderOf } from '../schema/kind.ts'
+import { inStoredForm } from '../schema/normalize.ts'
 import { readStored } from './read-stored.ts'
 import type { Resource } from './resource.ts'
 
@@ -44,7 +44,7 @@ export function writtenJson(resource: Resource, json: Buffer): Buffer {
 const largeJson = 64 * 1024
 
 /** Does beforehand, in steps, what `jsonOf` would do at once; undefined where there is little to do. */
-export function prepareJson({ kind, stored }: Resource, json: Buffer, pace: Pace): Promise<unknown> | undefined {
+export function prepareJson({ kind, stored }: Resource, json: Buffer, pace: TimeSlice): Promise<unknown> | undefined {
   if (kind.evolution === undefined || stored !== undefined || json.length <= largeJson) return undefined
   return pace.run(kind.evolution.readSteps(json))
 }

@@ -4,16 +4,16 @@ import { assertOwnCount } from '../codec/stored.ts'
 import { type ApiError, alreadyExists, badRequest, generateNameTaken, serviceUnavailable } from '../model/api-error.ts'
 import { generateName } from '../model/generate-name.ts'
 import type { ApiObject } from '../model/object.ts'
-import { refillDefaults, storedSteps } from '../schema/complete.ts'
+import { refillDefaults, storedSteps } from '../schema/normalize.ts'
 import { writtenJson } from './conversion.ts'
 import { namesVersion } from './metadata.ts'
-import { keyOf, readMostRecent } from './resource.ts'
-import { Terms } from './terms.ts'
+import { keyOf, waitForCaches } from './resource.ts'
 import { asStored, commitObject, maxAttempts, unstored, versionOf, type WriteContext } from './write.ts'
+import { WriteConditions } from './write-conditions.ts'
 import { runSteps } from './write-steps.ts'
 
 export interface NewObject {
-  /** Complete (schema/complete.ts); the caller must not use it afterwards. */
+  /** Complete (schema/normalize.ts); the caller must not use it afterwards. */
   readonly object: ApiObject
   /** Whether its managedFields say already who owns what; else the creator owns all that it sent. */
   readonly managed: boolean
@@ -23,9 +23,9 @@ export interface NewObject {
 export async function create(context: WriteContext, { object, managed }: NewObject): Promise<Buffer> {
   refuseVersion(object)
   const version = versionOf(context)
-  await context.pace.rest()
+  await context.pace.yieldIfDue()
   assertOwnCount(object)
-  await context.pace.rest()
+  await context.pace.yieldIfDue()
   const inStored = await context.pace.run(storedSteps(version, object))
   return writtenJson(version, await createStored(context, { object: inStored, managed }))
 }
@@ -42,7 +42,7 @@ async function createStored(context: WriteContext, wanted: NewObject): Promise<B
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const outcome = await createOnce(context, wanted)
     if (outcome instanceof Buffer) return outcome
-    if (outcome === 'unguarded') await readMostRecent(context.resource)
+    if (outcome === 'unguarded') await waitForCaches(context.resource)
     else if (--draws === 0) throw outcome
   }
   throw serviceUnavailable('what the object depends on is changed too often; try again')
@@ -52,25 +52,29 @@ async function createStored(context: WriteContext, wanted: NewObject): Promise<B
 type Outcome = Buffer | 'unguarded' | ApiError
 
 async function createOnce(context: WriteContext, wanted: NewObject): Promise<Outcome> {
-  const terms = new Terms()
-  return await terms.settle(
-    () => attemptCreate(context, wanted, terms),
+  const conditions = new WriteConditions()
+  return await conditions.attempt(
+    () => attemptCreate(context, wanted, conditions),
     (outcome) => (outcome instanceof Buffer ? 'stored' : 'failed'),
   )
 }
 
-async function attemptCreate(context: WriteContext, { object, managed }: NewObject, terms: Terms): Promise<Outcome> {
+async function attemptCreate(
+  context: WriteContext,
+  { object, managed }: NewObject,
+  conditions: WriteConditions,
+): Promise<Outcome> {
   const { resource, dryRun } = context
   // No commit proves that a dry run was judged by what there is.
-  if (dryRun && resource.standing !== undefined) await readMostRecent(resource)
+  if (dryRun && resource.standing !== undefined) await waitForCaches(resource)
   const standing = await resource.standing?.('create')
-  if (standing !== undefined && !dryRun) terms.restOn(standing)
+  if (standing !== undefined && !dryRun) conditions.dependOn(standing)
   const drawnFrom = drawsName(object) ? object.metadata.generateName : undefined
   const next = await runSteps(
-    { write: context, previous: undefined, terms, managed, drawnFrom },
+    { write: context, previous: undefined, conditions, managed, drawnFrom },
     nameObject(context, object),
   )
-  return dryRun ? await checkFree(context, next) : await persist(context, next, terms)
+  return dryRun ? await checkFree(context, next) : await persist(context, next, conditions)
 }
 
 /** A version says which state a write is based on; a new object is based on none. */
@@ -95,7 +99,7 @@ function drawsName({ metadata }: ApiObject): boolean {
   return !metadata.name && !!metadata.generateName
 }
 
-async function persist(context: WriteContext, object: ApiObject, { guards }: Terms): Promise<Outcome> {
+async function persist(context: WriteContext, object: ApiObject, { guards }: WriteConditions): Promise<Outcome> {
   const result = await commitObject(context, object, { previous: undefined, expected: 0, guards })
   if (result.outcome === 'stored') return result.json
   // The name is free, so it was a guard, or another holds what this was to hold.
@@ -104,7 +108,7 @@ async function persist(context: WriteContext, object: ApiObject, { guards }: Ter
 
 async function checkFree(context: WriteContext, object: ApiObject): Promise<Outcome> {
   const { resource, namespace } = context
-  await readMostRecent(resource)
+  await waitForCaches(resource)
   if (resource.cache.get(keyOf(resource, namespace, object.metadata.name!))) return taken(context, object)
   return unstored(resource, asStored(resource, object))
 }

@@ -7,12 +7,11 @@ import { conflict, forbiddenError, serviceUnavailable } from '../model/api-error
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/object.ts'
 import { admissionRequest } from './admission-request.ts'
-import { claimChanges, claimsOf } from './claims.ts'
 import { removeContents } from './contents.ts'
 import { fromStored } from './conversion.ts'
 import { readStored } from './read-stored.ts'
-import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
-import { Terms } from './terms.ts'
+import { claimsOf, reservationChanges } from './reservations.ts'
+import { keyOf, notFoundError, type Resource, waitForCaches } from './resource.ts'
 import {
   commitObject,
   failedHalfway,
@@ -23,6 +22,7 @@ import {
   type WriteContext,
   withVersion,
 } from './write.ts'
+import { WriteConditions } from './write-conditions.ts'
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 
@@ -41,23 +41,23 @@ export interface Deleted {
 
 /** Deletes one object, or marks it as being deleted where something must happen first. */
 export async function deleteObject(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
-  const { resource, namespace, dryRun, left } = context
+  const { resource, namespace, dryRun, abandoned } = context
   if (dryRun) return await deleteAtOnce(context, name, options)
   const key = keyOf(resource, namespace, name)
-  return await resource.turns.take({ key, left }, () => deleteAtOnce(context, name, options))
+  return await resource.turns.take({ key, abandoned }, () => deleteAtOnce(context, name, options))
 }
 
 async function deleteAtOnce(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace } = context
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    await readMostRecent(resource)
+    await waitForCaches(resource)
     const stored = resource.cache.get(keyOf(resource, namespace, name))
     if (stored === undefined) return await deleteUnreadable(context, name, options)
     const standing = await resource.standing?.('change')
     const previous = readStored(resource.kind, stored.json)
-    const deleted = await settled((terms) => {
-      if (standing !== undefined) terms.restOn(standing)
-      return attemptDelete(context, { previous, revision: stored.revision, terms }, options)
+    const deleted = await settled((conditions) => {
+      if (standing !== undefined) conditions.dependOn(standing)
+      return attemptDelete(context, { previous, revision: stored.revision, conditions }, options)
     })
     if (deleted !== 'lost') return { ...deleted, object: fromStored(versionOf(context), deleted.object) }
   }
@@ -65,10 +65,10 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
 }
 
 /** Tells those who admitted an attempt how it ended. */
-async function settled<T extends Deleted | 'lost'>(attempt: (terms: Terms) => Promise<T>): Promise<T> {
-  const terms = new Terms()
-  return await terms.settle(
-    () => attempt(terms),
+async function settled<T extends Deleted | 'lost'>(attempt: (conditions: WriteConditions) => Promise<T>): Promise<T> {
+  const conditions = new WriteConditions()
+  return await conditions.attempt(
+    () => attempt(conditions),
     (deleted) => (deleted === 'lost' ? 'failed' : deleted.removed ? 'removed' : 'stored'),
   )
 }
@@ -81,18 +81,18 @@ async function settled<T extends Deleted | 'lost'>(attempt: (terms: Terms) => Pr
 async function deleteUnreadable(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
   const { resource, namespace } = context
   const held = resource.cache.unreadable(keyOf(resource, namespace, name))
-  if (held === undefined || held.newer) throw absent(resource, namespace, name)
+  if (held === undefined || held.newer) throw notFoundError(resource, namespace, name)
   const { apiVersion, kind } = versionOf(context)
   const metadata = { name, ...(namespace === '' ? {} : { namespace }), uid: '' }
   const object: ApiObject = { apiVersion, kind: kind.kind, metadata }
-  return await settled(async (terms) => {
-    await admitDeletion(context, object, terms)
+  return await settled(async (conditions) => {
+    await admitDeletion(context, object, conditions)
     assertPreconditions(resource, withVersion(object, held.revision), options)
     if (context.dryRun) return { object: withVersion(object, held.revision), removed: true }
     await removeContents(resource, name, context.pace)
     const { key, revision: expected } = held
     const releases = claimsOf(resource, key)
-    const result = await resource.store.commit({ key, expected, value: undefined, guards: terms.guards, releases })
+    const result = await resource.store.commit({ key, expected, value: undefined, guards: conditions.guards, releases })
     if (result.outcome === 'conflict') throw conflict(resource, name, 'it was changed meanwhile; try again')
     return { object: withVersion(object, expected), removed: true }
   })
@@ -102,7 +102,7 @@ interface Attempt {
   /** What is stored. */
   readonly previous: ApiObject
   readonly revision: number
-  readonly terms: Terms
+  readonly conditions: WriteConditions
 }
 
 async function attemptDelete(
@@ -110,9 +110,9 @@ async function attemptDelete(
   attempt: Attempt,
   options: DeleteOptions,
 ): Promise<Deleted | 'lost'> {
-  const { previous, terms } = attempt
+  const { previous, conditions } = attempt
   assertNotPermanent(context.resource, previous)
-  await admitDeletion(context, previous, terms)
+  await admitDeletion(context, previous, conditions)
   assertPreconditions(context.resource, previous, options)
   const marked = mark(context, previous, options)
   const waits = mustWait(context.resource, marked) || isHeld(context.resource, previous)
@@ -121,7 +121,7 @@ async function attemptDelete(
   const stored = await storeMark(context, marked, attempt)
   if (stored === 'lost' || waits) return stored === 'lost' ? 'lost' : { object: stored.object, removed: false }
   const { object, revision } = stored
-  return await remove(context, { previous: object, revision, terms }).catch((error: unknown) => {
+  return await remove(context, { previous: object, revision, conditions }).catch((error: unknown) => {
     throw failedHalfway(error, 'the deletion was begun')
   })
 }
@@ -138,8 +138,8 @@ function assertNotPermanent(resource: Resource, object: ApiObject): void {
   throw forbiddenError(resource, name, `${full} "${name}" is forbidden: it belongs to the system and cannot be deleted`)
 }
 
-async function remove(context: WriteContext, { previous, revision, terms }: Attempt): Promise<Deleted | 'lost'> {
-  const { guards } = terms
+async function remove(context: WriteContext, { previous, revision, conditions }: Attempt): Promise<Deleted | 'lost'> {
+  const { guards } = conditions
   const removed = await removeObject(context, previous, { previous, expected: revision, guards })
   return removed === undefined ? 'lost' : { object: removed, removed: true }
 }
@@ -148,11 +148,11 @@ async function remove(context: WriteContext, { previous, revision, terms }: Atte
 async function storeMark(
   context: WriteContext,
   marked: ApiObject,
-  { previous, revision, terms }: Attempt,
+  { previous, revision, conditions }: Attempt,
 ): Promise<{ object: ApiObject; revision: number } | 'lost'> {
   if (sameJson(asJson(previous), asJson(marked))) return { object: previous, revision }
   if (context.dryRun) return { object: marked, revision }
-  const result = await commitObject(context, marked, { previous, expected: revision, guards: terms.guards })
+  const result = await commitObject(context, marked, { previous, expected: revision, guards: conditions.guards })
   if (result.outcome === 'conflict') return 'lost'
   return { object: withVersion(marked, result.revision), revision: result.revision }
 }
@@ -239,14 +239,14 @@ export async function removeObject(
   const { resource, namespace } = context
   if (context.dryRun) return withVersion(object, expected)
   const key = keyOf(resource, namespace, object.metadata.name!)
-  const claims = claimChanges(resource, undefined, previous)
+  const claims = reservationChanges(resource, undefined, previous)
   const result = await resource.store.commit({ key, expected, value: undefined, guards, ...claims })
   return result.outcome === 'conflict' ? undefined : withVersion(object, expected)
 }
 
-async function admitDeletion(context: WriteContext, oldObject: ApiObject, terms: Terms): Promise<void> {
+async function admitDeletion(context: WriteContext, oldObject: ApiObject, conditions: WriteConditions): Promise<void> {
   const name = oldObject.metadata.name!
-  const request = admissionRequest(context, { operation: 'DELETE', name, object: undefined, oldObject, terms })
+  const request = admissionRequest(context, { operation: 'DELETE', name, object: undefined, oldObject, conditions })
   await context.admission.mutate(request)
   await context.admission.validate(request)
 }

@@ -51,5 +51,5 @@ export interface EndpointRequest {
   /** Tells the caller something beside the answer. */
   readonly warn: (text: string) => void
   /** Gives a signal that aborts when the caller no longer waits for the answer. */
-  readonly left: () => AbortSignal
+  readonly abandoned: () => AbortSignal
 }

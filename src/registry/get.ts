@@ -1,14 +1,14 @@
 /** get: one object, as the bytes that the cache already holds. */
 import type { CachedObject } from '../cache/cached-object.ts'
 import { parseVersion } from '../model/resource-version.ts'
-import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
+import { keyOf, notFoundError, type Resource, waitForCaches } from './resource.ts'
 import { waitForVersion } from './versions.ts'
 
 /** `resourceVersion`: unset is the most recent state, `0` any, another one at least as new as that. */
 export function get(resource: Resource, query: GetQuery): CachedObject | Promise<CachedObject> {
   const { resourceVersion } = query
   const wait =
-    resourceVersion === '' ? readMostRecent(resource) : waitForVersion(resource, parseVersion(resourceVersion))
+    resourceVersion === '' ? waitForCaches(resource) : waitForVersion(resource, parseVersion(resourceVersion))
   return wait === undefined ? find(resource, query) : wait.then(() => find(resource, query))
 }
 
@@ -23,7 +23,7 @@ export interface GetQuery {
 function find(resource: Resource, query: GetQuery): CachedObject {
   const { namespace, name } = query
   const object = resource.cache.get(keyOf(resource, namespace, name))
-  if (object === undefined) throw absent(missed(resource, query), namespace, name)
+  if (object === undefined) throw notFoundError(missed(resource, query), namespace, name)
   return object
 }
 

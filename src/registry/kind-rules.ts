@@ -29,8 +29,8 @@ export function prepareByRules({ kind, object, previous }: Judged, context: Prep
 }
 
 /** Whether the write may give the object values that no other may hold. Those that are drawn no sub-resource changes. */
-export function mayAllocate({ kind: { claims } }: Pick<Judged, 'kind'>, { subresource }: RuleContext): boolean {
-  return claims !== undefined && (subresource === '' || !('allocate' in claims))
+export function mayAllocate({ kind: { reservations } }: Pick<Judged, 'kind'>, { subresource }: RuleContext): boolean {
+  return reservations !== undefined && (subresource === '' || !('allocate' in reservations))
 }
 
 /** Each returns the faults that it finds. They are run in this order, and others may have a turn in between. */

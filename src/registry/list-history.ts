@@ -2,7 +2,7 @@
  * Lists at a revision that the cache has left behind, from the store, which keeps exact snapshots for as long as it
  * keeps history. Read in steps of about a megabyte: a whole list as its client takes it, a page until it is full.
  */
-import { Pace } from '../base/pace.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import { expired } from '../model/api-error.ts'
 import { RevisionAhead, RevisionGone, type Snapshot } from '../store/store.ts'
@@ -51,7 +51,7 @@ async function* objectsOf(steps: AsyncIterable<Step>): AsyncGenerator<readonly C
 /** Where only some are selected, one more is looked for: there is a next page only if it would hold something. */
 export async function listPage(resource: Resource, state: PastState, limit: number): Promise<HistoryPage> {
   const enough = isSelective(state.selection) ? limit + 1 : limit
-  const pace = new Pace()
+  const pace = new TimeSlice()
   const found: CachedObject[] = []
   let bytes = 0
   for await (const { objects, last, remaining } of readSteps(resource, state, limit)) {
@@ -60,7 +60,7 @@ export async function listPage(resource: Resource, state: PastState, limit: numb
     if (found.length > limit) return cutPage(found, limit, remaining)
     if (remaining === 0 || found.length >= enough || bytes >= maxPageBytes)
       return { objects: found, remaining, position: last }
-    if (pace.spent(500)) await pace.rest()
+    if (pace.charge(500)) await pace.yieldIfDue()
   }
   return { objects: found, remaining: 0 }
 }

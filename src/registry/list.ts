@@ -5,13 +5,13 @@
  * changed since, else from the store (`list-history.ts`). A list without a limit is not gathered before it is sent: it
  * is looked for as it is read, and shows one state all the same.
  */
-import { Pace } from '../base/pace.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import { badRequest, noSuchPath } from '../model/api-error.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
 import { findObjects } from './find.ts'
 import { type HistoryPage, listAll, listPage } from './list-history.ts'
-import { type Resource, readMostRecent } from './resource.ts'
+import { type Resource, waitForCaches } from './resource.ts'
 import { isSelective, type ParsedSelection } from './selection.ts'
 import { waitForVersion } from './versions.ts'
 
@@ -107,7 +107,7 @@ async function* listAgain(
 async function chooseState(resource: Resource, query: ListQuery): Promise<At> {
   if (query.continueToken !== '') return continued(resource, query)
   if (query.resourceVersion === '') {
-    await readMostRecent(resource)
+    await waitForCaches(resource)
     return 'now'
   }
   const revision = parseVersion(query.resourceVersion)
@@ -155,32 +155,32 @@ type Found = Pick<ListPage, 'objects' | 'rest'>
 
 async function begin(slices: Iterable<readonly CachedObject[]>): Promise<Found> {
   const iterator = slices[Symbol.iterator]()
-  const pace = new Pace()
+  const pace = new TimeSlice()
   const objects: CachedObject[] = []
   while (objects.length < firstObjects) {
     const { done, value } = iterator.next()
     if (done) return { objects }
     objects.push(...value)
-    if (pace.spent(sliceCost)) await pace.rest()
+    if (pace.charge(sliceCost)) await pace.yieldIfDue()
   }
   return { objects, rest: paced(iterator) }
 }
 
 async function* paced(slices: Iterator<readonly CachedObject[]>): AsyncGenerator<readonly CachedObject[]> {
-  const pace = new Pace()
+  const pace = new TimeSlice()
   for (let next = slices.next(); !next.done; next = slices.next()) {
     if (next.value.length > 0) yield next.value
-    if (pace.spent(sliceCost)) await pace.rest()
+    if (pace.charge(sliceCost)) await pace.yieldIfDue()
   }
 }
 
 async function firstOf(slices: Iterable<readonly CachedObject[]>, count: number): Promise<CachedObject[]> {
-  const pace = new Pace()
+  const pace = new TimeSlice()
   const found: CachedObject[] = []
   for (const slice of slices) {
     found.push(...slice.slice(0, count - found.length))
     if (found.length >= count) break
-    if (pace.spent(sliceCost)) await pace.rest()
+    if (pace.charge(sliceCost)) await pace.yieldIfDue()
   }
   return found
 }

@@ -3,50 +3,50 @@ import type { CachedObject } from '../cache/cached-object.ts'
 import type { Found, ListQuery, Lookup, ObjectName, StoredType } from '../model/lookup.ts'
 import type { Catalogue } from './catalogue.ts'
 import { readStored } from './read-stored.ts'
-import { absent, type CatchingUp, keyOf, type Resource, readMostRecent } from './resource.ts'
+import { type CatchingUp, keyOf, notFoundError, type Resource, waitForCaches } from './resource.ts'
 
 export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
   // Every write asks for its namespace: what is asked for is read once per state of it, and forgotten with that.
   const read = new WeakMap<CachedObject, Found>()
   const open = ({ kind }: Resource, cached: CachedObject): Found => {
-    const known = read.get(cached)
-    if (known !== undefined) return known
+    const before = read.get(cached)
+    if (before !== undefined) return before
     const { key, revision } = cached
     const found = { key, revision, object: readStored(kind, cached.json) }
     read.set(cached, found)
     return found
   }
-  const known = (type: StoredType, { namespace, name }: ObjectName) => {
+  const getCached = (type: StoredType, { namespace, name }: ObjectName) => {
     const resource = stored(catalogue, type)
     const cached = resource.cache.get(keyOf(resource, namespace, name))
     return cached && open(resource, cached)
   }
   return {
-    known,
-    recent: (type, name) => {
-      const wait = readMostRecent(stored(catalogue, type))
-      return wait === undefined ? known(type, name) : wait.then(() => known(type, name))
+    getCached,
+    getLatest: (type, name) => {
+      const wait = waitForCaches(stored(catalogue, type))
+      return wait === undefined ? getCached(type, name) : wait.then(() => getCached(type, name))
     },
-    caughtUp: () => readMostRecent(parts),
+    waitUntilCurrent: () => waitForCaches(parts),
     follow: ({ group, plural }, { changed, reset }) => {
       const cache = catalogue.stored(group, plural)?.cache
       cache?.onChange((key) => (key === undefined ? reset() : changed(nameIn(key.slice(cache.prefix.length)))))
       return cache !== undefined
     },
     names: (type, namespace) => each(stored(catalogue, type).cache.slices({ namespace })),
-    peek: (type, { namespace, name }) => {
+    readUncached: (type, { namespace, name }) => {
       const resource = stored(catalogue, type)
       const cached = resource.cache.get(keyOf(resource, namespace, name))
       return cached && readStored(resource.kind, cached.json)
     },
-    peekAll: (type) => {
+    readAllUncached: (type) => {
       const { kind, cache } = stored(catalogue, type)
       return each(cache.slices({ namespace: undefined })).map((cached) => [cached, readStored(kind, cached.json)])
     },
     list: (type, { namespace, label, whole = false }: ListQuery) => {
       const resource = stored(catalogue, type)
       const [damaged] = whole ? resource.cache.allUnreadable(namespace) : []
-      if (damaged !== undefined) throw absent(resource, damaged.namespace, damaged.name)
+      if (damaged !== undefined) throw notFoundError(resource, damaged.namespace, damaged.name)
       const all = label === undefined ? resource.cache.page(namespace) : labelled(resource, namespace, label)
       return all.map((cached) => open(resource, cached))
     },

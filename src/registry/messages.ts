@@ -2,9 +2,9 @@
  * Cached objects as documents in Protobuf, in the version that they are read through. Each is made once from the JSON of
  * the cache and shared by all who ask for it: GET sends it, a watch puts it into a frame, LIST takes the message in it.
  */
-import { atOnce } from '../base/pace.ts'
+import { runToCompletion } from '../base/time-slice.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
-import type { KeptForm } from '../cache/kept-forms.ts'
+import type { EncodedObject } from '../cache/encoded-objects.ts'
 import { envelopeOf } from '../codec/protobuf/envelope.ts'
 import { writeMessage, writeSteps } from '../codec/protobuf/write.ts'
 import { asJson } from '../model/object.ts'
@@ -12,12 +12,12 @@ import { readVersion } from './conversion.ts'
 import type { Resource } from './resource.ts'
 
 /** Undefined where it has to be made: that takes some time. */
-export function findMessage({ messages, cache }: Resource, object: CachedObject): KeptForm | undefined {
+export function findMessage({ messages, cache }: Resource, object: CachedObject): EncodedObject | undefined {
   return messages.find(object, cache.loads)
 }
 
 /** Makes it, and keeps it. With a yield where it can be interrupted, if it is a large one. */
-export function* messageSteps(resource: Resource, object: CachedObject): Generator<void, KeptForm> {
+export function* messageSteps(resource: Resource, object: CachedObject): Generator<void, EncodedObject> {
   const { messages, cache } = resource
   const { key, revision } = object
   const loads = cache.loads
@@ -27,19 +27,19 @@ export function* messageSteps(resource: Resource, object: CachedObject): Generat
 }
 
 /** The same at once. */
-export function messageOf(resource: Resource, object: CachedObject): KeptForm {
-  return findMessage(resource, object) ?? atOnce(messageSteps(resource, object))
+export function messageOf(resource: Resource, object: CachedObject): EncodedObject {
+  return findMessage(resource, object) ?? runToCompletion(messageSteps(resource, object))
 }
 
 /** The last state of an object that is gone: nobody will ask for it again. */
-export function lastMessageOf(resource: Resource, object: CachedObject): KeptForm {
-  return atOnce(makeSteps(resource, object))
+export function lastMessageOf(resource: Resource, object: CachedObject): EncodedObject {
+  return runToCompletion(makeSteps(resource, object))
 }
 
 /** Of two who ask for the same at the same time both make it only if it is larger. */
 const large = 64 * 1024
 
-function* makeSteps(resource: Resource, { json }: CachedObject): Generator<void, KeptForm> {
+function* makeSteps(resource: Resource, { json }: CachedObject): Generator<void, EncodedObject> {
   const value = asJson(readVersion(resource, json))
   const { schema } = resource.kind
   const options = { size: json.length, vendor: resource.vendor }
@@ -49,7 +49,7 @@ function* makeSteps(resource: Resource, { json }: CachedObject): Generator<void,
 }
 
 /** In memory of its own: what is kept for long should not keep its neighbours. */
-function enclose({ apiVersion, kind }: Resource, message: Buffer): KeptForm {
+function enclose({ apiVersion, kind }: Resource, message: Buffer): EncodedObject {
   const { before, after } = envelopeOf({ apiVersion, kind: kind.kind }, message.length)
   const [start, end] = [before.length, before.length + message.length]
   const document = Buffer.allocUnsafeSlow(end + after.length)

@@ -1,17 +1,17 @@
 /** The forms of stored objects, as admission shows them to webhooks: made once per type. */
 import type { ObjectForm, ObjectForms } from '../admission/object-forms.ts'
-import { oncePer } from '../base/once-per.ts'
+import { memoizeByObject } from '../base/memoize-by-object.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { groupName } from '../model/vendor.ts'
-import { completeSteps, storedSteps } from '../schema/complete.ts'
 import type { Kind } from '../schema/kind.ts'
+import { normalizeSteps, storedSteps } from '../schema/normalize.ts'
 import { fromStored, inVersions } from './conversion.ts'
 import type { Resource } from './resource.ts'
 import type { Served } from './served.ts'
 
 /** Of what is written through this: a version of a kind, or a view such as Scale. */
-export const formsOf = oncePer(
+export const formsOf = memoizeByObject(
   (through: Resource): ObjectForms => (through.shows === undefined ? versionForms(through) : viewForms(through)),
 )
 
@@ -29,7 +29,7 @@ function formOf(version: Resource): ObjectForm {
     ...namesOf(version),
     show: (object) => fromStored(version, object),
     *read(json, base) {
-      const { object } = yield* completeSteps(version, json)
+      const { object } = yield* normalizeSteps(version, json)
       return yield* storedSteps(version, object, base)
     },
   }
@@ -43,9 +43,9 @@ function customForm(version: Resource, through: Resource): ObjectForm {
     ...namesOf(version),
     show: (object) => asObject(convert(object, version.apiVersion)),
     *read(json) {
-      const { object } = yield* completeSteps(version, json)
+      const { object } = yield* normalizeSteps(version, json)
       yield
-      return (yield* completeSteps(through, convert(object, through.apiVersion))).object
+      return (yield* normalizeSteps(through, convert(object, through.apiVersion))).object
     },
   }
 }
@@ -96,7 +96,7 @@ export function sentForms({ served, type, options }: SentType): ObjectForms {
     show: options === undefined ? (object) => object : ({ metadata: _, ...rest }) => rest as unknown as ApiObject,
     *read(json) {
       if (options !== undefined) return { metadata: {}, ...json } as unknown as ApiObject
-      return (yield* completeSteps(type ?? served, json)).object
+      return (yield* normalizeSteps(type ?? served, json)).object
     },
   }
   const labelsOf = ({ metadata }: ApiObject) => (options === undefined ? (metadata.labels ?? {}) : undefined)

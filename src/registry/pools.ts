@@ -1,10 +1,10 @@
 /**
  * Pools: ranges of values of which each is held by one object at a time. Which pools there are the flags say; what is
- * held of them the store knows, and the caches follow it (`cache/claims.ts`).
+ * held of them the store knows, and the caches follow it (`cache/reservations.ts`).
  */
 import { randomInt } from 'node:crypto'
-import type { Claims } from '../cache/claims.ts'
-import type { Allocator, Claim } from '../schema/claims.ts'
+import type { Reservations } from '../cache/reservations.ts'
+import type { Allocator, Reservation } from '../schema/reservations.ts'
 
 export interface Pool {
   readonly name: string
@@ -22,11 +22,11 @@ export interface Pool {
 
 export interface Allocation {
   readonly pools: readonly Pool[]
-  readonly claims: Claims
+  readonly claims: Reservations
   /** How many values an object may hold. */
   readonly most: number
   /** What the object holds already. */
-  readonly held: readonly Claim[]
+  readonly held: readonly Reservation[]
 }
 
 /** Allocates for one write of one object. */
@@ -56,7 +56,7 @@ export function allocatorOf({ pools, claims, most, held }: Allocation): Allocato
   }
 }
 
-function idOf({ pool, value }: Claim): string {
+function idOf({ pool, value }: Reservation): string {
   return `${pool}/${value}`
 }
 

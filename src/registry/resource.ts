@@ -5,7 +5,7 @@
 import type { Admission } from '../admission/admission.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Caches } from '../cache/caches.ts'
-import { FormRoom, KeptForms } from '../cache/kept-forms.ts'
+import { EncodedObjectBudget, EncodedObjectCache } from '../cache/encoded-objects.ts'
 import type { KindCache } from '../cache/kind-cache.ts'
 import type { Selectable } from '../codec/stored.ts'
 import { type ApiError, notFound, serviceUnavailable, unreadable } from '../model/api-error.ts'
@@ -17,9 +17,9 @@ import type { Guard, Store } from '../store/store.ts'
 import type { ContinueTokens } from './continue-token.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { HistoryReaders } from './history-readers.ts'
+import { KeyedQueue } from './keyed-queue.ts'
 import type { Pool } from './pools.ts'
 import { type Served, serveKind, type Virtual } from './served.ts'
-import { Turns } from './turns.ts'
 
 /** What all resources share. */
 export interface RegistryParts {
@@ -48,9 +48,9 @@ export interface Resource extends Served, RegistryParts {
   readonly endpoint: undefined
   readonly cache: KindCache
   /** The Protobuf messages of the objects in this version, those that were asked for. */
-  readonly messages: KeptForms
+  readonly messages: EncodedObjectCache
   /** Who may write to an object now. */
-  readonly turns: Turns
+  readonly turns: KeyedQueue
   /** The present time as objects carry it. */
   readonly time: () => string
   /** The version that is stored, where this is another one of the same kind. They share cache and keys. */
@@ -76,7 +76,7 @@ export function serveKinds(
   endpoints: readonly Endpoint[] = [],
 ): ServedType[] {
   const stored = kinds.filter((kind) => kind.conversion === undefined && !kind.life.virtual)
-  const room = new FormRoom()
+  const room = new EncodedObjectBudget()
   const resources = stored.flatMap((kind) => serveVersions(kind, kinds, { parts, endpoints, room }))
   return kinds.map((kind) => {
     const resource = kind.life.virtual
@@ -97,7 +97,7 @@ interface Serving {
   readonly parts: RegistryParts
   readonly endpoints?: readonly Endpoint[]
   /** Where messages are kept; kinds that users define have none. */
-  readonly room?: FormRoom
+  readonly room?: EncodedObjectBudget
 }
 
 /** The stored version of a kind, and all others of it that are among `kinds`. */
@@ -111,31 +111,31 @@ function serveVersions(kind: Kind, kinds: readonly Kind[], serving: Serving): Re
  */
 export function serveTogether(
   kinds: readonly [Kind, ...Kind[]],
-  { parts, endpoints = [], room = new FormRoom() }: Serving,
+  { parts, endpoints = [], room = new EncodedObjectBudget() }: Serving,
 ): Resource[] {
   const [{ group, plural }] = kinds
   const versions: Resource[] = []
   const shared = {
     ...parts,
     cache: parts.caches.add(group, plural),
-    turns: new Turns(),
+    turns: new KeyedQueue(),
     time: timeOf(parts.clock),
     versions,
   }
   const serve = (version: Kind, stored: Resource | undefined): Resource => {
     const views = new Map<string, Resource>()
-    const messages = new KeptForms(room)
+    const messages = new EncodedObjectCache(room)
     const own = { ...serveKind(version, parts, endpoints), ...shared, messages, endpoint: undefined, stored, views }
     for (const [name, { as }] of Object.entries(version.views.subresources ?? {}))
       if (as !== undefined)
-        views.set(name, { ...showAs(as, stored ?? own, new KeptForms(room)), shows: version.version })
+        views.set(name, { ...showAs(as, stored ?? own, new EncodedObjectCache(room)), shows: version.version })
     return own
   }
   for (const kind of kinds) versions.push(serve(kind, kind.conversion === undefined ? undefined : versions[0]))
   return versions
 }
 
-function showAs({ kind, read, write }: ShownAs<ApiObject>, stored: Resource, messages: KeptForms): Resource {
+function showAs({ kind, read, write }: ShownAs<ApiObject>, stored: Resource, messages: EncodedObjectCache): Resource {
   const conversion = {
     stored: stored.kind,
     fromStored: (object: ApiObject) => read(object),
@@ -167,7 +167,7 @@ export function keyOf(resource: Resource, namespace: string, name: string): stri
 }
 
 /** Why there is no object under this name to work on: there is none, or it cannot be read. */
-export function absent(resource: Resource, namespace: string, name: string): ApiError {
+export function notFoundError(resource: Resource, namespace: string, name: string): ApiError {
   const held = resource.cache.unreadable(keyOf(resource, namespace, name))
   if (held === undefined) return notFound(resource, name)
   const remedy = held.newer ? 'use that one' : 'delete it, or restore it from a backup'
@@ -186,7 +186,7 @@ const catchUpMs = 3000
 export type CatchingUp = Pick<RegistryParts, 'store' | 'caches'>
 
 /** Waits until the caches hold every write that was acknowledged before this call; undefined when they do already. */
-export function readMostRecent({ store, caches }: CatchingUp): Promise<void> | undefined {
+export function waitForCaches({ store, caches }: CatchingUp): Promise<void> | undefined {
   const revision = store.revision()
   if (typeof revision !== 'number') return revision.then((later) => catchUp(caches, later))
   return caches.revision >= revision ? undefined : catchUp(caches, revision)

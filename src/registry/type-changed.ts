@@ -4,7 +4,7 @@
  * type as it is now; it is for whoever found the type to do so.
  */
 import { ApiError } from '../model/api-error.ts'
-import { type Resource, readMostRecent } from './resource.ts'
+import { type Resource, waitForCaches } from './resource.ts'
 
 export class TypeChanged extends ApiError {
   constructor() {
@@ -16,7 +16,7 @@ export class TypeChanged extends ApiError {
 /** Whether the definition of this type has become another, by the most recent state. */
 export async function hasChanged(resource: Resource): Promise<boolean> {
   if (resource.standing === undefined) return false
-  await readMostRecent(resource)
+  await waitForCaches(resource)
   try {
     await resource.standing('change')
     return false

@@ -1,7 +1,7 @@
 /**
  * update: every change of an existing object (PUT, PATCH, apply, subresources) goes through `updateObject`.
  *
- * Writers of one object take turns (turns.ts). Whoever has the turn takes the object from the cache, lets `transform`
+ * Writers of one object take turns (keyed-queue.ts). Whoever has the turn takes the object from the cache, lets `transform`
  * make the next one, checks and stores it if nobody was faster, on another server; else it starts over from what is
  * there now. A client that named a version gets a conflict instead. The cache may be a little behind other
  * servers: a commit would notice that, and before any other answer the cache is brought up to date.
@@ -14,16 +14,16 @@ import { invalid } from '../model/field-error.ts'
 import { type JsonObject, own, sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
-import { storedSteps } from '../schema/complete.ts'
+import { storedSteps } from '../schema/normalize.ts'
 import type { Guard } from '../store/store.ts'
 import { fromStored, jsonOf, writtenJson } from './conversion.ts'
 import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
 import { namesVersion } from './metadata.ts'
 import { readStoredSteps } from './read-stored.ts'
-import { absent, keyOf, type Resource, readMostRecent } from './resource.ts'
-import { Terms } from './terms.ts'
+import { keyOf, notFoundError, type Resource, waitForCaches } from './resource.ts'
 import { asStored, commitObject, maxAttempts, unstored, versionOf, type WriteContext } from './write.ts'
+import { WriteConditions } from './write-conditions.ts'
 import { runSteps, withKeptMetadata } from './write-steps.ts'
 
 /**
@@ -63,7 +63,7 @@ export async function update(context: WriteContext, name: string, object: ApiObj
 
 async function exists({ resource, namespace }: WriteContext, name: string): Promise<boolean> {
   const key = keyOf(resource, namespace, name)
-  if (resource.cache.get(key) === undefined) await readMostRecent(resource)
+  if (resource.cache.get(key) === undefined) await waitForCaches(resource)
   return resource.cache.get(key) !== undefined
 }
 
@@ -83,12 +83,12 @@ async function createInstead(context: WriteContext, object: ApiObject): Promise<
 
 /** Gives the JSON of what is stored, in the version written through. */
 export async function updateObject(context: WriteContext, name: string, transform: Transform): Promise<Buffer> {
-  const { resource, namespace, dryRun, left, pace } = context
+  const { resource, namespace, dryRun, abandoned, pace } = context
   if (dryRun) return await updateAtOnce(context, name, transform)
   const key = keyOf(resource, namespace, name)
-  await pace.rest()
-  return await resource.turns.take({ key, left }, async (waited) => {
-    if (waited) await readMostRecent(resource)
+  await pace.yieldIfDue()
+  return await resource.turns.take({ key, abandoned }, async (waited) => {
+    if (waited) await waitForCaches(resource)
     pace.begin()
     return await updateAtOnce(context, name, transform)
   })
@@ -103,7 +103,7 @@ async function updateAtOnce(context: WriteContext, name: string, transform: Tran
     const stored = resource.cache.get(key)
     const outcome = await tryUpdate(context, name, { stored, transform })
     if (isDone(outcome) || (recent && outcome.result !== 'lost')) return conclude(context, outcome)
-    await readMostRecent(resource)
+    await waitForCaches(resource)
     await resource.standing?.('change')
     if (outcome.result !== 'lost' && resource.cache.get(key) === stored) return conclude(context, outcome)
     recent = true
@@ -151,21 +151,21 @@ async function tryUpdate(context: WriteContext, name: string, on: Try): Promise<
 }
 
 async function updateOnce(context: WriteContext, name: string, { stored, transform }: Try): Promise<Outcome> {
-  if (stored === undefined) throw absent(context.resource, context.namespace, name)
+  if (stored === undefined) throw notFoundError(context.resource, context.namespace, name)
   const version = versionOf(context)
   const standing = await context.resource.standing?.('change')
-  await context.pace.rest()
+  await context.pace.yieldIfDue()
   const previous = await context.pace.run(readStoredSteps(context.resource.kind, stored.json))
-  await context.pace.rest()
+  await context.pace.yieldIfDue()
   const { object, managed, named, guards } = await transform(fromStored(version, previous))
-  await context.pace.rest()
+  await context.pace.yieldIfDue()
   if (!context.own) assertOwnCount(object)
-  await context.pace.rest()
+  await context.pace.yieldIfDue()
   const inStored = await context.pace.run(storedSteps(version, object, previous))
-  const terms = new Terms()
-  for (const guard of [...(standing ? [standing] : []), ...(guards ?? [])]) terms.restOn(guard)
-  return await terms.settle(
-    () => attemptUpdate(context, { previous, next: { object: inStored, managed, named }, stored, terms }),
+  const conditions = new WriteConditions()
+  for (const guard of [...(standing ? [standing] : []), ...(guards ?? [])]) conditions.dependOn(guard)
+  return await conditions.attempt(
+    () => attemptUpdate(context, { previous, next: { object: inStored, managed, named }, stored, conditions }),
     (outcome) => (isDone(outcome) ? outcome.result : 'failed'),
   )
 }
@@ -175,16 +175,16 @@ interface Attempt<N> {
   readonly next: N
   /** `previous` as the cache holds it. */
   readonly stored: CachedObject
-  readonly terms: Terms
+  readonly conditions: WriteConditions
 }
 
 async function attemptUpdate(context: WriteContext, attempt: Attempt<Next>): Promise<Outcome> {
-  const { previous, next, stored, terms } = attempt
+  const { previous, next, stored, conditions } = attempt
   const { managed, named = false } = next
   if (named) assertVersion(context.resource, next.object, previous)
   const sent = withKeptMetadata(context, next.object, previous)
-  const object = await runSteps({ write: context, previous, terms, managed }, sent)
-  return await persist(context, { previous, next: object, stored, terms, named })
+  const object = await runSteps({ write: context, previous, conditions, managed }, sent)
+  return await persist(context, { previous, next: object, stored, conditions, named })
 }
 
 /** Where the kind demands it, a write must name the version that it is based on, and a patch may not take that away. */
@@ -221,15 +221,15 @@ interface Persisting extends Attempt<ApiObject> {
 }
 
 async function persist(context: WriteContext, attempt: Persisting): Promise<Outcome> {
-  const { previous, next, stored, named, terms } = attempt
+  const { previous, next, stored, named, conditions } = attempt
   // Also by an update that changes nothing: a second deletion would do the same.
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, attempt)
   if (isUnchanged(next, previous)) return { result: 'unchanged', json: stored.json }
-  await context.pace.rest()
+  await context.pace.yieldIfDue()
   if (context.dryRun)
     return { result: 'judged', json: unstored(context.resource, asStored(context.resource, next), stored.revision) }
-  const result = await commitObject(context, next, { previous, expected: stored.revision, guards: terms.guards })
+  const result = await commitObject(context, next, { previous, expected: stored.revision, guards: conditions.guards })
   if (result.outcome === 'stored') return { result: 'stored', json: result.json }
   // Where nobody has changed the object, what it rests on has changed, or another holds by now what this was to hold:
   // it is decided again.
@@ -238,8 +238,11 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
 }
 
 /** The last finalizer of an object that is being deleted has gone: so does the object. */
-async function remove(context: WriteContext, { next, previous, stored, terms }: Attempt<ApiObject>): Promise<Outcome> {
-  const { guards } = terms
+async function remove(
+  context: WriteContext,
+  { next, previous, stored, conditions }: Attempt<ApiObject>,
+): Promise<Outcome> {
+  const { guards } = conditions
   const removed = await removeObject(context, next, { previous, expected: stored.revision, guards })
   if (removed === undefined) return { result: 'lost' }
   return { result: context.dryRun ? 'judged' : 'removed', json: unstored(context.resource, removed) }

@@ -6,7 +6,7 @@
  * window begins later. When nothing is left to read the watcher begins, without a gap. A start older than the log, and
  * a reader so slow that the log is forgotten before it comes there, is 410.
  */
-import { Pace } from '../base/pace.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { CacheEvent, EventForm, EventType } from '../cache/event.ts'
 import { concerns } from '../cache/kind-cache.ts'
@@ -16,7 +16,7 @@ import { expired, noSuchPath } from '../model/api-error.ts'
 import { parseVersion } from '../model/resource-version.ts'
 import { RevisionGone } from '../store/store.ts'
 import { findObjects } from './find.ts'
-import { type Resource, readMostRecent } from './resource.ts'
+import { type Resource, waitForCaches } from './resource.ts'
 import type { ParsedSelection } from './selection.ts'
 
 export interface WatchQuery {
@@ -62,7 +62,7 @@ export function toldUpTo({ caches }: Resource, watcher: Watcher): number {
 
 async function startOf(resource: Resource, selection: ParsedSelection, version: string): Promise<Start> {
   const { cache, caches } = resource
-  if (version === '') await readMostRecent(resource)
+  if (version === '') await waitForCaches(resource)
   if (version === '' || version === '0') return { objects: findObjects(resource, selection), revision: caches.revision }
   const revision = parseVersion(version)
   if (revision < cache.floor) await orTooOld(revision, () => caches.lookBack(cache, revision))
@@ -78,13 +78,13 @@ interface Replay {
 
 async function* replay(resource: Resource, { start, ...reader }: Replay): AsyncGenerator<Buffer> {
   const { watcher, sent } = reader
-  const pace = new Pace()
+  const pace = new TimeSlice()
   const deadline = performance.now() + maxStateMs
   for (const slice of start.objects) {
     yield* gather(added(watcher, slice), sent)
     if (performance.now() > deadline) watcher.close()
     if (watcher.closed) return
-    if (pace.spent(stepCost)) await pace.rest()
+    if (pace.charge(stepCost)) await pace.yieldIfDue()
   }
   yield* catchUp(resource, { ...reader, after: start.revision })
 }
@@ -104,7 +104,7 @@ async function* catchUp(
   { after, watcher, user, sent }: Omit<Replay, 'start'> & { readonly after: number },
 ): AsyncGenerator<Buffer> {
   const { cache } = resource
-  const pace = new Pace()
+  const pace = new TimeSlice()
   let position = after
   let leave: (() => void) | undefined
   try {
@@ -115,7 +115,7 @@ async function* catchUp(
       if (through === undefined) break
       yield* gather(told(watcher, events), sent)
       position = through
-      if (pace.spent(stepCost)) await pace.rest()
+      if (pace.charge(stepCost)) await pace.yieldIfDue()
     }
     watcher.begin(Math.max(position, cache.changedAt))
   } finally {

@@ -7,18 +7,18 @@ import { invalidObject } from '../model/api-error.ts'
 import type { FieldError } from '../model/field-error.ts'
 import type { ApiObject } from '../model/object.ts'
 import { admissionRequest } from './admission-request.ts'
-import { allocate } from './claims.ts'
 import { type Judged, mayAllocate, prepareByRules, validations } from './kind-rules.ts'
 import { keptMetadata, systemMetadata } from './metadata.ts'
-import type { Terms } from './terms.ts'
+import { allocate } from './reservations.ts'
 import { prepareContext, versionOf, type WriteContext, warn, withManagers, writtenKind } from './write.ts'
+import type { WriteConditions } from './write-conditions.ts'
 
 /** One attempt at a write. */
 export interface Attempt {
   readonly write: WriteContext
   /** The stored object; undefined where the object is created. */
   readonly previous: ApiObject | undefined
-  readonly terms: Terms
+  readonly conditions: WriteConditions
   /** Whether the object's managedFields are up to date; else they are worked out. */
   readonly managed: boolean
   /** The prefix of a generated name, while another name may still be generated. */
@@ -46,7 +46,7 @@ export async function runSteps(attempt: Attempt, object: ApiObject): Promise<Api
   for (const step of steps) {
     const next = step(attempt, current)
     current = (next instanceof Promise ? await next : next) ?? current
-    const pause = attempt.write.pace.rest()
+    const pause = attempt.write.pace.yieldIfDue()
     if (pause !== undefined) await pause
   }
   return current
@@ -111,7 +111,7 @@ async function faultsOf(attempt: Attempt, object: ApiObject): Promise<FieldError
   const faults: FieldError[] = []
   for (const check of validations(judged(attempt, object), ruleContext(write))) {
     for (const fault of check() ?? []) faults.push(fault)
-    const pause = write.pace.rest()
+    const pause = write.pace.yieldIfDue()
     if (pause !== undefined) await pause
   }
   return faults
@@ -142,8 +142,8 @@ function ruleContext(write: WriteContext) {
   return { ...versionOf(write).context, subresource: write.subresource }
 }
 
-function requestOf({ write, previous, terms }: Attempt, object: ApiObject, drawnFrom?: string) {
+function requestOf({ write, previous, conditions }: Attempt, object: ApiObject, drawnFrom?: string) {
   const operation = previous === undefined ? 'CREATE' : 'UPDATE'
   const name = (previous ?? object).metadata.name ?? ''
-  return admissionRequest(write, { operation, name, object, oldObject: previous, terms, drawnFrom })
+  return admissionRequest(write, { operation, name, object, oldObject: previous, conditions, drawnFrom })
 }

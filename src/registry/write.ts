@@ -2,7 +2,7 @@
 
 import type { Admission } from '../admission/admission.ts'
 import type { AdmissionExplanation } from '../admission/explanation.ts'
-import type { Pace } from '../base/pace.ts'
+import type { TimeSlice } from '../base/time-slice.ts'
 import { jsonDocument } from '../codec/json.ts'
 import { maxDepth } from '../codec/json-scan.ts'
 import { encodeSteps, type Storable, storedJson } from '../codec/stored.ts'
@@ -15,8 +15,8 @@ import type { User } from '../model/user.ts'
 import type { PrepareContext } from '../schema/context.ts'
 import { orderOf } from '../schema/kind.ts'
 import { type Conflict, type Guard, StoreError } from '../store/store.ts'
-import { claimChanges } from './claims.ts'
 import { fromStored, inVersions } from './conversion.ts'
+import { reservationChanges } from './reservations.ts'
 import { headerOf, keyOf, kindRef, type Resource } from './resource.ts'
 import { TypeChanged } from './type-changed.ts'
 
@@ -54,9 +54,9 @@ export interface WriteContext {
   /** Warns the caller of something that is not an error. */
   readonly warn: (text: string) => void
   /** Gives a signal that aborts when the caller no longer waits for the outcome. */
-  readonly left: () => AbortSignal
+  readonly abandoned: () => AbortSignal
   /** Work on large objects is done in these. */
-  readonly pace: Pace
+  readonly pace: TimeSlice
 }
 
 /** Passes on the kind's warnings about a valid object. A subresource has none, unless it writes the object as Scale does. */
@@ -156,7 +156,7 @@ export async function commitObject(
   const lifetimeSeconds = resource.kind.life.expires ? resource.lifetimeSeconds : undefined
   // A new object has a uid that was drawn for it.
   const unique = expected === 0
-  const claims = claimChanges(resource, object, previous)
+  const claims = reservationChanges(resource, object, previous)
   const result = await resource.store.commit({ key, expected, value, lifetimeSeconds, guards, unique, ...claims })
   if (result.outcome === 'conflict') return result
   const { revision } = result

@@ -21,7 +21,7 @@ export function nodeConnections(lookup: Lookup): Endpoint[] {
       doc: 'Passes a request on to the agent of a Node.',
       answer: async (request) => {
         const name = proxiedName(request.name, 'node')
-        const found = await lookup.recent(nodes, { namespace: '', name })
+        const found = await lookup.getLatest(nodes, { namespace: '', name })
         throw found === undefined ? notFound({ group: '', plural: 'nodes' }, name) : unreachable(`node "${name}"`)
       },
     },

@@ -9,10 +9,10 @@ import type { StoredType } from '../model/lookup.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
 import type { Endpoint, EndpointRequest } from '../registry/endpoint.ts'
 import { namesVersion } from '../registry/metadata.ts'
-import { ownWrite } from '../registry/own-write.ts'
 import type { Resource } from '../registry/resource.ts'
+import { ownWrite } from '../registry/server-write.ts'
 import { updateObject } from '../registry/update.ts'
-import { done } from './done.ts'
+import { successStatus } from './success-status.ts'
 
 export interface PodBindingParts {
   readonly stored: (type: StoredType) => Resource
@@ -39,7 +39,7 @@ export function binding(parts: PodBindingParts): Endpoint {
 }
 
 async function bind({ stored }: PodBindingParts, request: EndpointRequest): Promise<ApiObject> {
-  const { namespace, dryRun, left } = request
+  const { namespace, dryRun, abandoned } = request
   const sent = request.object as Binding & ApiObject
   const { name = '', namespace: meant = namespace } = sent.metadata
   if (name === '') throw badRequest('Name parameter required.')
@@ -48,12 +48,12 @@ async function bind({ stored }: PodBindingParts, request: EndpointRequest): Prom
       `the namespace of the Binding (${meant}) does not match the namespace on the request (${namespace})`,
     )
   const resource = stored({ group: 'core', plural: 'pods' })
-  const options = { namespace, subresource: 'binding', optionsKind: 'UpdateOptions', signal: left() } as const
+  const options = { namespace, subresource: 'binding', optionsKind: 'UpdateOptions', signal: abandoned() } as const
   const context = { ...ownWrite(resource, options), dryRun }
   // Nobody owns what a Binding sets: it is no part of what somebody wants of the pod.
   const named = namesVersion(sent)
   await updateObject(context, name, (previous) => ({ object: bound(previous, sent, resource), managed: true, named }))
-  return done(201)
+  return successStatus(201)
 }
 
 function bound(previous: ApiObject, sent: Binding & ApiObject, resource: Resource): ApiObject {

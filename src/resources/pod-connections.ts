@@ -52,7 +52,7 @@ function way(subresource: string, doc: string, connects: Connection): Omit<Endpo
 }
 
 async function findPod(lookup: Lookup, { namespace, name }: { namespace: string; name: string }): Promise<ApiObject> {
-  const found = await lookup.recent(pods, { namespace, name })
+  const found = await lookup.getLatest(pods, { namespace, name })
   if (found === undefined) throw notFound(podsRef, name)
   return found.object
 }
@@ -70,7 +70,7 @@ async function intoPod(lookup: Lookup, request: EndpointRequest): Promise<never>
 function noWayInto(lookup: Lookup, object: ApiObject): Error {
   const node = nodeOf(object)
   if (node === '') return badRequest(`pod ${object.metadata.name} does not have a host assigned`)
-  const known = lookup.known(nodes, { namespace: '', name: node })
+  const known = lookup.getCached(nodes, { namespace: '', name: node })
   return known === undefined ? notFound(nodesRef, node) : unreachable(`node "${node}"`)
 }
 

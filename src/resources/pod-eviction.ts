@@ -15,11 +15,11 @@ import { type ApiObject, timestamp } from '../model/object.ts'
 import { assertPreconditions, deleteObject } from '../registry/delete.ts'
 import { type JudgedDeleteOptions, judgeDeleteOptions } from '../registry/delete-options.ts'
 import type { Endpoint, EndpointRequest } from '../registry/endpoint.ts'
-import { ownWrite } from '../registry/own-write.ts'
 import type { Resource } from '../registry/resource.ts'
+import { ownWrite } from '../registry/server-write.ts'
 import { updateObject } from '../registry/update.ts'
 import { failedHalfway } from '../registry/write.ts'
-import { done } from './done.ts'
+import { successStatus } from './success-status.ts'
 
 export interface PodEvictionParts {
   readonly lookup: Lookup
@@ -54,21 +54,21 @@ async function evict(parts: PodEvictionParts, request: EndpointRequest): Promise
   const options = judgeDeleteOptions(sent.deleteOptions ?? {}, resource, query.getAll('dryRun'))
   for (let look = 0; look < maxLooks; look++) {
     const asked = { ...request, dryRun: options.dryRun }
-    if (await evictOnce(parts, asked, options)) return done(201)
+    if (await evictOnce(parts, asked, options)) return successStatus(201)
   }
   throw serviceUnavailable(`pods "${name}" is changed too often; try again`)
 }
 
 /** The options are those of the pod's deletion: where there is no pod nobody asks what is wrong with them. */
 async function assertExists({ lookup }: PodEvictionParts, { namespace, name }: EndpointRequest): Promise<void> {
-  if ((await lookup.recent(pods, { namespace, name })) === undefined)
+  if ((await lookup.getLatest(pods, { namespace, name })) === undefined)
     throw notFound({ group: '', plural: 'pods' }, name)
 }
 
 /** Whether it is done; else the pod has changed meanwhile, and is to be looked at anew. */
 async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, options: JudgedDeleteOptions) {
   const { namespace, name } = request
-  const found = await parts.lookup.recent(pods, { namespace, name })
+  const found = await parts.lookup.getLatest(pods, { namespace, name })
   if (found === undefined) throw notFound({ group: '', plural: 'pods' }, name)
   const object = found.object as Pod & ApiObject
   // Before a budget is charged for what would be refused.
@@ -89,8 +89,8 @@ async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, opti
 }
 
 async function deletePod({ stored }: PodEvictionParts, request: EndpointRequest, options: JudgedDeleteOptions) {
-  const { namespace, name, dryRun, left } = request
-  const write = ownWrite(stored(pods), { namespace, optionsKind: 'DeleteOptions', signal: left() })
+  const { namespace, name, dryRun, abandoned } = request
+  const write = ownWrite(stored(pods), { namespace, optionsKind: 'DeleteOptions', signal: abandoned() })
   await deleteObject({ ...write, dryRun }, name, options)
 }
 
@@ -141,9 +141,9 @@ function hasEnough({ status = {} }: PodDisruptionBudget): boolean {
 }
 
 async function takeFrom({ stored }: PodEvictionParts, request: EndpointRequest, budget: string): Promise<void> {
-  const { namespace, name, dryRun, left } = request
+  const { namespace, name, dryRun, abandoned } = request
   const resource = stored(budgets)
-  const options = { namespace, subresource: 'status', optionsKind: 'UpdateOptions', signal: left() } as const
+  const options = { namespace, subresource: 'status', optionsKind: 'UpdateOptions', signal: abandoned() } as const
   await updateObject({ ...ownWrite(resource, options), dryRun }, budget, (previous) => {
     const { status = {} } = previous as PodDisruptionBudget & ApiObject
     assertLeft(previous, status)

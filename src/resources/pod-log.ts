@@ -25,13 +25,15 @@ export function podLog(lookup: Lookup): Endpoint {
     doc: 'Reads what a container of a Pod has printed.',
     answer: async ({ namespace, name, query }) => {
       const faults = checkOptions(query)
-      const found = await lookup.recent(pods, { namespace, name })
+      const found = await lookup.getLatest(pods, { namespace, name })
       if (found === undefined) throw notFound(podsRef, name)
       if (faults.length > 0) throw invalidObject({ group: '', kind: 'PodLogOptions' }, name, faults)
       chooseContainer(found.object, query.get('container') ?? '')
       const node = nodeOf(found.object)
       if (node === '') return undefined
-      throw lookup.known(nodes, { namespace: '', name: node }) ? unreachable(`node "${node}"`) : notFound(podsRef, node)
+      throw lookup.getCached(nodes, { namespace: '', name: node })
+        ? unreachable(`node "${node}"`)
+        : notFound(podsRef, node)
     },
   }
 }

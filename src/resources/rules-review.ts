@@ -6,7 +6,7 @@
  * other work, and an answer only joins what was written.
  */
 import type { PolicyRule } from '../authz/rbac/rule.ts'
-import { Pace } from '../base/pace.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import { stringifyJson, WrittenJson } from '../codec/json.ts'
 import {
   nonResourceRuleType,
@@ -58,7 +58,7 @@ class WrittenRules {
 
   /** Rules that occur in several of these lists are told once for each. */
   async join(roles: readonly (readonly PolicyRule[])[]) {
-    const pace = new Pace()
+    const pace = new TimeSlice()
     const texts: Written[] = []
     for (const rules of roles) {
       const text = this.#known.get(rules) ?? (await this.#write(rules, pace))
@@ -67,12 +67,12 @@ class WrittenRules {
     return { resourceRules: list(texts, 'resources'), nonResourceRules: list(texts, 'paths') }
   }
 
-  async #write(rules: readonly PolicyRule[], pace: Pace): Promise<Written> {
+  async #write(rules: readonly PolicyRule[], pace: TimeSlice): Promise<Written> {
     const [resources, paths]: string[][] = [[], []]
     for (const rule of rules) {
       if ((rule.resources ?? []).length > 0) resources!.push(stringifyJson(resourceRule(rule), resourceRuleType))
       if ((rule.nonResourceURLs ?? []).length > 0) paths!.push(stringifyJson(pathRule(rule), nonResourceRuleType))
-      if (pace.spent(unitsPerRule)) await pace.rest()
+      if (pace.charge(unitsPerRule)) await pace.yieldIfDue()
     }
     const written = { resources: resources!.join(), paths: paths!.join() }
     this.#known.set(rules, written)

@@ -47,7 +47,7 @@ type Spec = NonNullable<TokenRequest['spec']>
 async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest): Promise<ApiObject> {
   const { namespace, name, warn } = request
   const sent = request.object as TokenRequest & ApiObject
-  const found = await parts.lookup.recent({ group: 'core', plural: 'serviceaccounts' }, { namespace, name })
+  const found = await parts.lookup.getLatest({ group: 'core', plural: 'serviceaccounts' }, { namespace, name })
   if (found === undefined) throw notFound({ group: '', plural: 'serviceaccounts' }, name)
   const spec = completed(parts, sent.spec ?? {}, warn)
   const bound = await boundObject(parts.lookup, request, spec.boundObjectRef)
@@ -96,7 +96,7 @@ async function boundObject(
     throw badRequest(`cannot bind token to object of type ${group}, Kind=${kindName}: use a Pod or a Secret`)
   }
   if (name === '') throw badRequest('Name parameter required: set spec.boundObjectRef.name')
-  const found = await lookup.recent(of.type, { namespace, name })
+  const found = await lookup.getLatest(of.type, { namespace, name })
   if (found === undefined) throw notFound({ group: '', plural: of.type.plural }, name)
   if (of.kind === 'pod' && (found.object as Pod & ApiObject).spec?.serviceAccountName !== account)
     throw badRequest(

@@ -31,7 +31,7 @@ export function serviceConnections(lookup: Lookup): Endpoint[] {
       answer: async ({ namespace, name: asked }) => {
         const place = { namespace, name: proxiedName(asked, 'service') }
         const port = await portName(lookup, place, proxiedPort(asked))
-        const found = await lookup.recent(endpoints, place)
+        const found = await lookup.getLatest(endpoints, place)
         if (found === undefined) throw notFound({ group: '', plural: 'endpoints' }, place.name)
         const { subsets = [] } = found.object as Endpoints & ApiObject
         const leads = subsets.some((subset) => hasPort(subset, port) && leadsToPod(lookup, namespace, subset))
@@ -49,7 +49,7 @@ interface Place {
 /** Endpoints know ports by name: a number is looked up in the Service. */
 async function portName(lookup: Lookup, place: Place, port: string): Promise<string> {
   if (!/^[0-9]+$/.test(port)) return port
-  const found = await lookup.recent(services, place)
+  const found = await lookup.getLatest(services, place)
   if (found === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
   const { ports = [] } = (found.object as Service & ApiObject).spec ?? {}
   const known = ports.find((each) => String(each.port) === port)
@@ -67,7 +67,9 @@ function hasPort({ ports = [] }: Subset, port: string): boolean {
 function leadsToPod(lookup: Lookup, namespace: string, { addresses = [] }: Subset): boolean {
   return addresses.some(({ ip, targetRef }) => {
     if (targetRef?.kind !== 'Pod' || targetRef.namespace !== namespace) return false
-    const pod = lookup.known(pods, { namespace, name: targetRef.name ?? '' })?.object as (Pod & ApiObject) | undefined
+    const pod = lookup.getCached(pods, { namespace, name: targetRef.name ?? '' })?.object as
+      | (Pod & ApiObject)
+      | undefined
     return pod?.status?.podIPs?.some((each) => each.ip === ip) ?? false
   })
 }

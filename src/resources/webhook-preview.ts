@@ -7,7 +7,7 @@ import { candidateOf } from '../admission/webhook/configurations.ts'
 import { compileConfiguration, type Webhook, type WebhookConfiguration } from '../admission/webhook/webhook.ts'
 import type { Access } from '../authz/access.ts'
 import type { Clock } from '../base/clock.ts'
-import { Pace } from '../base/pace.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import { webhookPreview as previewKind, type WebhookPreview } from '../kinds/ops/webhook-preview.ts'
 import type { Labels } from '../model/label-selector.ts'
 import type { Lookup } from '../model/lookup.ts'
@@ -53,7 +53,7 @@ export function webhookPreview(parts: WebhookPreviewParts): Endpoint {
 class Preview {
   readonly #parts: WebhookPreviewParts
   readonly #user: User
-  readonly #pace = new Pace()
+  readonly #pace = new TimeSlice()
   readonly #allowed = new Map<string, boolean>()
   readonly hidden = new Set<string>()
 
@@ -78,7 +78,7 @@ class Preview {
     const names: string[] = []
     for (const slice of resource.cache.slices({ namespace: undefined })) {
       for (const { namespace, name, selectable } of slice) {
-        if (this.#pace.spent(4)) await this.#pace.rest()
+        if (this.#pace.charge(4)) await this.#pace.yieldIfDue()
         const labels = selectable.labels ?? {}
         if (!(webhook.objectSelector?.matches(labels) ?? true)) continue
         if (!this.#inSelectedNamespace(webhook, resource, { namespace, labels })) continue
@@ -97,7 +97,7 @@ class Preview {
     if (resource.group === '' && resource.plural === 'namespaces') return namespaceSelector.matches(object.labels)
     if (object.namespace === '') return true
     const namespaces = { group: 'core', plural: 'namespaces' }
-    const found = this.#parts.lookup.known(namespaces, { namespace: '', name: object.namespace })
+    const found = this.#parts.lookup.getCached(namespaces, { namespace: '', name: object.namespace })
     return namespaceSelector.matches(found?.object.metadata.labels ?? {})
   }
 

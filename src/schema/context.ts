@@ -1,5 +1,5 @@
 /** What the rules of a kind or type may need to know besides the value. */
-import type { Pace } from '../base/pace.ts'
+import type { TimeSlice } from '../base/time-slice.ts'
 import type { Gates } from '../model/feature-gates.ts'
 import type { User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
@@ -16,7 +16,7 @@ export interface RuleContext {
 
 /** What rules that take long may need besides: how to let others have a turn. */
 export interface JudgeContext extends RuleContext {
-  readonly pace: Pace
+  readonly pace: TimeSlice
 }
 
 /** What rules that prepare an object for the store may need besides: who writes it, and when. */

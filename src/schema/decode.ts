@@ -6,17 +6,17 @@
  * the place. Fields that the schema does not know are left out and reported; the caller decides what that means.
  */
 
-import { oncePer } from '../base/once-per.ts'
+import { memoizeByObject } from '../base/memoize-by-object.ts'
 import { shorten } from '../base/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, setKey, typeName } from '../model/json.ts'
 import { canonicalQuantity } from '../model/quantity.ts'
 import type { Vendor } from '../model/vendor.ts'
-import { fits } from './fits.ts'
+import { noteExplicitEmpty } from './explicit-empty.ts'
+import { matchesType } from './matches-type.ts'
 import { PresentFields } from './present-fields.ts'
 import type { AnySchema, Field, IntegerSchema, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
-import { noteEmpty } from './stated-empty.ts'
 import { normalTime } from './time.ts'
 
 export interface Decoded {
@@ -43,7 +43,8 @@ interface Reading extends DecodeOptions {
 
 function read(schema: Schema, value: Json, path: FieldPath, reading: Reading): Json {
   if (schema.lenient && value === null) return value
-  if (schema.lenient && !fits(schema, value)) return schema.anyType ? value : withoutMembers(value, path, reading)
+  if (schema.lenient && !matchesType(schema, value))
+    return schema.anyType ? value : withoutMembers(value, path, reading)
   switch (schema.type) {
     case 'string':
       return typeof value === 'string' ? value : wrongType(path, value, 'string')
@@ -75,7 +76,7 @@ function read(schema: Schema, value: Json, path: FieldPath, reading: Reading): J
 }
 
 /** The fields of an object as a list: every object of every request goes through it. */
-const fieldsOf = oncePer(({ fields }: ObjectSchema) => {
+const fieldsOf = memoizeByObject(({ fields }: ObjectSchema) => {
   const all = Object.entries(fields).map(([name, field]) => ({ name, field }))
   return new PresentFields(all, ({ field }) => field.zero === 'write')
 })
@@ -93,7 +94,7 @@ function readObject(schema: ObjectSchema, value: Json, path: FieldPath, reading:
     if (sent !== undefined && sent !== null) {
       const item = read(field.schema, sent, child(path, name), reading)
       if (field.zero !== 'omit' || !isZero(item)) setKey(result, name, item)
-      else if (field.emptyCounts) noteEmpty(result, name)
+      else if (field.emptyCounts) noteExplicitEmpty(result, name)
     } else if (sent === null && (field.schema.nullable || isKept(field, reading))) {
       setKey(result, name, null)
     } else if (field.zero === 'write') {
@@ -132,7 +133,7 @@ function readMap(schema: MapSchema, value: Json, path: FieldPath, reading: Readi
   const result: JsonObject = {}
   for (const key of Object.keys(value)) {
     const item = value[key]!
-    if (item === null && schema.values.lenient && !reading.keepsNull && !fits(schema.values, null)) continue
+    if (item === null && schema.values.lenient && !reading.keepsNull && !matchesType(schema.values, null)) continue
     setKey(result, key, readItem(schema.values, item, at(path, key), reading))
   }
   return result

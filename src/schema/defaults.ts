@@ -5,15 +5,15 @@
  * a value is counted while they are filled in, and stops where a limit is reached (`Room`).
  */
 
-import { oncePer } from '../base/once-per.ts'
+import { memoizeByObject } from '../base/memoize-by-object.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../model/json.ts'
+import { containsSchema } from './contains-schema.ts'
 import type { RuleContext } from './context.ts'
 import { PresentFields } from './present-fields.ts'
 import type { ObjectSchema, Schema } from './schema.ts'
-import { somewhere } from './somewhere.ts'
 
 /** Whether anything in the schema has a default. Most of a kind has none, and is not walked. */
-export const hasDefaults = somewhere(
+export const hasDefaults = containsSchema(
   (schema) =>
     schema.type === 'object' &&
     (schema.fill !== undefined || Object.values(schema.fields).some((field) => field.default !== undefined)),
@@ -55,7 +55,7 @@ export interface Filling {
 type Steps = (string | number)[]
 
 /** The fields of an object that have a default, and those below which there are some. */
-const concerned = oncePer((schema: ObjectSchema) => {
+const concerned = memoizeByObject((schema: ObjectSchema) => {
   const fields = Object.entries(schema.fields)
   const below = fields.flatMap(([name, { schema }]) => (hasDefaults(schema) ? [{ name, schema }] : []))
   return {

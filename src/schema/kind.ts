@@ -13,10 +13,10 @@ import { checkDnsSubdomain, type NameCheck } from '../model/names.ts'
 import type { ApiObject, ObjectMeta } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Verb } from '../model/verb.ts'
-import type { KindClaims } from './claims.ts'
 import type { Column } from './columns.ts'
 import type { JudgeContext, PrepareContext, RuleContext } from './context.ts'
 import { objectMeta } from './object-meta.ts'
+import type { KindReservations } from './reservations.ts'
 import { type Fields, field, type InferFields, type ObjectSchema, s } from './schema.ts'
 import { typeMeta } from './type-meta.ts'
 
@@ -34,7 +34,7 @@ export interface KindDefinition<T> {
   readonly life?: KindLife<T>
   readonly views?: KindViews<T>
   /** What its objects hold that no others may hold. */
-  readonly claims?: KindClaims<T>
+  readonly claims?: KindReservations<T>
   /** Its users get a warning that says what to use instead. */
   readonly deprecated?: Deprecation
 }
@@ -177,7 +177,7 @@ export interface Kind extends KindNames {
   readonly rules: KindRules<ApiObject>
   readonly life: KindLife<ApiObject>
   readonly views: KindViews<ApiObject>
-  readonly claims?: KindClaims<ApiObject>
+  readonly reservations?: KindReservations<ApiObject>
   readonly deprecated?: Deprecation
   /** What field selectors call the fields of this version, and what the stored version calls them. */
   readonly selectorNames?: { readonly [path: FieldPath]: FieldPath }

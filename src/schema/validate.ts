@@ -3,7 +3,7 @@
  * unique list elements, choices of one field among several, and the rules of its types.
  */
 
-import { oncePer } from '../base/once-per.ts'
+import { memoizeByObject } from '../base/memoize-by-object.ts'
 import {
   at,
   child,
@@ -17,15 +17,15 @@ import {
   required,
 } from '../model/field-error.ts'
 import { isObject, type Json, type JsonObject, own, typeName } from '../model/json.ts'
+import { containsSchema } from './contains-schema.ts'
 import type { RuleContext } from './context.ts'
 import type { Effort } from './effort.ts'
-import { fits } from './fits.ts'
+import { matchesType } from './matches-type.ts'
 import { PresentFields } from './present-fields.ts'
 import type { Choice, Field, ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts'
-import { somewhere } from './somewhere.ts'
 
 /** Most of a kind has no rules, and is not walked. */
-const hasRules = somewhere((schema) => {
+const hasRules = containsSchema((schema) => {
   if (schema.check !== undefined || schema.lenient) return true
   switch (schema.type) {
     case 'object':
@@ -42,7 +42,7 @@ const hasRules = somewhere((schema) => {
 })
 
 /** The fields of an object that have something to be checked, in the order of the schema. */
-const checkedFields = oncePer(({ fields, choice }: ObjectSchema) => {
+const checkedFields = memoizeByObject(({ fields, choice }: ObjectSchema) => {
   const all = Object.entries(fields)
     .map(([name, field]) => ({ name, field, hasRules: hasRules(field.schema) }))
     .filter(({ name, field, hasRules }) => field.required || hasRules || choice?.among.includes(name))
@@ -67,7 +67,7 @@ interface Validation {
 
 function check(schema: Schema, value: Json, path: FieldPath, validation: Validation): void {
   if (!hasRules(schema) || validation.errors.length >= maxFaults) return
-  if (schema.lenient && !schema.anyType && !fits(schema, value)) {
+  if (schema.lenient && !schema.anyType && !matchesType(schema, value)) {
     const misfits = schema.misfit?.(value, path) ?? [invalid(path, typeName(value), `must be of type ${schema.type}`)]
     report(misfits, validation)
   } else if (value !== null && !schema.skipsParts?.(value)) checkType(schema, value, path, validation)

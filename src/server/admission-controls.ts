@@ -1,6 +1,6 @@
 /** The names of admission controls, as flags and files give them. */
 import { allControls, type ControlEntry } from '../admission/controls/all.ts'
-import { nearest, UsageError } from '../base/flags.ts'
+import { closestMatch, UsageError } from '../base/flags.ts'
 
 /** Reads a list of controls; one that there is not stops the start. */
 export function readControls(text: string): string[] {
@@ -16,7 +16,7 @@ export function findControl(name: string): ControlEntry {
   const found = allControls.find((control) => control.name === name)
   if (found !== undefined) return found
   const names = allControls.map((control) => control.name)
-  const hint = nearest(name, names)
+  const hint = closestMatch(name, names)
   throw new UsageError(
     `there is no admission control ${JSON.stringify(name)}${hint === undefined ? '.' : `; did you mean ${hint}?`} Known are ${names.join(', ')}`,
   )

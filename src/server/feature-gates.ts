@@ -1,5 +1,5 @@
 /** `--feature-gates`: pairs such as `APIListChunking=false`; AllAlpha and AllBeta stand for all gates of a stage. */
-import { nearest, UsageError } from '../base/flags.ts'
+import { closestMatch, UsageError } from '../base/flags.ts'
 import { defaultGates, type FeatureGate, featureGateNames, featureGates, type Gates } from '../model/feature-gates.ts'
 import { readPairs } from './flags/pairs.ts'
 
@@ -28,7 +28,7 @@ function gatesOf(stage: 'alpha' | 'beta'): FeatureGate[] {
 function findGate(name: string): FeatureGate {
   const known = featureGateNames.find((gate) => gate === name)
   if (known !== undefined) return known
-  const hint = nearest(name, featureGateNames)
+  const hint = closestMatch(name, featureGateNames)
   throw new UsageError(
     `unknown feature gate ${JSON.stringify(name)}${hint === undefined ? '.' : `; did you mean ${hint}?`} Known are ${[...featureGateNames, ...Object.keys(stages)].join(', ')}`,
   )

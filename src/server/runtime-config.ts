@@ -9,7 +9,7 @@
  * What is more exact counts more, in whichever order it is given. A type that is not served is still stored where
  * another version of it is served, or where the server itself needs it.
  */
-import { nearest, UsageError } from '../base/flags.ts'
+import { closestMatch, UsageError } from '../base/flags.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
 import type { Kind } from '../schema/kind.ts'
 
@@ -67,7 +67,7 @@ function stageOf(version: string): 'ga' | 'beta' | 'alpha' {
 }
 
 function unknown(name: string, known: readonly string[]): UsageError {
-  const hint = nearest(name, known)
+  const hint = closestMatch(name, known)
   return new UsageError(
     `--runtime-config: nothing is served as ${JSON.stringify(name)}${hint === undefined ? '' : `; did you mean ${hint}?`}`,
   )

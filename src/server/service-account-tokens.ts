@@ -1,8 +1,6 @@
 /** Service account tokens, as the flags say: their keys, who issues them, and how they are judged. */
 import type { Authenticator } from '../authn/authenticator.ts'
-import { Recency } from '../authn/recency.ts'
 import { serviceAccountTokens } from '../authn/service-account/authenticator.ts'
-import { Holders } from '../authn/service-account/holders.ts'
 import { TokenIssuer } from '../authn/service-account/issuer.ts'
 import {
   isSigning,
@@ -13,7 +11,9 @@ import {
   type VerifyingKey,
 } from '../authn/service-account/keys.ts'
 import { Signatures } from '../authn/service-account/signatures.ts'
+import { TokenDependencies } from '../authn/service-account/token-dependencies.ts'
 import type { TokenMetrics } from '../authn/service-account/token-metrics.ts'
+import { StalenessBound } from '../authn/staleness-bound.ts'
 import type { Clock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
 import type { Lookup } from '../model/lookup.ts'
@@ -105,8 +105,8 @@ export function openAccountTokens(options: ServerOptions, keys: TokenKeys): Acco
       serviceAccountTokens({
         ...{ vendor, clock, audiences, metrics },
         signatures: new Signatures({ vendor, keys: keys.verifying, issuers }),
-        holders: new Holders({ lookup, clock, lookupLegacy: options.serviceAccountLookup }),
-        recency: new Recency(lookup, clock),
+        holders: new TokenDependencies({ lookup, clock, lookupLegacy: options.serviceAccountLookup }),
+        recency: new StalenessBound(lookup, clock),
       }),
   }
 }

@@ -2,18 +2,18 @@
  * Creating and changing objects on the server's own behalf. Such writes bypass authorization and admission, and write
  * nothing where the object is already as it should be, so any number of servers come to rest.
  */
-import { atOnce } from '../base/pace.ts'
+import { runToCompletion } from '../base/time-slice.ts'
 import { ApiError } from '../model/api-error.ts'
 import { type Json, type JsonObject, sameJson } from '../model/json.ts'
 import type { ObjectName } from '../model/lookup.ts'
 import type { ApiObject } from '../model/object.ts'
 import { create } from '../registry/create.ts'
-import { type OwnWrite, ownWrite } from '../registry/own-write.ts'
 import { readObject } from '../registry/read-stored.ts'
 import { keyOf, type Resource } from '../registry/resource.ts'
+import { type OwnWrite, ownWrite } from '../registry/server-write.ts'
 import { updateObject } from '../registry/update.ts'
 import type { WriteContext } from '../registry/write.ts'
-import { completeSteps } from '../schema/complete.ts'
+import { normalizeSteps } from '../schema/normalize.ts'
 
 /** Creates an object unless there is one of its name. Of several servers that do so at once, one does. */
 export async function createMissing(resource: Resource, name: ObjectName, rest: JsonObject): Promise<void> {
@@ -32,7 +32,7 @@ export async function createIn(context: WriteContext, name: string, rest: JsonOb
     metadata: { ...(metadata as JsonObject), name },
     ...fields,
   }
-  const { object } = atOnce(completeSteps(resource, sent))
+  const { object } = runToCompletion(normalizeSteps(resource, sent))
   await create(context, { object, managed: false }).catch((error: unknown) => {
     // Another server on the same store was faster; then what this one wants to hold may be taken by that very object.
     if (!(error instanceof ApiError) || (error.reason !== 'AlreadyExists' && !isThere())) throw error
@@ -57,7 +57,7 @@ export async function changeFields(
   const change = (previous: ApiObject) => {
     const { apiVersion, kind, metadata } = previous
     const sent = { ...previous, apiVersion, kind, metadata, ...fields } as unknown as JsonObject
-    return { object: atOnce(completeSteps(resource, sent)).object, managed: false }
+    return { object: runToCompletion(normalizeSteps(resource, sent)).object, managed: false }
   }
   await updateObject(contextOf(resource, namespace, 'UpdateOptions'), name, change)
 }

@@ -1,11 +1,11 @@
 /**
  * Checks at start and every few minutes that the values reserved for objects (addresses, ports) are those that objects
- * hold: see registry/repair-claims.ts.
+ * hold: see registry/repair-reservations.ts.
  */
 import type { Loop } from '../reconcile/loop.ts'
 import { every } from '../reconcile/sources.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
-import { repairClaims } from '../registry/repair-claims.ts'
+import { repairReservations } from '../registry/repair-reservations.ts'
 import type { Log } from '../telemetry/log.ts'
 
 const periodMs = 5 * 60_000
@@ -15,7 +15,7 @@ export function reservationsLoop(catalogue: Catalogue, log: Log): Loop {
     name: 'reservations',
     sources: [every(periodMs, 'all')],
     reconcile: async () => {
-      const { freed, taken, shared } = await repairClaims(catalogue)
+      const { freed, taken, shared } = await repairReservations(catalogue)
       if (freed.length > 0) log.warn('released orphaned reservations', summary(freed))
       if (taken.length > 0) log.warn('restored missing reservations', summary(taken))
       if (shared.length > 0) log.error('several objects hold the same value; delete all but one', summary(shared))

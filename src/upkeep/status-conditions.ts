@@ -1,8 +1,8 @@
 /** What loops of the server do most: keep a condition in the status of a cluster-scoped object true. */
 import type { Json } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
-import { ownWrite } from '../registry/own-write.ts'
 import type { Resource } from '../registry/resource.ts'
+import { ownWrite } from '../registry/server-write.ts'
 import { updateObject } from '../registry/update.ts'
 import { getCached, ignoreNotFound } from './own-objects.ts'
 

@@ -9,7 +9,7 @@ import { AdmissionExplanation } from '../../src/admission/explanation.ts'
 import { refusal } from '../../src/admission/refusal.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
-import { Terms } from '../../src/registry/terms.ts'
+import { WriteConditions } from '../../src/registry/write-conditions.ts'
 import { readAdmissionConfiguration } from '../../src/server/admission-configuration.ts'
 import { serve } from '../tools/in-process.ts'
 import { startFailing } from '../tools/start-failing.ts'
@@ -145,7 +145,7 @@ test('a refusal names its control', async () => {
 
 test('a control sees a copy of the stored object, which it cannot change', () => {
   const stored: ApiObject = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', labels: { a: 'x' } } }
-  const terms = new Terms()
+  const terms = new WriteConditions()
   const shown = terms.show(stored)!
   assert.deepEqual(shown, stored)
   assert.equal(terms.show(stored), shown)

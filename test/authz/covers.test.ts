@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Coverage, coverage } from '../../src/authz/rbac/covers.ts'
 import { type PolicyRule, ruleOf } from '../../src/authz/rbac/rule.ts'
-import { atOnce, Pace } from '../../src/base/pace.ts'
+import { runToCompletion, TimeSlice } from '../../src/base/time-slice.ts'
 import { type Seeded, seeded } from '../store/seeded.ts'
 import { assertBrief } from '../tools/effort.ts'
 
 const judge = (held: readonly PolicyRule[], given: readonly PolicyRule[], most = 20): Coverage =>
-  atOnce(coverage(held.map(ruleOf), given, most))
+  runToCompletion(coverage(held.map(ruleOf), given, most))
 
 /** Every single right of a rule in one of those held: the definition itself. */
 function isCovered(held: readonly PolicyRule[], rule: PolicyRule): boolean {
@@ -82,7 +82,7 @@ for (const [differ, make] of Object.entries(shapes)) {
   test(`2,000 rules of somebody who has 10,000 that differ in ${differ}`, async () => {
     const held = many(10_000, make).map(ruleOf)
     const given = many(2000, (i) => make(i * 5))
-    const { result } = await assertBrief(50, () => new Pace().run(coverage(held, given, 20)))
+    const { result } = await assertBrief(50, () => new TimeSlice().run(coverage(held, given, 20)))
     assert.deepEqual(result, { uncovered: [], decided: true })
     const more = [...given, make(10_000)]
     assert.deepEqual(judge(many(10_000, make), more), { uncovered: [make(10_000)], decided: true })
@@ -103,7 +103,7 @@ test('what would take too long is undecided, which is not the same as not covere
   const wide = { verbs: words('v'), apiGroups: words('g'), resources: words('r') }
   // Each right is held, by a rule that has one verb alone: 64 million of them.
   const held = words('v').map((verb) => ruleOf({ ...wide, verbs: [verb] }))
-  const { result } = await assertBrief(50, () => new Pace().run(coverage(held, [wide], 20)))
+  const { result } = await assertBrief(50, () => new TimeSlice().run(coverage(held, [wide], 20)))
   assert.deepEqual(result, { uncovered: [], decided: false })
   const lacking = { verbs: ['x'], apiGroups: ['x'], resources: ['x'] }
   assert.deepEqual(

@@ -118,7 +118,7 @@ test('a refusal names the command that explains it, to those who may ask, and th
   )
   assert.match(
     lines.at(-1)!,
-    /^the smallest rule that would allow it: \{apiGroups: \[""\], resources: \["configmaps"\], verbs: \["delete"\]\}$/,
+    /^the smallest rule that would allow it: \{verbs: \["delete"\], apiGroups: \[""\], resources: \["configmaps"\]\}$/,
   )
   assert.match(await ask('get', '/metrics', '--user', 'bob'), /nonResourceURLs: \["\/metrics"\]/)
   assert.match(await ask('get', 'nodes', '-A'), /^allowed: members of system:masters/)

@@ -1,13 +1,13 @@
 /** Forms of objects that are kept for all who ask: by state, within a bound, and those that are asked for the longest. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FormRoom, type KeptForm, KeptForms } from '../../src/cache/kept-forms.ts'
+import { type EncodedObject, EncodedObjectBudget, EncodedObjectCache } from '../../src/cache/encoded-objects.ts'
 
-const formOf = (size: number): KeptForm => ({ document: Buffer.alloc(size), start: 0, end: size })
+const formOf = (size: number): EncodedObject => ({ document: Buffer.alloc(size), start: 0, end: size })
 const state = (key: string, revision = 1, loads = 1) => ({ key, revision, loads })
 
 test('a form is found for the very state that it was made of', () => {
-  const forms = new KeptForms(new FormRoom(1000))
+  const forms = new EncodedObjectCache(new EncodedObjectBudget(1000))
   const [older, newer] = [formOf(10), formOf(10)]
   forms.keep(state('a', 2), older)
   assert.equal(forms.find(state('a', 2), 1), older)
@@ -23,8 +23,8 @@ test('a form is found for the very state that it was made of', () => {
 })
 
 test('all kinds together keep no more than there is room for', () => {
-  const room = new FormRoom(1000)
-  const kinds = [new KeptForms(room), new KeptForms(room)]
+  const room = new EncodedObjectBudget(1000)
+  const kinds = [new EncodedObjectCache(room), new EncodedObjectCache(room)]
   for (let i = 0; i < 5000; i++) {
     kinds[i % 2]!.keep(state(`key ${i % 700}`, i), formOf(1 + (i % 50)))
     assert.ok(room.bytes <= 1000)
@@ -35,14 +35,14 @@ test('all kinds together keep no more than there is room for', () => {
 })
 
 test('an object that changes all the time takes the room of one', () => {
-  const room = new FormRoom(100_000)
-  const forms = new KeptForms(room)
+  const room = new EncodedObjectBudget(100_000)
+  const forms = new EncodedObjectCache(room)
   for (let i = 0; i < 100_000; i++) forms.keep(state('a', i), formOf(10))
   assert.equal(room.bytes, 10)
 })
 
 test('a list of more than there is room for finds a part of it again, each time', () => {
-  const forms = new KeptForms(new FormRoom(1000))
+  const forms = new EncodedObjectCache(new EncodedObjectBudget(1000))
   const hits: number[] = []
   for (let reading = 0; reading < 6; reading++) {
     let found = 0
@@ -57,7 +57,7 @@ test('a list of more than there is room for finds a part of it again, each time'
 })
 
 test('what is not asked for gives way to what is', () => {
-  const forms = new KeptForms(new FormRoom(1000))
+  const forms = new EncodedObjectCache(new EncodedObjectBudget(1000))
   for (let i = 0; i < 100; i++) forms.keep(state(`old ${i}`), formOf(10))
   for (let round = 0; round < 5; round++)
     for (let i = 0; i < 100; i++)

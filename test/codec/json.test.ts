@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { atOnce } from '../../src/base/pace.ts'
+import { runToCompletion } from '../../src/base/time-slice.ts'
 import {
   parseJson,
   parseOwnJson,
@@ -92,7 +92,7 @@ test('a merge of very many members is done in steps, none of them long', async (
   const members = long.slice(0, 50_000).map((digits, i) => `"k${i}":${digits}`)
   const { value } = parseJson(Buffer.from(`{"data":{${members.join()}}}`))
   await assertBelow(100, 'ms at a stretch', () => longestStep(mergePatchSteps(value, value)))
-  assert.deepEqual(atOnce(mergePatchSteps(value, { data: { k1: null } })), {
+  assert.deepEqual(runToCompletion(mergePatchSteps(value, { data: { k1: null } })), {
     data: Object.fromEntries(Object.entries((value as { data: object }).data).filter(([key]) => key !== 'k1')),
   })
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { queryObjects } from 'node:v8'
 import { KindCache } from '../../src/cache/kind-cache.ts'
-import { Turns } from '../../src/registry/turns.ts'
+import { KeyedQueue } from '../../src/registry/keyed-queue.ts'
 import { heapInUse } from '../tools/heap.ts'
 import type { HttpClient, WatchEvent } from '../tools/http-client.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
@@ -43,7 +43,7 @@ async function comeAndGo(from: number, count: number): Promise<void> {
 /** How many caches and resources there are in memory, in use or not, when all that nobody holds has been given back. */
 async function held(): Promise<number[]> {
   await heapInUse()
-  return [KindCache, Turns].map((type) => queryObjects(type, { format: 'count' }))
+  return [KindCache, KeyedQueue].map((type) => queryObjects(type, { format: 'count' }))
 }
 
 /** What is counted is exact, so that a few tell as much as many; ORCH_LONG=1 makes it many. */

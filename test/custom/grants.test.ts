@@ -20,8 +20,8 @@ import { ContinueTokens } from '../../src/registry/continue-token.ts'
 import { deleteObject } from '../../src/registry/delete.ts'
 import { HistoryReaders } from '../../src/registry/history-readers.ts'
 import { stored } from '../../src/registry/lookup.ts'
-import { repairClaims } from '../../src/registry/repair-claims.ts'
-import { type RegistryParts, readMostRecent, serveKinds } from '../../src/registry/resource.ts'
+import { repairReservations } from '../../src/registry/repair-reservations.ts'
+import { type RegistryParts, serveKinds, waitForCaches } from '../../src/registry/resource.ts'
 import { updateObject } from '../../src/registry/update.ts'
 import { MemoryStore } from '../../src/store/memory.ts'
 import { contextOf, createMissing } from '../../src/upkeep/own-objects.ts'
@@ -74,18 +74,18 @@ async function remove(name: string): Promise<void> {
   await deleteObject(contextOf(near.resource, '', 'DeleteOptions'), name, just)
   const context = contextOf(near.resource, '', 'UpdateOptions')
   await updateObject(context, name, (previous) => ({ object: finalizers(previous), managed: true }))
-  await readMostRecent(near.resource)
+  await waitForCaches(near.resource)
 }
 
 /** What its status says that it is granted. */
 async function kindOf(name: string): Promise<string | undefined> {
-  await readMostRecent(near.resource)
+  await waitForCaches(near.resource)
   return near.known.get(name)!.granted.kind
 }
 
 test('a name is granted once, though a server does not know who else asks for it', async () => {
   const late = await define('lates')
-  await readMostRecent(far.resource)
+  await waitForCaches(far.resource)
   view.hold()
   const early = await define('earlies')
   assert.ok(await judge(near, early))
@@ -114,8 +114,8 @@ test('what definitions hold is taken where it was not written down, and let go w
   assert.ok(held.includes('claims/definition-resources/stable.example.com/earlies'), held.join())
   for (const { key, revision } of (await store.list({ prefix: 'claims/' })).entries)
     await store.commit({ key, expected: revision, value: undefined })
-  await readMostRecent(near.resource)
-  assert.deepEqual((await repairClaims(near.catalogue)).taken.sort(), held)
+  await waitForCaches(near.resource)
+  assert.deepEqual((await repairReservations(near.catalogue)).taken.sort(), held)
 
   for (const name of ['earlies.stable.example.com', 'lates.stable.example.com']) await remove(name)
   assert.deepEqual(await keys(), [])

@@ -21,7 +21,7 @@ import { create } from '../../src/registry/create.ts'
 import { deleteObject } from '../../src/registry/delete.ts'
 import { HistoryReaders } from '../../src/registry/history-readers.ts'
 import { stored } from '../../src/registry/lookup.ts'
-import { type RegistryParts, type Resource, readMostRecent, serveKinds } from '../../src/registry/resource.ts'
+import { type RegistryParts, type Resource, serveKinds, waitForCaches } from '../../src/registry/resource.ts'
 import { TypeChanged } from '../../src/registry/type-changed.ts'
 import { updateObject } from '../../src/registry/update.ts'
 import { MemoryStore } from '../../src/store/memory.ts'
@@ -103,9 +103,9 @@ for (const [i, [what, write]] of Object.entries(writes).entries())
     const type = await typeOn(near, plural)
     const object = { metadata: { finalizers: ['example.com/held'] }, spec: { first: 'x' } }
     await createMissing(type, { namespace: 'default', name: 'a' }, object)
-    await readMostRecent(far.resource)
+    await waitForCaches(far.resource)
     const old = await typeOn(far, plural)
-    await readMostRecent(old)
+    await waitForCaches(old)
     view.hold()
     await updateObject(contextOf(near.resource, '', 'UpdateOptions'), metadata.name, (previous) => {
       const { versions } = definitionOf({ plural, schema: schemaOf({ first: field, second: field }) }).spec

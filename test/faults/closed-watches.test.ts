@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
 import { queryObjects } from 'node:v8'
-import { LogPiece } from '../../src/cache/log-pieces.ts'
+import { LogChunk } from '../../src/cache/log-chunks.ts'
 import { Watcher } from '../../src/cache/watcher.ts'
 import { Exchange } from '../../src/http/exchange.ts'
 import { Http1Transport } from '../../src/http/http1.ts'
@@ -35,7 +35,7 @@ async function openWatches({ port }: InProcess, versions: readonly string[]): Pr
 }
 
 function held(): { [name: string]: number } {
-  const kinds = [Watcher, Exchange, Http1Transport, LogPiece, AbortController]
+  const kinds = [Watcher, Exchange, Http1Transport, LogChunk, AbortController]
   return Object.fromEntries(kinds.map((kind) => [kind.name, Number(queryObjects(kind, { format: 'count' }))]))
 }
 

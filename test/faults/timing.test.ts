@@ -125,7 +125,7 @@ function bootstrapAuthenticator(ids: readonly string[]): (authorization: string)
   )
   const authenticate = bootstrapTokens({
     vendor: vendorOf('orch'),
-    lookup: { recent: (_, { name }) => found.get(name) },
+    lookup: { getLatest: (_, { name }) => found.get(name) },
     clock: systemClock,
     namespace: 'kube-system',
   })

@@ -1,15 +1,15 @@
 /** Runs an object through the rules of its kind, as a create or an update does, without a server. */
-import { atOnce } from '../../src/base/pace.ts'
+import { runToCompletion } from '../../src/base/time-slice.ts'
 import { defaultGates, type Gates } from '../../src/model/feature-gates.ts'
 import type { FieldError } from '../../src/model/field-error.ts'
 import type { Json, JsonObject } from '../../src/model/json.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { apiVersionOf, vendorOf } from '../../src/model/vendor.ts'
 import { type Judged, mayAllocate, prepareByRules, validations } from '../../src/registry/kind-rules.ts'
-import type { Allocator } from '../../src/schema/claims.ts'
 import { defaultColumns } from '../../src/schema/columns.ts'
-import { completeSteps } from '../../src/schema/complete.ts'
 import type { Kind } from '../../src/schema/kind.ts'
+import { normalizeSteps } from '../../src/schema/normalize.ts'
+import type { Allocator } from '../../src/schema/reservations.ts'
 
 const user = { name: 'someone', uid: '', groups: [], extra: new Map() }
 
@@ -58,11 +58,13 @@ function writeBy(
 }
 
 function allocated(
-  { claims }: Kind,
+  { reservations }: Kind,
   object: ApiObject,
   { previous, allocator }: { previous: ApiObject | undefined; allocator: Allocator },
 ) {
-  return claims !== undefined && 'allocate' in claims ? claims.allocate(object, previous, allocator) : []
+  return reservations !== undefined && 'allocate' in reservations
+    ? reservations.allocate(object, previous, allocator)
+    : []
 }
 
 /** What a table shows of an object, as it is stored. */
@@ -74,7 +76,7 @@ export function cellsOf(kind: Kind, object: ApiObject): Json[] {
 function completed(kind: Kind, sent: JsonObject): ApiObject {
   const { vendor } = ruleContext
   const apiVersion = apiVersionOf(vendor, kind.group, kind.version)
-  return atOnce(completeSteps({ kind, apiVersion, context: ruleContext }, sent)).object
+  return runToCompletion(normalizeSteps({ kind, apiVersion, context: ruleContext }, sent)).object
 }
 
 function told(errors: readonly FieldError[]): string[] {

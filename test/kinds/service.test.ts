@@ -9,7 +9,7 @@ import { service } from '../../src/kinds/core/service.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { type ApiObject, asJson, type ObjectMeta } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
-import type { Allocator } from '../../src/schema/claims.ts'
+import type { Allocator } from '../../src/schema/reservations.ts'
 import { serve } from '../tools/in-process.ts'
 import { createBy, type Outcome, updateBy } from './rules.ts'
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import { issueCertificate } from '../../src/pki/certificate.ts'
-import { checkCertificateChain } from '../../src/pki/certificate-chain.ts'
-import { UnsoundInput } from '../../src/pki/unsound.ts'
+import { checkCertificateChain } from '../../src/pki/issued-certificates.ts'
+import { MalformedInput } from '../../src/pki/malformed-input.ts'
 import { seeded } from '../store/seeded.ts'
 import { pem, requestDer, requestPem } from './encode.ts'
 import { makeAuthority, template } from './issue.ts'
@@ -48,7 +48,7 @@ const refused: [string, string, RegExp][] = [
 for (const [name, text] of taken) test(`taken: ${name}`, () => check(text))
 for (const [name, text, why] of refused) {
   test(`refused: ${name}`, () => {
-    const isExpected = (error: unknown) => error instanceof UnsoundInput && why.test(error.message)
+    const isExpected = (error: unknown) => error instanceof MalformedInput && why.test(error.message)
     assert.throws(() => check(text), isExpected)
   })
 }
@@ -63,7 +63,7 @@ test('mutated certificates are taken or refused, and nothing else happens', () =
       check(pem('CERTIFICATE', changed))
       taken++
     } catch (error) {
-      if (!(error instanceof UnsoundInput)) throw error
+      if (!(error instanceof MalformedInput)) throw error
     }
   }
   // A signature or name that differs is still a certificate; a length or tag that differs is none.

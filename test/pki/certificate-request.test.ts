@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { readCertificateRequest } from '../../src/pki/certificate-request.ts'
 import { maxDerBytes } from '../../src/pki/der.ts'
 import { generateKey, keyToPem, publicKeyOf } from '../../src/pki/keys.ts'
-import { UnsoundInput } from '../../src/pki/unsound.ts'
+import { MalformedInput } from '../../src/pki/malformed-input.ts'
 import { type Seeded, seeded } from '../store/seeded.ts'
 import {
   bits,
@@ -80,7 +80,7 @@ const refusedTools: [string, string[]][] = [
 for (const [name, options] of refusedTools) {
   test(`a request made by openssl is refused: ${name}`, (t) => {
     const text = made(t, [...options, '-subj', '/CN=jane'])
-    assert.throws(() => read(text), UnsoundInput)
+    assert.throws(() => read(text), MalformedInput)
   })
 }
 
@@ -149,7 +149,7 @@ const crafted: [string, Buffer | RequestParts][] = [
 for (const [name, input] of crafted) {
   test(`refused: ${name}`, () => {
     const bytes = Buffer.isBuffer(input) ? input : requestDer(input)
-    assert.throws(() => read(pem('CERTIFICATE REQUEST', bytes)), UnsoundInput)
+    assert.throws(() => read(pem('CERTIFICATE REQUEST', bytes)), MalformedInput)
   })
 }
 
@@ -165,7 +165,7 @@ const labels: [string, string, boolean][] = [
 for (const [name, text, accepted] of labels) {
   test(`${accepted ? 'read' : 'refused'}: ${name}`, () => {
     if (accepted) assert.equal(read(text).subject.commonNames[0], 'jane')
-    else assert.throws(() => read(text), UnsoundInput)
+    else assert.throws(() => read(text), MalformedInput)
   })
 }
 
@@ -189,7 +189,7 @@ for (const [name, request] of mutable) {
     for (let i = 0; i < 3000; i++) {
       const bytes = mutated(request, random)
       if (bytes.equals(request)) continue
-      assert.throws(() => read(pem('CERTIFICATE REQUEST', bytes)), UnsoundInput, bytes.toString('hex'))
+      assert.throws(() => read(pem('CERTIFICATE REQUEST', bytes)), MalformedInput, bytes.toString('hex'))
     }
   })
 }

@@ -60,11 +60,11 @@ const rule = keyOf(maps, 'default', 'rule')
 /** Rests on the rule, which somebody else changes between the first decision and the commit. */
 function resting(): { admission: Admission; seen: number[]; outcomes: WriteOutcome[] } {
   const [seen, outcomes]: [number[], WriteOutcome[]] = [[], []]
-  const validate = async ({ restOn, whenSettled }: AdmissionRequest) => {
+  const validate = async ({ dependOn, onOutcome }: AdmissionRequest) => {
     const { revision } = maps.cache.get(rule)!
     seen.push(revision)
-    restOn!({ key: rule, revision })
-    whenSettled!((outcome) => void outcomes.push(outcome))
+    dependOn!({ key: rule, revision })
+    onOutcome!((outcome) => void outcomes.push(outcome))
     if (seen.length === 1) await change('rule', String(Math.random()))(plain)
   }
   return { admission: { ...admitAll, validate }, seen, outcomes }
@@ -84,8 +84,8 @@ for (const [what, act, last] of [
   })
 
 test('a dry run rests on nothing and leaves nothing to do', async () => {
-  const validate = async ({ restOn, whenSettled }: AdmissionRequest) =>
-    assert.deepEqual([restOn, whenSettled], [undefined, undefined])
+  const validate = async ({ dependOn, onOutcome }: AdmissionRequest) =>
+    assert.deepEqual([dependOn, onOutcome], [undefined, undefined])
   for (const act of [make('b'), change('rule', 'y'), remove('rule')])
     await act({ ...plain, dryRun: true, admission: { ...admitAll, validate } })
 })
@@ -96,8 +96,8 @@ test('a control hears of a refusal, of a change of nothing, and of an answer tha
     ...plain,
     admission: {
       ...admitAll,
-      validate: async ({ whenSettled }: AdmissionRequest) => {
-        whenSettled!((outcome) => void outcomes.push(outcome))
+      validate: async ({ onOutcome }: AdmissionRequest) => {
+        onOutcome!((outcome) => void outcomes.push(outcome))
         then()
       },
     },

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../../src/model/api-error.ts'
-import { Turns } from '../../src/registry/turns.ts'
+import { KeyedQueue } from '../../src/registry/keyed-queue.ts'
 
 const stays = () => new AbortController().signal
 
 /** A turn that lasts until it is ended. */
-function hold(turns: Turns, key: string) {
+function hold(turns: KeyedQueue, key: string) {
   const { promise, resolve } = Promise.withResolvers<void>()
-  return { end: resolve, ended: turns.take({ key, left: stays }, () => promise) }
+  return { end: resolve, ended: turns.take({ key, abandoned: stays }, () => promise) }
 }
 
 function refusal(code: number) {
@@ -17,7 +17,7 @@ function refusal(code: number) {
 }
 
 test('each has its turn in the order of asking, and knows whether it waited', async () => {
-  const turns = new Turns()
+  const turns = new KeyedQueue()
   const log: string[] = []
   let running = 0
   const write = (name: string) => async (waited: boolean) => {
@@ -26,41 +26,41 @@ test('each has its turn in the order of asking, and knows whether it waited', as
     running--
     log.push(`${name} ${waited}`)
   }
-  await Promise.all(['a', 'b', 'c'].map((name) => turns.take({ key: 'k', left: stays }, write(name))))
+  await Promise.all(['a', 'b', 'c'].map((name) => turns.take({ key: 'k', abandoned: stays }, write(name))))
   assert.deepEqual(log, ['a false', 'b true', 'c true'])
-  await turns.take({ key: 'k', left: stays }, write('d'))
+  await turns.take({ key: 'k', abandoned: stays }, write('d'))
   assert.equal(log.at(-1), 'd false')
 })
 
 test('keys do not wait for each other', async () => {
-  const turns = new Turns()
+  const turns = new KeyedQueue()
   const held = hold(turns, 'a')
-  assert.equal(await turns.take({ key: 'b', left: stays }, async (waited) => waited), false)
+  assert.equal(await turns.take({ key: 'b', abandoned: stays }, async (waited) => waited), false)
   held.end()
   await held.ended
 })
 
 test('a write that fails passes its turn on', async () => {
-  const turns = new Turns()
-  const failing = turns.take({ key: 'k', left: stays }, async () => {
+  const turns = new KeyedQueue()
+  const failing = turns.take({ key: 'k', abandoned: stays }, async () => {
     throw new Error('failed')
   })
-  const next = turns.take({ key: 'k', left: stays }, async () => 'next')
+  const next = turns.take({ key: 'k', abandoned: stays }, async () => 'next')
   await assert.rejects(failing, /failed/)
   assert.equal(await next, 'next')
 })
 
 test('one that leaves is not carried out, at once and without holding up the others', async () => {
-  const turns = new Turns()
+  const turns = new KeyedQueue()
   const held = hold(turns, 'k')
   const client = new AbortController()
   const written: string[] = []
-  const leaving = turns.take({ key: 'k', left: () => client.signal }, async () => void written.push('left'))
-  const next = turns.take({ key: 'k', left: stays }, async () => 'next')
+  const leaving = turns.take({ key: 'k', abandoned: () => client.signal }, async () => void written.push('left'))
+  const next = turns.take({ key: 'k', abandoned: stays }, async () => 'next')
   client.abort()
   await assert.rejects(leaving, refusal(504))
   await assert.rejects(
-    turns.take({ key: 'k', left: () => client.signal }, async () => void written.push('left')),
+    turns.take({ key: 'k', abandoned: () => client.signal }, async () => void written.push('left')),
     refusal(504),
   )
   held.end()
@@ -69,17 +69,19 @@ test('one that leaves is not carried out, at once and without holding up the oth
 })
 
 test('a line that is too long is told so; those who left make room', async () => {
-  const turns = new Turns()
+  const turns = new KeyedQueue()
   const held = hold(turns, 'k')
   const client = new AbortController()
-  const many = Array.from({ length: 1000 }, () => turns.take({ key: 'k', left: () => client.signal }, async () => {}))
+  const many = Array.from({ length: 1000 }, () =>
+    turns.take({ key: 'k', abandoned: () => client.signal }, async () => {}),
+  )
   await assert.rejects(
-    turns.take({ key: 'k', left: stays }, async () => {}),
+    turns.take({ key: 'k', abandoned: stays }, async () => {}),
     refusal(429),
   )
   client.abort()
   for (const outcome of await Promise.allSettled(many)) assert.equal(outcome.status, 'rejected')
-  const next = turns.take({ key: 'k', left: stays }, async () => 'next')
+  const next = turns.take({ key: 'k', abandoned: stays }, async () => 'next')
   held.end()
   assert.equal(await next, 'next')
 })

@@ -45,7 +45,7 @@ test('what is wrong is told', async () => {
   const user = { name: 'u', uid: '', groups: [], extra: new Map() }
   const { signal } = new AbortController()
   const asked = { namespace: '', query: new URLSearchParams(), dryRun: false, object: undefined }
-  const request = { ...asked, user, warn: () => {}, left: () => signal }
+  const request = { ...asked, user, warn: () => {}, abandoned: () => signal }
   const one = await answer({ ...request, verb: 'get', name: 'store' })
   assert.deepEqual(one?.conditions, [{ type: 'Healthy', status: 'False', error: 'the store does not answer' }])
 })

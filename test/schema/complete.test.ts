@@ -1,11 +1,11 @@
 /** What a complete object is, and that another version comes to the same. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { atOnce } from '../../src/base/pace.ts'
+import { runToCompletion } from '../../src/base/time-slice.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
-import { completeSteps, refillDefaults, storedSteps } from '../../src/schema/complete.ts'
 import { defineKind, defineVersion, type Kind, type ObjectOf } from '../../src/schema/kind.ts'
+import { normalizeSteps, refillDefaults, storedSteps } from '../../src/schema/normalize.ts'
 import { field, s } from '../../src/schema/schema.ts'
 
 const fields = {
@@ -39,7 +39,8 @@ const typeOf = (kind: Kind) => ({
   context: { vendor: vendorOf('orch'), subresource: '' },
 })
 const stored = typeOf(box)
-const whole = (value: JsonObject) => atOnce(completeSteps(stored, { apiVersion: 'v2', kind: 'Box', ...value }))
+const whole = (value: JsonObject) =>
+  runToCompletion(normalizeSteps(stored, { apiVersion: 'v2', kind: 'Box', ...value }))
 
 test('defaults of the schema come before those that the kind works out from them', () => {
   const { object } = whole({ metadata: { name: 'a' } })
@@ -70,9 +71,11 @@ test('what depends on the name is filled in again when the name is drawn', () =>
 
 test('an object of another version is complete in the stored one', () => {
   const version = { ...typeOf(older), stored }
-  const sent = atOnce(completeSteps(version, { apiVersion: 'v1', kind: 'Box', metadata: { name: 'a' }, width: 5 }))
-  const { apiVersion, size, double } = atOnce(storedSteps(version, sent.object))
+  const sent = runToCompletion(
+    normalizeSteps(version, { apiVersion: 'v1', kind: 'Box', metadata: { name: 'a' }, width: 5 }),
+  )
+  const { apiVersion, size, double } = runToCompletion(storedSteps(version, sent.object))
   assert.deepEqual([apiVersion, size, double], ['v2', 5, 10])
-  const empty = atOnce(completeSteps(version, { apiVersion: 'v1', kind: 'Box', metadata: { name: 'a' } }))
-  assert.deepEqual(atOnce(storedSteps(version, empty.object)).size, 3)
+  const empty = runToCompletion(normalizeSteps(version, { apiVersion: 'v1', kind: 'Box', metadata: { name: 'a' } }))
+  assert.deepEqual(runToCompletion(storedSteps(version, empty.object)).size, 3)
 })

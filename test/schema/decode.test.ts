@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Json, type JsonObject, sameJson } from '../../src/model/json.ts'
 import { decode } from '../../src/schema/decode.ts'
+import { isExplicitlyEmpty } from '../../src/schema/explicit-empty.ts'
 import { field, s } from '../../src/schema/schema.ts'
-import { isStatedEmpty } from '../../src/schema/stated-empty.ts'
 
 const schema = s.object({ amounts: field(1, s.map(s.quantity())), limit: field(2, s.quantity()) })
 
@@ -80,12 +80,12 @@ test('an empty list that counts is noted, in copies too, and is nowhere in the v
   const read = (sent: JsonObject) => decode(groups, sent).value as JsonObject
   const stated = read({ ids: [], more: [] })
   const copy = { ...stated, other: 1 }
-  assert.ok(isStatedEmpty(copy, 'ids'))
+  assert.ok(isExplicitlyEmpty(copy, 'ids'))
   assert.equal(JSON.stringify(stated), '{}')
   assert.ok(sameJson(stated, {}))
   const others = [
-    isStatedEmpty(stated, 'more'),
-    ...[{}, { ids: null }, { ids: [1] }].map((sent) => isStatedEmpty(read(sent), 'ids')),
+    isExplicitlyEmpty(stated, 'more'),
+    ...[{}, { ids: null }, { ids: [1] }].map((sent) => isExplicitlyEmpty(read(sent), 'ids')),
   ]
   assert.deepEqual(others, [false, false, false, false])
 })

@@ -62,6 +62,6 @@ function theDefault({ lookup, type, marks, request }: Search): string | undefine
   const [found, ...others] = lookup.list(type, { namespace: undefined }).filter(isMarked)
   if (others.length > 0)
     throw refusal(request, `${others.length + 1} default ${type.plural} were found, and only one can be meant`)
-  if (found !== undefined) request.restOn?.(found)
+  if (found !== undefined) request.dependOn?.(found)
   return found?.object.metadata.name
 }

@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.ts'
 import { UsageError } from '../../base/flags.ts'
-import { Remembered } from '../../base/remembered.ts'
+import { TtlCache } from '../../base/ttl-cache.ts'
 import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { apiVersionOf, type Vendor } from '../../model/vendor.ts'
@@ -71,7 +71,7 @@ export async function configuredImagePolicyWebhook(parts: ImagePolicyParts, valu
     retryMs: duration('retryBackoff', retryBackoff, { unitMs: 1, usual: 500, max: 300_000 }),
     defaultAllow,
   }
-  const verdicts = new Remembered<Verdict>(clock)
+  const verdicts = new TtlCache<Verdict>(clock)
   return {
     name: 'ImagePolicyWebhook',
     handles: {
@@ -105,11 +105,11 @@ interface Verdict {
 const maxTries = 5
 const maxRetryMs = 5000
 
-async function judge(policy: Policy, verdicts: Remembered<Verdict>, request: AdmissionRequest): Promise<void> {
+async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: AdmissionRequest): Promise<void> {
   const spec = specOf(request)
   let verdict: Verdict
   try {
-    verdict = await verdicts.ask(JSON.stringify(spec), async () => {
+    verdict = await verdicts.get(JSON.stringify(spec), async () => {
       const value = await ask(policy, spec)
       return { value, ttlMs: value.allowed ? policy.allowMs : policy.denyMs }
     })

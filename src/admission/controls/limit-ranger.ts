@@ -3,7 +3,7 @@
  * containers, pods and claims ask for stays within the bounds of all of them. A pod cannot change what it asks for, so
  * only new ones are looked at; a claim can.
  */
-import { atOnce, Pace } from '../../base/pace.ts'
+import { runToCompletion, TimeSlice } from '../../base/time-slice.ts'
 import type { LimitRange } from '../../kinds/core/limit-range.ts'
 import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts'
 import type { Pod } from '../../kinds/core/pod.ts'
@@ -47,7 +47,7 @@ export function limitRanger({ lookup, vendor }: { readonly lookup: Lookup; reado
       const ranges = rangesOf(lookup, request)
       if (ranges.length === 0) return undefined
       const work = judge(request, ranges)
-      return isLarge(request) ? new Pace().run(work) : atOnce(work)
+      return isLarge(request) ? new TimeSlice().run(work) : runToCompletion(work)
     },
   }
 }
@@ -61,9 +61,9 @@ function isLarge({ object }: AdmissionRequest): boolean {
 /** How many LimitRanges a write rests on; the others of a namespace with that many may change unnoticed. */
 const mostRestedOn = 20
 
-function rangesOf(lookup: Lookup, { namespace, restOn }: AdmissionRequest): Found[] {
+function rangesOf(lookup: Lookup, { namespace, dependOn }: AdmissionRequest): Found[] {
   const ranges = lookup.list(limitRanges, { namespace, whole: true })
-  if (restOn !== undefined) for (const range of ranges.slice(0, mostRestedOn)) restOn(range)
+  if (dependOn !== undefined) for (const range of ranges.slice(0, mostRestedOn)) dependOn(range)
   return ranges
 }
 

@@ -21,9 +21,9 @@ export function namespaceAutoProvision({ lookup, ownWrites }: Parts): Control {
     name: 'NamespaceAutoProvision',
     handles: { operations: ['CREATE'] },
     mutate: (request) => {
-      const { namespace, whenSettled } = request
+      const { namespace, onOutcome } = request
       const place = { namespace: '', name: namespace }
-      if (namespace === '' || whenSettled === undefined || lookup.known(namespaces, place)) return undefined
+      if (namespace === '' || onOutcome === undefined || lookup.getCached(namespaces, place)) return undefined
       return provide(ownWrites, request)
     },
   }

@@ -13,14 +13,14 @@ export function namespaceExists({ lookup }: { readonly lookup: Lookup }): Contro
       const { namespace, type } = request
       if (namespace === '' || (type.group === '' && type.plural === 'namespaces')) return undefined
       const place = { namespace: '', name: namespace }
-      const found = lookup.known(namespaces, place) ?? lookup.recent(namespaces, place)
+      const found = lookup.getCached(namespaces, place) ?? lookup.getLatest(namespaces, place)
       return found instanceof Promise ? found.then((later) => assertThere(request, later)) : assertThere(request, found)
     },
   }
 }
 
 /** What is new must not come into a namespace that has gone meanwhile; what exists may be deleted after its namespace. */
-function assertThere({ operation, namespace, restOn }: AdmissionRequest, found: Found | undefined): void {
+function assertThere({ operation, namespace, dependOn }: AdmissionRequest, found: Found | undefined): void {
   if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace)
-  if (operation === 'CREATE') restOn?.(found)
+  if (operation === 'CREATE') dependOn?.(found)
 }

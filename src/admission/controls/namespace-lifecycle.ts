@@ -39,10 +39,10 @@ export function namespaceLifecycle({ lookup, vendor }: Parts): Control {
  * What exists keeps its namespace from going, so changes of it do not need the most recent state; nor do writes that
  * are stored only if that state is unchanged.
  */
-function find(lookup: Lookup, { operation, namespace, restOn }: AdmissionRequest) {
+function find(lookup: Lookup, { operation, namespace, dependOn }: AdmissionRequest) {
   const name = { namespace: '', name: namespace }
-  const known = operation === 'UPDATE' || restOn !== undefined ? lookup.known(namespaces, name) : undefined
-  return known === undefined || (operation === 'CREATE' && isGoing(known)) ? lookup.recent(namespaces, name) : known
+  const known = operation === 'UPDATE' || dependOn !== undefined ? lookup.getCached(namespaces, name) : undefined
+  return known === undefined || (operation === 'CREATE' && isGoing(known)) ? lookup.getLatest(namespaces, name) : known
 }
 
 function isGoing({ object }: Found): boolean {
@@ -63,7 +63,7 @@ function assertPlace(request: AdmissionRequest, namespace: Found | undefined): u
   if (namespace === undefined) throw notFound(namespacesRef, request.namespace)
   if (request.operation === 'CREATE' && isGoing(namespace)) throw terminating(request)
   // What exists keeps its namespace from going; what is new must not come into one that has begun to go.
-  if (request.operation === 'CREATE') request.restOn?.(namespace)
+  if (request.operation === 'CREATE') request.dependOn?.(namespace)
 }
 
 function terminating(request: AdmissionRequest): ApiError {

@@ -113,7 +113,7 @@ const pods = { group: 'core', plural: 'pods' }
 
 async function assertEviction(lookup: Lookup, request: AdmissionRequest, node: string): Promise<void> {
   const { namespace, name } = request
-  const found = await lookup.recent(pods, { namespace, name })
+  const found = await lookup.getLatest(pods, { namespace, name })
   if (found === undefined) throw notFound({ group: '', plural: 'pods' }, name)
   if (nodeOf(found.object) !== node)
     throw refusal(request, `node "${node}" can only evict pods with spec.nodeName set to itself`)
@@ -154,7 +154,7 @@ async function assertAccount(request: AdmissionRequest, node: string, lookup: Lo
   const { kind, apiVersion = 'v1', name = '', uid = '' } = (object as TokenRequest).spec?.boundObjectRef ?? {}
   if (kind !== 'Pod' || apiVersion !== 'v1') throw refusal(request, 'node requested token not bound to a pod')
   if (uid === '') throw refusal(request, 'node requested token with a pod binding without a uid')
-  const found = await lookup.recent(pods, { namespace, name })
+  const found = await lookup.getLatest(pods, { namespace, name })
   if (found === undefined) throw notFound({ group: '', plural: 'pods' }, name)
   if (found.object.metadata.uid !== uid)
     throw refusal(

@@ -4,7 +4,7 @@
  * owner needs the right to change the finalizers of that owner.
  */
 import type { Authorizer } from '../../authz/authorizer.ts'
-import { Pace } from '../../base/pace.ts'
+import { TimeSlice } from '../../base/time-slice.ts'
 import { type Json, sameJson } from '../../model/json.ts'
 import type { ApiObject, OwnerReference } from '../../model/object.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
@@ -56,12 +56,12 @@ async function assertMay(parts: Parts, request: AdmissionRequest, { next, previo
     throw refusal(request, "cannot set an ownerRef on a resource you can't delete")
   const blockedBefore = new Set(previous.filter(({ blockOwnerDeletion }) => blockOwnerDeletion).map(({ uid }) => uid))
   const asked = new Set<string>()
-  const pace = new Pace()
+  const pace = new TimeSlice()
   for (const owner of next) {
     const place = `${owner.apiVersion} ${owner.kind} ${owner.name}`
     if (!owner.blockOwnerDeletion || blockedBefore.has(owner.uid) || asked.has(place)) continue
     asked.add(place)
-    await pace.rest()
+    await pace.yieldIfDue()
     await assertMayBlock(parts, request, owner)
   }
 }

@@ -31,9 +31,9 @@ export function persistentVolumeClaimResize({ lookup, vendor }: Parts): Control 
       const name = metadata.annotations?.[older] ?? spec.storageClassName ?? ''
       if (name === '') return assertAllowed(request, undefined)
       const place = { namespace: '', name }
-      const found = lookup.known(classes, place)
+      const found = lookup.getCached(classes, place)
       if (found !== undefined && allows(found)) return assertAllowed(request, found)
-      const recent = lookup.recent(classes, place)
+      const recent = lookup.getLatest(classes, place)
       return recent instanceof Promise
         ? recent.then((later) => assertAllowed(request, later))
         : assertAllowed(request, recent)
@@ -58,5 +58,5 @@ function assertAllowed(request: AdmissionRequest, found: Found | undefined): voi
       request,
       'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
     )
-  request.restOn?.(found)
+  request.dependOn?.(found)
 }

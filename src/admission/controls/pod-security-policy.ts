@@ -10,11 +10,11 @@ import type { ApiObject } from '../../model/object.ts'
 import { serviceAccountGroups, serviceAccountName, type User } from '../../model/user.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
+import { changesOnlyGcFields } from '../gc-fields.ts'
 import { type JudgedPod, type Policy, policyIn } from '../pod-security-policy/effective.ts'
 import { filled } from '../pod-security-policy/fill.ts'
 import { faultsOf } from '../pod-security-policy/judge.ts'
 import { refusal } from '../refusal.ts'
-import { changesUpkeepOnly } from '../upkeep.ts'
 
 interface Parts {
   readonly vendor: Vendor
@@ -41,7 +41,7 @@ export function podSecurityPolicy(parts: Parts): Control {
       return { ...request.object!, metadata: { ...metadata, annotations }, spec: pod.spec } as ApiObject
     },
     validate: async (request) => {
-      if (request.oldObject !== undefined && changesUpkeepOnly(request.object!, request.oldObject)) return
+      if (request.oldObject !== undefined && changesOnlyGcFields(request.object!, request.oldObject)) return
       await choose(parts, request, 'must fit')
     },
   }
@@ -57,7 +57,7 @@ interface Choice {
 async function choose(parts: Parts, request: AdmissionRequest, may: 'may change' | 'must fit'): Promise<Choice> {
   const [choice] = await tryAll(parts, request, may)
   if (choice !== undefined) return choice
-  await parts.lookup.recent(policies, { namespace: '', name: '' })
+  await parts.lookup.getLatest(policies, { namespace: '', name: '' })
   const [again, faults] = await tryAll(parts, request, may)
   if (again !== undefined) return again
   const verb = may === 'may change' ? 'admit' : 'validate'
@@ -93,7 +93,7 @@ function byName(found: readonly Found[]): Found[] {
 }
 
 function rested(request: AdmissionRequest, choice: Choice): Choice {
-  request.restOn?.(choice.found)
+  request.dependOn?.(choice.found)
   return choice
 }
 

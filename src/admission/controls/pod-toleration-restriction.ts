@@ -4,7 +4,7 @@
  * empty annotation is an empty list. Pods that ask for resources tolerate that memory runs short.
  */
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
-import { qualityOf } from '../../kinds/core/types/quality.ts'
+import { qosClassOf } from '../../kinds/core/types/qos-class.ts'
 import { type Toleration, toleration } from '../../kinds/core/types/scheduling.ts'
 import { type Json, sameJson } from '../../model/json.ts'
 import type { Lookup } from '../../model/lookup.ts'
@@ -59,7 +59,7 @@ function withLists({ vendor, lookup }: Parts, usual: Lists): Control {
   const added = (request: AdmissionRequest, namespace: ApiObject): Toleration[] => {
     const isNew = request.operation === 'CREATE'
     const given = isNew ? (listOf(request, namespace, 'defaultTolerations') ?? usual.default ?? []) : []
-    return qualityOf(specOf(request)) === 'BestEffort' ? given : mergeTolerations(given, [pressure])
+    return qosClassOf(specOf(request)) === 'BestEffort' ? given : mergeTolerations(given, [pressure])
   }
   return {
     name: 'PodTolerationRestriction',

@@ -56,7 +56,7 @@ function findClass(lookup: Lookup, request: AdmissionRequest): Found | undefined
   const { priorityClassName: name = '' } = specOf(request.object)
   if (name === '') return defaultClass(lookup)
   const place = { namespace: '', name }
-  return lookup.known(classes, place) ?? lookup.recent(classes, place)
+  return lookup.getCached(classes, place) ?? lookup.getLatest(classes, place)
 }
 
 /** Of several that are the default, as only a race can make them, the least important. */
@@ -77,7 +77,7 @@ function setPriority(request: AdmissionRequest, found: Found | undefined): ApiOb
   const spec = specOf(request.object)
   const { priorityClassName: wanted = '', priority: number, preemptionPolicy } = spec
   if (found === undefined && wanted !== '') throw refusal(request, `no PriorityClass with name ${wanted} was found`)
-  if (found !== undefined) request.restOn?.(found)
+  if (found !== undefined) request.dependOn?.(found)
   const { name, value, policy } = found === undefined ? without : meaningOf(found)
   const from = 'from the given PriorityClass name'
   if (number !== undefined && number !== value)

@@ -59,8 +59,8 @@ function quotasOf(lookup: Lookup, request: AdmissionRequest): Found[] {
 
 /** Most writes change nothing of what is used, and are done with here. */
 function mayMatter(request: AdmissionRequest): boolean {
-  const { operation, type, subresource, namespace, vendor, object, dryRun, whenSettled } = request
-  if (namespace === '' || (whenSettled === undefined && !dryRun) || !isCounted(type, vendor)) return false
+  const { operation, type, subresource, namespace, vendor, object, dryRun, onOutcome } = request
+  if (namespace === '' || (onOutcome === undefined && !dryRun) || !isCounted(type, vendor)) return false
   if (operation !== 'UPDATE') return subresource === ''
   // A pod that ends uses nothing any more; what is being deleted may go with this write.
   if (subresource !== '' && !(subresource === 'status' && isPods(type))) return false
@@ -110,7 +110,7 @@ async function account(accounting: Accounting, known: readonly Found[]): Promise
     throw error
   }
   const paid: Plan[] = []
-  request.whenSettled!((outcome) => settle(accounting, { plans, paid, outcome }).finally(end))
+  request.onOutcome!((outcome) => settle(accounting, { plans, paid, outcome }).finally(end))
   await charge(accounting, plans, paid)
 }
 
@@ -132,7 +132,7 @@ async function judge(accounting: Accounting, known: readonly Found[]): Promise<P
     return judgeBy(accounting, known)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    await lookup.recent(resourceQuotas, { namespace: request.namespace, name: '' })
+    await lookup.getLatest(resourceQuotas, { namespace: request.namespace, name: '' })
     return judgeBy(accounting, quotasOf(lookup, request))
   }
 }
@@ -144,7 +144,7 @@ function judgeBy(accounting: Accounting, quotas: readonly Found[]): Plan[] {
   for (const plan of plans) assertFits(accounting, plan)
   assertCovered(accounting, quotas)
   const unsettled = quotas.filter((quota) => isUnsettled(quota, accounting))
-  for (const quota of unsettled.slice(0, mostRestedOn)) request.restOn?.(quota)
+  for (const quota of unsettled.slice(0, mostRestedOn)) request.dependOn?.(quota)
   return plans
 }
 

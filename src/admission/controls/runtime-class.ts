@@ -23,7 +23,7 @@ export function runtimeClass({ lookup }: { readonly lookup: Lookup }): Control {
       const { runtimeClassName: name } = specOf(request)
       if (name === undefined) return refuseOverhead(request)
       const place = { namespace: '', name }
-      const found = lookup.known(classes, place) ?? lookup.recent(classes, place)
+      const found = lookup.getCached(classes, place) ?? lookup.getLatest(classes, place)
       return found instanceof Promise ? found.then((later) => applyClass(request, later)) : applyClass(request, found)
     },
   }
@@ -43,7 +43,7 @@ function refuseOverhead(request: AdmissionRequest): undefined {
 function applyClass(request: AdmissionRequest, found: Found | undefined): ApiObject | undefined {
   const spec = specOf(request)
   if (found === undefined) throw refusal(request, `pod rejected: RuntimeClass "${spec.runtimeClassName}" not found`)
-  request.restOn?.(found)
+  request.dependOn?.(found)
   const { overhead, scheduling } = found.object as RuntimeClass & ApiObject
   if (overhead === undefined) refuseOverhead(request)
   const cost = overhead && { overhead: costOf(request, overhead.podFixed ?? {}) }

@@ -3,7 +3,7 @@
  * security context may say, such as `privileged`, it does not look at.
  */
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
-import { isStatedEmpty } from '../../schema/stated-empty.ts'
+import { isExplicitlyEmpty } from '../../schema/explicit-empty.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { containersOf } from '../pod-security/check.ts'
 import { refusal } from '../refusal.ts'
@@ -26,7 +26,7 @@ export function securityContextDeny(): Control {
 function refuseContexts(request: AdmissionRequest): void {
   const spec = (request.object!.spec ?? {}) as PodSpec
   const { securityContext: context } = spec
-  const ofPod = ofPods.find((field) => context?.[field] !== undefined || isStatedEmpty(context, field))
+  const ofPod = ofPods.find((field) => context?.[field] !== undefined || isExplicitlyEmpty(context, field))
   if (ofPod !== undefined) throw refusal(request, `spec.securityContext.${ofPod} is forbidden`)
   for (const { name, securityContext } of containersOf(spec)) {
     const field = ofContainers.find((one) => securityContext?.[one] !== undefined)

@@ -62,7 +62,7 @@ function checkMirror(request: AdmissionRequest): undefined {
 
 function findAccount(lookup: Lookup, request: AdmissionRequest): Found | Promise<Found | undefined> {
   const place = { namespace: request.namespace, name: nameOf(request) }
-  return lookup.known(accounts, place) ?? awaitAccount(lookup, place)
+  return lookup.getCached(accounts, place) ?? awaitAccount(lookup, place)
 }
 
 function nameOf(request: AdmissionRequest): string {
@@ -75,7 +75,7 @@ const pauseMs = 150
 async function awaitAccount(lookup: Lookup, place: { namespace: string; name: string }): Promise<Found | undefined> {
   const patience = place.name === defaultAccount ? attempts : 1
   for (let attempt = 1; ; attempt++) {
-    const found = await lookup.recent(accounts, place)
+    const found = await lookup.getLatest(accounts, place)
     if (found !== undefined || attempt === patience) return found
     await sleep(pauseMs)
   }
@@ -88,7 +88,7 @@ function accountOf(request: AdmissionRequest, found: Found | undefined): Service
       request,
       `error looking up service account ${request.namespace}/${name}: serviceaccount "${name}" not found`,
     )
-  request.restOn?.(found)
+  request.dependOn?.(found)
   return found.object as ServiceAccount & ApiObject
 }
 

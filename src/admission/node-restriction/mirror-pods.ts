@@ -44,11 +44,11 @@ async function assertOwner(
   request: AdmissionRequest,
   { node, uid }: { node: string; uid: string },
 ): Promise<void> {
-  const found = await lookup.recent(nodes, { namespace: '', name: node })
+  const found = await lookup.getLatest(nodes, { namespace: '', name: node })
   if (found === undefined) throw notFound({ group: '', plural: 'nodes' }, node)
   if (found.object.metadata.uid !== uid)
     throw refusal(request, `node ${node} UID mismatch: expected ${uid} got ${found.object.metadata.uid}`)
-  request.restOn?.(found)
+  request.dependOn?.(found)
 }
 
 /** What a pod refers to that it may not; '' for nothing. */

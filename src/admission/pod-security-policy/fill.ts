@@ -3,7 +3,7 @@ import type { Container } from '../../kinds/core/types/container.ts'
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
 import type { PodSecurityContext, SecurityContext } from '../../kinds/core/types/security-context.ts'
 import { defined } from '../../model/json.ts'
-import { isStatedEmpty } from '../../schema/stated-empty.ts'
+import { isExplicitlyEmpty } from '../../schema/explicit-empty.ts'
 import { containersOf } from '../pod-security/check.ts'
 import { fillCapabilities } from './capabilities.ts'
 import { containerLists, effective, type JudgedPod, type Policy, type PolicySpec } from './effective.ts'
@@ -32,7 +32,7 @@ function fillSpec(policy: PolicySpec, spec: PodSpec): PodSpec {
 }
 
 function contextOf(policy: PolicySpec, { securityContext: own = {} }: PodSpec): Pick<PodSpec, 'securityContext'> {
-  const group = isStatedEmpty(own, 'supplementalGroups') ? undefined : idFrom(policy.supplementalGroups)
+  const group = isExplicitlyEmpty(own, 'supplementalGroups') ? undefined : idFrom(policy.supplementalGroups)
   const given: Partial<PodSecurityContext> = defined({
     supplementalGroups: own.supplementalGroups === undefined && group !== undefined ? [group] : undefined,
     fsGroup: own.fsGroup === undefined ? idFrom(policy.fsGroup) : undefined,

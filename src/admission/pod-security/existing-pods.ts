@@ -2,7 +2,7 @@
  * Which pods of a namespace a stricter level would not have let in: told when the level is set, as nothing happens to
  * them. So that setting a label never takes long, only the first pods are looked at, and only for a while.
  */
-import { Pace } from '../../base/pace.ts'
+import { TimeSlice } from '../../base/time-slice.ts'
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { Lookup } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
@@ -42,12 +42,12 @@ interface Group {
 async function findViolating({ lookup, vendor, namespace, level, exemptRuntimeClasses }: Search) {
   const groups = new Map<string, Group>()
   const names = [...lookup.names(pods, namespace)].map(({ name }) => name)
-  const [pace, began] = [new Pace(), performance.now()]
+  const [pace, began] = [new TimeSlice(), performance.now()]
   let seen = 0
   for (; seen < Math.min(names.length, mostPods) && performance.now() - began < longestMs; seen++) {
-    await pace.rest()
+    await pace.yieldIfDue()
     const name = names[seen]!
-    const pod = lookup.peek(pods, { namespace, name }) as (Pod & ApiObject) | undefined
+    const pod = lookup.readUncached(pods, { namespace, name }) as (Pod & ApiObject) | undefined
     if (pod === undefined || exemptRuntimeClasses.has(pod.spec?.runtimeClassName ?? '')) continue
     const annotations = pod.metadata.annotations ?? {}
     const reasons = reasonsOf(violationsOf(level, { vendor, annotations, spec: pod.spec ?? {} }))

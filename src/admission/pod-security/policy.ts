@@ -9,7 +9,7 @@ import { type Vendor, vendorKey } from '../../model/vendor.ts'
 /** From the freest to the strictest. */
 export const levels = ['privileged', 'baseline', 'restricted'] as const
 export type Level = (typeof levels)[number]
-export const modes = ['enforce', 'audit', 'warn'] as const
+const modes = ['enforce', 'audit', 'warn'] as const
 export type Mode = (typeof modes)[number]
 
 export interface LevelVersion {

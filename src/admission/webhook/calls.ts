@@ -74,7 +74,7 @@ export class WebhookCalls {
       return { error, cause: error.reason === 'InternalError' ? 'apiserver_internal_error' : 'no_error' }
     if (!(error instanceof CallError)) throw error
     // The request itself is over: no policy lets it go on.
-    if (error.fault === 'aborted' || request.left?.().aborted)
+    if (error.fault === 'aborted' || request.abandoned?.().aborted)
       return {
         error: timeout('the request ended while an admission webhook was asked'),
         cause: 'calling_webhook_error',
@@ -120,7 +120,7 @@ export class WebhookCalls {
         path: address.path,
         body,
         timeoutMs,
-        signal: request.left?.(),
+        signal: request.abandoned?.(),
       }),
     )
     return readVerdict(answer, { vendor: request.vendor, phase, version, uid })

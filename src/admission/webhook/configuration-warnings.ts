@@ -91,7 +91,9 @@ interface Place {
 }
 
 function labelsIn(lookup: Lookup, name: string) {
-  return lookup.known({ group: 'core', plural: 'namespaces' }, { namespace: '', name })?.object.metadata.labels ?? {}
+  return (
+    lookup.getCached({ group: 'core', plural: 'namespaces' }, { namespace: '', name })?.object.metadata.labels ?? {}
+  )
 }
 
 const pods = { group: '', resource: 'pods' }
@@ -121,7 +123,7 @@ function backendRisks(webhook: Webhook, { lookup }: WarningParts): string[] {
 function serviceRisks({ address: { service } }: Webhook, { lookup }: WarningParts): string[] {
   if (service === undefined) return []
   const { namespace, name } = service
-  if (lookup.known({ group: 'core', plural: 'services' }, { namespace, name }) !== undefined) return []
+  if (lookup.getCached({ group: 'core', plural: 'services' }, { namespace, name }) !== undefined) return []
   return [`its service ${namespace}/${name} does not exist`]
 }
 

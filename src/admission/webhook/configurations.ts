@@ -81,7 +81,7 @@ export class WebhookConfigurations {
     this.#isOutdated = false
     if (!this.#isStored) return
     const before = this.#compiled
-    const stored = [...this.#lookup.peekAll(this.#type)].map(([, object]) => object as WebhookConfiguration)
+    const stored = [...this.#lookup.readAllUncached(this.#type)].map(([, object]) => object as WebhookConfiguration)
     stored.sort((a, b) => compareUtf8(a.metadata.name ?? '', b.metadata.name ?? ''))
     this.#compiled = new Map(stored.map((object) => [object.metadata.name ?? '', this.#compile(object, before)]))
     this.#webhooks = [...this.#compiled.values()].flatMap(({ webhooks }) => webhooks)

@@ -3,7 +3,7 @@
  * sent it. A patch that does not fit is an internal error whatever the failure policy, as in kube-apiserver: the webhook
  * did answer, and meant to change something.
  */
-import { Pace } from '../../base/pace.ts'
+import { TimeSlice } from '../../base/time-slice.ts'
 import { parseSteps } from '../../codec/json.ts'
 import { jsonPatchSteps, parseJsonPatch } from '../../merge/json-patch.ts'
 import { readManagers } from '../../merge/managed-fields.ts'
@@ -32,14 +32,14 @@ export async function applyPatch(patched: Patched, patch: Buffer | undefined): P
   assertFewValues(patch)
   const { request, webhook, form } = patched
   const { object } = request
-  const pace = new Pace()
+  const pace = new TimeSlice()
   try {
     const { value } = await pace.run(parseSteps(patch))
-    await pace.rest()
+    await pace.yieldIfDue()
     const operations = parseJsonPatch(value)
     if (operations.length === 0) return undefined
     if (object === undefined) throw unchangeable(webhook)
-    await pace.rest()
+    await pace.yieldIfDue()
     const inTime = <T>(steps: Generator<void, T>) => pace.run(timed(steps, patched.isLate))
     const result = await inTime(jsonPatchSteps(asJson(shownObject(request, form, object)), operations))
     const next = keepNames(patched, object, await inTime(readSteps(form, result, object)))

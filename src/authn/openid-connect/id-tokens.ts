@@ -8,7 +8,7 @@
 import { hash } from 'node:crypto'
 import type { CompactVerifyResult, errors as JoseErrors, LocalJWKSet } from 'jose'
 import type { Clock } from '../../base/clock.ts'
-import { type Answer, Remembered } from '../../base/remembered.ts'
+import { type Answer, TtlCache } from '../../base/ttl-cache.ts'
 import { parseJson } from '../../codec/json.ts'
 import { isObject, own } from '../../model/json.ts'
 import { type AuthenticationOutcome, type Authenticator, none } from '../authenticator.ts'
@@ -28,16 +28,16 @@ export interface IdTokenParts {
 const knownMs = 60_000
 
 export function idTokens(parts: IdTokenParts): Authenticator {
-  let known = new Remembered<AuthenticationOutcome>(parts.clock)
+  let known = new TtlCache<AuthenticationOutcome>(parts.clock)
   let knownBy: LocalJWKSet | undefined
   return ({ authorization }) => {
     const token = bearerToken(authorization)
     if (token === undefined || issuerOf(token) !== parts.rules.issuer) return none
     const { keys } = parts.provider
     // By other keys another token may be right.
-    if (keys !== knownBy) known = new Remembered(parts.clock)
+    if (keys !== knownBy) known = new TtlCache(parts.clock)
     knownBy = keys
-    return known.ask(hash('sha256', token, 'base64'), () => judge(parts, token))
+    return known.get(hash('sha256', token, 'base64'), () => judge(parts, token))
   }
 }
 

@@ -7,18 +7,18 @@ import { serviceAccountGroups, serviceAccountName, type User } from '../../model
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { type AuthenticationOutcome, type Authenticator, type KnownUser, none, refused } from '../authenticator.ts'
 import { bearerToken } from '../bearer.ts'
-import type { Recency } from '../recency.ts'
+import type { StalenessBound } from '../staleness-bound.ts'
 import type { TokenClaims } from './claims.ts'
-import type { Holders } from './holders.ts'
 import type { Signatures, SignedToken } from './signatures.ts'
+import type { TokenDependencies } from './token-dependencies.ts'
 import type { TokenMetrics } from './token-metrics.ts'
 
 export interface ServiceAccountParts {
   readonly vendor: Vendor
   readonly clock: Clock
   readonly signatures: Signatures
-  readonly holders: Holders
-  readonly recency: Recency
+  readonly holders: TokenDependencies
+  readonly recency: StalenessBound
   /** Whom a token must be meant for. */
   readonly audiences: readonly string[]
   readonly metrics: TokenMetrics
@@ -76,7 +76,7 @@ function judgeOf({ vendor, clock, holders, recency, audiences: own, metrics }: S
       const known = userOf(token)
       return asked === undefined ? known : { ...known, audiences: meant }
     }
-    const stands = recency.decide(() => holders.stand(token))
+    const stands = recency.decide(() => holders.exist(token))
     return typeof stands === 'boolean' ? answer(stands) : stands.then(answer)
   }
 }

@@ -6,11 +6,11 @@
 import type { Lookup, ObjectName } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
-import { Kept } from '../kept.ts'
+import { DerivedIndex } from '../derived-index.ts'
 import { type PodNeeds, persistentVolumeNeeds, podNeeds, thing, type VolumeNeeds } from './references.ts'
 
 export class NodeGraph {
-  readonly #kept: Kept
+  readonly #kept: DerivedIndex
   readonly #mirrorKey: string
   readonly #pods = new Map<string, PodNeeds>()
   /** How many pods of each node need a thing. */
@@ -23,7 +23,7 @@ export class NodeGraph {
 
   constructor(lookup: Lookup, vendor: Vendor) {
     this.#mirrorKey = vendorKey(vendor, 'config.mirror')
-    this.#kept = new Kept(lookup, [
+    this.#kept = new DerivedIndex(lookup, [
       {
         type: { group: 'core', plural: 'pods' },
         take: (name, object) => this.#takePod(name, object),

@@ -1,6 +1,6 @@
 /** The mode RBAC: whatever a rule of a role that is bound to the user allows. It never denies what others may allow. */
 
-import { oncePer } from '../../base/once-per.ts'
+import { memoizeByObject } from '../../base/memoize-by-object.ts'
 import type { User } from '../../model/user.ts'
 import { groupName, type Vendor } from '../../model/vendor.ts'
 import type { Mode } from '../access.ts'
@@ -23,7 +23,7 @@ export function rbac(policy: Policy, vendor: Vendor): Authorizer {
 }
 
 /** `RBAC: allowed by RoleBinding "read/a" of Role "read" to User "bob"` */
-export function reasonOf({ binding }: Grant, user: User): string {
+function reasonOf({ binding }: Grant, user: User): string {
   const { kind, role } = binding
   const subject = binding.subjects.find((each) => appliesTo(each, user))
   return `RBAC: allowed by ${kind} "${fullName(binding)}" of ${role.kind} "${role.name}" to ${subject && describe(subject)}`
@@ -37,7 +37,7 @@ function describe({ kind, name, namespace }: Subject): string {
   return `${kind} "${namespace === '' ? name : `${name}/${namespace}`}"`
 }
 
-const storedRules = oncePer((rules: readonly Rule[]) => rules.map(({ stored }) => stored))
+const storedRules = memoizeByObject((rules: readonly Rule[]) => rules.map(({ stored }) => stored))
 
 /** All roles bound to the user, and which of them do not exist. */
 export function rbacRules(policy: Policy, vendor: Vendor): Mode['rulesOf'] {

@@ -7,7 +7,7 @@
 import type { Lookup, ObjectName, StoredType } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { serviceAccountName, type User } from '../../model/user.ts'
-import { Kept } from '../kept.ts'
+import { DerivedIndex } from '../derived-index.ts'
 import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
 
 export const rbacGroup = 'rbac.authorization'
@@ -51,14 +51,14 @@ type Bound = Map<string, Set<Binding>>
 type Holdings = Map<string, Bound>
 
 export class Policy {
-  readonly #kept: Kept
+  readonly #kept: DerivedIndex
   readonly #roles = new Map<string, readonly Rule[]>()
   readonly #bindings = new Map<string, Binding>()
   readonly #ofUsers = new Map<string, Holdings>()
   readonly #ofGroups = new Map<string, Holdings>()
 
   constructor(lookup: Lookup) {
-    this.#kept = new Kept(lookup, [
+    this.#kept = new DerivedIndex(lookup, [
       this.#rolesFrom('roles', 'Role'),
       this.#rolesFrom('clusterroles', 'ClusterRole'),
       this.#bindingsFrom('rolebindings', 'RoleBinding'),

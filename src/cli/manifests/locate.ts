@@ -21,7 +21,7 @@ export function locate(origin: Origin, field: string): Place | undefined {
 }
 
 /** `spec.ports[0].name` as `spec`, `ports`, 0, `name`; in `data[a.b]` the key is what the brackets hold. */
-export function stepsOf(field: string): (string | number)[] {
+function stepsOf(field: string): (string | number)[] {
   const steps = field.matchAll(/\[([^\]]*)\]|([^.[\]]+)/g)
   return [...steps].map(([, key, name]) => (key === undefined ? name! : /^\d+$/.test(key) ? Number(key) : key))
 }

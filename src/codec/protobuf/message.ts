@@ -6,7 +6,7 @@
  * (`within`), such as the source of a volume; and a list that is the value of a map, or is `wrapped`, is a message whose
  * field 1 holds the elements, since neither a map nor the reference's `Verbs` can hold a bare list.
  */
-import { oncePer } from '../../base/once-per.ts'
+import { memoizeByObject } from '../../base/memoize-by-object.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import type { Field, Fields, ObjectSchema, Schema } from '../../schema/schema.ts'
 
@@ -42,7 +42,9 @@ export function messageOf({ fields }: ObjectSchema): Message {
   return messageWith(fields)
 }
 
-const messageWith = oncePer((fields: Fields) => layOut(Object.entries(fields).filter(([, { tag }]) => tag !== 0)))
+const messageWith = memoizeByObject((fields: Fields) =>
+  layOut(Object.entries(fields).filter(([, { tag }]) => tag !== 0)),
+)
 
 type Entry = readonly [name: string, field: Field]
 

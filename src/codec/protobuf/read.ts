@@ -1,14 +1,15 @@
 /**
  * Reads Protobuf messages into JSON values, by their schema. What comes out is what a client would have sent as JSON, and
- * goes the same way from there (schema/complete.ts): only the bytes are judged here.
+ * goes the same way from there (schema/normalize.ts): only the bytes are judged here.
  *
  * As the wire rules say, a field that the schema does not know is passed over, of a single value that comes more than
  * once the last counts, and messages that come more than once are joined. Groups, which no message of ours ever had, a
  * value of another wire type, text that is no UTF-8 and more values than a body of JSON may hold are refused, with the
  * place where they are. There is a yield now and then, for those who read large ones.
  */
-import { atOnce } from '../../base/pace.ts'
+
 import { WireError, WireReader, type WireType } from '../../base/protobuf-wire.ts'
+import { runToCompletion } from '../../base/time-slice.ts'
 import { ApiError } from '../../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own, setKey } from '../../model/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
@@ -31,7 +32,7 @@ import { type Message, type MessageField, messageOf, onWire } from './message.ts
  * in it, where messages differ by vendor.
  */
 export function readMessage(schema: ObjectSchema, bytes: Uint8Array, vendor?: Vendor): JsonObject {
-  return atOnce(readSteps(schema, bytes, vendor))
+  return runToCompletion(readSteps(schema, bytes, vendor))
 }
 
 /** The same, with a yield where it can be interrupted. */
@@ -163,7 +164,7 @@ class MessageReader {
   }
 
   #object(schema: ObjectSchema, object: JsonObject): JsonObject {
-    atOnce(this.#message(messageOf(schema), object))
+    runToCompletion(this.#message(messageOf(schema), object))
     return object
   }
 

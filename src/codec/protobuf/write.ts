@@ -8,11 +8,12 @@
  * JSON that is kept as it was sent, and is a message of its own here, as the schema of a custom resource is, may hold
  * what does not fit the message: that is left out.
  */
-import { atOnce } from '../../base/pace.ts'
+
 import { WireWriter } from '../../base/protobuf-wire.ts'
+import { runToCompletion } from '../../base/time-slice.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
-import { fits } from '../../schema/fits.ts'
+import { matchesType } from '../../schema/matches-type.ts'
 import type { Alternatives, AnySchema, ListSchema, MapSchema, ObjectSchema, Schema } from '../../schema/schema.ts'
 import { sortedKeys, stringifyStored } from '../json.ts'
 import { type Message, messageOf, onWire } from './message.ts'
@@ -26,7 +27,7 @@ export interface WriteOptions {
 
 /** The message alone, without an envelope. */
 export function writeMessage(schema: ObjectSchema, object: JsonObject, options?: WriteOptions): Buffer {
-  return atOnce(writeSteps(schema, object, options))
+  return runToCompletion(writeSteps(schema, object, options))
 }
 
 /** The same, with a yield where it can be interrupted. */
@@ -215,7 +216,7 @@ function fitting({ fields }: ObjectSchema, object: JsonObject): JsonObject {
   return Object.fromEntries(
     members.flatMap(([name, value]) => {
       const { schema } = fields[name]!
-      if (!fits(schema, value!) || (schema.type === 'integer' && !Number.isSafeInteger(value))) return []
+      if (!matchesType(schema, value!) || (schema.type === 'integer' && !Number.isSafeInteger(value))) return []
       return [[name, fittingMembers(schema, value!)]]
     }),
   )
@@ -228,7 +229,7 @@ function fittingMembers(schema: Schema, value: Json): Json {
 }
 
 function fittingItems({ items }: { readonly items: Schema }, values: readonly Json[]): Json[] {
-  const fit = values.filter((each) => fits(items, each))
+  const fit = values.filter((each) => matchesType(items, each))
   return items.type === 'object' ? fit.map((each) => fitting(items, each as JsonObject)) : fit
 }
 

@@ -14,10 +14,10 @@ import type { ServedType } from '../../registry/resource.ts'
 import { type Served, serveKind } from '../../registry/served.ts'
 import type { Kind } from '../../schema/kind.ts'
 import { validate } from '../../schema/validate.ts'
-import { agreeOnForm } from '../agree.ts'
 import { connectOptions } from '../connect-options.ts'
 import type { Exchange } from '../exchange.ts'
 import { negotiate } from '../negotiate.ts'
+import { negotiateResponse } from '../negotiate-response.ts'
 import { readObjectBody } from '../object-body.ts'
 import { protobufObjects } from '../protobuf-form.ts'
 import type { ResourceInfo } from '../request-info.ts'
@@ -37,7 +37,7 @@ export async function handleAnswer(call: EndpointCall): Promise<void> {
   const { verb, exchange, info, served, endpoint } = call
   const { vendor } = served
   if (endpoint.connects !== undefined) return await handleConnection(call, endpoint.connects)
-  if (served.endpoint !== undefined && served.verbs.includes('list')) agreeOnForm(exchange, served)
+  if (served.endpoint !== undefined && served.verbs.includes('list')) negotiateResponse(exchange, served)
   else agreeOnPlainForm(call)
   const { dryRun } = readWriteOptions(info.query, { kind: 'CreateOptions', vendor, faults: [] })
   const sent = verb === 'create' ? await readSent(call) : undefined
@@ -49,9 +49,9 @@ async function answerFor(call: EndpointCall, { object, dryRun }: Sent): Promise<
   const { verb, exchange, info, served, endpoint } = call
   const { namespace, name, query } = info
   const { user } = exchange
-  const left = () => exchange.left
+  const abandoned = () => exchange.abandoned
   const warn = (text: string) => exchange.warn(text)
-  const answer = await endpoint.answer({ verb, namespace, name, query, user, dryRun, object, warn, left })
+  const answer = await endpoint.answer({ verb, namespace, name, query, user, dryRun, object, warn, abandoned })
   if (answer === undefined) exchange.send(204, exchange.form.mediaType, Buffer.alloc(0))
   else await sendObject(exchange, verb === 'create' ? 201 : 200, { object: answer, kind: endpoint.type ?? served.kind })
 }
@@ -113,7 +113,7 @@ function requestOf({ exchange, info, served, endpoint }: EndpointCall, { object,
     explanation: exchange.explanation,
     bypass: exchange.bypass,
     deadline: exchange.deadline,
-    left: () => exchange.left,
+    abandoned: () => exchange.abandoned,
     warn: (text) => exchange.warn(text),
     object,
     oldObject: undefined,

@@ -2,7 +2,7 @@
  * GET of a collection. As JSON: the cached bytes of its objects, joined. In other forms: object by object. Either way
  * a list is made while it is sent, and no faster than its reader takes it.
  */
-import { Pace } from '../../base/pace.ts'
+import { TimeSlice } from '../../base/time-slice.ts'
 import type { CachedObject } from '../../cache/cached-object.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
@@ -58,14 +58,14 @@ function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: st
 async function warnOfDefaults(exchange: Exchange, resource: Resource, { objects, rest }: ListPage): Promise<void> {
   const { evolution, schema } = resource.kind
   if (evolution === undefined || !hasDefaults(schema)) return
-  const pace = new Pace()
+  const pace = new TimeSlice()
   let lacks = rest !== undefined && evolution.lacksDefaults()
   for (const { json } of objects) {
     if (lacks) break
     await prepareJson(resource, json, pace)
     jsonOf(resource, json)
     lacks = evolution.lacksDefaults(json)
-    await pace.rest()
+    await pace.yieldIfDue()
   }
   if (lacks) exchange.warn(lackingDefaults)
 }
@@ -118,7 +118,7 @@ function partsOf(resource: Resource, page: ListPage): Parts {
 /** The list as JSON, a chunk for each memory that is given. An object larger than that goes as it is. */
 async function* listJson(resource: Resource, { start, page, end }: Parts, memory: ChunkMemory): AsyncGenerator<Buffer> {
   const types = resource.kind.views.typedItems ? undefined : typePrefixes(resource)
-  const pace = isAsStored(resource) ? undefined : new Pace()
+  const pace = isAsStored(resource) ? undefined : new TimeSlice()
   let chunk = memory()
   let used = start.copy(chunk)
   let brace = openBrace
@@ -141,7 +141,7 @@ async function* listJson(resource: Resource, { start, page, end }: Parts, memory
       if (json.length > full) yield json.subarray(cut, length)
       else used += json.copy(chunk, used, cut, length)
       // One object may take long to be brought up to its definition.
-      const pause = pace?.rest()
+      const pause = pace?.yieldIfDue()
       if (pause !== undefined) await pause
     }
   }
@@ -200,14 +200,14 @@ async function* listText(
   page: ListPage,
   { before, between, after, item }: Omit<ListText, 'item'> & { item: (object: CachedObject) => string },
 ): AsyncGenerator<Buffer> {
-  const pace = new Pace()
+  const pace = new TimeSlice()
   let text = before
   let separator = ''
   for await (const slice of slicesOf(page)) {
     for (const object of slice) {
       text += separator + item(object)
       separator = between
-      const pause = pace.rest()
+      const pause = pace.yieldIfDue()
       if (pause !== undefined) await pause
       if (text.length < chunkLength) continue
       yield Buffer.from(text)

@@ -71,10 +71,10 @@ export const handlePatch: Handler = async (request) => {
   const patched = await updateObject(context, info.name, async (previous) => {
     // Read once there is an object: a missing object is reported before mistakes in the patch.
     patch ??= form(resource, await pace.run(parseSteps(body)))
-    await pace.rest()
+    await pace.yieldIfDue()
     const made = patch.apply(asJson(previous))
     const value = isSteps(made) ? await pace.run(made) : made
-    await pace.rest()
+    await pace.yieldIfDue()
     const next = await readPatched(exchange, resource, value, patch.faults)
     assertSameObject(next, info.namespace, info.name)
     assertNamesVersion(context.resource, next)

@@ -9,9 +9,9 @@ import type { JsonObject } from '../../model/json.ts'
 import { formatVersion, parseVersion } from '../../model/resource-version.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { toldUpTo, type Watching, watch } from '../../registry/watch.ts'
-import { agreeOnEvents } from '../agree.ts'
 import type { Exchange } from '../exchange.ts'
 import { checkVersionMatch, readCounts, readSelection } from '../list-options.ts'
+import { negotiateEvents } from '../negotiate-response.ts'
 import { text } from '../query.ts'
 import { isTrue } from '../request-info.ts'
 import type { Handler } from '../resource-request.ts'
@@ -24,7 +24,7 @@ export const handleWatch: Handler = async (request) => {
   const lifetime = lifetimeMs(info.query)
   const resourceVersion = text(info.query, 'resourceVersion')
   if (resourceVersion !== '') parseVersion(resourceVersion)
-  const form = agreeOnEvents(exchange, resource)
+  const form = negotiateEvents(exchange, resource)
   if (resource.kind.evolution?.lacksDefaults()) exchange.warn(lackingDefaults)
   const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? new Bookmarks(resource, form, lifetime) : undefined
   const series = request.watchMetrics.seriesOf(resource)

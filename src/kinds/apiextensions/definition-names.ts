@@ -4,7 +4,7 @@
  */
 import { type FieldError, invalid } from '../../model/field-error.ts'
 import { checkDns1035Label } from '../../model/names.ts'
-import type { Claim, KindClaims } from '../../schema/claims.ts'
+import type { KindReservations, Reservation } from '../../schema/reservations.ts'
 import type { CustomResourceDefinition, DefinitionNames } from './definition-fields.ts'
 
 /** What resources are called: in paths and on the command line. */
@@ -17,10 +17,10 @@ export function kindNames({ kind = '', listKind = '' }: DefinitionNames): string
   return [kind, listKind].filter((name) => name !== '')
 }
 
-export const definitionClaims: KindClaims<CustomResourceDefinition> = {
+export const definitionClaims: KindReservations<CustomResourceDefinition> = {
   held: ({ spec, status }) => {
     const names = status?.acceptedNames ?? {}
-    const claims = (pool: string, all: string[]): Claim[] =>
+    const claims = (pool: string, all: string[]): Reservation[] =>
       [...new Set(all.filter(isName))].map((name) => ({ pool, value: `${spec?.group ?? ''}/${name}` }))
     return [...claims('definition-resources', resourceNames(names)), ...claims('definition-kinds', kindNames(names))]
   },

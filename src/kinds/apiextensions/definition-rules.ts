@@ -69,7 +69,7 @@ export function checkDefinitionUpdate(
   ]
 }
 
-export function checkText(path: FieldPath, value: string, check: NameCheck): FieldError[] {
+function checkText(path: FieldPath, value: string, check: NameCheck): FieldError[] {
   return value === '' ? [required(path)] : check(value).map((text) => invalid(path, value, text))
 }
 

@@ -2,13 +2,18 @@
  * The schema in a definition as it is published and as it is in Protobuf: the keywords of OpenAPI v3 that there are, and
  * the vendor's own. Other keywords are unknown fields like any; what is demanded of the rest is read in `custom/`.
  */
-import { oncePer } from '../../base/once-per.ts'
+import { memoizeByObject } from '../../base/memoize-by-object.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { field, type ObjectSchema, s } from '../../schema/schema.ts'
 
 const doc = 'A schema in the form of OpenAPI v3.'
 
-export const jsonSchemaProps = s.any({ name: 'JSONSchemaProps', doc, described: oncePer(schemaFor), pruned: true })
+export const jsonSchemaProps = s.any({
+  name: 'JSONSchemaProps',
+  doc,
+  described: memoizeByObject(schemaFor),
+  pruned: true,
+})
 
 const json = s.any({ name: 'JSON', doc: 'Any value.', untyped: true })
 const schemaAt = (tag: number) => ({ tag, schema: jsonSchemaProps })

@@ -77,7 +77,7 @@ export function checkSubjectSpec(spec: SubjectSpec | undefined): FieldError[] {
   ]
 }
 
-export const accessStatus = s.object(
+const accessStatus = s.object(
   {
     allowed: field(1, s.boolean(), { zero: 'write', published: 'required', doc: 'Whether it would be allowed.' }),
     denied: field(4, s.boolean(), { doc: 'Whether somebody has said no, so that nobody else can say yes.' }),

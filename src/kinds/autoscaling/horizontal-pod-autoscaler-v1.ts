@@ -9,6 +9,15 @@ import { field, type InferFields, s } from '../../schema/schema.ts'
 import { behavior } from './behavior.ts'
 import { readCarried, withCarried, writeBehavior } from './carried.ts'
 import {
+  metricSpecV1,
+  metricStatusV1,
+  restoreMetrics,
+  specFromV1,
+  specToV1,
+  statusFromV1,
+  statusToV1,
+} from './flat-metrics.ts'
+import {
   condition,
   cpuMetric,
   type HorizontalPodAutoscaler,
@@ -19,15 +28,6 @@ import {
 } from './horizontal-pod-autoscaler.ts'
 import type { MetricStatus } from './metrics.ts'
 import { wholeObjectReference } from './object-reference.ts'
-import {
-  metricSpecV1,
-  metricStatusV1,
-  restoreMetrics,
-  specFromV1,
-  specToV1,
-  statusFromV1,
-  statusToV1,
-} from './v1-metrics.ts'
 
 const spec = s.object(
   {

@@ -8,10 +8,6 @@ import { defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { behavior } from './behavior.ts'
 import { readCarried, withCarried, writeBehavior } from './carried.ts'
-import { type HorizontalPodAutoscaler, horizontalPodAutoscaler, replicaFields } from './horizontal-pod-autoscaler.ts'
-import { olderConditions, olderStatusFields } from './horizontal-pod-autoscaler-v2beta2.ts'
-import type { MetricSpec, MetricStatus } from './metrics.ts'
-import { objectReference } from './object-reference.ts'
 import {
   type MetricSpecV1,
   metricSpecV1,
@@ -22,7 +18,11 @@ import {
   statusFromV1,
   statusToV1,
   valueTarget,
-} from './v1-metrics.ts'
+} from './flat-metrics.ts'
+import { type HorizontalPodAutoscaler, horizontalPodAutoscaler, replicaFields } from './horizontal-pod-autoscaler.ts'
+import { olderConditions, olderStatusFields } from './horizontal-pod-autoscaler-v2beta2.ts'
+import type { MetricSpec, MetricStatus } from './metrics.ts'
+import { objectReference } from './object-reference.ts'
 
 const spec = s.object(
   {

@@ -17,9 +17,9 @@ import {
 } from '../../model/field-error.ts'
 import { timestamp } from '../../model/object.ts'
 import type { Vendor } from '../../model/vendor.ts'
-import { checkCertificateChain } from '../../pki/certificate-chain.ts'
 import { readCertificateRequest } from '../../pki/certificate-request.ts'
-import { UnsoundInput } from '../../pki/unsound.ts'
+import { checkCertificateChain } from '../../pki/issued-certificates.ts'
+import { MalformedInput } from '../../pki/malformed-input.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import type { PrepareContext, RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -316,7 +316,7 @@ function hasSeveralNames(request: string): boolean {
     return readCertificateRequest(Buffer.from(request, 'base64')).subject.commonNames.length > 1
   } catch (error) {
     // Older requests may be of any form: what cannot be read cannot be signed either.
-    if (error instanceof UnsoundInput) return false
+    if (error instanceof MalformedInput) return false
     throw error
   }
 }
@@ -341,7 +341,7 @@ function checkBytes(path: FieldPath, shown: string, check: () => unknown): Field
     check()
     return []
   } catch (error) {
-    if (error instanceof UnsoundInput) return [invalid(path, shown, error.message)]
+    if (error instanceof MalformedInput) return [invalid(path, shown, error.message)]
     throw error
   }
 }

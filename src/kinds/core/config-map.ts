@@ -4,7 +4,7 @@ import { checkConfigKey } from '../../model/names.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
-import { frozenField } from '../immutable.ts'
+import { forbiddenChange } from '../immutable.ts'
 
 const maxTotalBytes = 1024 * 1024
 
@@ -61,8 +61,8 @@ function checkTotalSize({ data = {}, binaryData = {} }: ConfigMap): FieldError[]
 
 function checkUnchanged(next: ConfigMap, previous: ConfigMap): FieldError[] {
   return [
-    ...frozenField('immutable', next.immutable ?? false, true),
-    ...frozenField('data', next.data, previous.data),
-    ...frozenField('binaryData', next.binaryData, previous.binaryData),
+    ...forbiddenChange('immutable', next.immutable ?? false, true),
+    ...forbiddenChange('data', next.data, previous.data),
+    ...forbiddenChange('binaryData', next.binaryData, previous.binaryData),
   ]
 }

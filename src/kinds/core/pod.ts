@@ -14,7 +14,7 @@ import { dropUnserved, podSpec } from './types/pod-spec.ts'
 import { podStatus } from './types/pod-status.ts'
 import { checkEphemeralUpdate, checkImageBlanks, checkSpecUpdate, checkStatusUpdate } from './types/pod-update.ts'
 import { podWarnings } from './types/pod-warnings.ts'
-import { qualityOf } from './types/quality.ts'
+import { qosClassOf } from './types/qos-class.ts'
 import type { Volume } from './types/volume.ts'
 
 const fields = {
@@ -94,7 +94,7 @@ function prepareNew(object: Pod, { vendor }: RuleContext): void {
   dropUnserved(spec)
   pairSeccomp(annotations, spec, vendor)
   if (Object.keys(annotations).length > 0) object.metadata.annotations = annotations
-  object.status = { phase: 'Pending', qosClass: qualityOf(spec) }
+  object.status = { phase: 'Pending', qosClass: qosClassOf(spec) }
 }
 
 /** Old nodes spoil the owners of pods when they write a status. */

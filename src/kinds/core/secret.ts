@@ -8,7 +8,7 @@ import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
-import { frozenField, immutableField } from '../immutable.ts'
+import { forbiddenChange, immutableField } from '../immutable.ts'
 
 const maxDataBytes = 1024 * 1024
 
@@ -132,5 +132,8 @@ function textOf({ data = {} }: Secret, key: string): string | undefined {
 }
 
 function checkUnchanged(next: Secret, previous: Secret): FieldError[] {
-  return [...frozenField('immutable', next.immutable ?? false, true), ...frozenField('data', next.data, previous.data)]
+  return [
+    ...forbiddenChange('immutable', next.immutable ?? false, true),
+    ...forbiddenChange('data', next.data, previous.data),
+  ]
 }

@@ -29,7 +29,7 @@ const fields = {
 
 export type Condition = InferFields<typeof fields>
 
-export const condition = s.object(fields, {
+const condition = s.object(fields, {
   name: 'meta.v1.Condition',
   doc: 'Something that is known of the state of an object.',
 })

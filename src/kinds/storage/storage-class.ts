@@ -45,7 +45,7 @@ const fields = {
 export type StorageClass = ObjectOf<typeof fields>
 
 /** Whether a claim that names no class is of this one. The older of the two annotations counts as well. */
-export function isDefaultClass({ metadata }: Pick<StorageClass, 'metadata'>, vendor: Vendor): boolean {
+function isDefaultClass({ metadata }: Pick<StorageClass, 'metadata'>, vendor: Vendor): boolean {
   const marks = ['storageclass', 'storageclass.beta'].map((part) => vendorKey(vendor, 'is-default-class', part))
   return marks.some((mark) => metadata.annotations?.[mark] === 'true')
 }

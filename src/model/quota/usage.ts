@@ -43,7 +43,7 @@ export function usageOf(type: CountedType, object: ApiObject, context: UsageCont
 }
 
 /** `count/pods`, `count/deployments.apps`. */
-export function countName({ group, plural }: CountedType): string {
+function countName({ group, plural }: CountedType): string {
   return group === '' ? `count/${plural}` : `count/${plural}.${group}`
 }
 

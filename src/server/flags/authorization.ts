@@ -2,7 +2,7 @@
 import { flag, oneOf, text, UsageError } from '../../base/flags.ts'
 import { list, readTime } from './values.ts'
 
-export const authorizationModes = ['Node', 'RBAC', 'ABAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'] as const
+const authorizationModes = ['Node', 'RBAC', 'ABAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'] as const
 export type AuthorizationMode = (typeof authorizationModes)[number]
 
 export const authorizationFlags = {

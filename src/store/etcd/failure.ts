@@ -6,7 +6,7 @@ import { StoreError, StoreFull, ValueTooLarge } from '../store.ts'
 import { CallError, status } from './grpc.ts'
 
 /** etcd's own limit for a request unless its --max-request-bytes says otherwise. */
-export const requestLimit = 1_572_864
+const requestLimit = 1_572_864
 
 const compacted = 'etcdserver: mvcc: required revision has been compacted'
 const future = 'etcdserver: mvcc: required revision is a future revision'

@@ -11,9 +11,9 @@ import { type Revision, RevisionGone, type StoreError, StoreRestored } from '../
 import { Tail } from '../tail.ts'
 import type { Connection } from './connection.ts'
 import { readFailure } from './failure.ts'
+import { assertHistoryIntact } from './history-intact.ts'
 import type { KeySpace } from './key-space.ts'
 import type { EtcdEvent } from './messages.ts'
-import { assertUnbroken } from './unbroken.ts'
 import { restored, type ToldBatch, watchFrom } from './watch.ts'
 
 export interface FeedOptions {
@@ -96,7 +96,7 @@ export class Feed {
   async #follow(onBatch: () => void): Promise<void> {
     const { connection, space, isRolledBack } = this.#options
     const after = this.tail.revision
-    await assertUnbroken({
+    await assertHistoryIntact({
       connection,
       last: this.#last,
       etcdRevision: space.etcdRevision(after),

@@ -24,8 +24,8 @@ import {
   type Write,
 } from '../store.ts'
 import { Connection } from './connection.ts'
-import { Era } from './era.ts'
 import { readFailure } from './failure.ts'
+import { EtcdGeneration } from './generation.ts'
 import { knownFaults } from './known-faults.ts'
 import { readOffset } from './offset.ts'
 import type { Tls } from './session.ts'
@@ -55,7 +55,7 @@ const silenceMs = 1_000
 const pauses = [0, 50, 100, 200, 500, 1_000] as const
 
 export class EtcdStore implements Store {
-  #era!: Era
+  #era!: EtcdGeneration
   #closed = false
   /** Ends when a new era has begun. */
   #renewal: Promise<void> = Promise.resolve()
@@ -126,15 +126,15 @@ export class EtcdStore implements Store {
     await Promise.all([ended, this.#renewal])
   }
 
-  get #present(): Era {
+  get #present(): EtcdGeneration {
     if (this.#closed) throw new StoreError('the store is closed')
     return this.#era
   }
 
   /** An era whose revisions are all above `told`. */
-  async #beginEra(told: Revision): Promise<Era> {
+  async #beginEra(told: Revision): Promise<EtcdGeneration> {
     const { space, etcdRevision } = await readOffset(this.#connection, this.#prefix, told)
-    return new Era({
+    return new EtcdGeneration({
       connection: this.#connection,
       space,
       etcdRevision,

@@ -142,7 +142,7 @@ export function readRevision(bytes: Buffer, offset: number): Revision {
   return bytes.readUInt32BE(offset) * 2 ** 32 + bytes.readUInt32BE(offset + 4)
 }
 
-export function writeRevision(bytes: Buffer, revision: Revision, offset: number): void {
+function writeRevision(bytes: Buffer, revision: Revision, offset: number): void {
   bytes.writeUInt32BE(Math.floor(revision / 2 ** 32), offset)
   bytes.writeUInt32BE(revision >>> 0, offset + 4)
 }

@@ -6,10 +6,10 @@
 import { join } from 'node:path'
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { type Revision, StoreError, StoreFull } from '../store.ts'
+import { DiskReservation } from './disk-reservation.ts'
 import type { CommitRequest, Failure, Reply, Request } from './messages.ts'
 import { checkPages } from './page-check.ts'
 import { countEntries, getEntry, listEntries, readLog } from './read.ts'
-import { Room } from './room.ts'
 import { openTables, readState, type State, type Tables } from './tables.ts'
 import { compactStep, expireStep, readDue } from './upkeep.ts'
 import { checkSoleWriter, commitGroup } from './write.ts'
@@ -23,7 +23,7 @@ const compactionBudgetMs = 2
 class StoreThread {
   readonly #port: MessagePort
   readonly #tables: Tables
-  readonly #room: Room
+  readonly #room: DiskReservation
   #state: State
   #failed: Failure | undefined
   #commits: CommitRequest[] = []
@@ -34,7 +34,7 @@ class StoreThread {
     checkPages(join(directory, 'data.mdb'))
     this.#tables = openTables(directory)
     this.#state = readState(this.#tables.meta)
-    this.#room = new Room(this.#tables, join(directory, 'data.mdb'))
+    this.#room = new DiskReservation(this.#tables, join(directory, 'data.mdb'))
   }
 
   start(id: number): void {

@@ -3,8 +3,8 @@
  * which forgets old history. Each step is one transaction.
  */
 import { type Bytes, type Revision, StoreFull } from '../store.ts'
+import { type DiskReservation, needOfRemoval } from './disk-reservation.ts'
 import { Packer } from './pack.ts'
-import { needOfRemoval, type Room } from './room.ts'
 import {
   heldRevision,
   type LogRecord,
@@ -49,7 +49,7 @@ export function readDue({ expiry, current }: Tables, now: number): Due[] {
 export function expireStep(
   tables: Tables,
   state: State,
-  { due, room }: { due: readonly Due[]; room: Room },
+  { due, room }: { due: readonly Due[]; room: DiskReservation },
 ): { state: State; changes: ArrayBuffer } {
   const changes = new Packer()
   return tables.root.transactionSync(() => {
@@ -100,7 +100,7 @@ export interface Compaction {
   /** Below `oldest` while somebody still reads there. */
   readonly upTo: Revision
   readonly budgetMs: number
-  readonly room: Room
+  readonly room: DiskReservation
 }
 
 /**
@@ -142,7 +142,11 @@ function oldestRecords({ log }: Tables, upTo: Revision): [Bytes, LogRecord | und
  * False where there is no room for it. Of a damaged record nobody knows which version it replaced: that one's place in
  * `history` is left behind.
  */
-function forget({ log, history }: Tables, [key, record]: [Bytes, LogRecord | undefined], room: Room): boolean {
+function forget(
+  { log, history }: Tables,
+  [key, record]: [Bytes, LogRecord | undefined],
+  room: DiskReservation,
+): boolean {
   if (!room.take(needOfRemoval(), { frees: true })) return false
   remove(log, key)
   if (record !== undefined && record.previous !== 0) remove(history, versionKey(record.key, record.previous))

@@ -7,8 +7,8 @@
  */
 import type { Bytes, Revision } from '../store.ts'
 import { StoreError } from '../store.ts'
+import { type DiskReservation, needOfChange, needOfRemoval } from './disk-reservation.ts'
 import { Packer, Unpacker } from './pack.ts'
-import { needOfChange, needOfRemoval, type Room } from './room.ts'
 import {
   append,
   dueKey,
@@ -31,7 +31,7 @@ import {
 export function commitGroup(
   tables: Tables,
   state: State,
-  { batches, room }: { batches: readonly ArrayBuffer[]; room: Room },
+  { batches, room }: { batches: readonly ArrayBuffer[]; room: DiskReservation },
 ): { state: State; replies: ArrayBuffer[] } {
   const result = tables.root.transactionSync(() => {
     checkSoleWriter(tables, state)
@@ -61,7 +61,7 @@ export function checkSoleWriter({ meta }: Tables, state: State): void {
 /** Where a transaction writes, and which revisions its state has by then. */
 export interface Place {
   readonly tables: Tables
-  readonly room: Room
+  readonly room: DiskReservation
   revision: Revision
   oldest: Revision
 }
@@ -107,7 +107,7 @@ interface ChangeSize {
 }
 
 /** How a change can be written: undefined when there is no room for it. */
-export function takeRoom(room: Room, { value, replaced, claims }: ChangeSize): Trace | undefined {
+export function takeRoom(room: DiskReservation, { value, replaced, claims }: ChangeSize): Trace | undefined {
   if (room.take(needOfChange(value ?? 0, replaced, claims), { frees: false })) return 'logged'
   return value === undefined && room.take(needOfRemoval(claims), { frees: true }) ? 'none' : undefined
 }

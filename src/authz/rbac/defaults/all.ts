@@ -7,7 +7,7 @@ import { clusterBindings, loopBindings, namespacedBindings } from './bindings.ts
 import { clusterRoles } from './cluster-roles.ts'
 import { controllerRoles } from './controller-roles.ts'
 import { namespacedRoles } from './namespaced-roles.ts'
-import { type DefaultBinding, type DefaultRole, inWordsOf } from './words.ts'
+import { type DefaultBinding, type DefaultRole, inWordsOf } from './role-builders.ts'
 
 /** Objects by the plural of their kind. */
 export interface DefaultPolicy {

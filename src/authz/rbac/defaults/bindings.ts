@@ -1,6 +1,6 @@
 /** Whom the default roles are bound to. The role of a control loop is bound to the service account that it runs as. */
 import { controllerRoles } from './controller-roles.ts'
-import { account, bind, type DefaultBinding, group, user } from './words.ts'
+import { account, bind, type DefaultBinding, group, user } from './role-builders.ts'
 
 const loopPrefix = 'system:controller:'
 

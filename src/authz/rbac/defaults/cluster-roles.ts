@@ -1,6 +1,6 @@
 /** The roles that are there for people and for the parts of the system, on the whole cluster. */
 
-import { type DefaultRole, events, named, on, paths, role, signer } from './words.ts'
+import { type DefaultRole, events, named, on, paths, role, signer } from './role-builders.ts'
 
 export const clusterRoles: readonly DefaultRole[] = [
   role('admin', [], { collects: 'admin' }),

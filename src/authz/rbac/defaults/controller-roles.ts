@@ -1,5 +1,5 @@
 /** What each control loop may do, under the service account that is its identity: what it needs, and no more. */
-import { type DefaultRole, events, named, on, role, signer } from './words.ts'
+import { type DefaultRole, events, named, on, role, signer } from './role-builders.ts'
 
 export const controllerRoles: readonly DefaultRole[] = [
   role('system:controller:attachdetach-controller', [

@@ -1,5 +1,5 @@
 /** The roles that are there in the namespaces of the system. */
-import { type DefaultRole, events, named, on, role } from './words.ts'
+import { type DefaultRole, events, named, on, role } from './role-builders.ts'
 
 export const namespacedRoles: readonly DefaultRole[] = [
   role(

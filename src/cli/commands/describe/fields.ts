@@ -57,7 +57,7 @@ export function multiline(title: string, entries: readonly string[]): string {
     .join('')
 }
 
-export function content(value: JsonObject, level: number): string {
+function content(value: JsonObject, level: number): string {
   return Object.keys(value)
     .sort(compareUtf8)
     .map((key) => member(key, own(value, key) ?? null, level))
@@ -84,7 +84,7 @@ function text(value: Json): string {
 const acronyms = new Set(['API', 'GUID', 'OSB', 'UID', 'URL'])
 
 /** `resourceVersion` is `Resource Version`, `uid` is `UID`; keys that are not names of fields stay as they are. */
-export function titleOf(key: string): string {
+function titleOf(key: string): string {
   if (/[^A-Za-z0-9]/.test(key)) return key
   const words = key.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[A-Z]+|\d+/g) ?? [key]
   return words

@@ -1,5 +1,5 @@
 /** The text of `orchctl explain`, as users of kubectl know it: kind, version, what it is for, and its fields. */
-import { nearest, UsageError } from '../../../base/flags.ts'
+import { closestMatch, UsageError } from '../../../base/flags.ts'
 import type { DiscoveredType } from '../../../client/discovery.ts'
 import { type JsonObject, own } from '../../../model/json.ts'
 import type { Definitions } from './definitions.ts'
@@ -33,7 +33,7 @@ function fieldOf(definitions: Definitions, schema: JsonObject, name: string): Js
   const fields = definitions.fieldsOf(schema)
   const found = fields.find(([field]) => field === name)
   if (found !== undefined) return found[1]
-  const near = nearest(
+  const near = closestMatch(
     name,
     fields.map(([field]) => field),
   )

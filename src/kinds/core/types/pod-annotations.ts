@@ -12,7 +12,7 @@ import type { SeccompProfile } from './security-context.ts'
 
 type Annotations = { [key: string]: string }
 
-export function mirrorKey(vendor: Vendor): string {
+function mirrorKey(vendor: Vendor): string {
   return vendorKey(vendor, 'config.mirror')
 }
 

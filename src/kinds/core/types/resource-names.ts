@@ -110,7 +110,7 @@ function isQuotaHugePages(name: string): boolean {
 }
 
 /** A resource that the system itself knows, as against one that a node advertises. */
-export function isNative(name: string, vendor: Vendor): boolean {
+function isNative(name: string, vendor: Vendor): boolean {
   return !name.includes('/') || isVendorKey(vendor, name)
 }
 

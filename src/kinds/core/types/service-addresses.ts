@@ -7,7 +7,7 @@ import { at, duplicate, type FieldError, invalid, notSupported, required } from 
 import { formatIp, type IpFamily, parseIp } from '../../../model/ip-range.ts'
 import { sameJson } from '../../../model/json.ts'
 import { checkIpAddress } from '../../../model/names.ts'
-import type { Allocator, Claim } from '../../../schema/claims.ts'
+import type { Allocator, Reservation } from '../../../schema/reservations.ts'
 import { isHeadless, isInCluster, type ServiceSpec } from './service-spec.ts'
 
 /** The pools that addresses come from. */
@@ -22,7 +22,7 @@ const policyPath = 'spec.ipFamilyPolicy'
 const ipsPath = 'spec.clusterIPs'
 
 /** What a Service holds of the pools of addresses. */
-export function heldAddresses(spec: ServiceSpec): Claim[] {
+export function heldAddresses(spec: ServiceSpec): Reservation[] {
   if (!isInCluster(spec)) return []
   return (spec.clusterIPs ?? []).flatMap((text) => {
     const ip = parseIp(text)

@@ -1,13 +1,13 @@
 /** The ports of nodes that lead to a Service: those of its ports, and the one where balancers ask for its health. */
 import { type FieldError, invalid, tooMany } from '../../../model/field-error.ts'
-import type { Allocator, Claim } from '../../../schema/claims.ts'
+import type { Allocator, Reservation } from '../../../schema/reservations.ts'
 import { isOnNodes, needsHealthCheck, needsNodePorts, type ServicePort, type ServiceSpec } from './service-spec.ts'
 
 /** The pool that they come from. */
 export const portPool = 'node-ports'
 
 /** What a Service holds of the pool of ports. The same port of TCP and of UDP is one. */
-export function heldPorts(spec: ServiceSpec): Claim[] {
+export function heldPorts(spec: ServiceSpec): Reservation[] {
   const own = isOnNodes(spec) ? (spec.ports ?? []).map(({ nodePort = 0 }) => nodePort) : []
   const health = needsHealthCheck(spec) ? (spec.healthCheckNodePort ?? 0) : 0
   const numbers = new Set([...own, health].filter((port) => port !== 0))

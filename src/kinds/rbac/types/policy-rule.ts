@@ -20,7 +20,7 @@ const fields = {
 
 export type PolicyRule = InferFields<typeof fields>
 
-export const policyRule = s.object(fields, { name: 'PolicyRule', doc: 'What may be done with what.' })
+const policyRule = s.object(fields, { name: 'PolicyRule', doc: 'What may be done with what.' })
 
 export const policyRules = field(2, s.list(policyRule), {
   zero: 'write',

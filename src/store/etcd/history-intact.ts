@@ -22,7 +22,7 @@ export interface Known {
 }
 
 /** Throws StoreRestored when it has not. What has been compacted cannot be compared: the watch says that it is gone. */
-export async function assertUnbroken(known: Known): Promise<void> {
+export async function assertHistoryIntact(known: Known): Promise<void> {
   try {
     if (!(await isAsTold(known))) throw known.restored()
   } catch (error) {

@@ -11,12 +11,12 @@ import { openView, projectedEvents, projectedForm, type View, type Viewed, viewN
 import { protobufEvents, protobufOf } from './protobuf-form.ts'
 
 /** The form of objects, lists and errors. Throws 406 when the client accepts none that there is. */
-export function agreeOnForm(exchange: Exchange, resource: Viewed): void {
+export function negotiateResponse(exchange: Exchange, resource: Viewed): void {
   agree(exchange, resource, false)
 }
 
 /** The form of the events of a watch. Throws 406 when the client accepts none that can be streamed. */
-export function agreeOnEvents(exchange: Exchange, resource: Resource): EventForm {
+export function negotiateEvents(exchange: Exchange, resource: Resource): EventForm {
   const view = agree(exchange, resource, true)
   const { shared } = exchange.form
   if (shared !== undefined) return protobufEvents(resource, shared)

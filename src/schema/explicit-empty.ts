@@ -11,11 +11,11 @@ interface Noted {
   [statedEmpty]?: readonly string[]
 }
 
-export function noteEmpty(object: object & Noted, field: string): void {
+export function noteExplicitEmpty(object: object & Noted, field: string): void {
   object[statedEmpty] = [...(object[statedEmpty] ?? []), field]
 }
 
 /** Whether this field, which must say `emptyCounts`, was sent as an empty list. */
-export function isStatedEmpty(object: (object & Noted) | undefined, field: string): boolean {
+export function isExplicitlyEmpty(object: (object & Noted) | undefined, field: string): boolean {
   return object?.[statedEmpty]?.includes(field) === true
 }

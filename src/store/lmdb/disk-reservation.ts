@@ -72,7 +72,7 @@ function pagesToSaveList(free: FreeList): number {
   return 16 + 2 * free.pages
 }
 
-export class Room {
+export class DiskReservation {
   readonly #tables: Tables
   readonly #file: number
   /** All of these are pages. */

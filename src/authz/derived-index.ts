@@ -5,7 +5,7 @@
  * sees less than the caches hold, and what nobody asks for costs nothing. A few changes are taken in at once; many, or
  * whole kinds, as after a start, in stretches, and who asks meanwhile waits.
  */
-import { Pace } from '../base/pace.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import type { Lookup, ObjectName, StoredType } from '../model/lookup.ts'
 import type { ApiObject } from '../model/object.ts'
 
@@ -23,7 +23,7 @@ const fewChanges = 200
 /** What reading one object costs, in units of a pace. */
 const unitsPerObject = 20
 
-export class Kept {
+export class DerivedIndex {
   readonly #lookup: Lookup
   readonly #pending = new Map<Source, Map<string, ObjectName>>()
   /** Kinds of which all objects are to be taken in. */
@@ -77,25 +77,25 @@ export class Kept {
   }
 
   async #takeAll(): Promise<void> {
-    const pace = new Pace()
+    const pace = new TimeSlice()
     while (this.#noted > 0 || this.#whole.size > 0) {
       for (const source of this.#whole) await this.#takeWhole(source, pace)
       for (const [source, names] of this.#pending) {
         for (const name of names.values()) {
           this.#take(source, name)
-          if (pace.spent(unitsPerObject)) await pace.rest()
+          if (pace.charge(unitsPerObject)) await pace.yieldIfDue()
         }
       }
     }
   }
 
   /** What changes meanwhile is noted, and taken in afterwards; when all are loaded anew, it begins again. */
-  async #takeWhole(source: Source, pace: Pace): Promise<void> {
+  async #takeWhole(source: Source, pace: TimeSlice): Promise<void> {
     this.#whole.delete(source)
-    for (const [{ namespace, name }, object] of this.#lookup.peekAll(source.type)) {
+    for (const [{ namespace, name }, object] of this.#lookup.readAllUncached(source.type)) {
       this.generation++
       source.take({ namespace, name }, object)
-      if (pace.spent(unitsPerObject)) await pace.rest()
+      if (pace.charge(unitsPerObject)) await pace.yieldIfDue()
       if (this.#whole.has(source)) return
     }
   }
@@ -104,6 +104,6 @@ export class Kept {
     this.#pending.get(source)!.delete(`${name.namespace}/${name.name}`)
     this.#noted--
     this.generation++
-    source.take(name, this.#lookup.peek(source.type, name))
+    source.take(name, this.#lookup.readUncached(source.type, name))
   }
 }

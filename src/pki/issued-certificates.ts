@@ -7,9 +7,9 @@
 import { X509Certificate } from 'node:crypto'
 import { shorten } from '../base/shorten.ts'
 import { type Element, expectTag, readSeveral, tags } from './der.ts'
+import { MalformedInput } from './malformed-input.ts'
 import { readPemBlocks } from './pem.ts'
 import { hasOneSignatureAlgorithm } from './tbs.ts'
-import { UnsoundInput } from './unsound.ts'
 
 /** More than any TLS handshake takes. */
 const maxCertificates = 100
@@ -19,22 +19,22 @@ export function checkCertificateChain(pem: Buffer): void {
   let count = 0
   for (const { label, hasHeaders, bytes } of readPemBlocks(pem)) {
     if (label !== 'CERTIFICATE')
-      throw new UnsoundInput(`only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(shorten(label, 100))}`)
-    if (hasHeaders) throw new UnsoundInput('no PEM block headers are permitted')
+      throw new MalformedInput(`only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(shorten(label, 100))}`)
+    if (hasHeaders) throw new MalformedInput('no PEM block headers are permitted')
     const certificates = readSeveral(bytes)
-    if (certificates.length === 0) throw new UnsoundInput('a CERTIFICATE PEM block has no certificate in it')
+    if (certificates.length === 0) throw new MalformedInput('a CERTIFICATE PEM block has no certificate in it')
     count += certificates.length
-    if (count > maxCertificates) throw new UnsoundInput(`more than ${maxCertificates} certificates`)
+    if (count > maxCertificates) throw new MalformedInput(`more than ${maxCertificates} certificates`)
     for (const certificate of certificates) checkCertificate(expectTag(certificate, tags.sequence))
   }
-  if (count === 0) throw new UnsoundInput('must contain at least one CERTIFICATE PEM block')
+  if (count === 0) throw new MalformedInput('must contain at least one CERTIFICATE PEM block')
 }
 
 function checkCertificate({ whole }: Element): void {
-  if (!hasOneSignatureAlgorithm(whole)) throw new UnsoundInput('a certificate names two signature algorithms')
+  if (!hasOneSignatureAlgorithm(whole)) throw new MalformedInput('a certificate names two signature algorithms')
   try {
     new X509Certificate(whole)
   } catch (cause) {
-    throw new UnsoundInput('a certificate is malformed', { cause })
+    throw new MalformedInput('a certificate is malformed', { cause })
   }
 }

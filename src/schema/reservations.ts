@@ -7,14 +7,14 @@
 import type { FieldError } from '../model/field-error.ts'
 
 /** A value of a pool: `{ pool: 'node-ports', value: '30080' }`. A value has one spelling. */
-export interface Claim {
+export interface Reservation {
   readonly pool: string
   readonly value: string
 }
 
 interface Holding<T> {
   /** What an object holds. Depends on the object alone: what it says when the object goes is what is let go. */
-  readonly held: (object: T) => readonly Claim[]
+  readonly held: (object: T) => readonly Reservation[]
 }
 
 /** What its objects hold is given out; no sub-resource changes it. */
@@ -26,10 +26,10 @@ interface Allocating<T> extends Holding<T> {
 /** Its objects say themselves what they hold. */
 interface Asking<T> extends Holding<T> {
   /** What is said of a value that another object holds. */
-  readonly refusal: (claim: Claim) => FieldError
+  readonly refusal: (claim: Reservation) => FieldError
 }
 
-export type KindClaims<T> = Allocating<T> | Asking<T>
+export type KindReservations<T> = Allocating<T> | Asking<T>
 
 /** What a kind is given to allocate with, for one write. What it does with it is tried out only: nothing is taken yet. */
 export interface Allocator {

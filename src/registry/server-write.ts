@@ -3,7 +3,7 @@
  * is noted by those controls that keep account of what there is.
  */
 import { admitAll } from '../admission/admission.ts'
-import { Pace } from '../base/pace.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import { authenticatedUsers, superusers, type User } from '../model/user.ts'
 import type { Resource } from './resource.ts'
 import type { WriteContext } from './write.ts'
@@ -31,8 +31,8 @@ export function ownWrite(resource: Resource, { signal, optionsKind, ...write }: 
     fieldManager: resource.vendor.managers.server,
     sentOptions: () => ({}),
     warn: () => {},
-    left: () => signal,
-    pace: new Pace(),
+    abandoned: () => signal,
+    pace: new TimeSlice(),
     admission: (optionsKind === 'DeleteOptions' && resource.accounting?.()) || admitAll,
     assertMayCreate: () => {},
   }

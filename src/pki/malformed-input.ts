@@ -2,6 +2,6 @@
  * Bytes from outside that are not what they are said to be. The message says what is wrong; whoever reads such bytes
  * catches this and nothing else, as any other error is a bug.
  */
-export class UnsoundInput extends Error {
+export class MalformedInput extends Error {
   override readonly name: string = 'UnsoundInput'
 }

@@ -54,7 +54,7 @@ import {
 import { readPages } from './pages.ts'
 import { restored, watchFrom } from './watch.ts'
 
-export interface EraOptions {
+export interface EtcdGenerationOptions {
   readonly connection: Connection
   readonly space: KeySpace
   /** The present, as etcd counts. */
@@ -68,7 +68,7 @@ export interface EraOptions {
 /** How long the feed is given to come to a revision by itself before a tick is written. */
 const patienceMs = 10
 
-export class Era {
+export class EtcdGeneration {
   /** Why the era is over. */
   #over: StoreError | undefined
   /** The newest of our own commits. */
@@ -80,11 +80,11 @@ export class Era {
   readonly #commits: Commits
   readonly #feed: Feed
   readonly #compactor: Compactor
-  readonly #onRestored: EraOptions['onRestored']
+  readonly #onRestored: EtcdGenerationOptions['onRestored']
   readonly #present = new SharedLookup(() => this.#lookUp())
   readonly #ticks = new SharedLookup(() => this.#tick())
 
-  constructor({ connection, space, etcdRevision, historyMs, onRestored }: EraOptions) {
+  constructor({ connection, space, etcdRevision, historyMs, onRestored }: EtcdGenerationOptions) {
     this.#connection = connection
     this.#space = space
     this.#onRestored = onRestored

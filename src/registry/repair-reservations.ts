@@ -5,13 +5,13 @@
  * What is found by memory is done only if it still holds in the store: a claim goes, or comes, in a commit that rests on
  * the object that holds it. So nothing is freed that a write under way is about to hold, however old the memory is.
  */
-import { Pace } from '../base/pace.ts'
+import { TimeSlice } from '../base/time-slice.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
-import type { HeldClaim } from '../cache/claims.ts'
+import type { HeldReservation } from '../cache/reservations.ts'
 import type { Catalogue } from './catalogue.ts'
-import { heldBy, keyOfClaim } from './claims.ts'
 import { readObject } from './read-stored.ts'
-import { type Resource, readMostRecent } from './resource.ts'
+import { heldBy, keyOfReservation } from './reservations.ts'
+import { type Resource, waitForCaches } from './resource.ts'
 
 export interface Repaired {
   /** Keys of what no object held. */
@@ -22,12 +22,12 @@ export interface Repaired {
   readonly shared: string[]
 }
 
-export async function repairClaims(catalogue: Catalogue): Promise<Repaired> {
+export async function repairReservations(catalogue: Catalogue): Promise<Repaired> {
   const repaired: Repaired = { freed: [], taken: [], shared: [] }
   const kinds = new Set(catalogue.all().flatMap((type) => (type.endpoint === undefined ? [type.stored ?? type] : [])))
   for (const resource of kinds) {
-    if (resource.kind.claims === undefined) continue
-    await readMostRecent(resource)
+    if (resource.kind.reservations === undefined) continue
+    await waitForCaches(resource)
     await freeUnheld(resource, repaired)
     await takeHeld(resource, repaired)
   }
@@ -35,33 +35,33 @@ export async function repairClaims(catalogue: Catalogue): Promise<Repaired> {
 }
 
 async function freeUnheld(resource: Resource, { freed }: Repaired): Promise<void> {
-  const pace = new Pace()
+  const pace = new TimeSlice()
   const ours = [...resource.caches.claims.all()].filter(({ holder }) => holder.startsWith(resource.cache.prefix))
   for (const claim of ours) {
-    await pace.rest()
+    await pace.yieldIfDue()
     const held = resource.cache.get(claim.holder)
     if (resource.cache.unreadable(claim.holder) !== undefined || (held && holds(resource, held, claim))) continue
     if (await free(resource, claim, held?.revision ?? 0)) freed.push(claim.key)
   }
 }
 
-function holds(resource: Resource, { json }: CachedObject, { key }: HeldClaim): boolean {
-  return heldBy(resource, readObject(json)).some((claim) => keyOfClaim(claim) === key)
+function holds(resource: Resource, { json }: CachedObject, { key }: HeldReservation): boolean {
+  return heldBy(resource, readObject(json)).some((claim) => keyOfReservation(claim) === key)
 }
 
-async function free({ store }: Resource, { key, revision, holder }: HeldClaim, seen: number): Promise<boolean> {
+async function free({ store }: Resource, { key, revision, holder }: HeldReservation, seen: number): Promise<boolean> {
   const guards = [{ key: holder, revision: seen }]
   return (await store.commit({ key, expected: revision, value: undefined, guards })).outcome === 'committed'
 }
 
 async function takeHeld(resource: Resource, { taken, shared }: Repaired): Promise<void> {
-  const pace = new Pace()
+  const pace = new TimeSlice()
   for (const slice of resource.cache.slices({ namespace: undefined }))
     for (const held of slice) {
-      await pace.rest()
+      await pace.yieldIfDue()
       for (const claim of heldBy(resource, readObject(held.json))) {
         const known = resource.caches.claims.get(claim.pool, claim.value)
-        const key = keyOfClaim(claim)
+        const key = keyOfReservation(claim)
         if (known === undefined && (await take(resource, key, held))) taken.push(key)
         else if (known !== undefined && known.holder !== held.key && isThere(resource, held)) shared.push(key)
       }

@@ -3,7 +3,7 @@ import { type Json, sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 
 /** Whether finalizers and owners are all that changes. */
-export function changesUpkeepOnly(next: ApiObject, previous: ApiObject): boolean {
+export function changesOnlyGcFields(next: ApiObject, previous: ApiObject): boolean {
   const rest = ({ metadata, ...object }: ApiObject): Json => {
     const { finalizers: _f, ownerReferences: _o, managedFields: _m, resourceVersion: _r, ...kept } = metadata
     return asJson({ ...object, metadata: kept } as ApiObject)

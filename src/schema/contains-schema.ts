@@ -4,7 +4,7 @@
  */
 import type { Schema } from './schema.ts'
 
-export function somewhere(isWanted: (schema: Schema) => boolean): (schema: Schema) => boolean {
+export function containsSchema(isWanted: (schema: Schema) => boolean): (schema: Schema) => boolean {
   const known = new WeakMap<Schema, boolean>()
   const find = (schema: Schema): boolean => {
     const found = known.get(schema)

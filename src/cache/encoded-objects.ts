@@ -8,7 +8,7 @@
  */
 
 /** A whole document, and where in it the object itself is, without what is around it. */
-export interface KeptForm {
+export interface EncodedObject {
   readonly document: Buffer
   readonly start: number
   readonly end: number
@@ -24,7 +24,7 @@ export interface KeptState {
 interface Kept {
   readonly state: KeptState
   /** Undefined once it is dropped: it may stand in the queue for a while. */
-  form: KeptForm | undefined
+  form: EncodedObject | undefined
   asked: boolean
   readonly home: Map<string, Kept>
 }
@@ -33,7 +33,7 @@ const mega = 1024 * 1024
 const fewForms = 1000
 
 /** The memory that the forms of all kinds share. */
-export class FormRoom {
+export class EncodedObjectBudget {
   readonly #maxBytes: number
   #bytes = 0
   /** In the order in which they are looked at, from `#next` on. */
@@ -97,15 +97,15 @@ export class FormRoom {
 }
 
 /** One form of the objects of one version of a kind, by their keys. */
-export class KeptForms {
-  readonly #room: FormRoom
+export class EncodedObjectCache {
+  readonly #room: EncodedObjectBudget
   readonly #forms = new Map<string, Kept>()
 
-  constructor(room: FormRoom) {
+  constructor(room: EncodedObjectBudget) {
     this.#room = room
   }
 
-  find({ key, revision }: Pick<KeptState, 'key' | 'revision'>, loads: number): KeptForm | undefined {
+  find({ key, revision }: Pick<KeptState, 'key' | 'revision'>, loads: number): EncodedObject | undefined {
     const kept = this.#forms.get(key)
     if (kept === undefined || kept.state.revision !== revision || kept.state.loads !== loads) return undefined
     kept.asked = true
@@ -113,7 +113,7 @@ export class KeptForms {
   }
 
   /** Takes the place of what is kept of an older state; does nothing where it, or a newer one, is there already, or no room is. */
-  keep(state: KeptState, form: KeptForm): void {
+  keep(state: KeptState, form: EncodedObject): void {
     const before = this.#forms.get(state.key)
     if (before !== undefined && isNotOlder(before.state, state)) return
     if (before !== undefined) this.#room.drop(before)

@@ -10,10 +10,10 @@ import { ApiError, tooManyRequests } from '../model/api-error.ts'
 /** How many may wait for one object. A write takes about a millisecond, so the last of them waits for a few seconds. */
 const longestLine = 1000
 
-export interface Place {
+export interface QueuePlace {
   readonly key: string
   /** Aborts when the writer no longer waits: it leaves the line, and nothing is written for it. Asked for only then. */
-  readonly left: () => AbortSignal
+  readonly abandoned: () => AbortSignal
 }
 
 interface Waiter {
@@ -21,12 +21,12 @@ interface Waiter {
   readonly call: () => void
 }
 
-export class Turns {
+export class KeyedQueue {
   /** The keys that somebody has the turn for, each with those who wait; undefined: nobody does. */
   readonly #lines = new Map<string, Set<Waiter> | undefined>()
 
   /** Runs `write` when it is its turn. `waited` says that others may have written since it was asked for. */
-  async take<T>(place: Place, write: (waited: boolean) => Promise<T>): Promise<T> {
+  async take<T>(place: QueuePlace, write: (waited: boolean) => Promise<T>): Promise<T> {
     const waited = this.#lines.has(place.key)
     if (waited) await this.#wait(place)
     else this.#lines.set(place.key, undefined)
@@ -37,12 +37,12 @@ export class Turns {
     }
   }
 
-  #wait({ key, left }: Place): Promise<void> {
+  #wait({ key, abandoned }: QueuePlace): Promise<void> {
     const line = this.#lines.get(key) ?? new Set()
     this.#lines.set(key, line)
     if (line.size >= longestLine)
       throw tooManyRequests(`${line.size} writers wait to change this object already; try again`)
-    const signal = left()
+    const signal = abandoned()
     return new Promise((resolve, reject) => {
       const leave = () => {
         line.delete(waiter)

@@ -1,7 +1,7 @@
 /** The thread that converts documents too large for the event loop: one after the other, each wholly. */
 import { isMainThread, parentPort } from 'node:worker_threads'
 import { ApiError } from '../model/api-error.ts'
-import type { WorkReply, WorkRequest } from './aside-messages.ts'
+import type { WorkReply, WorkRequest } from './document-worker-messages.ts'
 import { indentText } from './indent-json.ts'
 import { parseOwnJson, stringifyJson } from './json.ts'
 import { stringifyYaml } from './write-yaml.ts'

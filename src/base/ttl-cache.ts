@@ -12,7 +12,7 @@ export interface Answer<V> {
 
 const maxAnswers = 8192
 
-export class Remembered<V> {
+export class TtlCache<V> {
   readonly #clock: Clock
   readonly #answers = new Map<string, { readonly value: V; readonly until: number }>()
   readonly #pending = new Map<string, Promise<V>>()
@@ -22,7 +22,7 @@ export class Remembered<V> {
   }
 
   /** What is remembered for this key, or is under way, or else is found out now. */
-  ask(key: string, find: () => Promise<Answer<V>>): V | Promise<V> {
+  get(key: string, find: () => Promise<Answer<V>>): V | Promise<V> {
     const known = this.#answers.get(key)
     if (known !== undefined && known.until > this.#clock.monotonic()) return known.value
     const shared = this.#pending.get(key)

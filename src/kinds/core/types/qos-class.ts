@@ -7,7 +7,7 @@ import { quantityIn } from './resources.ts'
 
 const compute = ['cpu', 'memory']
 
-export function qualityOf({
+export function qosClassOf({
   containers = [],
   initContainers = [],
 }: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {

@@ -7,7 +7,7 @@
  */
 import type { Socket } from 'node:net'
 
-export interface StrangerLimits {
+export interface UnauthenticatedLimits {
   readonly total: number
   readonly perAddress: number
   /** How long a stranger may stay in any case, in milliseconds. */
@@ -20,13 +20,13 @@ interface Stranger {
   socket: Socket
 }
 
-export class Strangers {
-  readonly #limits: StrangerLimits
+export class UnauthenticatedConnections {
+  readonly #limits: UnauthenticatedLimits
   /** By connection and the oldest first, in all and by address. */
   readonly #all = new Map<string, Stranger>()
   readonly #byAddress = new Map<string, Map<string, Stranger>>()
 
-  constructor(limits: StrangerLimits) {
+  constructor(limits: UnauthenticatedLimits) {
     this.#limits = limits
   }
 

@@ -6,7 +6,7 @@
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '../model/api-error.ts'
 import type { Json } from '../model/json.ts'
-import type { Work, WorkReply, WorkRequest } from './aside-messages.ts'
+import type { Work, WorkReply, WorkRequest } from './document-worker-messages.ts'
 import { type ParsedJson, parseOwnJson } from './json.ts'
 
 /** Smaller documents take a few milliseconds, which the way to the thread and back is not worth. */
@@ -24,7 +24,7 @@ interface Converted {
   readonly duplicates: readonly string[]
 }
 
-export class Aside {
+export class DocumentWorker {
   #worker: Worker | undefined
   readonly #waiting = new Map<number, Waiting>()
   #lastId = 0
@@ -99,5 +99,8 @@ export class Aside {
 }
 
 function threadUrl(): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? './aside-thread.ts' : './aside-thread.js', import.meta.url)
+  return new URL(
+    import.meta.url.endsWith('.ts') ? './document-worker-thread.ts' : './document-worker-thread.js',
+    import.meta.url,
+  )
 }

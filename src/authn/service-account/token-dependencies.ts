@@ -22,7 +22,7 @@ export interface HolderOptions {
   readonly lookupLegacy: boolean
 }
 
-export class Holders {
+export class TokenDependencies {
   readonly #lookup: Lookup
   readonly #clock: Clock
   readonly #lookupLegacy: boolean
@@ -36,13 +36,13 @@ export class Holders {
   }
 
   /** By what this server holds. */
-  stand(token: SignedToken): boolean {
+  exist(token: SignedToken): boolean {
     const { namespace, account, pod, secret, legacy } = token.claims
     if (legacy && !this.#lookupLegacy) return true
     const found = [
-      this.#lookup.known(accounts, { namespace, name: account.name }),
-      pod && this.#lookup.known(pods, { namespace, name: pod.name }),
-      secret && this.#lookup.known(secrets, { namespace, name: secret.name }),
+      this.#lookup.getCached(accounts, { namespace, name: account.name }),
+      pod && this.#lookup.getCached(pods, { namespace, name: pod.name }),
+      secret && this.#lookup.getCached(secrets, { namespace, name: secret.name }),
     ] as const
     const good = this.#good.get(token)
     if (good?.every((each, i) => each === found[i])) return true

@@ -6,17 +6,17 @@ import type { Settle, WriteOutcome } from '../admission/admission.ts'
 import type { ApiObject } from '../model/object.ts'
 import { type Guard, StoreError } from '../store/store.ts'
 
-export class Terms {
+export class WriteConditions {
   /** The write happens only if these are as they were. */
   readonly guards: Guard[] = []
   readonly #waiting: Settle[] = []
   #shown: ApiObject | undefined
 
-  restOn(guard: Guard): void {
+  dependOn(guard: Guard): void {
     this.guards.push(guard)
   }
 
-  whenSettled(settle: Settle): void {
+  onOutcome(settle: Settle): void {
     this.#waiting.push(settle)
   }
 
@@ -28,7 +28,7 @@ export class Terms {
   }
 
   /** Makes the attempt and tells those who wait how it ended, before anybody else hears of it. */
-  async settle<T>(attempt: () => Promise<T>, outcomeOf: (result: T) => WriteOutcome): Promise<T> {
+  async attempt<T>(attempt: () => Promise<T>, outcomeOf: (result: T) => WriteOutcome): Promise<T> {
     let result: T
     try {
       result = await attempt()

@@ -18,7 +18,7 @@ const maxKeptBytes = 8 * 1024 * 1024
 const keptMs = 10_000
 
 /** All changes after one revision, up to another. */
-export class LogPiece {
+export class LogChunk {
   readonly after: Revision
   readonly through: Revision
   readonly bytes: number
@@ -57,12 +57,12 @@ function previousOf(cache: KindCache, { key, previous }: Change, known: CachedOb
   return cache.readIfSound(key, previous.revision, previous.value)
 }
 
-export class LogPieces {
+export class LogChunks {
   readonly #store: Store
   readonly #prefix: string
   /** The one used last comes last. */
-  readonly #kept = new Set<LogPiece>()
-  readonly #reading = new Map<Revision, Promise<LogPiece>>()
+  readonly #kept = new Set<LogChunk>()
+  readonly #reading = new Map<Revision, Promise<LogChunk>>()
   readonly #stop = new AbortController()
   #bytes = 0
   #timer: NodeJS.Timeout | undefined
@@ -74,7 +74,7 @@ export class LogPieces {
   }
 
   /** The changes after a revision, as far as one piece goes. `until` lies behind it, and is known to be reached. */
-  async read(after: Revision, until: Revision): Promise<LogPiece> {
+  async read(after: Revision, until: Revision): Promise<LogChunk> {
     const known = this.#find(after)
     if (known !== undefined) return known
     const reading = this.#reading.get(after) ?? this.#fetch(after, until).finally(() => this.#reading.delete(after))
@@ -88,7 +88,7 @@ export class LogPieces {
     this.#forget()
   }
 
-  #find(after: Revision): LogPiece | undefined {
+  #find(after: Revision): LogChunk | undefined {
     for (const piece of this.#kept) {
       if (piece.after > after || piece.through <= after) continue
       this.#kept.delete(piece)
@@ -98,7 +98,7 @@ export class LogPieces {
     return undefined
   }
 
-  async #fetch(after: Revision, until: Revision): Promise<LogPiece> {
+  async #fetch(after: Revision, until: Revision): Promise<LogChunk> {
     const { signal } = this.#stop
     for await (const { changes, through } of this.#store.watch({ prefix: this.#prefix, after, until, signal })) {
       const pieces = [...inPieces(after, through, changes)]
@@ -109,7 +109,7 @@ export class LogPieces {
     throw new StoreError('the log of the store was not read to its end')
   }
 
-  #keep(piece: LogPiece): void {
+  #keep(piece: LogChunk): void {
     this.#kept.add(piece)
     this.#bytes += piece.bytes
     for (const oldest of this.#kept) {
@@ -129,7 +129,7 @@ export class LogPieces {
 }
 
 /** At least one piece. Changes of one revision are never parted. */
-function* inPieces(after: Revision, through: Revision, changes: readonly Change[]): Generator<LogPiece> {
+function* inPieces(after: Revision, through: Revision, changes: readonly Change[]): Generator<LogChunk> {
   let start = 0
   let from = after
   let bytes = 0
@@ -137,12 +137,12 @@ function* inPieces(after: Revision, through: Revision, changes: readonly Change[
     const { revision } = changes[i]!
     bytes += weight(changes[i]!)
     if (bytes < pieceBytes || changes[i + 1]!.revision === revision) continue
-    yield new LogPiece(from, revision, changes.slice(start, i + 1))
+    yield new LogChunk(from, revision, changes.slice(start, i + 1))
     start = i + 1
     from = revision
     bytes = 0
   }
-  yield new LogPiece(from, through, changes.slice(start))
+  yield new LogChunk(from, through, changes.slice(start))
 }
 
 function weight({ key, value, previous }: Change): number {

@@ -3,14 +3,14 @@
  * and the commit takes and releases it together with the object. There is nothing to give back when a write fails, is
  * refused or is a dry run: until the commit nothing was taken.
  */
-import { claimKey } from '../cache/claims.ts'
+import { reservationKey } from '../cache/reservations.ts'
 import { invalidObject } from '../model/api-error.ts'
 import { tooMany } from '../model/field-error.ts'
 import type { ApiObject } from '../model/object.ts'
-import type { Claim } from '../schema/claims.ts'
+import type { Reservation } from '../schema/reservations.ts'
 import { maxClaims } from '../store/store.ts'
 import { allocatorOf } from './pools.ts'
-import { kindRef, type Resource, readMostRecent } from './resource.ts'
+import { kindRef, type Resource, waitForCaches } from './resource.ts'
 
 /** Any change from one such object to another fits one commit. */
 const maxHeld = maxClaims / 2
@@ -21,11 +21,11 @@ export async function allocate(
   object: ApiObject,
   previous: ApiObject | undefined,
 ): Promise<ApiObject> {
-  if (resource.kind.claims === undefined) return object
+  if (resource.kind.reservations === undefined) return object
   const held = heldBy(resource, previous)
   let { next, faults } = tryToHold(resource, object, { previous, held })
   if (faults.length > 0) {
-    await readMostRecent(resource)
+    await waitForCaches(resource)
     ;({ next, faults } = tryToHold(resource, object, { previous, held }))
   }
   if (faults.length > 0) throw invalidObject(kindRef(resource), object.metadata.name ?? '', faults)
@@ -35,13 +35,13 @@ export async function allocate(
 interface Before {
   readonly previous: ApiObject | undefined
   /** What that one holds. */
-  readonly held: readonly Claim[]
+  readonly held: readonly Reservation[]
 }
 
 /** By what this server has heard. */
 function tryToHold(resource: Resource, object: ApiObject, { previous, held }: Before) {
   const { pools, caches, kind } = resource
-  const claims = kind.claims!
+  const claims = kind.reservations!
   const next = 'allocate' in claims ? structuredClone(object) : object
   const faults =
     'allocate' in claims
@@ -50,9 +50,13 @@ function tryToHold(resource: Resource, object: ApiObject, { previous, held }: Be
   return { next, faults: faults.length > 0 ? faults : checkCount(resource, next) }
 }
 
-function refuseTaken({ caches }: Resource, wanted: readonly Claim[], held: readonly Claim[]): Claim[] {
-  const kept = new Set(held.map(keyOfClaim))
-  return wanted.filter((claim) => caches.claims.has(claim.pool, claim.value) && !kept.has(keyOfClaim(claim)))
+function refuseTaken(
+  { caches }: Resource,
+  wanted: readonly Reservation[],
+  held: readonly Reservation[],
+): Reservation[] {
+  const kept = new Set(held.map(keyOfReservation))
+  return wanted.filter((claim) => caches.claims.has(claim.pool, claim.value) && !kept.has(keyOfReservation(claim)))
 }
 
 function checkCount(resource: Resource, object: ApiObject) {
@@ -61,31 +65,31 @@ function checkCount(resource: Resource, object: ApiObject) {
 }
 
 /** The keys to take and to release where `next` takes the place of `previous`; undefined: there is none. */
-export function claimChanges(
+export function reservationChanges(
   resource: Resource,
   next: ApiObject | undefined,
   previous: ApiObject | undefined,
 ): { takes: string[]; releases: string[] } | undefined {
-  if (resource.kind.claims === undefined) return undefined
-  const after = new Set(heldBy(resource, next).map(keyOfClaim))
-  const before = new Set(heldBy(resource, previous).map(keyOfClaim))
+  if (resource.kind.reservations === undefined) return undefined
+  const after = new Set(heldBy(resource, next).map(keyOfReservation))
+  const before = new Set(heldBy(resource, previous).map(keyOfReservation))
   return {
     takes: [...after].filter((key) => !before.has(key)),
     releases: [...before].filter((key) => !after.has(key)),
   }
 }
 
-export function heldBy({ kind }: Resource, object: ApiObject | undefined): readonly Claim[] {
-  return object === undefined ? [] : (kind.claims?.held(object) ?? [])
+export function heldBy({ kind }: Resource, object: ApiObject | undefined): readonly Reservation[] {
+  return object === undefined ? [] : (kind.reservations?.held(object) ?? [])
 }
 
-export function keyOfClaim({ pool, value }: Claim): string {
-  return claimKey(pool, value)
+export function keyOfReservation({ pool, value }: Reservation): string {
+  return reservationKey(pool, value)
 }
 
 /** The keys that the object under this key holds, by what is written down of them: also where it cannot be read. */
 export function claimsOf({ caches, kind }: Resource, holder: string): string[] {
-  if (kind.claims === undefined) return []
+  if (kind.reservations === undefined) return []
   const held = [...caches.claims.all()].filter((claim) => claim.holder === holder)
   return held.map(({ key }) => key).slice(0, maxClaims)
 }

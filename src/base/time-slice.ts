@@ -18,7 +18,7 @@ const stretchMs = 5
 const unitsBetweenLooks = 2000
 
 /** The pace of one piece of work, such as a request. */
-export class Pace {
+export class TimeSlice {
   #since = performance.now()
   #units = 0
 
@@ -28,7 +28,7 @@ export class Pace {
   }
 
   /** Whether it is time to rest, now that so much has been done. */
-  spent(units: number): boolean {
+  charge(units: number): boolean {
     this.#units += units
     if (this.#units < unitsBetweenLooks) return false
     this.#units = 0
@@ -36,7 +36,7 @@ export class Pace {
   }
 
   /** Lets everybody else have a turn if this stretch has lasted long enough; else undefined: go on. */
-  rest(): Promise<void> | undefined {
+  yieldIfDue(): Promise<void> | undefined {
     return this.#isOver() ? this.#pause() : undefined
   }
 
@@ -45,7 +45,7 @@ export class Pace {
     for (;;) {
       const step = work.next()
       if (step.done) return step.value
-      const pause = this.rest()
+      const pause = this.yieldIfDue()
       if (pause !== undefined) await pause
     }
   }
@@ -61,7 +61,7 @@ export class Pace {
 }
 
 /** The same work in one stretch. */
-export function atOnce<T>(work: Generator<void, T>): T {
+export function runToCompletion<T>(work: Generator<void, T>): T {
   for (;;) {
     const step = work.next()
     if (step.done) return step.value

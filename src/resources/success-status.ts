@@ -1,6 +1,6 @@
 /** The answer of an action that is done and has nothing to show. */
 import type { ApiObject } from '../model/object.ts'
 
-export function done(code: number): ApiObject {
+export function successStatus(code: number): ApiObject {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code }
 }

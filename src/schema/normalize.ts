@@ -27,7 +27,7 @@ export interface ObjectType {
   readonly context: RuleContext
 }
 
-export interface Completed {
+export interface Normalized {
   /** Fresh, and nobody else's. */
   readonly object: ApiObject
   /** Paths of the fields that the schema does not know. */
@@ -37,11 +37,11 @@ export interface Completed {
 }
 
 /** A value of a wrong type is a 400 that names the place. */
-export function* completeSteps(
+export function* normalizeSteps(
   { kind, context }: ObjectType,
   value: JsonObject,
   options: Pick<DecodeOptions, 'keepsNull'> = {},
-): Generator<void, Completed> {
+): Generator<void, Normalized> {
   const { value: decoded, unknown } = decode(kind.schema, value, { vendor: context.vendor, ...options })
   yield
   const object = asObject(decoded)
@@ -99,7 +99,7 @@ export function* storedSteps(
   if (version.stored === undefined) return object
   const converted = inStoredForm(version, object, previous)
   yield
-  return (yield* completeSteps(version.stored, asJson(converted))).object
+  return (yield* normalizeSteps(version.stored, asJson(converted))).object
 }
 
 /** The same object, only converted: what those who merely look at it may be given. */

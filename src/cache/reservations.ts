@@ -6,29 +6,29 @@
  */
 import type { Change, Entry } from '../store/store.ts'
 
-export const claimsPrefix = 'claims/'
+export const reservationsPrefix = 'claims/'
 
-export interface HeldClaim {
+export interface HeldReservation {
   readonly key: string
   readonly revision: number
   /** The key of the object that holds it. */
   readonly holder: string
 }
 
-export function claimKey(pool: string, value: string): string {
-  return `${claimsPrefix}${pool}/${value}`
+export function reservationKey(pool: string, value: string): string {
+  return `${reservationsPrefix}${pool}/${value}`
 }
 
-export class Claims {
-  #byKey = new Map<string, HeldClaim>()
+export class Reservations {
+  #byKey = new Map<string, HeldReservation>()
   #counts = new Map<string, number>()
 
   has(pool: string, value: string): boolean {
-    return this.#byKey.has(claimKey(pool, value))
+    return this.#byKey.has(reservationKey(pool, value))
   }
 
-  get(pool: string, value: string): HeldClaim | undefined {
-    return this.#byKey.get(claimKey(pool, value))
+  get(pool: string, value: string): HeldReservation | undefined {
+    return this.#byKey.get(reservationKey(pool, value))
   }
 
   /** How many values of a pool are held. */
@@ -36,7 +36,7 @@ export class Claims {
     return this.#counts.get(pool) ?? 0
   }
 
-  all(): IterableIterator<HeldClaim> {
+  all(): IterableIterator<HeldReservation> {
     return this.#byKey.values()
   }
 
@@ -58,7 +58,7 @@ export class Claims {
   }
 
   #add(key: string, more: number): void {
-    const pool = key.slice(claimsPrefix.length, key.indexOf('/', claimsPrefix.length))
+    const pool = key.slice(reservationsPrefix.length, key.indexOf('/', reservationsPrefix.length))
     this.#counts.set(pool, this.count(pool) + more)
   }
 }

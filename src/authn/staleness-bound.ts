@@ -10,7 +10,7 @@ import type { Lookup } from '../model/lookup.ts'
 /** With the time that a request takes this stays below a second. */
 const boundMs = 500
 
-export class Recency {
+export class StalenessBound {
   readonly #lookup: Lookup
   readonly #clock: Clock
   /** Everything that the store held then has been seen here. */
@@ -25,7 +25,7 @@ export class Recency {
   decide(judge: () => boolean): boolean | Promise<boolean> {
     const now = this.#clock.monotonic()
     if (now - this.#seenUpTo < boundMs && judge()) return true
-    const late = this.#lookup.caughtUp()
+    const late = this.#lookup.waitUntilCurrent()
     if (late === undefined) return judge()
     return late.then(() => {
       this.#seenUpTo = Math.max(this.#seenUpTo, now)

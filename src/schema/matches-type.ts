@@ -3,7 +3,7 @@ import { at, child, type FieldPath } from '../model/field-error.ts'
 import { isObject, type Json, own } from '../model/json.ts'
 import type { Schema } from './schema.ts'
 
-export function fits(schema: Schema, value: Json): boolean {
+export function matchesType(schema: Schema, value: Json): boolean {
   if (value === null) return schema.nullable === true || schema.type === 'any'
   switch (schema.type) {
     case 'string':
@@ -38,7 +38,7 @@ function isInteger(value: Json): boolean {
 /** The first place in a value that is not of the type that its schema names; undefined where all are. */
 export function firstMisfit(schema: Schema, value: Json, path: FieldPath): FieldPath | undefined {
   if (value === null || schema.anyType) return undefined
-  if (!fits(schema, value)) return path
+  if (!matchesType(schema, value)) return path
   if (schema.type === 'list') return firstOf((value as Json[]).map((item, i) => [schema.items, item, at(path, i)]))
   if (schema.type === 'map' && isObject(value))
     return firstOf(Object.keys(value).map((key) => [schema.values, value[key]!, child(path, key)]))

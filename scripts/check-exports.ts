@@ -1,0 +1,52 @@
+/**
+ * Checks that every function, class and constant that a file of src/ exports is imported by another file: in src/, the
+ * tests, the bench or the scripts. Types may be exported without it, since they belong to the signatures of what is.
+ * Reads the text, not a syntax tree; a file that is imported as a whole or at run time counts as used.
+ */
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+const root = dirname(import.meta.dirname)
+const files = globSync(['{src,test,bench,scripts}/**/*.{ts,mjs}'], { cwd: root })
+const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
+
+const declared = /^export (?:declare )?(?:async )?(?:abstract )?(?:function\*?|const|let|class) ([\w$]+)/gm
+const listed = /^export \{([^}]*)\}/gm
+const named = /(?:import|export)\s+(?:type\s+)?(?:[\w$]+\s*,\s*)?\{([^}]*)\}\s*from\s*'(\.[^']+)'/g
+const whole =
+  /(?:\bimport\s+(?:type\s+)?\*\s*as\s+[\w$]+\s+from|\bexport\s+\*\s+from|\bimport\(|new URL\()\s*'(\.[^']+)'/g
+
+/** Names that are imported, as `file name`. */
+const used = new Set<string>()
+const usedWhole = new Set<string>()
+for (const [file, text] of texts) {
+  const target = (path: string) => normalize(join(dirname(file), path))
+  for (const [, names = '', path = ''] of text.matchAll(named))
+    for (const name of namesIn(names)) used.add(`${target(path)} ${name.from}`)
+  for (const [, path = ''] of text.matchAll(whole)) usedWhole.add(target(path))
+}
+
+const faults = [...texts].flatMap(([file, text]) => {
+  if (!file.startsWith('src/') || usedWhole.has(file)) return []
+  return exportsOf(text).flatMap((name) => (used.has(`${file} ${name}`) ? [] : [`${file}: nobody imports ${name}`]))
+})
+for (const fault of faults) console.error(fault)
+console.log(`${files.length} files checked, ${faults.length} exports without use`)
+process.exitCode = faults.length > 0 ? 1 : 0
+
+function exportsOf(text: string): string[] {
+  const inLists = [...text.matchAll(listed)].flatMap(([, names = '']) => namesIn(names).map(({ to }) => to))
+  return [...[...text.matchAll(declared)].map(([, name = '']) => name), ...inLists]
+}
+
+/** `type a, b as c`: b is known as c from here on. */
+function namesIn(names: string): { from: string; to: string }[] {
+  return names
+    .split(',')
+    .map((name) => name.trim().replace(/^type\s+/, ''))
+    .filter((name) => name !== '')
+    .map((name) => {
+      const [from = '', to = from] = name.split(/\s+as\s+/)
+      return { from, to }
+    })
+}
