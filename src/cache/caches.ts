@@ -34,7 +34,7 @@ export class Caches {
   /** Everything up to this revision is in the caches. */
   revision = 0
   /** What the objects hold of pools. */
-  readonly claims = new Reservations()
+  readonly reservations = new Reservations()
   readonly #store: Store
   readonly #byPrefix = new Map<string, KindCache>()
   readonly #stop = new AbortController()
@@ -163,7 +163,7 @@ export class Caches {
       this.#late.delete(cache)
       cache.loaded(load, revision)
     }
-    this.claims.load(held.entries)
+    this.reservations.load(held.entries)
     this.#backlog = this.#backlogAt(revision)
     this.#fault = undefined
     this.#advance(revision)
@@ -247,7 +247,7 @@ export class Caches {
     const late = cache && this.#late.size > 0 ? this.#late.get(cache) : undefined
     if (late !== undefined) late.note(change)
     else if (cache !== undefined) cache.apply(change)
-    else if (change.key.startsWith(reservationsPrefix)) this.claims.apply(change)
+    else if (change.key.startsWith(reservationsPrefix)) this.reservations.apply(change)
   }
 
   #advance(revision: number): void {

@@ -19,8 +19,11 @@ export interface Vendor {
   readonly apiService: string
   /** The signers of certificates that are built in. */
   readonly signers: Signers
-  /** Who owns the fields that the server itself writes, and the control loops; undefined: each loop under its own name. */
-  readonly managers: { readonly server: string; readonly loops: string | undefined }
+  /**
+   * Who owns the fields that the server itself writes, those that say how flow control stands, and those of the control
+   * loops; undefined: each loop under its own name.
+   */
+  readonly managers: { readonly server: string; readonly flowControl: string; readonly loops: string | undefined }
   /** What an agent on a node is called in names: `nodeagent`, `kubelet`. */
   readonly nodeAgent: string
   /** The environment variable through which a client tells a credential plugin what it needs. */
@@ -56,7 +59,7 @@ const profiles: Record<ProfileName, Vendor> = {
       nodeServing: 'orch.io/nodeagent-serving',
       legacyUnknown: 'orch.io/legacy-unknown',
     },
-    managers: { server: 'orch', loops: undefined },
+    managers: { server: 'orch', flowControl: 'orch', loops: undefined },
     nodeAgent: 'nodeagent',
     execInfoVariable: 'ORCH_EXEC_INFO',
     extensionPrefix: 'x-orch-',
@@ -82,7 +85,11 @@ const profiles: Record<ProfileName, Vendor> = {
       nodeServing: 'kubernetes.io/kubelet-serving',
       legacyUnknown: 'kubernetes.io/legacy-unknown',
     },
-    managers: { server: 'kube-apiserver', loops: 'kube-controller-manager' },
+    managers: {
+      server: 'kube-apiserver',
+      flowControl: 'api-priority-and-fairness-config-consumer-v1',
+      loops: 'kube-controller-manager',
+    },
     nodeAgent: 'kubelet',
     execInfoVariable: 'KUBERNETES_EXEC_INFO',
     extensionPrefix: 'x-kubernetes-',

@@ -75,7 +75,7 @@ async function settled<T extends Deleted | 'lost'>(attempt: (conditions: WriteCo
 
 /**
  * What is damaged is removed at once: who would have to be waited for cannot be known. What it holds of the pools is
- * known by the claims themselves, and goes in the same step; what only has a meaning with it goes before it. What a newer
+ * known by the reservations themselves, and goes in the same step; what only has a meaning with it goes before it. What a newer
  * program wrote is that one's to delete.
  */
 async function deleteUnreadable(context: WriteContext, name: string, options: DeleteOptions): Promise<Deleted> {
@@ -239,8 +239,8 @@ export async function removeObject(
   const { resource, namespace } = context
   if (context.dryRun) return withVersion(object, expected)
   const key = keyOf(resource, namespace, object.metadata.name!)
-  const claims = reservationChanges(resource, undefined, previous)
-  const result = await resource.store.commit({ key, expected, value: undefined, guards, ...claims })
+  const reservations = reservationChanges(resource, undefined, previous)
+  const result = await resource.store.commit({ key, expected, value: undefined, guards, ...reservations })
   return result.outcome === 'conflict' ? undefined : withVersion(object, expected)
 }
 

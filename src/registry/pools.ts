@@ -22,7 +22,7 @@ export interface Pool {
 
 export interface Allocation {
   readonly pools: readonly Pool[]
-  readonly claims: Reservations
+  readonly reservations: Reservations
   /** How many values an object may hold. */
   readonly most: number
   /** What the object holds already. */
@@ -30,17 +30,17 @@ export interface Allocation {
 }
 
 /** Allocates for one write of one object. */
-export function allocatorOf({ pools, claims, most, held }: Allocation): Allocator {
+export function allocatorOf({ pools, reservations, most, held }: Allocation): Allocator {
   const wanted = new Set<string>()
   const kept = new Set(held.map(idOf))
-  const isFree = (pool: string, value: string) => !wanted.has(idOf({ pool, value })) && !claims.has(pool, value)
+  const isFree = (pool: string, value: string) => !wanted.has(idOf({ pool, value })) && !reservations.has(pool, value)
   const find = (name: string) => pools.find((pool) => pool.name === name)
   return {
     pools: pools.map(({ name }) => name),
     most,
     draw: (name) => {
       const pool = find(name)
-      const value = pool && drawFrom(pool, { full: claims.count(name) >= pool.size, isFree })
+      const value = pool && drawFrom(pool, { full: reservations.count(name) >= pool.size, isFree })
       if (value !== undefined) wanted.add(idOf({ pool: name, value }))
       return value
     },

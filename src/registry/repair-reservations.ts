@@ -36,7 +36,7 @@ export async function repairReservations(catalogue: Catalogue): Promise<Repaired
 
 async function freeUnheld(resource: Resource, { freed }: Repaired): Promise<void> {
   const pace = new TimeSlice()
-  const ours = [...resource.caches.claims.all()].filter(({ holder }) => holder.startsWith(resource.cache.prefix))
+  const ours = [...resource.caches.reservations.all()].filter(({ holder }) => holder.startsWith(resource.cache.prefix))
   for (const claim of ours) {
     await pace.yieldIfDue()
     const held = resource.cache.get(claim.holder)
@@ -60,7 +60,7 @@ async function takeHeld(resource: Resource, { taken, shared }: Repaired): Promis
     for (const held of slice) {
       await pace.yieldIfDue()
       for (const claim of heldBy(resource, readObject(held.json))) {
-        const known = resource.caches.claims.get(claim.pool, claim.value)
+        const known = resource.caches.reservations.get(claim.pool, claim.value)
         const key = keyOfReservation(claim)
         if (known === undefined && (await take(resource, key, held))) taken.push(key)
         else if (known !== undefined && known.holder !== held.key && isThere(resource, held)) shared.push(key)

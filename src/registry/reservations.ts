@@ -41,12 +41,16 @@ interface Before {
 /** By what this server has heard. */
 function tryToHold(resource: Resource, object: ApiObject, { previous, held }: Before) {
   const { pools, caches, kind } = resource
-  const claims = kind.reservations!
-  const next = 'allocate' in claims ? structuredClone(object) : object
+  const reservations = kind.reservations!
+  const next = 'allocate' in reservations ? structuredClone(object) : object
   const faults =
-    'allocate' in claims
-      ? claims.allocate(next, previous, allocatorOf({ pools, claims: caches.claims, most: maxHeld, held }))
-      : refuseTaken(resource, claims.held(next), held).map(claims.refusal)
+    'allocate' in reservations
+      ? reservations.allocate(
+          next,
+          previous,
+          allocatorOf({ pools, reservations: caches.reservations, most: maxHeld, held }),
+        )
+      : refuseTaken(resource, reservations.held(next), held).map(reservations.refusal)
   return { next, faults: faults.length > 0 ? faults : checkCount(resource, next) }
 }
 
@@ -56,7 +60,9 @@ function refuseTaken(
   held: readonly Reservation[],
 ): Reservation[] {
   const kept = new Set(held.map(keyOfReservation))
-  return wanted.filter((claim) => caches.claims.has(claim.pool, claim.value) && !kept.has(keyOfReservation(claim)))
+  return wanted.filter(
+    (claim) => caches.reservations.has(claim.pool, claim.value) && !kept.has(keyOfReservation(claim)),
+  )
 }
 
 function checkCount(resource: Resource, object: ApiObject) {
@@ -90,6 +96,6 @@ export function keyOfReservation({ pool, value }: Reservation): string {
 /** The keys that the object under this key holds, by what is written down of them: also where it cannot be read. */
 export function claimsOf({ caches, kind }: Resource, holder: string): string[] {
   if (kind.reservations === undefined) return []
-  const held = [...caches.claims.all()].filter((claim) => claim.holder === holder)
+  const held = [...caches.reservations.all()].filter((claim) => claim.holder === holder)
   return held.map(({ key }) => key).slice(0, maxClaims)
 }

@@ -156,8 +156,8 @@ export async function commitObject(
   const lifetimeSeconds = resource.kind.life.expires ? resource.lifetimeSeconds : undefined
   // A new object has a uid that was drawn for it.
   const unique = expected === 0
-  const claims = reservationChanges(resource, object, previous)
-  const result = await resource.store.commit({ key, expected, value, lifetimeSeconds, guards, unique, ...claims })
+  const reservations = reservationChanges(resource, object, previous)
+  const result = await resource.store.commit({ key, expected, value, lifetimeSeconds, guards, unique, ...reservations })
   if (result.outcome === 'conflict') return result
   const { revision } = result
   return { outcome: 'stored', revision, json: storedJson(value, formatVersion(revision), Buffer.allocUnsafe).json }

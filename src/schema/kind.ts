@@ -34,7 +34,7 @@ export interface KindDefinition<T> {
   readonly life?: KindLife<T>
   readonly views?: KindViews<T>
   /** What its objects hold that no others may hold. */
-  readonly claims?: KindReservations<T>
+  readonly reservations?: KindReservations<T>
   /** Its users get a warning that says what to use instead. */
   readonly deprecated?: Deprecation
 }
@@ -230,7 +230,7 @@ export interface Conversion<T = ApiObject, S = ApiObject> {
  * Makes a kind from its definition. Its rules are written for the type of its own objects, `ObjectOf<typeof fields>`.
  */
 export function defineKind<F extends Fields>(definition: KindDefinition<ObjectOf<F>> & { readonly fields: F }): Kind {
-  const { names, doc, fields, rules = {}, life = {}, views = {}, claims, deprecated } = definition
+  const { names, doc, fields, rules = {}, life = {}, views = {}, reservations, deprecated } = definition
   const schema = schemaOf(names.kind, doc, fields)
   const kind = {
     form: checkDnsSubdomain,
@@ -240,7 +240,7 @@ export function defineKind<F extends Fields>(definition: KindDefinition<ObjectOf
     rules,
     life,
     views,
-    ...defined({ claims, deprecated }),
+    ...defined({ reservations, deprecated }),
   }
   // The registry hands a kind's rules only objects that were decoded by its schema, so the narrower type holds.
   return kind as unknown as Kind

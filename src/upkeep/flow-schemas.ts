@@ -28,7 +28,7 @@ export function flowSchemaLoop(catalogue: Catalogue): Loop | undefined {
     reconcile: async (name, signal) => {
       const next = (object: ApiObject) =>
         withCondition(object, dangling(object as FlowSchema, levels), timestamp(schemas.clock.now()))
-      await writeStatus(schemas, { name, signal, next })
+      await writeStatus(schemas, { name, signal, manager: schemas.vendor.managers.flowControl, next })
       return 'done'
     },
   }

@@ -9,14 +9,17 @@ import { getCached, ignoreNotFound } from './own-objects.ts'
 export interface StatusWrite {
   readonly name: string
   readonly signal: AbortSignal
+  /** Who owns the status; the server by default. */
+  readonly manager?: string
   /** Returns the object with the status that it should have; the same object where it has it: nothing is written. */
   readonly next: (object: ApiObject) => ApiObject
 }
 
-export async function writeStatus(resource: Resource, { name, signal, next }: StatusWrite): Promise<void> {
+export async function writeStatus(resource: Resource, { name, signal, manager, next }: StatusWrite): Promise<void> {
   const found = getCached(resource, { namespace: '', name })
   if (found === undefined || next(found) === found) return
-  const context = ownWrite(resource, { subresource: 'status', optionsKind: 'UpdateOptions', signal })
+  const own = ownWrite(resource, { subresource: 'status', optionsKind: 'UpdateOptions', signal })
+  const context = manager === undefined ? own : { ...own, fieldManager: manager }
   await ignoreNotFound(updateObject(context, name, (previous) => ({ object: next(previous), managed: false })))
 }
 

@@ -12,7 +12,7 @@ import { keep, plainStatus } from '../spec-and-status.ts'
 import { approvalCondition } from './approval.ts'
 import { isTrue, withCondition, withServerConditions } from './definition-conditions.ts'
 import { type CustomResourceDefinition, type DefinitionVersion, fields } from './definition-fields.ts'
-import { definitionClaims } from './definition-names.ts'
+import { definitionReservations } from './definition-names.ts'
 import { checkAcceptedNames, checkDefinition, checkDefinitionUpdate, checkNewDefinition } from './definition-rules.ts'
 
 /**
@@ -69,7 +69,7 @@ export const customResourceDefinition = defineKind({
     validateUpdate: checkDefinitionUpdate,
     warnings: ({ spec }, _, { vendor }) => warnOfRules(spec?.versions ?? [], vendor),
   },
-  claims: definitionClaims,
+  reservations: definitionReservations,
   life: {
     deleteAnswers: 'object',
     needsVersion: true,

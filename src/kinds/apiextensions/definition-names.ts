@@ -17,7 +17,7 @@ export function kindNames({ kind = '', listKind = '' }: DefinitionNames): string
   return [kind, listKind].filter((name) => name !== '')
 }
 
-export const definitionClaims: KindReservations<CustomResourceDefinition> = {
+export const definitionReservations: KindReservations<CustomResourceDefinition> = {
   held: ({ spec, status }) => {
     const names = status?.acceptedNames ?? {}
     const claims = (pool: string, all: string[]): Reservation[] =>

@@ -46,7 +46,7 @@ export const service = defineKind({
     validate: checkService,
     validateUpdate: (next, previous, { subresource }) => (subresource === 'status' ? [] : checkUpdate(next, previous)),
   },
-  claims: {
+  reservations: {
     held: ({ spec = {} }) => [...heldAddresses(spec), ...heldPorts(spec)],
     allocate: ({ spec = {} }, previous, allocator) => {
       const faults = allocateAddresses(spec, previous?.spec, allocator)
