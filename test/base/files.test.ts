@@ -119,9 +119,9 @@ test('no file of the server is written by any other way', () => {
     cwd: join(import.meta.dirname, '../../src'),
     encoding: 'utf8',
   })
-  // room.ts keeps lmdb's own file open, to make it longer; page-check.ts reads it. orchctl hands files to an editor and
+  // disk-reservation.ts keeps lmdb's own file open, to make it longer; page-check.ts reads it. orchctl hands files to an editor and
   // to diff, in a directory that it has just made for itself.
-  const ofStore = ['./store/lmdb/page-check.ts', './store/lmdb/room.ts']
+  const ofStore = ['./store/lmdb/disk-reservation.ts', './store/lmdb/page-check.ts']
   const known = ['./base/files.ts', './cli/commands/diff.ts', './cli/editing.ts', ...ofStore]
   assert.deepEqual(found.trim().split('\n').sort(), known)
 })

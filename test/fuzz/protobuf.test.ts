@@ -16,6 +16,7 @@ import type { Kind } from '../../src/schema/kind.ts'
 import { makeObject, makingFrom } from '../kinds/random-object.ts'
 import { metadataOf, validValues } from '../kinds/valid-values.ts'
 import { type Seeded, seeded } from '../store/seeded.ts'
+import { noControls } from '../tools/accounts.ts'
 import { watchOver } from '../tools/alive.ts'
 import { startServer } from '../tools/server.ts'
 import { Counts, everyOne, faultOfStatus } from './answers.ts'
@@ -116,7 +117,7 @@ function messageFrom(kind: Kind, from: number): Buffer {
 }
 
 test('damaged documents to a server are refused or stored', { timeout: 9 * 60_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await startServer(t, [noControls])
   const client = server.client()
   const assertAlive = watchOver(server)
   await client.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
