@@ -1,7 +1,7 @@
 /**
  * One TLS port for HTTP/2 and HTTP/1.1, chosen by ALPN, with optional client certificates. Owns every connection
  * until `close`, which lets answers under way finish within the time given. Strangers never take all the room there is
- * (`strangers.ts`); when there is none left, that is logged and the server goes on.
+ * (`unauthenticated-connections.ts`); when there is none left, that is logged and the server goes on.
  */
 import { constants, type X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'

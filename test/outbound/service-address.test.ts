@@ -13,7 +13,8 @@ function lookupOf(objects: { readonly [plural: string]: readonly object[] }): Lo
   const all = ({ plural }: StoredType): Found[] =>
     (objects[plural] ?? []).map((object) => ({ key: '', revision: 1, object: object as ApiObject }))
   return {
-    known: (type: StoredType, { name }: ObjectName) => all(type).find(({ object }) => object.metadata.name === name),
+    getCached: (type: StoredType, { name }: ObjectName) =>
+      all(type).find(({ object }) => object.metadata.name === name),
     list: (type: StoredType, { label }: ListQuery) =>
       all(type).filter(({ object }) => object.metadata.labels?.[label!.key] === label!.value),
   } as unknown as Lookup

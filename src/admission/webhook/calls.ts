@@ -31,6 +31,8 @@ export interface Question extends Candidate {
   readonly reviews: Reviews
   /** How many calls come one after the other from here on, with this one. */
   readonly calls: number
+  /** How many calls the request makes one after the other in all. */
+  readonly allCalls: number
 }
 
 /** `isLate` says whether the webhook's time is over, which its patch is a part of. */

@@ -61,7 +61,8 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
     if (request.again && !rounds.wants(webhook)) continue
     if (!(await isSelected(webhook, request, parts.lookup))) continue
     // Those after it, itself, and the validating ones, which are asked all at once.
-    const question = { webhook, form, request, reviews, calls: candidates.length - i + 1 }
+    const allCalls = candidates.length + 1
+    const question = { webhook, form, request, reviews, calls: allCalls - i, allCalls }
     const current = request
     const object = await parts.calls.ask(question, ({ patch }, isLate) =>
       applyPatch({ request: current, webhook, form, isLate }, patch),

@@ -33,7 +33,7 @@ async function askAtOnce(
   for (const candidate of candidates) if (await isSelected(candidate.webhook, request, lookup)) selected.push(candidate)
   const reviews = new Reviews(request)
   const asked = await Promise.allSettled(
-    selected.map((candidate) => calls.ask({ ...candidate, request, reviews, calls: 1 }, () => {})),
+    selected.map((candidate) => calls.ask({ ...candidate, request, reviews, calls: 1, allCalls: 1 }, () => {})),
   )
   for (const outcome of asked) if (outcome.status === 'rejected') throw outcome.reason
 }

@@ -39,13 +39,15 @@ test('a breaker opens after five failures, lets one call in ten seconds through,
 
 test('webhooks that are to be ignored share the time that is left; others have all of it', () => {
   const ignored = { timeoutMs: 10_000, ignoresFailures: true } as Webhook
-  let leftMs = 60_000
-  for (let calls = 20; calls > 0; calls--) leftMs -= timeFor(ignored, { leftMs, calls })
-  assert.ok(leftMs >= 1000, `${leftMs} ms left for the write`)
-  assert.equal(timeFor(ignored, { leftMs: 60_000, calls: 2 }), 10_000)
-  assert.equal(timeFor({ ...ignored, ignoresFailures: false }, { leftMs: 8000, calls: 20 }), 7000)
+  for (const webhooks of [1, 20, 59, 60, 500]) {
+    let leftMs = 60_000
+    for (let calls = webhooks; calls > 0; calls--) leftMs -= timeFor(ignored, { leftMs, calls, allCalls: webhooks })
+    assert.ok(leftMs > 900, `${leftMs} ms left for the write after ${webhooks} webhooks`)
+  }
+  assert.equal(timeFor(ignored, { leftMs: 60_000, calls: 2, allCalls: 2 }), 10_000)
+  assert.equal(timeFor({ ...ignored, ignoresFailures: false }, { leftMs: 8000, calls: 20, allCalls: 20 }), 7000)
   // A client that leaves no time does not pass by a webhook.
-  assert.equal(timeFor(ignored, { leftMs: 10, calls: 5 }), 1000)
+  assert.equal(timeFor(ignored, { leftMs: 10, calls: 5, allCalls: 5 }), 1000)
 })
 
 test('the breaker of a webhook that does not answer opens, is shown, and a changed configuration closes it', async () => {
