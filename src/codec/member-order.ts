@@ -71,10 +71,22 @@ export function elementOrder(order: Order): Order {
 export function keysInOrder(object: JsonObject, { fields }: MemberOrder): string[] {
   const keys = Object.keys(object)
   if (fields === undefined) return sortUtf8(keys)
+  // As nearly all are: they were decoded so.
+  if (areInOrder(keys, fields)) return keys
   const known: string[] = []
   for (const name of fields.keys()) if (Object.hasOwn(object, name)) known.push(name)
   if (known.length === keys.length) return known
   return [...known, ...sortUtf8(keys.filter((key) => !fields.has(key)))]
+}
+
+function areInOrder(keys: readonly string[], fields: ReadonlyMap<string, Place>): boolean {
+  let last = -1
+  for (const key of keys) {
+    const place = fields.get(key)
+    if (place === undefined || place.rank < last) return false
+    last = place.rank
+  }
+  return true
 }
 
 /** Whether a member is written before another that its type knows. */

@@ -6,7 +6,7 @@
 import type { JsonObject } from '../model/json.ts'
 
 /** Up to here it is quicker to look for all. */
-const few = 16
+const few = 64
 
 export class PresentFields<T extends { readonly name: string }> {
   readonly #all: readonly T[]
