@@ -324,6 +324,7 @@ test('ephemeral containers: what is wrong with a container is told as of a list 
   const cases: readonly (readonly [sent: JsonObject, ...faults: string[]])[] = [
     [{ name: 'e', image: 'i' }],
     [{ name: 'e' }, 'Required spec.ephemeralContainers[0][0].image'],
+    [{ env: [{}] }, 'Required spec.ephemeralContainers[0]'],
     [{ name: 'main', image: 'i' }, 'Duplicate spec.ephemeralContainers[0].name'],
     [
       { name: 'E', image: 'i', env: [{ name: '' }], tty: true, ports: [{}] },

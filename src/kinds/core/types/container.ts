@@ -145,8 +145,12 @@ export const container = s.object(fields, {
   check: checkContainer,
 })
 
+const common = inlined(1, fields)
+
 const ephemeralFields = {
-  ...inlined(1, fields),
+  ...common,
+  // Its absence is a fault of the container as a whole.
+  name: { ...common.name, required: false, published: 'required' as const },
   targetContainerName: field(2, s.string(), { doc: 'The container whose processes it sees; none if unset.' }),
 }
 
@@ -157,10 +161,12 @@ export const ephemeralContainer = s.object(ephemeralFields, {
   doc: 'A container that is put into a running pod to look into it. It is never started again.',
   fill: fillPullPolicy,
   faultsAt: listedAlone,
-  check: (value, path, context) => [
-    ...checkContainer(value, listedAlone(path), context),
-    ...checkEphemeral(value, path),
-  ],
+  // Of one without a name nothing else is reported.
+  leavesUnjudged: ({ name }) => (name ? [] : Object.keys(ephemeralFields)),
+  check: (value, path, context) =>
+    value.name
+      ? [...checkContainer(value, listedAlone(path), context), ...checkEphemeral(value, path)]
+      : [required(path, 'ephemeralContainer requires a name')],
 })
 
 /**
