@@ -25,8 +25,8 @@ export interface Remaining {
 }
 
 export function timeFor({ timeoutMs, ignoresFailures }: Webhook, { leftMs, calls, allCalls }: Remaining): number {
-  const left = Math.max(leastShareMs, leftMs - reservedMs)
+  const left = leftMs - reservedMs
   const least = Math.min(leastShareMs, (usualMs - reservedMs) / allCalls)
-  const share = ignoresFailures ? Math.max(least, left / calls) : left
+  const share = ignoresFailures ? Math.max(least, left / calls) : Math.max(leastShareMs, left)
   return Math.min(timeoutMs, share)
 }
