@@ -35,9 +35,14 @@ export function jsonOf(resource: Resource, json: Buffer): Buffer {
   return jsonDocument(asJson(readVersion(resource, json)), orderOf(resource.kind))
 }
 
-/** What a write through this version has just stored, as JSON: brought up to the definition before it was stored. */
+/**
+ * What a write through this version has just stored, as JSON. It was brought up to the definition before it was stored,
+ * but for a status that the write took away and that has a default of its own.
+ */
 export function writtenJson(resource: Resource, json: Buffer): Buffer {
-  return resource.kind.evolution?.storedAs === resource.apiVersion ? json : jsonOf(resource, json)
+  const { evolution, schema } = resource.kind
+  const isComplete = evolution?.storedAs === resource.apiVersion && schema.fields.status?.default === undefined
+  return isComplete ? json : jsonOf(resource, json)
 }
 
 /** Objects up to here are brought up to their definition at once. */

@@ -36,6 +36,16 @@ describe('objects', () => {
       body,
     })
 
+  test('a status that has a default is in every answer, also where the write took the sent one away', async () => {
+    const status = { type: 'object', default: { seen: -1 }, properties: { seen: { type: 'integer' } } }
+    const schema = { type: 'object', properties: { ...spec({}).properties, status } }
+    await define(client, { plural: 'preset', kind: 'Preset', schema, version: { subresources: { status: {} } } })
+    const object = { metadata: { name: 'a' }, spec: {}, status: { seen: 7 } }
+    for (const path of [`${at('preset')}?dryRun=All`, at('preset')])
+      assert.deepEqual((await client.post(path, object)).body.status, { seen: -1 }, path)
+    assert.deepEqual((await client.get(`${at('preset')}/a`)).body.status, { seen: -1 })
+  })
+
   test('in two versions: defaults of the one that was written, nothing that the stored one does not know', async () => {
     const early = spec({ size: { type: 'integer', default: 1 }, lost: { type: 'string' }, late: { type: 'string' } })
     const late = spec({ size: { type: 'integer' }, color: { type: 'string', default: 'red' } })
