@@ -2,7 +2,7 @@
  * The one watch of this process over the prefix, filling the tail that all watchers read.
  *
  * When a stream breaks it resumes after the last revision it has passed on, once it is sure that etcd still has the
- * same history (see unbroken.ts); else it ends for good. When etcd has forgotten that revision in the meantime, the
+ * same history (see history-intact.ts); else it ends for good. When etcd has forgotten that revision in the meantime, the
  * readers of the old tail get RevisionGone and a new tail begins at the present. The tail never runs ahead of the
  * watch: a reader that sees revision N has been given all changes up to N.
  */

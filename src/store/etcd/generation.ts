@@ -237,7 +237,7 @@ export class EtcdGeneration {
   }
 
   async #tick(): Promise<Revision> {
-    // No two ticks are the same, so that two at the same revision can be distinguished: see unbroken.ts.
+    // No two ticks are the same, so that two at the same revision can be distinguished: see history-intact.ts.
     const request = encodePut(this.#space.note('tick'), randomBytes(8))
     try {
       // Not a read, but one that may be repeated like one: a tick more does no harm.

@@ -1,5 +1,5 @@
 /**
- * The store over etcd: any number of servers on one cluster. What it does is in era.ts; this is what outlives an era.
+ * The store over etcd: any number of servers on one cluster. What it does is in generation.ts; this outlives one.
  *
  * An era ends when etcd goes back in time, as when it is restored from a backup under running servers: what they have
  * read from it and sent to clients is void then. The first that notices raises the offset of revisions above all that
