@@ -7,7 +7,7 @@ import { type Agent, request } from 'node:https'
 export interface JsonQuestion {
   readonly url: string
   readonly agent: Agent
-  /** Sent with POST; left out: GET. */
+  /** Sent with POST, as JSON unless the headers say otherwise; left out: GET. */
   readonly body?: string
   readonly headers?: { readonly [name: string]: string }
 }
@@ -22,12 +22,12 @@ const maxAnswer = 1024 * 1024
 
 export function askForJson({ url, agent, body, headers = {} }: JsonQuestion): Promise<unknown> {
   const all = {
-    ...headers,
-    accept: 'application/json',
-    'accept-encoding': 'identity',
     ...(body === undefined
       ? {}
       : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
+    ...headers,
+    accept: 'application/json',
+    'accept-encoding': 'identity',
   }
   const signal = AbortSignal.timeout(timeoutMs)
   const options = {

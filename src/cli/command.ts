@@ -10,8 +10,13 @@ export interface Context {
   readonly err: (text: string) => void
   /** All of the standard input. */
   readonly input: () => Promise<Buffer>
-  /** Whether people see what is written: colour and progress are for them alone; and in how many columns. */
-  readonly terminal: { readonly out: boolean; readonly err: boolean; readonly columns?: number | undefined }
+  /** Whether people see what is written: colour and progress are for them alone; in how many columns; and whether they can answer. */
+  readonly terminal: {
+    readonly out: boolean
+    readonly err: boolean
+    readonly input?: boolean
+    readonly columns?: number | undefined
+  }
   /** Runs another program on the user's terminal, such as an editor; gives its exit code. */
   readonly runProgram: (program: string, args: readonly string[]) => Promise<number>
   readonly env: { readonly [name: string]: string | undefined }

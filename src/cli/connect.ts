@@ -49,7 +49,7 @@ export async function withConnection<T>(
 type ConnectionOptions = OptionsOf<typeof connectionFlags>
 
 /** The client config, less what flags say otherwise. */
-function choiceOf({ directory }: Context, options: ConnectionOptions): Omit<ConfigChoice, 'files' | 'parse'> {
+function choiceOf({ directory, terminal }: Context, options: ConnectionOptions): Omit<ConfigChoice, 'files' | 'parse'> {
   const cluster: JsonObject = {
     ...(options.certificateAuthority && { 'certificate-authority': options.certificateAuthority }),
     ...(options.insecure && { 'insecure-skip-tls-verify': true, 'certificate-authority': '' }),
@@ -62,7 +62,14 @@ function choiceOf({ directory }: Context, options: ConnectionOptions): Omit<Conf
     ...(options.as && { as: options.as }),
     ...(options.asGroup.length > 0 && { 'as-groups': [...options.asGroup] }),
   }
-  return { context: options.context || undefined, server: options.server || undefined, cluster, user, directory }
+  return {
+    context: options.context || undefined,
+    server: options.server || undefined,
+    cluster,
+    user,
+    directory,
+    interactive: terminal.input ?? false,
+  }
 }
 
 function sendOf(

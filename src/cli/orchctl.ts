@@ -3,6 +3,7 @@
  * nobody reads on (`| head`), it ends without a word.
  */
 import { homedir } from 'node:os'
+import { isatty } from 'node:tty'
 import { main } from './main.ts'
 
 const stop = new AbortController()
@@ -17,6 +18,7 @@ process.exitCode = await main(
     terminal: {
       out: process.stdout.isTTY === true,
       err: process.stderr.isTTY === true,
+      input: isatty(0),
       columns: process.stdout.columns,
     },
     runProgram,

@@ -76,6 +76,11 @@ function readConfig(flag: string, file: string): ClientConfig {
     const config = readClientConfig({ files: [file], parse: parseConfigYaml })
     if (!config.transport.server.startsWith('https://'))
       throw new ConfigError(`${file}: the service must be at https://`)
+    if (config.transport.credentials !== undefined)
+      throw new ConfigError(`${file}: neither exec nor auth-provider is supported here: use a token or a certificate`)
+    if (config.transport.proxy !== undefined) throw new ConfigError(`${file}: proxy-url is not supported here`)
+    if (config.transport.headers?.['impersonate-user'] !== undefined)
+      throw new ConfigError(`${file}: as is not supported here`)
     return config
   } catch (error) {
     if (error instanceof ConfigError) throw new UsageError(`--${flag}: ${error.message}`, { cause: error })
@@ -83,10 +88,11 @@ function readConfig(flag: string, file: string): ClientConfig {
   }
 }
 
-async function send({ options: { server, token }, agent }: Opened, body: string): Promise<Json> {
+async function send({ options: { server, token, headers }, agent }: Opened, body: string): Promise<Json> {
   const bearer = await token?.()
-  const headers = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
-  return (await askForJson({ url: server, agent, body, headers })) as Json
+  const authorization = bearer === undefined ? headers?.authorization : `Bearer ${bearer}`
+  const sent = authorization === undefined ? {} : { authorization: String(authorization) }
+  return (await askForJson({ url: server, agent, body, headers: sent })) as Json
 }
 
 /** What is under way goes on; no connection is used again. */

@@ -114,8 +114,17 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
     config({ server, 'certificate-authority-data': 'secret' }, {}),
     /certificate-authority is not a cert/,
   ],
-  ['wants a plugin', config({ server }, { exec: { command: 'x' } }), /user "u": exec is not built yet$/],
-  ['wants a proxy', config({ server, 'proxy-url': 'http://secret' }, {}), /proxy-url is not built/],
+  [
+    'has a plugin of no version',
+    config({ server }, { exec: { command: 'secret' } }),
+    /"u": exec: apiVersion is missing$/,
+  ],
+  ['wants an odd proxy', config({ server, 'proxy-url': 'ftp://secret' }, {}), /proxy-url is not an address such as/],
+  [
+    'wants an odd provider',
+    config({ server }, { 'auth-provider': { name: 'gcp' } }),
+    /"gcp" is not supported, only oidc/,
+  ],
   ['is in two minds', config({ server, 'insecure-skip-tls-verify': 'secret' }, {}), /-verify is not true or false/],
   ['acts as nobody', config({ server }, { 'as-groups': ['secret'] }), /as-groups is there, but nobody to act as/],
 ]

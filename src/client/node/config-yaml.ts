@@ -1,5 +1,5 @@
 /** Client configs as YAML, whatever of it they use. Only what cannot be read otherwise needs this: it loads the library. */
-import { loadAll, YAMLException } from 'js-yaml'
+import { dump, loadAll, YAMLException } from 'js-yaml'
 import type { Json } from '../../model/json.ts'
 import { ConfigError, type ConfigParser } from './kubeconfig-files.ts'
 
@@ -11,4 +11,9 @@ export const parseConfigYaml: ConfigParser = (file, text) => {
     // The message of the parser goes on with the text itself, which may be a secret.
     throw new ConfigError(`${file} is not YAML: see line ${(error.mark?.line ?? 0) + 1}`)
   }
+}
+
+/** The text of a client config; long values stay on one line. */
+export function writeConfigYaml(config: Json): string {
+  return dump(config, { lineWidth: -1, noRefs: true })
 }

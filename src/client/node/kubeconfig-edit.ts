@@ -1,13 +1,15 @@
 /**
- * Changes of client configs. A file is read, changed and put in place as a whole: whoever is interrupted leaves the old
- * one or the new one. An entry is changed in the file that has it; a new one goes into the first file. Only the owner
- * may read what is written, since it may hold keys.
+ * Changes of client configs. A file is read, changed and put in place as a whole, under a lock beside it: whoever is
+ * interrupted leaves the old one or the new one, and of two that change it at once neither loses what the other wrote.
+ * An entry is changed in the file that has it; a new one goes into the first file. Only the owner may read what is
+ * written, since it may hold keys.
  */
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { withFileLock } from '../../base/file-lock.ts'
 import { makeDirectory, replaceFile } from '../../base/files.ts'
 import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
-import { parseConfigYaml } from './config-yaml.ts'
+import { parseConfigYaml, writeConfigYaml } from './config-yaml.ts'
 import { ConfigError, textIfThere } from './kubeconfig-files.ts'
 
 export type EntrySort = 'cluster' | 'user' | 'context'
@@ -33,42 +35,46 @@ export function readConfigFile(file: string): JsonObject {
 /** Sets fields of an entry, which is made if it is not there; a field that is undefined is removed. Says which of both. */
 export async function setEntry(
   files: readonly string[],
-  {
-    sort,
-    name,
-    fields,
-    write,
-  }: {
-    sort: EntrySort
-    name: string
-    fields: { readonly [field: string]: Json | undefined }
-    write: (value: Json) => string
-  },
+  { sort, name, fields }: EntryName & { readonly fields: { readonly [field: string]: Json | undefined } },
 ): Promise<'created' | 'modified'> {
   const file = files.find((candidate) => hasEntry(readConfigFile(candidate), sort, name)) ?? files[0]!
-  const config = readConfigFile(file)
-  const entries = entriesOf(config, sort)
-  const before = entries.find((entry) => own(entry, 'name') === name)
-  const inner = before === undefined ? {} : own(before, sort)
-  const merged = Object.entries({ ...(isObject(inner) ? inner : {}), ...fields }).filter(
-    ([, value]) => value !== undefined,
-  )
-  const entry = { ...before, name, [sort]: Object.fromEntries(merged) as JsonObject }
-  const others = before === undefined ? [...entries, entry] : entries.map((other) => (other === before ? entry : other))
-  await writeConfig(file, write({ ...config, [`${sort}s`]: others }))
-  return before === undefined ? 'created' : 'modified'
+  return await changeEntry(file, { sort, name }, (inner) => {
+    const merged = Object.entries({ ...inner, ...fields }).filter(([, value]) => value !== undefined)
+    return Object.fromEntries(merged) as JsonObject
+  })
+}
+
+export interface EntryName {
+  readonly sort: EntrySort
+  readonly name: string
+}
+
+/** Changes what one entry of a file says; it starts empty where there is none. Says whether there was one. */
+export async function changeEntry(
+  file: string,
+  { sort, name }: EntryName,
+  change: (inner: JsonObject) => JsonObject | Promise<JsonObject>,
+): Promise<'created' | 'modified'> {
+  return await changeConfig(file, async (config) => {
+    const entries = entriesOf(config, sort)
+    const before = entries.find((entry) => own(entry, 'name') === name)
+    const inner = before === undefined ? {} : own(before, sort)
+    const entry = { ...before, name, [sort]: await change(isObject(inner) ? inner : {}) }
+    const others =
+      before === undefined ? [...entries, entry] : entries.map((other) => (other === before ? entry : other))
+    return {
+      config: { ...config, [`${sort}s`]: others },
+      result: before === undefined ? 'created' : 'modified',
+    }
+  })
 }
 
 /** Makes a context the current one. The first file that names one is the one that counts. */
-export async function setCurrentContext(
-  files: readonly string[],
-  name: string,
-  write: (value: Json) => string,
-): Promise<void> {
+export async function setCurrentContext(files: readonly string[], name: string): Promise<void> {
   if (!files.some((file) => hasEntry(readConfigFile(file), 'context', name)))
     throw new ConfigError(`no context exists with the name: ${JSON.stringify(name)}`)
   const file = files.find((candidate) => own(readConfigFile(candidate), 'current-context')) ?? files[0]!
-  await writeConfig(file, write({ ...readConfigFile(file), 'current-context': name }))
+  await changeConfig(file, (config) => ({ config: { ...config, 'current-context': name }, result: undefined }))
 }
 
 function hasEntry(config: JsonObject, sort: EntrySort, name: string): boolean {
@@ -80,7 +86,20 @@ function entriesOf(config: JsonObject, sort: EntrySort): JsonObject[] {
   return Array.isArray(entries) ? entries.filter(isObject) : []
 }
 
-async function writeConfig(file: string, text: string): Promise<void> {
+interface Changed<T> {
+  readonly config: JsonObject
+  readonly result: T
+}
+
+async function changeConfig<T>(
+  file: string,
+  change: (config: JsonObject) => Changed<T> | Promise<Changed<T>>,
+): Promise<T> {
   if (!existsSync(dirname(file))) await makeDirectory(dirname(file), 0o700)
-  await replaceFile(file, text, 0o600)
+  return await withFileLock(`${file}.lock`, async () => {
+    const before = readConfigFile(file)
+    const { config, result } = await change(before)
+    await replaceFile(file, writeConfigYaml(config), 0o600)
+    return result
+  })
 }

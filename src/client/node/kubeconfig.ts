@@ -4,11 +4,13 @@
  * Several files count as one, in which the first to name something wins. Paths in a file start at that file. What is
  * wrong, and what is asked for but not supported, is reported with the file and the field; secrets are never quoted.
  */
-import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { isObject, type JsonObject, own } from '../../model/json.ts'
+import { type Entry, optionalText, requiredText } from './config-entry.ts'
 import type { HttpTransportOptions } from './http-transport.ts'
+import { clusterOptions, toldToPlugins } from './kubeconfig-cluster.ts'
 import { ConfigError, type ConfigParser, textIfThere } from './kubeconfig-files.ts'
+import { fixedCredentials, type UserCredentials, userOptions } from './kubeconfig-user.ts'
 
 export interface ConfigChoice {
   /** The files to read, the first of them first. */
@@ -23,6 +25,8 @@ export interface ConfigChoice {
   readonly user?: JsonObject
   /** Where the files start that these name. */
   readonly directory?: string
+  /** Whether somebody could answer the questions of a credential plugin: the standard input is a terminal. */
+  readonly interactive?: boolean
 }
 
 export interface ClientConfig {
@@ -40,7 +44,11 @@ export function readClientConfig(choice: ConfigChoice): ClientConfig {
   // Who names a server and needs no more than flags say needs no client config.
   if (sources.length === 0 && server !== undefined && context === undefined)
     return {
-      transport: transportOf(overridden(noEntry, choice, 'cluster'), overridden(noEntry, choice, 'user'), server),
+      transport: transportOf({
+        ...choice,
+        cluster: overridden(noEntry, choice, 'cluster'),
+        user: overridden(noEntry, choice, 'user'),
+      }),
       namespace: undefined,
       files: [],
     }
@@ -50,7 +58,11 @@ export function readClientConfig(choice: ConfigChoice): ClientConfig {
   const name = optionalText(chosen, 'user')
   const user = name === undefined ? { ...chosen, content: {} } : findEntry(sources, 'user', name)
   return {
-    transport: transportOf(overridden(cluster, choice, 'cluster'), overridden(user, choice, 'user'), server),
+    transport: transportOf({
+      ...choice,
+      cluster: overridden(cluster, choice, 'cluster'),
+      user: overridden(user, choice, 'user'),
+    }),
     namespace: optionalText(chosen, 'namespace'),
     files: [
       ...sources.map(({ file }) => file),
@@ -79,6 +91,10 @@ const credentialFields = [
   'client-certificate-data',
   'client-key',
   'client-key-data',
+  'username',
+  'password',
+  'exec',
+  'auth-provider',
 ]
 
 /** The entry with what was said beside the file. Paths in the file go on to start there. */
@@ -125,15 +141,6 @@ export function readContexts(choice: Pick<ConfigChoice, 'files' | 'parse' | 'con
   return { current: choice.context ?? currentName(sources), contexts }
 }
 
-/** How a user of a client config proves to be one, all of it read. */
-export interface UserCredentials {
-  readonly certificate: string | undefined
-  readonly key: string | undefined
-  readonly token: string | undefined
-  readonly username: string | undefined
-  readonly password: string | undefined
-}
-
 export interface ConfigUsers {
   readonly byName: ReadonlyMap<string, UserCredentials>
   /** The user of the current context, if there is one. */
@@ -145,33 +152,15 @@ export function readUsers(choice: Pick<ConfigChoice, 'files' | 'parse'>): Config
   const sources = sourcesOf(choice)
   refuseNone(choice, sources)
   const names = new Set(sources.flatMap((source) => entryNames(source, 'user')))
-  const byName = new Map([...names].map((name) => [name, credentialsOf(findEntry(sources, 'user', name))]))
+  const byName = new Map([...names].map((name) => [name, fixedCredentials(findEntry(sources, 'user', name))]))
   const context = currentName(sources)
   const user = context === undefined ? undefined : optionalText(findEntry(sources, 'context', context), 'user')
-  return { byName, current: user === undefined ? undefined : credentialsOf(findEntry(sources, 'user', user)) }
-}
-
-function credentialsOf(user: Entry): UserCredentials {
-  refuseUnbuilt(user, ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'])
-  const { certificate, key } = certificateOf(user)
-  const file = optionalText(user, 'tokenFile')
-  const token = optionalText(user, 'token') ?? (file && readNamed(user, 'tokenFile', file).trim())
-  return {
-    ...{ certificate, key },
-    token: token === undefined ? undefined : checkToken(user, 'token', token),
-    username: optionalText(user, 'username'),
-    password: optionalText(user, 'password'),
-  }
+  return { byName, current: user === undefined ? undefined : fixedCredentials(findEntry(sources, 'user', user)) }
 }
 
 interface Source {
   readonly file: string
   readonly content: JsonObject
-}
-
-/** A cluster, a user or a context, and where it stands. */
-interface Entry extends Source {
-  readonly title: string
 }
 
 function sourcesOf({ files, parse }: Pick<ConfigChoice, 'files' | 'parse'>): Source[] {
@@ -218,7 +207,7 @@ function findEntry(sources: readonly Source[], sort: 'cluster' | 'user' | 'conte
     const inner = own(matches[0]!, sort) ?? {}
     const title = `${sort} ${JSON.stringify(name)}`
     if (!isObject(inner)) throw new ConfigError(`${file}: ${title}: ${sort} is not an object`)
-    return { file, content: inner, title }
+    return { file, content: inner, title, name }
   }
   throw new ConfigError(`${filesOf(sources)}: there is no ${sort} ${JSON.stringify(name)}`)
 }
@@ -233,131 +222,15 @@ function filesOf(sources: readonly Source[]): string {
   return sources.map(({ file }) => file).join(', ')
 }
 
-function transportOf(cluster: Entry, user: Entry, server: string | undefined): HttpTransportOptions {
-  refuseUnbuilt(cluster, ['proxy-url'])
-  refuseUnbuilt(user, ['exec', 'auth-provider', 'username', 'password', 'as-uid', 'as-user-extra'])
-  const authority = pemOf(cluster, 'certificate-authority')
-  if (authority !== undefined) checkPem(cluster, 'certificate-authority', { ca: authority })
-  const { certificate, key } = certificateOf(user)
-  const token = tokenOf(user)
-  const serverName = optionalText(cluster, 'tls-server-name')
+function transportOf({
+  cluster,
+  user,
+  server,
+  interactive,
+}: Pick<ConfigChoice, 'server' | 'interactive'> & { cluster: Entry; user: Entry }): HttpTransportOptions {
+  const known = clusterOptions(cluster, server)
   return {
-    server: server ?? serverOf(cluster),
-    ...(insecureOf(cluster) ? { insecure: true } : {}),
-    ...(serverName === undefined ? {} : { serverName }),
-    ...impersonationOf(user),
-    ...(authority === undefined ? {} : { authority }),
-    ...(certificate === undefined || key === undefined ? {} : { certificate: { certificate, key } }),
-    ...(token === undefined ? {} : { token }),
+    ...known,
+    ...userOptions(user, { cluster: toldToPlugins(cluster, known), interactive: interactive ?? false }),
   }
-}
-
-function certificateOf(user: Entry): Pick<UserCredentials, 'certificate' | 'key'> {
-  const certificate = pemOf(user, 'client-certificate')
-  const key = pemOf(user, 'client-key')
-  if ((certificate === undefined) !== (key === undefined))
-    throw fault(user, 'client-certificate', 'and client-key go together')
-  if (certificate !== undefined) checkPem(user, 'client-certificate', { cert: certificate, key })
-  return { certificate, key }
-}
-
-function insecureOf(cluster: Entry): boolean {
-  const insecure = own(cluster.content, 'insecure-skip-tls-verify') ?? false
-  if (typeof insecure !== 'boolean') throw fault(cluster, 'insecure-skip-tls-verify', 'is not true or false')
-  if (insecure && pemOf(cluster, 'certificate-authority') !== undefined)
-    throw fault(cluster, 'insecure-skip-tls-verify', 'and certificate-authority contradict each other')
-  return insecure
-}
-
-/** The headers that say whom to act as. */
-function impersonationOf(user: Entry): Pick<HttpTransportOptions, 'headers'> {
-  const name = optionalText(user, 'as')
-  const groups = own(user.content, 'as-groups') ?? []
-  if (!Array.isArray(groups) || !groups.every((group) => typeof group === 'string'))
-    throw fault(user, 'as-groups', 'is not a list of texts')
-  if (name === undefined && groups.length === 0) return {}
-  if (name === undefined) throw fault(user, 'as-groups', 'is there, but nobody to act as: name a user too')
-  return { headers: { 'impersonate-user': name, ...(groups.length === 0 ? {} : { 'impersonate-group': groups }) } }
-}
-
-function refuseUnbuilt(entry: Entry, fields: readonly string[]): void {
-  for (const field of fields) {
-    const value = own(entry.content, field)
-    if (value !== undefined && value !== null && value !== false && value !== '')
-      throw fault(entry, field, 'is not built yet')
-  }
-}
-
-function serverOf(cluster: Entry): string {
-  const server = requiredText(cluster, 'server')
-  if (!isServer(server)) throw fault(cluster, 'server', 'is not an address such as https://127.0.0.1:6443')
-  return server
-}
-
-/** Whether it is the address of a server: an https URL. */
-export function isServer(text: string): boolean {
-  return URL.canParse(text) && new URL(text).protocol === 'https:'
-}
-
-/** From `<field>-data`, in base64, or else from the file that `<field>` names. */
-function pemOf(entry: Entry, field: string): string | undefined {
-  const data = optionalText(entry, `${field}-data`)
-  if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8')
-  const file = optionalText(entry, field)
-  return file === undefined ? undefined : readNamed(entry, field, file)
-}
-
-function readNamed(entry: Entry, field: string, name: string): string {
-  const file = resolve(dirname(entry.file), name)
-  const text = textIfThere(file)
-  if (text === undefined) throw fault(entry, field, `names ${file}, which is not there`)
-  return text
-}
-
-function checkPem(entry: Entry, field: string, pem: { ca?: string; cert?: string; key?: string | undefined }): void {
-  const what = 'ca' in pem ? 'is not a certificate in PEM' : 'and client-key are not a certificate and its key in PEM'
-  if (!(pem.ca ?? pem.cert ?? '').includes('-----BEGIN ')) throw fault(entry, field, what)
-  try {
-    // Without a list of authorities it would load all the well-known ones, which takes longer than the rest of a start.
-    // An import of the module would do the same: it looks at everything that the module has.
-    process.getBuiltinModule('node:tls').createSecureContext({ ca: [], ...pem })
-  } catch (error) {
-    throw fault(entry, field, what, error)
-  }
-}
-
-/** A file of a token is read before every request: tokens that are renewed are renewed there. */
-function tokenOf(user: Entry): (() => string | Promise<string>) | undefined {
-  const file = optionalText(user, 'tokenFile')
-  const token = optionalText(user, 'token')
-  if (file !== undefined) {
-    readNamed(user, 'tokenFile', file)
-    const path = resolve(dirname(user.file), file)
-    return async () => checkToken(user, 'tokenFile', (await readFile(path, 'utf8')).trim())
-  }
-  return token === undefined ? undefined : () => checkToken(user, 'token', token)
-}
-
-function checkToken(user: Entry, field: string, token: string): string {
-  if (!/^[!-~]+$/.test(token)) throw fault(user, field, 'is not a token: it has blanks or other odd characters')
-  return token
-}
-
-function requiredText(entry: Entry, field: string): string {
-  const text = optionalText(entry, field)
-  if (text === undefined) throw fault(entry, field, 'is missing')
-  return text
-}
-
-/** An empty text counts as none. */
-function optionalText(entry: Entry, field: string): string | undefined {
-  const value = own(entry.content, field)
-  if (value === undefined || value === null || value === '') return undefined
-  if (typeof value !== 'string') throw fault(entry, field, 'is not a text')
-  return value
-}
-
-function fault({ file, title }: Entry, field: string, what: string, cause?: unknown): ConfigError {
-  const place = [file, title].filter((part) => part !== '').map((part) => `${part}: `)
-  return new ConfigError(`${place.join('')}${field} ${what}`, { cause })
 }

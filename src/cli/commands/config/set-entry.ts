@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { UsageError } from '../../../base/flags.ts'
 import { type EntrySort, setEntry } from '../../../client/node/kubeconfig-edit.ts'
-import { stringifyYaml } from '../../../codec/write-yaml.ts'
 import type { Json } from '../../../model/json.ts'
 import type { Context } from '../../command.ts'
 import { configFiles } from '../../connect.ts'
@@ -35,7 +34,6 @@ export async function setConfigEntry(
       ...Object.fromEntries(dropped.map((field) => [field, undefined])),
       ...(Object.fromEntries(given) as { [field: string]: Json }),
     },
-    write: stringifyYaml,
   })
   context.out(`${title} "${escapeLine(name)}" ${sort === 'user' ? 'set' : sort === 'cluster' ? 'set' : done}.\n`)
 }

@@ -1,7 +1,6 @@
 /** `orchctl config use-context` */
 import { UsageError } from '../../../base/flags.ts'
 import { setCurrentContext } from '../../../client/node/kubeconfig-edit.ts'
-import { stringifyYaml } from '../../../codec/write-yaml.ts'
 import { defineCommand } from '../../command.ts'
 import { configFiles } from '../../connect.ts'
 import { escapeLine } from '../../printers/escape.ts'
@@ -17,7 +16,7 @@ export const useContextCommand = defineCommand({
     const [name, ...more] = words
     if (name === undefined || more.length > 0)
       throw new UsageError('name one context: `orchctl config get-contexts` lists them')
-    await setCurrentContext(configFiles(context, options.kubeconfig), name, stringifyYaml)
+    await setCurrentContext(configFiles(context, options.kubeconfig), name)
     context.out(`Switched to context "${escapeLine(name)}".\n`)
   },
 })

@@ -1,0 +1,111 @@
+/** Opens a secure connection to a server, straight or through a proxy, and finds out which HTTP the server speaks. */
+import type { Socket } from 'node:net'
+import type { ConnectionOptions, TLSSocket } from 'node:tls'
+import { TransportError } from '../transport.ts'
+import type { ClientCertificate } from './credentials.ts'
+
+export interface DialOptions {
+  /** Such as https://127.0.0.1:6443 */
+  readonly server: string
+  /** PEM of the authorities that the server's certificate may be signed by; left out: the well-known ones. */
+  readonly authority?: string
+  /** Whether any certificate of the server will do. */
+  readonly insecure?: boolean
+  /** The name that the server's certificate must be for, where that is not the one in its address. */
+  readonly serverName?: string
+  /** The HTTP proxy on the way to it, such as http://127.0.0.1:3128. */
+  readonly proxy?: string
+}
+
+const connectMs = 10_000
+
+/** Resolves when the server is known to be the one that is meant. */
+export async function dial(options: DialOptions, certificate: ClientCertificate | undefined): Promise<TLSSocket> {
+  const { hostname, port } = new URL(options.server)
+  const target = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443) }
+  try {
+    const tunnel = options.proxy === undefined ? undefined : await tunnelThrough(options.proxy, target)
+    return await secured({ ...tlsOptions(options, certificate), ...target, ...(tunnel && { socket: tunnel }) })
+  } catch (error) {
+    throw new TransportError(`${options.server} is not reached`, { cause: error })
+  }
+}
+
+function secured(options: ConnectionOptions): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    // Not imported: that would look at all that the module has, and load the well-known authorities.
+    const socket = process.getBuiltinModule('node:tls').connect(options)
+    const timer = setTimeout(() => socket.destroy(new Error('no answer in time')), connectMs)
+    socket.setNoDelay(true)
+    socket.once('secureConnect', () => {
+      clearTimeout(timer)
+      socket.off('error', reject)
+      socket.off('close', fail)
+      resolve(socket)
+    })
+    const fail = () => {
+      clearTimeout(timer)
+      reject(new Error('the connection was closed before it was secure'))
+    }
+    socket.once('error', reject)
+    socket.once('close', fail)
+  })
+}
+
+function tlsOptions(
+  { server, authority, insecure, serverName }: DialOptions,
+  certificate: ClientCertificate | undefined,
+): ConnectionOptions {
+  const name = serverName ?? new URL(server).hostname
+  return {
+    ALPNProtocols: ['h2', 'http/1.1'],
+    ...(authority === undefined ? {} : { ca: authority }),
+    ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
+    ...(insecure ? { rejectUnauthorized: false } : {}),
+    // An address is not a name that a client may ask for; certificates are held against it all the same.
+    ...(isAddress(name) ? {} : { servername: name }),
+  }
+}
+
+function isAddress(name: string): boolean {
+  return process.getBuiltinModule('node:net').isIP(name.replace(/^\[|\]$/g, '')) !== 0
+}
+
+/** Asks the proxy to connect us. Its name and password, if it wants them, stand in its address. */
+async function tunnelThrough(proxy: string, target: { host: string; port: number }): Promise<Socket> {
+  const { protocol, hostname, port, username, password } = new URL(proxy)
+  const { request } = protocol === 'https:' ? await import('node:https') : await import('node:http')
+  const authority = target.host.includes(':') ? `[${target.host}]:${target.port}` : `${target.host}:${target.port}`
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return await new Promise((resolve, reject) => {
+    const call = request({
+      host: hostname.replace(/^\[|\]$/g, ''),
+      ...(port === '' ? {} : { port }),
+      method: 'CONNECT',
+      path: authority,
+      headers: {
+        host: authority,
+        ...(username === '' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` }),
+      },
+      agent: false,
+    })
+    const timer = setTimeout(() => call.destroy(new Error('no answer in time')), connectMs)
+    call.once('close', () => clearTimeout(timer))
+    const refuse = (status: number | undefined) =>
+      reject(new Error(`the proxy ${new URL(proxy).host} answered ${status} when asked to connect`))
+    call.once('connect', (answer, socket) => {
+      clearTimeout(timer)
+      if (answer.statusCode === 200) return resolve(socket as Socket)
+      socket.destroy()
+      refuse(answer.statusCode)
+    })
+    call.once('response', (answer) => {
+      answer.destroy()
+      refuse(answer.statusCode)
+    })
+    call.once('error', (error) =>
+      reject(new Error(`the proxy ${new URL(proxy).host} is not reached`, { cause: error })),
+    )
+    call.end()
+  })
+}

@@ -1,0 +1,207 @@
+/**
+ * Credentials from a plugin: a program of the user's choice that prints them. It is run when they are first needed, when
+ * they have expired, and when the server refuses them; requests that come meanwhile wait for the same run.
+ *
+ * What it prints to its standard error goes to the user's. What it prints to its standard output is read up to a bound
+ * and never shown, since it holds secrets.
+ */
+import { spawn } from 'node:child_process'
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
+import { type CredentialSource, type Credentials, isToken } from './credentials.ts'
+import { candidatesOf, type ExecPlugin } from './exec-plugin.ts'
+import { ConfigError } from './kubeconfig-files.ts'
+
+/** What a plugin is told of the server, in the words of the client config. */
+export type ExecCluster = JsonObject
+
+export interface ExecSurroundings {
+  readonly cluster: ExecCluster
+  /** Whether the standard input is a terminal at which somebody could answer. */
+  readonly interactive: boolean
+  readonly clock?: Clock
+  readonly env?: { readonly [name: string]: string | undefined }
+}
+
+const maxOutput = 1024 * 1024
+
+interface Got {
+  readonly credentials: Credentials
+  /** Milliseconds since 1970. */
+  readonly expires: number
+}
+
+export class ExecCredentials implements CredentialSource {
+  readonly #plugin: ExecPlugin
+  readonly #surroundings: ExecSurroundings
+  readonly #clock: Clock
+  #got: Got | undefined
+  #running: Promise<Got> | undefined
+
+  constructor(plugin: ExecPlugin, surroundings: ExecSurroundings) {
+    this.#plugin = plugin
+    this.#surroundings = surroundings
+    this.#clock = surroundings.clock ?? systemClock
+  }
+
+  async current(signal: AbortSignal): Promise<Credentials> {
+    if (this.#got !== undefined && this.#clock.now() < this.#got.expires) return this.#got.credentials
+    return (await this.#run(signal)).credentials
+  }
+
+  async replace(refused: Credentials, signal: AbortSignal): Promise<Credentials | undefined> {
+    const known = this.#got?.credentials
+    const fresh = known === refused || known === undefined ? (await this.#run(signal)).credentials : known
+    return isSame(fresh, refused) ? undefined : fresh
+  }
+
+  /** Of several that need it at once one runs it. */
+  #run(signal: AbortSignal): Promise<Got> {
+    this.#running ??= this.#ask(signal).finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  async #ask(signal: AbortSignal): Promise<Got> {
+    const plugin = this.#plugin
+    const interactive = isInteractive(plugin, this.#surroundings)
+    const env = { ...(this.#surroundings.env ?? process.env), ...plugin.env }
+    const info = {
+      kind: 'ExecCredential',
+      apiVersion: plugin.apiVersion,
+      spec: { ...(plugin.provideClusterInfo ? { cluster: this.#surroundings.cluster } : {}), interactive },
+    }
+    const output = await runPlugin(plugin, {
+      env: { ...env, [plugin.infoVariable]: JSON.stringify(info) },
+      interactive,
+      signal,
+    })
+    this.#got = readOutput(plugin, output)
+    return this.#got
+  }
+}
+
+function isSame(one: Credentials, other: Credentials): boolean {
+  return one.token === other.token && one.certificate?.certificate === other.certificate?.certificate
+}
+
+function isInteractive({ command, interactiveMode }: ExecPlugin, { interactive }: ExecSurroundings): boolean {
+  if (interactiveMode === 'Always' && !interactive)
+    throw new ConfigError(`the credential plugin ${command} needs a terminal, and the standard input is none`)
+  return interactiveMode !== 'Never' && interactive
+}
+
+interface Run {
+  readonly env: { readonly [name: string]: string | undefined }
+  readonly interactive: boolean
+  readonly signal: AbortSignal
+}
+
+/** What it prints. Throws ConfigError where it cannot be run, fails, or prints too much. */
+async function runPlugin(plugin: ExecPlugin, { env, interactive, signal }: Run): Promise<string> {
+  await throwIfMissing(plugin, env.PATH ?? '')
+  return await new Promise((resolve, reject) => {
+    const child = spawn(plugin.command, [...plugin.args], {
+      env,
+      stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'inherit'],
+      signal,
+    })
+    const chunks: Buffer[] = []
+    let size = 0
+    child.stdout.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= maxOutput) return void chunks.push(chunk)
+      child.kill('SIGKILL')
+      reject(new ConfigError(`the credential plugin ${plugin.command} printed more than ${maxOutput} bytes`))
+    })
+    child.once('error', (error) =>
+      reject(
+        signal.aborted ? signal.reason : cannotRun(plugin, (error as NodeJS.ErrnoException).code ?? error.message),
+      ),
+    )
+    child.once('close', (code, endedBy) => {
+      if (code === 0) return resolve(Buffer.concat(chunks).toString('utf8'))
+      const how = code === null ? `was ended by ${endedBy}` : `failed with exit code ${code}`
+      reject(new ConfigError(`the credential plugin ${plugin.command} ${how}`))
+    })
+  })
+}
+
+/** A missing program is what new users meet first: the config may say how to get it. */
+async function throwIfMissing(plugin: ExecPlugin, path: string): Promise<void> {
+  for (const file of candidatesOf(plugin.command, path)) {
+    const code = await access(file, constants.X_OK).then(
+      () => '',
+      (error: NodeJS.ErrnoException) => error.code ?? 'ENOENT',
+    )
+    if (code === '') return
+    if (code === 'EACCES') throw cannotRun(plugin, 'it may not be executed')
+  }
+  throw cannotRun(plugin, 'it is not there')
+}
+
+function cannotRun({ command, installHint }: ExecPlugin, why: string): ConfigError {
+  const hint = installHint === undefined ? '' : `\n\n${installHint}`
+  return new ConfigError(`cannot run the credential plugin ${command}: ${why}${hint}`)
+}
+
+function readOutput(plugin: ExecPlugin, output: string): Got {
+  const refuse = (what: string) => new ConfigError(`the credential plugin ${plugin.command} ${what}`)
+  const credential = parse(output)
+  if (!isObject(credential)) throw refuse('did not print an ExecCredential as JSON')
+  if (own(credential, 'kind') !== 'ExecCredential' || own(credential, 'apiVersion') !== plugin.apiVersion)
+    throw refuse(`printed something else than an ExecCredential of ${plugin.apiVersion}`)
+  const status = own(credential, 'status')
+  if (!isObject(status)) throw refuse('printed an ExecCredential without a status')
+  return { credentials: credentialsOf(status, refuse), expires: expiryOf(status, refuse) }
+}
+
+function credentialsOf(status: JsonObject, refuse: (what: string) => ConfigError): Credentials {
+  const text = (field: string): string | undefined => {
+    const value = own(status, field) ?? ''
+    if (typeof value !== 'string') throw refuse(`printed a status whose ${field} is not a text`)
+    return value === '' ? undefined : value
+  }
+  const [token, certificate, key] = ['token', 'clientCertificateData', 'clientKeyData'].map(text)
+  if ((certificate === undefined) !== (key === undefined))
+    throw refuse('printed only one of clientCertificateData and clientKeyData')
+  if (token === undefined && certificate === undefined)
+    throw refuse('printed neither a token nor a certificate and its key')
+  if (token !== undefined && !isToken(token)) throw refuse('printed a token with blanks or other odd characters')
+  if (certificate !== undefined && !isPair(certificate, key!))
+    throw refuse('printed a certificate and a key that are not a pair in PEM')
+  return {
+    ...(token === undefined ? {} : { token }),
+    ...(certificate === undefined ? {} : { certificate: { certificate, key: key! } }),
+  }
+}
+
+function isPair(cert: string, key: string): boolean {
+  try {
+    process.getBuiltinModule('node:tls').createSecureContext({ ca: [], cert, key })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function expiryOf(status: JsonObject, refuse: (what: string) => ConfigError): number {
+  const stamp = own(status, 'expirationTimestamp')
+  if (stamp === undefined || stamp === null) return Number.POSITIVE_INFINITY
+  const time = typeof stamp === 'string' && rfc3339.test(stamp) ? Date.parse(stamp) : Number.NaN
+  if (Number.isNaN(time)) throw refuse('printed an expirationTimestamp that is not a time of RFC 3339')
+  return time
+}
+
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
+
+function parse(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined // Its error quotes the text.
+  }
+}

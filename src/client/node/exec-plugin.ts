@@ -1,0 +1,102 @@
+/** What `user.exec` of a client config says of its credential plugin: which program, and how it is run. */
+import { delimiter, isAbsolute, join } from 'node:path'
+import { isObject } from '../../model/json.ts'
+import { type ProfileName, vendorOf } from '../../model/vendor.ts'
+import {
+  besideConfig,
+  type Entry,
+  fault,
+  optional,
+  optionalFlag,
+  optionalText,
+  requiredText,
+  textList,
+} from './config-entry.ts'
+
+export interface ExecPlugin {
+  /** A path, or a name that is looked for on the PATH. */
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: { readonly [name: string]: string }
+  /** What it is told and must answer in: `client.authentication.orch.io/v1`. */
+  readonly apiVersion: string
+  /** The environment variable that tells it what it needs. */
+  readonly infoVariable: string
+  readonly installHint: string | undefined
+  readonly provideClusterInfo: boolean
+  readonly interactiveMode: InteractiveMode
+}
+
+type InteractiveMode = (typeof interactiveModes)[number]
+
+const interactiveModes = ['Never', 'IfAvailable', 'Always'] as const
+const versions = ['v1', 'v1beta1']
+const profileNames: readonly ProfileName[] = ['orch', 'kubernetes']
+
+/** Reads it; an entry that could never work is refused before anything is run. */
+export function execPluginOf(exec: Entry): ExecPlugin {
+  const { apiVersion, version, infoVariable } = interfaceOf(exec)
+  return {
+    command: commandOf(exec),
+    args: textList(exec, 'args'),
+    env: envOf(exec),
+    apiVersion,
+    infoVariable,
+    installHint: optionalText(exec, 'installHint'),
+    provideClusterInfo: optionalFlag(exec, 'provideClusterInfo'),
+    interactiveMode: modeOf(exec, version),
+  }
+}
+
+/** The group that plugins and clients speak of each other in, by profile. */
+export function execGroups(): { group: string; infoVariable: string }[] {
+  return profileNames.map(vendorOf).map(({ groupDomain, execInfoVariable }) => ({
+    group: `client.authentication.${groupDomain}`,
+    infoVariable: execInfoVariable,
+  }))
+}
+
+function interfaceOf(exec: Entry): { apiVersion: string; version: string; infoVariable: string } {
+  const apiVersion = requiredText(exec, 'apiVersion')
+  const known = execGroups().flatMap(({ group, infoVariable }) =>
+    versions.map((version) => ({ apiVersion: `${group}/${version}`, version, infoVariable })),
+  )
+  const found = known.find((candidate) => candidate.apiVersion === apiVersion)
+  if (found === undefined)
+    throw fault(exec, 'apiVersion', `is none of ${known.map((each) => each.apiVersion).join(', ')}`)
+  return found
+}
+
+/** A path that is not absolute starts at the client config; a bare name is looked for on the PATH. */
+function commandOf(exec: Entry): string {
+  const command = requiredText(exec, 'command')
+  return command.includes('/') ? besideConfig(exec, command) : command
+}
+
+/** The files that a command could be: for messages, and to know whether there is one. */
+export function candidatesOf(command: string, path: string): string[] {
+  if (isAbsolute(command)) return [command]
+  return path
+    .split(delimiter)
+    .filter((directory) => directory !== '')
+    .map((directory) => join(directory, command))
+}
+
+function envOf(exec: Entry): { [name: string]: string } {
+  const list = optional(exec, 'env') ?? []
+  if (!Array.isArray(list)) throw fault(exec, 'env', 'is not a list')
+  const pairs = list.map((item, i) => {
+    const entry = { ...exec, content: isObject(item) ? item : {}, title: `${exec.title}: env[${i}]` }
+    return [requiredText(entry, 'name'), optionalText(entry, 'value') ?? '']
+  })
+  return Object.fromEntries(pairs)
+}
+
+function modeOf(exec: Entry, version: string): InteractiveMode {
+  const mode = optionalText(exec, 'interactiveMode')
+  if (mode === undefined && version === 'v1')
+    throw fault(exec, 'interactiveMode', `must be specified: ${interactiveModes.join(', ')}`)
+  const found = interactiveModes.find((known) => known === (mode ?? 'IfAvailable'))
+  if (found === undefined) throw fault(exec, 'interactiveMode', `is none of ${interactiveModes.join(', ')}`)
+  return found
+}

@@ -1,0 +1,144 @@
+/**
+ * HTTP/1.1, for servers and proxies that speak nothing newer: a connection for each request under way, used again by
+ * the next. A read that met a connection which the server was just closing is sent once more; a write is not, since it
+ * may have happened.
+ */
+import { Agent, type ClientRequest, type IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import { TransportError, type TransportResponse } from '../transport.ts'
+import type { Wire, WireRequest } from './wire.ts'
+
+export interface Http1WireOptions {
+  readonly server: string
+  readonly dial: () => Promise<TLSSocket>
+}
+
+const maxConnections = 256
+const keepAliveMs = 30_000
+
+export class Http1Wire implements Wire {
+  readonly #server: URL
+  readonly #agent: DialingAgent
+
+  /** `first` is a connection that is there already. */
+  constructor({ server, dial }: Http1WireOptions, first: TLSSocket) {
+    this.#server = new URL(server)
+    this.#agent = new DialingAgent(dial, first)
+  }
+
+  async send(wanted: WireRequest): Promise<TransportResponse> {
+    try {
+      return await this.#sendOnce(wanted)
+    } catch (error) {
+      const again = error instanceof StaleConnection && ['GET', 'HEAD'].includes(wanted.method)
+      if (!again) throw error
+      return await this.#sendOnce(wanted)
+    }
+  }
+
+  retire(): void {
+    this.#agent.retire()
+  }
+
+  destroy(): void {
+    this.#agent.destroy()
+  }
+
+  #sendOnce({ method, path, headers, body, signal }: WireRequest): Promise<TransportResponse> {
+    signal.throwIfAborted()
+    const call = request({
+      agent: this.#agent,
+      protocol: 'https:',
+      host: this.#server.hostname.replace(/^\[|\]$/g, ''),
+      port: this.#server.port || 443,
+      method,
+      path,
+      headers: {
+        ...(headers as { [name: string]: string | string[] }),
+        ...(body === undefined ? {} : { 'content-length': body.length }),
+      },
+      signal,
+    })
+    call.end(body)
+    return answerOf(call, signal)
+  }
+}
+
+/** The connection had been used before and ended without a word. */
+class StaleConnection extends TransportError {}
+
+function answerOf(call: ClientRequest, signal: AbortSignal): Promise<TransportResponse> {
+  return new Promise((resolve, reject) => {
+    call.once('response', (answer) =>
+      resolve({ status: answer.statusCode ?? 0, headers: plain(answer), body: bodyOf(answer, signal) }),
+    )
+    call.on('error', (error) => {
+      if (signal.aborted) return reject(signal.reason)
+      if (error instanceof TransportError) return reject(error)
+      const Kind = call.reusedSocket ? StaleConnection : TransportError
+      reject(new Kind('the connection broke before an answer', { cause: error }))
+    })
+  })
+}
+
+/** Leaving the iteration destroys the connection, which the server notices. */
+async function* bodyOf(answer: IncomingMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of answer) yield chunk
+  } catch (error) {
+    signal.throwIfAborted()
+    throw new TransportError('the connection broke in the middle of an answer', { cause: error })
+  }
+  signal.throwIfAborted()
+  if (!answer.complete) throw new TransportError('the connection broke in the middle of an answer')
+}
+
+function plain({ headers }: IncomingMessage): { [name: string]: string } {
+  const entries = Object.entries(headers).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : `${value}`]),
+  )
+}
+
+/** Keeps connections and opens them by `dial`, so that proxies and certificates are the same as for HTTP/2. */
+class DialingAgent extends Agent {
+  readonly #dial: () => Promise<TLSSocket>
+  #first: TLSSocket | undefined
+  #retired = false
+
+  constructor(dial: () => Promise<TLSSocket>, first: TLSSocket) {
+    // The base class would take plain connections only.
+    super({ keepAlive: true, maxSockets: maxConnections, protocol: 'https:' })
+    this.#dial = dial
+    this.#first = first
+  }
+
+  override createConnection(
+    _options: object,
+    callback?: (error: Error | null, stream: Duplex) => void,
+  ): Duplex | null | undefined {
+    const first = this.#first
+    this.#first = undefined
+    const opened = first === undefined || first.destroyed ? this.#dial() : Promise.resolve(first)
+    opened.then(
+      (socket) => {
+        socket.setKeepAlive(true, keepAliveMs)
+        callback?.(null, socket)
+      },
+      (error: Error) => callback?.(error, undefined as never),
+    )
+    return undefined
+  }
+
+  override keepSocketAlive(socket: Duplex): boolean {
+    return !this.#retired && super.keepSocketAlive(socket) !== (false as unknown)
+  }
+
+  /** Connections are not used again once their request is done. */
+  retire(): void {
+    this.#retired = true
+    for (const sockets of Object.values(this.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+  }
+}

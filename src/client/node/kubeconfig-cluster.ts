@@ -1,0 +1,77 @@
+/** What a client config says of a cluster: where its server is, how to reach it, and how to know it. */
+import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
+import {
+  checkPem,
+  type Entry,
+  fault,
+  optional,
+  optionalFlag,
+  optionalText,
+  pemOf,
+  requiredText,
+} from './config-entry.ts'
+import { execGroups } from './exec-plugin.ts'
+import type { HttpTransportOptions } from './http-transport.ts'
+
+/** `server` counts instead of the one that the cluster names. */
+export function clusterOptions(cluster: Entry, server: string | undefined): HttpTransportOptions {
+  const authority = pemOf(cluster, 'certificate-authority')
+  if (authority !== undefined) checkPem(cluster, 'certificate-authority', { ca: authority })
+  const insecure = optionalFlag(cluster, 'insecure-skip-tls-verify')
+  if (insecure && authority !== undefined)
+    throw fault(cluster, 'insecure-skip-tls-verify', 'and certificate-authority contradict each other')
+  const serverName = optionalText(cluster, 'tls-server-name')
+  const proxy = proxyOf(cluster)
+  return {
+    server: server ?? serverOf(cluster),
+    ...(insecure ? { insecure } : {}),
+    ...(serverName === undefined ? {} : { serverName }),
+    ...(authority === undefined ? {} : { authority }),
+    ...(proxy === undefined ? {} : { proxy }),
+  }
+}
+
+/** The same in the words of the client config, with what the cluster says for credential plugins alone. */
+export function toldToPlugins(cluster: Entry, options: HttpTransportOptions): JsonObject {
+  const { server, authority, insecure, serverName, proxy } = options
+  const config = pluginConfig(cluster)
+  return {
+    server,
+    ...(serverName === undefined ? {} : { 'tls-server-name': serverName }),
+    ...(insecure ? { 'insecure-skip-tls-verify': true } : {}),
+    ...(authority === undefined ? {} : { 'certificate-authority-data': Buffer.from(authority).toString('base64') }),
+    ...(proxy === undefined ? {} : { 'proxy-url': proxy }),
+    ...(config === undefined ? {} : { config }),
+  }
+}
+
+/** The extension of the cluster that is meant for plugins. */
+function pluginConfig(cluster: Entry): Json | undefined {
+  const extensions = optional(cluster, 'extensions') ?? []
+  if (!Array.isArray(extensions)) throw fault(cluster, 'extensions', 'is not a list')
+  const names = execGroups().map(({ group }) => `${group}/exec`)
+  const found = extensions.filter(isObject).find((extension) => names.includes(String(own(extension, 'name'))))
+  return found === undefined ? undefined : own(found, 'extension')
+}
+
+function serverOf(cluster: Entry): string {
+  const server = requiredText(cluster, 'server')
+  if (!isServer(server)) throw fault(cluster, 'server', 'is not an address such as https://127.0.0.1:6443')
+  return server
+}
+
+function isServer(text: string): boolean {
+  return URL.canParse(text) && new URL(text).protocol === 'https:'
+}
+
+function proxyOf(cluster: Entry): string | undefined {
+  const proxy = optionalText(cluster, 'proxy-url')
+  if (proxy === undefined) return undefined
+  if (!URL.canParse(proxy) || !['http:', 'https:'].includes(new URL(proxy).protocol))
+    throw fault(
+      cluster,
+      'proxy-url',
+      'is not an address such as http://127.0.0.1:3128; only http and https are supported',
+    )
+  return proxy
+}

@@ -1,0 +1,156 @@
+/**
+ * How a user of a client config proves to be one: a certificate, a token or a file with one, a name and a password, a
+ * credential plugin (`exec`), an identity token that is renewed (`auth-provider`), and whom to act as.
+ */
+import { readFile } from 'node:fs/promises'
+import { isObject, type Json, own } from '../../model/json.ts'
+import {
+  besideConfig,
+  checkPem,
+  type Entry,
+  fault,
+  optional,
+  optionalText,
+  pemOf,
+  readNamed,
+  refuseUnsupported,
+  textList,
+} from './config-entry.ts'
+import { type CredentialSource, isToken, loadedLater } from './credentials.ts'
+import type { ExecCluster } from './exec-credentials.ts'
+import { execPluginOf } from './exec-plugin.ts'
+import type { HttpTransportOptions } from './http-transport.ts'
+import { oidcUserOf } from './oidc-user.ts'
+
+/** All that proves who a user is, read at once: for files that are not about one server. */
+export interface UserCredentials {
+  readonly certificate: string | undefined
+  readonly key: string | undefined
+  readonly token: string | undefined
+  readonly username: string | undefined
+  readonly password: string | undefined
+}
+
+/** Takes what stays the same while it is used: neither plugins nor tokens that are renewed. */
+export function fixedCredentials(user: Entry): UserCredentials {
+  refuseUnsupported(user, ['exec', 'auth-provider'], 'is not supported here: use a token, a certificate or a password')
+  refuseUnsupported(user, ['as', 'as-uid', 'as-groups', 'as-user-extra'], 'is not supported here')
+  const file = optionalText(user, 'tokenFile')
+  const token = optionalText(user, 'token') ?? (file && readNamed(user, 'tokenFile', file).trim())
+  return {
+    ...certificateOf(user),
+    token: token === undefined ? undefined : checkToken(user, 'token', token),
+    username: optionalText(user, 'username'),
+    password: optionalText(user, 'password'),
+  }
+}
+
+/** What a transport needs to know of its user. `cluster` is what a credential plugin is told, if it wants to know. */
+export function userOptions(
+  user: Entry,
+  { cluster, interactive }: { cluster: ExecCluster; interactive: boolean },
+): Omit<HttpTransportOptions, 'server'> {
+  const { certificate, key } = certificateOf(user)
+  const token = tokenOf(user)
+  const credentials = sourceOf(user, { cluster, interactive })
+  const headers = { ...basicOf(user), ...impersonationOf(user) }
+  return {
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    ...(certificate === undefined || key === undefined ? {} : { certificate: { certificate, key } }),
+    ...(token === undefined ? {} : { token }),
+    ...(credentials === undefined ? {} : { credentials }),
+  }
+}
+
+/** A token that is given counts, whatever else could get one. */
+function sourceOf(
+  user: Entry,
+  { cluster, interactive }: { cluster: ExecCluster; interactive: boolean },
+): CredentialSource | undefined {
+  const [exec, provider] = [optional(user, 'exec'), optional(user, 'auth-provider')]
+  if (exec !== undefined && provider !== undefined) throw fault(user, 'auth-provider', 'and exec exclude each other')
+  if (exec !== undefined) {
+    const plugin = execPluginOf({ ...user, content: objectOf(user, 'exec', exec), title: `${user.title}: exec` })
+    return loadedLater(async () => {
+      const { ExecCredentials } = await import('./exec-credentials.ts')
+      return new ExecCredentials(plugin, { cluster, interactive })
+    })
+  }
+  if (provider === undefined) return undefined
+  const oidc = oidcUserOf(user, objectOf(user, 'auth-provider', provider))
+  return loadedLater(async () => {
+    const { OidcCredentials } = await import('./oidc-credentials.ts')
+    return new OidcCredentials(oidc)
+  })
+}
+
+function objectOf(entry: Entry, field: string, value: Json) {
+  if (!isObject(value)) throw fault(entry, field, 'is not an object')
+  return value
+}
+
+function certificateOf(user: Entry): Pick<UserCredentials, 'certificate' | 'key'> {
+  const certificate = pemOf(user, 'client-certificate')
+  const key = pemOf(user, 'client-key')
+  if ((certificate === undefined) !== (key === undefined))
+    throw fault(user, 'client-certificate', 'and client-key go together')
+  if (certificate !== undefined) checkPem(user, 'client-certificate', { cert: certificate, key })
+  return { certificate, key }
+}
+
+/** A file of a token is read before every request: tokens that are renewed are renewed there. */
+function tokenOf(user: Entry): (() => string | Promise<string>) | undefined {
+  const file = optionalText(user, 'tokenFile')
+  const token = optionalText(user, 'token')
+  if (file !== undefined) {
+    readNamed(user, 'tokenFile', file)
+    const path = besideConfig(user, file)
+    return async () => checkToken(user, 'tokenFile', (await readFile(path, 'utf8')).trim())
+  }
+  return token === undefined ? undefined : () => checkToken(user, 'token', token)
+}
+
+function checkToken(user: Entry, field: string, token: string): string {
+  if (!isToken(token)) throw fault(user, field, 'is not a token: it has blanks or other odd characters')
+  return token
+}
+
+function basicOf(user: Entry): { authorization?: string } {
+  const [username, password] = [optionalText(user, 'username'), optionalText(user, 'password')]
+  if (username === undefined && password === undefined) return {}
+  if (username === undefined || password === undefined) throw fault(user, 'username', 'and password go together')
+  if (optionalText(user, 'token') !== undefined) throw fault(user, 'token', 'and username exclude each other')
+  return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
+}
+
+/** The headers that say whom to act as. */
+function impersonationOf(user: Entry): { [name: string]: string | readonly string[] } {
+  const [name, uid] = [optionalText(user, 'as'), optionalText(user, 'as-uid')]
+  const groups = textList(user, 'as-groups')
+  const extra = extraOf(user)
+  if (name === undefined) {
+    const alone = [
+      [uid !== undefined, 'as-uid'],
+      [groups.length > 0, 'as-groups'],
+      [extra.length > 0, 'as-user-extra'],
+    ].find(([isThere]) => isThere)
+    if (alone === undefined) return {}
+    throw fault(user, String(alone[1]), 'is there, but nobody to act as: name a user too')
+  }
+  return {
+    'impersonate-user': name,
+    ...(uid === undefined ? {} : { 'impersonate-uid': uid }),
+    ...(groups.length === 0 ? {} : { 'impersonate-group': groups }),
+    ...Object.fromEntries(extra.map(([key, values]) => [`impersonate-extra-${encodeURIComponent(key)}`, values])),
+  }
+}
+
+function extraOf(user: Entry): [string, string[]][] {
+  const extra = optional(user, 'as-user-extra')
+  if (extra === undefined) return []
+  const content = objectOf(user, 'as-user-extra', extra)
+  const entry = { ...user, content, title: `${user.title}: as-user-extra` }
+  return Object.keys(content)
+    .filter((key) => own(content, key) !== null)
+    .map((key) => [key.toLowerCase(), textList(entry, key)])
+}

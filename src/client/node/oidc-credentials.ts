@@ -1,0 +1,140 @@
+/**
+ * An identity token (ID token) of an OpenID Connect provider that is renewed when it has expired or is refused. The new
+ * tokens are kept in the client config, under its lock: a provider may take back a refresh token once it was used, so of
+ * several programs one renews, and the others find what it has got.
+ */
+import { Agent } from 'node:https'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { askForJson, BadAnswer } from '../../base/https-json.ts'
+import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
+import { type CredentialSource, type Credentials, isToken } from './credentials.ts'
+import { changeEntry } from './kubeconfig-edit.ts'
+import { ConfigError } from './kubeconfig-files.ts'
+import type { OidcUser } from './oidc-user.ts'
+
+/** A token that ends within this time is renewed: it would be refused on its way. */
+const earlyMs = 10_000
+
+interface Tokens {
+  readonly idToken: string | undefined
+  readonly refreshToken: string | undefined
+}
+
+export class OidcCredentials implements CredentialSource {
+  readonly #user: OidcUser
+  readonly #clock: Clock
+  #current: Credentials | undefined
+  #renewing: Promise<Credentials> | undefined
+
+  constructor(user: OidcUser, clock: Clock = systemClock) {
+    this.#user = user
+    this.#clock = clock
+    if (user.idToken !== undefined && isToken(user.idToken)) this.#current = { token: user.idToken }
+  }
+
+  async current(): Promise<Credentials> {
+    const { token } = this.#current ?? {}
+    if (this.#current !== undefined && !this.#hasExpired(token)) return this.#current
+    return await this.#renew(token)
+  }
+
+  async replace(refused: Credentials): Promise<Credentials | undefined> {
+    if (this.#current !== undefined && this.#current !== refused) return this.#current
+    if (this.#user.refreshToken === undefined) return undefined
+    return await this.#renew(refused.token)
+  }
+
+  #hasExpired(token: string | undefined): boolean {
+    return token === undefined || expiryOf(token) <= this.#clock.now() + earlyMs
+  }
+
+  /** Of several requests that need it at once one renews. */
+  #renew(useless: string | undefined): Promise<Credentials> {
+    this.#renewing ??= this.#ask(useless).finally(() => {
+      this.#renewing = undefined
+    })
+    return this.#renewing
+  }
+
+  async #ask(useless: string | undefined): Promise<Credentials> {
+    const { file, user } = this.#user
+    let found: string | undefined
+    await changeEntry(file, { sort: 'user', name: user }, async (entry) => {
+      const provider = objectIn(entry, 'auth-provider')
+      const config = objectIn(provider, 'config')
+      const kept = { idToken: textIn(config, 'id-token'), refreshToken: textIn(config, 'refresh-token') }
+      found = kept.idToken
+      // Another program has renewed it meanwhile.
+      if (found !== undefined && found !== useless && !this.#hasExpired(found)) return entry
+      const fresh = await refresh(this.#user, kept)
+      found = fresh.idToken
+      const renewed = { ...config, 'id-token': fresh.idToken!, 'refresh-token': fresh.refreshToken! }
+      return { ...entry, 'auth-provider': { ...provider, config: renewed } }
+    })
+    this.#current = { token: found! }
+    return this.#current
+  }
+}
+
+/** Asks the provider for new tokens. Neither its answer nor what was sent is part of an error. */
+async function refresh(user: OidcUser, { refreshToken }: Tokens): Promise<Tokens> {
+  if (refreshToken === undefined)
+    throw new ConfigError(
+      `${user.file}: user ${JSON.stringify(user.user)}: the id-token has expired, and there is no refresh-token: log in again`,
+    )
+  const agent = new Agent(user.authority === undefined ? {} : { ca: user.authority })
+  try {
+    const endpoint = await tokenEndpoint(user, agent)
+    const answer = await askForJson({
+      url: endpoint,
+      agent,
+      body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', authorization: clientOf(user) },
+    })
+    const idToken = textIn(answer as Json, 'id_token')
+    if (idToken === undefined || !isToken(idToken)) throw new BadAnswer('the service answered without an id_token')
+    return { idToken, refreshToken: textIn(answer as Json, 'refresh_token') ?? refreshToken }
+  } catch (error) {
+    const why = (error as Error).message
+    throw new ConfigError(`cannot renew the id-token of user ${JSON.stringify(user.user)} at ${user.issuer}: ${why}`, {
+      cause: error,
+    })
+  } finally {
+    agent.destroy()
+  }
+}
+
+async function tokenEndpoint({ issuer }: OidcUser, agent: Agent): Promise<string> {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+  const endpoint = textIn((await askForJson({ url, agent })) as Json, 'token_endpoint') ?? ''
+  if (!URL.canParse(endpoint) || new URL(endpoint).protocol !== 'https:')
+    throw new BadAnswer('the service names no token_endpoint at an https address')
+  return endpoint
+}
+
+/** Both parts are encoded as in a form before they are joined (RFC 6749, 2.3.1). */
+function clientOf({ clientId, clientSecret = '' }: OidcUser): string {
+  const pair = [clientId, clientSecret].map((part) => encodeURIComponent(part).replaceAll('%20', '+')).join(':')
+  return `Basic ${Buffer.from(pair).toString('base64')}`
+}
+
+/** Milliseconds since 1970; 0 where the token says nothing that can be read. The server judges it, not we. */
+function expiryOf(token: string): number {
+  try {
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as Json
+    const expiry = isObject(claims) ? own(claims, 'exp') : undefined
+    return typeof expiry === 'number' ? expiry * 1000 : 0
+  } catch {
+    return 0
+  }
+}
+
+function objectIn(value: JsonObject, field: string): JsonObject {
+  const found = own(value, field)
+  return isObject(found) ? found : {}
+}
+
+function textIn(value: Json, field: string): string | undefined {
+  const found = isObject(value) ? own(value, field) : undefined
+  return typeof found === 'string' && found !== '' ? found : undefined
+}

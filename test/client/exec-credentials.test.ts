@@ -1,0 +1,277 @@
+/** Credential plugins: how they are run, what they are told, what is taken of their answer, and how long it counts. */
+import assert from 'node:assert/strict'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { Client } from '../../src/client/client.ts'
+import { parseConfigYaml } from '../../src/client/node/config-yaml.ts'
+import { ExecCredentials } from '../../src/client/node/exec-credentials.ts'
+import { HttpTransport } from '../../src/client/node/http-transport.ts'
+import { readClientConfig } from '../../src/client/node/kubeconfig.ts'
+import { makeIdentity } from '../tools/identities.ts'
+import { serve } from '../tools/in-process.ts'
+import { orchctl } from '../tools/orchctl.ts'
+import { recordingServer } from '../tools/recording-server.ts'
+import type { Served } from '../tools/server.ts'
+
+const apiVersion = 'client.authentication.orch.io/v1'
+const directory = mkdtempSync(join(tmpdir(), 'orch-exec-'))
+const ending: (() => Promise<void>)[] = []
+after(async () => {
+  for (const end of ending) await end()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+let server: Served
+before(async () => {
+  server = await serve({ after: (end) => ending.push(end) })
+})
+
+let files = 0
+
+/** A plugin that prints this, counts its runs in `<path>.runs`, and keeps what it was told in `<path>.told`. */
+function plugin(output: string, more = ''): string {
+  const path = join(directory, `plugin-${++files}`)
+  writeFileSync(`${path}.out`, output)
+  writeFileSync(
+    path,
+    `#!/bin/sh\necho run >> ${path}.runs\nprintf '%s' "$ORCH_EXEC_INFO$KUBERNETES_EXEC_INFO" > ${path}.told\n${more}\ncat ${path}.out\n`,
+  )
+  chmodSync(path, 0o755)
+  return path
+}
+
+const runsOf = (path: string) => readFileSync(`${path}.runs`, 'utf8').trim().split('\n').length
+const toldTo = (path: string) => JSON.parse(readFileSync(`${path}.told`, 'utf8'))
+
+function credential(status: object, more: object = {}): string {
+  return JSON.stringify({ kind: 'ExecCredential', apiVersion, status, ...more })
+}
+
+const aliceToken = credential({ token: 'alice-token' })
+
+/** A client config whose user has this plugin. */
+function config(exec: object, cluster: object = {}, user: object = {}): string {
+  const { url, authority } = { url: server.url, authority: server.credentials().authority! }
+  const path = join(directory, `config-${++files}`)
+  const content = {
+    clusters: [{ name: 'c', cluster: { server: url, 'certificate-authority-data': base64(authority), ...cluster } }],
+    users: [{ name: 'u', user: { exec: { apiVersion, interactiveMode: 'Never', ...exec }, ...user } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  }
+  writeFileSync(path, JSON.stringify(content))
+  return path
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+async function whoami(kubeconfig: string, { input = false, args = [] as string[] } = {}) {
+  const env = { PATH: process.env.PATH }
+  const terminal = { out: false, err: false, input }
+  return await orchctl(['auth', 'whoami', `--kubeconfig=${kubeconfig}`, ...args], { env, terminal })
+}
+
+async function nameOf(kubeconfig: string, how = {}): Promise<string> {
+  const { code, stdout, stderr } = await whoami(kubeconfig, how)
+  assert.equal(code, 0, stderr)
+  return /alice|admin|bob/.exec(stdout)?.[0] ?? stdout
+}
+
+async function refusal(exec: object, how = {}): Promise<string> {
+  const { code, stderr } = await whoami(config(exec), how)
+  assert.equal(code, 1)
+  return stderr
+}
+
+test('the token that a plugin prints says who asks, in both versions and both vendors', async () => {
+  for (const group of ['client.authentication.orch.io', 'client.authentication.k8s.io'])
+    for (const version of ['v1', 'v1beta1']) {
+      const command = plugin(credential({ token: 'alice-token' }, { apiVersion: `${group}/${version}` }))
+      assert.equal(await nameOf(config({ command, apiVersion: `${group}/${version}` })), 'alice')
+      assert.deepEqual(toldTo(command), {
+        kind: 'ExecCredential',
+        apiVersion: `${group}/${version}`,
+        spec: { interactive: false },
+      })
+    }
+})
+
+test('a relative path starts at the client config, a bare name is looked for on the PATH', async () => {
+  mkdirSync(join(directory, 'bin'))
+  writeFileSync(join(directory, 'bin/beside'), `#!/bin/sh\necho '${aliceToken}'\n`, { mode: 0o755 })
+  assert.equal(await nameOf(config({ command: './bin/beside' })), 'alice')
+  assert.match(await refusal({ command: 'beside' }), /cannot run the credential plugin beside: it is not there/)
+})
+
+test('arguments and environment are passed on', async () => {
+  const command = plugin(aliceToken, `printf '%s|' "$@" "$FIRST" "$SECOND" > ${directory}/passed`)
+  const env = [
+    { name: 'FIRST', value: 'a b' },
+    { name: 'SECOND', value: '' },
+  ]
+  await nameOf(config({ command, args: ['--x', 'y z'], env }))
+  assert.equal(readFileSync(join(directory, 'passed'), 'utf8'), '--x|y z|a b||')
+})
+
+test('a plugin that is missing, fails or answers nonsense is told, and its output is not shown', async () => {
+  assert.match(await refusal({ command: 'no-such-binary', installHint: 'install it' }), /it is not there\n\ninstall it/)
+  const failing = plugin('canary', 'exit 3')
+  assert.match(await refusal({ command: failing }), /failed with exit code 3/)
+  const wrong: [string, RegExp][] = [
+    ['canary', /did not print an ExecCredential as JSON/],
+    [credential({ token: 'canary' }, { apiVersion: 'client.authentication.orch.io/v1beta1' }), /something else than/],
+    [credential({ token: 'canary' }, { kind: 'Canary' }), /something else than an ExecCredential of/],
+    [JSON.stringify({ kind: 'ExecCredential', apiVersion }), /without a status/],
+    [credential({}), /neither a token nor a certificate/],
+    [credential({ clientCertificateData: 'canary' }), /only one of clientCertificateData and clientKeyData/],
+    [credential({ clientCertificateData: 'canary', clientKeyData: 'canary' }), /not a pair in PEM/],
+    [credential({ token: 'canary canary' }), /a token with blanks/],
+    [credential({ token: 'canary', expirationTimestamp: 'tomorrow' }), /not a time of RFC 3339/],
+    [`"${'canary'.repeat(200_000)}"`, /printed more than 1048576 bytes/],
+  ]
+  for (const [output, told] of wrong) {
+    const stderr = await refusal({ command: plugin(output) })
+    assert.match(stderr, told)
+    assert.ok(!stderr.includes('canary'), stderr)
+  }
+})
+
+test('what the client config says of a plugin is checked before it is run', async () => {
+  const command = plugin(aliceToken)
+  assert.match(await refusal({ command: '' }), /user "u": exec: command is missing/)
+  assert.match(await refusal({ command, apiVersion: 'v1' }), /exec: apiVersion is none of/)
+  assert.match(await refusal({ command, interactiveMode: '' }), /interactiveMode must be specified/)
+  assert.match(await refusal({ command, interactiveMode: 'Foo' }), /interactiveMode is none of Never, IfAvailable/)
+  assert.match(await refusal({ command, interactiveMode: 'Always' }), /needs a terminal/)
+  assert.ok(!existsSync(`${command}.runs`))
+})
+
+test('whether somebody can answer is told; v1beta1 asks for it where it is possible', async () => {
+  const command = plugin(credential({ token: 'alice-token' }, { apiVersion: `${apiVersion}beta1` }))
+  const beta = { command, apiVersion: `${apiVersion}beta1`, interactiveMode: undefined }
+  const interactive = async (exec: object, input: boolean) => {
+    await nameOf(config({ ...beta, ...exec }), { input })
+    return toldTo(command).spec.interactive
+  }
+  assert.equal(await interactive({}, true), true)
+  assert.equal(await interactive({}, false), false)
+  assert.equal(await interactive({ interactiveMode: 'Never' }, true), false)
+  assert.equal(await interactive({ interactiveMode: 'Always' }, true), true)
+})
+
+test('the cluster is told to those who want to know', async () => {
+  const command = plugin(aliceToken)
+  const extensions = [{ name: 'client.authentication.orch.io/exec', extension: { audience: 'a' } }]
+  await nameOf(config({ command, provideClusterInfo: true }, { extensions }))
+  assert.deepEqual(toldTo(command).spec.cluster, {
+    server: server.url,
+    'certificate-authority-data': base64(server.credentials().authority!),
+    config: { audience: 'a' },
+  })
+  await nameOf(config({ command }, { extensions }))
+  assert.equal(toldTo(command).spec.cluster, undefined)
+})
+
+test('a token that is given by flag or beside the plugin counts alone', async () => {
+  const command = plugin(aliceToken)
+  assert.equal(await nameOf(config({ command }), { args: ['--token=bob-token'] }), 'bob')
+  assert.ok(!existsSync(`${command}.runs`))
+  assert.equal(await nameOf(config({ command }, {}, { token: 'bob-token' })), 'bob')
+})
+
+function transportOf(kubeconfig: string): HttpTransport {
+  return new HttpTransport(readClientConfig({ files: [kubeconfig], parse: parseConfigYaml }).transport)
+}
+
+test('credentials last until they expire or are refused; requests at once share one run', async (t) => {
+  const { url, authority, asked } = await recordingServer(t, ({ headers }, response) => {
+    response.statusCode = headers.authorization === 'Bearer old' ? 401 : 200
+    response.end('{}')
+  })
+  const command = plugin(credential({ token: 'first' }))
+  const http = transportOf(config({ command }, { server: url, 'certificate-authority-data': base64(authority) }))
+  t.after(async () => http.close())
+  const client = new Client(http.send)
+  const read = async () => await client.read('/x')
+  await Promise.all([read(), read(), read()])
+  await read()
+  assert.equal(runsOf(command), 1)
+  assert.deepEqual([...new Set(asked.map(({ headers }) => headers.authorization))], ['Bearer first'])
+
+  // One that is refused is replaced, and the request sent once more.
+  const other = plugin(
+    credential({ token: 'old' }),
+    `[ -e ${directory}/renewed ] && echo '${credential({ token: 'new' })}' && exit; touch ${directory}/renewed`,
+  )
+  const second = transportOf(
+    config({ command: other }, { server: url, 'certificate-authority-data': base64(authority) }),
+  )
+  t.after(async () => second.close())
+  await new Client(second.send).read('/x')
+  assert.equal(runsOf(other), 2)
+  assert.equal(asked.at(-1)?.headers.authorization, 'Bearer new')
+})
+
+test('refused for good: the 401 is the answer, after one more run', async () => {
+  const command = plugin(credential({ token: 'nobody' }))
+  const { code, stderr } = await whoami(config({ command }))
+  assert.equal(code, 1)
+  assert.match(stderr, /Unauthorized|logged in/)
+  assert.equal(runsOf(command), 2)
+})
+
+test('an expiry is kept to by the clock', async () => {
+  let now = Date.parse('2030-01-01T00:00:00Z')
+  const clock = { now: () => now, monotonic: () => now }
+  const command = plugin(credential({ token: 't', expirationTimestamp: '2030-01-01T00:00:05Z' }))
+  const { signal } = new AbortController()
+  const source = new ExecCredentials(
+    {
+      command,
+      args: [],
+      env: {},
+      apiVersion,
+      infoVariable: 'ORCH_EXEC_INFO',
+      installHint: undefined,
+      provideClusterInfo: false,
+      interactiveMode: 'Never',
+    },
+    { cluster: {}, interactive: false, clock },
+  )
+  for (const [seconds, runs] of [
+    [0, 1],
+    [4, 1],
+    [6, 2],
+  ] as const) {
+    now = Date.parse('2030-01-01T00:00:00Z') + seconds * 1000
+    await source.current(signal)
+    assert.equal(runsOf(command), runs)
+  }
+})
+
+test('another certificate means another connection', async (t) => {
+  const [one, two] = await Promise.all(
+    ['one', 'two'].map((commonName) => makeIdentity({ commonName, usages: ['client auth'] })),
+  )
+  const print = ({ certificate, key }: typeof one & object) =>
+    credential({ clientCertificateData: certificate, clientKeyData: key, expirationTimestamp: '2020-01-01T00:00:00Z' })
+  const { url, authority, asked } = await recordingServer(t)
+  const command = plugin(print(one!))
+  const http = transportOf(config({ command }, { server: url, 'certificate-authority-data': base64(authority) }))
+  t.after(async () => http.close())
+  const client = new Client(http.send)
+  await client.read('/x')
+  await client.read('/x')
+  writeFileSync(`${command}.out`, print(two!))
+  await client.read('/x')
+  assert.deepEqual(
+    asked.map(({ certificate, connection }) => [certificate, connection]),
+    [
+      ['one', 1],
+      ['one', 1],
+      ['two', 2],
+    ],
+  )
+})
