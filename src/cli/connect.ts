@@ -5,7 +5,7 @@ import { Client } from '../client/client.ts'
 import { parserFor } from '../client/node/config-parser.ts'
 import { HttpTransport } from '../client/node/http-transport.ts'
 import { type ConfigChoice, readClientConfig } from '../client/node/kubeconfig.ts'
-import { localConfig, textIfThere, usualFiles } from '../client/node/kubeconfig-files.ts'
+import { listedFiles, localConfig, textIfThere, usualFiles } from '../client/node/kubeconfig-files.ts'
 import type { Transport } from '../client/transport.ts'
 import type { JsonObject } from '../model/json.ts'
 import { version } from '../model/version.ts'
@@ -91,7 +91,7 @@ export function configFiles(context: Context, named: string): string[] {
 
 /** Whether only a config in the user's home directory says which server is asked. */
 function isByChance({ env }: Context, { kubeconfig, context, server }: ConnectionOptions): boolean {
-  return kubeconfig === '' && context === '' && server === '' && !env.KUBECONFIG
+  return kubeconfig === '' && context === '' && server === '' && listedFiles(env) === undefined
 }
 
 /** Where a server was started in this directory, its user may well mean that one, and not the one that is asked. */

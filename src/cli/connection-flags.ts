@@ -8,7 +8,7 @@ export const connectionFlags = {
     'FILE',
     '',
     text,
-    'the client config to use; else $KUBECONFIG, ~/.kube/config, ./.orch/admin.kubeconfig',
+    'the client config to use; else $ORCHCONFIG or $KUBECONFIG, ~/.kube/config, ./.orch/admin.kubeconfig',
   ),
   context: flag('context', 'NAME', '', text, 'the context of the client config to use; else its current one'),
   server: flag('s,server', 'URL', '', readServer, 'the server to talk to; else that of the context'),

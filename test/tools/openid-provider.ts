@@ -21,7 +21,7 @@ import {
 import type { Ending } from './server.ts'
 
 export const clientId = 'orch-client'
-const clientSecret = 'canary-client-secret'
+export const clientSecret = 'canary-client-secret'
 const redirectUri = 'https://127.0.0.1/callback'
 
 export interface Account {
@@ -85,7 +85,14 @@ export class OpenidProvider {
     this.#provider = quietly(
       () =>
         new Provider(this.issuer, {
-          clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
+          clients: [
+            {
+              client_id: clientId,
+              client_secret: clientSecret,
+              redirect_uris: [redirectUri],
+              grant_types: ['authorization_code', 'refresh_token'],
+            },
+          ],
           jwks: { keys: this.#keys },
           cookies: { keys: ['a key of the test'] },
           claims: { openid: ['sub'], email: ['email', 'email_verified'], groups: ['groups', 'team', 'hd'] },
@@ -94,7 +101,15 @@ export class OpenidProvider {
           features: { devInteractions: { enabled: false } },
           interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
           findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => this.accounts.get(id) }),
-          ttl: { AccessToken: 60, AuthorizationCode: 60, IdToken: 3600, Grant: 60, Interaction: 60, Session: 60 },
+          ttl: {
+            AccessToken: 60,
+            AuthorizationCode: 60,
+            IdToken: 3600,
+            Grant: 60,
+            Interaction: 60,
+            RefreshToken: 60,
+            Session: 60,
+          },
         }),
     )
     const callback = this.#provider.callback()
@@ -106,11 +121,21 @@ export class OpenidProvider {
 
   /** The ID token of this account. */
   async login(account: Account): Promise<string> {
+    return (await this.#login(account, 'openid email groups')).id_token
+  }
+
+  /** The same with a token that renews it once: then there is another. */
+  async loginForLong(account: Account): Promise<{ idToken: string; refreshToken: string }> {
+    const tokens = await this.#login(account, 'openid email groups offline_access')
+    return { idToken: tokens.id_token, refreshToken: tokens.refresh_token }
+  }
+
+  async #login(account: Account, scope: string): Promise<{ id_token: string; refresh_token: string }> {
     this.accounts.set(account.sub, account)
     const agent = new Agent({ ca: this.authority.certificate })
     const query = new URLSearchParams({
-      ...{ client_id: clientId, response_type: 'code', scope: 'openid email groups', nonce: randomUUID() },
-      ...{ redirect_uri: redirectUri, login_hint: account.sub },
+      ...{ client_id: clientId, response_type: 'code', scope, nonce: randomUUID() },
+      ...{ redirect_uri: redirectUri, login_hint: account.sub, prompt: 'consent' },
     })
     const code = await this.#followToCode(`${this.issuer}/auth?${query}`, agent)
     const body = new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: redirectUri }).toString()
@@ -119,7 +144,7 @@ export class OpenidProvider {
       body,
       headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
     })
-    return JSON.parse(text).id_token
+    return JSON.parse(text)
   }
 
   /** A token with these claims, signed with the first key, or another, as the provider would sign it. */

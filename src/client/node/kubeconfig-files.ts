@@ -23,12 +23,17 @@ export function localConfig(directory: string): string | undefined {
   return existsSync(file) ? file : undefined
 }
 
-/** All that $KUBECONFIG lists; else that of the user, if there is one; else that of a server in this directory. */
+/** All that $ORCHCONFIG lists, or else $KUBECONFIG; else that of the user, if there is one; else that of a server in this directory. */
 export function usualFiles({ env, home, directory }: Surroundings): string[] {
-  const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '')
+  const listed = (listedFiles(env) ?? '').split(delimiter).filter((file) => file !== '')
   if (listed.length > 0) return [...new Set(listed.map((file) => resolve(directory, file)))]
   const own = join(home, '.kube', 'config')
   return [existsSync(own) ? own : join(directory, localFile)]
+}
+
+/** The list of client configs that the environment names; undefined where it names none. */
+export function listedFiles(env: Surroundings['env']): string | undefined {
+  return env.ORCHCONFIG || env.KUBECONFIG || undefined
 }
 
 /** The text of a file; undefined where there is none. */

@@ -1,0 +1,80 @@
+/** The way through an HTTP proxy: `proxy-url` of a client config. */
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { before, test } from 'node:test'
+import { Client } from '../../src/client/client.ts'
+import { HttpTransport } from '../../src/client/node/http-transport.ts'
+import { TransportError } from '../../src/client/transport.ts'
+import { serve } from '../tools/in-process.ts'
+import { configMaps } from '../tools/resource-types.ts'
+import type { Ending, Served } from '../tools/server.ts'
+
+let server: Served
+before(async () => {
+  server = await serve(ending)
+})
+const ends: (() => Promise<void>)[] = []
+const ending: Ending = { after: (end) => void ends.push(end) }
+test.after(async () => {
+  for (const end of ends.reverse()) await end()
+})
+
+interface Asked {
+  readonly target: string
+  readonly authorization: string | undefined
+}
+
+/** A proxy that lets in whoever knows the password. */
+async function startProxy(t: Ending): Promise<{ host: string; asked: Asked[] }> {
+  const asked: Asked[] = []
+  const proxy = createServer((_, response) => response.writeHead(400).end())
+  proxy.on('connect', ({ url = '', headers }, client) => {
+    const authorization = headers['proxy-authorization']
+    asked.push({ target: url, authorization })
+    if (authorization !== `Basic ${Buffer.from('me:pass word').toString('base64')}`)
+      return void client.end('HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n')
+    const [host = '', port = ''] = url.split(':')
+    const upstream = connect(Number(port), host, () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      upstream.pipe(client).pipe(upstream)
+    })
+    client.on('error', () => upstream.destroy())
+    upstream.on('error', () => client.destroy())
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  t.after(async () => {
+    proxy.closeAllConnections()
+    proxy.close()
+  })
+  return { host: `127.0.0.1:${(proxy.address() as AddressInfo).port}`, asked }
+}
+
+test('requests go through the proxy, to the server that is verified', async (t) => {
+  const { host, asked } = await startProxy(t)
+  const http = new HttpTransport({ ...server.credentials(), proxy: `http://me:pass%20word@${host}` })
+  t.after(async () => http.close())
+  assert.deepEqual((await new Client(http.send).list(configMaps, { namespace: 'default' })).items, [])
+  assert.deepEqual(
+    asked.map(({ target }) => target),
+    [`127.0.0.1:${server.port}`],
+  )
+  const { authority: _, ...unknown } = server.credentials()
+  const untrusted = new HttpTransport({ ...unknown, proxy: `http://me:pass%20word@${host}` })
+  await assert.rejects(new Client(untrusted.send).list(configMaps), TransportError)
+})
+
+test('a proxy that refuses, or is not there, is named', async (t) => {
+  const { host } = await startProxy(t)
+  const told = async (proxy: string) => {
+    const http = new HttpTransport({ ...server.credentials(), proxy })
+    t.after(async () => http.close())
+    const error: Error = await new Client(http.send).list(configMaps).then(
+      () => assert.fail('it was answered'),
+      (thrown) => thrown,
+    )
+    return (error.cause as Error).message
+  }
+  assert.equal(await told(`http://${host}`), `the proxy ${host} answered 407 when asked to connect`)
+  assert.equal(await told('http://127.0.0.1:1'), 'the proxy 127.0.0.1:1 is not reached')
+})
