@@ -29,6 +29,8 @@ export const defaultTimes: Times = {
 export const lingerTime = 2 * seconds
 /** How long a server that stops waits on a connection for a request that may be on its way. */
 export const drainTime = 0.5 * seconds
+/** In how many turns of the event loop that time passes, at least. */
+export const drainTurns = 10
 export const maxHeaderBytes = 128 * 1024
 /** Node drops further ones silently, so its limit is above ours, which is answered with 431. */
 export const maxParsedHeaders = 2000

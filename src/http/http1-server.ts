@@ -3,12 +3,14 @@
  * first fault: what follows may be part of it.
  *
  * `close` ends connections as a client can follow: every answer says that it is the last one, and a connection without
- * a request is ended only after a while, as one may be on its way that nobody would then answer.
+ * a request is ended only when clients have been silent for a while, as one may be on its way that nobody would then
+ * answer.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
-import { drainTime, lingerTime, maxHeaderBytes, maxParsedHeaders, type Times } from './connection-limits.ts'
+import { drainTime, drainTurns, lingerTime, maxHeaderBytes, maxParsedHeaders, type Times } from './connection-limits.ts'
 import type { Peer, ServerTransport } from './exchange.ts'
 import { Http1Transport } from './http1.ts'
 
@@ -27,6 +29,8 @@ export class Http1Server {
   readonly #moved = new Map<Duplex, { readonly bytes: number; readonly at: number }>()
   readonly #looking: NodeJS.Timeout
   #closing = false
+  /** How many connections and requests there have been. */
+  #heard = 0
 
   constructor(times: Times, onRequest: (transport: ServerTransport) => void) {
     this.#server = createServer({
@@ -48,6 +52,7 @@ export class Http1Server {
   }
 
   accept(socket: TLSSocket, peer: Peer): void {
+    this.#heard++
     this.#peers.set(socket, peer)
     socket.on('close', () => this.#forget(socket))
     this.#server.emit('connection', socket)
@@ -97,11 +102,26 @@ export class Http1Server {
    */
   #endWhenIdle(socket: Duplex): void {
     const answer = this.#last.get(socket)
-    if (answer === undefined || answer.writableFinished) {
-      const timer = setTimeout(() => this.#last.get(socket) === answer && endGently(socket), drainTime)
-      socket.on('close', () => clearTimeout(timer))
-    } else if (answer.headersSent) answer.on('close', () => this.#endWhenIdle(socket))
+    if (answer === undefined || answer.writableFinished) void this.#endAfterSilence(socket, answer)
+    else if (answer.headersSent) answer.on('close', () => this.#endWhenIdle(socket))
     else answer.shouldKeepAlive = false
+  }
+
+  /**
+   * Ends a connection if no request comes on it for `drainTime`. The time passes in turns of the event loop, each of
+   * which reads what has arrived: a process that had no processor for longer than the whole time has turns still to
+   * come. While requests come on other connections of a server that stops, clients are not silent but slow.
+   */
+  async #endAfterSilence(socket: Duplex, answer: ServerResponse | undefined): Promise<void> {
+    let heard = this.#heard
+    for (let silent = 0; silent < drainTurns; silent++) {
+      await pause(drainTime / drainTurns)
+      await setImmediate()
+      if (socket.destroyed || this.#last.get(socket) !== answer) return
+      if (this.#closing && heard !== this.#heard) silent = -1
+      heard = this.#heard
+    }
+    endGently(socket)
   }
 
   #begin(request: IncomingMessage, response: ServerResponse, onRequest: (transport: ServerTransport) => void): void {
@@ -112,6 +132,7 @@ export class Http1Server {
       refuse(socket, new Error('not a request of HTTP/1.1 that names one host'), this.#last.get(socket))
       return
     }
+    this.#heard++
     this.#last.set(socket, response)
     if (this.#closing) response.shouldKeepAlive = false
     onRequest(new Http1Transport(request, response, this.#peers.get(socket) ?? nobody))

@@ -20,8 +20,15 @@ export interface Wanted {
   readonly faults?: unknown[]
 }
 
-/** Gives the port. */
-export async function listen(t: TestContext, { times, openFiles, onRequest = ok, faults }: Wanted): Promise<number> {
+/** Returns the port. */
+export async function listen(t: TestContext, wanted: Wanted): Promise<number> {
+  return (await openListener(t, wanted)).port
+}
+
+export async function openListener(
+  t: TestContext,
+  { times, openFiles, onRequest = ok, faults }: Wanted,
+): Promise<Listener> {
   const { certificate: cert, key } = await makeIdentity({ commonName: 'localhost', usages: ['server auth'] })
   const seen = faults ?? []
   const listener = await Listener.open({
@@ -37,7 +44,7 @@ export async function listen(t: TestContext, { times, openFiles, onRequest = ok,
     await listener.close(0)
     if (faults === undefined) assert.deepEqual(seen, [])
   })
-  return listener.port
+  return listener
 }
 
 export function ok(transport: ServerTransport): void {
