@@ -114,7 +114,7 @@ async function runBatch(batch: readonly string[]): Promise<readonly FileEnd[]> {
 function highest(spent: ReadonlyMap<string, Spent>, what: keyof Spent): string {
   const most = process.env.ORCH_TIMES === 'all' ? files.length : 12
   const sorted = [...spent].toSorted(([, a], [, b]) => b[what] - a[what]).slice(0, most)
-  return sorted.map(([file, times]) => `${relative(root, file)} ${seconds(times[what])}`).join(', ')
+  return sorted.map(([file, times]) => `${relative(root, file)} ${seconds(times[what], 1)}`).join(', ')
 }
 
 function seconds(ms: number, digits = 0): string {

@@ -20,7 +20,7 @@ import type { Address } from '../outbound/service-address.ts'
 import type { LoopRecords } from '../reconcile/loop.ts'
 import { MissingRights } from '../reconcile/missing-rights.ts'
 import type { Kind } from '../schema/kind.ts'
-import type { StoreError } from '../store/store.ts'
+import type { Store, StoreError } from '../store/store.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { servedElsewhereIn } from '../upkeep/api-services.ts'
 import { systemNamespace } from '../upkeep/system-objects.ts'
@@ -80,14 +80,16 @@ export interface Environment {
   readonly kinds?: readonly Kind[]
   /** Whether the namespace `default` begins with limits; false by default. */
   readonly defaultLimits?: boolean
+  /** The store, in place of the one that the options name. The server closes it. */
+  readonly store?: Store
 }
 
 export async function startApiServer(
   options: ServerOptions,
-  { log, clock = systemClock, kinds = allKinds, defaultLimits = false }: Environment,
+  { log, clock = systemClock, kinds = allKinds, defaultLimits = false, store }: Environment,
 ): Promise<ApiServer> {
   await using opened = new AsyncDisposableStack()
-  const server = await join(options, { log, clock, kinds, defaultLimits, opened })
+  const server = await join(options, { log, clock, kinds, defaultLimits, store, opened })
   const owned = opened.move()
   return Object.assign(server, { stop: () => owned.disposeAsync() })
 }
@@ -97,6 +99,7 @@ interface Surroundings {
   readonly clock: Clock
   readonly kinds: readonly Kind[]
   readonly defaultLimits: boolean
+  readonly store: Store | undefined
   /** Closes what is opened. */
   readonly opened: AsyncDisposableStack
 }
@@ -135,7 +138,12 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const givenKeys = readGivenKeys(options)
 
   const metrics = openMetrics(clock)
-  const { store, failed, notice } = await openStore(options, { log, clock, metrics: metrics.store })
+  const { store, failed, notice } = await openStore(options, {
+    log,
+    clock,
+    metrics: metrics.store,
+    given: around.store,
+  })
   opened.defer(() => store.close())
   await claimProfile(store, options.profile)
   await shareAuthority(options, store, clock)

@@ -19,13 +19,13 @@ export interface OpenStore {
 
 export async function openStore(
   options: ServerOptions,
-  { log, clock, metrics }: { log: Log; clock: Clock; metrics: StoreMetrics },
+  { log, clock, metrics, given }: { log: Log; clock: Clock; metrics: StoreMetrics; given?: Store | undefined },
 ): Promise<OpenStore> {
   const { promise: failed, resolve: onFailed } = Promise.withResolvers<StoreError>()
   const onEtcd = options.etcdServers.length > 0
   const notice = new StoreNotice(log, clock, onEtcd ? remedies.etcd : remedies.embedded)
   const listeners = { onFailed, onCapacity: notice.onCapacity, log }
-  const store = onEtcd ? await openEtcd(options, listeners) : await openEmbedded(options, listeners)
+  const store = given ?? (onEtcd ? await openEtcd(options, listeners) : await openEmbedded(options, listeners))
   return { store: metrics.measured(store), failed, notice }
 }
 

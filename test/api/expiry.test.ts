@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { allKinds } from '../../src/kinds/all.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import type { WatchEvent } from '../tools/http-client.ts'
-import { type InProcess, startInProcess } from '../tools/in-process.ts'
+import { embedded, type InProcess, startInProcess } from '../tools/in-process.ts'
 
 const pathOf = (namespace: string, plural = 'events') => `/api/v1/namespaces/${namespace}/${plural}`
 const versionOf = ({ metadata }: { metadata: { resourceVersion: string } }) => Number(metadata.resourceVersion)
@@ -16,7 +16,7 @@ function suite(name: string, flags: () => readonly string[]): void {
   describe(`events on ${name}`, { timeout: 300_000 }, () => {
     let server: InProcess
     before(async () => {
-      server = await startInProcess(allKinds, ['--event-ttl=2s', ...flags()])
+      server = await startInProcess(allKinds, ['--event-ttl=2s', ...flags()], embedded)
     })
     after(() => server.stop())
 
