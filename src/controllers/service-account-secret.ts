@@ -37,8 +37,16 @@ export interface TokenSecretParts {
   readonly accounts: Informer<ServiceAccount>
   /** By what clients verify the server: certificates in PEM form. */
   readonly authority: () => string
-  readonly issue: (token: { namespace: string; name: string; uid: string; secret: string }) => Promise<string>
+  readonly issue: LegacyTokenOf
 }
+
+/** Signs the token of an account that is kept in this Secret. */
+export type LegacyTokenOf = (token: {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly secret: string
+}) => Promise<string>
 
 export function tokenSecretLoop(parts: TokenSecretParts): Loop {
   return {

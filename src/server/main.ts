@@ -7,7 +7,7 @@ import { PkiFileError } from '../pki/files.ts'
 import { StoreError } from '../store/store.ts'
 import { errorFields, type Log, openLog } from '../telemetry/log.ts'
 import { startApiServer } from './api-server.ts'
-import { startControlLoops } from './control-loops.ts'
+import { startOwnControlLoops } from './control-loops.ts'
 import { type ServerOptions, serverFlagGroups, serverFlags, type UpOptions, upFlags } from './flags/options.ts'
 import { greeting } from './greeting.ts'
 
@@ -74,7 +74,7 @@ async function start(options: ServerOptions, up: (ServerOptions & UpOptions) | u
   process.stdout.on('error', () => {})
   if (up !== undefined) process.stdout.write(greeting(server.url, options))
   else log.info('serving', { url: server.url, profile: options.profile })
-  const loops = up === undefined ? undefined : startControlLoops(server, up, log)
+  const loops = up === undefined ? undefined : startOwnControlLoops(server, up)
   const stop = async () => {
     await loops?.stop()
     await server.stop()

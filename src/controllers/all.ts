@@ -1,0 +1,67 @@
+/** The table of control loops: every loop that `--controllers` may name, in the order of their names. */
+import { claimProtection, volumeProtection } from '../model/protection.ts'
+import { clusterRoleAggregationLoop, clusterRoles } from './cluster-role-aggregation.ts'
+import type { ControlLoop } from './control-loop.ts'
+import { namespaceLoop, namespaces } from './namespace.ts'
+import { resourceQuotaLoop, resourceQuotas } from './resource-quota.ts'
+import { serviceAccountLoop, serviceAccounts } from './service-account.ts'
+import { secrets, tokenSecretLoop, tokenSecretType } from './service-account-secret.ts'
+import { claimProtectionLoop, claims, volumeProtectionLoop, volumes } from './storage-protection.ts'
+
+export const controlLoops: readonly ControlLoop[] = [
+  {
+    name: 'clusterrole-aggregation',
+    account: 'clusterrole-aggregation-controller',
+    make: ({ client, informer, vendor }) =>
+      clusterRoleAggregationLoop({ client, informer: informer(clusterRoles(vendor)) }),
+  },
+  {
+    name: 'namespace',
+    account: 'namespace-controller',
+    syncs: { flag: 'namespace', default: 10 },
+    make: ({ client, informer, vendor, clock }) =>
+      namespaceLoop({ client, informer: informer(namespaces), finalizer: vendor.namespaceFinalizer, clock }),
+  },
+  {
+    name: 'pv-protection',
+    account: 'pv-protection-controller',
+    make: ({ client, informer, vendor }) =>
+      volumeProtectionLoop({ client, informer: informer(volumes), finalizer: volumeProtection(vendor) }),
+  },
+  {
+    name: 'pvc-protection',
+    account: 'pvc-protection-controller',
+    make: ({ client, informer, vendor }) =>
+      claimProtectionLoop({ client, informer: informer(claims), finalizer: claimProtection(vendor) }),
+  },
+  {
+    name: 'resourcequota',
+    account: 'resourcequota-controller',
+    syncs: { flag: 'resource-quota', default: 5 },
+    make: ({ client, informer, vendor, clock, options: { quotaSyncMs, whileStill } }) =>
+      resourceQuotaLoop({
+        ...{ client, informer: informer(resourceQuotas), vendor, clock, quietMs: quotaSyncMs },
+        ...(whileStill === undefined ? {} : { whileStill }),
+      }),
+  },
+  {
+    name: 'serviceaccount',
+    account: 'service-account-controller',
+    make: ({ client, informer }) =>
+      serviceAccountLoop({ client, namespaces: informer(namespaces), accounts: informer(serviceAccounts) }),
+  },
+  {
+    name: 'serviceaccount-token',
+    syncs: { flag: 'serviceaccount-token', default: 5 },
+    make: ({ client, informer, vendor, options: { rootAuthority, issueToken } }) => {
+      if (issueToken === undefined)
+        return { notRunning: 'there is no key to sign tokens with: name one with --service-account-private-key-file' }
+      return tokenSecretLoop({
+        ...{ client, vendor, accounts: informer(serviceAccounts) },
+        secrets: informer(secrets, { fieldSelector: `type=${tokenSecretType(vendor)}` }),
+        authority: rootAuthority ?? (() => ''),
+        issue: issueToken,
+      })
+    },
+  },
+]

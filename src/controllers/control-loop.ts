@@ -1,0 +1,58 @@
+/**
+ * What an entry of the table of control loops (`all.ts`) says, and what a loop gets to work with. The same entries run
+ * inside `orch up` and in `orch controller-manager`: what differs is where the clients and the options come from.
+ */
+import type { Clock } from '../base/clock.ts'
+import type { Client } from '../client/client.ts'
+import type { EventRecorder } from '../client/event-recorder.ts'
+import type { Informer } from '../client/informer.ts'
+import type { ResourceType, Selection } from '../client/resource-type.ts'
+import type { ApiObject } from '../model/object.ts'
+import type { Vendor } from '../model/vendor.ts'
+import type { Loop } from '../reconcile/loop.ts'
+import type { LegacyTokenOf } from './service-account-secret.ts'
+
+export interface ControlLoop {
+  /** As `--controllers` names it. */
+  readonly name: string
+  /** Whether `*` includes it; true unless said otherwise. */
+  readonly onByDefault?: boolean
+  /**
+   * Its service account in the system namespace, whose role is `system:controller:<account>`. Undefined: it works as
+   * the manager itself.
+   */
+  readonly account?: string
+  /** The flag that says how many objects it works on at once, as in `--concurrent-<flag>-syncs`, and its default. */
+  readonly syncs?: { readonly flag: string; readonly default: number }
+  /** Returns the loop, or why it cannot run. */
+  readonly make: (context: LoopContext) => Loop | NotRunning
+}
+
+/** Why a loop that was asked for does not run, for the log. */
+export interface NotRunning {
+  readonly notRunning: string
+}
+
+export interface LoopContext {
+  /** As the loop's own account. */
+  readonly client: Client
+  /** Events about objects, as the loop's own account. */
+  readonly recorder: EventRecorder
+  /** Follows a selection of objects. All loops that ask for the same one share it. */
+  readonly informer: <T extends ApiObject>(type: ResourceType<T>, selection?: Selection) => Informer<T>
+  readonly vendor: Vendor
+  readonly clock: Clock
+  readonly options: LoopOptions
+}
+
+/** What flags decide, and what only the server in the same process can offer. */
+export interface LoopOptions {
+  /** How long a quota is left alone before it is counted anew. */
+  readonly quotaSyncMs: number
+  /** Does this while no write is under way that quotas account for; undefined where nobody can know that. */
+  readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
+  /** By what clients verify the API server, as it is now: certificates in PEM form; undefined: not known. */
+  readonly rootAuthority?: () => string
+  /** Signs tokens that are kept in Secrets; undefined: nothing here may. */
+  readonly issueToken?: LegacyTokenOf
+}

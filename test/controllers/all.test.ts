@@ -1,0 +1,56 @@
+/** The table of control loops, and what `--controllers` makes of it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { controllerRoles } from '../../src/authz/rbac/defaults/controller-roles.ts'
+import { namespacedRoles } from '../../src/authz/rbac/defaults/namespaced-roles.ts'
+import { controlLoops } from '../../src/controllers/all.ts'
+import { chooseLoops } from '../../src/controllers/choice.ts'
+import type { ControlLoop } from '../../src/controllers/control-loop.ts'
+
+test('loops are in the order of their names, each once', () => {
+  const names = controlLoops.map(({ name }) => name)
+  assert.deepEqual(names, [...new Set(names)].sort())
+})
+
+test('each account has a role', () => {
+  const roles = new Set([...controllerRoles, ...namespacedRoles].map(({ name }) => name))
+  for (const { name, account } of controlLoops)
+    if (account !== undefined) assert.ok(roles.has(`system:controller:${account}`), `${name}: ${account}`)
+})
+
+const make = () => ({ notRunning: 'not in this test' })
+const loops: ControlLoop[] = [
+  { name: 'apple', make },
+  { name: 'berry', make },
+  { name: 'cherry', make, onByDefault: false },
+]
+
+for (const [words, wanted] of [
+  [['*'], ['apple', 'berry']],
+  [
+    ['*', 'cherry'],
+    ['apple', 'berry', 'cherry'],
+  ],
+  [['*', '-apple'], ['berry']],
+  [
+    ['-apple', '*', 'cherry'],
+    ['berry', 'cherry'],
+  ],
+  [['cherry'], ['cherry']],
+  [['apple', '-apple'], ['apple']],
+  [[], []],
+] as const)
+  test(`--controllers=${words.join()} is ${wanted.join()}`, () => {
+    assert.deepEqual(
+      chooseLoops(loops, words).map(({ name }) => name),
+      wanted,
+    )
+  })
+
+test('an unknown name is an error that lists the known ones', () => {
+  for (const word of ['chery', '-chery'])
+    assert.throws(() => chooseLoops(loops, ['*', word]), {
+      name: 'UsageError',
+      message: 'there is no control loop "chery"; did you mean cherry? There are: apple, berry, cherry',
+    })
+})
