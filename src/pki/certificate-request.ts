@@ -13,6 +13,8 @@ import { readPublicKey } from './public-key.ts'
 
 export interface CertificateRequest {
   readonly subject: Subject
+  /** The subject as it stands: a Name in DER. */
+  readonly subjectName: Buffer
   readonly publicKey: KeyObject
   /** The extensions asked for, in the order of the encoding. */
   readonly extensions: readonly RequestedExtension[]
@@ -27,7 +29,7 @@ export interface RequestedExtension {
 }
 
 const extensionRequestId = '2a864886f70d01090e'
-const subjectAltNameId = '551d11'
+export const subjectAltNameId = '551d11'
 
 /** Text around the first block and blocks after it are not looked at. */
 export function readCertificateRequest(pem: Buffer): CertificateRequest {
@@ -46,6 +48,7 @@ function readContent(info: Element): CertificateRequest {
   if (rest.length > 0) throw new MalformedDer('a request has more than version, subject, key and attributes')
   return {
     subject: readName(expectTag(subject, tags.sequence)),
+    subjectName: subject!.whole,
     publicKey: readPublicKey(expectTag(key, tags.sequence)),
     extensions: childrenOf(expectTag(attributes, 0xa0)).flatMap(extensionsOf),
   }

@@ -3,17 +3,35 @@
  * itself or RFC 5280. Who may get which certificate is decided by the callers.
  */
 import { type KeyObject, X509Certificate } from 'node:crypto'
-import { isP256, publicKeyOf } from './keys.ts'
+import { publicKeyOf } from './keys.ts'
 import type { AlternativeNames } from './names.ts'
 
 /** What each usage sets: a bit of the key usage (RFC 5280, 4.2.1.3), or an extended purpose (4.2.1.12), by its object
  * identifier in DER. */
 export const usageTable = {
+  signing: { bit: 0 },
   'digital signature': { bit: 0 },
+  'content commitment': { bit: 1 },
+  'key encipherment': { bit: 2 },
+  'data encipherment': { bit: 3 },
+  'key agreement': { bit: 4 },
   'cert sign': { bit: 5 },
   'crl sign': { bit: 6 },
+  'encipher only': { bit: 7 },
+  'decipher only': { bit: 8 },
+  any: { purpose: '551d2500' },
   'server auth': { purpose: '2b06010505070301' },
   'client auth': { purpose: '2b06010505070302' },
+  'code signing': { purpose: '2b06010505070303' },
+  'email protection': { purpose: '2b06010505070304' },
+  's/mime': { purpose: '2b06010505070304' },
+  'ipsec end system': { purpose: '2b06010505070305' },
+  'ipsec tunnel': { purpose: '2b06010505070306' },
+  'ipsec user': { purpose: '2b06010505070307' },
+  timestamping: { purpose: '2b06010505070308' },
+  'ocsp signing': { purpose: '2b06010505070309' },
+  'microsoft sgc': { purpose: '2b0601040182370a0303' },
+  'netscape sgc': { purpose: '6086480186f8420401' },
 } as const satisfies Record<string, { bit: number } | { purpose: string }>
 
 export type Usage = keyof typeof usageTable
@@ -50,7 +68,6 @@ export function assertConsistent(template: CertificateTemplate): void {
   const { usages, authority = false, issuer, serial } = template
   if (usages.length === 0) throw new Error('a certificate without usages')
   if (usages.includes('cert sign') !== authority) throw new Error('"cert sign" is for an authority, and needed by it')
-  if (!isP256(issuer.key)) throw new Error('the issuer signs with P-256 only')
   if (serial !== undefined) assertSerial(serial)
   assertSubject(template.subject)
   assertValidity(template.notBefore, template.notAfter)

@@ -1,26 +1,26 @@
 /**
  * Issues X.509 certificates as RFC 5280 wants them: version 3 with key identifiers, critical basic constraints and key
- * usage, signed with ECDSA and SHA-256.
+ * usage, signed with SHA-2 by whatever key the issuer has. `issueCertificate` makes what a template of ours says;
+ * `signContent` is below that, for certificates whose subject and names come from elsewhere as DER.
  */
 import { createHash, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto'
 import {
   assertConsistent,
-  type CertificateSubject,
   type CertificateTemplate,
+  type Issuer,
   type Usage,
   usageTable,
 } from './certificate-template.ts'
 import { readWhole, tags } from './der.ts'
-import { bitString, element, identifier, namedBits, sequence, text, time } from './der-writing.ts'
+import { bitString, element, identifier, namedBits, sequence, time } from './der-writing.ts'
 import { isP256 } from './keys.ts'
-import { type AlternativeNames, alternativeNames } from './names.ts'
+import { alternativeNames } from './names.ts'
+import { type SignatureScheme, schemeOfKey } from './signature-scheme.ts'
 import { extensionOf, subjectOf } from './tbs.ts'
+import { writeName } from './write-name.ts'
 
 /** Object identifiers, by their DER content in hexadecimal. */
 const ids = {
-  commonName: '550403',
-  organization: '55040a',
-  ecdsaWithSha256: '2a8648ce3d040302',
   subjectKeyId: '551d0e',
   keyUsage: '551d0f',
   alternativeNames: '551d11',
@@ -30,29 +30,42 @@ const ids = {
 }
 
 const version3 = element(0xa0, element(tags.integer, Buffer.from([2])))
-const algorithm = sequence(identifier(ids.ecdsaWithSha256))
 const yes = element(tags.boolean, Buffer.from([0xff]))
 
 /** The certificate as PEM. Throws when the template contradicts itself. */
 export function issueCertificate(template: CertificateTemplate): string {
   assertConsistent(template)
-  const unsigned = unsignedOf(template)
-  const signature = sign('sha256', unsigned, template.issuer.key)
-  return new X509Certificate(sequence(unsigned, algorithm, bitString(signature))).toString()
+  const { subject, names = { dns: [], ips: [] }, ...rest } = template
+  return signContent({ ...rest, subject: writeName(subject), names: alternativeNames(names) })
 }
 
-function unsignedOf(template: CertificateTemplate): Buffer {
-  const subject = nameOf(template.subject)
-  const signer = signerOf(template, subject)
+/** What a certificate says, where subject and names are DER already. */
+export interface CertificateContent extends Omit<CertificateTemplate, 'subject' | 'names'> {
+  /** A Name. */
+  readonly subject: Buffer
+  /** GeneralName after GeneralName. */
+  readonly names: readonly Buffer[]
+}
+
+/** The certificate as PEM. */
+export function signContent(content: CertificateContent): string {
+  const scheme = schemeOfKey(content.issuer.key)
+  const unsigned = unsignedOf(content, scheme)
+  const signature = sign(scheme.hash, unsigned, content.issuer.key)
+  return new X509Certificate(sequence(unsigned, scheme.identifier, bitString(signature))).toString()
+}
+
+function unsignedOf(content: CertificateContent, scheme: SignatureScheme): Buffer {
+  const signer = signerOf(content)
   return sequence(
     version3,
-    element(tags.integer, template.serial ?? randomSerial(template.random ?? randomBytes)),
-    algorithm,
+    element(tags.integer, content.serial ?? randomSerial(content.random ?? randomBytes)),
+    scheme.identifier,
     signer.name,
-    sequence(time(template.notBefore), time(template.notAfter)),
-    subject,
-    spkiOf(template.publicKey),
-    element(0xa3, sequence(...extensionsOf(template, signer.keyId))),
+    sequence(time(content.notBefore), time(content.notAfter)),
+    content.subject,
+    spkiOf(content.publicKey),
+    element(0xa3, sequence(...extensionsOf(content, signer.keyId))),
   )
 }
 
@@ -63,18 +76,20 @@ function randomSerial(random: (size: number) => Buffer): Buffer {
   return serial
 }
 
-function nameOf({ commonName, organizations }: CertificateSubject): Buffer {
-  const part = (id: string, value: string) => element(tags.set, sequence(identifier(id), text(value)))
-  return sequence(...organizations.map((each) => part(ids.organization, each)), part(ids.commonName, commonName))
-}
+/** What is needed of an issuer's certificate, which signs many. */
+const signers = new WeakMap<Issuer, { name: Buffer; keyId: Buffer }>()
 
 /** The name and key identifier of the issuer, as its own certificate spells them. */
-function signerOf({ issuer, publicKey }: CertificateTemplate, ownName: Buffer): { name: Buffer; keyId: Buffer } {
-  if (issuer.certificate === 'self') return { name: ownName, keyId: keyIdOf(publicKey) }
+function signerOf({ issuer, subject, publicKey }: CertificateContent): { name: Buffer; keyId: Buffer } {
+  if (issuer.certificate === 'self') return { name: subject, keyId: keyIdOf(publicKey) }
+  const known = signers.get(issuer)
+  if (known !== undefined) return known
   const { raw, publicKey: issuerKey } = new X509Certificate(issuer.certificate)
   const own = extensionOf(raw, Buffer.from(ids.subjectKeyId, 'hex'))
   const keyId = own === undefined ? keyIdOf(issuerKey) : readWhole(own, tags.octetString).content
-  return { name: subjectOf(raw).whole, keyId }
+  const signer = { name: subjectOf(raw).whole, keyId }
+  signers.set(issuer, signer)
+  return signer
 }
 
 /** RFC 7093, method 1: the first 160 bits of SHA-256 over the bits of the public key. */
@@ -92,30 +107,28 @@ function spkiOf(publicKey: KeyObject): Buffer {
   return publicKey.export({ type: 'spki', format: 'der' })
 }
 
-function extensionsOf({ authority = false, publicKey, usages, names }: CertificateTemplate, issuerKeyId: Buffer) {
+function extensionsOf(content: CertificateContent, issuerKeyId: Buffer) {
+  const { authority = false, publicKey, usages, names, subject } = content
   const noneBelow = element(tags.integer, Buffer.from([0]))
+  // RFC 5280, 4.2.1.6: where the subject is empty, only these names say whom it is for.
+  const asNames = subject.length === 2 ? critical : extension
   return [
     critical(ids.basicConstraints, authority ? sequence(yes, noneBelow) : sequence()),
     ...usageExtensions(usages),
     extension(ids.subjectKeyId, element(tags.octetString, keyIdOf(publicKey))),
     extension(ids.authorityKeyId, sequence(element(0x80, issuerKeyId))),
-    ...nameExtensions(names ?? { dns: [], ips: [] }),
+    ...(names.length > 0 ? [asNames(ids.alternativeNames, sequence(...names))] : []),
   ]
 }
 
 function usageExtensions(usages: readonly Usage[]): Buffer[] {
   const rows = [...new Set(usages)].map((usage) => usageTable[usage])
   const bits = rows.flatMap((row) => ('bit' in row ? [row.bit] : []))
-  const purposes = rows.flatMap((row) => ('purpose' in row ? [identifier(row.purpose)] : []))
+  const purposes = new Set(rows.flatMap((row) => ('purpose' in row ? [row.purpose] : [])))
   return [
     ...(bits.length > 0 ? [critical(ids.keyUsage, namedBits(bits))] : []),
-    ...(purposes.length > 0 ? [extension(ids.purposes, sequence(...purposes))] : []),
+    ...(purposes.size > 0 ? [extension(ids.purposes, sequence(...[...purposes].sort().map(identifier)))] : []),
   ]
-}
-
-function nameExtensions(names: AlternativeNames): Buffer[] {
-  const all = alternativeNames(names)
-  return all.length > 0 ? [extension(ids.alternativeNames, sequence(...all))] : []
 }
 
 function extension(id: string, value: Buffer): Buffer {

@@ -82,7 +82,8 @@ function canonicalIpv6(text: string): string | undefined {
   return plausible ? URL.parse(`http://[${text}]`)?.hostname.slice(1, -1) : undefined
 }
 
-function addressOf(bytes: Buffer): string {
+/** The address that these bytes are, in the canonical spelling. */
+export function addressOf(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.')
   if (bytes.length !== 16) throw new MalformedDer(`an address of ${bytes.length} bytes`)
   const groups = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(2 * i).toString(16))

@@ -1,0 +1,35 @@
+/** The alternative names that a certificate request asks for, by their kinds. */
+import { type CertificateRequest, subjectAltNameId } from './certificate-request.ts'
+import { childrenOf, readWhole, tags } from './der.ts'
+import { addressOf } from './names.ts'
+
+export interface RequestedNames {
+  readonly dns: readonly string[]
+  readonly ips: readonly string[]
+  readonly emails: readonly string[]
+  readonly uris: readonly string[]
+  /** How many names of other kinds there are, such as directory names. */
+  readonly others: number
+  /** Those of the four kinds above as they stand: GeneralName after GeneralName in DER. */
+  readonly der: readonly Buffer[]
+}
+
+const emailTag = 0x81
+const dnsTag = 0x82
+const uriTag = 0x86
+const ipTag = 0x87
+const copied = [emailTag, dnsTag, uriTag, ipTag]
+
+export function requestedNames({ extensions }: CertificateRequest): RequestedNames {
+  const names = extensions
+    .filter(({ id }) => id === subjectAltNameId)
+    .flatMap(({ value }) => childrenOf(readWhole(value, tags.sequence)))
+  const contents = (wanted: number) => names.filter(({ tag }) => tag === wanted).map(({ content }) => content)
+  const texts = (wanted: number) => contents(wanted).map((content) => content.toString('latin1'))
+  return {
+    ...{ dns: texts(dnsTag), emails: texts(emailTag), uris: texts(uriTag) },
+    ips: contents(ipTag).map(addressOf),
+    others: names.filter(({ tag }) => !copied.includes(tag)).length,
+    der: names.filter(({ tag }) => copied.includes(tag)).map(({ whole }) => whole),
+  }
+}

@@ -1,0 +1,30 @@
+/** How a private key signs certificates: the hash that goes with it, and what the certificate calls the two together. */
+import type { KeyObject } from 'node:crypto'
+import { tags } from './der.ts'
+import { element, identifier, sequence } from './der-writing.ts'
+
+export interface SignatureScheme {
+  /** Null where the algorithm hashes by itself. */
+  readonly hash: string | null
+  /** The AlgorithmIdentifier in DER. */
+  readonly identifier: Buffer
+}
+
+const noParameters = element(tags.null)
+const rsa: SignatureScheme = { hash: 'sha256', identifier: sequence(identifier('2a864886f70d01010b'), noParameters) }
+const ed25519: SignatureScheme = { hash: null, identifier: sequence(identifier('2b6570')) }
+/** A hash as strong as the curve. */
+const curves: { readonly [curve: string]: SignatureScheme } = {
+  prime256v1: { hash: 'sha256', identifier: sequence(identifier('2a8648ce3d040302')) },
+  secp384r1: { hash: 'sha384', identifier: sequence(identifier('2a8648ce3d040303')) },
+  secp521r1: { hash: 'sha512', identifier: sequence(identifier('2a8648ce3d040304')) },
+}
+
+/** Throws for a key of a kind that does not sign certificates here. */
+export function schemeOfKey(key: KeyObject): SignatureScheme {
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key
+  const scheme =
+    type === 'rsa' ? rsa : type === 'ed25519' ? ed25519 : type === 'ec' ? curves[details?.namedCurve ?? ''] : undefined
+  if (scheme !== undefined) return scheme
+  throw new Error(`a key of type ${type} does not sign certificates: use RSA, P-256, P-384, P-521 or Ed25519`)
+}
