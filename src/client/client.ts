@@ -40,6 +40,8 @@ export interface ListOptions extends Selection, CallOptions {
   readonly limit?: number
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
+  /** The form of the answer; JSON if left out. */
+  readonly accept?: string | undefined
 }
 
 export interface DeleteOptions extends CallOptions {
@@ -128,13 +130,13 @@ export class Client {
 
   /** The same page by page. A page that comes too late throws 410. */
   async *pages<T extends ApiObject>(type: ResourceType<T>, options: ListOptions = {}): AsyncGenerator<ListPage<T>> {
-    const { namespace, resourceVersion, resourceVersionMatch, signal } = options
+    const { namespace, resourceVersion, resourceVersionMatch, accept, signal } = options
     const path = collectionPath(type, namespace)
     let continueToken = ''
     do {
       const version = continueToken === '' ? { resourceVersion, resourceVersionMatch } : {}
       const query = { ...pageQuery(options, continueToken), ...version }
-      const page = readPage<T>(await this.#call({ method: 'GET', path, query, signal }))
+      const page = readPage<T>(await this.#call({ method: 'GET', path, query, accept, signal }))
       yield page
       continueToken = page.continueToken
     } while (continueToken !== '')

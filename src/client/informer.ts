@@ -1,18 +1,11 @@
 /**
- * A copy of a selection, kept up to date: lists once, then watches, and calls handlers with every change.
- *
- * A watch that ends or breaks is resumed from the last version seen, with growing pauses while that fails; when that
- * version is too old, everything is listed again and the differences are passed on. So handlers may miss intermediate
- * states of an object, but never its last one, nor its disappearance. `run` owns the connection and ends with its
- * signal.
+ * A copy of a selection, kept up to date by a reflector, that calls handlers with every change. So handlers may miss
+ * intermediate states of an object, but never its last one, nor its disappearance.
  */
-import { pause } from '../base/abort.ts'
-import { type Backoff, backoffMs } from '../base/backoff.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Client } from './client.ts'
-import { type ObjectName, objectKey, type ResourceType, type Selection } from './resource-type.ts'
-import { isExpired } from './status-error.ts'
-import { type WatchEvent, watch } from './watch.ts'
+import { Reflector, type ReflectorOptions, type ReflectorSink } from './reflector.ts'
+import { type ObjectName, objectKey, type ResourceType } from './resource-type.ts'
 
 /** `previous` is undefined for a new object, `object` for one that is gone; one of them is there. */
 export interface ObjectChange<T> {
@@ -23,38 +16,20 @@ export interface ObjectChange<T> {
 
 export type ChangeHandler<T> = (change: ObjectChange<T>) => void
 
-export interface InformerOptions {
-  readonly selection?: Selection
-  /** Called for every failure; the informer goes on by itself. */
-  readonly onError: (error: unknown) => void
-  readonly backoff?: Backoff
-}
-
-const usualBackoff: Backoff = { firstMs: 200, longestMs: 10_000 }
-/** A watch is renewed after this time, or up to twice as much, so that not all are renewed at once. */
-const watchSeconds = 300
+export type InformerOptions = ReflectorOptions
 
 export class Informer<T extends ApiObject = ApiObject> {
   readonly type: ResourceType<T>
   /** Resolves true when the first list is in the store, false if `run` ended before. */
   readonly synced: Promise<boolean>
-  readonly #client: Client
-  readonly #options: InformerOptions
+  readonly #reflector: Reflector<T>
   readonly #objects = new Map<string, T>()
   readonly #handlers = new Set<ChangeHandler<T>>()
-  #settle!: (synced: boolean) => void
-  /** Where the next watch starts; '' when a list must come first. */
-  #version = ''
-  /** Attempts in a row that brought nothing. */
-  #failures = 0
 
   constructor(client: Client, type: ResourceType<T>, options: InformerOptions) {
-    this.#client = client
     this.type = type
-    this.#options = options
-    this.synced = new Promise((resolve) => {
-      this.#settle = resolve
-    })
+    this.#reflector = new Reflector(client, type, { ...options, sink: this.#sink() })
+    this.synced = this.#reflector.synced
   }
 
   get size(): number {
@@ -70,7 +45,7 @@ export class Informer<T extends ApiObject = ApiObject> {
     return this.#objects.values()
   }
 
-  /** Calls the handler for every change from now on; gives what ends that. */
+  /** Calls the handler for every change from now on; returns a function that ends this. */
   onChange(handler: ChangeHandler<T>): () => void {
     this.#handlers.add(handler)
     return () => this.#handlers.delete(handler)
@@ -78,49 +53,28 @@ export class Informer<T extends ApiObject = ApiObject> {
 
   /** Keeps the copy up to date until the signal aborts. To be called once. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      this.#failures++
-      try {
-        if (this.#version === '') await this.#list(signal)
-        await this.#watch(signal)
-      } catch (error) {
-        if (signal.aborted) break
-        if (isExpired(error)) this.#version = ''
-        else this.#options.onError(error)
-      }
-      await pause(this.#failures === 0 ? 0 : backoffMs(this.#options.backoff ?? usualBackoff, this.#failures), signal)
-    }
-    this.#settle(false)
+    await this.#reflector.run(signal)
   }
 
-  async #list(signal: AbortSignal): Promise<void> {
-    const { items, resourceVersion } = await this.#client.list(this.type, { ...this.#options.selection, signal })
-    const listed = new Map(items.map((object) => [objectKey(object), object]))
-    const gone = [...this.#objects.keys()].filter((key) => !listed.has(key))
-    this.#version = resourceVersion
-    for (const key of gone) this.#set(key, undefined)
-    for (const [key, object] of listed) if (!sameVersion(this.#objects.get(key), object)) this.#set(key, object)
-    this.#settle(true)
-  }
-
-  async #watch(signal: AbortSignal): Promise<void> {
-    const timeoutSeconds = Math.round(watchSeconds * (1 + Math.random()))
-    const resourceVersion = this.#version
-    const options = { ...this.#options.selection, resourceVersion, bookmarks: true, timeoutSeconds, signal }
-    for await (const event of watch(this.#client, this.type, options)) {
-      this.#failures = 0
-      this.#apply(event)
+  /** A list takes effect as a whole: what is gone first, then what is new or changed. */
+  #sink(): ReflectorSink<T> {
+    let listed: Map<string, T> | undefined
+    return {
+      beginList: () => {
+        listed = new Map()
+      },
+      endList: () => {
+        const all = listed ?? new Map<string, T>()
+        listed = undefined
+        for (const key of [...this.#objects.keys()]) if (!all.has(key)) this.#set(key, undefined)
+        for (const [key, object] of all) if (!sameVersion(this.#objects.get(key), object)) this.#set(key, object)
+      },
+      set: (object) => {
+        if (listed === undefined) this.#set(objectKey(object), object)
+        else listed.set(objectKey(object), object)
+      },
+      remove: (object) => this.#set(objectKey(object), undefined),
     }
-  }
-
-  #apply(event: WatchEvent<T>): void {
-    if (event.type === 'BOOKMARK') {
-      this.#version = event.resourceVersion
-      return
-    }
-    const { type, object } = event
-    this.#version = object.metadata.resourceVersion ?? ''
-    this.#set(objectKey(object), type === 'DELETED' ? undefined : object)
   }
 
   /** Everything is in place before the handlers are called. */

@@ -1,0 +1,129 @@
+/**
+ * Follows a selection: lists it page by page, then watches it, and tells a sink what there is. Keeps no objects itself.
+ *
+ * A watch that ends or breaks is resumed from the last version seen, with growing pauses while that fails; when that
+ * version is too old, everything is listed again. So the sink may miss intermediate states of an object, but never its
+ * last one, nor its disappearance. `run` owns the connection and ends with its signal.
+ */
+import { pause } from '../base/abort.ts'
+import { type Backoff, backoffMs } from '../base/backoff.ts'
+import type { ApiObject } from '../model/object.ts'
+import type { Client } from './client.ts'
+import type { ResourceType, Selection } from './resource-type.ts'
+import { isExpired } from './status-error.ts'
+import { type WatchEvent, watch } from './watch.ts'
+
+/** Where a reflector puts what it sees. */
+export interface ReflectorSink<T> {
+  /** A list begins, perhaps again after one that failed: objects that it does not bring are gone at its end. */
+  beginList(): void
+  endList(): void | Promise<void>
+  /** The object as it is now, from a list or an event. */
+  set(object: T): void
+  /** The object was deleted; this is its last state. */
+  remove(object: T): void
+}
+
+export interface ReflectorOptions {
+  readonly selection?: Selection
+  /** Called for every failure; the reflector goes on by itself. */
+  readonly onError: (error: unknown) => void
+  readonly backoff?: Backoff
+  /** Other forms than whole objects, for lists and for events: `metadata-form.ts`. */
+  readonly accept?: { readonly list: string; readonly one: string }
+}
+
+const usualBackoff: Backoff = { firstMs: 200, longestMs: 10_000 }
+/** A watch is renewed after this time, or up to twice as much, so that not all are renewed at once. */
+const watchSeconds = 300
+
+export class Reflector<T extends ApiObject = ApiObject> {
+  readonly type: ResourceType<T>
+  /** Resolves true when the first list is complete, false if `run` ended before. */
+  readonly synced: Promise<boolean>
+  readonly #client: Client
+  readonly #sink: ReflectorSink<T>
+  readonly #options: ReflectorOptions
+  #settle!: (synced: boolean) => void
+  /** Where the next watch starts; '' when a list must come first. */
+  #version = ''
+  /** Attempts in a row that brought nothing. */
+  #failures = 0
+  /** Whether the pages of the last list expired: then the next one comes in one piece. */
+  #expiredPages = false
+
+  constructor(
+    client: Client,
+    type: ResourceType<T>,
+    { sink, ...options }: ReflectorOptions & { sink: ReflectorSink<T> },
+  ) {
+    this.#client = client
+    this.type = type
+    this.#sink = sink
+    this.#options = options
+    this.synced = new Promise((resolve) => {
+      this.#settle = resolve
+    })
+  }
+
+  /** Follows the selection until the signal aborts. To be called once. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#failures++
+      try {
+        if (this.#version === '') await this.#list(signal)
+        await this.#watch(signal)
+      } catch (error) {
+        if (signal.aborted) break
+        if (isExpired(error)) this.#version = ''
+        else this.#options.onError(error)
+      }
+      await pause(this.#failures === 0 ? 0 : backoffMs(this.#options.backoff ?? usualBackoff, this.#failures), signal)
+    }
+    this.#settle(false)
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const { selection, accept } = this.#options
+    // What expires is the snapshot that the pages are cut from. A list in one piece cannot expire.
+    const limit = this.#expiredPages ? { limit: 0 } : {}
+    const pages = this.#client.pages(this.type, { ...selection, ...limit, accept: accept?.list, signal })
+    let version = ''
+    this.#expiredPages = false
+    this.#sink.beginList()
+    try {
+      for await (const { items, resourceVersion } of pages) {
+        version = resourceVersion
+        for (const object of items) this.#sink.set(object)
+      }
+    } catch (error) {
+      this.#expiredPages = isExpired(error)
+      throw error
+    }
+    await this.#sink.endList()
+    this.#version = version
+    this.#settle(true)
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const timeoutSeconds = Math.round(watchSeconds * (1 + Math.random()))
+    const { selection, accept } = this.#options
+    const form = accept === undefined ? {} : { accept: accept.one }
+    const options = { ...selection, ...form, resourceVersion: this.#version, bookmarks: true, timeoutSeconds, signal }
+    for await (const event of watch(this.#client, this.type, options)) {
+      this.#failures = 0
+      this.#apply(event)
+    }
+  }
+
+  #apply(event: WatchEvent<T>): void {
+    if (event.type === 'BOOKMARK') {
+      this.#version = event.resourceVersion
+      return
+    }
+    const { type, object } = event
+    this.#version = object.metadata.resourceVersion ?? ''
+    if (type === 'DELETED') this.#sink.remove(object)
+    else this.#sink.set(object)
+  }
+}
