@@ -23,8 +23,7 @@ function acceptAs(view: string): string {
 export async function getMetadata(
   client: Client,
   type: ResourceType,
-  name: ObjectName,
-  { signal }: CallOptions = {},
+  { signal, ...name }: ObjectName & CallOptions,
 ): Promise<ApiObject['metadata']> {
   const { metadata } = await client.read<ApiObject>(objectPath(type, name), { accept: metadataForm.one, signal })
   return metadata

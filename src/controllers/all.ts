@@ -2,6 +2,7 @@
 import { claimProtection, volumeProtection } from '../model/protection.ts'
 import { clusterRoleAggregationLoop, clusterRoles } from './cluster-role-aggregation.ts'
 import type { ControlLoop } from './control-loop.ts'
+import { garbageCollectorLoop } from './garbage-collector/garbage-collector.ts'
 import { namespaceLoop, namespaces } from './namespace.ts'
 import { resourceQuotaLoop, resourceQuotas } from './resource-quota.ts'
 import { serviceAccountLoop, serviceAccounts } from './service-account.ts'
@@ -14,6 +15,12 @@ export const controlLoops: readonly ControlLoop[] = [
     account: 'clusterrole-aggregation-controller',
     make: ({ client, informer, vendor }) =>
       clusterRoleAggregationLoop({ client, informer: informer(clusterRoles(vendor)) }),
+  },
+  {
+    name: 'garbagecollector',
+    account: 'generic-garbage-collector',
+    syncs: { flag: 'gc', default: 20 },
+    make: ({ client, clock, log, recorder }) => garbageCollectorLoop({ client, clock, log, recorder }),
   },
   {
     name: 'namespace',

@@ -10,6 +10,7 @@ import type { ResourceType, Selection } from '../client/resource-type.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Loop } from '../reconcile/loop.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { LegacyTokenOf } from './service-account-secret.ts'
 
 export interface ControlLoop {
@@ -42,6 +43,7 @@ export interface LoopContext {
   readonly informer: <T extends ApiObject>(type: ResourceType<T>, selection?: Selection) => Informer<T>
   readonly vendor: Vendor
   readonly clock: Clock
+  readonly log: Log
   readonly options: LoopOptions
 }
 

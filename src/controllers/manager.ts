@@ -48,10 +48,10 @@ export function startControlLoops(chosen: readonly ControlLoop[], parts: Manager
 
 function makeLoop(
   { name, account, syncs, make }: ControlLoop,
-  { clientAs, vendor, clock, options, concurrency }: ManagerParts,
+  { clientAs, vendor, clock, options, concurrency, records: { log } }: ManagerParts,
   shared: Pick<LoopContext, 'recorder' | 'informer'>,
 ): ReturnType<ControlLoop['make']> {
-  const made = make({ client: clientAs(account), vendor, clock, options, ...shared })
+  const made = make({ client: clientAs(account), vendor, clock, log, options, ...shared })
   const atOnce = concurrency?.get(name) ?? syncs?.default
   return 'notRunning' in made || atOnce === undefined ? made : ({ ...made, concurrency: atOnce } satisfies Loop)
 }

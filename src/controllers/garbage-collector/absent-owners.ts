@@ -46,7 +46,7 @@ export class AbsentOwners {
   async #ask({ type, namespace, name, uid }: Individual, signal: AbortSignal): Promise<boolean> {
     try {
       const place = namespace === undefined ? { name } : { name, namespace }
-      return (await getMetadata(this.#client, type, place, { signal })).uid !== uid
+      return (await getMetadata(this.#client, type, { ...place, signal })).uid !== uid
     } catch (error) {
       if (isNotFound(error) && namesObject(error, name)) return true
       throw error

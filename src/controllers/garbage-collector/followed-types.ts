@@ -20,13 +20,15 @@ export interface FollowedTypesParts {
   readonly graph: OwnerGraph
   /** Called for every failure; what failed is tried again. */
   readonly onError: (what: string, error: unknown) => void
-  /** Called with what the collector waits for, whenever that changes; '' when it works again. */
+  /** Called every so often while the graph is not complete, with what is missing. */
   readonly onIncomplete: (missing: string) => void
 }
 
 /** How often types are looked for, and at most how often where definitions change all the time. */
 const refreshMs = 30_000
 const shortestMs = 200
+/** How many missing types are named. */
+const maxNamed = 10
 
 interface Followed {
   readonly type: DiscoveredType
@@ -44,7 +46,7 @@ export class FollowedTypes implements Feed {
   #settle!: (synced: boolean) => void
   /** Group versions that could not be asked for their types. */
   #undiscovered: readonly string[] = ['the types of the server']
-  #missing = '-'
+  #missing: readonly string[] = this.#undiscovered
   #wake = new AbortController()
 
   constructor(parts: FollowedTypesParts) {
@@ -56,7 +58,7 @@ export class FollowedTypes implements Feed {
 
   /** Whether the graph has all that there is. */
   get isComplete(): boolean {
-    return this.#missing === ''
+    return this.#missing.length === 0
   }
 
   /** The type that a reference means; undefined where it is not served, or not listed. */
@@ -77,6 +79,8 @@ export class FollowedTypes implements Feed {
       await this.#refresh(signal)
       await pause(shortestMs, signal)
       await pause(refreshMs, AbortSignal.any([signal, this.#wake.signal]))
+      if (!this.isComplete && !signal.aborted && !this.#wake.signal.aborted)
+        this.#parts.onIncomplete(this.#missing.slice(0, maxNamed).join(', '))
     }
     for (const { ended } of this.#followed.values()) ended.abort()
     await Promise.all(this.#running)
@@ -134,8 +138,8 @@ export class FollowedTypes implements Feed {
       },
       endList: async () => {
         if (followed.isListed) await graph.endListing(type, listing)
-        followed.isListed = true
         changed()
+        followed.isListed = true
         await this.#look()
       },
       set: ({ metadata }) => {
@@ -143,7 +147,7 @@ export class FollowedTypes implements Feed {
         changed()
       },
       remove: ({ metadata }) => {
-        graph.remove(metadata.uid ?? '', true)
+        graph.remove(metadata.uid ?? '', 'object')
         changed()
       },
     }
@@ -163,12 +167,10 @@ export class FollowedTypes implements Feed {
 
   /** Whether the graph is complete now; if it has just become so, all of it is looked at. */
   async #look(): Promise<void> {
+    const wasComplete = this.isComplete
     const unlisted = [...this.#followed.values()].filter(({ isListed, isLeaving }) => !isListed && !isLeaving)
-    const missing = [...this.#undiscovered, ...unlisted.map(({ type }) => typeName(type))].join(', ')
-    if (missing === this.#missing) return
-    this.#missing = missing
-    this.#parts.onIncomplete(missing)
-    if (missing !== '') return
+    this.#missing = [...this.#undiscovered, ...unlisted.map(({ type }) => typeName(type))]
+    if (wasComplete || !this.isComplete) return
     this.#settle(true)
     await this.#parts.graph.attendAll()
   }

@@ -13,6 +13,7 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
+import type { EventRecorder } from '../../client/event-recorder.ts'
 import { getMetadata } from '../../client/metadata-form.ts'
 import { isConflict, isNotFound } from '../../client/status-error.ts'
 import type { ObjectMeta, OwnerReference } from '../../model/object.ts'
@@ -35,9 +36,7 @@ export interface GarbageCollectorParts {
   readonly client: Client
   readonly clock: Clock
   readonly log: Log
-  /** Records that a reference names an owner in another namespace. */
-  readonly onInvalidNamespace?: (dependent: OwnerNode, reference: OwnerReference) => void
-  readonly concurrency?: number
+  readonly recorder: EventRecorder
 }
 
 interface Collector extends GarbageCollectorParts {
@@ -49,7 +48,7 @@ interface Collector extends GarbageCollectorParts {
 }
 
 export function garbageCollectorLoop(parts: GarbageCollectorParts): Loop {
-  const { client, clock, log, concurrency = 20 } = parts
+  const { client, clock, log } = parts
   const listeners = new Set<(uid: string) => void>()
   const absent = new AbsentOwners(client, clock)
   const graph = new OwnerGraph({
@@ -63,15 +62,12 @@ export function garbageCollectorLoop(parts: GarbageCollectorParts): Loop {
     graph,
     onError: (what, error) =>
       log.error('the garbage collector cannot follow a type; it is tried again', { type: what, ...errorFields(error) }),
-    onIncomplete: (missing) => {
-      if (missing === '') log.info('the garbage collector knows all types')
-      else log.info('the garbage collector waits until it knows all types', { missing })
-    },
+    onIncomplete: (missing) =>
+      log.warn('the garbage collector deletes nothing until it can list all types', { missing }),
   })
   const collector = { ...parts, graph, types, absent, orphaningSince: new WeakMap<OwnerNode, number>() }
   return {
     name: 'garbagecollector',
-    concurrency,
     sources: [
       {
         feed: types,
@@ -104,7 +100,7 @@ async function reconcile(collector: Collector, uid: string, signal: AbortSignal)
 
 /** The object as it is now; undefined where another has its name. Throws 404 where it is gone. */
 async function readLive({ client }: Collector, node: OwnerNode, signal: AbortSignal): Promise<ObjectMeta | undefined> {
-  const live = await getMetadata(client, node.type!, placeOf(node), { signal })
+  const live = await getMetadata(client, node.type!, { ...placeOf(node), signal })
   return live.uid === node.uid ? live : undefined
 }
 
@@ -147,7 +143,7 @@ async function judgeOwners(
 }
 
 async function judgeOwner(
-  { graph, types, absent, onInvalidNamespace }: Collector,
+  { graph, types, absent, recorder }: Collector,
   node: OwnerNode,
   { reference, signal }: { reference: OwnerReference; signal: AbortSignal },
 ): Promise<keyof Judged | 'unknown'> {
@@ -156,11 +152,24 @@ async function judgeOwner(
   if (owner !== undefined && describes(node, { node: owner, apiVersion, kind, name, blocks: false }))
     return owner.waits === 'dependents deleted' ? 'waiting' : 'solid'
   const type = types.typeOf(apiVersion, kind)
-  if (owner?.type?.namespaced && owner.namespace !== node.namespace) onInvalidNamespace?.(node, reference)
+  if (owner?.type?.namespaced && owner.namespace !== node.namespace) reportNamespace(recorder, node, reference)
   // Nobody can say in which namespace an owner of an object without one would be.
   if (type === undefined || (type.namespaced && node.namespace === undefined)) return 'unknown'
   const namespace = type.namespaced ? node.namespace : undefined
   return (await absent.isAbsent({ type, namespace, name, uid }, signal)) ? 'absent' : 'solid'
+}
+
+/** Owners are looked for in the namespace of the dependent only. */
+function reportNamespace(recorder: EventRecorder, node: OwnerNode, { apiVersion, kind, name, uid }: OwnerReference) {
+  const { kind: ownKind, group, version } = node.type!
+  const object = {
+    apiVersion: group === '' ? version : `${group}/${version}`,
+    kind: ownKind,
+    metadata: { ...placeOf(node), uid: node.uid },
+  }
+  const owner = `ownerRef [${apiVersion}/${kind}, namespace: ${node.namespace ?? ''}, name: ${name}, uid: ${uid}]`
+  const message = `${owner} does not exist in namespace "${node.namespace ?? ''}"`
+  recorder.record(object, { type: 'Warning', reason: 'OwnerRefInvalidNamespace', message })
 }
 
 interface Removal {

@@ -88,11 +88,11 @@ export class OwnerGraph {
     if (isNew || (node.waits === 'dependents deleted' && before !== node.waits)) this.#attendDependents(node)
   }
 
-  /** The object is gone. `isCertain` is false where only its kind is gone, so that nobody can tell. */
-  remove(uid: string, isCertain: boolean): void {
+  /** The object is gone; or its type is, so that nobody can tell. */
+  remove(uid: string, what: 'object' | 'type'): void {
     const node = this.#nodes.get(uid)
     if (node?.type === undefined) return
-    if (isCertain && node.dependents !== undefined) this.#options.onGone(node)
+    if (what === 'object' && node.dependents !== undefined) this.#options.onGone(node)
     this.#setOwners(node, none)
     node.type = undefined
     node.waits = 'no'
@@ -103,14 +103,14 @@ export class OwnerGraph {
   /** All objects of a type were listed: those of before that the list did not bring are gone. */
   async endListing(type: DiscoveredType, listing: number): Promise<void> {
     await this.#each((node) => {
-      if (node.type === type && node.listing < listing) this.remove(node.uid, true)
+      if (node.type === type && node.listing < listing) this.remove(node.uid, 'object')
     })
   }
 
   /** A type is not served any more. */
   async dropType(type: DiscoveredType): Promise<void> {
     await this.#each((node) => {
-      if (node.type === type) this.remove(node.uid, false)
+      if (node.type === type) this.remove(node.uid, 'type')
     })
   }
 
@@ -182,7 +182,7 @@ export class OwnerGraph {
 }
 
 /** Whether there is something to be done about an object, as far as the graph knows. */
-export function needsAttention(node: OwnerNode): boolean {
+function needsAttention(node: OwnerNode): boolean {
   if (node.type === undefined) return false
   if (node.waits === 'dependents orphaned') return true
   if (node.waits === 'dependents deleted') return node.blocking === 0 || node.owners.some(isBlockedInTurn)
