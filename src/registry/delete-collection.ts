@@ -1,11 +1,17 @@
-/** deletecollection: deletes what a list would show, one object after the other in the order of their names. */
+/**
+ * deletecollection: deletes what a list would show, some at a time in the order of their names, so that the store can
+ * write them together.
+ */
 import type { Unreadable } from '../cache/unreadable.ts'
 import { ApiError } from '../model/api-error.ts'
 import { type DeleteOptions, deleteObject } from './delete.ts'
 import { type ListPage, type ListQuery, list, slicesOf } from './list.ts'
 import { failedHalfway, type WriteContext } from './write.ts'
 
-/** Gives the page that was deleted or marked. Objects that are gone meanwhile are passed over. */
+/** How many objects are deleted at the same time. */
+const atOnce = 64
+
+/** Returns the page that was deleted or marked. Objects that are gone meanwhile are passed over. */
 export async function deleteCollection(
   context: WriteContext,
   query: ListQuery,
@@ -14,12 +20,12 @@ export async function deleteCollection(
   const page = await list(context.resource, query)
   let done = 0
   try {
-    for await (const slice of slicesOf(page)) {
-      for (const { namespace, name } of slice) {
-        await deleteOne({ ...context, namespace }, name, options)
-        done++
+    for await (const slice of slicesOf(page))
+      for (let i = 0; i < slice.length; i += atOnce) {
+        const some = slice.slice(i, i + atOnce)
+        const failure = await deleteSome(context, some, { options, onDone: () => done++ })
+        if (failure !== undefined) throw failure.reason
       }
-    }
   } catch (error) {
     throw done === 0 || context.dryRun ? error : failedHalfway(error, `deleted ${done} objects`)
   } finally {
@@ -28,6 +34,21 @@ export async function deleteCollection(
   for (const { namespace, name } of unreadable(context, query))
     await deleteOne({ ...context, namespace }, name, options)
   return page
+}
+
+type Place = Pick<Unreadable, 'namespace' | 'name'>
+
+/** Tries each of them; returns the first failure. */
+async function deleteSome(
+  context: WriteContext,
+  places: readonly Place[],
+  { options, onDone }: { readonly options: DeleteOptions; readonly onDone: () => void },
+): Promise<PromiseRejectedResult | undefined> {
+  const deletions = places.map(async ({ namespace, name }) => {
+    await deleteOne({ ...context, namespace }, name, options)
+    onDone()
+  })
+  return (await Promise.allSettled(deletions)).find((outcome) => outcome.status === 'rejected')
 }
 
 /**
