@@ -2,6 +2,7 @@
  * The forms in which an object can be shown to those outside of this program: the version that the client asked for, and
  * all others that the same object is served in. Controls of this program see the stored version alone.
  */
+import type { Steps } from '../base/time-slice.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Labels } from '../model/label-selector.ts'
 import type { ApiObject } from '../model/object.ts'
@@ -23,13 +24,13 @@ export interface FormResource {
 export interface ObjectForm {
   readonly kind: FormKind
   readonly resource: FormResource
-  /** An object as controls see it in this form. */
-  show(object: ApiObject): ApiObject
+  /** An object as controls see it, in this form. Yields where it has to wait. */
+  show(object: ApiObject): Steps<ApiObject>
   /**
    * The way back: decoded and defaulted, in the form that controls see. `base` is what it was made from. Throws ApiError
    * where it is not an object of this form. Yields where it can be interrupted.
    */
-  read(json: JsonObject, base: ApiObject): Generator<void, ApiObject>
+  read(json: JsonObject, base: ApiObject): Steps<ApiObject>
 }
 
 export interface ObjectForms {

@@ -40,13 +40,18 @@ export class TimeSlice {
     return this.#isOver() ? this.#pause() : undefined
   }
 
-  /** Does work that yields where it can be interrupted. */
-  async run<T>(work: Generator<void, T>): Promise<T> {
-    for (;;) {
-      const step = work.next()
+  /** Does work that yields where it can be interrupted, or has to wait. */
+  async run<T>(work: Steps<T>): Promise<T> {
+    for (let step = work.next(); ; ) {
       if (step.done) return step.value
+      if (step.value instanceof Promise) {
+        step = await resume(work, step.value)
+        this.begin()
+        continue
+      }
       const pause = this.yieldIfDue()
       if (pause !== undefined) await pause
+      step = work.next()
     }
   }
 
@@ -60,10 +65,41 @@ export class TimeSlice {
   }
 }
 
-/** The same work in one stretch. */
-export function runToCompletion<T>(work: Generator<void, T>): T {
+/**
+ * Work that yields where it can be interrupted. What it yields is nothing, or a promise that it waits for: such work
+ * cannot be done in one stretch.
+ */
+export type Steps<T> = Generator<unknown, T>
+
+/** Work that is done already. */
+// biome-ignore lint/correctness/useYield: there is nothing to wait for
+export function* done<T>(value: T): Steps<T> {
+  return value
+}
+
+/** A step that waits for somebody else. */
+export function* waitFor<T>(promise: Promise<T>): Steps<T> {
+  const found: { value?: T } = {}
+  yield promise.then((value) => {
+    found.value = value
+  })
+  return found.value as T
+}
+
+/** The same work in one stretch. Throws where it would have to wait. */
+export function runToCompletion<T>(work: Steps<T>): T {
   for (;;) {
     const step = work.next()
     if (step.done) return step.value
+    if (step.value instanceof Promise) throw new TypeError('this work has to wait, and cannot be done in one stretch')
   }
+}
+
+async function resume<T>(work: Steps<T>, awaited: Promise<unknown>): Promise<IteratorResult<unknown, T>> {
+  try {
+    await awaited
+  } catch (error) {
+    return work.throw(error)
+  }
+  return work.next()
 }

@@ -15,6 +15,11 @@ export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 export interface EventForm {
   readonly name: string
   encode(type: EventType, object: CachedObject): Buffer
+  /**
+   * Where somebody else must be asked before an event about these can be written: resolves when `encode` can be called;
+   * undefined where that is now.
+   */
+  prepare?(objects: readonly CachedObject[]): Promise<void> | undefined
   /** What is told of no object: how far the watch is, as an object that has only a version, or a Status. */
   tell(type: 'BOOKMARK' | 'ERROR', document: JsonObject): Buffer
   /** The form of all events after the first, where that one is different. */
@@ -30,6 +35,7 @@ export class CacheEvent {
   readonly object: CachedObject
   readonly deleted: boolean
   readonly #encoded = new Map<string, Buffer>()
+  #lastKnown: CachedObject | undefined
 
   constructor(object: CachedObject, previous: CachedObject | undefined, deleted: boolean) {
     this.revision = object.revision
@@ -39,9 +45,10 @@ export class CacheEvent {
   }
 
   /** What a watcher is shown: for DELETED the last state that it knew, with the version of the change. */
-  #shown(type: EventType): CachedObject {
+  shown(type: EventType): CachedObject {
     if (type !== 'DELETED' || this.deleted || this.previous === undefined) return this.object
-    return this.previous.withRevision(this.revision)
+    this.#lastKnown ??= this.previous.withRevision(this.revision)
+    return this.#lastKnown
   }
 
   /** What this change is to someone who selects by `matches`; undefined: nothing. */
@@ -56,7 +63,7 @@ export class CacheEvent {
     const name = `${form.name} ${type}`
     let bytes = this.#encoded.get(name)
     if (bytes === undefined) {
-      bytes = form.encode(type, this.#shown(type))
+      bytes = form.encode(type, this.shown(type))
       this.#encoded.set(name, bytes)
     }
     return bytes

@@ -5,7 +5,9 @@
  * the turn in which it has come to the present. From then on the cache pushes and never waits. A reader that lets its
  * queue run over is closed: its client lists again and nobody else feels it. What is queued goes out as few writes.
  */
-import type { CacheEvent, EventForm, Matches } from './event.ts'
+import { ApiError, failure } from '../model/api-error.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { CacheEvent, EventForm, EventType, Matches } from './event.ts'
 
 export interface Selection {
   /** Only objects of this namespace; undefined: of all. */
@@ -14,6 +16,17 @@ export interface Selection {
   readonly name: string | undefined
   readonly matches: Matches | undefined
 }
+
+/** An event for which the reader waits. */
+interface Untold {
+  readonly event: CacheEvent
+  readonly type: EventType
+}
+
+type Prepare = NonNullable<EventForm['prepare']>
+
+/** How many events are asked about together. */
+const atOnce = 100
 
 const maxQueuedEvents = 10_000
 const maxQueuedBytes = 16 * 1024 * 1024
@@ -27,6 +40,8 @@ export class Watcher {
   /** How the next event is written. */
   #form: EventForm
   #queue: Buffer[] = []
+  /** Events that cannot be written yet, as somebody else must be asked first; none after them is written before. */
+  #waiting: Untold[] = []
   #bytes = 0
   #closed = false
   /** Nothing more comes: it closes when all that is queued has been taken. */
@@ -61,7 +76,11 @@ export class Watcher {
   finish(): void {
     this.#finishing = true
     const hasBegun = this.revision !== Number.POSITIVE_INFINITY
-    if (hasBegun && this.#queue.length === 0) this.close()
+    if (hasBegun && this.#isEmpty()) this.close()
+  }
+
+  #isEmpty(): boolean {
+    return this.#queue.length + this.#waiting.length === 0
   }
 
   push(event: CacheEvent): void {
@@ -69,12 +88,54 @@ export class Watcher {
     this.revision = event.revision
     const type = event.typeFor(this.selection.matches)
     if (type === undefined || this.#closed) return
-    this.#enqueue(event.bytes(this.nextForm(), type))
+    if (this.#form.prepare === undefined) this.#enqueue(event.bytes(this.nextForm(), type))
+    else this.#tell({ event, type }, this.#form.prepare)
   }
 
-  /** A mark that everything before it has been sent. */
+  /** Writes the event when it can be, after those that wait already. */
+  #tell(untold: Untold, prepare: Prepare): void {
+    const isFirst = this.#waiting.length === 0
+    const preparing = isFirst ? prepare([shownIn(untold)]) : undefined
+    if (isFirst && preparing === undefined) {
+      this.#write(untold)
+      return
+    }
+    this.#waiting.push(untold)
+    if (this.#waiting.length > maxQueuedEvents) this.close()
+    else if (preparing !== undefined) void this.#writeWaiting(preparing, prepare)
+  }
+
+  async #writeWaiting(first: Promise<void>, prepare: Prepare): Promise<void> {
+    try {
+      await first
+      for (let ready = 1; this.#waiting.length > 0 && !this.#closed; ready = Math.min(this.#waiting.length, atOnce)) {
+        const some = this.#waiting.slice(0, ready)
+        await prepare(some.map(shownIn))
+        this.#waiting.splice(0, ready)
+        for (const untold of some) this.#write(untold)
+      }
+    } catch (error) {
+      this.#fail(error)
+    }
+    if (this.#finishing && this.#isEmpty()) this.close()
+  }
+
+  /** The reader is told why it gets no more events. */
+  #fail(error: unknown): void {
+    this.#waiting = []
+    if (error instanceof ApiError) {
+      this.#enqueue(this.#form.tell('ERROR', failure(error) as unknown as JsonObject))
+      this.finish()
+    } else this.close()
+  }
+
+  #write({ event, type }: Untold): void {
+    if (!this.#closed) this.#enqueue(event.bytes(this.nextForm(), type))
+  }
+
+  /** A mark that everything before it has been sent; there is none while something is not. */
   bookmark(bytes: Buffer): void {
-    if (!this.#closed) this.#enqueue(bytes)
+    if (!this.#closed && this.#waiting.length === 0) this.#enqueue(bytes)
   }
 
   #enqueue(bytes: Buffer): void {
@@ -89,7 +150,7 @@ export class Watcher {
     const taken = this.#bytes <= bytes ? this.#queue : this.#queue.splice(0, countUpTo(this.#queue, bytes))
     if (taken === this.#queue) this.#queue = []
     for (const { length } of taken) this.#bytes -= length
-    if (this.#finishing && this.#queue.length === 0) this.close()
+    if (this.#finishing && this.#isEmpty()) this.close()
     return taken
   }
 
@@ -108,10 +169,15 @@ export class Watcher {
     if (this.#closed) return
     this.#closed = true
     this.#queue = []
+    this.#waiting = []
     this.#onClose(this)
     this.#wake?.()
     this.onEnd()
   }
+}
+
+function shownIn({ event, type }: Untold) {
+  return event.shown(type)
 }
 
 function countUpTo(buffers: readonly Buffer[], bytes: number): number {

@@ -15,7 +15,7 @@ import type { Verb } from '../model/verb.ts'
 import type { Evolution, Kind, KindNames, Scope, Subresource } from '../schema/kind.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { customScale, type ScalePaths } from './custom-scale.ts'
-import { evolutionOf } from './evolution.ts'
+import { type Convert, evolutionOf } from './evolution.ts'
 import { objectFaults } from './object-rules.ts'
 import { columnsOf, type PrinterColumn } from './printer-columns.ts'
 import { readStructuralSchema, type StructuralSchema } from './structural-schema.ts'
@@ -44,6 +44,8 @@ export interface CustomKindDefinition {
   readonly storage?: Kind | undefined
   /** How the objects of all versions are read, by their `apiVersion`: each adds its own when it is made. */
   readonly versions?: Map<string, Evolution>
+  /** How one version is made from another, where that takes a webhook. */
+  readonly convert?: Convert | undefined
   /** Differs wherever the definition does. */
   readonly id?: string
 }
@@ -68,7 +70,7 @@ export async function customKind(
 }
 
 function makeKind(definition: CustomKindDefinition, described: ObjectSchema, vendor: Vendor): Kind {
-  const { status = false, warning, columns = [], storage, versions, id = '' } = definition
+  const { status = false, warning, columns = [], storage, versions, convert, id = '' } = definition
   const names = namesOf(definition)
   const doc = typeof described.doc === 'string' ? described.doc : `A custom resource of ${definition.group}.`
   const schema = { ...described, name: names.kind }
@@ -76,7 +78,7 @@ function makeKind(definition: CustomKindDefinition, described: ObjectSchema, ven
     if (status) restore(next, previous, (name) => name === 'status')
     countGeneration(next, previous, (object) => askedFor(object, { status }))
   }
-  const evolution = evolutionOf({ names, schema, vendor, id, storage: storage?.evolution, versions })
+  const evolution = evolutionOf({ names, schema, vendor, id, storage: storage?.evolution, versions, convert })
   versions?.set(apiVersionOf(vendor, names.group, names.version), evolution)
   return {
     ...names,

@@ -18,6 +18,7 @@ import type { Catalogue } from '../registry/catalogue.ts'
 import { type RegistryParts, type Resource, waitForCaches } from '../registry/resource.ts'
 import { errorFields } from '../telemetry/log.ts'
 import { cleanUp } from './cleanup.ts'
+import type { ConversionParts } from './conversion-webhook.ts'
 import { type EstablishingParts, isUpToDate, namesFor, writeStatus } from './establishing.ts'
 import { groupOf, type KnownDefinition, KnownDefinitions } from './known-definitions.ts'
 import { grantsAll } from './names.ts'
@@ -29,6 +30,7 @@ export interface CustomResourcesParts {
   readonly catalogue: Catalogue
   readonly registry: RegistryParts
   readonly records: LoopRecords
+  readonly conversion: ConversionParts
 }
 
 /** A type of objects, as a path names it. */
@@ -54,13 +56,14 @@ export class CustomResources {
   readonly #waiting = new WeakSet<CachedObject>()
 
   constructor(parts: CustomResourcesParts) {
-    const { resource, catalogue, registry } = parts
+    const { resource, catalogue, registry, conversion } = parts
     this.#parts = parts
     this.#known = new KnownDefinitions(resource, catalogue)
     this.#served = new ServedDefinitions({
       catalogue,
       registry,
       known: this.#known,
+      conversion,
       settled: (name) => this.#settled(name),
     })
     this.#establishing = { resource, catalogue, known: this.#known }

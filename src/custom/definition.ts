@@ -14,16 +14,23 @@ import { compareVersions } from '../model/version-order.ts'
 import type { Evolution, Kind, Scope } from '../schema/kind.ts'
 import { type CustomKindDefinition, customKind } from './custom-kind.ts'
 import { defaultFaults } from './default-faults.ts'
+import type { Convert } from './evolution.ts'
 
 export type DefinedKinds =
   | { readonly outcome: 'kinds'; readonly kinds: readonly Kind[] }
   | { readonly outcome: 'invalid'; readonly faults: readonly FieldError[] }
 
+export interface MadeWith {
+  readonly vendor: Vendor
+  /** How one version is made from another, where that takes a webhook. */
+  readonly convert: Convert | undefined
+}
+
 /** Of a definition with these names: those that it has been granted. */
 export async function kindsOf(
   definition: CustomResourceDefinition,
   names: DefinitionNames,
-  vendor: Vendor,
+  { vendor, convert }: MadeWith,
 ): Promise<DefinedKinds> {
   const { versions = [] } = definition.spec ?? {}
   // The stored version first: the others are stored in it.
@@ -32,7 +39,7 @@ export async function kindsOf(
   const evolutions = new Map<string, Evolution>()
   for (const version of ordered) {
     const [storage] = kinds.values()
-    const wanted = { ...definitionOf(definition, names, version), storage, versions: evolutions }
+    const wanted = { ...definitionOf(definition, names, version), storage, versions: evolutions, convert }
     const made = await customKind(wanted, vendor, { path: version.name ?? '' })
     if (made.outcome === 'invalid') return made
     kinds.set(version, made.kind)
@@ -75,11 +82,15 @@ export async function openKind(definition: CustomResourceDefinition, vendor: Ven
   const { spec } = definition
   const [version = {}] = spec?.versions ?? []
   const schema = { type: 'object', [`${vendor.extensionPrefix}preserve-unknown-fields`]: true }
-  const open = { ...definitionOf(definition, spec?.names ?? {}, version), schema }
+  const convert = spec?.conversion?.strategy === 'Webhook' ? refuseToConvert : undefined
+  const open = { ...definitionOf(definition, spec?.names ?? {}, version), schema, convert }
   const made = await customKind(open, vendor, { path: '' })
   if (made.outcome === 'invalid') throw new TypeError('a schema that demands nothing was refused')
   return made.kind
 }
+
+/** What only deletes objects takes them as they are stored. */
+const refuseToConvert: Convert = () => Promise.reject(new TypeError('objects are deleted as they are stored'))
 
 function definitionOf(
   { metadata, spec }: CustomResourceDefinition,

@@ -9,6 +9,7 @@ import type { Catalogue } from '../registry/catalogue.ts'
 import { type RegistryParts, type Resource, serveTogether, waitForCaches } from '../registry/resource.ts'
 import { TypeChanged } from '../registry/type-changed.ts'
 import type { Kind } from '../schema/kind.ts'
+import { type ConversionParts, conversionOf } from './conversion-webhook.ts'
 import { kindsOf } from './definition.ts'
 import { groupOf, type KnownDefinition, type KnownDefinitions, pluralOf, servedAs } from './known-definitions.ts'
 
@@ -21,6 +22,7 @@ export interface ServingParts {
   readonly catalogue: Catalogue
   readonly registry: RegistryParts
   readonly known: KnownDefinitions
+  readonly conversion: ConversionParts
   /** Resolves when all that is known to have changed about a definition has been acted on. */
   readonly settled: (name: string) => Promise<void>
 }
@@ -44,8 +46,9 @@ export class ServedDefinitions {
     const state = servedAs(definition, names)
     const before = this.#serving.get(name)
     if (before?.servedAs === state) return
-    const { vendor, caches } = this.#parts.registry
-    const made = await kindsOf(definition, names, vendor)
+    const { registry, conversion } = this.#parts
+    const { vendor, caches } = registry
+    const made = await kindsOf(definition, names, { vendor, convert: conversionOf(definition, conversion) })
     if (made.outcome === 'invalid') throw new Error(`its schema cannot be used: ${summary(made.faults)}`)
     const types = this.#typesOf(made.kinds, { name, uid: uid!, servedAs: state })
     const [cache] = types.map((type) => type.cache)

@@ -6,9 +6,8 @@
 const maxBytes = 64 * 1024 * 1024
 
 interface Shown {
-  readonly json: Buffer
-  readonly shown: Buffer
-  readonly home: WeakMap<Buffer, Buffer>
+  readonly size: number
+  readonly forget: () => void
 }
 
 let bytes = 0
@@ -17,22 +16,38 @@ const queue = new Set<Shown>()
 /** What one version of a kind shows, by the bytes that are stored. */
 export class ShownForms {
   readonly #shown = new WeakMap<Buffer, Buffer>()
+  readonly #byId = new Map<string, Buffer>()
 
   get(json: Buffer): Buffer | undefined {
     return this.#shown.get(json)
   }
 
-  set(json: Buffer, shown: Buffer): void {
+  /** What was kept under an id that tells contents apart: the same bytes may be in memory more than once. */
+  find(id: string): Buffer | undefined {
+    return this.#byId.get(id)
+  }
+
+  set(json: Buffer, shown: Buffer, id?: string): void {
     this.#shown.set(json, shown)
-    // The very bytes take no memory of their own.
-    if (json === shown) return
-    queue.add({ json, shown, home: this.#shown })
-    bytes += shown.length
+    // The very bytes take no memory of their own, and what is kept under its id is counted there.
+    if (json === shown || (id !== undefined && this.#byId.get(id) === shown)) return
+    if (id !== undefined) this.#byId.set(id, shown)
+    this.#count({ size: shown.length, forget: () => this.#forget(json, id) })
+  }
+
+  #forget(json: Buffer, id: string | undefined): void {
+    this.#shown.delete(json)
+    if (id !== undefined) this.#byId.delete(id)
+  }
+
+  #count(shown: Shown): void {
+    queue.add(shown)
+    bytes += shown.size
     for (const oldest of queue) {
       if (bytes <= maxBytes) return
       queue.delete(oldest)
-      bytes -= oldest.shown.length
-      oldest.home.delete(oldest.json)
+      bytes -= oldest.size
+      oldest.forget()
     }
   }
 }

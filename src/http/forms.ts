@@ -57,6 +57,8 @@ export interface ListView {
   item(object: ApiObject): JsonObject
   /** By what the members of the items are ordered. */
   readonly order: Order
+  /** Whether no more of an object is shown than its metadata. */
+  readonly metadataOnly: boolean
 }
 
 export const jsonForm: Form = {

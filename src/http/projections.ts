@@ -13,7 +13,7 @@ import { ApiError, badRequest } from '../model/api-error.ts'
 import { defined, isObject, type Json, type JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { groupName, profileNames, vendorOf } from '../model/vendor.ts'
-import { formOf, readVersion } from '../registry/conversion.ts'
+import { formOf, preparing, readMetadata, readVersion } from '../registry/conversion.ts'
 import type { Resource } from '../registry/resource.ts'
 import type { Virtual } from '../registry/served.ts'
 import { type Column, defaultColumns } from '../schema/columns.ts'
@@ -84,6 +84,7 @@ export function projectedForm(form: Form, view: View): Form {
       list: (list) => projectList(view, list),
       item: (object) => projectItem(view, object),
       order: itemOrder(view),
+      metadataOnly: view.projection.as !== 'Table',
     },
     shared: form.shared && partialObjects(view.projection.as, metaVersion(view), view.projection.version),
   }
@@ -212,14 +213,12 @@ function withoutKept({ resource }: View, object: ApiObject): ApiObject {
 /** The events of a watch in this view. Only the first Table of a watch carries the columns. */
 export function projectedEvents(view: View<Resource>): EventForm {
   const name = `${formOf(view.resource)} ${view.projection.as} ${metaVersion(view)} ${view.include}`
-  const rest = eventForm(`${name} rest`, shownOrder(view), ({ json }) =>
-    viewOf(view, readVersion(view.resource, json), false),
-  )
-  if (view.projection.as !== 'Table') return rest
-  const first = eventForm(`${name} first`, shownOrder(view), ({ json }) =>
-    viewOf(view, readVersion(view.resource, json), true),
-  )
-  return { ...first, rest }
+  if (view.projection.as !== 'Table')
+    return eventForm(name, shownOrder(view), ({ json }) => partial(view, readMetadata(view.resource, json)))
+  const show = (columns: 'columns' | 'rows') => (object: CachedObject) =>
+    tableOfOne(view, readVersion(view.resource, object.json), columns)
+  const rest = { ...eventForm(`${name} rest`, shownOrder(view), show('rows')), ...preparing(view.resource) }
+  return { ...rest, ...eventForm(`${name} first`, shownOrder(view), show('columns')), rest }
 }
 
 function eventForm(name: string, order: Order, show: (object: CachedObject) => JsonObject): EventForm {
@@ -227,7 +226,7 @@ function eventForm(name: string, order: Order, show: (object: CachedObject) => J
   return { name, encode, tell: jsonEvents.tell }
 }
 
-function viewOf(view: View, object: ApiObject, withColumns: boolean): JsonObject {
-  if (view.projection.as !== 'Table') return partial(view, object)
-  return table(view, [object], listMetadata(asJson(object), false), withColumns)
+/** With its columns, or its row alone. */
+function tableOfOne(view: View, object: ApiObject, shown: 'columns' | 'rows'): JsonObject {
+  return table(view, [object], listMetadata(asJson(object), false), shown === 'columns')
 }

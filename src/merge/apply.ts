@@ -15,14 +15,14 @@
  * `applySteps` yields between its parts, each of which goes once through the object: that takes a while where it is
  * large.
  */
-import { runToCompletion } from '../base/time-slice.ts'
+import { runToCompletion, type Steps } from '../base/time-slice.ts'
 import { badRequest } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { type ApiObject, asJson, type ManagedFieldsEntry } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { beforeFirstApply } from './before-first-apply.ts'
-import { type Changes, changeInVersions, type FieldChange, type InVersion } from './change.ts'
+import { type Changes, changeInVersions, type FieldChange, type OtherVersions } from './change.ts'
 import { isUnchanged } from './compare.ts'
 import { conflictsOf, type FieldConflict } from './conflicts.ts'
 import { dropUnstated } from './drop-unstated.ts'
@@ -50,10 +50,8 @@ export interface ApplyRequest {
   readonly readOnly: readonly string[]
   /** Whether the configuration came as one of another kind, such as Scale: then the rest of the object does not count. */
   readonly view?: boolean
-  /**
-   * For kinds whose versions differ in form: the object in another version; undefined when there is no such version.
-   */
-  readonly inVersion?: InVersion
+  /** For kinds whose versions differ in form. */
+  readonly versions?: OtherVersions | undefined
 }
 
 export type Applied =
@@ -71,7 +69,7 @@ export function applyObject(request: ApplyRequest): Applied {
 }
 
 /** The same, with a yield wherever it can be interrupted. */
-export function* applySteps(request: ApplyRequest): Generator<void, Applied> {
+export function* applySteps(request: ApplyRequest): Steps<Applied> {
   const plan = yield* makePlan(request)
   yield
   const conflicts = request.force ? [] : withoutGranted(plan, findConflicts(plan))
@@ -92,8 +90,8 @@ interface Plan extends ApplyRequest {
   readonly changeIn: (apiVersion: string) => FieldChange | undefined
 }
 
-function* makePlan(request: ApplyRequest): Generator<void, Plan> {
-  const { schema, live, empty, writer, readOnly, inVersion } = request
+function* makePlan(request: ApplyRequest): Steps<Plan> {
+  const { schema, live, empty, writer, readOnly, versions } = request
   const config = checkedConfig(request)
   refuseKeyless(schema, config, 'the applied configuration')
   const stated = writable(statedSet(schema, config), readOnly)
@@ -109,10 +107,11 @@ function* makePlan(request: ApplyRequest): Generator<void, Plan> {
   const laid = mergeConfig(schema, current, merging) as JsonObject
   yield
   const before = self && withFields(self, writable(self.fields, readOnly))
-  const merged = dropUnstated({ ...request, merged: laid, stated, self: before, others })
+  const merged = yield* dropUnstated({ ...request, merged: laid, stated, self: before, others })
   yield
   const { apiVersion } = writer
-  const changeIn = changeInVersions({ schema, apiVersion, before: current, after: merged, readOnly, inVersion })
+  const change = { schema, apiVersion, before: current, after: merged, readOnly, versions, managers }
+  const changeIn = yield* changeInVersions(change)
   return { ...request, config, current, merged, own: ownable(stated), self, others, changeIn }
 }
 
@@ -134,7 +133,7 @@ function managersOf(request: ApplyRequest, current: JsonObject): Manager[] {
   const { schema, live, empty, writer, readOnly } = request
   if (live === undefined) return []
   const managers = storedManagers(live)
-  if (managers.length > 0) return reconcileManagers(schemaInVersions({ ...request, ...writer }, current), managers)
+  if (managers.length > 0) return reconcileManagers(schemaInVersions({ ...request, ...writer }), managers)
   return beforeFirstApply({ schema, empty: asJson(empty), live: current, writer, readOnly })
 }
 

@@ -5,6 +5,7 @@
  * same write changes other fields in each of them: `spec.targetCPUUtilizationPercentage` here, `spec.metrics` there. So
  * every question about a manager is asked of the change as it looks in that manager's version.
  */
+import type { Steps } from '../base/time-slice.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
 import { type Comparison, changedBy, compare, isUnchanged } from './compare.ts'
@@ -32,11 +33,13 @@ export function changesOf(comparison: Comparison): Changes {
   return { ...comparison, set, touched: union(set, comparison.removed) }
 }
 
-/** The object in another version of its kind; undefined when there is no such version. */
-export type InVersion = (
-  object: JsonObject,
-  apiVersion: string,
-) => { readonly schema: ObjectSchema; readonly object: JsonObject } | undefined
+/** The other versions of a kind. Converting an object may mean to wait for somebody else. */
+export interface OtherVersions {
+  /** The schema of a version; undefined when there is no such version. */
+  readonly schemaOf: (apiVersion: string) => ObjectSchema | undefined
+  /** The object in a version that there is. */
+  readonly convert: (object: JsonObject, apiVersion: string) => Steps<JsonObject>
+}
 
 export interface ChangeToSee {
   /** Of the version that is written through, as are `before` and `after`. */
@@ -47,29 +50,32 @@ export interface ChangeToSee {
   /** Fields that this way of writing cannot set. */
   readonly readOnly: readonly string[]
   /** Undefined where all versions have one form. */
-  readonly inVersion: InVersion | undefined
+  readonly versions: OtherVersions | undefined
+  /** Whoever is asked about wrote in one of these. */
+  readonly managers: readonly { readonly apiVersion: string }[]
 }
 
-/** Gives the change as it looks in a version; undefined when that version is gone. */
-export function changeInVersions(change: ChangeToSee): (apiVersion: string) => FieldChange | undefined {
-  const { schema, apiVersion, before, after, readOnly, inVersion } = change
+/** Returns the change as it looks in the version of a manager; undefined when that version is gone. */
+export function* changeInVersions(change: ChangeToSee): Steps<(apiVersion: string) => FieldChange | undefined> {
+  const { schema, apiVersion, before, after, readOnly, versions, managers } = change
   const here = makeChange(schema, before, after, readOnly)
+  if (versions === undefined || isUnchanged(here.changes)) return () => here
   const known = new Map<string, FieldChange | undefined>([[apiVersion, here]])
-  return (other) => {
-    if (inVersion === undefined || isUnchanged(here.changes)) return here
-    if (!known.has(other)) known.set(other, convertChange(change, inVersion, other))
-    return known.get(other)
-  }
+  for (const { apiVersion: other } of managers)
+    if (!known.has(other)) known.set(other, yield* convertChange(change, versions, other))
+  return (other) => known.get(other)
 }
 
-function convertChange(
+function* convertChange(
   { before, after, readOnly }: ChangeToSee,
-  inVersion: InVersion,
+  versions: OtherVersions,
   apiVersion: string,
-): FieldChange | undefined {
-  const then = inVersion(before, apiVersion)
-  const now = inVersion(after, apiVersion)
-  return then && now && makeChange(then.schema, then.object, now.object, readOnly)
+): Steps<FieldChange | undefined> {
+  const schema = versions.schemaOf(apiVersion)
+  if (schema === undefined) return undefined
+  const then = yield* versions.convert(before, apiVersion)
+  const now = yield* versions.convert(after, apiVersion)
+  return makeChange(schema, then, now, readOnly)
 }
 
 function makeChange(

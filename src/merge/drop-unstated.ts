@@ -5,9 +5,10 @@
  * Where the versions of a kind differ in form, each manager's fields are looked at in the version it wrote in: what
  * goes is decided in the version of the last apply; then every version puts back what its managers own.
  */
+import type { Steps } from '../base/time-slice.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
-import type { InVersion } from './change.ts'
+import type { OtherVersions } from './change.ts'
 import { covers, emptySet, type FieldSet, setOf, union, unionAll } from './field-set.ts'
 import type { Manager, Writer } from './managed-fields.ts'
 import { prune, putBack } from './prune.ts'
@@ -15,7 +16,7 @@ import { prune, putBack } from './prune.ts'
 export interface Dropping {
   readonly schema: ObjectSchema
   readonly writer: Writer
-  readonly inVersion?: InVersion
+  readonly versions?: OtherVersions | undefined
   readonly merged: JsonObject
   /** What the writer states now. */
   readonly stated: FieldSet
@@ -27,29 +28,31 @@ export interface Dropping {
 /** Whatever happens, an object keeps its name. */
 const identifying = setOf(['f:apiVersion'], ['f:kind'], ['f:metadata', 'f:name'])
 
-export function dropUnstated(dropping: Dropping): JsonObject {
-  const { schema, inVersion, merged, stated, self, others } = dropping
+export function* dropUnstated(dropping: Dropping): Steps<JsonObject> {
+  const { schema, versions, merged, stated, self, others } = dropping
   if (self === undefined || covers(stated, self.fields)) return merged
-  if (inVersion !== undefined) return dropAcrossVersions(dropping, inVersion, self)
+  if (versions !== undefined) return yield* dropAcrossVersions(dropping, versions, self)
   const owned = unionAll([identifying, stated, ...others.map(({ fields }) => fields)])
   return prune(schema, merged, { last: self.fields, owned }) as JsonObject
 }
 
-function dropAcrossVersions(dropping: Dropping, inVersion: InVersion, self: Manager): JsonObject {
+function* dropAcrossVersions(dropping: Dropping, versions: OtherVersions, self: Manager): Steps<JsonObject> {
   const { merged, writer } = dropping
   const owned = ownedByVersion(dropping)
-  const then = inVersion(merged, self.apiVersion)
-  if (then === undefined) return merged
+  const last = versions.schemaOf(self.apiVersion)
+  if (last === undefined || versions.schemaOf(writer.apiVersion) === undefined) return merged
+  const then = yield* versions.convert(merged, self.apiVersion)
   const theirs = union(owned.get(self.apiVersion) ?? emptySet, identifying)
-  let left = prune(then.schema, then.object, { last: self.fields, owned: theirs }) as JsonObject
-  if (left === then.object) return merged
+  let left = prune(last, then, { last: self.fields, owned: theirs }) as JsonObject
+  if (left === then) return merged
   for (const [apiVersion, fields] of owned) {
-    const whole = inVersion(merged, apiVersion)
-    const pruned = inVersion(left, apiVersion)
-    if (whole === undefined || pruned === undefined) continue
-    left = putBack(whole.schema, whole.object, pruned.object, fields) as JsonObject
+    const schema = versions.schemaOf(apiVersion)
+    if (schema === undefined) continue
+    const whole = yield* versions.convert(merged, apiVersion)
+    const pruned = yield* versions.convert(left, apiVersion)
+    left = putBack(schema, whole, pruned, fields) as JsonObject
   }
-  return inVersion(left, writer.apiVersion)?.object ?? merged
+  return yield* versions.convert(left, writer.apiVersion)
 }
 
 function ownedByVersion({ writer, stated, others }: Dropping): Map<string, FieldSet> {

@@ -4,9 +4,8 @@
  * Where a list, map or object has become atomic, the owner of any part of it owns the whole (spec: apply, rule 8). The
  * other way round nothing is derived: the owner keeps the place itself and owns no element.
  */
-import type { JsonObject } from '../model/json.ts'
 import type { ObjectSchema, Schema } from '../schema/schema.ts'
-import type { InVersion } from './change.ts'
+import type { OtherVersions } from './change.ts'
 import { type FieldSet, justHere, rebuild } from './field-set.ts'
 import { type Manager, withFields } from './managed-fields.ts'
 import { hasElements, hasMembers, stepSchema } from './shape.ts'
@@ -25,17 +24,13 @@ export type SchemaIn = (apiVersion: string) => ObjectSchema | undefined
 interface Versions {
   readonly schema: ObjectSchema
   readonly apiVersion: string
-  readonly inVersion?: InVersion | undefined
+  readonly versions?: OtherVersions | undefined
 }
 
-/** The schemas of a kind's versions, from an object in one of them, which is converted once per version. */
-export function schemaInVersions({ schema, apiVersion, inVersion }: Versions, object: JsonObject): SchemaIn {
-  if (inVersion === undefined) return () => schema
-  const known = new Map<string, ObjectSchema | undefined>([[apiVersion, schema]])
-  return (other) => {
-    if (!known.has(other)) known.set(other, inVersion(object, other)?.schema)
-    return known.get(other)
-  }
+/** The schemas of a kind's versions. */
+export function schemaInVersions({ schema, apiVersion, versions }: Versions): SchemaIn {
+  if (versions === undefined) return () => schema
+  return (other) => (other === apiVersion ? schema : versions.schemaOf(other))
 }
 
 function reconcile(schema: Schema, set: FieldSet): FieldSet {

@@ -6,10 +6,10 @@
  * if it can be read and is not empty; a list with one empty entry drops them all, and then the writer takes what it
  * changes by the same write (spec: apply, rule 6).
  */
-import { runToCompletion } from '../base/time-slice.ts'
+import { runToCompletion, type Steps } from '../base/time-slice.ts'
 import type { ApiObject, ManagedFieldsEntry } from '../model/object.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
-import { type Changes, changeInVersions, type InVersion } from './change.ts'
+import { type Changes, changeInVersions, type OtherVersions } from './change.ts'
 import { isUnchanged } from './compare.ts'
 import { covers, difference, emptySet, isEmpty, sameSet, union } from './field-set.ts'
 import { foldUpdaters } from './fold-updaters.ts'
@@ -35,10 +35,8 @@ export interface UpdateToTrack {
   /** Fields, by path, that this way of writing cannot set. */
   readonly readOnly: readonly string[]
   readonly create: boolean
-  /**
-   * For kinds whose versions differ in form: the object in another version; undefined when there is no such version.
-   */
-  readonly inVersion?: InVersion | undefined
+  /** For kinds whose versions differ in form. */
+  readonly versions?: OtherVersions | undefined
 }
 
 /** The managedFields of `after`; undefined when the object is not tracked. */
@@ -47,17 +45,17 @@ export function trackUpdate(update: UpdateToTrack): ManagedFieldsEntry[] | undef
 }
 
 /** The same, with a yield wherever it can be interrupted: each part goes once through the object. */
-export function* trackSteps(update: UpdateToTrack): Generator<void, ManagedFieldsEntry[] | undefined> {
-  const { schema, writer, readOnly, inVersion } = update
+export function* trackSteps(update: UpdateToTrack): Steps<ManagedFieldsEntry[] | undefined> {
+  const { schema, writer, readOnly, versions } = update
   const managers = currentManagers(update)
   if (managers === undefined) return undefined
   yield
   const { apiVersion } = writer
   const before = withoutManagers(update.before)
   const after = withoutManagers(update.after)
-  const changeIn = changeInVersions({ schema, apiVersion, before, after, readOnly, inVersion })
+  const changeIn = yield* changeInVersions({ schema, apiVersion, before, after, readOnly, versions, managers })
   yield
-  const known = reconcileManagers(schemaInVersions({ schema, apiVersion, inVersion }, before), managers)
+  const known = reconcileManagers(schemaInVersions({ schema, apiVersion, versions }), managers)
   yield
   const next = takeChanges(known, (version) => changeIn(version)?.changes, writer)
   yield

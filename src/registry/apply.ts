@@ -8,7 +8,7 @@ import { applyConflict } from '../merge/conflicts.ts'
 import { ApiError, conflict, notFound, serviceUnavailable } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
-import { inVersions } from './conversion.ts'
+import { otherVersions } from './conversion.ts'
 import { create } from './create.ts'
 import { namesVersion } from './metadata.ts'
 import { keyOf, waitForCaches } from './resource.ts'
@@ -80,7 +80,6 @@ async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject |
   const { pace } = context
   const version = versionOf(context)
   const { schema, views } = version.kind
-  const inVersion = inVersions(version)
   const work = applySteps({
     schema,
     vendor: version.vendor,
@@ -91,7 +90,7 @@ async function merge(context: WriteContext, query: ApplyQuery, live: ApiObject |
     force,
     readOnly: readOnlyFields(context),
     view: context.resource.kind.views.subresources?.[context.subresource]?.as !== undefined,
-    ...(inVersion && { inVersion }),
+    versions: otherVersions(version),
   })
   await pace.yieldIfDue()
   const applied = await pace.run(work)

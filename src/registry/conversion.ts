@@ -5,17 +5,17 @@
  * version is made from the stored one per object and answer, and per event once for all its watchers. All rules see
  * the stored version alone, so whatever comes in is converted before it is judged: that is in schema/normalize.ts.
  */
-import type { TimeSlice } from '../base/time-slice.ts'
+import type { Steps, TimeSlice } from '../base/time-slice.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import { type EventForm, type EventType, eventWith, jsonEvents, tellInJson } from '../cache/event.ts'
 import { jsonDocument } from '../codec/json.ts'
-import type { InVersion } from '../merge/change.ts'
+import type { OtherVersions } from '../merge/change.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { decode } from '../schema/decode.ts'
 import { orderOf } from '../schema/kind.ts'
 import { inStoredForm } from '../schema/normalize.ts'
-import { readStored } from './read-stored.ts'
+import { readObject, readStored, readStoredSteps } from './read-stored.ts'
 import type { Resource } from './resource.ts'
 
 /** A stored object as this version shows it. */
@@ -24,41 +24,79 @@ export function fromStored({ kind, apiVersion, vendor }: Resource, object: ApiOb
   return { ...kind.conversion.fromStored(object, vendor), apiVersion }
 }
 
-/** An object, given as the JSON of what is stored, as this version shows it. */
+/** An object, given as the JSON of what is stored, as this version shows it; `prepare` has been waited for. */
 export function readVersion(resource: Resource, json: Buffer): ApiObject {
   return fromStored(resource, readStored((resource.stored ?? resource).kind, json))
 }
 
-/** The same as JSON: the very bytes where this is the stored version. */
+/** The same in steps, with nothing to wait for beforehand. */
+export function* readVersionSteps(resource: Resource, json: Buffer): Steps<ApiObject> {
+  return fromStored(resource, yield* readStoredSteps((resource.stored ?? resource).kind, json))
+}
+
+/** The same as JSON: the very bytes where this is the stored version. `prepare` has been waited for. */
 export function jsonOf(resource: Resource, json: Buffer): Buffer {
   if (resource.stored === undefined) return resource.kind.evolution?.readJson(json) ?? json
   return jsonDocument(asJson(readVersion(resource, json)), orderOf(resource.kind))
+}
+
+/** The same in steps, with nothing to wait for beforehand. */
+export function* jsonSteps(resource: Resource, json: Buffer): Steps<Buffer> {
+  const { kind, stored } = resource
+  if (stored === undefined) return kind.evolution === undefined ? json : yield* kind.evolution.readSteps(json)
+  return jsonDocument(asJson(yield* readVersionSteps(resource, json)), orderOf(kind))
+}
+
+/** The metadata as it is stored, whichever version is asked for: nobody is asked to convert it. */
+export function readMetadata(resource: Resource, json: Buffer): ApiObject {
+  return isRemote(resource) ? { ...readObject(json), apiVersion: resource.apiVersion } : readVersion(resource, json)
+}
+
+/** Whether a webhook makes this version from another. */
+export function isRemote({ stored, kind }: Resource): boolean {
+  return (stored?.kind ?? kind).evolution?.remote === true
 }
 
 /**
  * What a write through this version has just stored, as JSON. It was brought up to the definition before it was stored,
  * but for a status that the write took away and that has a default of its own.
  */
-export function writtenJson(resource: Resource, json: Buffer): Buffer {
+export function* writtenSteps(resource: Resource, json: Buffer): Steps<Buffer> {
   const { evolution, schema } = resource.kind
   const isComplete = evolution?.storedAs === resource.apiVersion && schema.fields.status?.default === undefined
-  return isComplete ? json : jsonOf(resource, json)
+  return isComplete ? json : yield* jsonSteps(resource, json)
 }
 
 /** Objects up to here are brought up to their definition at once. */
 const largeJson = 64 * 1024
 
-/** Does beforehand, in steps, what `jsonOf` would do at once; undefined where there is little to do. */
-export function prepareJson({ kind, stored }: Resource, json: Buffer, pace: TimeSlice): Promise<unknown> | undefined {
-  if (kind.evolution === undefined || stored !== undefined || json.length <= largeJson) return undefined
-  return pace.run(kind.evolution.readSteps(json))
+/**
+ * Does beforehand what `jsonOf` and `readVersion` would do at once, or could not do as a webhook must be asked; undefined
+ * where there is little to do.
+ */
+export function prepareJson(resource: Resource, json: Buffer, pace: TimeSlice): Promise<unknown> | undefined {
+  const { evolution } = (resource.stored ?? resource).kind
+  if (evolution === undefined) return undefined
+  if (!evolution.remote && (resource.stored !== undefined || json.length <= largeJson)) return undefined
+  return evolution.remote ? evolution.prepare([json]) : pace.run(evolution.readSteps(json))
+}
+
+/** Has a webhook convert all that it must convert of these; undefined where there is nothing to wait for. */
+export function prepareObjects(resource: Resource, objects: readonly CachedObject[]): Promise<void> | undefined {
+  if (!isRemote(resource)) return undefined
+  return (resource.stored ?? resource).kind.evolution!.prepare(objects.map(({ json }) => json))
 }
 
 /** How the events of this version are written. */
 export function eventsOf(resource: Resource): EventForm {
   if (isAsStored(resource)) return jsonEvents
   const encode = (type: EventType, { json }: CachedObject) => eventWith(type, jsonOf(resource, json))
-  return { name: `json ${formOf(resource)}`, encode, tell: tellInJson(orderOf(resource.kind)) }
+  return { name: `json ${formOf(resource)}`, encode, tell: tellInJson(orderOf(resource.kind)), ...preparing(resource) }
+}
+
+/** What a form of events has besides where a webhook must be asked before an event can be written. */
+export function preparing(resource: Resource): Pick<EventForm, 'prepare'> {
+  return isRemote(resource) ? { prepare: (objects) => prepareObjects(resource, objects) } : {}
 }
 
 /** Whether objects are sent as they are stored. */
@@ -72,21 +110,22 @@ export function formOf({ apiVersion, kind }: Resource): string {
 }
 
 /** Between any two versions of the kind, for objects as merging sees them: not decoded. Undefined where there is one. */
-export function inVersions({ versions }: Resource): InVersion | undefined {
+export function otherVersions({ versions }: Resource): OtherVersions | undefined {
   if (versions.length === 1) return undefined
   const find = (apiVersion: unknown) => versions.find((version) => version.apiVersion === apiVersion)
-  return (object, apiVersion) => {
-    const from = find(object.apiVersion)
-    const to = find(apiVersion)
-    if (from === undefined || to === undefined) return undefined
-    return { schema: to.kind.schema, object: from === to ? object : convert(from, to, object) }
+  return {
+    schemaOf: (apiVersion) => find(apiVersion)?.kind.schema,
+    *convert(object, apiVersion) {
+      return object.apiVersion === apiVersion
+        ? object
+        : yield* convert(find(object.apiVersion), find(apiVersion)!, object)
+    },
   }
 }
 
-function convert(from: Resource, to: Resource, object: JsonObject): JsonObject {
-  // The versions of a custom kind differ in what they know, not in what it is called.
-  if (to.kind.evolution !== undefined)
-    return asJson(asObject(decode(to.kind.schema, { ...object, apiVersion: to.apiVersion }).value))
+function* convert(from: Resource | undefined, to: Resource, object: JsonObject): Steps<JsonObject> {
+  if (to.kind.evolution !== undefined) return yield* to.kind.evolution.convert(object)
+  if (from === undefined) throw new TypeError(`an object in ${object.apiVersion} is none of ${to.plural}`)
   const decoded = asObject(decode(from.kind.schema, object).value)
   return asJson(fromStored(to, inStoredForm(from, decoded)))
 }

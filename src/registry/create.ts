@@ -5,7 +5,7 @@ import { type ApiError, alreadyExists, badRequest, generateNameTaken, serviceUna
 import { generateName } from '../model/generate-name.ts'
 import type { ApiObject } from '../model/object.ts'
 import { refillDefaults, storedSteps } from '../schema/normalize.ts'
-import { writtenJson } from './conversion.ts'
+import { writtenSteps } from './conversion.ts'
 import { namesVersion } from './metadata.ts'
 import { keyOf, waitForCaches } from './resource.ts'
 import { asStored, commitObject, maxAttempts, unstored, versionOf, type WriteContext } from './write.ts'
@@ -27,7 +27,8 @@ export async function create(context: WriteContext, { object, managed }: NewObje
   assertOwnCount(object)
   await context.pace.yieldIfDue()
   const inStored = await context.pace.run(storedSteps(version, object))
-  return writtenJson(version, await createStored(context, { object: inStored, managed }))
+  const json = await createStored(context, { object: inStored, managed })
+  return await context.pace.run(writtenSteps(version, json))
 }
 
 /** How many names are generated for an object before the answer is that they are taken. */
@@ -107,10 +108,10 @@ async function persist(context: WriteContext, object: ApiObject, { guards }: Wri
 }
 
 async function checkFree(context: WriteContext, object: ApiObject): Promise<Outcome> {
-  const { resource, namespace } = context
+  const { resource, namespace, pace } = context
   await waitForCaches(resource)
   if (resource.cache.get(keyOf(resource, namespace, object.metadata.name!))) return taken(context, object)
-  return unstored(resource, asStored(resource, object))
+  return unstored(resource, await asStored(resource, object, pace))
 }
 
 function taken({ resource }: WriteContext, { metadata }: ApiObject): ApiError {

@@ -3,13 +3,15 @@
  * with a deletionTimestamp and stays until the last of them is gone; any other is removed at once.
  */
 
+import { done } from '../base/time-slice.ts'
 import { conflict, forbiddenError, serviceUnavailable } from '../model/api-error.ts'
 import { sameJson } from '../model/json.ts'
 import { type ApiObject, asJson, type ObjectMeta, timestamp } from '../model/object.ts'
 import { admissionRequest } from './admission-request.ts'
 import { removeContents } from './contents.ts'
 import { fromStored } from './conversion.ts'
-import { readStored } from './read-stored.ts'
+import { ConversionFailed } from './conversion-failed.ts'
+import { readObject, readStored } from './read-stored.ts'
 import { claimsOf, reservationChanges } from './reservations.ts'
 import { keyOf, notFoundError, type Resource, waitForCaches } from './resource.ts'
 import {
@@ -37,6 +39,8 @@ export interface Deleted {
   /** The object as it was last seen: removed, or marked for deletion. */
   readonly object: ApiObject
   readonly removed: boolean
+  /** Why the object is not in the version that was asked for, where a webhook should have made that and did not. */
+  readonly unshown?: string | undefined
 }
 
 /** Deletes one object, or marks it as being deleted where something must happen first. */
@@ -54,14 +58,52 @@ async function deleteAtOnce(context: WriteContext, name: string, options: Delete
     const stored = resource.cache.get(keyOf(resource, namespace, name))
     if (stored === undefined) return await deleteUnreadable(context, name, options)
     const standing = await resource.standing?.('change')
-    const previous = readStored(resource.kind, stored.json)
+    const previous = readHeld(resource, stored.json)
+    const holding = { ...context, resource: heldAs(resource, previous), through: versionOf(context) }
     const deleted = await settled((conditions) => {
       if (standing !== undefined) conditions.dependOn(standing)
-      return attemptDelete(context, { previous, revision: stored.revision, conditions }, options)
+      return attemptDelete(holding, { previous, revision: stored.revision, conditions }, options)
     })
-    if (deleted !== 'lost') return { ...deleted, object: fromStored(versionOf(context), deleted.object) }
+    if (deleted !== 'lost') return await shown(context, deleted)
   }
   throw serviceUnavailable(`${resource.plural} "${name}" is changed by too many writers at once; try again`)
+}
+
+/**
+ * A deletion needs no more of an object than its metadata, which no conversion changes but for labels and annotations.
+ * So where a webhook converts objects they are deleted as they are stored, whether or not it answers.
+ */
+function readHeld({ kind }: Resource, json: Buffer): ApiObject {
+  return kind.evolution?.remote ? readObject(json) : readStored(kind, json)
+}
+
+/** The type as one of the version that this object is stored in: what is written of it is written as it is. */
+function heldAs(resource: Resource, { apiVersion }: ApiObject): Resource {
+  const { kind } = resource
+  if (!kind.evolution?.remote) return resource
+  const evolution = {
+    ...kind.evolution,
+    remote: false,
+    storedAs: apiVersion,
+    store: done<ApiObject>,
+    read: done<ApiObject>,
+  }
+  return { ...resource, apiVersion, kind: { ...kind, evolution } }
+}
+
+/** The outcome in the version that was asked for; of what is gone no more is told than what it was. */
+async function shown(context: WriteContext, deleted: Deleted): Promise<Deleted> {
+  const { object, removed } = deleted
+  const version = versionOf(context)
+  const { evolution } = version.kind
+  if (!evolution?.remote) return { ...deleted, object: fromStored(version, object) }
+  if (removed || context.own) return deleted
+  try {
+    return { ...deleted, object: await context.pace.run(evolution.read(object)) }
+  } catch (error) {
+    if (!(error instanceof ConversionFailed)) throw error
+    return { ...deleted, unshown: error.message }
+  }
 }
 
 /** Tells those who admitted an attempt how it ended. */

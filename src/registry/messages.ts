@@ -2,13 +2,13 @@
  * Cached objects as documents in Protobuf, in the version that they are read through. Each is made once from the JSON of
  * the cache and shared by all who ask for it: GET sends it, a watch puts it into a frame, LIST takes the message in it.
  */
-import { runToCompletion } from '../base/time-slice.ts'
+import { runToCompletion, type Steps } from '../base/time-slice.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
 import type { EncodedObject } from '../cache/encoded-objects.ts'
 import { envelopeOf } from '../codec/protobuf/envelope.ts'
 import { writeMessage, writeSteps } from '../codec/protobuf/write.ts'
 import { asJson } from '../model/object.ts'
-import { readVersion } from './conversion.ts'
+import { readVersionSteps } from './conversion.ts'
 import type { Resource } from './resource.ts'
 
 /** Undefined where it has to be made: that takes some time. */
@@ -17,7 +17,7 @@ export function findMessage({ messages, cache }: Resource, object: CachedObject)
 }
 
 /** Makes it, and keeps it. With a yield where it can be interrupted, if it is a large one. */
-export function* messageSteps(resource: Resource, object: CachedObject): Generator<void, EncodedObject> {
+export function* messageSteps(resource: Resource, object: CachedObject): Steps<EncodedObject> {
   const { messages, cache } = resource
   const { key, revision } = object
   const loads = cache.loads
@@ -39,8 +39,8 @@ export function lastMessageOf(resource: Resource, object: CachedObject): Encoded
 /** Of two who ask for the same at the same time both make it only if it is larger. */
 const large = 64 * 1024
 
-function* makeSteps(resource: Resource, { json }: CachedObject): Generator<void, EncodedObject> {
-  const value = asJson(readVersion(resource, json))
+function* makeSteps(resource: Resource, { json }: CachedObject): Steps<EncodedObject> {
+  const value = asJson(yield* readVersionSteps(resource, json))
   const { schema } = resource.kind
   const options = { size: json.length, vendor: resource.vendor }
   if (json.length <= large) return enclose(resource, writeMessage(schema, value, options))

@@ -1,12 +1,13 @@
 /** The forms of stored objects, as admission shows them to webhooks: made once per type. */
 import type { ObjectForm, ObjectForms } from '../admission/object-forms.ts'
 import { memoizeByObject } from '../base/memoize-by-object.ts'
+import { done, type Steps } from '../base/time-slice.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { groupName } from '../model/vendor.ts'
 import type { Kind } from '../schema/kind.ts'
 import { normalizeSteps, storedSteps } from '../schema/normalize.ts'
-import { fromStored, inVersions } from './conversion.ts'
+import { fromStored } from './conversion.ts'
 import type { Resource } from './resource.ts'
 import type { Served } from './served.ts'
 
@@ -18,7 +19,7 @@ export const formsOf = memoizeByObject(
 function versionForms(through: Resource): ObjectForms {
   const others = through.versions.filter((version) => version.apiVersion !== through.apiVersion)
   return {
-    requested: formOf(through),
+    requested: through.kind.evolution ? customForm(through, through) : formOf(through),
     others: others.map((version) => (through.kind.evolution ? customForm(version, through) : formOf(version))),
     labelsOf: ({ metadata }) => metadata.labels ?? {},
   }
@@ -27,7 +28,7 @@ function versionForms(through: Resource): ObjectForms {
 function formOf(version: Resource): ObjectForm {
   return {
     ...namesOf(version),
-    show: (object) => fromStored(version, object),
+    show: (object) => done(fromStored(version, object)),
     *read(json, base) {
       const { object } = yield* normalizeSteps(version, json)
       return yield* storedSteps(version, object, base)
@@ -37,17 +38,21 @@ function formOf(version: Resource): ObjectForm {
 
 /** Of a custom kind controls see the version that is written through, whichever that is. */
 function customForm(version: Resource, through: Resource): ObjectForm {
-  const convert = (object: ApiObject, apiVersion: string): JsonObject =>
-    inVersions(through)?.(asJson(object), apiVersion)?.object ?? asJson(object)
   return {
     ...namesOf(version),
-    show: (object) => asObject(convert(object, version.apiVersion)),
+    *show(object) {
+      return asObject(yield* inVersion(version, asJson(object)))
+    },
     *read(json) {
       const { object } = yield* normalizeSteps(version, json)
       yield
-      return (yield* normalizeSteps(through, convert(object, through.apiVersion))).object
+      return (yield* normalizeSteps(through, yield* inVersion(through, asJson(object)))).object
     },
   }
+}
+
+function* inVersion({ apiVersion, kind }: Resource, object: JsonObject): Steps<JsonObject> {
+  return object.apiVersion === apiVersion ? object : yield* kind.evolution!.convert(object)
 }
 
 /** A view is a kind of its own, and a sub-resource of every version that has it. */
@@ -84,6 +89,10 @@ export interface SentType {
   readonly options: string | undefined
 }
 
+function withoutMetadata({ metadata: _, ...rest }: ApiObject): ApiObject {
+  return rest as unknown as ApiObject
+}
+
 export function sentForms({ served, type, options }: SentType): ObjectForms {
   const { group, plural, vendor, kind } = served
   const sent = (type ?? served).kind
@@ -93,7 +102,7 @@ export function sentForms({ served, type, options }: SentType): ObjectForms {
         ? { group: groupName(vendor, sent.group), version: sent.version, kind: sent.kind }
         : { group: '', version: 'v1', kind: options },
     resource: { group, version: kind.version, resource: plural },
-    show: options === undefined ? (object) => object : ({ metadata: _, ...rest }) => rest as unknown as ApiObject,
+    show: (object) => done(options === undefined ? object : withoutMetadata(object)),
     *read(json) {
       if (options !== undefined) return { metadata: {}, ...json } as unknown as ApiObject
       return (yield* normalizeSteps(type ?? served, json)).object

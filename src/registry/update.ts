@@ -16,7 +16,7 @@ import { type ApiObject, asJson } from '../model/object.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
 import { storedSteps } from '../schema/normalize.ts'
 import type { Guard } from '../store/store.ts'
-import { fromStored, jsonOf, writtenJson } from './conversion.ts'
+import { fromStored, jsonSteps, writtenSteps } from './conversion.ts'
 import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
 import { namesVersion } from './metadata.ts'
@@ -102,10 +102,10 @@ async function updateAtOnce(context: WriteContext, name: string, transform: Tran
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const stored = resource.cache.get(key)
     const outcome = await tryUpdate(context, name, { stored, transform })
-    if (isDone(outcome) || (recent && outcome.result !== 'lost')) return conclude(context, outcome)
+    if (isDone(outcome) || (recent && outcome.result !== 'lost')) return await conclude(context, outcome)
     await waitForCaches(resource)
     await resource.standing?.('change')
-    if (outcome.result !== 'lost' && resource.cache.get(key) === stored) return conclude(context, outcome)
+    if (outcome.result !== 'lost' && resource.cache.get(key) === stored) return await conclude(context, outcome)
     recent = true
   }
   throw serviceUnavailable(`${resource.plural} "${name}" is changed by too many writers at once; try again`)
@@ -129,10 +129,11 @@ function isDone(outcome: Outcome): outcome is Done {
   return outcome.result === 'stored' || outcome.result === 'removed'
 }
 
-function conclude(context: WriteContext, outcome: Exclude<Outcome, { result: 'lost' }>): Buffer {
+async function conclude(context: WriteContext, outcome: Exclude<Outcome, { result: 'lost' }>): Promise<Buffer> {
   if (outcome.result === 'refused') throw outcome.error
   const version = versionOf(context)
-  return outcome.result === 'unchanged' ? jsonOf(version, outcome.json) : writtenJson(version, outcome.json)
+  const { json } = outcome
+  return await context.pace.run(outcome.result === 'unchanged' ? jsonSteps(version, json) : writtenSteps(version, json))
 }
 
 interface Try {
@@ -227,14 +228,18 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
     return await remove(context, attempt)
   if (isUnchanged(next, previous)) return { result: 'unchanged', json: stored.json }
   await context.pace.yieldIfDue()
-  if (context.dryRun)
-    return { result: 'judged', json: unstored(context.resource, asStored(context.resource, next), stored.revision) }
+  if (context.dryRun) return await judged(context, next, stored)
   const result = await commitObject(context, next, { previous, expected: stored.revision, guards: conditions.guards })
   if (result.outcome === 'stored') return { result: 'stored', json: result.json }
   // Where nobody has changed the object, what it rests on has changed, or another holds by now what this was to hold:
   // it is decided again.
   if (named && result.current?.revision !== stored.revision) throw modified(context.resource, next.metadata.name!)
   return { result: 'lost' }
+}
+
+/** A dry run answers what a write would have. */
+async function judged({ resource, pace }: WriteContext, next: ApiObject, { revision }: CachedObject): Promise<Outcome> {
+  return { result: 'judged', json: unstored(resource, await asStored(resource, next, pace), revision) }
 }
 
 /** The last finalizer of an object that is being deleted has gone: so does the object. */

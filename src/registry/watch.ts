@@ -52,7 +52,8 @@ export async function watch(resource: Resource, query: WatchQuery): Promise<Watc
   if (resource.cache.retired) throw noSuchPath()
   // In the same turn, so that the loss of the feed closes it however early that is.
   const watcher = resource.cache.watch(selection, form)
-  return { watcher, before: replay(resource, { start, watcher, user: query.user, sent: query.sent }) }
+  const reader = { watcher, user: query.user, sent: query.sent, prepare: form.prepare }
+  return { watcher, before: replay(resource, { start, ...reader }) }
 }
 
 /** Everything up to this revision has been queued for the watcher, or is not for it: what a bookmark may say now. */
@@ -74,13 +75,16 @@ interface Replay {
   readonly watcher: Watcher
   readonly user: string
   readonly sent: (bytes: number) => void
+  /** Must be waited for before events about objects are written, where it is there. */
+  readonly prepare: EventForm['prepare']
 }
 
 async function* replay(resource: Resource, { start, ...reader }: Replay): AsyncGenerator<Buffer> {
-  const { watcher, sent } = reader
+  const { watcher, sent, prepare } = reader
   const pace = new TimeSlice()
   const deadline = performance.now() + maxStateMs
   for (const slice of start.objects) {
+    await prepare?.(slice)
     yield* gather(added(watcher, slice), sent)
     if (performance.now() > deadline) watcher.close()
     if (watcher.closed) return
@@ -101,7 +105,7 @@ const maxStateMs = 5 * 60_000
  */
 async function* catchUp(
   resource: Resource,
-  { after, watcher, user, sent }: Omit<Replay, 'start'> & { readonly after: number },
+  { after, watcher, user, sent, prepare }: Omit<Replay, 'start'> & { readonly after: number },
 ): AsyncGenerator<Buffer> {
   const { cache } = resource
   const pace = new TimeSlice()
@@ -113,6 +117,7 @@ async function* catchUp(
       if (behind) leave ??= resource.historyReaders.enter(user)
       const { events, through } = behind ? await readLog(resource, position) : inWindow(resource, position)
       if (through === undefined) break
+      await prepare?.(toldObjects(watcher, events))
       yield* gather(told(watcher, events), sent)
       position = through
       if (pace.charge(stepCost)) await pace.yieldIfDue()
@@ -163,6 +168,13 @@ function* told(watcher: Watcher, events: readonly CacheEvent[]): Generator<Buffe
     const type = typeFor(watcher.selection, event)
     if (type !== undefined) yield event.bytes(watcher.nextForm(), type)
   }
+}
+
+function toldObjects({ selection }: Watcher, events: readonly CacheEvent[]): CachedObject[] {
+  return events.flatMap((event) => {
+    const type = typeFor(selection, event)
+    return type === undefined ? [] : [event.shown(type)]
+  })
 }
 
 function typeFor(selection: Selection, event: CacheEvent): EventType | undefined {

@@ -15,7 +15,8 @@ import type { User } from '../model/user.ts'
 import type { PrepareContext } from '../schema/context.ts'
 import { orderOf } from '../schema/kind.ts'
 import { type Conflict, type Guard, StoreError } from '../store/store.ts'
-import { fromStored, inVersions } from './conversion.ts'
+import { fromStored, otherVersions } from './conversion.ts'
+import { ConversionFailed } from './conversion-failed.ts'
 import { reservationChanges } from './reservations.ts'
 import { headerOf, keyOf, kindRef, type Resource } from './resource.ts'
 import { TypeChanged } from './type-changed.ts'
@@ -98,9 +99,13 @@ export async function withManagers(context: WriteContext, before: ApiObject, aft
     writer: writerOf(context),
     readOnly: readOnlyFields(context),
     create,
-    inVersion: inVersions(version),
+    versions: otherVersions(version),
   })
-  const entries = await context.pace.run(work)
+  const entries = await context.pace.run(work).catch((error: unknown) => {
+    if (!(error instanceof ConversionFailed)) throw error
+    context.warn(`who owns which field is as it was before this write: ${error.message}`)
+    return before.metadata.managedFields
+  })
   const metadata = copyWithout(after.metadata, 'managedFields')
   if (entries !== undefined && entries.length > 0) metadata.managedFields = entries
   return { ...after, metadata }
@@ -152,7 +157,7 @@ export async function commitObject(
 ): Promise<Stored | Conflict> {
   assertKind(resource, object)
   const key = keyOf(resource, namespace, object.metadata.name!)
-  const value = await pace.run(encodeSteps(key, storable(resource, object)))
+  const value = await pace.run(encodeSteps(key, storable(resource, await asStored(resource, object, pace))))
   const lifetimeSeconds = resource.kind.life.expires ? resource.lifetimeSeconds : undefined
   // A new object has a uid that was drawn for it.
   const unique = expected === 0
@@ -182,12 +187,12 @@ function assertKind({ apiVersion, kind }: Resource, object: ApiObject): void {
 }
 
 function storable(resource: Resource, object: ApiObject): Storable {
-  return { object: asStored(resource, object), order: orderOf(resource.kind), header: headerOf(resource, object) }
+  return { object, order: orderOf(resource.kind), header: headerOf(resource, object) }
 }
 
 /** The object in the form that is stored: custom kinds have a version for that. */
-export function asStored({ kind }: Resource, object: ApiObject): ApiObject {
-  return kind.evolution === undefined ? object : kind.evolution.store(object)
+export function asStored({ kind }: Resource, object: ApiObject, pace: TimeSlice): ApiObject | Promise<ApiObject> {
+  return kind.evolution === undefined ? object : pace.run(kind.evolution.store(object))
 }
 
 /** The JSON of an object that is not stored: a dry run, or one that is gone. Refuses what would not be stored. */

@@ -7,6 +7,7 @@
  * constant of its own above the kind. Rules for a part of an object go to the type of that part instead: see `check` in
  * schema.ts.
  */
+import type { Steps } from '../base/time-slice.ts'
 import type { FieldError, FieldPath } from '../model/field-error.ts'
 import { defined, type JsonObject } from '../model/json.ts'
 import { checkDnsSubdomain, type NameCheck } from '../model/names.ts'
@@ -193,14 +194,23 @@ export interface Evolution {
   readonly id: string
   /** The apiVersion that objects have in the store, whichever version they are written through. */
   readonly storedAs: string
+  /** Whether a webhook makes one version from another: then whatever goes from one to another may have to wait. */
+  readonly remote: boolean
   /** An object of this version as it is stored: what the stored version does not know is lost. */
-  readonly store: (object: ApiObject) => ApiObject
+  readonly store: (object: ApiObject) => Steps<ApiObject>
   /** An object as this version has it now. */
-  readonly read: (object: ApiObject) => ApiObject
-  /** The same from JSON to JSON: the very bytes where nothing differs. Each object is looked at once, as a rule. */
+  readonly read: (object: ApiObject) => Steps<ApiObject>
+  /**
+   * The same from JSON to JSON: the very bytes where nothing differs. Each object is looked at once, as a rule. Where a
+   * webhook is needed for it, `prepare` has been waited for just before.
+   */
   readonly readJson: (json: Buffer) => Buffer
   /** The same in steps, for large objects: from then on `readJson` has it. */
-  readonly readSteps: (json: Buffer) => Generator<void, Buffer>
+  readonly readSteps: (json: Buffer) => Steps<Buffer>
+  /** Asks the webhook about those that it has to be asked about, many at a time; undefined where there are none. */
+  readonly prepare: (jsons: readonly Buffer[]) => Promise<void> | undefined
+  /** A value of another version in this one, for those who merge: known fields only, without defaults. */
+  readonly convert: (object: JsonObject) => Steps<JsonObject>
   /**
    * Whether this object is read without the defaults that it lacks, as they would make it too large. Without an object:
    * whether that was found of any so far.

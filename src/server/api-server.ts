@@ -155,14 +155,17 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const loopRecords = { log, metrics: metrics.workQueues, missingRights: new MissingRights(log) }
   const { missingRights } = loopRecords
   const readiness = readinessOf({ store, caches, failed, notice, missingRights })
-  const { catalogue, registry, access, admission, identity, quotaActivity } = await openApi(options, {
+  const { catalogue, lookup, registry, access, admission, identity, quotaActivity } = await openApi(options, {
     ...{ store, caches, clock, kinds, accountTokens, identify, denied, log, reloading, opened, metrics },
     components: [readiness.store],
     ownAddress: () => listening.address,
   })
   opened.defer(() => caches.stop())
   await caches.start()
-  const custom = await startCustomResources(catalogue, registry, { records: loopRecords, opened })
+  const custom = await startCustomResources(catalogue, registry, {
+    ...{ records: loopRecords, metrics: metrics.conversions, lookup, opened },
+    ownAddress: () => listening.address,
+  })
   await startUpkeep(catalogue, loopRecords, around)
   await access.policy.current()
   const who = { identity, denied, accountTokens, authorizer: access.authorizer, admission }
@@ -266,7 +269,7 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   const quotaActivity = new QuotaActivity()
   const means = { vendor, lookup, authorizer, access, ...own, ...outside, quotaActivity, clock, log }
   const { admission, accounting } = await makeAdmission(options, means, metrics.admission)
-  return { catalogue, registry, access, admission, identity, quotaActivity }
+  return { catalogue, lookup, registry, access, admission, identity, quotaActivity }
 }
 
 /** What the image policy needs: its backend is opened where there is one. */

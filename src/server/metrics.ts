@@ -3,6 +3,7 @@ import { AdmissionMetrics } from '../admission/admission-metrics.ts'
 import { AuthenticationMetrics } from '../authn/authentication-metrics.ts'
 import { TokenMetrics } from '../authn/service-account/token-metrics.ts'
 import type { Clock } from '../base/clock.ts'
+import { ConversionMetrics } from '../custom/conversion-metrics.ts'
 import { RequestMetrics } from '../http/request-metrics.ts'
 import { WatchMetrics } from '../http/watch-metrics.ts'
 import { WorkQueueMetrics } from '../reconcile/work-queue-metrics.ts'
@@ -19,6 +20,7 @@ export interface ServerMetrics {
   readonly admission: AdmissionMetrics
   readonly store: StoreMetrics
   readonly workQueues: WorkQueueMetrics
+  readonly conversions: ConversionMetrics
 }
 
 /** One recorder per part of the server, to be handed to that part. */
@@ -31,6 +33,7 @@ export function openMetrics(clock: Clock): ServerMetrics {
     admission: new AdmissionMetrics(clock),
     store: new StoreMetrics(clock),
     workQueues: new WorkQueueMetrics(),
+    conversions: new ConversionMetrics(),
   }
 }
 

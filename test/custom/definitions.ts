@@ -15,6 +15,7 @@ export interface Wanted {
   /** Further members of the version. */
   readonly version?: JsonObject
   readonly versions?: JsonObject[]
+  readonly conversion?: object
 }
 
 const plainSchema = {
@@ -27,7 +28,7 @@ const plainSchema = {
 
 export function definitionOf(wanted: Wanted = {}) {
   const { plural = 'widgets', kind = 'Widget', group = 'stable.example.com', scope = 'Namespaced', shortNames } = wanted
-  const { schema = plainSchema, version = {}, versions } = wanted
+  const { schema = plainSchema, version = {}, versions, conversion } = wanted
   const only = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema }, ...version }
   return {
     apiVersion: 'apiextensions.orch.io/v1',
@@ -38,6 +39,7 @@ export function definitionOf(wanted: Wanted = {}) {
       scope,
       names: { plural, kind, ...(shortNames && { shortNames }) },
       versions: versions ?? [only],
+      ...(conversion && { conversion }),
     },
   }
 }

@@ -7,12 +7,15 @@ import { after, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { systemClock } from '../../src/base/clock.ts'
 import { Caches } from '../../src/cache/caches.ts'
+import { ConversionMetrics } from '../../src/custom/conversion-metrics.ts'
 import { CustomResources } from '../../src/custom/custom-resources.ts'
 import { customResourceDefinition } from '../../src/kinds/apiextensions/custom-resource-definition.ts'
 import { defaultGates } from '../../src/model/feature-gates.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { type ApiObject, asObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
+import { HttpsCaller } from '../../src/outbound/https-caller.ts'
+import { Destinations } from '../../src/outbound/webhook-address.ts'
 import { MissingRights } from '../../src/reconcile/missing-rights.ts'
 import { WorkQueueMetrics } from '../../src/reconcile/work-queue-metrics.ts'
 import { Catalogue } from '../../src/registry/catalogue.ts'
@@ -20,7 +23,7 @@ import { ContinueTokens } from '../../src/registry/continue-token.ts'
 import { create } from '../../src/registry/create.ts'
 import { deleteObject } from '../../src/registry/delete.ts'
 import { HistoryReaders } from '../../src/registry/history-readers.ts'
-import { stored } from '../../src/registry/lookup.ts'
+import { lookupIn, stored } from '../../src/registry/lookup.ts'
 import { type RegistryParts, type Resource, serveKinds, waitForCaches } from '../../src/registry/resource.ts'
 import { TypeChanged } from '../../src/registry/type-changed.ts'
 import { updateObject } from '../../src/registry/update.ts'
@@ -46,7 +49,12 @@ async function serve(store: MemoryStore) {
   const resource = stored(catalogue, { group: 'apiextensions', plural: 'customresourcedefinitions' })
   const log = openLog()
   const records = { log, metrics: new WorkQueueMetrics(), missingRights: new MissingRights(log) }
-  const custom = new CustomResources({ resource, catalogue, registry, records })
+  const caller = new HttpsCaller('test')
+  after(() => caller.close())
+  const nobody = { vendor, lookup: lookupIn(catalogue, registry), ownAddress: () => undefined }
+  const destinations = new Destinations(nobody, { byName: new Map() })
+  const conversion = { vendor, caller, destinations, clock: systemClock, metrics: new ConversionMetrics(), log }
+  const custom = new CustomResources({ resource, catalogue, registry, records, conversion })
   await custom.start()
   after(() => custom.stop())
   return { catalogue, resource }

@@ -1,8 +1,9 @@
 /** Managers that wrote in other versions of an object, where the versions differ in form. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { done } from '../../src/base/time-slice.ts'
 import { type Applied, applyObject } from '../../src/merge/apply.ts'
-import type { InVersion } from '../../src/merge/change.ts'
+import type { OtherVersions } from '../../src/merge/change.ts'
 import { pathText } from '../../src/merge/steps.ts'
 import { trackUpdate } from '../../src/merge/track-update.ts'
 import type { JsonObject } from '../../src/model/json.ts'
@@ -14,9 +15,13 @@ import { emptyObject, kindOf, vendor } from './world.ts'
 const v1 = kindOf({ size: field(2, s.int32()), note: field(3, s.string()) })
 const v2 = kindOf({ spec: field(2, s.object({ size: field(1, s.int32()), note: field(2, s.string()) })) })
 
-const inVersion: InVersion = (object, apiVersion) => {
-  if (apiVersion === 'v1') return { schema: v1, object: toV1(object) }
-  return apiVersion === 'v2' ? { schema: v2, object: toV2(object) } : undefined
+const versions: OtherVersions = {
+  schemaOf: (apiVersion) => ({ v1, v2 })[apiVersion],
+  convert: (object, apiVersion) => done(inVersion(object, apiVersion)),
+}
+
+function inVersion(object: JsonObject, apiVersion: string): JsonObject {
+  return apiVersion === 'v1' ? toV1(object) : toV2(object)
 }
 
 function toV1(object: JsonObject): JsonObject {
@@ -35,7 +40,7 @@ function toV2(object: JsonObject): JsonObject {
 function apply(live: ApiObject | undefined, name: string, fields: JsonObject): Applied {
   const apiVersion = String(fields.apiVersion)
   const schema: ObjectSchema = apiVersion === 'v1' ? v1 : v2
-  const converted = live && inVersion(live as unknown as JsonObject, apiVersion)!.object
+  const converted = live && inVersion(live as unknown as JsonObject, apiVersion)
   return applyObject({
     schema,
     vendor,
@@ -45,7 +50,7 @@ function apply(live: ApiObject | undefined, name: string, fields: JsonObject): A
     writer: { name, apiVersion, subresource: '', time: '2030-01-01T00:00:00Z' },
     force: false,
     readOnly: [],
-    inVersion,
+    versions,
   })
 }
 
@@ -110,11 +115,11 @@ test('managers of a version that is gone vanish with the next change', () => {
 function put(live: ApiObject, name: string, fields: JsonObject): ApiObject {
   const apiVersion = String(fields.apiVersion)
   const schema: ObjectSchema = apiVersion === 'v1' ? v1 : v2
-  const before = asObject(inVersion(live as unknown as JsonObject, apiVersion)!.object)
+  const before = asObject(inVersion(live as unknown as JsonObject, apiVersion))
   const { managedFields: _, ...metadata } = before.metadata
   const after = asObject({ kind: 'Thing', metadata: metadata as unknown as JsonObject, ...fields })
   const writer = { name, apiVersion, subresource: '', time: '2030-01-01T00:00:01Z' }
-  const managers = trackUpdate({ schema, before, after, writer, readOnly: [], create: false, inVersion })
+  const managers = trackUpdate({ schema, before, after, writer, readOnly: [], create: false, versions })
   return { ...after, metadata: { ...metadata, ...(managers ? { managedFields: managers } : {}) } }
 }
 

@@ -7,9 +7,9 @@ import type { Clock } from '../../base/clock.ts'
 import { ApiError, timeout } from '../../model/api-error.ts'
 import { CallError } from '../../outbound/call-error.ts'
 import type { HttpsCaller } from '../../outbound/https-caller.ts'
+import type { Destinations } from '../../outbound/webhook-address.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { AdmissionRequest } from '../admission.ts'
-import type { Destinations } from './address.ts'
 import type { Candidate } from './configurations.ts'
 import { denial, dryRunRefused, unaskable } from './denial.ts'
 import type { Reviews } from './review.ts'
@@ -114,7 +114,7 @@ export class WebhookCalls {
     const { caller, destinations } = this.#parts
     const { address, phase } = webhook
     const uid = randomUUID()
-    const body = reviews.write(form, version, uid)
+    const body = await reviews.write(form, version, uid)
     const place = `failed to call webhook: Post ${JSON.stringify(address.url)}: `
     const answer = await inPlace(place, async () =>
       caller.post({

@@ -3,7 +3,7 @@
  * sent it. A patch that does not fit is an internal error whatever the failure policy, as in kube-apiserver: the webhook
  * did answer, and meant to change something.
  */
-import { TimeSlice } from '../../base/time-slice.ts'
+import { type Steps, TimeSlice } from '../../base/time-slice.ts'
 import { parseSteps } from '../../codec/json.ts'
 import { jsonPatchSteps, parseJsonPatch } from '../../merge/json-patch.ts'
 import { readManagers } from '../../merge/managed-fields.ts'
@@ -11,10 +11,10 @@ import { ApiError, badRequest, internalError } from '../../model/api-error.ts'
 import { isObject, type Json, sameJson } from '../../model/json.ts'
 import { type ApiObject, asJson, copyWithout } from '../../model/object.ts'
 import { CallError } from '../../outbound/call-error.ts'
+import { assertFewValues } from '../../outbound/json-effort.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import type { ObjectForm } from '../object-forms.ts'
 import { unchangeable } from './denial.ts'
-import { assertFewValues } from './json-effort.ts'
 import { shownObject } from './review.ts'
 import type { Webhook } from './webhook.ts'
 
@@ -40,8 +40,9 @@ export async function applyPatch(patched: Patched, patch: Buffer | undefined): P
     if (operations.length === 0) return undefined
     if (object === undefined) throw unchangeable(webhook)
     await pace.yieldIfDue()
-    const inTime = <T>(steps: Generator<void, T>) => pace.run(timed(steps, patched.isLate))
-    const result = await inTime(jsonPatchSteps(asJson(shownObject(request, form, object)), operations))
+    const inTime = <T>(steps: Steps<T>) => pace.run(timed(steps, patched.isLate))
+    const shown = await inTime(shownObject(request, form, object))
+    const result = await inTime(jsonPatchSteps(asJson(shown), operations))
     const next = keepNames(patched, object, await inTime(readSteps(form, result, object)))
     return sameJson(asJson(next), asJson(object)) ? undefined : next
   } catch (error) {
@@ -52,16 +53,16 @@ export async function applyPatch(patched: Patched, patch: Buffer | undefined): P
 }
 
 /** The same steps, given up when the time is over: then it is as if the webhook had not answered. */
-function* timed<T>(steps: Generator<void, T>, isLate: () => boolean): Generator<void, T> {
+function* timed<T>(steps: Steps<T>, isLate: () => boolean): Steps<T> {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
     if (isLate()) throw new CallError('timeout', 'its patch takes longer than its time-out')
-    yield
+    yield step.value
   }
 }
 
-function* readSteps(form: ObjectForm, result: Json, base: ApiObject): Generator<void, ApiObject> {
+function* readSteps(form: ObjectForm, result: Json, base: ApiObject): Steps<ApiObject> {
   const { group, version, kind } = form.kind
   const apiVersion = group === '' ? version : `${group}/${version}`
   if (!isObject(result) || result.apiVersion !== apiVersion || result.kind !== kind)

@@ -2,6 +2,7 @@
  * AdmissionReview: what a webhook is asked. The object is written as JSON once for all webhooks that see it in the same
  * form; only the small part around it is made per call.
  */
+import { type Steps, TimeSlice } from '../../base/time-slice.ts'
 import { stringifyJson } from '../../codec/json.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { type ApiObject, asJson, copyWithout } from '../../model/object.ts'
@@ -12,35 +13,43 @@ import type { ObjectForm } from '../object-forms.ts'
 import { namespaceOf } from './matching.ts'
 import type { ReviewVersion } from './webhook.ts'
 
+/** Both objects as JSON. */
+interface Written {
+  readonly object: string
+  readonly oldObject: string
+}
+
 /** The reviews of one request, while its object stays as it is. */
 export class Reviews {
   readonly #request: AdmissionRequest
-  readonly #written = new Map<ObjectForm, { readonly object: string; readonly oldObject: string }>()
+  readonly #written = new Map<ObjectForm, Promise<Written>>()
 
   constructor(request: AdmissionRequest) {
     this.#request = request
   }
 
   /** The body of a call. */
-  write(form: ObjectForm, version: ReviewVersion, uid: string): string {
+  async write(form: ObjectForm, version: ReviewVersion, uid: string): Promise<string> {
     const { vendor } = this.#request
-    const { object, oldObject } = this.#objects(form)
+    const { object, oldObject } = await this.#objects(form)
     const apiVersion = apiVersionOf(vendor, 'admission', version)
     const head = stringifyJson(headOf(this.#request, form, uid))
     const request = `${head.slice(0, -1)},"object":${object},"oldObject":${oldObject}}`
     return `{"kind":"AdmissionReview","apiVersion":${JSON.stringify(apiVersion)},"request":${request}}`
   }
 
-  #objects(form: ObjectForm) {
+  #objects(form: ObjectForm): Promise<Written> {
+    const known = this.#written.get(form) ?? new TimeSlice().run(this.#write(form))
+    this.#written.set(form, known)
+    return known
+  }
+
+  *#write(form: ObjectForm): Steps<Written> {
     const { object, oldObject } = this.#request
-    const known = this.#written.get(form)
-    if (known !== undefined) return known
-    const written = {
-      object: object === undefined ? 'null' : stringifyJson(asJson(shownObject(this.#request, form, object))),
-      oldObject: oldObject === undefined ? 'null' : stringifyJson(asJson(form.show(oldObject))),
+    return {
+      object: object === undefined ? 'null' : stringifyJson(asJson(yield* shownObject(this.#request, form, object))),
+      oldObject: oldObject === undefined ? 'null' : stringifyJson(asJson(yield* form.show(oldObject))),
     }
-    this.#written.set(form, written)
-    return written
   }
 }
 
@@ -48,9 +57,9 @@ export class Reviews {
  * The object as webhooks see it. A name that was only just drawn may be drawn anew, so nobody hears of it; an update that
  * is for whichever version there is names the one that it finds.
  */
-export function shownObject(request: AdmissionRequest, form: ObjectForm, object: ApiObject): ApiObject {
+export function* shownObject(request: AdmissionRequest, form: ObjectForm, object: ApiObject): Steps<ApiObject> {
   const { drawnFrom, oldObject } = request
-  const shown = form.show(object)
+  const shown = yield* form.show(object)
   if (drawnFrom !== undefined) return { ...shown, metadata: copyWithout(shown.metadata, 'name') }
   const version = oldObject?.metadata.resourceVersion
   if (version === undefined || shown.metadata.resourceVersion) return shown

@@ -7,7 +7,7 @@ import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
 import { apiVersionOf, type Vendor } from '../../model/vendor.ts'
 import { CallError } from '../../outbound/call-error.ts'
 import type { HttpsAnswer } from '../../outbound/https-caller.ts'
-import { assertFewValues } from './json-effort.ts'
+import { assertFewValues } from '../../outbound/json-effort.ts'
 import type { Phase, ReviewVersion } from './webhook.ts'
 
 export interface Verdict {

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { MutatingWebhookConfiguration } from '../../kinds/admissionregistration/mutating-webhook-configuration.ts'
 import type { ValidatingWebhookConfiguration } from '../../kinds/admissionregistration/validating-webhook-configuration.ts'
 import { LabelMatcher, requirementsOf, type SelectorObject } from '../../model/label-selector.ts'
-import { type WebhookAddress, webhookAddress } from './address.ts'
+import { type WebhookAddress, webhookAddress } from '../../outbound/webhook-address.ts'
 import { Breaker } from './breaker.ts'
 import type { Rule } from './rules.ts'
 

@@ -3,7 +3,7 @@ import { badRequest } from '../../model/api-error.ts'
 import { type FieldError, required } from '../../model/field-error.ts'
 import { isObject, type Json, own } from '../../model/json.ts'
 import { apply } from '../../registry/apply.ts'
-import { jsonOf } from '../../registry/conversion.ts'
+import { jsonSteps } from '../../registry/conversion.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { readOnlyFields } from '../../registry/write.ts'
 import { readBody } from '../body.ts'
@@ -36,7 +36,7 @@ export const handleApply: Handler = async (request) => {
       return previous === undefined ? object : withOwnVersion(object, previous)
     },
   })
-  const json = target.resource === resource ? applied.json : jsonOf(resource, applied.json)
+  const json = target.resource === resource ? applied.json : await exchange.pace.run(jsonSteps(resource, applied.json))
   await sendBytes(exchange, applied.created ? 201 : 200, json)
 }
 

@@ -14,9 +14,10 @@ export const handleDelete: Handler = async (request) => {
   const context = { ...writeContext(request, 'DeleteOptions'), dryRun, sentOptions: () => sent }
   const { orphanWarning } = resource.kind.life
   if (orphanWarning !== undefined && options.propagation === undefined) exchange.warn(orphanWarning)
-  const { object, removed } = await deleteObject(context, info.name, options)
+  const { object, removed, unshown } = await deleteObject(context, info.name, options)
+  if (unshown !== undefined) exchange.warn(`the deletion has begun, but the object cannot be shown: ${unshown}`)
   const code = !removed && options.waits ? 202 : 200
-  if (removed && resource.kind.life.deleteAnswers !== 'object')
+  if (unshown !== undefined || (removed && resource.kind.life.deleteAnswers !== 'object'))
     await sendStatus(exchange, code, deletedStatus(resource, object))
   else await sendObject(exchange, code, { object, kind: resource.kind })
 }

@@ -1,6 +1,6 @@
 /** GET of one object. */
 import type { CachedObject } from '../../cache/cached-object.ts'
-import { jsonOf, prepareJson } from '../../registry/conversion.ts'
+import { isRemote, jsonOf, prepareJson } from '../../registry/conversion.ts'
 import { get } from '../../registry/get.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Exchange } from '../exchange.ts'
@@ -22,6 +22,7 @@ export const handleGet: Handler = ({ exchange, info, resource }) => {
 
 function send(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
   if (exchange.form.shared?.one !== undefined) return sendMessage(exchange, resource, object)
+  if (exchange.form.view?.metadataOnly && isRemote(resource)) return sendBytes(exchange, 200, object.json)
   const preparing = prepareJson(resource, object.json, exchange.pace)
   return preparing === undefined
     ? sendJson(exchange, resource, object)

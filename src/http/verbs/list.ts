@@ -7,7 +7,15 @@ import type { CachedObject } from '../../cache/cached-object.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
 import { formatVersion } from '../../model/resource-version.ts'
-import { isAsStored, jsonOf, prepareJson, readVersion } from '../../registry/conversion.ts'
+import {
+  isAsStored,
+  isRemote,
+  jsonOf,
+  prepareJson,
+  prepareObjects,
+  readMetadata,
+  readVersion,
+} from '../../registry/conversion.ts'
 import { type ListPage, type ListQuery, list, slicesOf, slicesTwice } from '../../registry/list.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { hasDefaults } from '../../schema/defaults.ts'
@@ -23,7 +31,7 @@ import { lackingDefaults } from './get.ts'
 export const handleList: Handler = async (request) => {
   const { exchange, resource } = request
   const query = readListQuery(request)
-  const page = await list(resource, query)
+  const page = await prepared(request, await list(resource, query))
   warnOfUnreadable(exchange, resource, query.selection.namespace)
   await warnOfDefaults(exchange, resource, page)
   const { form } = exchange
@@ -34,6 +42,26 @@ export const handleList: Handler = async (request) => {
   } finally {
     page.close?.()
   }
+}
+
+/** What is converted before anything is sent; more would drive the first out of memory again. */
+const maxPrepared = 32 * 1024 * 1024
+
+/**
+ * Where a webhook converts the objects, all are converted before anything is sent, a page in as few calls as can be: so
+ * its failure can be answered. What is beyond the bound is converted while the list is sent.
+ */
+async function prepared({ exchange, resource }: ResourceRequest, page: ListPage): Promise<ListPage> {
+  if (!isRemote(resource) || exchange.form.view?.metadataOnly) return page
+  const objects: CachedObject[] = []
+  let bytes = 0
+  for await (const slice of slicesOf(page)) {
+    for (const object of slice) objects.push(object)
+    bytes += slice.reduce((sum, { json }) => sum + json.length, 0)
+    if (bytes <= maxPrepared) await prepareObjects(resource, slice)
+  }
+  const { rest: _, ...whole } = page
+  return { ...whole, objects }
 }
 
 /** A list whose length must be known before it is sent. */
@@ -185,8 +213,11 @@ async function sendForm(exchange: Exchange, resource: Resource, page: ListPage):
   const text = await form.openList(shown, member)
   const show = form.view?.item ?? (resource.kind.views.typedItems ? asJson : withoutType)
   const order = form.view === undefined ? orderOf(resource.kind) : form.view.order
-  const item = ({ json }: CachedObject) => text.item(show(readVersion(resource, json)), order)
-  await sendChunks(exchange, () => listText(page, { ...text, item }), sizeOf(partsOf(resource, page)))
+  const metadataOnly = form.view?.metadataOnly === true
+  const read = metadataOnly ? readMetadata : readVersion
+  const item = ({ json }: CachedObject) => text.item(show(read(resource, json)), order)
+  const prepare = (object: CachedObject) => (metadataOnly ? undefined : prepareObjects(resource, [object]))
+  await sendChunks(exchange, () => listText(page, { ...text, item, prepare }), sizeOf(partsOf(resource, page)))
 }
 
 /** Items of a list carry no apiVersion and kind. */
@@ -196,15 +227,24 @@ function withoutType(object: ApiObject): JsonObject {
 }
 
 const chunkLength = 64 * 1024
+
+interface ObjectText extends Omit<ListText, 'item'> {
+  /** To be waited for before `item`, where it gives something. */
+  readonly prepare: (object: CachedObject) => Promise<void> | undefined
+  readonly item: (object: CachedObject) => string
+}
+
 async function* listText(
   page: ListPage,
-  { before, between, after, item }: Omit<ListText, 'item'> & { item: (object: CachedObject) => string },
+  { before, between, after, prepare, item }: ObjectText,
 ): AsyncGenerator<Buffer> {
   const pace = new TimeSlice()
   let text = before
   let separator = ''
   for await (const slice of slicesOf(page)) {
     for (const object of slice) {
+      const preparing = prepare(object)
+      if (preparing !== undefined) await preparing
       text += separator + item(object)
       separator = between
       const pause = pace.yieldIfDue()

@@ -1,5 +1,11 @@
-/** How objects get from one version to another. None is what there is: a webhook is judged, and then not taken. */
-import { child, type FieldError, forbidden, invalid, notSupported, required } from '../../model/field-error.ts'
+/**
+ * How objects get from one version to another. The faults of a webhook stand at the paths that it had in an older version
+ * of definitions, as in kube-apiserver.
+ */
+import { at, child, type FieldError, forbidden, invalid, notSupported, required } from '../../model/field-error.ts'
+import { checkDns1035Label } from '../../model/names.ts'
+import { checkWebhookService, checkWebhookUrl } from '../../model/webhook-address.ts'
+import { repeatedAt } from '../core/types/repeated.ts'
 import type { DefinitionSpec } from './definition-fields.ts'
 
 type Conversion = NonNullable<DefinitionSpec['conversion']>
@@ -8,43 +14,47 @@ type Webhook = NonNullable<Conversion['webhook']>
 const path = 'spec.conversion'
 const clientConfigPath = child(path, 'webhookClientConfig')
 const versionsPath = child(path, 'conversionReviewVersions')
-const reviewVersions = ['v1', 'v1beta1']
+
+/** The versions of ConversionReview that this server speaks. */
+export const conversionReviewVersions: readonly string[] = ['v1', 'v1beta1']
 
 export function checkConversion({ strategy = '', webhook }: Conversion): FieldError[] {
   if (strategy === 'None') return webhook === undefined ? [] : checkUnused(webhook)
   if (strategy === '') return [required(child(path, 'strategy'))]
   if (strategy !== 'Webhook') return [notSupported(child(path, 'strategy'), strategy, ['None', 'Webhook'])]
-  const faults = checkWebhook(webhook ?? {})
-  return faults.length > 0
-    ? faults
-    : [forbidden(child(path, 'strategy'), 'this server does not convert by webhooks yet: use None')]
+  const { clientConfig, conversionReviewVersions: versions = [] } = webhook ?? {}
+  const client =
+    clientConfig === undefined
+      ? [required(clientConfigPath, 'required when strategy is set to Webhook')]
+      : checkClient(clientConfig)
+  return [...client, ...checkVersions(versions)]
 }
 
-function checkUnused({ clientConfig, conversionReviewVersions = [] }: Webhook): FieldError[] {
+function checkUnused({ clientConfig, conversionReviewVersions: versions = [] }: Webhook): FieldError[] {
   const why = 'should not be set when strategy is not set to Webhook'
   return [
     ...(clientConfig === undefined ? [] : [forbidden(clientConfigPath, why)]),
-    ...(conversionReviewVersions.length === 0 ? [] : [forbidden(versionsPath, why)]),
+    ...(versions.length === 0 ? [] : [forbidden(versionsPath, why)]),
   ]
 }
 
-function checkWebhook({ clientConfig, conversionReviewVersions: versions = [] }: Webhook): FieldError[] {
+function checkVersions(versions: readonly string[]): FieldError[] {
+  if (versions.length === 0) return [required(versionsPath)]
+  const repeated = repeatedAt(versions)
+  const each = versions.flatMap((version, i) => {
+    const faults = repeated.has(i) ? ['duplicate version'] : checkDns1035Label(version)
+    return faults.map((fault) => invalid(at(versionsPath, i), version, fault))
+  })
+  if (versions.some((version) => conversionReviewVersions.includes(version))) return each
   return [
-    ...(clientConfig === undefined
-      ? [required(clientConfigPath, 'required when strategy is set to Webhook')]
-      : checkClient(clientConfig)),
-    ...(versions.length === 0 ? [required(versionsPath)] : []),
-    ...(versions.length === 0 || versions.some((version) => reviewVersions.includes(version))
-      ? []
-      : [invalid(versionsPath, versions, `must include at least one of ${reviewVersions.join(', ')}`)]),
+    ...each,
+    invalid(versionsPath, [...versions], `must include at least one of ${conversionReviewVersions.join(', ')}`),
   ]
 }
 
 function checkClient({ url, service }: NonNullable<Webhook['clientConfig']>): FieldError[] {
   if ((url === undefined) === (service === undefined))
     return [required(clientConfigPath, 'exactly one of url or service is required')]
-  if (url === undefined) return []
-  const scheme = URL.parse(url)?.protocol.slice(0, -1) ?? ''
-  if (scheme === 'https') return []
-  return [invalid(child(clientConfigPath, 'url'), scheme, 'must be an https URL: https://host[/path]')]
+  if (url !== undefined) return checkWebhookUrl(url, child(clientConfigPath, 'url'))
+  return checkWebhookService(service ?? {}, child(clientConfigPath, 'service'))
 }

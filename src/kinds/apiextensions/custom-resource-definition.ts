@@ -120,6 +120,8 @@ function fillDefaults(object: CustomResourceDefinition): void {
   const { spec, status } = object
   if (spec === undefined) return
   spec.conversion ??= { strategy: 'None' }
+  const service = spec.conversion.webhook?.clientConfig?.service
+  if (service !== undefined) service.port ??= 443
   const { names } = spec
   if (names?.kind) {
     names.singular ||= names.kind.toLowerCase()

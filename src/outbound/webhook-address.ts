@@ -2,9 +2,9 @@
  * Where a webhook is: a URL, whose host the machine's resolver resolves and which is never taken for a Service, or a path
  * of a Service, whose certificate must be valid for `<name>.<namespace>.svc` wherever it is reached.
  */
-import { type ConfiguredCredentials, credentialsFor } from '../../outbound/credentials.ts'
-import type { Destination } from '../../outbound/https-caller.ts'
-import { type ServiceAddressParts, type ServiceReference, serviceAddress } from '../../outbound/service-address.ts'
+import { type ConfiguredCredentials, credentialsFor } from './credentials.ts'
+import type { Destination } from './https-caller.ts'
+import { type ServiceAddressParts, type ServiceReference, serviceAddress } from './service-address.ts'
 
 /** As configurations state it. */
 export interface ClientConfig {

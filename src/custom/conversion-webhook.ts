@@ -1,0 +1,144 @@
+/**
+ * The webhook of a definition that makes one version of an object from another. Calls are bounded in time, in size and
+ * in number: one that hangs holds up the readers of its own kind, for as long as a call may take, and nobody else.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../base/clock.ts'
+import { TimeSlice } from '../base/time-slice.ts'
+import { conversionReviewVersions } from '../kinds/apiextensions/conversion-rules.ts'
+import type { CustomResourceDefinition } from '../kinds/apiextensions/definition-fields.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { Vendor } from '../model/vendor.ts'
+import { CallError } from '../outbound/call-error.ts'
+import type { HttpsCaller } from '../outbound/https-caller.ts'
+import {
+  type ClientConfig,
+  type Destinations,
+  type WebhookAddress,
+  webhookAddress,
+} from '../outbound/webhook-address.ts'
+import { ConversionFailed } from '../registry/conversion-failed.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Conversion, ConversionMetrics } from './conversion-metrics.ts'
+import { type Review, readConverted, webhookFor, writeReview } from './conversion-review.ts'
+import type { Convert } from './evolution.ts'
+
+export interface ConversionParts {
+  readonly vendor: Vendor
+  readonly caller: HttpsCaller
+  readonly destinations: Destinations
+  readonly clock: Clock
+  readonly metrics: ConversionMetrics
+  readonly log: Log
+}
+
+/** How long a call may take, with the time that it waits for its turn. */
+const timeoutMs = 30_000
+/** Of one definition. */
+const maxCalls = 16
+const maxWaiting = 1000
+
+/** How the objects of a definition are converted; undefined where that takes no webhook. */
+export function conversionOf(definition: CustomResourceDefinition, parts: ConversionParts): Convert | undefined {
+  const { conversion } = definition.spec ?? {}
+  if (conversion?.strategy !== 'Webhook') return undefined
+  const { clientConfig = {}, conversionReviewVersions: versions = [] } = conversion.webhook ?? {}
+  const version = versions.find((name) => conversionReviewVersions.includes(name))
+  const webhook = new ConversionWebhook(parts, {
+    definition: definition.metadata.name ?? '',
+    address: webhookAddress(clientConfig as ClientConfig, timeoutMs),
+    version,
+  })
+  return (objects, apiVersion) => webhook.convert(objects, apiVersion)
+}
+
+interface WebhookOf {
+  readonly definition: string
+  readonly address: WebhookAddress
+  /** Of ConversionReview; undefined: it understands none that this server speaks. */
+  readonly version: string | undefined
+}
+
+class ConversionWebhook {
+  readonly #parts: ConversionParts
+  readonly #webhook: WebhookOf
+  readonly #turns = new Turns()
+  #failing = false
+
+  constructor(parts: ConversionParts, webhook: WebhookOf) {
+    this.#parts = parts
+    this.#webhook = webhook
+  }
+
+  async convert(objects: readonly JsonObject[], apiVersion: string): Promise<JsonObject[]> {
+    const { clock, metrics, log, vendor } = this.#parts
+    const { definition, version } = this.#webhook
+    if (version === undefined) throw new ConversionFailed('no supported conversion review versions')
+    const began = clock.monotonic()
+    const note = ({ succeeded }: Pick<Conversion, 'succeeded'>) => {
+      const seconds = (clock.monotonic() - began) / 1000
+      const [from, to] = [versionIn(String(objects[0]?.apiVersion)), versionIn(apiVersion)]
+      metrics.converted({ definition, from, to, succeeded, seconds })
+    }
+    const review = { vendor, version, uid: randomUUID(), apiVersion, objects }
+    try {
+      const converted = await this.#turns.take(clock, (leftMs) => this.#call(review, leftMs))
+      note({ succeeded: true })
+      this.#failing = false
+      return converted
+    } catch (error) {
+      note({ succeeded: false })
+      if (!(error instanceof CallError || error instanceof ConversionFailed)) throw error
+      const message = error instanceof CallError ? `${webhookFor(review)} failed: ${error.message}` : error.message
+      if (!this.#failing) log.warn('a conversion webhook fails', { definition, error: message })
+      this.#failing = true
+      throw new ConversionFailed(message)
+    }
+  }
+
+  async #call(review: Review, leftMs: number): Promise<JsonObject[]> {
+    const { caller, destinations } = this.#parts
+    const { address } = this.#webhook
+    const answer = await inPlace(`Post ${JSON.stringify(address.url)}: `, async () => {
+      const destination = destinations.of(address)
+      return await caller.post({ destination, path: address.path, body: writeReview(review), timeoutMs: leftMs })
+    })
+    return await new TimeSlice().run(readConverted(answer, review))
+  }
+}
+
+/** `v1` of `stable.example.com/v1`. */
+function versionIn(apiVersion: string): string {
+  return apiVersion.slice(apiVersion.indexOf('/') + 1)
+}
+
+async function inPlace<T>(place: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof CallError ? new CallError(error.fault, `${place}${error.message}`) : error
+  }
+}
+
+/** Some at a time; the others wait in the order in which they came. */
+class Turns {
+  #taken = 0
+  readonly #waiting: (() => void)[] = []
+
+  /** `work` is given what is left of the time, once it is its turn. */
+  async take<T>(clock: Clock, work: (leftMs: number) => Promise<T>): Promise<T> {
+    if (this.#waiting.length >= maxWaiting) throw new CallError('timeout', 'too many conversions wait for it')
+    const began = clock.monotonic()
+    if (this.#taken >= maxCalls) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    else this.#taken++
+    try {
+      const leftMs = timeoutMs - (clock.monotonic() - began)
+      if (leftMs <= 0) throw new CallError('timeout', `no answer to the conversions before it within ${timeoutMs} ms`)
+      return await work(leftMs)
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#taken--
+      else next()
+    }
+  }
+}

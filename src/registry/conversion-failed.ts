@@ -1,0 +1,12 @@
+/**
+ * A webhook that should have made one version of an object from another did not: it could not be asked, or its answer is
+ * of no use. Nothing is wrong with what the client sent, and nothing is known of the object in that version.
+ */
+import { ApiError } from '../model/api-error.ts'
+
+export class ConversionFailed extends ApiError {
+  /** `message` is the whole reason. */
+  constructor(message: string) {
+    super(500, '', message)
+  }
+}
