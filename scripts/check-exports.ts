@@ -1,6 +1,8 @@
 /**
  * Checks that every function, class and constant that a file of src/ exports is imported by another file: in src/, the
  * tests, the bench or the scripts. Types may be exported without it, since they belong to the signatures of what is.
+ * Checks besides that whatever another room imports, types included, has a doc comment: those without one may only
+ * become fewer, and the limit below with them. `--list` names them.
  * Reads the text, not a syntax tree; a file that is imported as a whole or at run time counts as used.
  */
 import { globSync, readFileSync } from 'node:fs'
@@ -11,18 +13,27 @@ const files = globSync(['{src,test,bench,scripts}/**/*.{ts,mjs}'], { cwd: root }
 const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
 
 const declared = /^export (?:declare )?(?:async )?(?:abstract )?(?:function\*?|const|let|class) ([\w$]+)/gm
+const declaredOrType =
+  /^export (?:declare )?(?:async )?(?:abstract )?(?:function\*?|const|let|class|interface|type) ([\w$]+)([^\n]*)/gm
 const listed = /^export \{([^}]*)\}/gm
 const named = /(?:import|export)\s+(?:type\s+)?(?:[\w$]+\s*,\s*)?\{([^}]*)\}\s*from\s*'(\.[^']+)'/g
 const whole =
   /(?:\bimport\s+(?:type\s+)?\*\s*as\s+[\w$]+\s+from|\bexport\s+\*\s+from|\bimport\(|new URL\()\s*'(\.[^']+)'/g
 
-/** Names that are imported, as `file name`. */
+/** How many exports that another room uses have no doc comment. */
+const undocumentedLimit = 28
+
+/** Names that are imported, as `file name`; and those of them that a file of another room imports. */
 const used = new Set<string>()
+const usedElsewhere = new Set<string>()
 const usedWhole = new Set<string>()
 for (const [file, text] of texts) {
   const target = (path: string) => normalize(join(dirname(file), path))
   for (const [, names = '', path = ''] of text.matchAll(named))
-    for (const name of namesIn(names)) used.add(`${target(path)} ${name.from}`)
+    for (const name of namesIn(names)) {
+      used.add(`${target(path)} ${name.from}`)
+      if (isInSrc(file) && roomOf(file) !== roomOf(target(path))) usedElsewhere.add(`${target(path)} ${name.from}`)
+    }
   for (const [, path = ''] of text.matchAll(whole)) usedWhole.add(target(path))
 }
 
@@ -30,9 +41,36 @@ const faults = [...texts].flatMap(([file, text]) => {
   if (!file.startsWith('src/') || usedWhole.has(file)) return []
   return exportsOf(text).flatMap((name) => (used.has(`${file} ${name}`) ? [] : [`${file}: nobody imports ${name}`]))
 })
+const undocumented = [...texts].flatMap(([file, text]) => (isInSrc(file) ? undocumentedIn(file, text) : []))
+if (process.argv.includes('--list')) for (const name of undocumented) console.log(name)
+faults.push(...offLimit(undocumented.length))
 for (const fault of faults) console.error(fault)
-console.log(`${files.length} files checked, ${faults.length} exports without use`)
+console.log(`${files.length} files checked, ${undocumented.length} exports without a doc comment`)
 process.exitCode = faults.length > 0 ? 1 : 0
+
+function isInSrc(file: string): boolean {
+  return file.startsWith('src/')
+}
+
+function roomOf(file: string): string {
+  return file.split('/')[1]!
+}
+
+/** Definitions of kinds and their parts have a `doc` of their own, and the keys of stored types are named by theirs. */
+function undocumentedIn(file: string, text: string): string[] {
+  const isDefinition = /^ = (?:defineKind|defineVersion|ObjectOf<|InferFields<|Infer<|s\.object|storedType)/
+  return [...text.matchAll(declaredOrType)].flatMap(({ index, 1: name = '', 2: rest = '' }) => {
+    const isDocumented = text.slice(0, index).endsWith('*/\n') || isDefinition.test(rest)
+    return isDocumented || !usedElsewhere.has(`${file} ${name}`) ? [] : [`${file}: ${name}`]
+  })
+}
+
+function offLimit(count: number): string[] {
+  if (count > undocumentedLimit)
+    return [`${count} exports that another room uses have no doc comment, ${undocumentedLimit} are allowed (--list)`]
+  if (count < undocumentedLimit) return [`lower undocumentedLimit in scripts/check-exports.ts to ${count}`]
+  return []
+}
 
 function exportsOf(text: string): string[] {
   const inLists = [...text.matchAll(listed)].flatMap(([, names = '']) => namesIn(names).map(({ to }) => to))

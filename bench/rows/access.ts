@@ -118,7 +118,7 @@ function memory(count: number): { lookup: Lookup; load: () => void } {
       .filter((key) => key.startsWith(`${plural}/`))
       .map((key) => ({ namespace: 'default', name: key.slice(plural.length + 1) }))
   const resets: (() => void)[] = []
-  const lookup: Lookup = {
+  const lookup = {
     getCached: () => undefined,
     getLatest: () => undefined,
     waitUntilCurrent: () => undefined,
@@ -127,7 +127,7 @@ function memory(count: number): { lookup: Lookup; load: () => void } {
     names: ({ plural }) => namesOf(plural),
     readUncached: ({ plural }, { name }) => objects.get(`${plural}/${name}`),
     readAllUncached: ({ plural }) => namesOf(plural).map((name) => [name, objects.get(`${plural}/${name.name}`)!]),
-  }
+  } as Lookup
   const load = () => {
     for (const reset of resets) reset()
   }

@@ -19,6 +19,7 @@ interface Outcomes {
   readonly rejected: Distribution
 }
 
+/** How long admission takes, by control and by operation, and what it refuses. */
 export class AdmissionMetrics {
   readonly #clock: Clock
   readonly #controls = new Histogram(

@@ -5,12 +5,14 @@
  */
 import { ApiError } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
+import type { StoredType } from '../model/lookup.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { User } from '../model/user.ts'
 import { groupName, type Vendor } from '../model/vendor.ts'
 import type { AdmissionExplanation, ControlChange } from './explanation.ts'
 import type { ObjectForms } from './object-forms.ts'
 
+/** What is done to the object, in the words of admission reviews. */
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
 /** A kind and its resource type, as on the wire. */
@@ -22,7 +24,8 @@ export interface AdmittedType {
   readonly plural: string
 }
 
-export interface AdmissionRequest {
+/** A write or a connection that is to be admitted. `T` is the type of the object, undefined where there is none. */
+export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly operation: AdmissionOperation
   readonly vendor: Vendor
   /** The type in which controls see the object: the stored version. */
@@ -69,9 +72,9 @@ export interface AdmissionRequest {
   /** Warns the client of something that is not an error. */
   readonly warn: (text: string) => void
   /** The new object; for CONNECT the options of the connection; undefined for DELETE. */
-  readonly object: ApiObject | undefined
+  readonly object: T
   /** The stored object; undefined for CREATE and CONNECT. A copy, frozen: nobody can change what is stored by it. */
-  readonly oldObject: ApiObject | undefined
+  readonly oldObject: Exclude<T, undefined> | undefined
 }
 
 /** Does what is left to do after a write. Never fails: the write has its answer already. */
@@ -83,6 +86,7 @@ export type Settle = (outcome: WriteOutcome) => void | Promise<void>
  */
 export type WriteOutcome = 'stored' | 'removed' | 'failed' | 'unknown'
 
+/** The whole chain, as the registry sees it. */
 export interface Admission {
   /** May change the object; throws ApiError to refuse. Undefined: it is as it was. */
   mutate(request: AdmissionRequest): Promise<ApiObject | undefined>
@@ -90,10 +94,13 @@ export interface Admission {
   validate(request: AdmissionRequest): Promise<void>
 }
 
-/** One control of the chain, under the name that users know it by. */
-export interface Control {
+/**
+ * One control of the chain, under the name that users know it by. A control of certain kinds names their type, as
+ * `Control<Pod>` does: the chain asks it only about requests that it handles, so its methods may take narrower requests.
+ */
+export interface Control<T = ApiObject | undefined> {
   readonly name: string
-  readonly handles: Handled
+  readonly handles: Handled<T>
   /**
    * Whether it asks others, outside of this program. What they have made of the object the built-in controls have not
    * seen, so all are asked once more; and refusals are in their words.
@@ -110,19 +117,16 @@ export interface Control {
    * Returns the object to go on with, or undefined where it stays as it is; throws ApiError to refuse. `memory` is the
    * same object both times that a control is asked about a write: what it must know the second time it keeps by that.
    */
-  readonly mutate?: (
-    request: AdmissionRequest,
-    memory: WeakKey,
-  ) => ApiObject | undefined | Promise<ApiObject | undefined>
+  mutate?(request: AdmissionRequest<T>, memory: WeakKey): ApiObject | undefined | Promise<ApiObject | undefined>
   /** Throws ApiError to refuse. */
-  readonly validate?: (request: AdmissionRequest) => void | Promise<void>
+  validate?(request: AdmissionRequest<T>): void | Promise<void>
 }
 
 /** Which requests a control is asked about. */
-export interface Handled {
+export interface Handled<T = unknown> {
   readonly operations: readonly AdmissionOperation[]
   /** By the short ids of groups; every type where it is left out. */
-  readonly types?: readonly { readonly group: string; readonly plural: string }[]
+  readonly types?: readonly StoredType<Exclude<T, undefined>>[]
   /** '' is the object itself; every sub-resource and the object where it is left out. */
   readonly subresources?: readonly string[]
 }

@@ -17,6 +17,7 @@ import { changesOnlyGcFields } from './gc-fields.ts'
 
 const plurals = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']
 
+/** A control that keeps users from granting rights that they do not have. */
 export function refuseEscalation(access: Access): Control {
   return {
     name: 'escalation',

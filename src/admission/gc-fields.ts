@@ -6,7 +6,7 @@ import { type ApiObject, asJson } from '../model/object.ts'
 export function changesOnlyGcFields(next: ApiObject, previous: ApiObject): boolean {
   const rest = ({ metadata, ...object }: ApiObject): Json => {
     const { finalizers: _f, ownerReferences: _o, managedFields: _m, resourceVersion: _r, ...kept } = metadata
-    return asJson({ ...object, metadata: kept } as ApiObject)
+    return asJson({ ...object, metadata: kept })
   }
   return sameJson(rest(next), rest(previous))
 }

@@ -3,12 +3,12 @@
  * that state, so that it is not stored where somebody has changed the namespace meanwhile. A refusal is never based on a
  * state that another server has already replaced: before it counts, the most recent one is looked at.
  */
+
+import { namespaces } from '../kinds/stored-types.ts'
 import { notFound } from '../model/api-error.ts'
 import type { Found, Lookup } from '../model/lookup.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { AdmissionRequest } from './admission.ts'
-
-const namespaces = { group: 'core', plural: 'namespaces' }
 
 export function inNamespace<T>(
   lookup: Lookup,

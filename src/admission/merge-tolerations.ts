@@ -1,6 +1,6 @@
 /** Joins two lists of tolerations: of two where one tolerates all that the other does, the larger one is kept. */
 import type { Toleration } from '../kinds/core/types/scheduling.ts'
-import { type Json, sameJson } from '../model/json.ts'
+import { sameJson } from '../model/json.ts'
 
 /** Beyond these many nobody looks for what is superfluous: it is harmless, and looking would take too long. */
 const mostCompared = 500
@@ -18,7 +18,7 @@ export function mergeTolerations(first: readonly Toleration[], second: readonly 
 }
 
 function same(a: Toleration, b: Toleration): boolean {
-  return sameJson(a as Json, b as Json)
+  return sameJson(a, b)
 }
 
 /** Whether the first tolerates whatever the second does, for as long. */

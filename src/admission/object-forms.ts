@@ -21,6 +21,7 @@ export interface FormResource {
   readonly resource: string
 }
 
+/** One version of a kind, and how objects are written in it and read back. */
 export interface ObjectForm {
   readonly kind: FormKind
   readonly resource: FormResource
@@ -33,6 +34,7 @@ export interface ObjectForm {
   read(json: JsonObject, base: ApiObject): Steps<ApiObject>
 }
 
+/** The versions in which a webhook may be shown an object. */
 export interface ObjectForms {
   /** What the client asked for. */
   readonly requested: ObjectForm

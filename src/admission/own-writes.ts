@@ -3,6 +3,7 @@ import type { JsonObject } from '../model/json.ts'
 import type { ObjectName, StoredType } from '../model/lookup.ts'
 import type { ApiObject } from '../model/object.ts'
 
+/** Writes that admission controls make themselves; they bypass authorization. */
 export interface OwnWrites {
   /**
    * Lets `next` make the status of an object from its present state, and stores it if the object is still in that state;

@@ -35,6 +35,7 @@ export interface ProxyParts {
   readonly clock: Clock
 }
 
+/** Accepts the user that a trusted proxy names in headers; a client certificate identifies the proxy. */
 export function authenticatingProxy({ allowedNames, headers, ...parts }: ProxyParts): Authenticator {
   const chains = new Chains(parts)
   return (credentials) => {

@@ -16,6 +16,7 @@ interface Series {
   readonly duration: Distribution
 }
 
+/** Counts attempts by outcome, and the requests of each known user. */
 export class AuthenticationMetrics {
   readonly #clock: Clock
   readonly #attempts = new Counter({

@@ -48,6 +48,7 @@ export interface KnownUser {
   readonly warning?: string
 }
 
+/** The user, a refusal, or no opinion. */
 export type AuthenticationOutcome =
   | KnownUser
   /** Credentials of this strategy's kind were sent and are wrong. */
@@ -55,6 +56,7 @@ export type AuthenticationOutcome =
   /** Nothing for this strategy to judge. */
   | { readonly result: 'none' }
 
+/** One way to authenticate a request. */
 export type Authenticator = (credentials: Credentials) => AuthenticationOutcome | Promise<AuthenticationOutcome>
 
 export const none: AuthenticationOutcome = { result: 'none' }
@@ -107,6 +109,7 @@ function authenticatedOutcomes(): (known: KnownUser) => AuthenticationOutcome {
   }
 }
 
+/** The user of a request without credentials, where anonymous requests are allowed. */
 export const anonymousUser: User = {
   name: 'system:anonymous',
   uid: '',

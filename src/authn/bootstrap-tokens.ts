@@ -9,6 +9,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import type { Secret } from '../kinds/core/secret.ts'
+import { secrets } from '../kinds/stored-types.ts'
 import type { Lookup } from '../model/lookup.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { User } from '../model/user.ts'
@@ -33,6 +34,7 @@ interface Token {
   readonly secret: string
 }
 
+/** Authenticates by the bootstrap tokens that are kept as Secrets. */
 export function bootstrapTokens({ vendor, lookup, clock, namespace }: BootstrapTokenParts): Authenticator {
   const type = vendorKey(vendor, 'token', 'bootstrap')
   const judge = (token: Token, object: ApiObject = nobodys): AuthenticationOutcome => {
@@ -44,13 +46,13 @@ export function bootstrapTokens({ vendor, lookup, clock, namespace }: BootstrapT
     if (id === undefined || secret === undefined) return none
     const token = { id, secret }
     const name = { namespace, name: `bootstrap-token-${id}` }
-    const found = lookup.getLatest({ group: 'core', plural: 'secrets' }, name)
+    const found = lookup.getLatest(secrets, name)
     return found instanceof Promise ? found.then((later) => judge(token, later?.object)) : judge(token, found?.object)
   }
 }
 
 /** As long as a good one in everything that is read, but no token has such an id or secret. */
-const nobodys = {
+const nobodys: Secret = {
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: { name: 'bootstrap-token-nobody' },
@@ -60,18 +62,18 @@ const nobodys = {
     'token-secret': base64('----------------'),
     'usage-bootstrap-authentication': base64('true'),
   },
-} as ApiObject
+}
 
 function base64(text: string): string {
   return Buffer.from(text).toString('base64')
 }
 
-function isGood(object: ApiObject, { id, secret }: Token, { type, now }: { type: string; now: number }): boolean {
+function isGood(object: Secret, { id, secret }: Token, { type, now }: { type: string; now: number }): boolean {
   const read = readerOf(object)
   const rules = [
     sameText(read('token-secret'), secret),
     sameText(read('token-id'), id),
-    (object as Secret & ApiObject).type === type,
+    object.type === type,
     read('usage-bootstrap-authentication') === 'true',
     isBefore(now, read('expiration')),
     object.metadata.deletionTimestamp === undefined,
@@ -79,8 +81,7 @@ function isGood(object: ApiObject, { id, secret }: Token, { type, now }: { type:
   return !rules.includes(false)
 }
 
-function readerOf(object: ApiObject): (key: string) => string {
-  const { data = {} } = object as Secret & ApiObject
+function readerOf({ data = {} }: Secret): (key: string) => string {
   return (key) => Buffer.from(data[key] ?? '', 'base64').toString()
 }
 

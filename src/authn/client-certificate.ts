@@ -30,6 +30,7 @@ export interface CertificateParts {
   readonly clock: Clock
 }
 
+/** Authenticates by a client certificate that a trusted authority signed. */
 export function clientCertificates(parts: CertificateParts): Authenticator {
   const chains = new Chains(parts)
   const users = new WeakMap<X509Certificate, User | AuthenticationOutcome>()

@@ -1,13 +1,13 @@
 /**
- * The client certificates that deny lists name. A change of a list counts from the moment in which this server hears of
+ * The client certificates that deny certificateDenyLists name. A change of a list counts from the moment in which this server hears of
  * it, and whoever keeps connections open is told of it.
  */
 import type { X509Certificate } from 'node:crypto'
-import { type CertificateDenyList, plainHex } from '../kinds/ops/certificate-deny-list.ts'
-import type { Lookup, StoredType } from '../model/lookup.ts'
+import { plainHex } from '../kinds/ops/certificate-deny-list.ts'
+import { certificateDenyLists } from '../kinds/stored-types.ts'
+import type { Lookup } from '../model/lookup.ts'
 
-const lists: StoredType = { group: 'ops', plural: 'certificatedenylists' }
-
+/** The certificates that CertificateDenyLists name. */
 export class DeniedCertificates {
   #lookup: Lookup | undefined
   #onChange = () => {}
@@ -15,16 +15,16 @@ export class DeniedCertificates {
   #stale = false
   #serials = new Set<string>()
   #fingerprints = new Set<string>()
-  /** What was found out, for as long as the lists stay the same. */
+  /** What was found out, for as long as the certificateDenyLists stay the same. */
   #judged = new WeakMap<X509Certificate, boolean>()
 
   /** To be called before the caches are loaded. */
   follow(lookup: Lookup): void {
     this.#lookup = lookup
-    lookup.follow(lists, { changed: () => this.#change(), reset: () => this.#change() })
+    lookup.follow(certificateDenyLists, { changed: () => this.#change(), reset: () => this.#change() })
   }
 
-  /** Called when lists have changed: once for changes that come together. */
+  /** Called when certificateDenyLists have changed: once for changes that come together. */
   onChange(run: () => void): void {
     this.#onChange = run
   }
@@ -52,8 +52,8 @@ export class DeniedCertificates {
     this.#judged = new WeakMap()
     this.#serials = new Set()
     this.#fingerprints = new Set()
-    for (const name of this.#lookup!.names(lists)) {
-      const { spec } = (this.#lookup!.readUncached(lists, name) ?? {}) as CertificateDenyList
+    for (const name of this.#lookup!.names(certificateDenyLists)) {
+      const { spec } = this.#lookup!.readUncached(certificateDenyLists, name) ?? {}
       for (const { serialNumber, fingerprint } of spec?.certificates ?? []) {
         if (serialNumber) this.#serials.add(plainHex(serialNumber))
         if (fingerprint) this.#fingerprints.add(plainHex(fingerprint))

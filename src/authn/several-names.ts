@@ -9,6 +9,7 @@ import type { AuthenticationOutcome } from './authenticator.ts'
 
 const maxLogged = 1024
 
+/** Refuses certificates with several common names, and logs each once. */
 export class SeveralNames {
   readonly #log: Log
   readonly #logged = new Set<string>()

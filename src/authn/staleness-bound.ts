@@ -10,6 +10,7 @@ import type { Lookup } from '../model/lookup.ts'
 /** With the time that a request takes this stays below a second. */
 const boundMs = 500
 
+/** Limits how far behind the store a cache may be when a credential is judged by it. */
 export class StalenessBound {
   readonly #lookup: Lookup
   readonly #clock: Clock

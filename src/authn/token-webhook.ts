@@ -27,6 +27,7 @@ export interface TokenWebhookParts {
   readonly onFailure: (error: unknown) => void
 }
 
+/** Asks a webhook whose a token is. */
 export function tokenWebhook(parts: TokenWebhookParts): Authenticator {
   const answers = new TtlCache<AuthenticationOutcome>(parts.clock)
   return ({ authorization, audiences = parts.audiences }) => {

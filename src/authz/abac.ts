@@ -7,6 +7,7 @@
  * `*` stands for everything, as a user or group for everybody who is authenticated. It never denies what others may
  * allow.
  */
+import { messageOf } from '../base/errors.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { authenticatedUsers, type User } from '../model/user.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
@@ -46,7 +47,7 @@ function readPolicies(text: string, vendor: Vendor): Policy[] {
     try {
       return readPolicy(JSON.parse(line) as Json, vendor)
     } catch (error) {
-      throw new Error(`line ${number}: ${(error as Error).message}`)
+      throw new Error(`line ${number}: ${messageOf(error)}`)
     }
   })
 }

@@ -7,6 +7,7 @@ import type { Authorizer } from './authorizer.ts'
 import type { Policy } from './rbac/policy.ts'
 import type { PolicyRule } from './rbac/rule.ts'
 
+/** What decides on requests, and what explains the decisions. */
 export interface Access {
   /** Decides on requests. */
   readonly authorizer: Authorizer
@@ -16,6 +17,7 @@ export interface Access {
   rulesOf(user: User, namespace: string): Promise<ToldRules>
 }
 
+/** The rules of a user in a namespace, as far as they can be listed. */
 export interface ToldRules {
   /** A list for each role; what is made of a list may be remembered, as lists never change. */
   readonly rules: readonly (readonly PolicyRule[])[]
@@ -31,10 +33,13 @@ export interface Mode {
   readonly rulesOf: (user: User, namespace: string) => ToldRules | Promise<ToldRules>
 }
 
+/** The rule that allows everything. */
 export const everything: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ]
 
+/** The list of a user who may do nothing. */
 export const noRules: ToldRules = { rules: [], incomplete: false, notes: [] }
+/** The list of a user who may do everything. */
 export const allRules: ToldRules = { rules: [everything], incomplete: false, notes: [] }

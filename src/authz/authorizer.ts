@@ -1,6 +1,7 @@
 /** May they: each mode is a function from a request's attributes to a verdict, or no opinion. */
 import { authenticatedUsers, superusers, type User, unauthenticatedUsers } from '../model/user.ts'
 
+/** A request for a resource. */
 export interface ResourceAttributes {
   readonly resource: true
   readonly verb: string
@@ -12,23 +13,27 @@ export interface ResourceAttributes {
   readonly name: string
 }
 
+/** A request for a path that is no resource, such as `/healthz`. */
 export interface PathAttributes {
   readonly resource: false
   readonly verb: string
   readonly path: string
 }
 
+/** Who wants to do what. */
 export interface Question {
   readonly user: User
   readonly attributes: ResourceAttributes | PathAttributes
 }
 
+/** The verdict and why. */
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no opinion'
   /** Why, or '' where there is nothing to say. Put into words only when somebody wants to know. */
   readonly reason: () => string
 }
 
+/** Decides whether a user may do something. */
 export type Authorizer = (question: Question) => Decision | Promise<Decision>
 
 const nothing = () => ''
@@ -36,7 +41,9 @@ export const allow: Decision = { verdict: 'allow', reason: nothing }
 export const noOpinion: Decision = { verdict: 'no opinion', reason: nothing }
 const forbidden: Decision = { verdict: 'no opinion', reason: () => 'everything is forbidden' }
 
+/** The mode AlwaysAllow. */
 export const alwaysAllow: Authorizer = () => allow
+/** The mode AlwaysDeny. */
 export const alwaysDeny: Authorizer = () => forbidden
 
 /** Members of `system:masters` may do everything. */

@@ -25,6 +25,7 @@ export interface WebhookParts {
 /** How long a question may be for its answer to be remembered. */
 const maxKeyLength = 10_000
 
+/** The mode Webhook: another server decides, and its answers are cached. */
 export function webhook(parts: WebhookParts): Mode {
   const answers = new TtlCache<Decision>(parts.clock)
   return {

@@ -4,9 +4,11 @@
  * start: what somebody else has put there before, a file or a link, is never written into. Callers explain errors to
  * the user, since they know what the file is for.
  */
+
 import { randomBytes } from 'node:crypto'
 import { chmod, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { codeOf } from './errors.ts'
 
 /** Writes the file unless it is there already: of several writers one wins, and its file is whole. */
 export async function createFile(file: string, text: string, mode: number): Promise<void> {
@@ -27,7 +29,7 @@ export async function makeDirectory(directory: string, mode = 0o777): Promise<vo
   try {
     await makeOne(path, mode)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if (codeOf(error) !== 'ENOENT') throw error
     // Once more and not for ever, as mkdir with `recursive` does in /proc: there even what lies in an existing directory
     // is ENOENT. Who looks instead whether the one above is there may find one that another has just made.
     await makeDirectory(dirname(path), mode)
@@ -39,7 +41,7 @@ async function makeOne(path: string, mode: number): Promise<void> {
   try {
     await mkdir(path, { mode })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (codeOf(error) !== 'EEXIST') throw error
     await checkDirectory(path)
   }
 }
@@ -65,7 +67,7 @@ export async function makePrivateDirectory(directory: string, ours: readonly str
 /** For `catch`: turns the error with this code (`ENOENT`) into undefined, and throws any other. */
 export function ignoring(code: string): (error: unknown) => undefined {
   return (error) => {
-    if ((error as NodeJS.ErrnoException).code !== code) throw error
+    if (codeOf(error) !== code) throw error
     return undefined
   }
 }

@@ -10,6 +10,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
+/** One flag: its name, its default, its help, and how its text is read. */
 export interface Flag<T> {
   readonly name: string
   /** The one letter that also stands for it; '' for none. */
@@ -25,7 +26,9 @@ export interface Flag<T> {
   readonly readAll?: (texts: readonly string[]) => T
 }
 
+/** Flags by the names of their options. */
 export type Flags = { readonly [option: string]: Flag<unknown> }
+/** The values of flags, by the names of their options. */
 export type OptionsOf<F extends Flags> = { readonly [K in keyof F]: F[K] extends Flag<infer T> ? T : never }
 
 /** `name` may begin with the flag's letter: `n,namespace`. */
@@ -51,6 +54,7 @@ export function repeated<T>(name: string, value: string, read: (text: string) =>
   return { ...flag(name, value, '', (text) => readAll([text]), `${help}; may be given several times`), readAll }
 }
 
+/** Reads a flag whose value is any text. */
 export const text = (value: string): string => value
 
 /** `true` or `false`. */
@@ -69,6 +73,7 @@ export function oneOf<const T extends string>(words: readonly T[]): (text: strin
   }
 }
 
+/** What was read from the command line: options and the other arguments. */
 export interface CommandLine<F extends Flags> {
   readonly options: OptionsOf<F>
   /** The arguments that are not flags. */

@@ -8,6 +8,7 @@
 import { statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 
+/** Reports when files change. */
 export class FollowedFiles {
   readonly #followed = new Set<Followed>()
   readonly #everyMs: number

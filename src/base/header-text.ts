@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 
+/** The value of a header, read as UTF-8; undefined where it is not UTF-8. */
 export function headerText(value: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
   if (/^[\x00-\x7f]*$/.test(value)) return value

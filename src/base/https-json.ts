@@ -20,6 +20,7 @@ export class BadAnswer extends Error {
 const timeoutMs = 10_000
 const maxAnswer = 1024 * 1024
 
+/** Sends a request over HTTPS and reads the answer as JSON, within limits. */
 export function askForJson({ url, agent, body, headers = {} }: JsonQuestion): Promise<unknown> {
   const all = {
     ...(body === undefined

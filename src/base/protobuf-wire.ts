@@ -8,10 +8,12 @@
  */
 import { isUtf8 } from 'node:buffer'
 
+/** Bytes that are no Protobuf message. */
 export class WireError extends Error {
   override readonly name = 'WireError'
 }
 
+/** How a field is encoded. */
 export type WireType = 0 | 1 | 2 | 3 | 4 | 5
 
 const varint = 0

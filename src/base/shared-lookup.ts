@@ -5,6 +5,7 @@
  * wait together for the next, which begins when that one ends, or when it has taken too long to wait for.
  */
 
+/** Runs one look-up for all callers that wait for it. */
 export class SharedLookup<T> {
   #current: Promise<T> | undefined
   #next: Promise<T> | undefined

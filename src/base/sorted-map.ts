@@ -21,6 +21,7 @@ interface Chunk<V> {
   readonly epoch: number
 }
 
+/** A map in the order of its keys that can be read in slices while it changes. */
 export class SortedMap<V> {
   readonly #byKey = new Map<string, V>()
   /** In order; never empty ones, so a map without entries has none. */

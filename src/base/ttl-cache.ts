@@ -4,6 +4,7 @@
  */
 import type { Clock } from './clock.ts'
 
+/** A value and how long it is kept. */
 export interface Answer<V> {
   readonly value: V
   /** How long it is remembered; 0: not at all. */
@@ -12,6 +13,7 @@ export interface Answer<V> {
 
 const maxAnswers = 8192
 
+/** Keeps values for a time, within a bounded number. */
 export class TtlCache<V> {
   readonly #clock: Clock
   readonly #answers = new Map<string, { readonly value: V; readonly until: number }>()

@@ -30,6 +30,7 @@ export interface CacheListeners {
 const loadPage = 1000
 const retryMs = 500
 
+/** The caches of all kinds, and the watch that feeds them. */
 export class Caches {
   /** Everything up to this revision is in the caches. */
   revision = 0
@@ -266,6 +267,7 @@ export class Caches {
   }
 }
 
+/** The prefix of the keys under which a kind is stored. */
 export function prefixOf(group: string, plural: string): string {
   return `${objectsPrefix}${group}/${plural}/`
 }

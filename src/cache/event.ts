@@ -9,6 +9,7 @@ import { status } from '../schema/meta-types.ts'
 import { partialObjectMetadata } from '../schema/partial-metadata.ts'
 import type { CachedObject } from './cached-object.ts'
 
+/** What an event is to a watcher. */
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 /** How events are written for some watchers: as JSON, tables, Protobuf. The name tells forms apart. */
@@ -26,8 +27,10 @@ export interface EventForm {
   readonly rest?: EventForm
 }
 
+/** Whether an object is selected. */
 export type Matches = (object: CachedObject) => boolean
 
+/** A change of one object; each form of it is encoded once. */
 export class CacheEvent {
   readonly revision: number
   readonly previous: CachedObject | undefined
@@ -70,6 +73,7 @@ export class CacheEvent {
   }
 }
 
+/** Events as JSON, of objects that are sent as they are stored. */
 export const jsonEvents: EventForm = {
   name: 'json',
   encode: (type, { json }) => eventWith(type, json),

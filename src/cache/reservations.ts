@@ -8,6 +8,7 @@ import type { Change, Entry } from '../store/store.ts'
 
 export const reservationsPrefix = 'claims/'
 
+/** A reserved value and the object that holds it. */
 export interface HeldReservation {
   readonly key: string
   readonly revision: number
@@ -15,10 +16,12 @@ export interface HeldReservation {
   readonly holder: string
 }
 
+/** The key under which a value is reserved. */
 export function reservationKey(pool: string, value: string): string {
   return `${reservationsPrefix}${pool}/${value}`
 }
 
+/** The values that objects hold, by pool. */
 export class Reservations {
   #byKey = new Map<string, HeldReservation>()
   #counts = new Map<string, number>()

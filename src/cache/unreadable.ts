@@ -4,6 +4,7 @@
  */
 import { NewerValue, type UnreadableValue } from '../codec/stored.ts'
 
+/** The stored objects of a kind that cannot be read. */
 export class Unreadable {
   readonly key: string
   readonly revision: number

@@ -9,6 +9,7 @@ import { ApiError, failure } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { CacheEvent, EventForm, EventType, Matches } from './event.ts'
 
+/** Which objects a watcher wants. */
 export interface Selection {
   /** Only objects of this namespace; undefined: of all. */
   readonly namespace: string | undefined
@@ -31,6 +32,7 @@ const atOnce = 100
 const maxQueuedEvents = 10_000
 const maxQueuedBytes = 16 * 1024 * 1024
 
+/** One watch: a bounded queue of events that wait to be sent. */
 export class Watcher {
   readonly selection: Selection
   /** Called when it is closed. */

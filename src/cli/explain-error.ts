@@ -1,4 +1,5 @@
 /** What went wrong, in the words of a user: one line for each thing, ready to be printed. */
+import { codeOf, messageOf } from '../base/errors.ts'
 import { UsageError } from '../base/flags.ts'
 import { ConfigError } from '../client/node/kubeconfig-files.ts'
 import { NameError } from '../client/resource-type.ts'
@@ -34,7 +35,7 @@ const toMend = [UsageError, ConfigError, NameError, ApiError]
 
 function sentence(error: unknown): string {
   if (error instanceof StatusError) return statusSentence(error)
-  if (toMend.some((type) => error instanceof type)) return `error: ${(error as Error).message}`
+  if (toMend.some((type) => error instanceof type)) return `error: ${messageOf(error)}`
   if (error instanceof TransportError) return `error: ${withCauses(error)}`
   // A bug of this program: whoever fixes it needs to know where.
   return `error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
@@ -45,6 +46,6 @@ const maxCauses = 4
 function withCauses(error: Error): string {
   const messages: string[] = []
   for (let e: unknown = error; e instanceof Error && messages.length < maxCauses; e = e.cause)
-    messages.push(e.message || (e as NodeJS.ErrnoException).code || e.name)
+    messages.push(e.message || codeOf(e) || e.name)
   return messages.join(': ')
 }

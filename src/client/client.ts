@@ -24,6 +24,7 @@ export interface ReadOptions extends CallOptions {
   readonly accept?: string | undefined
 }
 
+/** The options of a create, update or patch. */
 export interface WriteOptions extends CallOptions {
   readonly dryRun?: boolean
   readonly fieldManager?: string
@@ -44,6 +45,7 @@ export interface ListOptions extends Selection, CallOptions {
   readonly accept?: string | undefined
 }
 
+/** The options of a deletion. */
 export interface DeleteOptions extends CallOptions {
   readonly dryRun?: boolean
   readonly gracePeriodSeconds?: number
@@ -100,6 +102,7 @@ const jsonType = 'application/json'
 /** Above the minute that the server gives a request, so that its answer counts and not our impatience. */
 const defaultTimeoutMs = 70_000
 
+/** Reads, writes and watches objects of a server. */
 export class Client {
   readonly #transport: Transport
   readonly #userAgent: string

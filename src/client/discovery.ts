@@ -5,6 +5,7 @@
 import type { CallOptions, Client } from './client.ts'
 import { type ResourceType, typeName } from './resource-type.ts'
 
+/** A type that a server offers. */
 export interface DiscoveredType extends ResourceType {
   readonly kind: string
   readonly verbs: readonly string[]
@@ -15,6 +16,7 @@ export interface DiscoveredType extends ResourceType {
   readonly categories: readonly string[]
 }
 
+/** The types that a server offers, and the groups that could not be asked. */
 export interface DiscoveredTypes {
   readonly types: DiscoveredType[]
   /** Which group versions could not be asked, and why. */
@@ -42,6 +44,7 @@ interface ApiResource {
   readonly categories?: readonly string[]
 }
 
+/** Asks a server which types it offers. */
 export async function discover(client: Client, options: CallOptions = {}): Promise<DiscoveredTypes> {
   const found = new Map<string, DiscoveredType>()
   const failures: string[] = []

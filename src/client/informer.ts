@@ -18,6 +18,7 @@ export type ChangeHandler<T> = (change: ObjectChange<T>) => void
 
 export type InformerOptions = ReflectorOptions
 
+/** Keeps a copy of the objects of a type and reports every change. */
 export class Informer<T extends ApiObject = ApiObject> {
   readonly type: ResourceType<T>
   /** Resolves true when the first list is in the store, false if `run` ended before. */

@@ -1,6 +1,7 @@
 /** What a client asks for: a resource type as it stands in paths, and a place in it. */
 import type { ApiObject } from '../model/object.ts'
 
+/** A type as it is addressed in URLs. */
 export interface ResourceType<T extends ApiObject = ApiObject> {
   /** As on the wire; '' for the core group. */
   readonly group: string
@@ -11,6 +12,7 @@ export interface ResourceType<T extends ApiObject = ApiObject> {
   readonly objects?: T
 }
 
+/** Which object; the namespace is '' for kinds without. */
 export interface ObjectName {
   /** Left out for types without namespaces. */
   readonly namespace?: string

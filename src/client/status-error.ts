@@ -1,7 +1,7 @@
 /** A refusal: the Status that the server sent, as an error. */
 import { shorten } from '../base/shorten.ts'
 import type { Status } from '../model/api-error.ts'
-import { isObject, type Json } from '../model/json.ts'
+import { isObject } from '../model/json.ts'
 import { parseJson } from './json.ts'
 
 /** The server said no, with this Status. */
@@ -33,7 +33,7 @@ export function errorOf(code: number, body: string): StatusError {
 
 /** Whether this is a Status, by its kind; the rest is what the server says it is. */
 export function isStatus(value: unknown): value is Status {
-  return isObject(value as Json) && (value as { kind?: unknown }).kind === 'Status'
+  return isObject(value) && value.kind === 'Status'
 }
 
 function parseIfJson(body: string): unknown {
@@ -44,6 +44,7 @@ function parseIfJson(body: string): unknown {
   }
 }
 
+/** Whether the server answered that the object does not exist. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof StatusError && error.code === 404
 }

@@ -11,6 +11,7 @@ import { collectionPath, type ObjectName, objectPath, type ResourceType } from '
 import { isExpired } from './status-error.ts'
 import { type WatchOptions, watch } from './watch.ts'
 
+/** One column of a table. */
 export interface TableColumn {
   readonly name: string
   readonly type: string
@@ -20,12 +21,14 @@ export interface TableColumn {
   readonly priority: number
 }
 
+/** One object of a table. */
 export interface TableRow {
   readonly cells: readonly Json[]
   /** At least the metadata; null where it was not asked for. */
   readonly object: Pick<ApiObject, 'metadata'> | null
 }
 
+/** A list as the server prints it. */
 export interface Table {
   readonly columns: readonly TableColumn[]
   readonly rows: readonly TableRow[]

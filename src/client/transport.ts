@@ -15,6 +15,7 @@ export interface TransportRequest {
   readonly signal: AbortSignal
 }
 
+/** An answer. */
 export interface TransportResponse {
   readonly status: number
   /** Names in lower case; a header that came more than once is joined by commas. */
@@ -23,6 +24,7 @@ export interface TransportResponse {
   readonly body: AsyncIterable<Uint8Array>
 }
 
+/** Sends a request and returns the answer, whose body is still to be read. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>
 
 /** No answer, or only a part of one: what was asked for may or may not have happened. */

@@ -11,6 +11,7 @@ import { collectionPath, type ResourceType, type Selection } from './resource-ty
 import { isStatus, StatusError } from './status-error.ts'
 import { TransportError, type TransportResponse } from './transport.ts'
 
+/** A change of an object, or a bookmark. */
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   /** Nothing else of this selection has changed up to this version. */
@@ -28,6 +29,7 @@ export interface WatchOptions extends Selection, CallOptions {
   readonly includeObject?: 'None' | 'Object' | undefined
 }
 
+/** Watches a selection of objects until the server ends the watch. */
 export async function* watch<T extends ApiObject>(
   client: Client,
   type: ResourceType<T>,

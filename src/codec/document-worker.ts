@@ -5,7 +5,6 @@
  */
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '../model/api-error.ts'
-import type { Json } from '../model/json.ts'
 import type { Work, WorkReply, WorkRequest } from './document-worker-messages.ts'
 import { type ParsedJson, parseOwnJson } from './json.ts'
 
@@ -24,6 +23,7 @@ interface Converted {
   readonly duplicates: readonly string[]
 }
 
+/** Parses and writes large documents in a thread of its own. */
 export class DocumentWorker {
   #worker: Worker | undefined
   readonly #waiting = new Map<number, Waiting>()
@@ -33,7 +33,7 @@ export class DocumentWorker {
   /** YAML of a client, of at most `limit` bytes with all that it refers to. */
   async readYaml(bytes: Buffer, limit: number): Promise<ParsedJson> {
     const { bytes: json, duplicates } = await this.#convert('read YAML', bytes, limit)
-    return { value: parseOwnJson(json) as Json, duplicates }
+    return { value: parseOwnJson(json), duplicates }
   }
 
   /** JSON of our own in another form. */

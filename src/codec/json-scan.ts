@@ -6,6 +6,7 @@ import { shorten } from '../base/shorten.ts'
 import { type ApiError, badRequest, entityTooLarge } from '../model/api-error.ts'
 import { maxValues } from '../model/limits.ts'
 
+/** How deeply a document may be nested. */
 export const maxDepth = 512
 export { maxValues }
 

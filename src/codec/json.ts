@@ -17,6 +17,7 @@ import { findDuplicates } from './json-duplicates.ts'
 import { loneSurrogate, maxDepth, scanJson, tooDeep } from './json-scan.ts'
 import { elementOrder, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 
+/** A document, and the members that it has twice. */
 export interface ParsedJson {
   readonly value: Json
   /** Paths of keys that occur more than once in their object. */
@@ -92,6 +93,7 @@ export class WrittenJson {
   }
 }
 
+/** Writes JSON with its members in order. Throws where the text would be longer than `room`. */
 export function stringifyJson(value: Json, order?: Order, room = Number.POSITIVE_INFINITY): string {
   switch (typeof value) {
     case 'string':

@@ -201,6 +201,7 @@ export class HeaderReader {
   }
 }
 
+/** An object as a GET sends it, and where its version is in the bytes. */
 export interface VersionedJson {
   /** The object's JSON with its resourceVersion in place, and a newline at the end: what a GET sends. */
   readonly json: Buffer
@@ -220,6 +221,7 @@ export function storedJson(bytes: Uint8Array, resourceVersion: string, allocate:
 /** Ends the JSON that is sent, and is not stored. */
 const newline = '\n'
 
+/** Returns a buffer of this size. */
 export type Allocate = (size: number) => Buffer
 
 /** The same JSON with another resourceVersion. */

@@ -6,6 +6,7 @@ import { sortUtf8 } from '../base/utf8-order.ts'
 import { isObject, type Json, type JsonObject } from '../model/json.ts'
 import { isPlainText } from './yaml-scalar.ts'
 
+/** Writes YAML that every reader understands in the same way. */
 export function stringifyYaml(value: Json): string {
   const lines: string[] = []
   writeNode(lines, value, { lead: '', margin: '' })

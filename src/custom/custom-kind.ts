@@ -82,6 +82,7 @@ function makeKind(definition: CustomKindDefinition, described: ObjectSchema, ven
   versions?.set(apiVersionOf(vendor, names.group, names.version), evolution)
   return {
     ...names,
+    origin: 'custom',
     doc,
     form: checkDnsSubdomain,
     schema,

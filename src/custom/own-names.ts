@@ -20,7 +20,7 @@ const known = new WeakMap<Catalogue, ReadonlyMap<string, TakenNames>>()
 function byGroup(catalogue: Catalogue): ReadonlyMap<string, TakenNames> {
   const before = known.get(catalogue)
   if (before !== undefined) return before
-  const own = catalogue.everyType().filter(({ kind }) => kind.evolution === undefined)
+  const own = catalogue.everyType().filter(({ kind }) => kind.origin === 'built-in')
   const named = Map.groupBy(own.flatMap(namesIn), ({ group }) => group)
   const made = new Map([...named].map(([group, all]) => [group, namesTaken(all.map(({ names }) => names))]))
   known.set(catalogue, made)

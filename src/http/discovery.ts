@@ -31,6 +31,7 @@ export interface DiscoveryOptions {
   readonly address: () => string
 }
 
+/** Serves `/api`, `/apis` and what is below, except for objects. */
 export function discoveryPaths({ catalogue, address }: DiscoveryOptions): PathHandler {
   const current = whileUnchanged(catalogue, () => new Documents(catalogue.all(), address))
   return (exchange, info) => {
@@ -136,7 +137,7 @@ function groupEntry(name: string, served: readonly Served[]): JsonObject {
 /** The versions of a group in the order of its kinds: the preferred one first. Custom kinds come in no order. */
 function versionsOf(served: readonly Served[]): string[] {
   const versions = [...new Set(served.map(({ kind }) => kind.version))]
-  return served.every(({ kind }) => kind.evolution !== undefined) ? versions.sort(compareVersions) : versions
+  return served.every(({ kind }) => kind.origin === 'custom') ? versions.sort(compareVersions) : versions
 }
 
 function resourceList(apiVersion: string, served: readonly Served[]): JsonObject {

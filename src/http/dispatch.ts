@@ -32,6 +32,7 @@ import type { WatchMetrics } from './watch-metrics.ts'
 /** Handles a path that is not a resource; returns false for paths of others. */
 export type PathHandler = (exchange: Exchange, info: PathInfo) => false | void | Promise<void>
 
+/** What answers a request for a resource, and for any other path. */
 export interface Routes {
   readonly catalogue: Catalogue
   readonly paths: readonly PathHandler[]
@@ -89,7 +90,7 @@ export function dispatch(routes: Routes): Step {
     }
   }
   const handleAny = (exchange: Exchange, info: ResourceInfo, served: ServedType | undefined) =>
-    served?.kind.evolution !== undefined && !reading.has(info.verb)
+    served?.kind.origin === 'custom' && !reading.has(info.verb)
       ? handleDefined(exchange, info)
       : handle(exchange, info, served)
   return (exchange) => {
@@ -149,7 +150,7 @@ function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: Ser
 
 /** Nothing is where the kind has no objects; of custom kinds that is told as of any path that nobody knows. */
 function unplaced(exchange: Exchange, { kind }: ServedType): void {
-  if (kind.evolution === undefined) throw noSuchPath()
+  if (kind.origin === 'built-in') throw noSuchPath()
   sendPageNotFound(exchange)
 }
 
@@ -174,7 +175,7 @@ function verbOf(served: ServedType, info: ResourceInfo, method: string): Verb {
   const verbs = subresource === '' ? served.verbs : served.subresources.get(subresource)?.verbs
   const everywhere = served.kind.scope === 'Namespaced' && info.namespace === ''
   const isHere = (verb: Verb) => (subresource !== '' || isAddressed(verb, name)) && (!everywhere || reading.has(verb))
-  if (verbs === undefined && served.kind.evolution !== undefined) throw notFound(served, name)
+  if (verbs === undefined && served.kind.origin === 'custom') throw notFound(served, name)
   if (!verbs?.some(isHere)) throw noSuchPath()
   // HEAD may ask for the same, but is not served; what is below `/watch` is a watch and nothing else.
   if (reading.has(info.verb) && method !== 'GET') throw notAllowed()

@@ -56,6 +56,7 @@ export interface ServerTransport {
   cut(): void
 }
 
+/** One request and its answer. */
 export class Exchange {
   readonly transport: ServerTransport
   readonly arrived: number

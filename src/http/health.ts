@@ -25,6 +25,7 @@ interface Endpoint {
   readonly failure: number
 }
 
+/** Serves `/livez`, `/readyz` and `/healthz`. */
 export function healthPaths(live: readonly HealthCheck[], ready: readonly HealthCheck[]): PathHandler {
   const endpoints: readonly Endpoint[] = [
     { name: 'livez', checks: [ping, ...live], failure: 500 },

@@ -6,8 +6,10 @@ import { stringifyJson } from '../codec/json.ts'
 import type { JsonObject } from '../model/json.ts'
 import { notAllowed, type PathHandler } from './dispatch.ts'
 
+/** Where clients look for it. */
 export const issuerPaths = { configuration: '/.well-known/openid-configuration', keys: '/openid/v1/jwks' }
 
+/** What the issuer of tokens publishes. */
 export interface PublicIssuer {
   readonly name: string
   readonly algorithms: readonly string[]

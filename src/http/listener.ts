@@ -29,6 +29,7 @@ const usualOpenFiles = 1024
 /** How often it is logged that there is no room. */
 const tellEveryMs = 10_000
 
+/** Accepts connections over TLS. */
 export class Listener {
   readonly #tls: Server
   readonly #http1: Http1Server

@@ -2,6 +2,7 @@
 import type { Exposer } from '../telemetry/exposition.ts'
 import { notAllowed, type PathHandler } from './dispatch.ts'
 
+/** Serves `/metrics`. */
 export function metricsPath(exposer: Exposer): PathHandler {
   return (exchange, { path, verb }) => {
     if (path !== '/metrics') return false

@@ -4,6 +4,7 @@
  */
 import type { Exchange } from './exchange.ts'
 
+/** One step: it does its part, answers, or throws. */
 export type Step = (exchange: Exchange) => void | Promise<void>
 
 export interface PipelineEnds {
@@ -13,6 +14,7 @@ export interface PipelineEnds {
   readonly onHandled: (exchange: Exchange) => void
 }
 
+/** Runs the steps in order; what one of them throws becomes the answer. */
 export function pipeline(
   steps: readonly Step[],
   { answerError, onHandled }: PipelineEnds,

@@ -19,6 +19,7 @@ interface Series {
   readonly size: Distribution | undefined
 }
 
+/** Counts requests, and measures how long they take and how large the answers are. */
 export class RequestMetrics {
   readonly #clock: Clock
   readonly #total = new Counter({

@@ -13,6 +13,7 @@ export interface VersionInfo {
   readonly api: { readonly major: string; readonly minor: string; readonly patch: string }
 }
 
+/** Serves `/` and `/version`. */
 export function rootPaths(info: VersionInfo, paths: () => readonly string[]): PathHandler {
   const answers: { readonly [path: string]: () => JsonObject } = {
     '/': () => ({ paths: [...paths()] }),

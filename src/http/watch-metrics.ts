@@ -24,6 +24,7 @@ class WatchSeries {
   }
 }
 
+/** Counts watches and the events that they send. */
 export class WatchMetrics {
   readonly #events = new Counter({
     name: 'apiserver_watch_events_total',

@@ -75,6 +75,7 @@ import { csiStorageCapacity } from './storage/csi-storage-capacity.ts'
 import { storageClass } from './storage/storage-class.ts'
 import { volumeAttachment } from './storage/volume-attachment.ts'
 
+/** Every built-in kind, and every version of it. */
 export const allKinds: readonly Kind[] = [
   binding,
   componentStatus,

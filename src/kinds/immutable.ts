@@ -1,13 +1,13 @@
 /** Rules that several kinds share for fields that may not change. */
 import { type FieldError, forbidden, invalid } from '../model/field-error.ts'
-import { type Json, sameJson } from '../model/json.ts'
+import { sameJson } from '../model/json.ts'
 
 export function immutableField(path: string, next: unknown, previous: unknown): FieldError[] {
-  return sameJson(next as Json, previous as Json) ? [] : [invalid(path, next as Json, 'field is immutable')]
+  return sameJson(next, previous) ? [] : [invalid(path, next, 'field is immutable')]
 }
 
 /** For kinds with `immutable: true`: neither the mark nor the data may change. */
 export function forbiddenChange(path: string, next: unknown, previous: unknown): FieldError[] {
-  if (sameJson(next as Json, previous as Json)) return []
+  if (sameJson(next, previous)) return []
   return [forbidden(path, 'field is immutable when `immutable` is set')]
 }

@@ -3,7 +3,6 @@
  * what is warned of, and the columns that show what is run.
  */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../model/field-error.ts'
-import type { Json } from '../model/json.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { type Column, column } from '../schema/columns.ts'
 import type { PodSpec } from './core/types/pod-spec.ts'
@@ -39,7 +38,7 @@ export function checkSelected(spec: Selecting, path: FieldPath, kind: string): F
   const malformed = isMalformed(selector)
   return [
     ...checkNotEmpty(selector, place, kind),
-    ...(malformed ? [invalid(place, selector as Json, 'invalid label selector')] : checkMatches(spec, path)),
+    ...(malformed ? [invalid(place, selector, 'invalid label selector')] : checkMatches(spec, path)),
   ]
 }
 

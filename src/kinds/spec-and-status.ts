@@ -1,11 +1,48 @@
-/** What kinds share that have a wish, `spec`, and its state, `status`: each is written through a way of its own. */
+/**
+ * What kinds share that have a `spec`, which clients write, and a `status`, which is reported through a subresource of
+ * its own: neither way of writing changes the other part.
+ */
 import { defined } from '../model/json.ts'
 import type { ObjectMeta } from '../model/object.ts'
-import type { Subresource } from '../schema/kind.ts'
+import type { PrepareContext } from '../schema/context.ts'
+import type { KindRules, Subresource } from '../schema/kind.ts'
+import { countsGeneration } from './generation.ts'
 
 interface SpecAndStatus {
   spec?: unknown
   status?: unknown
+}
+
+/** The rules of such a kind: those that any kind may have, and what is said of its status. */
+interface StatusRules<T extends SpecAndStatus> extends Omit<KindRules<T>, 'readOnly'> {
+  /** Returns the status of a new object, after `prepareForCreate`. Where it is left out, clients may send one. */
+  readonly newStatus?: (object: T, context: PrepareContext) => NonNullable<T['status']>
+  /** Returns the part of an object whose changes its generation counts. Where it is left out, there is no generation. */
+  readonly generation?: (object: T) => unknown
+}
+
+type Prepared<T> = KindRules<T> & Required<Pick<KindRules<T>, 'prepareForCreate' | 'prepareForUpdate'>>
+
+/** Rules by which the status of a new object is the server's, and an update of the object leaves its status alone. */
+export function specAndStatus<T extends SpecAndStatus & { metadata: ObjectMeta }>(definition: StatusRules<T>) {
+  const { newStatus, generation, ...others } = definition
+  const rules: Prepared<T> = {
+    ...others,
+    readOnly: ['status'],
+    prepareForCreate: (object, context) => {
+      others.prepareForCreate?.(object, context)
+      if (newStatus !== undefined) setStatus(object, newStatus(object, context))
+    },
+    prepareForUpdate: (next, previous, context) => {
+      keep(next, previous, 'status')
+      others.prepareForUpdate?.(next, previous, context)
+    },
+  }
+  return generation === undefined ? rules : countsGeneration(generation, rules)
+}
+
+function setStatus(object: SpecAndStatus, status: unknown): void {
+  object.status = status
 }
 
 /** Leaves one of the two as it is stored. Changes `next`. */

@@ -54,6 +54,7 @@ export interface ApplyRequest {
   readonly versions?: OtherVersions | undefined
 }
 
+/** The merged object, or the conflicts that prevent it. */
 export type Applied =
   | {
       readonly outcome: 'applied'

@@ -19,6 +19,7 @@ export function inapplicable(why: string): ApiError {
   return new ApiError(422, 'Invalid', `the patch cannot be applied: ${why}`, {})
 }
 
+/** 422: the object that the patch would make is not one of its kind. */
 export function invalidPatch(why: string): ApiError {
   const error: FieldError = { fault: 'FieldValueInvalid', path: 'patch', text: `Invalid value: ${why}` }
   return new ApiError(422, 'Invalid', `the patch is invalid: ${summary([error])}`, { causes: [causeOf(error)] })

@@ -28,6 +28,7 @@ const maxRepeats = 10
 /** What is not described: objects merge, anything else is replaced. */
 const undescribed: Schema = { type: 'any' }
 
+/** The document with the patch applied; lists are merged as the schema says. */
 export function applyStrategicMergePatch(schema: Schema, document: Json, patch: JsonObject): Json {
   return mergeObject(schema, isObject(document) ? document : {}, patch)
 }

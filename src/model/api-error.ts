@@ -5,6 +5,7 @@
 import { shorten } from '../base/shorten.ts'
 import { causeOf, type FieldError, firstFaults, type StatusCause, summary } from './field-error.ts'
 
+/** What a Status is about. */
 export interface StatusDetails {
   name?: string
   group?: string
@@ -14,6 +15,7 @@ export interface StatusDetails {
   retryAfterSeconds?: number
 }
 
+/** The body of an answer that is not an object. */
 export interface Status {
   kind: 'Status'
   apiVersion: 'v1'
@@ -71,18 +73,22 @@ export interface KindRef {
   readonly kind: string
 }
 
+/** 400: the request makes no sense. */
 export function badRequest(message: string, options?: ErrorOptions): ApiError {
   return new ApiError(400, 'BadRequest', message, undefined, options)
 }
 
+/** 401: the credentials are missing or wrong. */
 export function unauthorized(message = 'Unauthorized'): ApiError {
   return new ApiError(401, 'Unauthorized', message)
 }
 
+/** 403: the user may not do this, or admission refuses it. */
 export function forbiddenError(resource: ResourceRef | undefined, name: string, message: string): ApiError {
   return new ApiError(403, 'Forbidden', message, resource ? detailsOf(resource.group, resource.plural, name) : {})
 }
 
+/** 404: the object does not exist. */
 export function notFound(resource: ResourceRef, name: string): ApiError {
   return new ApiError(
     404,
@@ -104,10 +110,12 @@ export function noSuchPath(hint = ''): ApiError {
   return new ApiError(404, 'NotFound', hint === '' ? message : `${message}: ${hint}`, {})
 }
 
+/** 406: the server offers only these media types. */
 export function notAcceptable(offered: readonly string[]): ApiError {
   return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
 }
 
+/** 409: the name is taken. */
 export function alreadyExists(resource: ResourceRef, name: string): ApiError {
   return new ApiError(
     409,
@@ -126,6 +134,7 @@ export function generateNameTaken(resource: ResourceRef, name: string): ApiError
   })
 }
 
+/** 409: the object has changed, or a precondition fails. */
 export function conflict(resource: ResourceRef, name: string, why: string): ApiError {
   const message = `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`
   return new ApiError(409, 'Conflict', message, detailsOf(resource.group, resource.plural, name))
@@ -136,10 +145,12 @@ export function expired(message: string): ApiError {
   return new ApiError(410, 'Expired', message)
 }
 
+/** 413: the body is too large. */
 export function entityTooLarge(message: string): ApiError {
   return new ApiError(413, 'RequestEntityTooLarge', message)
 }
 
+/** 415: the body has a type that the server does not read. */
 export function unsupportedMediaType(message: string): ApiError {
   return new ApiError(415, 'UnsupportedMediaType', message)
 }
@@ -157,10 +168,12 @@ export function invalidObject(kind: KindRef, name: string, errors: readonly Fiel
 /** No name that is longer is valid. */
 const longestName = 1000
 
+/** 429: the client should wait. */
 export function tooManyRequests(message: string, retryAfterSeconds = 1): ApiError {
   return new ApiError(429, 'TooManyRequests', message, { retryAfterSeconds })
 }
 
+/** 500: the fault is the server's. */
 export function internalError(message: string, options?: ErrorOptions): ApiError {
   return new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] }, options)
 }

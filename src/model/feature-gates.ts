@@ -9,6 +9,7 @@ export interface FeatureGateFacts {
   readonly doc: string
 }
 
+/** Features that can be turned on and off, with their defaults. */
 export const featureGates = {
   AnyVolumeDataSource: { on: false, stage: 'alpha', doc: 'a claim may start with the content of any object' },
   APIListChunking: { on: true, stage: 'beta', doc: 'lists may be asked for in parts, with limit and continue' },
@@ -19,11 +20,14 @@ export const featureGates = {
   },
 } as const satisfies { readonly [name: string]: FeatureGateFacts }
 
+/** The name of a feature. */
 export type FeatureGate = keyof typeof featureGates
 
 /** The gates that are on. */
 export type Gates = ReadonlySet<FeatureGate>
 
+/** The names of all features. */
 export const featureGateNames = Object.keys(featureGates) as FeatureGate[]
 
+/** The features that are on unless flags say otherwise. */
 export const defaultGates: Gates = new Set(featureGateNames.filter((name) => featureGates[name].on))

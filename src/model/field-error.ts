@@ -3,7 +3,6 @@
  * `causeOf` gives the form they take in a Status.
  */
 import { shorten } from '../base/shorten.ts'
-import type { Json } from './json.ts'
 
 /** Where a field is: `spec.ports[0].name`, `data[a key]`. */
 export type FieldPath = string
@@ -30,6 +29,7 @@ export type FieldFault =
   | 'FieldValueTypeInvalid'
   | 'InternalError'
 
+/** One fault of a field. */
 export interface FieldError {
   readonly fault: FieldFault
   readonly path: FieldPath
@@ -38,37 +38,43 @@ export interface FieldError {
   readonly once?: string
 }
 
+/** The field is missing or empty. */
 export function required(path: FieldPath, detail = ''): FieldError {
   return { fault: 'FieldValueRequired', path, text: join('Required value', detail) }
 }
 
-export function invalid(path: FieldPath, value: Json | undefined, detail: string): FieldError {
+/** The value breaks a rule. */
+export function invalid(path: FieldPath, value: unknown, detail: string): FieldError {
   return { fault: 'FieldValueInvalid', path, text: join(`Invalid value: ${show(value)}`, detail) }
 }
 
 /** A value of a type that the field does not take. */
-export function typeInvalid(path: FieldPath, value: Json | undefined, detail: string): FieldError {
+export function typeInvalid(path: FieldPath, value: unknown, detail: string): FieldError {
   return { fault: 'FieldValueTypeInvalid', path, text: join(`Invalid value: ${show(value)}`, detail) }
 }
 
-export function duplicate(path: FieldPath, value: Json): FieldError {
+/** The value occurs before. */
+export function duplicate(path: FieldPath, value: unknown): FieldError {
   return { fault: 'FieldValueDuplicate', path, text: `Duplicate value: ${show(value)}` }
 }
 
+/** The field may not be set here. */
 export function forbidden(path: FieldPath, detail: string): FieldError {
   return { fault: 'FieldValueForbidden', path, text: join('Forbidden', detail) }
 }
 
-export function notSupported(path: FieldPath, value: Json | undefined, supported: readonly string[]): FieldError {
+/** The value is none of those that are supported. */
+export function notSupported(path: FieldPath, value: unknown, supported: readonly string[]): FieldError {
   const list = supported.map((item) => JSON.stringify(item)).join(', ')
   return { fault: 'FieldValueNotSupported', path, text: `Unsupported value: ${show(value)}: supported values: ${list}` }
 }
 
 /** The value names something that is not there. */
-export function notFound(path: FieldPath, value: Json): FieldError {
+export function notFound(path: FieldPath, value: unknown): FieldError {
   return { fault: 'FieldValueNotFound', path, text: `Not found: ${show(value)}` }
 }
 
+/** The value has too many bytes. */
 export function tooLong(path: FieldPath, limit: number): FieldError {
   return { fault: 'FieldValueTooLong', path, text: `Too long: must have at most ${limit} bytes` }
 }
@@ -78,6 +84,7 @@ export function notJudged(path: FieldPath, detail: string): FieldError {
   return { fault: 'InternalError', path, text: join('Internal error', detail) }
 }
 
+/** The list has too many items. */
 export function tooMany(path: FieldPath, count: number, limit: number): FieldError {
   return { fault: 'FieldValueTooMany', path, text: `Too many: ${count}: must have at most ${limit} items` }
 }
@@ -88,6 +95,7 @@ export interface StatusCause {
   field?: string
 }
 
+/** The fault as a Status lists it. */
 export function causeOf(error: FieldError): StatusCause {
   return { reason: error.fault, message: error.text, field: error.path }
 }
@@ -120,7 +128,7 @@ function join(head: string, detail: string): string {
 
 const longestShown = 1000
 
-function show(value: Json | undefined): string {
+function show(value: unknown): string {
   if (value === undefined) return 'null'
   if (typeof value === 'bigint') return value.toString()
   const text = JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? item.toString() : item))

@@ -6,6 +6,7 @@
 import { shorten } from '../base/shorten.ts'
 import { badRequest } from './api-error.ts'
 
+/** One requirement of a field selector. */
 export interface FieldRequirement {
   readonly path: string
   readonly equal: boolean
@@ -75,6 +76,7 @@ interface Demand {
   readonly unequal: ReadonlySet<string>
 }
 
+/** A field selector that is prepared for matching. */
 export class FieldMatcher {
   readonly #demands: readonly (readonly [path: string, demand: Demand])[]
 

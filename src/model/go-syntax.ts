@@ -4,6 +4,7 @@
  */
 import { isObject, type Json } from './json.ts'
 
+/** The value in the syntax of Go, with its types. */
 export function goSyntax(value: Json): string {
   if (value === null) return 'interface {}(nil)'
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`

@@ -2,6 +2,7 @@
 import { isIPv4 } from 'node:net'
 import { checkIpAddress } from './names.ts'
 
+/** The two versions of IP. */
 export type IpFamily = 'IPv4' | 'IPv6'
 
 export interface IpAddress {
@@ -9,6 +10,7 @@ export interface IpAddress {
   readonly number: bigint
 }
 
+/** The addresses that share a prefix. */
 export interface IpRange {
   readonly family: IpFamily
   /** The address that all others count from. */
@@ -31,6 +33,7 @@ export function parseIp(text: string): IpAddress | undefined {
   return number >> 32n === mapped ? { family: 'IPv4', number: number & 0xffffffffn } : { family: 'IPv6', number }
 }
 
+/** The canonical text of an address. */
 export function formatIp({ family, number }: IpAddress): string {
   if (family === 'IPv4') return partsOf(number, 4, 8n).join('.')
   const groups = partsOf(number, 8, 16n).map((group) => group.toString(16))

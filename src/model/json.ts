@@ -7,7 +7,9 @@
  */
 import { noteKey } from './backslash-keys.ts'
 
+/** Any JSON value. */
 export type Json = null | boolean | number | bigint | string | Json[] | JsonObject
+/** A JSON object. A member that is undefined is not there. */
 export interface JsonObject {
   [key: string]: Json | undefined
 }
@@ -29,12 +31,15 @@ export function setKey(object: JsonObject, key: string, value: Json): void {
 }
 
 /** Whether it is a JSON object: neither a list nor null. */
-export function isObject(value: Json | undefined): value is JsonObject {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Deep equality; key order does not count, and a member that is undefined is not there. */
-export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
+/**
+ * Deep equality of two values that are JSON, whatever their types say; key order does not count, and a member that is
+ * undefined is not there.
+ */
+export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]))
   if (!isObject(a) || !isObject(b)) return false
@@ -53,7 +58,7 @@ function sameMembers(a: JsonObject, b: JsonObject): boolean {
 }
 
 /** What a person would call the type of a value, for messages. */
-export function typeName(value: Json | undefined): string {
+export function typeName(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'boolean') return 'bool'

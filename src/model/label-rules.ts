@@ -6,10 +6,12 @@ type Texts = { readonly [key: string]: string }
 
 const maxAnnotationBytes = 256 * 1024
 
+/** Checks the key of a label or an annotation. */
 export function checkLabelKey(key: string, path: FieldPath): FieldError[] {
   return checkQualifiedName(key).map((text) => invalid(path, key, text))
 }
 
+/** Checks the keys and values of labels. */
 export function checkLabels(labels: Texts = {}, path: FieldPath): FieldError[] {
   const errors: FieldError[] = []
   for (const key of Object.keys(labels)) {
@@ -21,6 +23,7 @@ export function checkLabels(labels: Texts = {}, path: FieldPath): FieldError[] {
   return errors
 }
 
+/** Checks the keys and the total size of annotations. */
 export function checkAnnotations(annotations: Texts = {}, path: FieldPath): FieldError[] {
   const errors: FieldError[] = []
   let bytes = 0

@@ -7,8 +7,10 @@ import { shorten } from '../base/shorten.ts'
 import { badRequest } from './api-error.ts'
 import { checkLabelValue, checkQualifiedName } from './names.ts'
 
+/** The labels of an object. */
 export type Labels = { readonly [key: string]: string } | undefined
 
+/** One requirement of a label selector. */
 export type Requirement =
   | { readonly op: 'in'; readonly key: string; readonly values: readonly string[] }
   | { readonly op: 'notin'; readonly key: string; readonly values: readonly string[] }
@@ -83,6 +85,7 @@ const anything: Demand = {
   below: Number.POSITIVE_INFINITY,
 }
 
+/** A label selector that is prepared for matching. */
 export class LabelMatcher {
   readonly #demands = new Map<string, Demand>()
   /** How many labels an object must have at least. */

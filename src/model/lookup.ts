@@ -7,10 +7,15 @@
  */
 import type { ApiObject } from './object.ts'
 
-/** A stored kind, by the short id of its group: `{ group: 'core', plural: 'namespaces' }`. */
-export interface StoredType {
+/**
+ * A stored kind, by the short id of its group: `{ group: 'core', plural: 'namespaces' }`. `T` is the type of its objects:
+ * see `kinds/stored-types.ts`.
+ */
+export interface StoredType<T = ApiObject> {
   readonly group: string
   readonly plural: string
+  /** Carries the type of the objects; never present at run time. */
+  readonly infer?: T
 }
 
 /** Which object; the namespace is '' for kinds without. */
@@ -20,21 +25,22 @@ export interface ObjectName {
 }
 
 /** An object as it is stored. */
-export interface Found {
+export interface Found<T = ApiObject> {
   readonly key: string
   readonly revision: number
-  readonly object: ApiObject
+  readonly object: T
 }
 
+/** Looks up stored objects. */
 export interface Lookup {
   /** From the cache, which may be a moment behind where several servers share a store. */
-  getCached(type: StoredType, name: ObjectName): Found | undefined
+  getCached<T = ApiObject>(type: StoredType<T>, name: ObjectName): Found<T> | undefined
   /** In the most recent state. A promise only where the store must be asked first. */
-  getLatest(type: StoredType, name: ObjectName): Found | undefined | Promise<Found | undefined>
-  /** Resolves when what `known` gives is as recent as the store is now; undefined where it is already. */
+  getLatest<T = ApiObject>(type: StoredType<T>, name: ObjectName): Found<T> | undefined | Promise<Found<T> | undefined>
+  /** Resolves when the cache is as recent as the store is now; undefined where it is already. */
   waitUntilCurrent(): Promise<void> | undefined
   /** All of a namespace, or of all namespaces with `undefined`, from the cache. */
-  list(type: StoredType, query: ListQuery): Found[]
+  list<T = ApiObject>(type: StoredType<T>, query: ListQuery): Found<T>[]
   /**
    * Tells of every change of the kind from now on, in the moment in which this server hears of it. For those who keep
    * something made of the objects; to be asked for before the caches are loaded. False: the kind is not stored here.
@@ -43,9 +49,9 @@ export interface Lookup {
   /** The names of all objects of the kind, or of those in a namespace, as far as this server has heard. */
   names(type: StoredType, namespace?: string): Iterable<ObjectName>
   /** An object for someone who keeps something else made of it: it is read anew and not remembered. */
-  readUncached(type: StoredType, name: ObjectName): ApiObject | undefined
+  readUncached<T = ApiObject>(type: StoredType<T>, name: ObjectName): T | undefined
   /** All of the kind for the same purpose, as they were when this was asked, each read when its turn comes. */
-  readAllUncached(type: StoredType): Iterable<readonly [ObjectName, ApiObject]>
+  readAllUncached<T = ApiObject>(type: StoredType<T>): Iterable<readonly [ObjectName, T]>
 }
 
 export interface Follower {
@@ -55,6 +61,7 @@ export interface Follower {
   reset(): void
 }
 
+/** Which objects a look-up lists. */
 export interface ListQuery {
   readonly namespace: string | undefined
   /** For what restricts others: throws where one of them cannot be read, rather than let all do as they like. */

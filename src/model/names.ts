@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net'
 
+/** Returns what is wrong with a name; nothing where it is valid. */
 export type NameCheck = (name: string) => string[]
 
 const label = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
@@ -26,6 +27,7 @@ const qualifiedRule =
 const labelValueRule =
   "a valid label must be an empty string or consist of letters, digits, '-', '_' or '.', and must start and end with a letter or digit (e.g. 'MyValue' or 'my_value' or '12345')"
 
+/** Checks a DNS label (RFC 1123): up to 63 lower-case letters, digits and dashes. */
 export function checkDnsLabel(name: string): string[] {
   if (name.length > 63) return [atMost(63), ...(label.test(name.slice(0, 1000)) ? [] : [labelRule])]
   return label.test(name) ? [] : [labelRule]
@@ -37,6 +39,7 @@ export function checkDns1035Label(name: string): string[] {
   return label1035.test(name) ? [] : [label1035Rule]
 }
 
+/** Checks a DNS subdomain (RFC 1123): labels with dots between them, up to 253 characters. */
 export function checkDnsSubdomain(name: string): string[] {
   if (name.length > 253) return [atMost(253), ...(isSubdomain(name.slice(0, 1000)) ? [] : [subdomainRule])]
   return isSubdomain(name) ? [] : [subdomainRule]
@@ -78,6 +81,7 @@ export function checkQualifiedName(name: string): string[] {
   return errors
 }
 
+/** Checks the value of a label. */
 export function checkLabelValue(value: string): string[] {
   const errors: string[] = []
   if (value.length > 63) errors.push(atMost(63))

@@ -10,6 +10,7 @@ import { isObject, type Json, type JsonObject, setKey } from './json.ts'
 
 export type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown
 
+/** `JSON.parse`, with the guard that is described above. */
 export function parseNative(text: string, reviver?: Reviver): Json {
   if (!text.includes('\\')) return JSON.parse(text, reviver)
   if (mayHoldBackslash.test(text) && holdsKey(text, mayHoldBackslash)) noteKey('\\')

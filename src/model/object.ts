@@ -1,6 +1,7 @@
 /** What every API object has: its type, and the metadata common to all kinds. */
 import { isObject, type Json, type JsonObject, setKey } from './json.ts'
 
+/** An object that owns this one: when the owner is deleted, so is this one. */
 export interface OwnerReference {
   apiVersion: string
   kind: string
@@ -10,6 +11,7 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean
 }
 
+/** The fields that one manager owns. */
 export interface ManagedFieldsEntry {
   manager?: string
   operation?: string
@@ -20,6 +22,7 @@ export interface ManagedFieldsEntry {
   subresource?: string
 }
 
+/** The metadata of an object. */
 export interface ObjectMeta {
   name?: string
   generateName?: string

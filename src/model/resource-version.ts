@@ -5,6 +5,7 @@
 import { shorten } from '../base/shorten.ts'
 import { badRequest } from './api-error.ts'
 
+/** The resourceVersion of a revision. */
 export function formatVersion(revision: number): string {
   return String(revision)
 }

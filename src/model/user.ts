@@ -1,6 +1,7 @@
 /** Who makes a request. Opaque until an authorizer reads it. */
 import { checkDnsLabel, checkDnsSubdomain } from './names.ts'
 
+/** An authenticated user, or the anonymous one. */
 export interface User {
   readonly name: string
   readonly uid: string
@@ -8,8 +9,11 @@ export interface User {
   readonly extra: ReadonlyMap<string, readonly string[]>
 }
 
+/** The group that may do everything. */
 export const superusers = 'system:masters'
+/** The group of all users with valid credentials. */
 export const authenticatedUsers = 'system:authenticated'
+/** The group of users without credentials. */
 export const unauthenticatedUsers = 'system:unauthenticated'
 /** The user of a request without credentials. */
 export const anonymousName = 'system:anonymous'
@@ -43,4 +47,5 @@ export function authenticated(user: User): User {
 
 /** The agents of nodes: the user `system:node:<name>`. */
 export const nodesGroup = 'system:nodes'
+/** What the user names of node agents begin with. */
 export const nodeUserPrefix = 'system:node:'

@@ -6,6 +6,7 @@
  */
 export type ProfileName = 'orch' | 'kubernetes'
 
+/** All names that contain the vendor's domain. */
 export interface Vendor {
   readonly profile: ProfileName
   /** Ends the API groups that carry the vendor's domain: `storage.<groupDomain>`. */
@@ -34,6 +35,7 @@ export interface Vendor {
   readonly definitionPrefixes: { readonly kinds: string; readonly [firstWord: string]: string }
 }
 
+/** The names of the built-in signers of certificates. */
 export interface Signers {
   /** Certificates of clients of this server. */
   readonly client: string
@@ -106,6 +108,7 @@ const profiles: Record<ProfileName, Vendor> = {
   },
 }
 
+/** The names of all profiles. */
 export const profileNames = Object.keys(profiles) as ProfileName[]
 
 /** The profile of this name. */

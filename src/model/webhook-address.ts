@@ -12,6 +12,7 @@ interface Url {
   readonly fragment: string
 }
 
+/** Checks the URL of a webhook. */
 export function checkWebhookUrl(text: string, path: FieldPath): FieldError[] {
   const url = splitUrl(text)
   if (url === undefined) return [required(path, `url must be a valid URL${form}`)]
@@ -58,6 +59,7 @@ export interface WebhookService {
   readonly port?: number
 }
 
+/** Checks the Service that a webhook runs behind. */
 export function checkWebhookService(service: WebhookService, path: FieldPath): FieldError[] {
   const { name, namespace, path: urlPath = '', port = 443 } = service
   const isPort = port >= 1 && port <= 65535

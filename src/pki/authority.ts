@@ -71,6 +71,7 @@ interface Leaf {
   readonly names: AlternativeNames
 }
 
+/** Reads the authority from its directory, and makes what is missing there. */
 export async function openAuthority(options: AuthorityOptions): Promise<Authority> {
   const ca = await openCa(options)
   return {

@@ -28,6 +28,7 @@ export interface Element {
   readonly whole: Buffer
 }
 
+/** Bytes that are not the expected DER. */
 export class MalformedDer extends MalformedInput {
   override readonly name = 'MalformedDer'
 }

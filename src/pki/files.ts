@@ -12,6 +12,7 @@ import { keyFromPem } from './keys.ts'
 const maxFileBytes = 256 * 1024
 const modes = { certificate: 0o644, key: 0o600 } as const
 
+/** A file of a key or certificate that cannot be used. */
 export class PkiFileError extends Error {
   override readonly name = 'PkiFileError'
   readonly file: string

@@ -10,6 +10,7 @@
 import { childrenOf, type Element, expectTag, MalformedDer, tags } from './der.ts'
 import { subjectOf } from './tbs.ts'
 
+/** Who a certificate is for. */
 export interface Subject {
   /** Every common name in the order of the encoding; one may be the empty string. */
   readonly commonNames: readonly string[]
@@ -20,6 +21,7 @@ export interface Subject {
 const commonNameId = Buffer.from('550403', 'hex')
 const organizationId = Buffer.from('55040a', 'hex')
 
+/** Reads the subject of a certificate. */
 export function readSubject(certificate: Buffer): Subject {
   return readName(subjectOf(certificate))
 }

@@ -10,6 +10,7 @@ import { element } from './der-writing.ts'
 
 import { extensionOf } from './tbs.ts'
 
+/** The hosts and addresses that a server certificate is for. */
 export interface AlternativeNames {
   readonly dns: readonly string[]
   readonly ips: readonly string[]

@@ -14,6 +14,7 @@ export interface PemBlock {
 /** Begins every line that begins or ends a block, and none within one. */
 const mark = '\n-----'
 
+/** The blocks of a PEM file, one after the other. */
 export function* readPemBlocks(bytes: Buffer): Generator<PemBlock> {
   const text = `\n${bytes.toString('latin1')}`
   let open: { label: string; contentAt: number } | undefined

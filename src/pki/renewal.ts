@@ -29,6 +29,7 @@ type Look = () => Promise<void>
 
 const hour = 60 * 60 * 1000
 
+/** Renews the certificates of a running server until the signal aborts. */
 export function renewWhenDue(options: RenewalOptions): void {
   const { authority, names, current, signal, onError } = options
   const { everyMilliseconds = hour, schedule = scheduleUnreferenced } = options

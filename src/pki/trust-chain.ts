@@ -8,6 +8,7 @@
  */
 import type { X509Certificate } from 'node:crypto'
 
+/** A certificate and those that lead from it to a trusted authority. */
 export interface Chain {
   /** From the certificate itself to the authority. */
   readonly certificates: readonly X509Certificate[]

@@ -24,6 +24,7 @@ export interface ApplyQuery {
   readonly complete: (merged: JsonObject, previous: ApiObject | undefined) => Promise<ApiObject>
 }
 
+/** Runs a server-side apply. */
 export async function apply(context: WriteContext, query: ApplyQuery): Promise<Updated> {
   const { resource, namespace } = context
   await waitForCaches(resource)

@@ -9,6 +9,7 @@ import type { Vendor } from '../model/vendor.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { Resource, ServedType } from './resource.ts'
 
+/** Everything that is served, by group, version and plural. */
 export class Catalogue {
   readonly vendor: Vendor
   readonly #isServed: (kind: Kind) => boolean

@@ -13,6 +13,7 @@ export interface ListPosition {
 
 const maxTokenLength = 4096
 
+/** Makes and reads the tokens by which a list is continued. */
 export class ContinueTokens {
   readonly #key: Buffer
 

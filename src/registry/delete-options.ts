@@ -1,7 +1,6 @@
 /** DeleteOptions as a client says them, wherever they stand: what is wrong with them, and what they mean for a kind. */
 import { invalidObject } from '../model/api-error.ts'
 import { type FieldError, invalid, notSupported } from '../model/field-error.ts'
-import type { Json } from '../model/json.ts'
 import { groupName } from '../model/vendor.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { deleteOptions } from '../schema/meta-types.ts'
@@ -11,6 +10,7 @@ import type { Resource } from './resource.ts'
 
 export type SentDeleteOptions = Infer<typeof deleteOptions>
 
+/** Delete options that are valid. */
 export interface JudgedDeleteOptions extends DeleteOptions {
   readonly dryRun: boolean
 }
@@ -49,7 +49,7 @@ function check(sent: SentDeleteOptions, dryRuns: readonly string[]): FieldError[
     ...(policy !== undefined && !policies.includes(policy)
       ? [notSupported('propagationPolicy', policy, [...policies, 'nil'])]
       : []),
-    ...(dryRuns.every((value) => value === 'All') ? [] : [notSupported('dryRun', dryRuns as Json, ['All'])]),
+    ...(dryRuns.every((value) => value === 'All') ? [] : [notSupported('dryRun', dryRuns, ['All'])]),
   ]
 }
 

@@ -199,6 +199,7 @@ async function storeMark(
   return { object: withVersion(marked, result.revision), revision: result.revision }
 }
 
+/** Throws where the object is not the one that the delete options mean. */
 export function assertPreconditions(
   resource: Resource,
   { metadata }: ApiObject,

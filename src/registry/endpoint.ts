@@ -8,7 +8,8 @@ import type { User } from '../model/user.ts'
 import type { Verb } from '../model/verb.ts'
 import type { Kind } from '../schema/kind.ts'
 
-export interface Endpoint {
+/** `T` is the type of what is sent; an endpoint is asked only with objects of the kind that it takes. */
+export interface Endpoint<T = ApiObject | undefined> {
   /** The kind that it answers for, or whose sub-resource it is. */
   readonly kind: Kind
   /** The name of the sub-resource; '' where it answers for the kind itself. */
@@ -24,8 +25,8 @@ export interface Endpoint {
   readonly connects?: Connection
   /** What it is for, in a sentence. */
   readonly doc: string
-  /** Gives the answer, or undefined where there is nothing to say; throws ApiError to refuse. */
-  readonly answer: (request: EndpointRequest) => ApiObject | undefined | Promise<ApiObject | undefined>
+  /** Returns the answer, or undefined where there is nothing to say; throws ApiError to refuse. */
+  answer(request: EndpointRequest<T>): ApiObject | undefined | Promise<ApiObject | undefined>
 }
 
 /** The options of a way through to somewhere else, as discovery and admission see them. */
@@ -37,7 +38,8 @@ export interface Connection {
   readonly takesPath?: boolean
 }
 
-export interface EndpointRequest {
+/** A request as an endpoint sees it. */
+export interface EndpointRequest<T = ApiObject | undefined> {
   readonly verb: Verb
   readonly user: User
   /** '' for kinds without namespaces. */
@@ -47,7 +49,7 @@ export interface EndpointRequest {
   readonly query: URLSearchParams
   readonly dryRun: boolean
   /** What was sent: decoded, defaulted, valid and admitted. Undefined where nothing is sent. */
-  readonly object: ApiObject | undefined
+  readonly object: T
   /** Tells the caller something beside the answer. */
   readonly warn: (text: string) => void
   /** Gives a signal that aborts when the caller no longer waits for the answer. */

@@ -12,6 +12,7 @@ export interface ReaderLimits {
 const defaultLimits: ReaderLimits = { server: 256, user: 64 }
 const retryAfterSeconds = 2
 
+/** Limits how many watches read the past at once, per user and in all. */
 export class HistoryReaders {
   readonly #limits: ReaderLimits
   readonly #byUser = new Map<string, number>()

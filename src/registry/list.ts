@@ -15,6 +15,7 @@ import { type Resource, waitForCaches } from './resource.ts'
 import { isSelective, type ParsedSelection } from './selection.ts'
 import { waitForVersion } from './versions.ts'
 
+/** What a list request asks for. */
 export interface ListQuery {
   readonly selection: ParsedSelection
   /** 0: no limit. */
@@ -28,6 +29,7 @@ export interface ListQuery {
   readonly scope: string
 }
 
+/** One page of a list. */
 export interface ListPage {
   readonly revision: number
   /** The first objects. */
@@ -44,6 +46,7 @@ export interface ListPage {
 /** One state to list at: the newest, or exactly that of a revision. */
 type At = { readonly exact: number; readonly after?: string } | 'now'
 
+/** Lists the objects of a type. */
 export async function list(resource: Resource, query: ListQuery): Promise<ListPage> {
   const at = await chooseState(resource, query)
   // Its kind has ceased to be served meanwhile: what is left of it is of the past.

@@ -5,6 +5,7 @@ import type { Catalogue } from './catalogue.ts'
 import { readStored } from './read-stored.ts'
 import { type CatchingUp, keyOf, notFoundError, type Resource, waitForCaches } from './resource.ts'
 
+/** The look-up in the caches of a catalogue. */
 export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
   // Every write asks for its namespace: what is asked for is read once per state of it, and forgotten with that.
   const read = new WeakMap<CachedObject, Found>()
@@ -16,11 +17,12 @@ export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
     read.set(cached, found)
     return found
   }
-  const getCached = (type: StoredType, { namespace, name }: ObjectName) => {
+  const getCached = (type: StoredType<unknown>, { namespace, name }: ObjectName) => {
     const resource = stored(catalogue, type)
     const cached = resource.cache.get(keyOf(resource, namespace, name))
     return cached && open(resource, cached)
   }
+  // What is stored under a type was decoded by its kind, so its objects have the type that the caller names.
   return {
     getCached,
     getLatest: (type, name) => {
@@ -50,7 +52,7 @@ export function lookupIn(catalogue: Catalogue, parts: CatchingUp): Lookup {
       const all = label === undefined ? resource.cache.page(namespace) : labelled(resource, namespace, label)
       return all.map((cached) => open(resource, cached))
     },
-  }
+  } as Lookup
 }
 
 function labelled({ cache }: Resource, namespace: string | undefined, { key, value }: NonNullable<ListQuery['label']>) {
@@ -69,7 +71,7 @@ function nameIn(place: string): ObjectName {
 }
 
 /** The stored version of a kind that the server cannot do without. */
-export function stored(catalogue: Catalogue, { group, plural }: StoredType): Resource {
+export function stored(catalogue: Catalogue, { group, plural }: StoredType<unknown>): Resource {
   const resource = catalogue.stored(group, plural)
   if (resource === undefined) throw new TypeError(`${plural} of the group ${group} are not stored here`)
   return resource

@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto'
 import { at, child, type FieldError, forbidden, invalid, maxFaults, required } from '../model/field-error.ts'
 import { checkFinalizerDomain, checkFinalizerForm } from '../model/finalizers.ts'
-import type { Json } from '../model/json.ts'
 import { checkAnnotations, checkLabels } from '../model/label-rules.ts'
 import { asPrefix, checkDnsLabel, checkPathSegment, checkStoredName } from '../model/names.ts'
 import { type ApiObject, copyWithout, type ObjectMeta, type OwnerReference } from '../model/object.ts'
@@ -86,7 +85,7 @@ function validateOwners(owners: readonly OwnerReference[]): FieldError[] {
     ...errors,
     invalid(
       path,
-      owners as unknown as Json,
+      owners,
       `Only one reference can have Controller set to true. Found "true" in references for ${names}`,
     ),
   ]
@@ -109,7 +108,7 @@ function validateFinalizers(finalizers: readonly string[], { life }: Kind, vendo
     for (const text of checkFinalizerDomain(name, vendor)) errors.push(invalid(at(path, i), name, text))
   }
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
-    errors.push(invalid(path, finalizers as Json, 'finalizers orphan and foregroundDeletion cannot be both set'))
+    errors.push(invalid(path, finalizers, 'finalizers orphan and foregroundDeletion cannot be both set'))
   }
   return errors
 }

@@ -93,6 +93,7 @@ function withoutMetadata({ metadata: _, ...rest }: ApiObject): ApiObject {
   return rest as unknown as ApiObject
 }
 
+/** The forms of an object that is sent and not stored. */
 export function sentForms({ served, type, options }: SentType): ObjectForms {
   const { group, plural, vendor, kind } = served
   const sent = (type ?? served).kind

@@ -6,6 +6,7 @@ import { randomInt } from 'node:crypto'
 import type { Reservations } from '../cache/reservations.ts'
 import type { Allocator, Reservation } from '../schema/reservations.ts'
 
+/** The values of one sort that objects may reserve. */
 export interface Pool {
   readonly name: string
   readonly size: number

@@ -22,6 +22,7 @@ export interface Repaired {
   readonly shared: string[]
 }
 
+/** Releases reservations that no object holds, and adds those that an object lacks. */
 export async function repairReservations(catalogue: Catalogue): Promise<Repaired> {
   const repaired: Repaired = { freed: [], taken: [], shared: [] }
   const kinds = new Set(catalogue.all().flatMap((type) => (type.endpoint === undefined ? [type.stored ?? type] : [])))

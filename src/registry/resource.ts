@@ -44,6 +44,7 @@ export interface RegistryParts {
   readonly standing?: (write: 'create' | 'change') => Promise<Guard>
 }
 
+/** A stored type: how it is served, its cache and its store. */
 export interface Resource extends Served, RegistryParts {
   readonly endpoint: undefined
   readonly cache: KindCache

@@ -17,6 +17,7 @@ export interface SelectionQuery {
   readonly fieldSelector: string
 }
 
+/** Selectors that are prepared for matching, and for an index. */
 export interface ParsedSelection extends Selection {
   /** The part of the labels that an index can answer. */
   readonly demand: LabelDemand | undefined

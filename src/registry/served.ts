@@ -13,6 +13,7 @@ import { decode } from '../schema/decode.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { Endpoint } from './endpoint.ts'
 
+/** A type as clients see it. */
 export interface Served {
   readonly vendor: Vendor
   readonly kind: Kind
@@ -38,6 +39,7 @@ export interface Virtual extends Served {
   readonly stored: undefined
 }
 
+/** A sub-resource as clients see it. */
 export interface ServedSubresource {
   readonly verbs: readonly Verb[]
   /** What is sent and answered, where that is not the kind itself. */
@@ -62,7 +64,7 @@ export function serveKind(kind: Kind, { vendor, gates }: ServingFor, endpoints: 
     group: groupName(vendor, kind.group),
     plural: kind.plural,
     apiVersion,
-    hasProtobuf: kind.evolution === undefined,
+    hasProtobuf: kind.origin === 'built-in',
     verbs: kind.life.verbs ?? allVerbs,
     subresources: new Map([...viewsOf(kind), ...actionsOf(own)]),
     context: { vendor, subresource: '', ...(gates && { gates }), through: `${kind.group}/${kind.version}` },

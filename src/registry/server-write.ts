@@ -10,6 +10,7 @@ import type { WriteContext } from './write.ts'
 
 const self: User = { name: 'system:apiserver', uid: '', groups: [superusers, authenticatedUsers], extra: new Map() }
 
+/** Where the server writes by itself, and what kind of write it is. */
 export interface OwnWrite {
   /** '' for kinds without namespaces. */
   readonly namespace?: string
@@ -19,6 +20,7 @@ export interface OwnWrite {
   readonly signal: AbortSignal
 }
 
+/** The context of a write by the server itself, which bypasses authorization and admission. */
 export function ownWrite(resource: Resource, { signal, optionsKind, ...write }: OwnWrite): WriteContext {
   return {
     namespace: '',

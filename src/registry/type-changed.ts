@@ -6,6 +6,7 @@
 import { ApiError } from '../model/api-error.ts'
 import { type Resource, waitForCaches } from './resource.ts'
 
+/** The type was redefined during the request, which may be repeated. */
 export class TypeChanged extends ApiError {
   constructor() {
     const message = 'the definition of this type is being changed, and this server does not serve it yet; try again'

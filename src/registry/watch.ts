@@ -46,6 +46,7 @@ interface Start {
   readonly revision: number
 }
 
+/** Starts a watch. */
 export async function watch(resource: Resource, query: WatchQuery): Promise<Watching> {
   const { resourceVersion, selection, form } = query
   const start = await startOf(resource, selection, resourceVersion)

@@ -24,6 +24,7 @@ import { TypeChanged } from './type-changed.ts'
 /** How often a write is tried that others keep beating to it. */
 export const maxAttempts = 100
 
+/** What a write needs to know besides the object. */
 export interface WriteContext {
   /** The kind in its stored version: what rules, admission and the store are given. */
   readonly resource: Resource
@@ -85,7 +86,7 @@ function trackedVersion(context: WriteContext): Resource {
 /** What errors about the object call it: a kind goes by the group that it is stored in. */
 export function writtenKind(context: WriteContext): { group: string; kind: string } {
   const { resource } = context
-  return kindRef(isView(context) && resource.kind.evolution === undefined ? versionOf(context) : resource)
+  return kindRef(isView(context) && resource.kind.origin === 'built-in' ? versionOf(context) : resource)
 }
 
 /** Records who owns what after this write, in the version that is written through. */

@@ -5,31 +5,31 @@
 import type { PathAttributes, ResourceAttributes } from '../authz/authorizer.ts'
 import { holders, type NearRule, nearRules, smallestRule } from '../authz/rbac/explain.ts'
 import type { Binding } from '../authz/rbac/policy.ts'
-import { type AccessExplanation, accessExplanation } from '../kinds/ops/access-explanation.ts'
+import { accessExplanation } from '../kinds/ops/access-explanation.ts'
 import { whoAmI } from '../kinds/ops/who-am-i.ts'
-import { type WhoCan, whoCan } from '../kinds/ops/who-can.ts'
+import { whoCan } from '../kinds/ops/who-can.ts'
 import { superusers, type User } from '../model/user.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
-import type { Kind } from '../schema/kind.ts'
+import type { KindOf } from '../schema/kind.ts'
 import { attributesOf, type ReviewParts, userOf } from './access-reviews.ts'
 
 export function accessQuestions(parts: ReviewParts): Endpoint[] {
   return [
-    question(whoAmI, 'Tells who one is.', ({ object, user }) => ({ ...object!, status: statusOf(user) })),
+    question(whoAmI, 'Tells who one is.', ({ object, user }) => ({ ...object, status: statusOf(user) })),
     question(accessExplanation, 'Tells why something is allowed or not.', async ({ object, user }) => {
-      const { spec = {} } = object as AccessExplanation
+      const { spec = {} } = object
       const { user: name = '', groups = [] } = spec
       const about = name === '' && groups.length === 0 ? user : userOf(spec)
-      return { ...object!, status: await explain(parts, about, attributesOf(spec)) }
+      return { ...object, status: await explain(parts, about, attributesOf(spec)) }
     }),
     question(whoCan, 'Tells who may do something.', async ({ object }) => {
-      const { spec = {} } = object as WhoCan
-      return { ...object!, status: await listHolders(parts, attributesOf(spec)) }
+      const { spec = {} } = object
+      return { ...object, status: await listHolders(parts, attributesOf(spec)) }
     }),
   ]
 }
 
-function question(kind: Kind, doc: string, answer: Endpoint['answer']): Endpoint {
+function question<T>(kind: KindOf<T>, doc: string, answer: Endpoint<T>['answer']): Endpoint<T> {
   return { kind, subresource: '', verbs: ['create'], type: undefined, admits: 'CREATE', doc, answer }
 }
 

@@ -6,10 +6,7 @@
 import type { Access } from '../authz/access.ts'
 import type { Decision, PathAttributes, ResourceAttributes } from '../authz/authorizer.ts'
 import type { Question, SubjectSpec } from '../kinds/authorization/review.ts'
-import {
-  type SelfSubjectAccessReview,
-  selfSubjectAccessReview,
-} from '../kinds/authorization/self-subject-access-review.ts'
+import { selfSubjectAccessReview } from '../kinds/authorization/self-subject-access-review.ts'
 import {
   localSubjectAccessReview,
   type SubjectAccessReview,
@@ -19,7 +16,7 @@ import { badRequest } from '../model/api-error.ts'
 import type { User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Endpoint, EndpointRequest } from '../registry/endpoint.ts'
-import type { Kind } from '../schema/kind.ts'
+import type { KindOf } from '../schema/kind.ts'
 
 export interface ReviewParts {
   readonly vendor: Vendor
@@ -30,28 +27,28 @@ export interface ReviewParts {
 export function accessReviews(parts: ReviewParts): Endpoint[] {
   return [
     review(subjectAccessReview, 'Tells whether somebody may do something.', async ({ object }) => {
-      const { metadata, spec } = object as SubjectAccessReview
-      return { ...object!, metadata, status: await decide(parts, userOf(spec ?? {}), spec ?? {}) }
+      const { metadata, spec } = object
+      return { ...object, metadata, status: await decide(parts, userOf(spec ?? {}), spec ?? {}) }
     }),
     review(localSubjectAccessReview, 'Tells whether somebody may do something in a namespace.', async (request) => {
-      const { metadata, spec } = request.object as SubjectAccessReview
+      const { metadata, spec } = request.object
       assertNamespace(request)
-      return { ...request.object!, metadata, status: await decide(parts, userOf(spec ?? {}), spec ?? {}) }
+      return { ...request.object, metadata, status: await decide(parts, userOf(spec ?? {}), spec ?? {}) }
     }),
     review(selfSubjectAccessReview, 'Tells whether one may do something.', async ({ object, user }) => {
-      const { metadata, spec } = object as SelfSubjectAccessReview
-      return { ...object!, metadata, status: await decide(parts, user, spec ?? {}) }
+      const { metadata, spec } = object
+      return { ...object, metadata, status: await decide(parts, user, spec ?? {}) }
     }),
   ]
 }
 
-function review(kind: Kind, doc: string, answer: Endpoint['answer']): Endpoint {
+function review<T>(kind: KindOf<T>, doc: string, answer: Endpoint<T>['answer']): Endpoint<T> {
   return { kind, subresource: '', verbs: ['create'], type: undefined, admits: 'CREATE', doc, answer }
 }
 
 /** The user that a review asks about. */
 export function userOf({ user = '', uid = '', groups = [], extra = {} }: SubjectSpec): User {
-  return { name: user, uid, groups, extra: new Map(Object.entries(extra as { [key: string]: string[] })) }
+  return { name: user, uid, groups, extra: new Map(Object.entries(extra)) }
 }
 
 async function decide({ access }: ReviewParts, user: User, question: Question) {
@@ -77,7 +74,7 @@ function statusOf({ verdict, reason }: Decision) {
 }
 
 /** The question is about the namespace that the caller may ask about. */
-function assertNamespace({ object, namespace }: EndpointRequest): void {
-  const asked = (object as SubjectAccessReview).spec?.resourceAttributes?.namespace ?? ''
+function assertNamespace({ object, namespace }: EndpointRequest<SubjectAccessReview>): void {
+  const asked = object.spec?.resourceAttributes?.namespace ?? ''
   if (asked !== namespace) throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`)
 }

@@ -30,6 +30,7 @@ export interface EndpointParts
   readonly components: readonly Component[]
 }
 
+/** Every endpoint. */
 export function allEndpoints(parts: EndpointParts): Endpoint[] {
   const { lookup, components } = parts
   return [

@@ -1,13 +1,12 @@
 /** `nodes/proxy`: a way to the agent of a node. There is none yet, and that is said of nodes that are known. */
 import { node } from '../kinds/core/node.ts'
+import { nodes } from '../kinds/stored-types.ts'
 import { notFound } from '../model/api-error.ts'
 import type { Lookup } from '../model/lookup.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 import { proxied } from './pod-connections.ts'
 import { proxiedName } from './proxied-name.ts'
 import { unreachable } from './unreachable.ts'
-
-const nodes = { group: 'core', plural: 'nodes' }
 
 export function nodeConnections(lookup: Lookup): Endpoint[] {
   return [

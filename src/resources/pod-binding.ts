@@ -4,6 +4,7 @@
  */
 import { type Binding, binding as kind } from '../kinds/core/binding.ts'
 import { type Pod, pod } from '../kinds/core/pod.ts'
+import { pods } from '../kinds/stored-types.ts'
 import { badRequest, conflict } from '../model/api-error.ts'
 import type { StoredType } from '../model/lookup.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
@@ -20,34 +21,33 @@ export interface PodBindingParts {
 
 const common = { verbs: ['create'], admits: 'CREATE', doc: 'Says which node a Pod runs on.' } as const
 
-export function podBinding(parts: PodBindingParts): Endpoint {
+export function podBinding(parts: PodBindingParts): Endpoint<Binding> {
   return {
     ...common,
     kind: pod,
     subresource: 'binding',
     type: kind,
     answer: (request) => {
-      const { name } = (request.object as ApiObject).metadata
-      if (name !== request.name) throw badRequest('name in URL does not match name in Binding object')
+      if (request.object.metadata.name !== request.name)
+        throw badRequest('name in URL does not match name in Binding object')
       return bind(parts, request)
     },
   }
 }
 
-export function binding(parts: PodBindingParts): Endpoint {
+export function binding(parts: PodBindingParts): Endpoint<Binding> {
   return { ...common, kind, subresource: '', type: undefined, answer: (request) => bind(parts, request) }
 }
 
-async function bind({ stored }: PodBindingParts, request: EndpointRequest): Promise<ApiObject> {
-  const { namespace, dryRun, abandoned } = request
-  const sent = request.object as Binding & ApiObject
+async function bind({ stored }: PodBindingParts, request: EndpointRequest<Binding>): Promise<ApiObject> {
+  const { object: sent, namespace, dryRun, abandoned } = request
   const { name = '', namespace: meant = namespace } = sent.metadata
   if (name === '') throw badRequest('Name parameter required.')
   if (meant !== namespace)
     throw badRequest(
       `the namespace of the Binding (${meant}) does not match the namespace on the request (${namespace})`,
     )
-  const resource = stored({ group: 'core', plural: 'pods' })
+  const resource = stored(pods)
   const options = { namespace, subresource: 'binding', optionsKind: 'UpdateOptions', signal: abandoned() } as const
   const context = { ...ownWrite(resource, options), dryRun }
   // Nobody owns what a Binding sets: it is no part of what somebody wants of the pod.
@@ -56,10 +56,10 @@ async function bind({ stored }: PodBindingParts, request: EndpointRequest): Prom
   return successStatus(201)
 }
 
-function bound(previous: ApiObject, sent: Binding & ApiObject, resource: Resource): ApiObject {
-  const { spec = {}, status = {}, metadata } = previous as Pod & ApiObject
+function bound(previous: Pod, sent: Binding, resource: Resource): Pod {
+  const { spec = {}, status = {}, metadata } = previous
   const { uid, resourceVersion, annotations } = sent.metadata
-  const why = obstacle(previous as Pod & ApiObject)
+  const why = obstacle(previous)
   if (why !== undefined) throw conflict({ group: '', plural: 'pods/binding' }, metadata.name!, why)
   if (uid !== undefined && uid !== metadata.uid)
     throw conflict(
@@ -67,8 +67,8 @@ function bound(previous: ApiObject, sent: Binding & ApiObject, resource: Resourc
       metadata.name!,
       `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
     )
-  const next: Pod = {
-    ...(previous as Pod),
+  return {
+    ...previous,
     metadata: {
       ...metadata,
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
@@ -77,7 +77,6 @@ function bound(previous: ApiObject, sent: Binding & ApiObject, resource: Resourc
     spec: { ...spec, nodeName: sent.target?.name ?? '' },
     status: withScheduled(status, timestamp(resource.clock.now())),
   }
-  return next as ApiObject
 }
 
 /** Why the pod cannot be given a node. */

@@ -3,17 +3,15 @@
  * pod, which container, whether it is on a node; then that the node cannot be reached.
  */
 import { type Pod, pod } from '../kinds/core/pod.ts'
+import { nodes, pods } from '../kinds/stored-types.ts'
 import { badRequest, notFound } from '../model/api-error.ts'
 import type { Lookup } from '../model/lookup.ts'
-import type { ApiObject } from '../model/object.ts'
 import type { Verb } from '../model/verb.ts'
 import type { Connection, Endpoint, EndpointRequest } from '../registry/endpoint.ts'
 import { chooseContainer, nodeOf } from './pod-log.ts'
 import { proxiedName } from './proxied-name.ts'
 import { unreachable } from './unreachable.ts'
 
-const pods = { group: 'core', plural: 'pods' }
-const nodes = { group: 'core', plural: 'nodes' }
 /** As Statuses name them. */
 const podsRef = { group: '', plural: 'pods' }
 const nodesRef = { group: '', plural: 'nodes' }
@@ -51,7 +49,7 @@ function way(subresource: string, doc: string, connects: Connection): Omit<Endpo
   return { kind: pod, subresource, verbs: opened, type: undefined, admits: 'CONNECT', connects, doc }
 }
 
-async function findPod(lookup: Lookup, { namespace, name }: { namespace: string; name: string }): Promise<ApiObject> {
+async function findPod(lookup: Lookup, { namespace, name }: { namespace: string; name: string }): Promise<Pod> {
   const found = await lookup.getLatest(pods, { namespace, name })
   if (found === undefined) throw notFound(podsRef, name)
   return found.object
@@ -67,7 +65,7 @@ async function intoPod(lookup: Lookup, request: EndpointRequest): Promise<never>
   throw noWayInto(lookup, await findPod(lookup, request))
 }
 
-function noWayInto(lookup: Lookup, object: ApiObject): Error {
+function noWayInto(lookup: Lookup, object: Pod): Error {
   const node = nodeOf(object)
   if (node === '') return badRequest(`pod ${object.metadata.name} does not have a host assigned`)
   const known = lookup.getCached(nodes, { namespace: '', name: node })
@@ -76,7 +74,7 @@ function noWayInto(lookup: Lookup, object: ApiObject): Error {
 
 async function throughProxy(lookup: Lookup, { namespace, name }: EndpointRequest): Promise<never> {
   const object = await findPod(lookup, { namespace, name: proxiedName(name, 'pod') })
-  const { status } = object as Pod & ApiObject
+  const { status } = object
   if (!status?.podIP) throw badRequest(`pod ${object.metadata.name} has no address`)
   throw unreachable(`pod "${object.metadata.name}"`)
 }

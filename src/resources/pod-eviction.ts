@@ -9,6 +9,7 @@ import { type Pod, pod } from '../kinds/core/pod.ts'
 import { selects } from '../kinds/meta/selecting.ts'
 import { type Eviction, eviction, evictionV1beta1 } from '../kinds/policy/eviction.ts'
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../kinds/policy/pod-disruption-budget.ts'
+import { podDisruptionBudgets, pods } from '../kinds/stored-types.ts'
 import { ApiError, badRequest, conflict, forbiddenError, notFound, serviceUnavailable } from '../model/api-error.ts'
 import type { Lookup, StoredType } from '../model/lookup.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
@@ -26,10 +27,7 @@ export interface PodEvictionParts {
   readonly stored: (type: StoredType) => Resource
 }
 
-const pods = { group: 'core', plural: 'pods' }
-const budgets = { group: 'policy', plural: 'poddisruptionbudgets' }
-
-export function podEviction(parts: PodEvictionParts): Endpoint {
+export function podEviction(parts: PodEvictionParts): Endpoint<Eviction> {
   return {
     kind: pod,
     subresource: 'eviction',
@@ -45,9 +43,8 @@ export function podEviction(parts: PodEvictionParts): Endpoint {
 /** How often a pod is looked at anew that changes while it is decided on. */
 const maxLooks = 20
 
-async function evict(parts: PodEvictionParts, request: EndpointRequest): Promise<ApiObject> {
-  const { name, query } = request
-  const sent = request.object as Eviction & ApiObject
+async function evict(parts: PodEvictionParts, request: EndpointRequest<Eviction>): Promise<ApiObject> {
+  const { object: sent, name, query } = request
   if (sent.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
   const resource = parts.stored(pods)
   await assertExists(parts, request)
@@ -70,7 +67,7 @@ async function evictOnce(parts: PodEvictionParts, request: EndpointRequest, opti
   const { namespace, name } = request
   const found = await parts.lookup.getLatest(pods, { namespace, name })
   if (found === undefined) throw notFound({ group: '', plural: 'pods' }, name)
-  const object = found.object as Pod & ApiObject
+  const { object } = found
   // Before a budget is charged for what would be refused.
   assertPreconditions(parts.stored(pods), object, options)
   const leave = await askLeave(parts, request, object)
@@ -104,7 +101,7 @@ interface Leave {
   readonly taken?: boolean
 }
 
-async function askLeave(parts: PodEvictionParts, request: EndpointRequest, object: Pod & ApiObject): Promise<Leave> {
+async function askLeave(parts: PodEvictionParts, request: EndpointRequest, object: Pod): Promise<Leave> {
   const { metadata, status = {} } = object
   if (status.phase === 'Succeeded' || status.phase === 'Failed' || metadata.deletionTimestamp)
     return { ofThisVersion: false }
@@ -121,12 +118,12 @@ async function askLeave(parts: PodEvictionParts, request: EndpointRequest, objec
 const tooManyBudgets = 'it has more than one PodDisruptionBudget, which eviction does not support'
 
 /** A pod without labels counts for nobody. */
-function budgetsOf(lookup: Lookup, { metadata }: ApiObject): (PodDisruptionBudget & ApiObject)[] {
+function budgetsOf(lookup: Lookup, { metadata }: Pod): PodDisruptionBudget[] {
   const { labels = {}, namespace } = metadata
   if (Object.keys(labels).length === 0) return []
   return lookup
-    .list(budgets, { namespace })
-    .map(({ object }) => object as PodDisruptionBudget & ApiObject)
+    .list(podDisruptionBudgets, { namespace })
+    .map(({ object }) => object)
     .filter(({ spec }) => selects(spec?.selector, labels))
 }
 
@@ -142,13 +139,13 @@ function hasEnough({ status = {} }: PodDisruptionBudget): boolean {
 
 async function takeFrom({ stored }: PodEvictionParts, request: EndpointRequest, budget: string): Promise<void> {
   const { namespace, name, dryRun, abandoned } = request
-  const resource = stored(budgets)
+  const resource = stored(podDisruptionBudgets)
   const options = { namespace, subresource: 'status', optionsKind: 'UpdateOptions', signal: abandoned() } as const
   await updateObject({ ...ownWrite(resource, options), dryRun }, budget, (previous) => {
-    const { status = {} } = previous as PodDisruptionBudget & ApiObject
+    const { status = {} }: PodDisruptionBudget = previous
     assertLeft(previous, status)
     const charged = withDisruption(status, name, timestamp(resource.clock.now()))
-    return { object: { ...previous, status: charged } as ApiObject, managed: false }
+    return { object: { ...previous, status: charged }, managed: false }
   })
 }
 

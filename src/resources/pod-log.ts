@@ -2,16 +2,14 @@
  * `pods/log`: what a container has printed. A pod that is on no node has printed nothing. For any other its node would
  * have to be asked, to which there is no way yet; for a node that nobody knows it is a 404.
  */
-import { pod } from '../kinds/core/pod.ts'
+import { type Pod, pod } from '../kinds/core/pod.ts'
+import { nodes, pods } from '../kinds/stored-types.ts'
 import { badRequest, invalidObject, notFound } from '../model/api-error.ts'
 import { type FieldError, forbidden, invalid } from '../model/field-error.ts'
 import type { Lookup } from '../model/lookup.ts'
-import type { ApiObject } from '../model/object.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 import { unreachable } from './unreachable.ts'
 
-const pods = { group: 'core', plural: 'pods' }
-const nodes = { group: 'core', plural: 'nodes' }
 /** As Statuses name them. */
 const podsRef = { group: '', plural: 'pods' }
 
@@ -59,25 +57,14 @@ function checkNumber(query: URLSearchParams, option: string, minimum: number): F
   return Number(text) >= minimum ? [] : [invalid(option, Number(text), rule)]
 }
 
-interface PodSpec {
-  readonly nodeName?: string
-  readonly containers?: readonly { readonly name: string }[]
-  readonly initContainers?: readonly { readonly name: string }[]
-  readonly ephemeralContainers?: readonly { readonly name: string }[]
-}
-
-function specOf(object: ApiObject): PodSpec {
-  return (object.spec ?? {}) as PodSpec
-}
-
 /** The node that a pod is on; '' before it is on any. */
-export function nodeOf(object: ApiObject): string {
-  return specOf(object).nodeName ?? ''
+export function nodeOf({ spec }: Pod): string {
+  return spec?.nodeName ?? ''
 }
 
 /** A pod with several containers must be asked for one of them. */
-export function chooseContainer(object: ApiObject, wanted: string): void {
-  const { initContainers = [], containers = [], ephemeralContainers = [] } = specOf(object)
+export function chooseContainer(object: Pod, wanted: string): void {
+  const { initContainers = [], containers = [], ephemeralContainers = [] } = object.spec ?? {}
   const names = [...initContainers, ...containers, ...ephemeralContainers].map(({ name }) => name)
   const { name } = object.metadata
   if (wanted === '' && names.length !== 1)

@@ -19,7 +19,7 @@ import { defined, type Json, type JsonObject } from '../model/json.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 import type { ReviewParts } from './access-reviews.ts'
 
-export function rulesReview({ access }: ReviewParts): Endpoint {
+export function rulesReview({ access }: ReviewParts): Endpoint<SelfSubjectRulesReview> {
   const written = new WrittenRules()
   return {
     kind: selfSubjectRulesReview,
@@ -29,8 +29,7 @@ export function rulesReview({ access }: ReviewParts): Endpoint {
     admits: 'CREATE',
     doc: 'Tells what one may do in a namespace.',
     answer: async ({ object, user }) => {
-      const { spec } = object as SelfSubjectRulesReview
-      const { namespace = '' } = spec ?? {}
+      const { namespace = '' } = object.spec ?? {}
       if (namespace === '') throw badRequest('no namespace on request: set spec.namespace')
       const { rules, incomplete, notes } = await access().rulesOf(user, namespace)
       const status = {
@@ -39,7 +38,7 @@ export function rulesReview({ access }: ReviewParts): Endpoint {
         ...(notes.length === 0 ? {} : { evaluationError: notes.join(', ') }),
       }
       // What was asked is not told again.
-      return { ...object!, metadata: {}, spec: {}, status }
+      return { ...object, metadata: {}, spec: {}, status }
     },
   }
 }

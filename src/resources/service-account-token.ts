@@ -6,10 +6,12 @@ import type { TokenIssuer } from '../authn/service-account/issuer.ts'
 import type { Clock } from '../base/clock.ts'
 import { type TokenRequest, tokenRequest } from '../kinds/authentication/token-request.ts'
 import type { Pod } from '../kinds/core/pod.ts'
+import type { Secret } from '../kinds/core/secret.ts'
 import { serviceAccount } from '../kinds/core/service-account.ts'
+import { pods, secrets, serviceAccounts } from '../kinds/stored-types.ts'
 import { badRequest, conflict, notFound } from '../model/api-error.ts'
 import type { Lookup, StoredType } from '../model/lookup.ts'
-import { type ApiObject, timestamp } from '../model/object.ts'
+import { timestamp } from '../model/object.ts'
 import { volumeTokenSeconds } from '../model/service-account.ts'
 import type { Endpoint, EndpointRequest } from '../registry/endpoint.ts'
 
@@ -30,7 +32,7 @@ export interface TokenPolicy {
   readonly extendExpiration: boolean
 }
 
-export function serviceAccountToken(parts: ServiceAccountTokenParts): Endpoint {
+export function serviceAccountToken(parts: ServiceAccountTokenParts): Endpoint<TokenRequest> {
   return {
     kind: serviceAccount,
     subresource: 'token',
@@ -44,10 +46,9 @@ export function serviceAccountToken(parts: ServiceAccountTokenParts): Endpoint {
 
 type Spec = NonNullable<TokenRequest['spec']>
 
-async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest): Promise<ApiObject> {
-  const { namespace, name, warn } = request
-  const sent = request.object as TokenRequest & ApiObject
-  const found = await parts.lookup.getLatest({ group: 'core', plural: 'serviceaccounts' }, { namespace, name })
+async function answer(parts: ServiceAccountTokenParts, request: EndpointRequest<TokenRequest>): Promise<TokenRequest> {
+  const { object: sent, namespace, name, warn } = request
+  const found = await parts.lookup.getLatest(serviceAccounts, { namespace, name })
   if (found === undefined) throw notFound({ group: '', plural: 'serviceaccounts' }, name)
   const spec = completed(parts, sent.spec ?? {}, warn)
   const bound = await boundObject(parts.lookup, request, spec.boundObjectRef)
@@ -78,9 +79,11 @@ function completed(parts: ServiceAccountTokenParts, spec: Spec, warn: EndpointRe
 type Reference = NonNullable<Spec['boundObjectRef']>
 type Bound = { readonly kind: 'pod' | 'secret'; readonly name: string; readonly uid: string }
 
-const bindable: { readonly [kind: string]: { readonly kind: Bound['kind']; readonly type: StoredType } } = {
-  Pod: { kind: 'pod', type: { group: 'core', plural: 'pods' } },
-  Secret: { kind: 'secret', type: { group: 'core', plural: 'secrets' } },
+type BindableType = StoredType<Pod> | StoredType<Secret>
+
+const bindable: { readonly [kind: string]: { readonly kind: Bound['kind']; readonly type: BindableType } } = {
+  Pod: { kind: 'pod', type: pods },
+  Secret: { kind: 'secret', type: secrets },
 }
 
 async function boundObject(
@@ -98,7 +101,7 @@ async function boundObject(
   if (name === '') throw badRequest('Name parameter required: set spec.boundObjectRef.name')
   const found = await lookup.getLatest(of.type, { namespace, name })
   if (found === undefined) throw notFound({ group: '', plural: of.type.plural }, name)
-  if (of.kind === 'pod' && (found.object as Pod & ApiObject).spec?.serviceAccountName !== account)
+  if (of.kind === 'pod' && found.object.spec?.serviceAccountName !== account)
     throw badRequest(
       `cannot bind token for serviceaccount "${account}" to pod running with different serviceaccount name.`,
     )

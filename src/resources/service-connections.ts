@@ -3,20 +3,14 @@
  * without endpoints, or without a pod behind the port that is asked for, says so first.
  */
 import type { Endpoints } from '../kinds/core/endpoints.ts'
-import type { Pod } from '../kinds/core/pod.ts'
 import { service } from '../kinds/core/service.ts'
-import type { Service } from '../kinds/core/types/service-spec.ts'
+import { endpoints, pods, services } from '../kinds/stored-types.ts'
 import { ApiError, notFound } from '../model/api-error.ts'
 import type { Lookup } from '../model/lookup.ts'
-import type { ApiObject } from '../model/object.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 import { proxied } from './pod-connections.ts'
 import { proxiedName, proxiedPort } from './proxied-name.ts'
 import { unreachable } from './unreachable.ts'
-
-const services = { group: 'core', plural: 'services' }
-const endpoints = { group: 'core', plural: 'endpoints' }
-const pods = { group: 'core', plural: 'pods' }
 
 export function serviceConnections(lookup: Lookup): Endpoint[] {
   return [
@@ -33,7 +27,7 @@ export function serviceConnections(lookup: Lookup): Endpoint[] {
         const port = await portName(lookup, place, proxiedPort(asked))
         const found = await lookup.getLatest(endpoints, place)
         if (found === undefined) throw notFound({ group: '', plural: 'endpoints' }, place.name)
-        const { subsets = [] } = found.object as Endpoints & ApiObject
+        const { subsets = [] } = found.object
         const leads = subsets.some((subset) => hasPort(subset, port) && leadsToPod(lookup, namespace, subset))
         throw leads ? unreachable(`service "${place.name}"`) : empty(subsets.length === 0 ? place.name : asked)
       },
@@ -51,7 +45,7 @@ async function portName(lookup: Lookup, place: Place, port: string): Promise<str
   if (!/^[0-9]+$/.test(port)) return port
   const found = await lookup.getLatest(services, place)
   if (found === undefined) throw notFound({ group: '', plural: 'services' }, place.name)
-  const { ports = [] } = (found.object as Service & ApiObject).spec ?? {}
+  const { ports = [] } = found.object.spec ?? {}
   const known = ports.find((each) => String(each.port) === port)
   if (known === undefined) throw unavailable(`no service port ${port} found for service "${place.name}"`)
   return known.name ?? ''
@@ -67,9 +61,7 @@ function hasPort({ ports = [] }: Subset, port: string): boolean {
 function leadsToPod(lookup: Lookup, namespace: string, { addresses = [] }: Subset): boolean {
   return addresses.some(({ ip, targetRef }) => {
     if (targetRef?.kind !== 'Pod' || targetRef.namespace !== namespace) return false
-    const pod = lookup.getCached(pods, { namespace, name: targetRef.name ?? '' })?.object as
-      | (Pod & ApiObject)
-      | undefined
+    const pod = lookup.getCached(pods, { namespace, name: targetRef.name ?? '' })?.object
     return pod?.status?.podIPs?.some((each) => each.ip === ip) ?? false
   })
 }

@@ -6,7 +6,6 @@
 import { type AuthenticationOutcome, type Authenticator, noHeaders } from '../authn/authenticator.ts'
 import { tokenReview as kind, type TokenReview } from '../kinds/authentication/token-review.ts'
 import { badRequest } from '../model/api-error.ts'
-import type { ApiObject } from '../model/object.ts'
 import type { User } from '../model/user.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 
@@ -17,7 +16,7 @@ export interface TokenReviewParts {
   readonly audiences: readonly string[]
 }
 
-export function tokenReview({ authenticateToken, audiences: own }: TokenReviewParts): Endpoint {
+export function tokenReview({ authenticateToken, audiences: own }: TokenReviewParts): Endpoint<TokenReview> {
   return {
     kind,
     subresource: '',
@@ -25,8 +24,7 @@ export function tokenReview({ authenticateToken, audiences: own }: TokenReviewPa
     type: undefined,
     admits: 'CREATE',
     doc: 'Tells whose a token is.',
-    answer: async ({ object }) => {
-      const review = object as TokenReview & ApiObject
+    answer: async ({ object: review }) => {
       const { token, audiences: wanted = [] } = review.spec ?? {}
       if (!token) throw badRequest('a TokenReview needs a token: set spec.token')
       const audiences = wanted.length === 0 ? own : wanted

@@ -29,7 +29,7 @@ export interface WebhookPreviewParts {
 const maxNames = 100
 const operations: readonly AdmissionOperation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
 
-export function webhookPreview(parts: WebhookPreviewParts): Endpoint {
+export function webhookPreview(parts: WebhookPreviewParts): Endpoint<WebhookPreview> {
   return {
     kind: previewKind,
     subresource: '',
@@ -38,13 +38,12 @@ export function webhookPreview(parts: WebhookPreviewParts): Endpoint {
     admits: 'CREATE',
     doc: 'Tells which of the objects that exist now a webhook configuration would match.',
     answer: async ({ object, user }) => {
-      const { spec = {} } = object as WebhookPreview
-      const configuration = { ...object!, webhooks: spec.webhooks ?? [] } as unknown as WebhookConfiguration
+      const configuration: WebhookConfiguration = { ...object, webhooks: object.spec?.webhooks ?? [] }
       const preview = new Preview(parts, user)
       const webhooks = []
       for (const webhook of compileConfiguration(configuration, 'validating', parts.clock))
         webhooks.push({ name: webhook.name, types: await preview.typesOf(webhook) })
-      return { ...object!, status: { webhooks, hiddenTypes: [...preview.hidden].sort() } }
+      return { ...object, status: { webhooks, hiddenTypes: [...preview.hidden].sort() } }
     },
   }
 }

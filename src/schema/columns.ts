@@ -4,6 +4,7 @@ import type { Json } from '../model/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 
+/** A column of the table in which clients print objects. */
 export interface Column<T = ApiObject> {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
@@ -15,10 +16,12 @@ export interface Column<T = ApiObject> {
   readonly cell: (object: T, now: number, vendor: Vendor) => Json
 }
 
+/** A column of text or numbers; with a priority above 0 only wide tables show it. */
 export function column<T>(name: string, description: string, cell: Column<T>['cell'], priority = 0): Column<T> {
   return { name, type: 'string', format: '', description, priority, cell }
 }
 
+/** The name of the object. */
 export const nameColumn: Column<ApiObject> = {
   name: 'Name',
   type: 'string',
@@ -28,6 +31,7 @@ export const nameColumn: Column<ApiObject> = {
   cell: ({ metadata }) => metadata.name ?? '',
 }
 
+/** When the object was created. */
 export const ageColumn: Column<ApiObject> = column(
   'Age',
   'How long ago the object was created.',

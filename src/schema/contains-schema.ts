@@ -4,6 +4,7 @@
  */
 import type { Schema } from './schema.ts'
 
+/** Returns a test whether a schema or any part of it is wanted; the results are cached. */
 export function containsSchema(isWanted: (schema: Schema) => boolean): (schema: Schema) => boolean {
   const known = new WeakMap<Schema, boolean>()
   const find = (schema: Schema): boolean => {

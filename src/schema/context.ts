@@ -4,6 +4,7 @@ import type { Gates } from '../model/feature-gates.ts'
 import type { User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
 
+/** What rules may depend on besides the object. */
 export interface RuleContext {
   readonly vendor: Vendor
   /** The subresource that is written through; '' for the object itself. */

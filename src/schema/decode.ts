@@ -32,6 +32,7 @@ export interface DecodeOptions {
   readonly keepsNull?: boolean
 }
 
+/** Reads JSON by a schema: unknown fields are left out and reported, values of the wrong type are refused. */
 export function decode(schema: Schema, value: Json, options: DecodeOptions = {}): Decoded {
   const unknown: FieldPath[] = []
   return { value: read(schema, value, '', { unknown, ...options }), unknown }

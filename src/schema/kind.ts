@@ -21,6 +21,7 @@ import type { KindReservations } from './reservations.ts'
 import { type Fields, field, type InferFields, type ObjectSchema, s } from './schema.ts'
 import { typeMeta } from './type-meta.ts'
 
+/** Whether the objects of a kind are in namespaces. */
 export type Scope = 'Namespaced' | 'Cluster'
 
 /** The type of the objects of a kind with these fields. */
@@ -139,6 +140,7 @@ export interface KindViews<T> {
   readonly confidential?: boolean
 }
 
+/** Why a version should not be used any more. */
 export type Deprecation = BuiltInDeprecation | { readonly warning: string }
 
 export interface BuiltInDeprecation {
@@ -150,6 +152,7 @@ export interface BuiltInDeprecation {
   readonly instead?: { readonly group: string; readonly version: string; readonly kind: string }
 }
 
+/** A sub-resource that is a view of the object. */
 export interface Subresource<T> {
   readonly verbs: readonly ('get' | 'update' | 'patch')[]
   /** Keeps of `next` only what this subresource may change. Changes `next`. */
@@ -170,8 +173,12 @@ export interface ShownAs<T> {
   readonly configOf?: (config: JsonObject) => JsonObject
 }
 
+/** Who defines a kind: this program, in a file of `kinds/`, or a user, with a CustomResourceDefinition. */
+export type KindOrigin = 'built-in' | 'custom'
+
 /** A kind as the rest of the server sees it: its names at the top, every group there, rules on any object. */
 export interface Kind extends KindNames {
+  readonly origin: KindOrigin
   readonly form: NameCheck
   readonly doc: string
   readonly schema: ObjectSchema
@@ -186,6 +193,12 @@ export interface Kind extends KindNames {
   readonly conversion?: Conversion & { readonly stored: Kind }
   /** Of a kind whose definition may change while its objects stay. */
   readonly evolution?: Evolution
+}
+
+/** A kind whose objects have a type that is known when the program is compiled. */
+export interface KindOf<T> extends Kind {
+  /** Carries the type of the objects; never present at run time. */
+  readonly infer?: T
 }
 
 /** How objects are read that were stored under another definition of the kind, or in another of its versions. */
@@ -222,8 +235,8 @@ export interface Evolution {
  * By what the members of its objects are ordered in JSON: the fields of its types. Those of a kind that users define
  * stand in the byte order of their keys.
  */
-export function orderOf({ schema, evolution }: Kind): ObjectSchema | undefined {
-  return evolution === undefined ? schema : undefined
+export function orderOf({ schema, origin }: Kind): ObjectSchema | undefined {
+  return origin === 'built-in' ? schema : undefined
 }
 
 /** The way between a version and the stored one. Pure functions; the apiVersion of what they give does not count. */
@@ -239,10 +252,13 @@ export interface Conversion<T = ApiObject, S = ApiObject> {
 /**
  * Makes a kind from its definition. Its rules are written for the type of its own objects, `ObjectOf<typeof fields>`.
  */
-export function defineKind<F extends Fields>(definition: KindDefinition<ObjectOf<F>> & { readonly fields: F }): Kind {
+export function defineKind<F extends Fields>(
+  definition: KindDefinition<ObjectOf<F>> & { readonly fields: F },
+): KindOf<ObjectOf<F>> {
   const { names, doc, fields, rules = {}, life = {}, views = {}, reservations, deprecated } = definition
   const schema = schemaOf(names.kind, doc, fields)
   const kind = {
+    origin: 'built-in',
     form: checkDnsSubdomain,
     ...names,
     doc,
@@ -262,7 +278,7 @@ function schemaOf(name: string, doc: string, fields: Fields): ObjectSchema {
   return s.object({ ...typeMeta, metadata, ...fields }, { name, doc })
 }
 
-export interface VersionDefinition<F extends Fields, S> extends Conversion<ObjectOf<F>, S> {
+export interface VersionDefinition<F extends Fields, S> extends Partial<Conversion<ObjectOf<F>, S>> {
   /** The short id of its group, where that is another one than that of the stored version. */
   readonly group?: string
   readonly version: string
@@ -279,13 +295,24 @@ export interface VersionDefinition<F extends Fields, S> extends Conversion<Objec
 }
 
 /**
- * Makes another version of a kind: its own fields, and the way to the stored version and back. Everything else is as in
- * the stored version, which sees every object before it is judged, stored or shown in a table: so of the rules only the
+ * Makes another version of a kind: its own fields, and the conversions to the stored version and back, which may be left
+ * out where objects are the same in both. Everything else is as in the stored version, which sees every object before it is judged, stored or shown in a table: so of the rules only the
  * defaults are a version's own, and which fields cannot be set is the same; the functions of `life` and `views` are
  * given stored objects. A deprecation is of one version.
  */
-export function defineVersion<F extends Fields, S>(stored: Kind, definition: VersionDefinition<F, S>): Kind {
-  const { group = stored.group, version, fields, fillDefaults, fromStored, toStored } = definition
+export function defineVersion<F extends Fields, S>(
+  stored: KindOf<S>,
+  definition: VersionDefinition<F, S>,
+): KindOf<ObjectOf<F>> {
+  const {
+    group = stored.group,
+    version,
+    fields,
+    fillDefaults,
+    fromStored = unchanged,
+    toStored = unchanged,
+  } = definition
+  if (definition.fromStored === undefined) assertSameFields(stored, version, fields)
   const { deprecated, selectable: selectorNames } = definition
   const { deprecated: _, ...shared } = stored
   // The registry hands a version's functions only objects that were decoded by its schema or the stored one's.
@@ -299,4 +326,23 @@ export function defineVersion<F extends Fields, S>(stored: Kind, definition: Ver
     conversion: { stored, fromStored, toStored },
     ...defined({ deprecated, selectorNames }),
   } as unknown as Kind
+}
+
+function unchanged<T>(object: T): T {
+  return object
+}
+
+/** A version whose objects are not converted has the fields of the stored version. */
+function assertSameFields({ kind, schema }: Kind, version: string, fields: Fields): void {
+  const differing = Object.keys({ ...schema.fields, ...fields }).find(
+    (name) => !isCommon(name) && Object.hasOwn(schema.fields, name) !== Object.hasOwn(fields, name),
+  )
+  if (differing !== undefined)
+    throw new Error(
+      `${kind} ${version} differs from the stored version in ${differing}: it needs fromStored and toStored`,
+    )
+}
+
+function isCommon(name: string): boolean {
+  return name === 'metadata' || Object.hasOwn(typeMeta, name)
 }

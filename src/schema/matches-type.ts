@@ -3,6 +3,7 @@ import { at, child, type FieldPath } from '../model/field-error.ts'
 import { isObject, type Json, own } from '../model/json.ts'
 import type { Schema } from './schema.ts'
 
+/** Whether a value has the type that the schema asks for. */
 export function matchesType(schema: Schema, value: Json): boolean {
   if (value === null) return schema.nullable === true || schema.type === 'any'
   switch (schema.type) {

@@ -107,6 +107,7 @@ export const deleteOptions = s.object(
   { name: 'meta.v1.DeleteOptions', doc: 'How to delete.' },
 )
 
+/** The published type of patches. */
 export const patch = s.any({
   name: 'meta.v1.Patch',
   doc: 'A change to an object, in the form that the content type names.',

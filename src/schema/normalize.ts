@@ -27,6 +27,7 @@ export interface ObjectType {
   readonly context: RuleContext
 }
 
+/** A complete object, and what was wrong with what was sent. */
 export interface Normalized {
   /** Fresh, and nobody else's. */
   readonly object: ApiObject
@@ -54,7 +55,7 @@ export function* normalizeSteps(
 
 /** What the schemas of users make of an object is bounded; those of built-in kinds add little to it. */
 function fill(kind: Kind, object: ApiObject, context: RuleContext): void {
-  if (kind.evolution === undefined) {
+  if (kind.origin === 'built-in') {
     fillDefaults(kind.schema, asJson(object), { context })
     return
   }

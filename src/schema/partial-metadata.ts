@@ -11,8 +11,10 @@ export const partialObjectMetadata = s.object({ ...typeMeta, metadata: field(1, 
 
 const numbers = { v1: { metadata: 1, items: 2 }, v1beta1: { metadata: 2, items: 1 } }
 
+/** The versions in which objects can be shown without everything but metadata. */
 export type PartialVersion = keyof typeof numbers
 
+/** The schema of a list of objects that have metadata only. */
 export function partialObjectMetadataList(version: PartialVersion): ObjectSchema {
   const { metadata, items } = numbers[version]
   return s.object({

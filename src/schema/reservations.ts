@@ -29,6 +29,7 @@ interface Asking<T> extends Holding<T> {
   readonly refusal: (claim: Reservation) => FieldError
 }
 
+/** How a kind reserves values. */
 export type KindReservations<T> = Allocating<T> | Asking<T>
 
 /** What a kind is given to allocate with, for one write. What it does with it is tried out only: nothing is taken yet. */

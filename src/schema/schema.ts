@@ -21,6 +21,7 @@ import type { Vendor } from '../model/vendor.ts'
 import type { RuleContext } from './context.ts'
 import type { Effort } from './effort.ts'
 
+/** A type of values. `T` is the TypeScript type of the values. */
 export type Schema<T = unknown> =
   | StringSchema<T>
   | BooleanSchema<T>
@@ -80,6 +81,7 @@ export interface StringSchema<T = unknown> extends Typed<T> {
 export interface BooleanSchema<T = unknown> extends Typed<T> {
   readonly type: 'boolean'
 }
+/** Whole numbers. */
 export interface IntegerSchema<T = unknown> extends Typed<T> {
   readonly type: 'integer'
   readonly bits: 32 | 64
@@ -125,6 +127,7 @@ export interface Alternatives {
   readonly list?: { readonly tag: number; readonly items: Schema }
   readonly object: { readonly tag: number; readonly schema: Schema }
 }
+/** Objects whose keys are chosen by users. */
 export interface MapSchema<T = unknown> extends Typed<T> {
   readonly type: 'map'
   readonly values: Schema
@@ -132,6 +135,7 @@ export interface MapSchema<T = unknown> extends Typed<T> {
   /** Owned and replaced as a whole by apply. */
   readonly atomic?: boolean
 }
+/** Lists. */
 export interface ListSchema<T = unknown> extends Typed<T> {
   readonly type: 'list'
   readonly items: Schema
@@ -148,6 +152,7 @@ export interface ListSchema<T = unknown> extends Typed<T> {
   /** Published, so that clients who merge say in a patch which keys of an element are left, and drop all others. */
   readonly retainKeys?: boolean
 }
+/** Objects with known fields. */
 export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
   readonly type: 'object'
   readonly fields: Fields
@@ -173,6 +178,7 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, Named {
 /** Writes a type for a document of OpenAPI. */
 export type Publish = (publishing: Publishing) => JsonObject
 
+/** What `Publish` has at hand. */
 export interface Publishing {
   readonly version: 2 | 3
   /** Writes a field whose type is published under a name of its own. */
@@ -186,6 +192,7 @@ export interface Choice {
   readonly noun: string
 }
 
+/** A field of an object. */
 export interface Field<T = unknown> {
   readonly schema: Schema<T>
   /** The Protobuf field number. */
@@ -213,11 +220,14 @@ export interface Field<T = unknown> {
   readonly doc?: string
 }
 
+/** Fields by their names. */
 export interface Fields {
   readonly [name: string]: Field
 }
 
+/** The TypeScript type of the values of a schema. */
 export type Infer<S> = S extends Typed<infer T> ? T : never
+/** The TypeScript type of objects with these fields. */
 export type InferFields<F extends Fields> = { -readonly [K in keyof F]?: Infer<F[K]['schema']> }
 
 export interface FieldOptions {
@@ -230,6 +240,7 @@ export interface FieldOptions {
   readonly doc?: string
 }
 
+/** Makes a field; `tag` is its Protobuf number. */
 export function field<S extends Schema>(tag: number, schema: S, options: FieldOptions = {}): Field & { schema: S } {
   const zero = options.zero ?? (schema.type === 'object' ? 'keep' : 'omit')
   return {
@@ -259,6 +270,7 @@ type ListOptions =
   | { list?: 'atomic' | 'set'; unique?: boolean; patch?: 'merge'; wrapped?: boolean }
   | { list: 'map'; keys: readonly string[]; unique?: boolean; patch?: 'merge'; mergeKey?: string; retainKeys?: boolean }
 
+/** Makes schemas. */
 export const s = {
   string: (): StringSchema<string> => ({ type: 'string' }),
   oneOf: <const V extends string>(...values: readonly V[]): StringSchema<V> => ({ type: 'string', values }),

@@ -16,6 +16,7 @@ export function tableRow(object: Schema): ObjectSchema {
   return s.object({ cells: field(1, s.list(s.any())), object: field(3, object) })
 }
 
+/** The schema of a table whose rows carry these objects. */
 export function tableOf(object: Schema): ObjectSchema {
   return s.object({
     ...typeMeta,

@@ -49,6 +49,7 @@ const checkedFields = memoizeByObject(({ fields, choice }: ObjectSchema) => {
   return new PresentFields(all, ({ field }) => field.required === true)
 })
 
+/** Returns everything that the schema finds wrong with a decoded value. */
 export function validate(schema: Schema, value: Json, context: RuleContext): FieldError[] {
   const errors: FieldError[] = []
   const effort = { isClean: () => errors.length === 0, steps: 0, began: undefined, spent: false }

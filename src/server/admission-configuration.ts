@@ -2,7 +2,9 @@
  * The file of `--admission-control-config-file`: an AdmissionConfiguration, which holds the configuration of each
  * control, or the path of a file with it, seen from this one.
  */
+
 import { dirname, resolve } from 'node:path'
+import { messageOf } from '../base/errors.ts'
 import { UsageError } from '../base/flags.ts'
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
@@ -63,7 +65,7 @@ async function readYaml(file: string): Promise<Json> {
   try {
     return parseYaml(Buffer.from(text), longestFile).value
   } catch (error) {
-    throw fault(file, (error as Error).message)
+    throw fault(file, messageOf(error))
   }
 }
 

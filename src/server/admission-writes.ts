@@ -1,7 +1,6 @@
 /** What admission controls write themselves. Objects that they create pass the same admission as everybody's. */
 import type { Admission } from '../admission/admission.ts'
 import type { OwnWrites } from '../admission/own-writes.ts'
-import type { ApiObject } from '../model/object.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { stored } from '../registry/lookup.ts'
 import { updateObject } from '../registry/update.ts'
@@ -16,7 +15,7 @@ export function ownWritesIn(catalogue: Catalogue, admission: () => Admission): O
     changeStatus: async (type, { namespace, name }, next) => {
       const context = { ...contextOf(stored(catalogue, type), namespace, 'UpdateOptions'), subresource: 'status' }
       await updateObject(context, name, (previous) => ({
-        object: { ...previous, status: next(previous) } as ApiObject,
+        object: { ...previous, status: next(previous) },
         managed: false,
       }))
     },

@@ -2,12 +2,14 @@
  * The admission chain as the flags and the configuration file want it. A name that no control has, a configuration for
  * a control that takes none, and fields that nobody reads stop the start: nothing that was asked for is passed over.
  */
+
 import { type Admission, type Control, chain } from '../admission/admission.ts'
 import type { AdmissionMetrics } from '../admission/admission-metrics.ts'
 import { allControls, type ControlEntry, type ControlParts } from '../admission/controls/all.ts'
 import { refuseEscalation } from '../admission/escalation.ts'
 import { type WarningParts, warnOfWebhooks } from '../admission/webhook/configuration-warnings.ts'
 import type { Access } from '../authz/access.ts'
+import { messageOf } from '../base/errors.ts'
 import { UsageError } from '../base/flags.ts'
 import { type ControlConfiguration, readAdmissionConfiguration } from './admission-configuration.ts'
 import { findControl } from './admission-controls.ts'
@@ -71,6 +73,6 @@ async function makeControl(
   try {
     return await configure(parts, configuration.value)
   } catch (error) {
-    throw new UsageError(`${configuration.source}: ${name}: ${(error as Error).message}`, { cause: error })
+    throw new UsageError(`${configuration.source}: ${name}: ${messageOf(error)}`, { cause: error })
   }
 }

@@ -8,8 +8,9 @@ import { rbac, rbacRules } from '../authz/rbac/authorizer.ts'
 import { Policy } from '../authz/rbac/policy.ts'
 import { webhook } from '../authz/webhook.ts'
 import type { Clock } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
 import { UsageError } from '../base/flags.ts'
-import { type Json, sameJson } from '../model/json.ts'
+import { sameJson } from '../model/json.ts'
 import type { Lookup } from '../model/lookup.ts'
 import { superusers, type User } from '../model/user.ts'
 import type { Vendor } from '../model/vendor.ts'
@@ -94,7 +95,7 @@ function abacMode({ options, vendor }: Making): Mode {
   try {
     return abac(text, vendor)
   } catch (error) {
-    throw new UsageError(`--authorization-policy-file: ${file}: ${(error as Error).message}`, { cause: error })
+    throw new UsageError(`--authorization-policy-file: ${file}: ${messageOf(error)}`, { cause: error })
   }
 }
 
@@ -116,7 +117,7 @@ async function webhookMode({ options, vendor, clock, log, reloading, opened }: M
 
 /** As the role of superusers does, unless somebody has changed it. */
 function tellsEverything(told: readonly ToldRules[]): boolean {
-  return told.some(({ rules }) => rules.some((role) => sameJson(role as Json, everything as Json)))
+  return told.some(({ rules }) => rules.some((role) => sameJson(role, everything)))
 }
 
 async function rulesOf(modes: readonly Mode[], user: User, namespace: string): Promise<ToldRules> {

@@ -1,10 +1,12 @@
 /** The certificates that the server shows: self-made ones, which are renewed, or those in files, which are followed. */
+
 import { lstat, readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { Clock } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
 import { makeDirectory, replaceFile } from '../base/files.ts'
 import { UsageError } from '../base/flags.ts'
 import { adminKubeconfig } from '../client/node/kubeconfig-write.ts'
@@ -187,7 +189,7 @@ function checkNames(tlsSan: readonly string[]): void {
   try {
     canonicalNames(sorted(tlsSan))
   } catch (error) {
-    throw new UsageError(`--tls-san: ${(error as Error).message}`)
+    throw new UsageError(`--tls-san: ${messageOf(error)}`)
   }
 }
 
@@ -212,7 +214,7 @@ async function writeConfig(file: string, text: string): Promise<void> {
     await replaceFile(file, text, 0o600)
   } catch (error) {
     throw new UsageError(
-      `--admin-kubeconfig: cannot write ${file}: ${(error as Error).message}; name a file that can be written, or none with --admin-kubeconfig=`,
+      `--admin-kubeconfig: cannot write ${file}: ${messageOf(error)}; name a file that can be written, or none with --admin-kubeconfig=`,
       { cause: error },
     )
   }

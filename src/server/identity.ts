@@ -1,10 +1,12 @@
 /** Who may come in, as the flags say: the authenticators of this server. */
+
 import { authenticatingProxy, isProxyHeader } from '../authn/authenticating-proxy.ts'
 import { type Authenticator, anonymousUser, firstOf } from '../authn/authenticator.ts'
 import { clientCertificates } from '../authn/client-certificate.ts'
 import type { DeniedCertificates } from '../authn/denied-certificates.ts'
 import { SeveralNames } from '../authn/several-names.ts'
 import { readTokens, staticTokens, stillGranted, type TokenUsers } from '../authn/static-tokens.ts'
+import { messageOf } from '../base/errors.ts'
 import { UsageError } from '../base/flags.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { ClientAuthorities } from './client-authorities.ts'
@@ -86,7 +88,7 @@ function readTokenFile(file: string, log: Log): TokenUsers {
   try {
     return readTokens(csv, skipped)
   } catch (error) {
-    throw new UsageError(`--token-auth-file: ${file}: ${(error as Error).message}`)
+    throw new UsageError(`--token-auth-file: ${file}: ${messageOf(error)}`)
   }
 }
 

@@ -1,5 +1,7 @@
 /** Reads a file that a flag names; a fault names the flag. Pipes and devices are refused: they may never end. */
+
 import { readFileSync, statSync } from 'node:fs'
+import { messageOf } from '../base/errors.ts'
 import { UsageError } from '../base/flags.ts'
 
 const maxBytes = 16 * 1024 * 1024
@@ -12,6 +14,6 @@ export function readFlagFile(flag: string, file: string): string {
     if (status.size > maxBytes) throw new Error(`it has ${status.size} bytes, more than ${maxBytes}`)
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new UsageError(`--${flag}: cannot read ${file}: ${(error as Error).message}`)
+    throw new UsageError(`--${flag}: cannot read ${file}: ${messageOf(error)}`)
   }
 }

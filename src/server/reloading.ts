@@ -2,6 +2,7 @@
  * Files that flags name and that may change while the server runs: they are read again, and where the new content is of
  * no use that is logged and what was read before stays in use. Messages name the flag and the file, never the content.
  */
+import { messageOf } from '../base/errors.ts'
 import { FollowedFiles } from '../base/followed-files.ts'
 import type { Log } from '../telemetry/log.ts'
 
@@ -23,7 +24,7 @@ export function openReloading(log: Log): Reloading {
           reload()
           log.info('a file has changed and is in use', { flag: `--${flag}`, files: files.join(' ') })
         } catch (error) {
-          const { message } = error as Error
+          const message = messageOf(error)
           log.error('a file has changed and cannot be used; what it held before stays in use', { error: message })
         }
       }),

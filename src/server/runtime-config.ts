@@ -28,7 +28,7 @@ export function servedBy(config: RuntimeConfig, kinds: readonly Kind[], vendor: 
   const switches = new Map([...config].map(([name, on]) => [plain(name), on]))
   return (kind) =>
     // What users define is theirs to serve or not: their definitions say so.
-    kind.evolution !== undefined ||
+    kind.origin === 'custom' ||
     (switches.get(typeOf(kind, vendor)) ??
       switches.get(versionOf(kind, vendor)) ??
       switches.get(`api/${stageOf(kind.version)}`) ??

@@ -1,4 +1,5 @@
 /** Service account tokens, as the flags say: their keys, who issues them, and how they are judged. */
+
 import type { Authenticator } from '../authn/authenticator.ts'
 import { serviceAccountTokens } from '../authn/service-account/authenticator.ts'
 import { TokenIssuer } from '../authn/service-account/issuer.ts'
@@ -15,6 +16,7 @@ import { TokenDependencies } from '../authn/service-account/token-dependencies.t
 import type { TokenMetrics } from '../authn/service-account/token-metrics.ts'
 import { StalenessBound } from '../authn/staleness-bound.ts'
 import type { Clock } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
 import { UsageError } from '../base/flags.ts'
 import type { Lookup } from '../model/lookup.ts'
 import { apiAudience, vendorOf } from '../model/vendor.ts'
@@ -50,7 +52,7 @@ function keysIn(flag: string, file: string): (VerifyingKey | SigningKey)[] {
   try {
     return readKeys(pem)
   } catch (error) {
-    throw new UsageError(`--${flag}: ${file}: ${(error as Error).message}`)
+    throw new UsageError(`--${flag}: ${file}: ${messageOf(error)}`)
   }
 }
 
@@ -69,7 +71,7 @@ function servingKey(file: string): (VerifyingKey | SigningKey)[] {
   try {
     return keysIn('tls-private-key-file', file)
   } catch (error) {
-    throw new UsageError(`${(error as Error).message}; give another key for tokens, with --service-account-key-file`)
+    throw new UsageError(`${messageOf(error)}; give another key for tokens, with --service-account-key-file`)
   }
 }
 

@@ -7,6 +7,7 @@ import { StoreFull, type Write } from './store.ts'
 /** `full` when the store has begun to refuse data, `roomy` when it takes data again. */
 export type Capacity = 'full' | 'roomy'
 
+/** Called when the store begins to refuse data, and when it takes data again. */
 export type OnCapacity = (now: Capacity) => void
 
 export class Fullness {

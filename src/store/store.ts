@@ -21,6 +21,7 @@
 
 /** A key orders by its UTF-8 bytes. Keys are non-empty, hold no NUL, and encode to at most `maxKeyBytes` bytes. */
 export type Key = string
+/** Counts the commits of the store; each has a number of its own. */
 export type Revision = number
 export type Bytes = Uint8Array
 
@@ -30,6 +31,7 @@ export const maxKeyBytes = 1024
 /** Some thirty years: what is to stay longer has no lifetime. */
 export const maxLifetimeSeconds = 1_000_000_000
 
+/** A key, its bytes and the revision at which they were written. */
 export interface Entry {
   readonly key: Key
   /** The revision of the commit that wrote this value. */
@@ -37,6 +39,7 @@ export interface Entry {
   readonly value: Bytes
 }
 
+/** A change of one key, with the conditions under which it happens. */
 export interface Write {
   readonly key: Key
   /** The revision that the key must have now; 0: the key must be absent. */
@@ -86,6 +89,7 @@ export interface Conflict {
   readonly current: Entry | undefined
 }
 
+/** What happened to one key. */
 export interface Change {
   readonly key: Key
   readonly revision: Revision
@@ -116,6 +120,7 @@ export interface ListRange {
   readonly count?: boolean
 }
 
+/** The state of the store at one revision. */
 export interface Snapshot {
   /** The revision whose exact state this is. */
   readonly revision: Revision
@@ -134,6 +139,7 @@ export interface WatchOptions {
   readonly signal: AbortSignal
 }
 
+/** Keys, bytes and revisions. All drivers keep the same promises. */
 export interface Store {
   /**
    * Writes `value` under `key` if the key's revision is still `expected`, at the next revision.

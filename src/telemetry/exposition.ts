@@ -10,6 +10,7 @@ export interface Exposition {
   readonly text: string
 }
 
+/** Writes all metrics as Prometheus reads them. */
 export class Exposer {
   readonly #metrics: readonly Metric[]
   #registry: Promise<Registry> | undefined

@@ -7,6 +7,7 @@
  */
 import { openStandardError } from './standard-error.ts'
 
+/** Writes log lines. */
 export interface Log {
   info(message: string, fields?: LogFields): void
   /** What works, but needs attention. */
@@ -18,8 +19,10 @@ export interface Log {
   tells(level: number): boolean
 }
 
+/** What a log line says besides its message. */
 export type LogFields = { readonly [key: string]: string | number | boolean }
 
+/** The formats of log lines. */
 export const logFormats = ['text', 'json'] as const
 export type LogFormat = (typeof logFormats)[number]
 

@@ -14,6 +14,7 @@ export interface Sample {
   readonly value: number
 }
 
+/** A metric as it is exposed. */
 export interface Metric {
   readonly name: string
   /** What is counted, in a sentence. */

@@ -99,7 +99,7 @@ function ownRegistrations(catalogue: Catalogue): Map<string, Registration> {
 
 /** Who registers is not registered itself; and of the core group there is v1 alone. */
 function isRegistered({ group, kind }: ServedType): boolean {
-  return kind.evolution === undefined && kind.group !== apiService.group && (group !== '' || kind.version === 'v1')
+  return kind.origin === 'built-in' && kind.group !== apiService.group && (group !== '' || kind.version === 'v1')
 }
 
 interface Registration extends GroupVersion {

@@ -14,6 +14,7 @@ import { noHeaders } from '../../src/authn/authenticator.ts'
 import { bootstrapTokens } from '../../src/authn/bootstrap-tokens.ts'
 import { readTokens, staticTokens } from '../../src/authn/static-tokens.ts'
 import { systemClock } from '../../src/base/clock.ts'
+import type { Lookup, ObjectName, StoredType } from '../../src/model/lookup.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { ContinueTokens } from '../../src/registry/continue-token.ts'
@@ -125,7 +126,10 @@ function bootstrapAuthenticator(ids: readonly string[]): (authorization: string)
   )
   const authenticate = bootstrapTokens({
     vendor: vendorOf('orch'),
-    lookup: { getLatest: (_, { name }) => found.get(name) },
+    lookup: { getLatest: (_: StoredType<unknown>, { name }: ObjectName) => found.get(name) } as Pick<
+      Lookup,
+      'getLatest'
+    >,
     clock: systemClock,
     namespace: 'kube-system',
   })

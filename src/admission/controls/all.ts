@@ -77,6 +77,7 @@ export interface ControlParts extends ImagePolicyParts {
   readonly ownAddress: () => Address | undefined
 }
 
+/** A control that the server knows: its name, whether it is on by default, and how it is made. */
 export interface ControlEntry {
   readonly name: string
   /** Whether it runs unless it is disabled. */
@@ -89,6 +90,7 @@ export interface ControlEntry {
   readonly configure?: (parts: ControlParts, configuration: Json) => Control | Promise<Control>
 }
 
+/** Every control, in the order of the chain. */
 export const allControls: readonly ControlEntry[] = [
   { name: 'AlwaysAdmit', byDefault: false, make: alwaysAdmit },
   { name: 'NamespaceAutoProvision', byDefault: false, make: namespaceAutoProvision },

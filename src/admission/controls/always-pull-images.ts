@@ -2,21 +2,23 @@
  * AlwaysPullImages: images are fetched for every pod, so that only those get a private image who have the right to it,
  * also where the node has it already.
  */
+
+import type { Pod } from '../../kinds/core/pod.ts'
 import type { Container } from '../../kinds/core/types/container.ts'
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
-import type { ApiObject } from '../../model/object.ts'
+import { pods } from '../../kinds/stored-types.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { containersOf } from '../pod-security/check.ts'
 import { refusal } from '../refusal.ts'
 
 const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
-export function alwaysPullImages(): Control {
+export function alwaysPullImages(): Control<Pod> {
   return {
     name: 'AlwaysPullImages',
     handles: {
       operations: ['CREATE', 'UPDATE'],
-      types: [{ group: 'core', plural: 'pods' }],
+      types: [pods],
       subresources: ['', 'ephemeralcontainers'],
     },
     mutate: (request) => (newContainers(request).every(pulls) ? undefined : pulling(request)),
@@ -28,8 +30,8 @@ export function alwaysPullImages(): Control {
   }
 }
 
-function specOf(object: ApiObject | undefined): PodSpec {
-  return (object?.spec ?? {}) as PodSpec
+function specOf(object: Pod | undefined): PodSpec {
+  return object?.spec ?? {}
 }
 
 function pulls({ imagePullPolicy }: Container): boolean {
@@ -37,20 +39,20 @@ function pulls({ imagePullPolicy }: Container): boolean {
 }
 
 /** Of a container that exists the policy cannot change: only those with another image are looked at. */
-function newContainers({ object, oldObject }: AdmissionRequest): Container[] {
+function newContainers({ object, oldObject }: AdmissionRequest<Pod>): Container[] {
   const known = new Map(containersOf(specOf(oldObject)).map(({ name, image }) => [name, image]))
   return containersOf(specOf(object)).filter(({ name, image }) => !known.has(name) || known.get(name) !== image)
 }
 
-function pulling(request: AdmissionRequest): ApiObject {
+function pulling(request: AdmissionRequest<Pod>): Pod {
   const changed = new Set(newContainers(request))
   const spec = { ...specOf(request.object) }
   for (const list of lists) {
-    const containers = (spec[list] ?? []) as Container[]
+    const containers = spec[list] ?? []
     if (containers.some((one) => changed.has(one)))
       Object.assign(spec, {
         [list]: containers.map((one) => (changed.has(one) ? { ...one, imagePullPolicy: 'Always' } : one)),
       })
   }
-  return { ...request.object!, spec }
+  return { ...request.object, spec }
 }

@@ -4,8 +4,9 @@
  * `example.com/*`.
  */
 import type { Authorizer } from '../../authz/authorizer.ts'
+import type { CertificateSigningRequest } from '../../kinds/certificates/certificate-signing-request.ts'
+import { certificateSigningRequests } from '../../kinds/stored-types.ts'
 import { forbiddenError } from '../../model/api-error.ts'
-import type { ApiObject } from '../../model/object.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 
 interface Parts {
@@ -13,7 +14,7 @@ interface Parts {
 }
 
 /** Asked about every write to the sub-resource `approval`. */
-export function certificateApproval({ authorizer }: Parts): Control {
+export function certificateApproval({ authorizer }: Parts): Control<CertificateSigningRequest> {
   return {
     name: 'CertificateApproval',
     handles: handled('approval'),
@@ -22,7 +23,7 @@ export function certificateApproval({ authorizer }: Parts): Control {
 }
 
 /** Asked about writes to `status` that change the certificate or the conditions. */
-export function certificateSigning({ authorizer }: Parts): Control {
+export function certificateSigning({ authorizer }: Parts): Control<CertificateSigningRequest> {
   return {
     name: 'CertificateSigning',
     handles: handled('status'),
@@ -33,25 +34,26 @@ export function certificateSigning({ authorizer }: Parts): Control {
   }
 }
 
-function handled(subresource: string): Control['handles'] {
+function handled(subresource: string): Control<CertificateSigningRequest>['handles'] {
   return {
     operations: ['UPDATE'],
-    types: [{ group: 'certificates', plural: 'certificatesigningrequests' }],
+    types: [certificateSigningRequests],
     subresources: [subresource],
   }
 }
 
 /** What a signer writes, as text to compare. */
-function signs(object: ApiObject | undefined): string {
-  const { certificate = '', conditions = [] } = (object?.status ?? {}) as {
-    certificate?: string
-    conditions?: object[]
-  }
+function signs(object: CertificateSigningRequest | undefined): string {
+  const { certificate = '', conditions = [] } = object?.status ?? {}
   return JSON.stringify([certificate, conditions])
 }
 
-async function assertFor(authorizer: Authorizer, request: AdmissionRequest, verb: 'approve' | 'sign'): Promise<void> {
-  const { signerName = '' } = (request.oldObject?.spec ?? {}) as { signerName?: string }
+async function assertFor(
+  authorizer: Authorizer,
+  request: AdmissionRequest<CertificateSigningRequest>,
+  verb: 'approve' | 'sign',
+): Promise<void> {
+  const { signerName = '' } = request.oldObject?.spec ?? {}
   const domain = `${signerName.slice(0, Math.max(signerName.indexOf('/'), 0))}/*`
   for (const name of [signerName, domain]) if (await may(authorizer, request, { verb, name })) return
   const { type, name } = request
@@ -61,7 +63,7 @@ async function assertFor(authorizer: Authorizer, request: AdmissionRequest, verb
 
 async function may(
   authorizer: Authorizer,
-  { user, type }: AdmissionRequest,
+  { user, type }: AdmissionRequest<CertificateSigningRequest>,
   { verb, name }: { verb: string; name: string },
 ): Promise<boolean> {
   const decision = await authorizer({

@@ -2,24 +2,31 @@
  * CertificateSubjectRestriction: nobody gets a client certificate of this cluster that makes its holder a superuser,
  * whoever would approve it. A certificate cannot be taken back, so that right is not given by one.
  */
+
+import type { CertificateSigningRequest } from '../../kinds/certificates/certificate-signing-request.ts'
+import { certificateSigningRequests } from '../../kinds/stored-types.ts'
 import { forbiddenError } from '../../model/api-error.ts'
 import { superusers } from '../../model/user.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { readCertificateRequest } from '../../pki/certificate-request.ts'
 import type { Control } from '../admission.ts'
 
-export function certificateSubjectRestriction({ vendor }: { readonly vendor: Vendor }): Control {
+export function certificateSubjectRestriction({
+  vendor,
+}: {
+  readonly vendor: Vendor
+}): Control<CertificateSigningRequest> {
   const signer = vendor.signers.client
   return {
     name: 'CertificateSubjectRestriction',
     handles: {
       operations: ['CREATE'],
-      types: [{ group: 'certificates', plural: 'certificatesigningrequests' }],
+      types: [certificateSigningRequests],
       subresources: [''],
     },
     // The object is valid by now, so its request can be read.
     validate: ({ type, object }) => {
-      const { spec, metadata } = object as { spec?: Spec; metadata: { name?: string } }
+      const { spec, metadata } = object
       if (spec?.signerName !== signer || !asksForSuperuser(spec)) return
       const why = `use of ${signer} signer with ${superusers} group is not allowed`
       const name = metadata.name ?? ''
@@ -28,12 +35,7 @@ export function certificateSubjectRestriction({ vendor }: { readonly vendor: Ven
   }
 }
 
-interface Spec {
-  readonly signerName?: string
-  readonly request?: string
-}
-
-function asksForSuperuser({ request = '' }: Spec): boolean {
+function asksForSuperuser({ request = '' }: NonNullable<CertificateSigningRequest['spec']>): boolean {
   const { subject } = readCertificateRequest(Buffer.from(request, 'base64'))
   return subject.organizations.includes(superusers)
 }

@@ -3,6 +3,8 @@
  * the default. Where two are marked nobody knows which is meant, and it is refused.
  */
 import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts'
+import type { Ingress } from '../../kinds/networking/ingress.ts'
+import { ingressClasses, ingresses, persistentVolumeClaims, storageClasses } from '../../kinds/stored-types.ts'
 import type { Found, Lookup, StoredType } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
@@ -14,36 +16,36 @@ interface Parts {
   readonly lookup: Lookup
 }
 
-export function defaultStorageClass({ vendor, lookup }: Parts): Control {
+export function defaultStorageClass({ vendor, lookup }: Parts): Control<PersistentVolumeClaim> {
   const marks = ['storageclass', 'storageclass.beta'].map((domain) => vendorKey(vendor, 'is-default-class', domain))
   const older = vendorKey(vendor, 'storage-class', 'volume.beta')
   return {
     name: 'DefaultStorageClass',
     handles: {
       operations: ['CREATE'],
-      types: [{ group: 'core', plural: 'persistentvolumeclaims' }],
+      types: [persistentVolumeClaims],
       subresources: [''],
     },
     mutate: (request) => {
-      const { metadata, spec = {} } = request.object as PersistentVolumeClaim & ApiObject
+      const { metadata, spec = {} } = request.object
       if (spec.storageClassName !== undefined || metadata.annotations?.[older] !== undefined) return undefined
-      const name = theDefault({ lookup, type: { group: 'storage', plural: 'storageclasses' }, marks, request })
-      return name === undefined ? undefined : { ...request.object!, spec: { ...spec, storageClassName: name } }
+      const name = theDefault({ lookup, type: storageClasses, marks, request })
+      return name === undefined ? undefined : { ...request.object, spec: { ...spec, storageClassName: name } }
     },
   }
 }
 
-export function defaultIngressClass({ vendor, lookup }: Parts): Control {
+export function defaultIngressClass({ vendor, lookup }: Parts): Control<Ingress> {
   const marks = [vendorKey(vendor, 'is-default-class', 'ingressclass')]
   const older = vendorKey(vendor, 'ingress.class')
   return {
     name: 'DefaultIngressClass',
-    handles: { operations: ['CREATE'], types: [{ group: 'networking', plural: 'ingresses' }], subresources: [''] },
+    handles: { operations: ['CREATE'], types: [ingresses], subresources: [''] },
     mutate: (request) => {
-      const { metadata, spec = {} } = request.object as ApiObject & { spec?: { ingressClassName?: string } }
+      const { metadata, spec = {} } = request.object
       if (spec.ingressClassName !== undefined || metadata.annotations?.[older] !== undefined) return undefined
-      const name = theDefault({ lookup, type: { group: 'networking', plural: 'ingressclasses' }, marks, request })
-      return name === undefined ? undefined : { ...request.object!, spec: { ...spec, ingressClassName: name } }
+      const name = theDefault({ lookup, type: ingressClasses, marks, request })
+      return name === undefined ? undefined : { ...request.object, spec: { ...spec, ingressClassName: name } }
     },
   }
 }
@@ -51,7 +53,7 @@ export function defaultIngressClass({ vendor, lookup }: Parts): Control {
 interface Search {
   readonly lookup: Lookup
   /** The classes. */
-  readonly type: StoredType
+  readonly type: StoredType<ApiObject>
   /** The annotations of which one says that a class is the default. */
   readonly marks: readonly string[]
   readonly request: AdmissionRequest

@@ -1,15 +1,12 @@
-/**
- * DenyServiceExternalIPs: nobody draws traffic for an address to a Service by naming it. Addresses that a Service has
- * already may stay and may be taken away.
- */
-import type { ApiObject } from '../../model/object.ts'
+import type { Service } from '../../kinds/core/types/service-spec.ts'
+import { services } from '../../kinds/stored-types.ts'
 import type { Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 
-export function denyServiceExternalIps(): Control {
+export function denyServiceExternalIps(): Control<Service> {
   return {
     name: 'DenyServiceExternalIPs',
-    handles: { operations: ['CREATE', 'UPDATE'], types: [{ group: 'core', plural: 'services' }], subresources: [''] },
+    handles: { operations: ['CREATE', 'UPDATE'], types: [services], subresources: [''] },
     validate: (request) => {
       const known = new Set(addressesOf(request.oldObject))
       const added = addressesOf(request.object).filter((address) => !known.has(address))
@@ -22,6 +19,6 @@ export function denyServiceExternalIps(): Control {
   }
 }
 
-function addressesOf(service: ApiObject | undefined): readonly string[] {
-  return (service?.spec as { externalIPs?: string[] } | undefined)?.externalIPs ?? []
+function addressesOf(service: Service | undefined): readonly string[] {
+  return service?.spec?.externalIPs ?? []
 }

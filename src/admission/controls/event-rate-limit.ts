@@ -7,10 +7,11 @@
 import type { Clock } from '../../base/clock.ts'
 import { UsageError } from '../../base/flags.ts'
 import type { Event } from '../../kinds/core/event.ts'
+import { events } from '../../kinds/stored-types.ts'
 import { tooManyRequests } from '../../model/api-error.ts'
 import { child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
 import type { Json } from '../../model/json.ts'
-import type { ApiObject } from '../../model/object.ts'
+import type { StoredType } from '../../model/lookup.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
@@ -45,11 +46,11 @@ function checkLimit({ qps = 0, burst = 0, cacheSize = 0 }: Limit, path: FieldPat
   ]
 }
 
-export function eventRateLimit(): Control {
+export function eventRateLimit(): Control<Event> {
   throw new UsageError('EventRateLimit needs its limits: give them in the file of --admission-control-config-file')
 }
 
-export function configuredEventRateLimit({ vendor, clock }: Parts, configuration: Json): Control {
+export function configuredEventRateLimit({ vendor, clock }: Parts, configuration: Json): Control<Event> {
   const { limits = [] } = readConfiguration(configuration, {
     ...{ vendor, fields },
     group: 'eventratelimit.admission',
@@ -68,19 +69,16 @@ export function configuredEventRateLimit({ vendor, clock }: Parts, configuration
   }
 }
 
-const eventTypes = [
-  { group: 'core', plural: 'events' },
-  { group: 'events', plural: 'events' },
-]
+const eventTypes: readonly StoredType<Event>[] = [events, { group: 'events', plural: 'events' }]
 
 function tooFast({ type }: Limit) {
   return tooManyRequests(`EventRateLimit: events come faster than the limit of type ${type} allows; try again later`)
 }
 
-function keyOf({ type }: Limit, { namespace, user, object }: AdmissionRequest): string {
+function keyOf({ type }: Limit, { namespace, user, object }: AdmissionRequest<Event>): string {
   if (type === 'Namespace') return namespace
   if (type === 'User') return user.name
-  return type === 'SourceAndObject' ? sourceAndObject(object as Event & ApiObject) : ''
+  return type === 'SourceAndObject' ? sourceAndObject(object) : ''
 }
 
 function sourceAndObject({ source = {}, involvedObject = {} }: Event): string {

@@ -2,23 +2,26 @@
  * ExtendedResourceToleration: nodes with rare hardware are tainted with the name of that resource, so that only pods that
  * ask for it go there. Such pods tolerate the taint by themselves.
  */
+
+import type { Pod } from '../../kinds/core/pod.ts'
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
 import { isExtended } from '../../kinds/core/types/resource-names.ts'
 import type { Toleration } from '../../kinds/core/types/scheduling.ts'
+import { pods } from '../../kinds/stored-types.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import type { Control } from '../admission.ts'
 
-export function extendedResourceToleration({ vendor }: { readonly vendor: Vendor }): Control {
+export function extendedResourceToleration({ vendor }: { readonly vendor: Vendor }): Control<Pod> {
   return {
     name: 'ExtendedResourceToleration',
-    handles: { operations: ['CREATE', 'UPDATE'], types: [{ group: 'core', plural: 'pods' }], subresources: [''] },
+    handles: { operations: ['CREATE', 'UPDATE'], types: [pods], subresources: [''] },
     mutate: ({ object }) => {
-      const spec = (object!.spec ?? {}) as PodSpec
+      const spec = object.spec ?? {}
       const { tolerations = [] } = spec
       const tolerated = new Set(tolerations.filter(suffices).map(({ key = '' }) => key))
       const lacking = resourcesOf(spec, vendor).filter((key) => !tolerated.has(key) && !tolerated.has(anyKey))
       const added = lacking.map((key): Toleration => ({ key, operator: 'Exists', effect: 'NoSchedule' }))
-      return added.length === 0 ? undefined : { ...object!, spec: { ...spec, tolerations: [...tolerations, ...added] } }
+      return added.length === 0 ? undefined : { ...object, spec: { ...spec, tolerations: [...tolerations, ...added] } }
     },
   }
 }

@@ -2,12 +2,15 @@
  * ImagePolicyWebhook: a backend is asked with an ImageReview whether the images of a pod may run. What it says is cached
  * for a while; whether a pod is let in while it does not answer is for its configuration to say.
  */
+
 import { setTimeout } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
 import { UsageError } from '../../base/flags.ts'
 import { TtlCache } from '../../base/ttl-cache.ts'
+import type { Pod } from '../../kinds/core/pod.ts'
+import { pods } from '../../kinds/stored-types.ts'
 import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
-import type { ApiObject } from '../../model/object.ts'
 import { apiVersionOf, type Vendor } from '../../model/vendor.ts'
 import { field, s } from '../../schema/schema.ts'
 import { errorFields, type Log } from '../../telemetry/log.ts'
@@ -45,7 +48,7 @@ const fields = {
   ),
 }
 
-export function imagePolicyWebhook(): Control {
+export function imagePolicyWebhook(): Control<Pod> {
   throw new UsageError('ImagePolicyWebhook needs a configuration: see --admission-control-config-file')
 }
 
@@ -57,7 +60,7 @@ interface Policy extends ImagePolicyParts {
   readonly defaultAllow: boolean
 }
 
-export async function configuredImagePolicyWebhook(parts: ImagePolicyParts, value: Json): Promise<Control> {
+export async function configuredImagePolicyWebhook(parts: ImagePolicyParts, value: Json): Promise<Control<Pod>> {
   const { vendor, clock } = parts
   const { imagePolicy = {} } = readFields(value, { vendor, fields })
   const { kubeConfigFile = '', allowTTL, denyTTL, retryBackoff, defaultAllow = false } = imagePolicy
@@ -76,7 +79,7 @@ export async function configuredImagePolicyWebhook(parts: ImagePolicyParts, valu
     name: 'ImagePolicyWebhook',
     handles: {
       operations: ['CREATE', 'UPDATE'],
-      types: [{ group: 'core', plural: 'pods' }],
+      types: [pods],
       subresources: ['', 'ephemeralcontainers'],
     },
     validate: (request) => judge(policy, verdicts, request),
@@ -105,7 +108,7 @@ interface Verdict {
 const maxTries = 5
 const maxRetryMs = 5000
 
-async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: AdmissionRequest): Promise<void> {
+async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: AdmissionRequest<Pod>): Promise<void> {
   const spec = specOf(request)
   let verdict: Verdict
   try {
@@ -114,7 +117,7 @@ async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: Admis
       return { value, ttlMs: value.allowed ? policy.allowMs : policy.denyMs }
     })
   } catch (error) {
-    const why = (error as Error).message
+    const why = messageOf(error)
     if (!policy.defaultAllow) throw refusal(request, `the image policy backend could not be asked: ${why}`)
     policy.log.warn('a pod was let in without its image policy backend', errorFields(error))
     request.warn('the image policy backend could not be asked; the pod was let in by default')
@@ -158,14 +161,9 @@ function verdictOf(answer: Json): Verdict {
   }
 }
 
-type Container = { readonly image?: string }
-type Pod = ApiObject & {
-  spec?: { containers?: Container[]; initContainers?: Container[]; ephemeralContainers?: Container[] }
-}
-
 /** All containers that come with this request, and the annotations that are meant for the backend. */
-function specOf({ object, subresource, namespace, vendor }: AdmissionRequest): JsonObject {
-  const { spec = {}, metadata } = object as Pod
+function specOf({ object, subresource, namespace, vendor }: AdmissionRequest<Pod>): JsonObject {
+  const { spec = {}, metadata } = object
   const { containers = [], initContainers = [], ephemeralContainers = [] } = spec
   const asked = subresource === '' ? [...containers, ...initContainers] : ephemeralContainers
   const mark = `.image-policy.${vendor.groupDomain}/`

@@ -1,19 +1,16 @@
-/**
- * LimitPodHardAntiAffinityTopology: pods keep others away from their own node at most. To keep them away from a whole
- * zone would let one pod take it for itself.
- */
-import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
+import type { Pod } from '../../kinds/core/pod.ts'
+import { pods } from '../../kinds/stored-types.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import type { Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 
-export function limitPodHardAntiAffinityTopology({ vendor }: { readonly vendor: Vendor }): Control {
+export function limitPodHardAntiAffinityTopology({ vendor }: { readonly vendor: Vendor }): Control<Pod> {
   const hostname = vendorKey(vendor, 'hostname')
   return {
     name: 'LimitPodHardAntiAffinityTopology',
-    handles: { operations: ['CREATE', 'UPDATE'], types: [{ group: 'core', plural: 'pods' }], subresources: [''] },
+    handles: { operations: ['CREATE', 'UPDATE'], types: [pods], subresources: [''] },
     validate: (request) => {
-      const { affinity } = (request.object!.spec ?? {}) as PodSpec
+      const { affinity } = request.object.spec ?? {}
       const terms = affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
       const other = terms.find(({ topologyKey }) => topologyKey !== hostname)
       if (other !== undefined)

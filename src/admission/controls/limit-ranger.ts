@@ -9,40 +9,41 @@ import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-c
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { Container } from '../../kinds/core/types/container.ts'
 import type { ResourceList } from '../../kinds/core/types/resource-list.ts'
+import { limitRanges, persistentVolumeClaims, pods } from '../../kinds/stored-types.ts'
 import type { Found, Lookup } from '../../model/lookup.ts'
-import type { ApiObject } from '../../model/object.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { type Bounds, breaksOf, claimBreaksOf } from '../limits/constraints.ts'
 import { askedByPod } from '../limits/pod-resources.ts'
 import { refusal } from '../refusal.ts'
 
-const limitRanges = { group: 'core', plural: 'limitranges' }
-
-export function limitRanger({ lookup, vendor }: { readonly lookup: Lookup; readonly vendor: Vendor }): Control {
+export function limitRanger({
+  lookup,
+  vendor,
+}: {
+  readonly lookup: Lookup
+  readonly vendor: Vendor
+}): Control<Pod | PersistentVolumeClaim> {
   const note = vendorKey(vendor, 'limit-ranger')
   return {
     name: 'LimitRanger',
     handles: {
       operations: ['CREATE', 'UPDATE'],
-      types: [
-        { group: 'core', plural: 'pods' },
-        { group: 'core', plural: 'persistentvolumeclaims' },
-      ],
+      types: [pods, persistentVolumeClaims],
       subresources: [''],
     },
     mutate: (request) => {
       if (!isPod(request) || request.operation === 'UPDATE') return undefined
       const bounds = rangesOf(lookup, request).flatMap(boundsOf)
       return fillPod(
-        request.object!,
+        request.object,
         bounds.filter(({ type }) => type === 'Container'),
         note,
       )
     },
     validate: (request) => {
       const { object, operation } = request
-      const going = operation === 'UPDATE' && object!.metadata.deletionTimestamp !== undefined
+      const going = operation === 'UPDATE' && object.metadata.deletionTimestamp !== undefined
       if (going || (isPod(request) && operation === 'UPDATE')) return undefined
       const ranges = rangesOf(lookup, request)
       if (ranges.length === 0) return undefined
@@ -52,33 +53,40 @@ export function limitRanger({ lookup, vendor }: { readonly lookup: Lookup; reado
   }
 }
 
+type LimitedRequest = AdmissionRequest<Pod | PersistentVolumeClaim>
+
 /** One with more containers than anybody needs is judged with rests in between. */
-function isLarge({ object }: AdmissionRequest): boolean {
-  const { containers = [], initContainers = [] } = (object as Pod & ApiObject).spec ?? {}
+function isLarge(request: LimitedRequest): boolean {
+  if (!isPod(request)) return false
+  const { containers = [], initContainers = [] } = request.object.spec ?? {}
   return containers.length + initContainers.length > 100
 }
 
 /** How many LimitRanges a write rests on; the others of a namespace with that many may change unnoticed. */
 const mostRestedOn = 20
 
-function rangesOf(lookup: Lookup, { namespace, dependOn }: AdmissionRequest): Found[] {
+function rangesOf(lookup: Lookup, { namespace, dependOn }: LimitedRequest): Found<LimitRange>[] {
   const ranges = lookup.list(limitRanges, { namespace, whole: true })
   if (dependOn !== undefined) for (const range of ranges.slice(0, mostRestedOn)) dependOn(range)
   return ranges
 }
 
-function isPod({ type }: AdmissionRequest): boolean {
-  return type.plural === 'pods'
+function isPod(request: LimitedRequest): request is AdmissionRequest<Pod> {
+  return request.type.plural === pods.plural
 }
 
-function boundsOf({ object }: Found): readonly Bounds[] {
-  return (object as LimitRange & ApiObject).spec?.limits ?? []
+function isClaim(request: LimitedRequest): request is AdmissionRequest<PersistentVolumeClaim> {
+  return request.type.plural === persistentVolumeClaims.plural
+}
+
+function boundsOf({ object }: Found<LimitRange>): readonly Bounds[] {
+  return object.spec?.limits ?? []
 }
 
 /** The pod with what its containers do not say, and a note of what that is; undefined where they say everything. */
-function fillPod(object: ApiObject, bounds: readonly Bounds[], note: string): ApiObject | undefined {
+function fillPod(object: Pod, bounds: readonly Bounds[], note: string): Pod | undefined {
   if (bounds.length === 0) return undefined
-  const { spec = {}, metadata } = object as Pod & ApiObject
+  const { spec = {}, metadata } = object
   const defaults = defaultsOf(bounds)
   const notes: string[] = []
   const containers = spec.containers?.map((one) => fill(one, defaults, { who: 'container', notes }))
@@ -89,7 +97,7 @@ function fillPod(object: ApiObject, bounds: readonly Bounds[], note: string): Ap
     ...object,
     metadata: { ...metadata, annotations },
     spec: { ...spec, ...(containers && { containers }), ...(initContainers && { initContainers }) },
-  } as ApiObject
+  }
 }
 
 interface Defaults {
@@ -137,11 +145,11 @@ function without(defaults: ResourceList, given: ResourceList = {}): string[] {
 const mostTold = 20
 
 /** Throws for the first range that is broken, with all that is wrong by it. */
-function* judge(request: AdmissionRequest, ranges: readonly Found[]): Generator<void, void> {
+function* judge(request: LimitedRequest, ranges: readonly Found<LimitRange>[]): Generator<void, void> {
   for (const range of ranges) {
     const breaches = new Set<string>()
     for (const bounds of boundsOf(range))
-      for (const found of isPod(request) ? podBreaches(request, bounds) : [claimBreaches(request, bounds)]) {
+      for (const found of breachesOf(request, bounds)) {
         for (const breach of found) if (breaches.size < mostTold) breaches.add(breach)
         yield
       }
@@ -149,13 +157,17 @@ function* judge(request: AdmissionRequest, ranges: readonly Found[]): Generator<
   }
 }
 
+function breachesOf(request: LimitedRequest, bounds: Bounds): Iterable<string[]> {
+  if (isPod(request)) return podBreaches(request.object, bounds)
+  return isClaim(request) ? [claimBreaches(request.object, bounds)] : []
+}
+
 function told(breaches: readonly string[]): string {
   return breaches.length === 1 ? breaches[0]! : `[${breaches.join(', ')}]`
 }
 
 /** What breaks the bounds, one thing that has bounds after the other. */
-function* podBreaches({ object }: AdmissionRequest, bounds: Bounds): Generator<string[]> {
-  const { spec = {} } = object as Pod & ApiObject
+function* podBreaches({ spec = {} }: Pod, bounds: Bounds): Generator<string[]> {
   if (bounds.type === 'Pod') yield breaksOf(bounds, askedByPod(spec))
   if (bounds.type !== 'Container') return
   for (const list of [spec.containers, spec.initContainers])
@@ -163,7 +175,7 @@ function* podBreaches({ object }: AdmissionRequest, bounds: Bounds): Generator<s
       yield breaksOf(bounds, { requests, limits })
 }
 
-function claimBreaches({ object }: AdmissionRequest, bounds: Bounds): string[] {
+function claimBreaches({ spec }: PersistentVolumeClaim, bounds: Bounds): string[] {
   if (bounds.type !== 'PersistentVolumeClaim') return []
-  return claimBreaksOf(bounds, (object as PersistentVolumeClaim & ApiObject).spec?.resources?.requests ?? {})
+  return claimBreaksOf(bounds, spec?.resources?.requests ?? {})
 }

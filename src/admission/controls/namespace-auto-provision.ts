@@ -3,13 +3,13 @@
  * the object is refused later; a dry run makes none, and neither does a question that is not stored. The namespace is
  * admitted as if the server had sent it: who refuses it refuses the object.
  */
+
+import { namespaces } from '../../kinds/stored-types.ts'
 import { ApiError } from '../../model/api-error.ts'
 import type { Lookup } from '../../model/lookup.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import type { OwnWrites } from '../own-writes.ts'
 import { refusal } from '../refusal.ts'
-
-const namespaces = { group: 'core', plural: 'namespaces' }
 
 interface Parts {
   readonly lookup: Lookup

@@ -1,9 +1,9 @@
 /** NamespaceExists: nothing is written in a namespace that does not exist; in one that is being deleted it is. */
+
+import { namespaces } from '../../kinds/stored-types.ts'
 import { notFound } from '../../model/api-error.ts'
 import type { Found, Lookup } from '../../model/lookup.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
-
-const namespaces = { group: 'core', plural: 'namespaces' }
 
 export function namespaceExists({ lookup }: { readonly lookup: Lookup }): Control {
   return {

@@ -2,13 +2,14 @@
  * NamespaceLifecycle: nothing is created in a namespace that does not exist or is being deleted, and the namespaces
  * that the system needs cannot be deleted.
  */
+
+import { namespaces } from '../../kinds/stored-types.ts'
 import { ApiError, forbiddenError, notFound } from '../../model/api-error.ts'
 import type { Found, Lookup } from '../../model/lookup.ts'
 import { groupName, type Vendor } from '../../model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusedName } from '../refusal.ts'
 
-const namespaces = { group: 'core', plural: 'namespaces' }
 /** As Statuses name them. */
 const namespacesRef = { group: '', plural: 'namespaces' }
 const immortal = new Set(['default', 'kube-system', 'kube-public'])

@@ -4,6 +4,7 @@
  * its Node, nor have it deleted by giving it an owner. Agents are users `system:node:<name>` of the group `system:nodes`.
  */
 import type { Node } from '../../kinds/core/node.ts'
+import { pods } from '../../kinds/stored-types.ts'
 import { notFound } from '../../model/api-error.ts'
 import { type Json, type JsonObject, sameJson } from '../../model/json.ts'
 import type { Lookup } from '../../model/lookup.ts'
@@ -81,7 +82,7 @@ function sameOwners(next: ApiObject, previous: ApiObject | undefined): boolean {
 }
 
 function same(a: unknown, b: unknown): boolean {
-  return sameJson(a as Json, b as Json)
+  return sameJson(a, b)
 }
 
 function assertPod(request: AdmissionRequest, node: string, lookup: Lookup): void | Promise<void> {
@@ -108,8 +109,6 @@ function assertPodStatus(request: AdmissionRequest, node: string): void {
   if (changedLabels(request.object?.metadata.labels, request.oldObject?.metadata.labels).length > 0)
     throw refusal(request, `node "${node}" cannot update labels through pod status`)
 }
-
-const pods = { group: 'core', plural: 'pods' }
 
 async function assertEviction(lookup: Lookup, request: AdmissionRequest, node: string): Promise<void> {
   const { namespace, name } = request

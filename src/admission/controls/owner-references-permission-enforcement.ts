@@ -5,7 +5,7 @@
  */
 import type { Authorizer } from '../../authz/authorizer.ts'
 import { TimeSlice } from '../../base/time-slice.ts'
-import { type Json, sameJson } from '../../model/json.ts'
+import { sameJson } from '../../model/json.ts'
 import type { ApiObject, OwnerReference } from '../../model/object.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
@@ -43,7 +43,7 @@ function ownersOf(object: ApiObject | undefined): OwnerReference[] {
 }
 
 function isSame(next: readonly OwnerReference[], previous: readonly OwnerReference[]): boolean {
-  return sameJson(next as unknown as Json, previous as unknown as Json)
+  return sameJson(next, previous)
 }
 
 interface Change {

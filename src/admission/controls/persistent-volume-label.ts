@@ -11,10 +11,10 @@
  */
 import { UsageError } from '../../base/flags.ts'
 import type { PersistentVolume } from '../../kinds/core/persistent-volume.ts'
+import { persistentVolumes } from '../../kinds/stored-types.ts'
 import { type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
 import type { Json } from '../../model/json.ts'
 import { checkLabels } from '../../model/label-rules.ts'
-import type { ApiObject } from '../../model/object.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import type { Control } from '../admission.ts'
@@ -52,11 +52,11 @@ const entry = s.object(entryFields, {
 
 const fields = { volumes: field(1, s.list(entry), { required: true, doc: 'Where volumes are.' }) }
 
-export function persistentVolumeLabel(): Control {
+export function persistentVolumeLabel(): Control<PersistentVolume> {
   throw new UsageError('PersistentVolumeLabel needs its table: give it in the file of --admission-control-config-file')
 }
 
-export function configuredPersistentVolumeLabel({ vendor }: Parts, configuration: Json): Control {
+export function configuredPersistentVolumeLabel({ vendor }: Parts, configuration: Json): Control<PersistentVolume> {
   const { volumes = [] } = readConfiguration(configuration, {
     ...{ vendor, fields },
     group: 'persistentvolumelabel.admission',
@@ -67,10 +67,10 @@ export function configuredPersistentVolumeLabel({ vendor }: Parts, configuration
   const zones = ['topology', 'failure-domain.beta'].map((domain) => vendorKey(vendor, 'zone', domain))
   return {
     name: 'PersistentVolumeLabel',
-    handles: { operations: ['CREATE'], types: [{ group: 'core', plural: 'persistentvolumes' }], subresources: [''] },
+    handles: { operations: ['CREATE'], types: [persistentVolumes], subresources: [''] },
     mutate: ({ object }) => {
-      const labels = entryFor(table, (object as PersistentVolume & ApiObject).spec ?? {})?.labels
-      return labels && labelled(object!, labels, new Set(zones))
+      const labels = entryFor(table, object.spec ?? {})?.labels
+      return labels && labelled(object, labels, new Set(zones))
     },
   }
 }
@@ -86,11 +86,11 @@ function entryFor(table: ReadonlyMap<string, Entry>, spec: VolumeSpec): Entry | 
 }
 
 function labelled(
-  object: ApiObject,
+  object: PersistentVolume,
   labels: { readonly [key: string]: string },
   zones: ReadonlySet<string>,
-): ApiObject {
-  const { metadata, spec = {} } = object as PersistentVolume & ApiObject
+): PersistentVolume {
+  const { metadata, spec = {} } = object
   // What the volume says of itself counts: the table only adds to it.
   const all = { ...labels, ...metadata.labels }
   const requirements = Object.keys(labels)
@@ -104,20 +104,22 @@ function labelled(
     ...object,
     metadata: { ...metadata, labels: all },
     spec: { ...spec, nodeAffinity: affine(spec, requirements) },
-  } as ApiObject
+  }
 }
 
+type NodeAffinity = NonNullable<VolumeSpec['nodeAffinity']>
+type Term = NonNullable<NonNullable<NodeAffinity['required']>['nodeSelectorTerms']>[number]
 type Requirement = { readonly key: string; readonly operator: 'In'; readonly values: string[] }
 
 /** Every term demands the labels as well, unless one speaks of them already: then the volume says itself where it is. */
-function affine({ nodeAffinity }: VolumeSpec, requirements: readonly Requirement[]): VolumeSpec['nodeAffinity'] {
+function affine({ nodeAffinity }: VolumeSpec, requirements: readonly Requirement[]): NodeAffinity {
   const terms = nodeAffinity?.required?.nodeSelectorTerms ?? []
   const keys = new Set(requirements.map(({ key }) => key))
-  if (terms.some(({ matchExpressions = [] }) => matchExpressions.some(({ key = '' }) => keys.has(key))))
+  if (nodeAffinity && terms.some(({ matchExpressions = [] }) => matchExpressions.some(({ key = '' }) => keys.has(key))))
     return nodeAffinity
-  const demanding = (terms.length === 0 ? [{}] : terms).map((term: { matchExpressions?: object[] }) => ({
+  const demanding = (terms.length === 0 ? [{}] : terms).map((term: Term) => ({
     ...term,
     matchExpressions: [...(term.matchExpressions ?? []), ...requirements],
   }))
-  return { ...nodeAffinity, required: { nodeSelectorTerms: demanding } } as VolumeSpec['nodeAffinity']
+  return { ...nodeAffinity, required: { nodeSelectorTerms: demanding } }
 }

@@ -1,14 +1,6 @@
-/**
- * PodNodeSelector: the pods of a namespace go to the nodes that an annotation of the namespace selects, or else to those
- * that the configuration does for all. An entry of the configuration for a namespace limits which labels its pods may
- * ask for at all.
- *
- *   podNodeSelectorPluginConfig:
- *     clusterDefaultNodeSelector: env=test
- *     team-a: env=test,disk=ssd
- */
-import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
-import type { Json, JsonObject } from '../../model/json.ts'
+import type { Pod } from '../../kinds/core/pod.ts'
+import { pods } from '../../kinds/stored-types.ts'
+import type { Json } from '../../model/json.ts'
 import type { Lookup } from '../../model/lookup.ts'
 import { checkDnsLabel, checkLabelValue, checkQualifiedName } from '../../model/names.ts'
 import type { ApiObject } from '../../model/object.ts'
@@ -33,7 +25,7 @@ interface Selectors {
   readonly limits: ReadonlyMap<string, NodeLabels>
 }
 
-export function podNodeSelector(parts: Parts): Control {
+export function podNodeSelector(parts: Parts): Control<Pod> {
   return withSelectors(parts, { usual: {}, limits: new Map() })
 }
 
@@ -42,7 +34,7 @@ const fields = {
 }
 const usualKey = 'clusterDefaultNodeSelector'
 
-export function configuredPodNodeSelector(parts: Parts, configuration: Json): Control {
+export function configuredPodNodeSelector(parts: Parts, configuration: Json): Control<Pod> {
   const { podNodeSelectorPluginConfig: given = {} } = readFields(configuration, { vendor: parts.vendor, fields })
   const read = Object.entries(given).map(([name, text]): [string, NodeLabels] => {
     const labels = parseSelector(text)
@@ -55,9 +47,9 @@ export function configuredPodNodeSelector(parts: Parts, configuration: Json): Co
   return withSelectors(parts, { usual: new Map(read).get(usualKey) ?? {}, limits })
 }
 
-function withSelectors({ vendor, lookup }: Parts, { usual, limits }: Selectors): Control {
+function withSelectors({ vendor, lookup }: Parts, { usual, limits }: Selectors): Control<Pod> {
   const key = vendorKey(vendor, 'node-selector', 'scheduler.alpha')
-  const selectorOf = (request: AdmissionRequest, namespace: ApiObject): NodeLabels => {
+  const selectorOf = (request: AdmissionRequest<Pod>, namespace: ApiObject): NodeLabels => {
     const text = namespace.metadata.annotations?.[key]
     if (text === undefined) return usual
     const labels = parseSelector(text)
@@ -67,7 +59,7 @@ function withSelectors({ vendor, lookup }: Parts, { usual, limits }: Selectors):
   }
   return {
     name: 'PodNodeSelector',
-    handles: { operations: ['CREATE'], types: [{ group: 'core', plural: 'pods' }], subresources: [''] },
+    handles: { operations: ['CREATE'], types: [pods], subresources: [''] },
     mutate: (request) => inNamespace(lookup, request, (namespace) => merged(request, selectorOf(request, namespace))),
     validate: (request) => {
       const conflict = (namespace: ApiObject) => refuseConflict(request, selectorOf(request, namespace))
@@ -78,18 +70,18 @@ function withSelectors({ vendor, lookup }: Parts, { usual, limits }: Selectors):
   }
 }
 
-function selectorIn({ object }: AdmissionRequest): NodeLabels {
-  return ((object!.spec ?? {}) as PodSpec).nodeSelector ?? {}
+function selectorIn({ object }: AdmissionRequest<Pod>): NodeLabels {
+  return object.spec?.nodeSelector ?? {}
 }
 
-function merged(request: AdmissionRequest, wanted: NodeLabels): ApiObject | undefined {
+function merged(request: AdmissionRequest<Pod>, wanted: NodeLabels): Pod | undefined {
   refuseConflict(request, wanted)
   const own = selectorIn(request)
   if (Object.keys(wanted).every((key) => Object.hasOwn(own, key))) return undefined
-  return { ...request.object!, spec: { ...(request.object!.spec as JsonObject), nodeSelector: { ...own, ...wanted } } }
+  return { ...request.object, spec: { ...request.object.spec, nodeSelector: { ...own, ...wanted } } }
 }
 
-function refuseConflict(request: AdmissionRequest, wanted: NodeLabels): void {
+function refuseConflict(request: AdmissionRequest<Pod>, wanted: NodeLabels): void {
   const own = selectorIn(request)
   const key = Object.keys(wanted).find((one) => Object.hasOwn(own, one) && own[one] !== wanted[one])
   if (key !== undefined)
@@ -99,7 +91,7 @@ function refuseConflict(request: AdmissionRequest, wanted: NodeLabels): void {
     )
 }
 
-function refuseBeyond(request: AdmissionRequest, limit: NodeLabels): void {
+function refuseBeyond(request: AdmissionRequest<Pod>, limit: NodeLabels): void {
   const own = selectorIn(request)
   const key = Object.keys(own).find((one) => !Object.hasOwn(limit, one) || limit[one] !== own[one])
   if (key !== undefined)

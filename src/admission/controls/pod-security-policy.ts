@@ -4,9 +4,11 @@
  * names it. What exists is only judged, against any policy. The rules are in `pod-security-policy/`.
  */
 import type { Authorizer } from '../../authz/authorizer.ts'
+import type { Pod } from '../../kinds/core/pod.ts'
+import type { PodSecurityPolicy } from '../../kinds/policy/pod-security-policy.ts'
+import { podSecurityPolicies, pods } from '../../kinds/stored-types.ts'
 import { type FieldError, firstFaults, summary } from '../../model/field-error.ts'
 import type { Found, Lookup } from '../../model/lookup.ts'
-import type { ApiObject } from '../../model/object.ts'
 import { serviceAccountGroups, serviceAccountName, type User } from '../../model/user.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
@@ -22,42 +24,40 @@ interface Parts {
   readonly authorizer: Authorizer
 }
 
-const policies = { group: 'policy', plural: 'podsecuritypolicies' }
-
-export function podSecurityPolicy(parts: Parts): Control {
+export function podSecurityPolicy(parts: Parts): Control<Pod> {
   const key = vendorKey(parts.vendor, 'psp')
   return {
     name: 'PodSecurityPolicy',
     handles: {
       operations: ['CREATE', 'UPDATE'],
-      types: [{ group: 'core', plural: 'pods' }],
+      types: [pods],
       subresources: ['', 'ephemeralcontainers'],
     },
     mutate: async (request) => {
       if (request.operation !== 'CREATE') return undefined
       const { found, pod } = await choose(parts, request, 'may change')
       const annotations = { ...pod.annotations, [key]: found.object.metadata.name! }
-      const { metadata } = request.object!
-      return { ...request.object!, metadata: { ...metadata, annotations }, spec: pod.spec } as ApiObject
+      const { metadata } = request.object
+      return { ...request.object, metadata: { ...metadata, annotations }, spec: pod.spec }
     },
     validate: async (request) => {
-      if (request.oldObject !== undefined && changesOnlyGcFields(request.object!, request.oldObject)) return
+      if (request.oldObject !== undefined && changesOnlyGcFields(request.object, request.oldObject)) return
       await choose(parts, request, 'must fit')
     },
   }
 }
 
 interface Choice {
-  readonly found: Found
+  readonly found: Found<PodSecurityPolicy>
   /** As the policy fills it in. */
   readonly pod: JudgedPod
 }
 
 /** The policy that lets the pod in. Throws where none does; then the most recent state has been looked at. */
-async function choose(parts: Parts, request: AdmissionRequest, may: 'may change' | 'must fit'): Promise<Choice> {
+async function choose(parts: Parts, request: AdmissionRequest<Pod>, may: 'may change' | 'must fit'): Promise<Choice> {
   const [choice] = await tryAll(parts, request, may)
   if (choice !== undefined) return choice
-  await parts.lookup.getLatest(policies, { namespace: '', name: '' })
+  await parts.lookup.getLatest(podSecurityPolicies, { namespace: '', name: '' })
   const [again, faults] = await tryAll(parts, request, may)
   if (again !== undefined) return again
   const verb = may === 'may change' ? 'admit' : 'validate'
@@ -67,14 +67,14 @@ async function choose(parts: Parts, request: AdmissionRequest, may: 'may change'
 
 async function tryAll(
   parts: Parts,
-  request: AdmissionRequest,
+  request: AdmissionRequest<Pod>,
   may: string,
 ): Promise<[Choice | undefined, FieldError[]]> {
   const { vendor, lookup } = parts
-  const pod = { annotations: request.object!.metadata.annotations ?? {}, spec: request.object!.spec ?? {} } as JudgedPod
+  const pod: JudgedPod = { annotations: request.object.metadata.annotations ?? {}, spec: request.object.spec ?? {} }
   let changing: Choice | undefined
   const faults: FieldError[] = []
-  for (const found of byName(lookup.list(policies, { namespace: undefined }))) {
+  for (const found of byName(lookup.list(podSecurityPolicies, { namespace: undefined }))) {
     const policy = policyIn(found.object, vendor)
     const next = filled(policy, pod)
     const broken = faultsOf(policy, next)
@@ -88,22 +88,22 @@ async function tryAll(
   return [changing && rested(request, changing), faults]
 }
 
-function byName(found: readonly Found[]): Found[] {
+function byName<T>(found: readonly Found<T>[]): Found<T>[] {
   return found.toSorted((a, b) => (a.key < b.key ? -1 : 1))
 }
 
-function rested(request: AdmissionRequest, choice: Choice): Choice {
+function rested(request: AdmissionRequest<Pod>, choice: Choice): Choice {
   request.dependOn?.(choice.found)
   return choice
 }
 
-async function mayUse({ authorizer }: Parts, request: AdmissionRequest, { name }: Policy): Promise<boolean> {
+async function mayUse({ authorizer }: Parts, request: AdmissionRequest<Pod>, { name }: Policy): Promise<boolean> {
   const { namespace } = request
   const attributes = {
     resource: true,
     verb: 'use',
     ...{ group: 'policy', version: '*' },
-    plural: policies.plural,
+    plural: podSecurityPolicies.plural,
     subresource: '',
     namespace,
     name,
@@ -113,8 +113,8 @@ async function mayUse({ authorizer }: Parts, request: AdmissionRequest, { name }
   return false
 }
 
-function accountOf({ object, namespace }: AdmissionRequest): User | undefined {
-  const { serviceAccountName: name = '' } = (object!.spec ?? {}) as { serviceAccountName?: string }
+function accountOf({ object, namespace }: AdmissionRequest<Pod>): User | undefined {
+  const { serviceAccountName: name = '' } = object.spec ?? {}
   if (name === '') return undefined
   return {
     name: serviceAccountName(namespace, name),

@@ -3,6 +3,8 @@
  * breaks the level of `enforce` is refused, of that of `warn` the client hears, and that of `audit` is counted. Kinds that
  * make pods are warned about and never refused, as their pods will be. The rules are in `pod-security/`.
  */
+
+import { namespaces, pods } from '../../kinds/stored-types.ts'
 import { type ApiError, invalidObject } from '../../model/api-error.ts'
 import type { Json } from '../../model/json.ts'
 import type { Lookup } from '../../model/lookup.ts'
@@ -48,7 +50,7 @@ function withConfiguration(parts: Parts, configuration: PodSecurityConfiguration
     name: 'PodSecurity',
     handles: {
       operations: ['CREATE', 'UPDATE'],
-      types: [{ group: 'core', plural: 'namespaces' }, { group: 'core', plural: 'pods' }, ...makerTypes],
+      types: [namespaces, pods, ...makerTypes],
       subresources: ['', 'ephemeralcontainers'],
     },
     validate: (request) => (judgeOf[request.type.plural] ?? judgeMaker)(request),

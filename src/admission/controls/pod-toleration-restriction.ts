@@ -3,9 +3,13 @@
  * another annotation does not list. Where a namespace has no such annotation the lists of the configuration count; an
  * empty annotation is an empty list. Pods that ask for resources tolerate that memory runs short.
  */
+
+import { messageOf } from '../../base/errors.ts'
+import type { Pod } from '../../kinds/core/pod.ts'
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
 import { qosClassOf } from '../../kinds/core/types/qos-class.ts'
 import { type Toleration, toleration } from '../../kinds/core/types/scheduling.ts'
+import { pods } from '../../kinds/stored-types.ts'
 import { type Json, sameJson } from '../../model/json.ts'
 import type { Lookup } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
@@ -32,11 +36,11 @@ interface Lists {
   readonly whitelist?: Toleration[]
 }
 
-export function podTolerationRestriction(parts: Parts): Control {
+export function podTolerationRestriction(parts: Parts): Control<Pod> {
   return withLists(parts, {})
 }
 
-export function configuredPodTolerationRestriction(parts: Parts, configuration: Json): Control {
+export function configuredPodTolerationRestriction(parts: Parts, configuration: Json): Control<Pod> {
   const form = {
     vendor: parts.vendor,
     group: 'podtolerationrestriction.admission',
@@ -47,23 +51,23 @@ export function configuredPodTolerationRestriction(parts: Parts, configuration: 
   return withLists(parts, readConfiguration(configuration, form))
 }
 
-function withLists({ vendor, lookup }: Parts, usual: Lists): Control {
+function withLists({ vendor, lookup }: Parts, usual: Lists): Control<Pod> {
   const key = (name: string) => vendorKey(vendor, name, 'scheduler.alpha')
-  const listOf = (request: AdmissionRequest, namespace: ApiObject, name: string) =>
+  const listOf = (request: AdmissionRequest<Pod>, namespace: ApiObject, name: string) =>
     readAnnotation(request, namespace, key(name))
   const pressure: Toleration = {
     key: vendorKey(vendor, 'memory-pressure', 'node'),
     operator: 'Exists',
     effect: 'NoSchedule',
   }
-  const added = (request: AdmissionRequest, namespace: ApiObject): Toleration[] => {
+  const added = (request: AdmissionRequest<Pod>, namespace: ApiObject): Toleration[] => {
     const isNew = request.operation === 'CREATE'
     const given = isNew ? (listOf(request, namespace, 'defaultTolerations') ?? usual.default ?? []) : []
     return qosClassOf(specOf(request)) === 'BestEffort' ? given : mergeTolerations(given, [pressure])
   }
   return {
     name: 'PodTolerationRestriction',
-    handles: { operations: ['CREATE', 'UPDATE'], types: [{ group: 'core', plural: 'pods' }], subresources: [''] },
+    handles: { operations: ['CREATE', 'UPDATE'], types: [pods], subresources: [''] },
     mutate: (request) => inNamespace(lookup, request, (namespace) => tolerating(request, added(request, namespace))),
     validate: (request) =>
       inNamespace(lookup, request, (namespace) => {
@@ -73,24 +77,22 @@ function withLists({ vendor, lookup }: Parts, usual: Lists): Control {
   }
 }
 
-function specOf({ object }: AdmissionRequest): PodSpec {
-  return (object!.spec ?? {}) as PodSpec
+function specOf({ object }: AdmissionRequest<Pod>): PodSpec {
+  return object.spec ?? {}
 }
 
-function tolerating(request: AdmissionRequest, added: readonly Toleration[]): ApiObject | undefined {
+function tolerating(request: AdmissionRequest<Pod>, added: readonly Toleration[]): ApiObject | undefined {
   if (added.length === 0) return undefined
   const spec = specOf(request)
   const { tolerations = [] } = spec
   const merged = mergeTolerations(tolerations, added)
-  return sameJson(merged as Json, tolerations as Json)
-    ? undefined
-    : { ...request.object!, spec: { ...spec, tolerations: merged } }
+  return sameJson(merged, tolerations) ? undefined : { ...request.object, spec: { ...spec, tolerations: merged } }
 }
 
 /** Beyond these many, comparing all of one list with all of the other would take too long. */
 const mostCompared = 50_000
 
-function refuseBeyond(request: AdmissionRequest, whitelist: readonly Toleration[], whose: string): void {
+function refuseBeyond(request: AdmissionRequest<Pod>, whitelist: readonly Toleration[], whose: string): void {
   if (whitelist.length === 0) return
   const { tolerations = [] } = specOf(request)
   if (tolerations.length * whitelist.length > mostCompared)
@@ -106,14 +108,18 @@ function refuseBeyond(request: AdmissionRequest, whitelist: readonly Toleration[
 const listed = { list: field(1, s.list(toleration)) }
 
 /** The list in an annotation; undefined where there is none, empty where it is empty. */
-function readAnnotation(request: AdmissionRequest, { metadata }: ApiObject, key: string): Toleration[] | undefined {
+function readAnnotation(
+  request: AdmissionRequest<Pod>,
+  { metadata }: ApiObject,
+  key: string,
+): Toleration[] | undefined {
   const text = metadata.annotations?.[key]
   if (text === undefined) return undefined
   if (text === '') return []
   try {
     return readFields({ list: JSON.parse(text) as Json }, { vendor: request.vendor, fields: listed }).list ?? []
   } catch (error) {
-    const why = (error as Error).message
+    const why = messageOf(error)
     throw refusal(request, `annotation ${key} of namespace "${request.namespace}" is not a list of tolerations: ${why}`)
   }
 }

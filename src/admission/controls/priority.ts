@@ -1,33 +1,32 @@
 /**
  * Priority: turns the class that a pod names into a number, for schedulers, lets one class at most be the default, and
- * keeps the two classes of the system.
+ * keeps the two priorityClasses of the system.
  * Whoever sends the number himself must send the same: the class alone says how important a pod is.
  */
 import type { Pod } from '../../kinds/core/pod.ts'
 import { type PriorityClass, systemPriorityClasses } from '../../kinds/scheduling/priority-class.ts'
+import { pods, priorityClasses } from '../../kinds/stored-types.ts'
 import type { Found, Lookup } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 
-const classes = { group: 'scheduling', plural: 'priorityclasses' }
-
-export function priority({ lookup }: { readonly lookup: Lookup }): Control {
+export function priority({ lookup }: { readonly lookup: Lookup }): Control<Pod | PriorityClass | undefined> {
   return {
     name: 'Priority',
     handles: {
       operations: ['CREATE', 'UPDATE', 'DELETE'],
-      types: [{ group: 'core', plural: 'pods' }, classes],
+      types: [pods, priorityClasses],
       subresources: [''],
     },
     mutate: (request) => {
-      if (request.type.plural !== 'pods' || request.operation === 'DELETE') return undefined
+      if (!isPodWrite(request)) return undefined
       if (request.operation === 'UPDATE') return keepPriority(request)
       const found = findClass(lookup, request)
       return found instanceof Promise ? found.then((later) => setPriority(request, later)) : setPriority(request, found)
     },
     validate: (request) => {
-      if (request.type.plural !== classes.plural) return
+      if (request.type.plural !== priorityClasses.plural) return
       if (request.operation === 'DELETE') refuseSystemClass(request)
       else refuseSecondDefault(lookup, request)
     },
@@ -35,45 +34,53 @@ export function priority({ lookup }: { readonly lookup: Lookup }): Control {
 }
 
 type PodSpec = NonNullable<Pod['spec']>
+type Handled = AdmissionRequest<Pod | PriorityClass | undefined>
 
-function specOf(object: ApiObject | undefined): PodSpec {
-  return (object as (Pod & ApiObject) | undefined)?.spec ?? {}
+/** Whether a pod is created or updated. */
+function isPodWrite(request: Handled): request is AdmissionRequest<Pod> {
+  return request.type.plural === pods.plural && request.operation !== 'DELETE'
+}
+
+function specOf(object: Pod | undefined): PodSpec {
+  return object?.spec ?? {}
 }
 
 /** An update that leaves the number out does not mean to change it. */
-function keepPriority({ object, oldObject }: AdmissionRequest): ApiObject | undefined {
+function keepPriority({ object, oldObject }: AdmissionRequest<Pod>): Pod | undefined {
   const { priority: number, preemptionPolicy } = specOf(oldObject)
   const spec = specOf(object)
   const kept = {
     ...(spec.priority === undefined && number !== undefined ? { priority: number } : {}),
     ...(spec.preemptionPolicy === undefined && preemptionPolicy !== undefined ? { preemptionPolicy } : {}),
   }
-  return Object.keys(kept).length === 0 ? undefined : { ...object!, spec: { ...spec, ...kept } }
+  return Object.keys(kept).length === 0 ? undefined : { ...object, spec: { ...spec, ...kept } }
 }
 
+type FoundClass = Found<PriorityClass> | undefined
+
 /** The class that the pod names, or the default one; undefined where there is none. */
-function findClass(lookup: Lookup, request: AdmissionRequest): Found | undefined | Promise<Found | undefined> {
+function findClass(lookup: Lookup, request: AdmissionRequest<Pod>): FoundClass | Promise<FoundClass> {
   const { priorityClassName: name = '' } = specOf(request.object)
   if (name === '') return defaultClass(lookup)
   const place = { namespace: '', name }
-  return lookup.getCached(classes, place) ?? lookup.getLatest(classes, place)
+  return lookup.getCached(priorityClasses, place) ?? lookup.getLatest(priorityClasses, place)
 }
 
 /** Of several that are the default, as only a race can make them, the least important. */
-function defaultClass(lookup: Lookup): Found | undefined {
+function defaultClass(lookup: Lookup): FoundClass {
   return lookup
-    .list(classes, { namespace: undefined })
-    .filter(({ object }) => (object as PriorityClass & ApiObject).globalDefault)
+    .list(priorityClasses, { namespace: undefined })
+    .filter(({ object }) => object.globalDefault)
     .sort((a, b) => numberOf(a) - numberOf(b))[0]
 }
 
-function numberOf({ object }: Found): number {
-  return (object as PriorityClass & ApiObject).value ?? 0
+function numberOf({ object }: Found<PriorityClass>): number {
+  return object.value ?? 0
 }
 
 const without = { name: undefined, value: 0, policy: 'PreemptLowerPriority' }
 
-function setPriority(request: AdmissionRequest, found: Found | undefined): ApiObject {
+function setPriority(request: AdmissionRequest<Pod>, found: FoundClass): ApiObject {
   const spec = specOf(request.object)
   const { priorityClassName: wanted = '', priority: number, preemptionPolicy } = spec
   if (found === undefined && wanted !== '') throw refusal(request, `no PriorityClass with name ${wanted} was found`)
@@ -91,21 +98,21 @@ function setPriority(request: AdmissionRequest, found: Found | undefined): ApiOb
       `the string value of PreemptionPolicy (${preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} ${from}`,
     )
   const named = name === undefined ? {} : { priorityClassName: name }
-  return { ...request.object!, spec: { ...spec, ...named, priority: value, preemptionPolicy: policy } }
+  return { ...request.object, spec: { ...spec, ...named, priority: value, preemptionPolicy: policy } }
 }
 
-function meaningOf(found: Found) {
-  const { metadata, preemptionPolicy: policy = without.policy } = found.object as PriorityClass & ApiObject
+function meaningOf(found: Found<PriorityClass>) {
+  const { metadata, preemptionPolicy: policy = without.policy } = found.object
   return { name: metadata.name, value: numberOf(found), policy }
 }
 
-function refuseSystemClass(request: AdmissionRequest): void {
+function refuseSystemClass(request: Handled): void {
   if (systemPriorityClasses.some(({ name }) => name === request.name))
     throw refusal(request, 'this is a system priority class and cannot be deleted')
 }
 
-function refuseSecondDefault(lookup: Lookup, request: AdmissionRequest): void {
-  const { globalDefault } = request.object as PriorityClass & ApiObject
+function refuseSecondDefault(lookup: Lookup, request: Handled): void {
+  const { globalDefault }: PriorityClass = request.object!
   const known = globalDefault ? defaultClass(lookup)?.object.metadata.name : undefined
   if (known === undefined || known === request.name) return
   throw refusal(request, `PriorityClass ${known} is already marked as default. Only one default can exist`)

@@ -9,6 +9,7 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import type { ResourceQuota } from '../../kinds/core/resource-quota.ts'
+import { resourceQuotas } from '../../kinds/stored-types.ts'
 import { ApiError } from '../../model/api-error.ts'
 import type { Found, Lookup, ObjectName } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
@@ -22,7 +23,7 @@ import type { AdmissionRequest, Control, WriteOutcome } from '../admission.ts'
 import type { OwnWrites } from '../own-writes.ts'
 import type { QuotaActivity } from '../quota/activity.ts'
 import { whyNot } from '../quota/judgement.ts'
-import { Ledger, resourceQuotas } from '../quota/ledger.ts'
+import { Ledger } from '../quota/ledger.ts'
 import { type LimitedResource, uncovered } from '../quota/limited-resources.ts'
 import { refusal } from '../refusal.ts'
 
@@ -51,7 +52,7 @@ export function resourceQuota(parts: Parts, limited: readonly LimitedResource[] 
 }
 
 /** A quota that cannot be read limits nobody knows what, so nothing more is used until it is mended or deleted. */
-function quotasOf(lookup: Lookup, request: AdmissionRequest): Found[] {
+function quotasOf(lookup: Lookup, request: AdmissionRequest): Found<ResourceQuota>[] {
   const { namespace, operation, subresource, object } = request
   const isEnding = operation === 'DELETE' || object?.metadata.deletionTimestamp !== undefined
   return lookup.list(resourceQuotas, { namespace, whole: !isEnding && subresource === '' })
@@ -88,7 +89,7 @@ function accountingOf(means: Means, request: AdmissionRequest): Accounting {
 
 /** What a write means for one quota. */
 interface Plan {
-  readonly quota: Found
+  readonly quota: Found<ResourceQuota>
   readonly name: ObjectName
   /** What it uses more than before. */
   readonly increase: Amounts
@@ -98,7 +99,7 @@ interface Plan {
   readonly before: Amounts
 }
 
-async function account(accounting: Accounting, known: readonly Found[]): Promise<void> {
+async function account(accounting: Accounting, known: readonly Found<ResourceQuota>[]): Promise<void> {
   const { request, quotaActivity } = accounting
   if (request.dryRun) return void (await judge(accounting, known))
   const end = await quotaActivity.begin(request.namespace)
@@ -126,7 +127,7 @@ async function charge({ request, ledger }: Accounting, plans: readonly Plan[], p
 }
 
 /** Whether it fits, as far as this server knows. Before it refuses anything it finds out what is most recent. */
-async function judge(accounting: Accounting, known: readonly Found[]): Promise<Plan[]> {
+async function judge(accounting: Accounting, known: readonly Found<ResourceQuota>[]): Promise<Plan[]> {
   const { lookup, request } = accounting
   try {
     return judgeBy(accounting, known)
@@ -137,7 +138,7 @@ async function judge(accounting: Accounting, known: readonly Found[]): Promise<P
   }
 }
 
-function judgeBy(accounting: Accounting, quotas: readonly Found[]): Plan[] {
+function judgeBy(accounting: Accounting, quotas: readonly Found<ResourceQuota>[]): Plan[] {
   const { request } = accounting
   const plans = quotas.map((quota) => planFor(accounting, quota))
   if (request.operation === 'DELETE' || request.subresource !== '') return plans
@@ -151,7 +152,7 @@ function judgeBy(accounting: Accounting, quotas: readonly Found[]): Plan[] {
 /** How many quotas that nobody has looked at yet a write waits for at most. */
 const mostRestedOn = 20
 
-function planFor(accounting: Accounting, quota: Found): Plan {
+function planFor(accounting: Accounting, quota: Found<ResourceQuota>): Plan {
   const { request } = accounting
   const { hard = {} } = statusOf(quota)
   const after = isMeantFor(quota, request, request.object) ? only(accounting.after, hard) : new Map()
@@ -170,12 +171,12 @@ function isMeantFor(quota: Found, { type }: AdmissionRequest, object: ApiObject 
   return object !== undefined && counts(specOf(quota), type, object)
 }
 
-function specOf({ object }: Found): NonNullable<ResourceQuota['spec']> {
-  return (object as ResourceQuota & ApiObject).spec ?? {}
+function specOf({ object }: Found<ResourceQuota>): NonNullable<ResourceQuota['spec']> {
+  return object.spec ?? {}
 }
 
-function statusOf({ object }: Found): NonNullable<ResourceQuota['status']> {
-  return (object as ResourceQuota & ApiObject).status ?? {}
+function statusOf({ object }: Found<ResourceQuota>): NonNullable<ResourceQuota['status']> {
+  return object.status ?? {}
 }
 
 function assertFits({ request, vendor }: Accounting, { quota, name, increase }: Plan): void {
@@ -197,7 +198,7 @@ function missingIn({ operation, type, object }: AdmissionRequest, quota: Found, 
   return wanted.filter((name) => stated.some((names) => !names.has(name))).sort()
 }
 
-function assertCovered({ request, limited, after, before }: Accounting, quotas: readonly Found[]): void {
+function assertCovered({ request, limited, after, before }: Accounting, quotas: readonly Found<ResourceQuota>[]): void {
   const { type, object } = request
   if (limited.length === 0 || object === undefined) return
   const why = uncovered(limited, {

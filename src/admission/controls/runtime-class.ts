@@ -6,24 +6,22 @@ import type { Pod } from '../../kinds/core/pod.ts'
 import type { ResourceList } from '../../kinds/core/types/resource-list.ts'
 import { quantityIn } from '../../kinds/core/types/resources.ts'
 import type { RuntimeClass } from '../../kinds/node/runtime-class.ts'
+import { pods, runtimeClasses } from '../../kinds/stored-types.ts'
 import type { Found, Lookup } from '../../model/lookup.ts'
-import type { ApiObject } from '../../model/object.ts'
 import { compareQuantities } from '../../model/quantity.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { mergeTolerations } from '../merge-tolerations.ts'
 import { refusal } from '../refusal.ts'
 
-const classes = { group: 'node', plural: 'runtimeclasses' }
-
-export function runtimeClass({ lookup }: { readonly lookup: Lookup }): Control {
+export function runtimeClass({ lookup }: { readonly lookup: Lookup }): Control<Pod> {
   return {
     name: 'RuntimeClass',
-    handles: { operations: ['CREATE'], types: [{ group: 'core', plural: 'pods' }], subresources: [''] },
+    handles: { operations: ['CREATE'], types: [pods], subresources: [''] },
     mutate: (request) => {
       const { runtimeClassName: name } = specOf(request)
       if (name === undefined) return refuseOverhead(request)
       const place = { namespace: '', name }
-      const found = lookup.getCached(classes, place) ?? lookup.getLatest(classes, place)
+      const found = lookup.getCached(runtimeClasses, place) ?? lookup.getLatest(runtimeClasses, place)
       return found instanceof Promise ? found.then((later) => applyClass(request, later)) : applyClass(request, found)
     },
   }
@@ -31,27 +29,27 @@ export function runtimeClass({ lookup }: { readonly lookup: Lookup }): Control {
 
 type PodSpec = NonNullable<Pod['spec']>
 
-function specOf({ object }: AdmissionRequest): PodSpec {
-  return (object as Pod & ApiObject).spec ?? {}
+function specOf({ object }: AdmissionRequest<Pod>): PodSpec {
+  return object.spec ?? {}
 }
 
-function refuseOverhead(request: AdmissionRequest): undefined {
+function refuseOverhead(request: AdmissionRequest<Pod>): undefined {
   if (specOf(request).overhead !== undefined)
     throw refusal(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
 }
 
-function applyClass(request: AdmissionRequest, found: Found | undefined): ApiObject | undefined {
+function applyClass(request: AdmissionRequest<Pod>, found: Found<RuntimeClass> | undefined): Pod | undefined {
   const spec = specOf(request)
   if (found === undefined) throw refusal(request, `pod rejected: RuntimeClass "${spec.runtimeClassName}" not found`)
   request.dependOn?.(found)
-  const { overhead, scheduling } = found.object as RuntimeClass & ApiObject
+  const { overhead, scheduling } = found.object
   if (overhead === undefined) refuseOverhead(request)
   const cost = overhead && { overhead: costOf(request, overhead.podFixed ?? {}) }
   const place = scheduling && placeOf(request, scheduling)
-  return cost || place ? { ...request.object!, spec: { ...spec, ...cost, ...place } } : undefined
+  return cost || place ? { ...request.object, spec: { ...spec, ...cost, ...place } } : undefined
 }
 
-function costOf(request: AdmissionRequest, cost: ResourceList): ResourceList {
+function costOf(request: AdmissionRequest<Pod>, cost: ResourceList): ResourceList {
   const { overhead } = specOf(request)
   if (overhead !== undefined && !sameAmounts(overhead, cost))
     throw refusal(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
@@ -69,7 +67,7 @@ function isSame(a: ResourceList, b: ResourceList, name: string): boolean {
 }
 
 function placeOf(
-  request: AdmissionRequest,
+  request: AdmissionRequest<Pod>,
   { nodeSelector: wanted = {}, tolerations = [] }: NonNullable<RuntimeClass['scheduling']>,
 ): Pick<PodSpec, 'nodeSelector' | 'tolerations'> {
   const { nodeSelector = {}, tolerations: own = [] } = specOf(request)

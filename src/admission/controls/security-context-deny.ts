@@ -1,8 +1,5 @@
-/**
- * SecurityContextDeny: pods cannot choose users, groups or SELinux labels, nor that they have no groups. What else a
- * security context may say, such as `privileged`, it does not look at.
- */
-import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
+import type { Pod } from '../../kinds/core/pod.ts'
+import { pods } from '../../kinds/stored-types.ts'
 import { isExplicitlyEmpty } from '../../schema/explicit-empty.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import { containersOf } from '../pod-security/check.ts'
@@ -11,20 +8,20 @@ import { refusal } from '../refusal.ts'
 const ofPods = ['supplementalGroups', 'seLinuxOptions', 'runAsUser', 'fsGroup'] as const
 const ofContainers = ['seLinuxOptions', 'runAsUser'] as const
 
-export function securityContextDeny(): Control {
+export function securityContextDeny(): Control<Pod> {
   return {
     name: 'SecurityContextDeny',
     handles: {
       operations: ['CREATE', 'UPDATE'],
-      types: [{ group: 'core', plural: 'pods' }],
+      types: [pods],
       subresources: ['', 'ephemeralcontainers'],
     },
     validate: refuseContexts,
   }
 }
 
-function refuseContexts(request: AdmissionRequest): void {
-  const spec = (request.object!.spec ?? {}) as PodSpec
+function refuseContexts(request: AdmissionRequest<Pod>): void {
+  const spec = request.object.spec ?? {}
   const { securityContext: context } = spec
   const ofPod = ofPods.find((field) => context?.[field] !== undefined || isExplicitlyEmpty(context, field))
   if (ofPod !== undefined) throw refusal(request, `spec.securityContext.${ofPod} is forbidden`)

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { ServiceAccount } from '../../kinds/core/service-account.ts'
 import { secretsOf, usesNamelessSecret } from '../../kinds/core/types/pod-secrets.ts'
+import { pods, serviceAccounts } from '../../kinds/stored-types.ts'
 import type { Found, Lookup } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { defaultAccount } from '../../model/service-account.ts'
@@ -17,16 +18,14 @@ import type { AdmissionRequest, Control } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 import { mountToken } from '../token-volume.ts'
 
-const accounts = { group: 'core', plural: 'serviceaccounts' }
-
-export function serviceAccount({ vendor, lookup }: { readonly vendor: Vendor; readonly lookup: Lookup }): Control {
+export function serviceAccount({ vendor, lookup }: { readonly vendor: Vendor; readonly lookup: Lookup }): Control<Pod> {
   const mirror = vendorKey(vendor, 'config.mirror')
-  const isMirror = ({ object }: AdmissionRequest) => object!.metadata.annotations?.[mirror] !== undefined
+  const isMirror = ({ object }: AdmissionRequest<Pod>) => object.metadata.annotations?.[mirror] !== undefined
   return {
     name: 'ServiceAccount',
     handles: {
       operations: ['CREATE', 'UPDATE'],
-      types: [{ group: 'core', plural: 'pods' }],
+      types: [pods],
       subresources: ['', 'ephemeralcontainers'],
     },
     mutate: (request) => {
@@ -47,11 +46,11 @@ export function serviceAccount({ vendor, lookup }: { readonly vendor: Vendor; re
 
 type PodSpec = NonNullable<Pod['spec']>
 
-function specOf({ object }: AdmissionRequest): PodSpec {
-  return (object as Pod & ApiObject).spec ?? {}
+function specOf({ object }: AdmissionRequest<Pod>): PodSpec {
+  return object.spec ?? {}
 }
 
-function checkMirror(request: AdmissionRequest): undefined {
+function checkMirror(request: AdmissionRequest<Pod>): undefined {
   const spec = specOf(request)
   const sources = (spec.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? [])
   if (spec.serviceAccountName) throw refusal(request, 'a mirror pod may not reference service accounts')
@@ -60,12 +59,12 @@ function checkMirror(request: AdmissionRequest): undefined {
     throw refusal(request, 'a mirror pod may not use ServiceAccountToken volume projections')
 }
 
-function findAccount(lookup: Lookup, request: AdmissionRequest): Found | Promise<Found | undefined> {
+function findAccount(lookup: Lookup, request: AdmissionRequest<Pod>): Found | Promise<Found | undefined> {
   const place = { namespace: request.namespace, name: nameOf(request) }
-  return lookup.getCached(accounts, place) ?? awaitAccount(lookup, place)
+  return lookup.getCached(serviceAccounts, place) ?? awaitAccount(lookup, place)
 }
 
-function nameOf(request: AdmissionRequest): string {
+function nameOf(request: AdmissionRequest<Pod>): string {
   return specOf(request).serviceAccountName || defaultAccount
 }
 
@@ -75,13 +74,13 @@ const pauseMs = 150
 async function awaitAccount(lookup: Lookup, place: { namespace: string; name: string }): Promise<Found | undefined> {
   const patience = place.name === defaultAccount ? attempts : 1
   for (let attempt = 1; ; attempt++) {
-    const found = await lookup.getLatest(accounts, place)
+    const found = await lookup.getLatest(serviceAccounts, place)
     if (found !== undefined || attempt === patience) return found
     await sleep(pauseMs)
   }
 }
 
-function accountOf(request: AdmissionRequest, found: Found | undefined): ServiceAccount & ApiObject {
+function accountOf(request: AdmissionRequest<Pod>, found: Found<ServiceAccount> | undefined): ServiceAccount {
   const name = nameOf(request)
   if (found === undefined)
     throw refusal(
@@ -89,10 +88,10 @@ function accountOf(request: AdmissionRequest, found: Found | undefined): Service
       `error looking up service account ${request.namespace}/${name}: serviceaccount "${name}" not found`,
     )
   request.dependOn?.(found)
-  return found.object as ServiceAccount & ApiObject
+  return found.object
 }
 
-function useAccount(request: AdmissionRequest, found: Found | undefined): ApiObject {
+function useAccount(request: AdmissionRequest<Pod>, found: Found<ServiceAccount> | undefined): Pod {
   const account = accountOf(request, found)
   const name = nameOf(request)
   const { imagePullSecrets = [] } = account
@@ -101,14 +100,14 @@ function useAccount(request: AdmissionRequest, found: Found | undefined): ApiObj
     spec.imagePullSecrets = imagePullSecrets.map((each) => ({ ...each }))
   if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)
     Object.assign(spec, mountToken(spec, request.vendor))
-  const object = { ...request.object!, spec }
+  const object = { ...request.object, spec }
   // Before the pod itself is judged: what is forbidden is not worth a list of faults.
   judge({ ...request, object }, found)
   return object
 }
 
 /** An account may keep its pods to its own secrets. */
-function judge(request: AdmissionRequest, found: Found | undefined): void {
+function judge(request: AdmissionRequest<Pod>, found: Found | undefined): void {
   if (found === undefined && request.operation === 'UPDATE') return
   const account = accountOf(request, found)
   if (keepsSecrets(request, account)) refuseOtherSecrets(request, account)
@@ -117,7 +116,7 @@ function judge(request: AdmissionRequest, found: Found | undefined): void {
 const yes = ['1', 't', 'T', 'true', 'TRUE', 'True']
 const no = ['0', 'f', 'F', 'false', 'FALSE', 'False']
 
-function keepsSecrets(request: AdmissionRequest, { metadata }: ApiObject): boolean {
+function keepsSecrets(request: AdmissionRequest<Pod>, { metadata }: ApiObject): boolean {
   const key = vendorKey(request.vendor, 'enforce-mountable-secrets')
   const value = metadata.annotations?.[key] ?? 'false'
   if (yes.includes(value) || no.includes(value)) return yes.includes(value)
@@ -125,7 +124,7 @@ function keepsSecrets(request: AdmissionRequest, { metadata }: ApiObject): boole
 }
 
 /** Wherever a pod names a secret: in volumes, in variables, for pulling images. */
-function refuseOtherSecrets(request: AdmissionRequest, account: ServiceAccount): void {
+function refuseOtherSecrets(request: AdmissionRequest<Pod>, account: ServiceAccount): void {
   const { imagePullSecrets = [], ...spec } = specOf(request)
   const own = new Set((account.secrets ?? []).map(({ name }) => name))
   const pull = new Set((account.imagePullSecrets ?? []).map(({ name }) => name))

@@ -3,20 +3,20 @@
  * taint away.
  */
 import type { Node } from '../../kinds/core/node.ts'
-import type { ApiObject } from '../../model/object.ts'
+import { nodes } from '../../kinds/stored-types.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import type { Control } from '../admission.ts'
 
-export function taintNodesByCondition({ vendor }: { readonly vendor: Vendor }): Control {
+export function taintNodesByCondition({ vendor }: { readonly vendor: Vendor }): Control<Node> {
   const notReady = { key: vendorKey(vendor, 'not-ready', 'node'), effect: 'NoSchedule' }
   return {
     name: 'TaintNodesByCondition',
-    handles: { operations: ['CREATE'], types: [{ group: 'core', plural: 'nodes' }], subresources: [''] },
+    handles: { operations: ['CREATE'], types: [nodes], subresources: [''] },
     mutate: ({ object }) => {
-      const { spec = {} } = object as Node & ApiObject
+      const { spec = {} } = object
       const { taints = [] } = spec
       const tainted = taints.some(({ key, effect }) => key === notReady.key && effect === notReady.effect)
-      return tainted ? undefined : { ...object!, spec: { ...spec, taints: [...taints, notReady] } }
+      return tainted ? undefined : { ...object, spec: { ...spec, taints: [...taints, notReady] } }
     },
   }
 }

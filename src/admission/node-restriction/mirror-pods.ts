@@ -5,14 +5,13 @@
 import type { Container } from '../../kinds/core/types/container.ts'
 import { secretsOf } from '../../kinds/core/types/pod-secrets.ts'
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
+import { nodes } from '../../kinds/stored-types.ts'
 import { notFound } from '../../model/api-error.ts'
 import type { Lookup } from '../../model/lookup.ts'
 import type { OwnerReference } from '../../model/object.ts'
 import { vendorKey } from '../../model/vendor.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import { refusal } from '../refusal.ts'
-
-const nodes = { group: 'core', plural: 'nodes' }
 
 export async function assertMirrorPod(lookup: Lookup, request: AdmissionRequest, node: string): Promise<void> {
   const { metadata, spec = {} } = request.object!

@@ -24,7 +24,7 @@ function fillSpec(policy: PolicySpec, spec: PodSpec): PodSpec {
   })
   const next: PodSpec = Object.keys(given).length === 0 ? spec : { ...spec, ...given }
   const lists = containerLists.flatMap((list) => {
-    const containers = (spec[list] ?? []) as Container[]
+    const containers = spec[list] ?? []
     const changed = containers.map((one) => fillContainer(policy, next, one))
     return changed.some((one, i) => one !== containers[i]) ? [[list, changed] as const] : []
   })

@@ -33,7 +33,7 @@ export interface Check {
 
 /** All containers, in the order in which they are told of. */
 export function containersOf({ initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec): Container[] {
-  return [...initContainers, ...containers, ...(ephemeralContainers as Container[])]
+  return [...initContainers, ...containers, ...ephemeralContainers]
 }
 
 /** The names of the containers that are at fault. */

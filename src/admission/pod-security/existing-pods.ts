@@ -3,14 +3,12 @@
  * them. So that setting a label never takes long, only the first pods are looked at, and only for a while.
  */
 import { TimeSlice } from '../../base/time-slice.ts'
-import type { Pod } from '../../kinds/core/pod.ts'
+import { pods } from '../../kinds/stored-types.ts'
 import type { Lookup } from '../../model/lookup.ts'
-import type { ApiObject } from '../../model/object.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { reasonsOf, violationsOf } from './evaluate.ts'
 import { type LevelVersion, levelText } from './policy.ts'
 
-const pods = { group: 'core', plural: 'pods' }
 const mostPods = 3000
 const longestMs = 1000
 
@@ -47,7 +45,7 @@ async function findViolating({ lookup, vendor, namespace, level, exemptRuntimeCl
   for (; seen < Math.min(names.length, mostPods) && performance.now() - began < longestMs; seen++) {
     await pace.yieldIfDue()
     const name = names[seen]!
-    const pod = lookup.readUncached(pods, { namespace, name }) as (Pod & ApiObject) | undefined
+    const pod = lookup.readUncached(pods, { namespace, name })
     if (pod === undefined || exemptRuntimeClasses.has(pod.spec?.runtimeClassName ?? '')) continue
     const annotations = pod.metadata.annotations ?? {}
     const reasons = reasonsOf(violationsOf(level, { vendor, annotations, spec: pod.spec ?? {} }))

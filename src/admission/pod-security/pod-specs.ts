@@ -1,31 +1,42 @@
 /** Where a pod is described: in itself, or in the template of a kind that makes pods. */
+import { daemonSet } from '../../kinds/apps/daemon-set.ts'
+import { deployment } from '../../kinds/apps/deployment.ts'
+import { replicaSet } from '../../kinds/apps/replica-set.ts'
+import { statefulSet } from '../../kinds/apps/stateful-set.ts'
+import { cronJob } from '../../kinds/batch/cron-job.ts'
+import { job } from '../../kinds/batch/job.ts'
+import type { Pod } from '../../kinds/core/pod.ts'
+import { podTemplate } from '../../kinds/core/pod-template.ts'
+import { replicationController } from '../../kinds/core/replication-controller.ts'
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
 import type { PodTemplateSpec } from '../../kinds/core/types/pod-template-spec.ts'
+import { storedType } from '../../kinds/stored-types.ts'
+import type { StoredType } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
+import type { KindOf } from '../../schema/kind.ts'
 
-interface Template {
-  readonly template?: PodTemplateSpec
+interface Maker extends StoredType<unknown> {
+  /** Is asked about objects of its own kind alone. */
+  templateOf(object: ApiObject): PodTemplateSpec | undefined
 }
 
-const inSpec = ({ spec }: ApiObject) => (spec as Template | undefined)?.template
-
 /** Kinds that make pods, and where their template is. */
-const makers = [
-  { group: 'core', plural: 'podtemplates', templateOf: (object: ApiObject) => (object as Template).template },
-  { group: 'core', plural: 'replicationcontrollers', templateOf: inSpec },
-  { group: 'apps', plural: 'daemonsets', templateOf: inSpec },
-  { group: 'apps', plural: 'deployments', templateOf: inSpec },
-  { group: 'apps', plural: 'replicasets', templateOf: inSpec },
-  { group: 'apps', plural: 'statefulsets', templateOf: inSpec },
-  { group: 'batch', plural: 'jobs', templateOf: inSpec },
-  {
-    group: 'batch',
-    plural: 'cronjobs',
-    templateOf: ({ spec }: ApiObject) =>
-      (spec as { jobTemplate?: { spec?: Template } } | undefined)?.jobTemplate?.spec?.template,
-  },
+const makers: readonly Maker[] = [
+  maker(podTemplate, ({ template }) => template),
+  maker(replicationController, ({ spec }) => spec?.template),
+  maker(daemonSet, ({ spec }) => spec?.template),
+  maker(deployment, ({ spec }) => spec?.template),
+  maker(replicaSet, ({ spec }) => spec?.template),
+  maker(statefulSet, ({ spec }) => spec?.template),
+  maker(job, ({ spec }) => spec?.template),
+  maker(cronJob, ({ spec }) => spec?.jobTemplate?.spec?.template),
 ]
 
+function maker<T>(kind: KindOf<T>, templateOf: (object: T) => PodTemplateSpec | undefined) {
+  return { ...storedType(kind), templateOf }
+}
+
+/** The kinds whose objects make pods. */
 export const makerTypes = makers.map(({ group, plural }) => ({ group, plural }))
 
 export interface DescribedPod {
@@ -33,8 +44,8 @@ export interface DescribedPod {
   readonly spec: PodSpec
 }
 
-export function podIn({ metadata, spec }: ApiObject): DescribedPod {
-  return { annotations: metadata.annotations ?? {}, spec: (spec ?? {}) as PodSpec }
+export function podIn({ metadata, spec = {} }: Pod): DescribedPod {
+  return { annotations: metadata.annotations ?? {}, spec }
 }
 
 /** The pod that an object of the kind would make; undefined where it has no template. */

@@ -24,6 +24,7 @@ interface Place {
   onStill: () => void
 }
 
+/** The writes under way that quotas account for, by namespace. */
 export class QuotaActivity {
   readonly #bounds: StillnessBounds
   readonly #places = new Map<string, Place>()

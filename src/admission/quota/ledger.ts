@@ -7,6 +7,8 @@
  * given back are stored one after the other, so that they never cancel out: every charge makes a new version of the
  * quota, by which `controllers/resource-quota.ts` knows that a write is under way.
  */
+
+import { resourceQuotas } from '../../kinds/stored-types.ts'
 import { ApiError } from '../../model/api-error.ts'
 import type { JsonObject } from '../../model/json.ts'
 import type { ObjectName } from '../../model/lookup.ts'
@@ -14,8 +16,6 @@ import type { ApiObject } from '../../model/object.ts'
 import type { Amounts } from '../../model/quota/amounts.ts'
 import type { OwnWrites } from '../own-writes.ts'
 import { charged, type QuotaStatus, whyNot } from './judgement.ts'
-
-export const resourceQuotas = { group: 'core', plural: 'resourcequotas' }
 
 interface Entry {
   readonly change: Amounts

@@ -2,8 +2,10 @@
  * Asks one webhook about one request: with its breaker, its share of time and its failure policy. What comes out is a
  * verdict that was put to use, nothing where the webhook could not be asked and is to be ignored, or an ApiError.
  */
+
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
 import { ApiError, timeout } from '../../model/api-error.ts'
 import { CallError } from '../../outbound/call-error.ts'
 import type { HttpsCaller } from '../../outbound/https-caller.ts'
@@ -62,7 +64,7 @@ export class WebhookCalls {
       return used
     } catch (error) {
       const refusal = this.#refusal(question, error)
-      const said = refusal?.error.message ?? `ignored: ${(error as Error).message}`
+      const said = refusal?.error.message ?? `ignored: ${messageOf(error)}`
       record(said, refusal?.error.code ?? 200, refusal?.cause)
       if (refusal !== undefined) throw refusal.error
       metrics.ignored(webhook)

@@ -4,6 +4,12 @@
  * CA bundle cannot vouch for it. None of these is an error: the configuration may come before its backend.
  */
 import { X509Certificate } from 'node:crypto'
+import {
+  mutatingWebhookConfigurations,
+  namespaces,
+  services,
+  validatingWebhookConfigurations,
+} from '../../kinds/stored-types.ts'
 import type { Lookup } from '../../model/lookup.ts'
 import { systemNamespaces } from '../../model/system-namespaces.ts'
 import { groupName, type Vendor } from '../../model/vendor.ts'
@@ -12,6 +18,7 @@ import type { FormResource } from '../object-forms.ts'
 import { ruleMatches } from './rules.ts'
 import { compileConfiguration, type Phase, type Webhook, type WebhookConfiguration } from './webhook.ts'
 
+/** What the warnings depend on. */
 export interface WarningParts {
   readonly vendor: Vendor
   readonly lookup: Lookup
@@ -20,6 +27,7 @@ export interface WarningParts {
   readonly clock: AdmissionClock
 }
 
+/** A served type, as far as the warnings depend on it. */
 export interface ServedResource extends FormResource {
   readonly namespaced: boolean
   readonly subresources: readonly string[]
@@ -27,13 +35,13 @@ export interface ServedResource extends FormResource {
 
 type AdmissionClock = Parameters<typeof compileConfiguration>[2]
 
-export function warnOfWebhooks(parts: WarningParts): Control {
-  const types = ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations']
+/** A control that warns the writer of a webhook configuration of its risks. */
+export function warnOfWebhooks(parts: WarningParts): Control<WebhookConfiguration> {
   return {
     name: 'webhook configuration warnings',
     handles: {
       operations: ['CREATE', 'UPDATE'],
-      types: types.map((plural) => ({ group: 'admissionregistration', plural })),
+      types: [validatingWebhookConfigurations, mutatingWebhookConfigurations],
       subresources: [''],
     },
     validate: (request) => {
@@ -43,9 +51,9 @@ export function warnOfWebhooks(parts: WarningParts): Control {
   }
 }
 
-function webhooksOf({ object, type }: AdmissionRequest, { clock }: WarningParts): Webhook[] {
+function webhooksOf({ object, type }: AdmissionRequest<WebhookConfiguration>, { clock }: WarningParts): Webhook[] {
   const phase: Phase = type.plural.startsWith('mutating') ? 'mutating' : 'validating'
-  return compileConfiguration(object as WebhookConfiguration, phase, clock)
+  return compileConfiguration(object, phase, clock)
 }
 
 function risksOf(webhook: Webhook, parts: WarningParts): string[] {
@@ -91,9 +99,7 @@ interface Place {
 }
 
 function labelsIn(lookup: Lookup, name: string) {
-  return (
-    lookup.getCached({ group: 'core', plural: 'namespaces' }, { namespace: '', name })?.object.metadata.labels ?? {}
-  )
+  return lookup.getCached(namespaces, { namespace: '', name })?.object.metadata.labels ?? {}
 }
 
 const pods = { group: '', resource: 'pods' }
@@ -123,7 +129,7 @@ function backendRisks(webhook: Webhook, { lookup }: WarningParts): string[] {
 function serviceRisks({ address: { service } }: Webhook, { lookup }: WarningParts): string[] {
   if (service === undefined) return []
   const { namespace, name } = service
-  if (lookup.getCached({ group: 'core', plural: 'services' }, { namespace, name }) !== undefined) return []
+  if (lookup.getCached(services, { namespace, name }) !== undefined) return []
   return [`its service ${namespace}/${name} does not exist`]
 }
 

@@ -6,7 +6,8 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import { compareUtf8 } from '../../base/utf8-order.ts'
-import type { Lookup } from '../../model/lookup.ts'
+import { mutatingWebhookConfigurations, validatingWebhookConfigurations } from '../../kinds/stored-types.ts'
+import type { Lookup, StoredType } from '../../model/lookup.ts'
 import type { AdmissionOperation } from '../admission.ts'
 import type { ObjectForm, ObjectForms } from '../object-forms.ts'
 import { ruleMatches } from './rules.ts'
@@ -38,7 +39,7 @@ export class WebhookConfigurations {
   readonly phase: Phase
   readonly #lookup: Lookup
   readonly #clock: Clock
-  readonly #type: { readonly group: string; readonly plural: string }
+  readonly #type: StoredType<WebhookConfiguration>
   readonly #isStored: boolean
   #compiled = new Map<string, Compiled>()
   #webhooks: readonly Webhook[] = []
@@ -50,7 +51,7 @@ export class WebhookConfigurations {
     this.phase = phase
     this.#lookup = lookup
     this.#clock = clock
-    this.#type = { group: 'admissionregistration', plural: `${phase}webhookconfigurations` }
+    this.#type = phase === 'mutating' ? mutatingWebhookConfigurations : validatingWebhookConfigurations
     const outdate = () => {
       this.#isOutdated = true
     }
@@ -81,7 +82,7 @@ export class WebhookConfigurations {
     this.#isOutdated = false
     if (!this.#isStored) return
     const before = this.#compiled
-    const stored = [...this.#lookup.readAllUncached(this.#type)].map(([, object]) => object as WebhookConfiguration)
+    const stored = [...this.#lookup.readAllUncached(this.#type)].map(([, object]) => object)
     stored.sort((a, b) => compareUtf8(a.metadata.name ?? '', b.metadata.name ?? ''))
     this.#compiled = new Map(stored.map((object) => [object.metadata.name ?? '', this.#compile(object, before)]))
     this.#webhooks = [...this.#compiled.values()].flatMap(({ webhooks }) => webhooks)

@@ -2,6 +2,7 @@
 import type { WebhookConfigurations } from './configurations.ts'
 import type { Webhook } from './webhook.ts'
 
+/** All webhooks that this server calls. */
 export class KnownWebhooks {
   readonly #sources: WebhookConfigurations[] = []
 

@@ -93,5 +93,5 @@ function keepNames({ request }: Patched, before: ApiObject, after: ApiObject): A
 }
 
 function sameManagers(a: ApiObject, b: ApiObject): boolean {
-  return sameJson(a.metadata.managedFields as Json | undefined, b.metadata.managedFields as Json | undefined)
+  return sameJson(a.metadata.managedFields, b.metadata.managedFields)
 }

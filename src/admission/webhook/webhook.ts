@@ -9,9 +9,11 @@ import type { Rule } from './rules.ts'
 
 export type Phase = 'mutating' | 'validating'
 export type ReviewVersion = 'v1' | 'v1beta1'
+/** Either kind of configuration. */
 export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
 type StoredWebhook = NonNullable<MutatingWebhookConfiguration['webhooks']>[number]
 
+/** One webhook of a configuration, prepared for matching and calling. */
 export interface Webhook {
   readonly phase: Phase
   /** The name of its configuration. */
@@ -38,6 +40,7 @@ export interface Webhook {
 
 const reviewVersions: readonly string[] = ['v1', 'v1beta1'] satisfies ReviewVersion[]
 
+/** Prepares all webhooks of a configuration. */
 export function compileConfiguration(configuration: WebhookConfiguration, phase: Phase, clock: Clock): Webhook[] {
   const { metadata, webhooks = [] } = configuration
   return webhooks.map((stored) => compileWebhook(stored, { phase, configuration: metadata.name ?? '', clock }))

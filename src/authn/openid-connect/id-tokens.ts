@@ -27,6 +27,7 @@ export interface IdTokenParts {
 /** How long a verified token is known at most. */
 const knownMs = 60_000
 
+/** Authenticates by ID tokens of an OpenID Connect provider. */
 export function idTokens(parts: IdTokenParts): Authenticator {
   let known = new TtlCache<AuthenticationOutcome>(parts.clock)
   let knownBy: LocalJWKSet | undefined

@@ -23,6 +23,7 @@ const retryMs = 5_000
 const staleMs = 60 * 60 * 1000
 const maxKeys = 100
 
+/** The provider's keys, fetched when they are needed. */
 export class OpenidProvider {
   readonly #parts: ProviderParts
   #keys: LocalJWKSet | undefined

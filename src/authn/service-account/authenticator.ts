@@ -29,6 +29,7 @@ type Outcome = AuthenticationOutcome | Promise<AuthenticationOutcome>
 /** How far the clocks of servers may be apart: what one has just signed is good at the other. */
 const skewMs = 60_000
 
+/** Authenticates by tokens of ServiceAccounts. */
 export function serviceAccountTokens(parts: ServiceAccountParts): Authenticator {
   const judge = judgeOf(parts)
   const known = new WeakMap<object, Known>()

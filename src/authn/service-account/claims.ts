@@ -58,6 +58,7 @@ export function boundClaims(vendor: Vendor, token: BoundToken): JsonObject {
   }
 }
 
+/** A token that is kept in a Secret: whose it is and where. */
 export interface LegacyToken extends ObjectName {
   readonly uid: string
   readonly secret: string

@@ -1,9 +1,10 @@
 /** Signs service account tokens, and publishes the keys that they can be verified with by anybody else. */
-import type { Json, JsonObject } from '../../model/json.ts'
+import type { JsonObject } from '../../model/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { type BoundToken, boundClaims, type LegacyToken, legacyClaims } from './claims.ts'
 import type { TokenKeys } from './keys.ts'
 
+/** Signs tokens of ServiceAccounts. */
 export class TokenIssuer {
   /** What tokens name as their issuer, where they are not legacy ones. */
   readonly name: string
@@ -33,7 +34,7 @@ export class TokenIssuer {
   async publicKeys(): Promise<JsonObject> {
     const { exportJWK } = await import('jose')
     const keys = this.#keys.verifying.map(async ({ id, algorithm, publicKey }) => {
-      const { kty, ...rest } = (await exportJWK(publicKey)) as { kty: string; [member: string]: Json }
+      const { kty, ...rest } = await exportJWK(publicKey)
       return { use: 'sig', kty, kid: id, alg: algorithm, ...rest }
     })
     return { keys: await Promise.all(keys) }

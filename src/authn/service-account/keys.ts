@@ -2,9 +2,12 @@
  * The keys of service account tokens: one that signs, and all that verify. They come as PEM, any number in one text:
  * private keys, public keys and certificates. The algorithm of a key is fixed by the key, never by a token.
  */
+
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { messageOf } from '../../base/errors.ts'
 import { type PemBlock, readPemBlocks } from '../../pki/pem.ts'
 
+/** A public key and its ID. */
 export interface VerifyingKey {
   /** How tokens name it: a hash of the public key, as kube-apiserver makes it. */
   readonly id: string
@@ -12,10 +15,12 @@ export interface VerifyingKey {
   readonly publicKey: KeyObject
 }
 
+/** A key that can also sign. */
 export interface SigningKey extends VerifyingKey {
   readonly privateKey: KeyObject
 }
 
+/** The keys of this server's tokens: one that signs, all that verify. */
 export interface TokenKeys {
   readonly signing: SigningKey
   /** Each once; that of `signing` is among them. */
@@ -30,11 +35,12 @@ export function readKeys(pem: string): (VerifyingKey | SigningKey)[] {
     try {
       return keyOf(keyObject(block))
     } catch (error) {
-      throw new Error(`key ${index + 1}: ${(error as Error).message}`)
+      throw new Error(`key ${index + 1}: ${messageOf(error)}`)
     }
   })
 }
 
+/** Whether the private part of the key is known. */
 export function isSigning(key: VerifyingKey | SigningKey): key is SigningKey {
   return 'privateKey' in key
 }

@@ -28,6 +28,7 @@ export interface SignatureOptions {
 /** How many tokens are remembered. */
 const maxKnown = 4096
 
+/** Verifies tokens; a token that was verified before is known by its hash. */
 export class Signatures {
   readonly #vendor: Vendor
   readonly #keys: readonly VerifyingKey[]

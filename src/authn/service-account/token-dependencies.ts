@@ -7,13 +7,10 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import type { Secret } from '../../kinds/core/secret.ts'
+import { pods, secrets, serviceAccounts } from '../../kinds/stored-types.ts'
 import type { Found, Lookup } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
 import type { SignedToken } from './signatures.ts'
-
-const accounts = { group: 'core', plural: 'serviceaccounts' }
-const pods = { group: 'core', plural: 'pods' }
-const secrets = { group: 'core', plural: 'secrets' }
 
 export interface HolderOptions {
   readonly lookup: Lookup
@@ -22,6 +19,7 @@ export interface HolderOptions {
   readonly lookupLegacy: boolean
 }
 
+/** Checks that the account, pod and Secret of a token still exist. */
 export class TokenDependencies {
   readonly #lookup: Lookup
   readonly #clock: Clock
@@ -40,7 +38,7 @@ export class TokenDependencies {
     const { namespace, account, pod, secret, legacy } = token.claims
     if (legacy && !this.#lookupLegacy) return true
     const found = [
-      this.#lookup.getCached(accounts, { namespace, name: account.name }),
+      this.#lookup.getCached(serviceAccounts, { namespace, name: account.name }),
       pod && this.#lookup.getCached(pods, { namespace, name: pod.name }),
       secret && this.#lookup.getCached(secrets, { namespace, name: secret.name }),
     ] as const
@@ -74,8 +72,7 @@ function isThere(object: ApiObject | undefined, uid: string | undefined): boolea
 }
 
 /** `known` is the hash of the token. */
-function holdsToken(object: ApiObject, known: string): boolean {
-  const { data } = object as Secret & ApiObject
+function holdsToken({ data }: Secret, known: string): boolean {
   const held = Buffer.from(data?.token ?? '', 'base64').toString()
   return timingSafeEqual(hash('sha256', held, 'buffer'), Buffer.from(known, 'base64'))
 }

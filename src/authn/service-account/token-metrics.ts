@@ -2,6 +2,7 @@
 import { Counter, type Metric } from '../../telemetry/metrics.ts'
 import type { TokenClaims } from './claims.ts'
 
+/** Counts the requests that use the older kinds of tokens. */
 export class TokenMetrics {
   readonly #legacy = new Counter({
     name: 'serviceaccount_legacy_tokens_total',

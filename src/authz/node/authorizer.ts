@@ -16,6 +16,7 @@ import { NodeGraph } from './graph.ts'
 /** Where the agents of nodes tell that they are alive. */
 const leaseNamespace = 'kube-node-lease'
 
+/** The mode Node: an agent may read what the pods on its node use. */
 export function nodeMode({ vendor, lookup }: { readonly vendor: Vendor; readonly lookup: Lookup }): Mode {
   return {
     authorizer: nodeAuthorizer(vendor, new NodeGraph(lookup, vendor)),

@@ -3,6 +3,8 @@
  * from claims to the volumes that they are bound to, and the secrets that those name; and which attachments are a node's.
  * A question costs a look-up or two, however many pods there are.
  */
+
+import { persistentVolumes, pods, volumeAttachments } from '../../kinds/stored-types.ts'
 import type { Lookup, ObjectName } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
@@ -25,7 +27,7 @@ export class NodeGraph {
     this.#mirrorKey = vendorKey(vendor, 'config.mirror')
     this.#kept = new DerivedIndex(lookup, [
       {
-        type: { group: 'core', plural: 'pods' },
+        type: pods,
         take: (name, object) => this.#takePod(name, object),
         clear: () => {
           this.#pods.clear()
@@ -33,7 +35,7 @@ export class NodeGraph {
         },
       },
       {
-        type: { group: 'core', plural: 'persistentvolumes' },
+        type: persistentVolumes,
         take: ({ name }, object) => this.#takeVolume(name, object),
         clear: () => {
           this.#volumes.clear()
@@ -41,7 +43,7 @@ export class NodeGraph {
         },
       },
       {
-        type: { group: 'storage', plural: 'volumeattachments' },
+        type: volumeAttachments,
         take: ({ name }, object) => this.#takeAttachment(name, object),
         clear: () => this.#attachments.clear(),
       },

@@ -10,6 +10,7 @@ import { serviceAccountName, type User } from '../../model/user.ts'
 import { DerivedIndex } from '../derived-index.ts'
 import { type PolicyRule, type Rule, ruleOf } from './rule.ts'
 
+/** The short id of the group of roles and bindings. */
 export const rbacGroup = 'rbac.authorization'
 
 const typeOf = (plural: string): StoredType => ({ group: rbacGroup, plural })
@@ -30,6 +31,7 @@ export interface Subject {
   readonly namespace: string
 }
 
+/** A RoleBinding or ClusterRoleBinding, prepared for decisions. */
 export interface Binding {
   readonly kind: 'RoleBinding' | 'ClusterRoleBinding'
   /** '' of a ClusterRoleBinding. */
@@ -50,6 +52,7 @@ type Bound = Map<string, Set<Binding>>
 /** What is bound to somebody, by the namespace of the binding ('' for all), and by the role. */
 type Holdings = Map<string, Bound>
 
+/** All roles and bindings, indexed by subject. */
 export class Policy {
   readonly #kept: DerivedIndex
   readonly #roles = new Map<string, readonly Rule[]>()
@@ -195,6 +198,7 @@ interface StoredBinding {
   readonly subjects?: readonly { readonly kind?: string; readonly name?: string; readonly namespace?: string }[]
 }
 
+/** Reads a stored binding. */
 export function bindingOf(object: ApiObject, kind: Binding['kind']): Binding {
   const { namespace = '', name = '' } = object.metadata
   const { roleRef = {}, subjects = [] } = object as StoredBinding

@@ -36,6 +36,7 @@ export interface Rule {
   readonly beginnings: readonly string[]
 }
 
+/** Prepares a stored rule for decisions. */
 export function ruleOf(stored: PolicyRule): Rule {
   const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = stored
   return {

@@ -2,9 +2,11 @@
  * `orchctl diff`: what `apply` would change, found out by a dry run on the server and shown by the program `diff` (or
  * that of $KUBECTL_EXTERNAL_DIFF). Values of Secrets are masked. Exit codes as those of diff: 0 the same, 1 different.
  */
+
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { codeOf } from '../../base/errors.ts'
 import { type OptionsOf, toggle, UsageError } from '../../base/flags.ts'
 import { isNotFound } from '../../client/status-error.ts'
 import { isObject, type JsonObject, own } from '../../model/json.ts'
@@ -150,9 +152,7 @@ async function show(context: Context, pairs: readonly Pair[]): Promise<void> {
     const code = await context
       .runProgram(program, [...args, join(directory, 'live'), join(directory, 'merged')])
       .catch((error: unknown) => {
-        throw new UsageError(
-          `cannot run ${program}: ${(error as NodeJS.ErrnoException).code}; $KUBECTL_EXTERNAL_DIFF names another program`,
-        )
+        throw new UsageError(`cannot run ${program}: ${codeOf(error)}; $KUBECTL_EXTERNAL_DIFF names another program`)
       })
     if (code !== 0) throw new ExitCode(code)
   } finally {

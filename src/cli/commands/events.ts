@@ -53,7 +53,7 @@ function feedOf({ client, context, namespace }: Session, options: Options, about
   return {
     list: async () => {
       const { items, resourceVersion } = await client.list(events, selection)
-      const wanted = (items as EventObject[]).filter((event) => isWanted(event, types))
+      const wanted = items.filter((event) => isWanted(event, types))
       if (wanted.length > 0 || watch) print(wanted.sort((a, b) => eventTime(a) - eventTime(b)))
       else context.err(allNamespaces ? 'No events found.\n' : `No events found in ${namespace} namespace.\n`)
       return resourceVersion
@@ -61,7 +61,7 @@ function feedOf({ client, context, namespace }: Session, options: Options, about
     watch: changesOf(client, events, {
       selection,
       show: ({ type, object }) => {
-        if (type !== 'DELETED' && isWanted(object as EventObject, types)) print([object as EventObject])
+        if (type !== 'DELETED' && isWanted(object, types)) print([object])
       },
     }),
   }

@@ -1,6 +1,8 @@
 /** `orchctl patch`: sends a patch that the user wrote, as JSON or YAML. */
+
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { codeOf } from '../../base/errors.ts'
 import { flag, type OptionsOf, oneOf, text, UsageError } from '../../base/flags.ts'
 import type { Patch } from '../../client/client.ts'
 import { ApiError } from '../../model/api-error.ts'
@@ -76,7 +78,7 @@ function readPatchFile({ directory }: Context, file: string): string {
   try {
     return readFileSync(resolve(directory, file), 'utf8')
   } catch (error) {
-    throw new UsageError(`cannot read ${file}: ${(error as NodeJS.ErrnoException).code}`)
+    throw new UsageError(`cannot read ${file}: ${codeOf(error)}`)
   }
 }
 

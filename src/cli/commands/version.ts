@@ -1,7 +1,7 @@
 /** `orchctl version` */
 import { flag, type OptionsOf, oneOf, toggle } from '../../base/flags.ts'
 import type { Client } from '../../client/client.ts'
-import type { Json, JsonObject } from '../../model/json.ts'
+import type { JsonObject } from '../../model/json.ts'
 import { version } from '../../model/version.ts'
 import { defineCommand, refuseWords } from '../command.ts'
 import { connectionFlags } from '../connection-flags.ts'
@@ -56,7 +56,7 @@ async function serverVersion(
 async function print(versions: Versions, output: '' | 'json' | 'yaml'): Promise<string> {
   if (output !== '') {
     const { printDocument } = await import('../printers/objects.ts')
-    return await printDocument(versions as Json, output)
+    return await printDocument(versions, output)
   }
   const lines = [`Client Version: ${versions.clientVersion.gitVersion}\n`]
   if (versions.serverVersion) lines.push(`Server Version: ${escapeLine(String(versions.serverVersion.gitVersion))}\n`)

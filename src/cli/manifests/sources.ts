@@ -1,6 +1,8 @@
 /** The texts that `-f` names: files, the files of a directory, addresses, and `-` for the standard input. */
+
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { codeOf } from '../../base/errors.ts'
 import { UsageError } from '../../base/flags.ts'
 import type { Context } from '../command.ts'
 
@@ -47,7 +49,7 @@ function readSource(path: string, name: string): Source {
     return { name, text: decode(name, readFileSync(path)) }
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw new UsageError(`cannot read ${name}: ${(error as NodeJS.ErrnoException).code}`)
+    throw new UsageError(`cannot read ${name}: ${codeOf(error)}`)
   }
 }
 

@@ -3,7 +3,9 @@
  *
  *   json, yaml, name, wide, jsonpath=TEMPLATE, jsonpath-file=FILE, custom-columns=NAME:PATH,..., custom-columns-file=FILE
  */
+
 import { readFileSync } from 'node:fs'
+import { codeOf } from '../../base/errors.ts'
 import { flag, UsageError } from '../../base/flags.ts'
 import type { Json } from '../../model/json.ts'
 import { escapeText } from './escape.ts'
@@ -65,7 +67,7 @@ function fileText(file: string | undefined): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new UsageError(`cannot read ${file}: ${(error as NodeJS.ErrnoException).code}`)
+    throw new UsageError(`cannot read ${file}: ${codeOf(error)}`)
   }
 }
 

@@ -3,6 +3,7 @@ import { dump, loadAll, YAMLException } from 'js-yaml'
 import type { Json } from '../../model/json.ts'
 import { ConfigError, type ConfigParser } from './kubeconfig-files.ts'
 
+/** Reads a kubeconfig in YAML or JSON. */
 export const parseConfigYaml: ConfigParser = (file, text) => {
   try {
     return (loadAll(text)[0] ?? null) as Json

@@ -15,6 +15,7 @@ import { type DialOptions, dial } from './dial.ts'
 import { Http2Wire } from './http2-wire.ts'
 import type { Wire, WireRequest } from './wire.ts'
 
+/** Where the server is and how the client proves who it is. */
 export interface HttpTransportOptions extends DialOptions {
   /** PEM of the client's certificate and key. */
   readonly certificate?: ClientCertificate
@@ -32,6 +33,7 @@ const usualPingMs = 30_000
 /** Of certificates that were replaced: what is still under way with older ones is cut off. */
 const maxRetired = 8
 
+/** Sends requests over HTTP/2 or HTTP/1.1. */
 export class HttpTransport {
   readonly #options: HttpTransportOptions
   readonly #prefix: string

@@ -12,6 +12,7 @@ import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
 import { parseConfigYaml, writeConfigYaml } from './config-yaml.ts'
 import { ConfigError, textIfThere } from './kubeconfig-files.ts'
 
+/** The lists of a kubeconfig that can be edited. */
 export type EntrySort = 'cluster' | 'user' | 'context'
 
 const emptyConfig = (): JsonObject => ({

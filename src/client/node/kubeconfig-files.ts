@@ -1,6 +1,8 @@
 /** Where client configs lie: the files that are read when none is named. */
+
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
+import { codeOf } from '../../base/errors.ts'
 import type { Json } from '../../model/json.ts'
 
 /** Something is wrong with a client config, and its owner can fix it. */
@@ -41,7 +43,7 @@ export function textIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = codeOf(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
     throw new ConfigError(`cannot read ${file}: ${code}`, { cause: error })
   }

@@ -15,6 +15,7 @@ export interface AdminConfig {
   readonly key: string
 }
 
+/** The text of a kubeconfig with a client certificate. */
 export function adminKubeconfig({ cluster, server, authority, certificate, key }: AdminConfig): string {
   const user = `${cluster}-admin`
   return `apiVersion: v1

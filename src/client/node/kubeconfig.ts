@@ -12,6 +12,7 @@ import { clusterOptions, toldToPlugins } from './kubeconfig-cluster.ts'
 import { ConfigError, type ConfigParser, textIfThere } from './kubeconfig-files.ts'
 import { fixedCredentials, type UserCredentials, userOptions } from './kubeconfig-user.ts'
 
+/** Which files and which context are used. */
 export interface ConfigChoice {
   /** The files to read, the first of them first. */
   readonly files: readonly string[]
@@ -29,6 +30,7 @@ export interface ConfigChoice {
   readonly interactive?: boolean
 }
 
+/** What a kubeconfig says of one context. */
 export interface ClientConfig {
   readonly transport: HttpTransportOptions
   /** The namespace that the context names. */
@@ -117,6 +119,7 @@ function isPath(field: string): boolean {
   return ['certificate-authority', 'client-certificate', 'client-key'].includes(field)
 }
 
+/** The contexts of a kubeconfig. */
 export interface ConfigContexts {
   /** The one that is chosen, or else in use. */
   readonly current: string | undefined

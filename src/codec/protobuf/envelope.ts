@@ -31,6 +31,7 @@ export function envelopeOf({ apiVersion, kind }: DocumentType, length: number): 
   return { before, after: end }
 }
 
+/** Puts a message into the envelope that names its type. */
 export function seal(type: DocumentType, message: Buffer): Buffer {
   const { before, after } = envelopeOf(type, message.length)
   return Buffer.concat([before, message, after])

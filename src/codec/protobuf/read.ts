@@ -275,8 +275,8 @@ class MessageReader {
       else return undefined
       return true
     })
-    if ((type as number) !== 0 && (type as number) !== 1) throw new WireError('neither a number nor a string')
-    return (type as number) === 0 ? number : text
+    if (type !== 0 && type !== 1) throw new WireError('neither a number nor a string')
+    return type === 0 ? number : text
   }
 
   /** JSON as it stands, in bytes. */

@@ -6,6 +6,7 @@ import { delimitedSize, WireWriter } from '../../base/protobuf-wire.ts'
 
 const lengthBytes = 4
 
+/** One event of a watch in Protobuf, with its length. */
 export function frameOf(eventType: string, document: Buffer): Buffer {
   const writer = new WireWriter(lengthBytes, 64)
   writer.string(1, eventType)

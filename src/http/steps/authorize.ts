@@ -9,6 +9,7 @@ import type { Step } from '../pipeline.ts'
 import { refusal } from '../refusal.ts'
 import type { RequestInfo, ResourceInfo } from '../request-info.ts'
 
+/** Refuses a request that the user may not make. */
 export function authorize(authorizer: Authorizer, vendor: Vendor): Step {
   const explanation = explanationIn(vendor)
   const refuse = async (question: Question, decision: Decision) => {

@@ -22,6 +22,7 @@ export interface BreakGlassParts {
 
 const maxReason = 500
 
+/** Lets a permitted user bypass admission webhooks, and logs every use. */
 export function breakGlass({ authorizer, vendor, isEnabled, log }: BreakGlassParts): Step {
   const type = { group: groupName(vendor, 'ops'), version: 'v1', plural: 'admissionbypasses' }
   return (exchange) => {

@@ -13,6 +13,7 @@ import { assertAllowed } from './authorize.ts'
 
 const asking = 'explain-admission'
 
+/** Records what admission does with a write, for a permitted user who asks for it. */
 export function explainAdmission(authorizer: Authorizer, vendor: Vendor): Step {
   const group = groupName(vendor, 'ops')
   return (exchange) => {

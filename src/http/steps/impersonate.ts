@@ -24,6 +24,7 @@ import { assertAllowed } from './authorize.ts'
 const prefix = 'impersonate-'
 const extraPrefix = 'impersonate-extra-'
 
+/** Lets a permitted user act as another. */
 export function impersonate(authorizer: Authorizer, vendor: Vendor): Step {
   return (exchange) => {
     if (!exchange.headers.hasPrefix(prefix)) return

@@ -20,6 +20,7 @@ export interface DeadlineStep {
   readonly close: () => void
 }
 
+/** Limits the time of every request except watches. */
 export function setDeadline(clock: Clock, answerError: AnswerError): DeadlineStep {
   const deadlines = new Deadlines<Exchange>(clock, (exchange) => {
     exchange.expire()

@@ -62,7 +62,7 @@ export const handlePatch: Handler = async (request) => {
       415,
       'UnsupportedMediaType',
       `415: Unsupported Media Type: a patch is one of ${[...types, applyType].join(', ')}`,
-      resource.kind.evolution === undefined ? {} : undefined,
+      resource.kind.origin === 'built-in' ? {} : undefined,
     )
   const context = writeContext(request, 'PatchOptions', refuseForce(info.query))
   const body = await readBody(exchange)

@@ -2,8 +2,7 @@
 
 import type { ObjectMeta } from '../../model/object.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
-import type { KindRules } from '../../schema/kind.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
+import { countsGeneration } from '../generation.ts'
 import { checkNewWebhooks, type Webhook } from './types/webhook.ts'
 
 type Configuration = {
@@ -13,12 +12,10 @@ type Configuration = {
   webhooks?: Webhook[]
 }
 
-export const configurationRules: KindRules<Configuration> = {
-  prepareForCreate: beginGeneration,
-  prepareForUpdate: (next, previous) => countGeneration(next, previous, ({ webhooks = [] }) => webhooks),
+export const configurationRules = countsGeneration(({ webhooks = [] }: Configuration) => webhooks, {
   validateCreate: ({ webhooks = [] }, context) => checkNewWebhooks(webhooks, [], context),
   validateUpdate: (next, previous, context) => checkNewWebhooks(next.webhooks ?? [], previous.webhooks ?? [], context),
-}
+})
 
 export const configurationColumns: readonly Column<Configuration>[] = [
   nameColumn,

@@ -4,6 +4,7 @@
  */
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
+import { byName } from '../list-keys.ts'
 import { configurationColumns, configurationRules, olderVersion } from './configurations.ts'
 import { checkWebhook, type WebhookVersion, webhookFields } from './types/webhook.ts'
 
@@ -25,13 +26,9 @@ export const mutatingWebhookOf = (version: WebhookVersion) =>
   )
 
 const fieldsOf = (version: WebhookVersion) => ({
-  webhooks: field(
-    2,
-    s.list(mutatingWebhookOf(version), { list: 'map', keys: ['name'], patch: 'merge', mergeKey: 'name' }),
-    {
-      doc: 'The webhooks, asked one after the other.',
-    },
-  ),
+  webhooks: field(2, s.list(mutatingWebhookOf(version), byName), {
+    doc: 'The webhooks, asked one after the other.',
+  }),
 })
 
 export type MutatingWebhookConfiguration = ObjectOf<ReturnType<typeof fieldsOf>>
@@ -56,6 +53,4 @@ export const mutatingWebhookConfigurationV1beta1 = defineVersion(mutatingWebhook
   version: 'v1beta1',
   fields: fieldsOf('v1beta1'),
   deprecated: olderVersion('MutatingWebhookConfiguration'),
-  fromStored: (object: MutatingWebhookConfiguration): MutatingWebhookConfiguration => object,
-  toStored: (object: MutatingWebhookConfiguration): MutatingWebhookConfiguration => object,
 })

@@ -4,6 +4,7 @@
  */
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
+import { byName } from '../list-keys.ts'
 import { configurationColumns, configurationRules, olderVersion } from './configurations.ts'
 import { checkWebhook, type WebhookVersion, webhookFields } from './types/webhook.ts'
 
@@ -15,7 +16,7 @@ const webhookOf = (version: WebhookVersion) =>
   })
 
 const fieldsOf = (version: WebhookVersion) => ({
-  webhooks: field(2, s.list(webhookOf(version), { list: 'map', keys: ['name'], patch: 'merge', mergeKey: 'name' }), {
+  webhooks: field(2, s.list(webhookOf(version), byName), {
     doc: 'The webhooks, asked all at once.',
   }),
 })
@@ -42,6 +43,4 @@ export const validatingWebhookConfigurationV1beta1 = defineVersion(validatingWeb
   version: 'v1beta1',
   fields: fieldsOf('v1beta1'),
   deprecated: olderVersion('ValidatingWebhookConfiguration'),
-  fromStored: (object: ValidatingWebhookConfiguration): ValidatingWebhookConfiguration => object,
-  toStored: (object: ValidatingWebhookConfiguration): ValidatingWebhookConfiguration => object,
 })

@@ -2,13 +2,12 @@
  * CustomResourceDefinition: a kind that a user adds to the server. What its schema says is read in `custom/`, where the
  * kind is made and served; here is the definition itself. Its fields and its rules are in files of their own.
  */
-import type { Json, JsonObject } from '../../model/json.ts'
+import type { Json } from '../../model/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { column, nameColumn } from '../../schema/columns.ts'
 import type { PrepareContext } from '../../schema/context.ts'
 import { defineKind, type Subresource } from '../../schema/kind.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
-import { keep, plainStatus } from '../spec-and-status.ts'
+import { keep, plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { approvalCondition } from './approval.ts'
 import { isTrue, withCondition, withServerConditions } from './definition-conditions.ts'
 import { type CustomResourceDefinition, type DefinitionVersion, fields } from './definition-fields.ts'
@@ -50,25 +49,23 @@ export const customResourceDefinition = defineKind({
   },
   doc: 'A kind that is added to those that the server has: its names, its versions, what its objects look like.',
   fields,
-  rules: {
-    readOnly: ['status'],
+  rules: specAndStatus<CustomResourceDefinition>({
     fillDefaults,
-    prepareForCreate: (object) => {
-      beginGeneration(object)
-      const acceptedNames = { plural: '', kind: '' }
-      object.status = { conditions: [], acceptedNames, storedVersions: storageVersions(object).slice(0, 1) }
-    },
-    prepareForUpdate: (next, previous, context) => {
-      keep(next, previous, 'status')
+    generation: ({ spec }) => spec,
+    newStatus: (object) => ({
+      conditions: [],
+      acceptedNames: { plural: '', kind: '' },
+      storedVersions: storageVersions(object).slice(0, 1),
+    }),
+    prepareForUpdate: (next, _, context) => {
       addStoredVersion(next)
       reportApproval(next, context)
-      countGeneration(next, previous, ({ spec }) => spec)
     },
     validate: checkDefinition,
     validateCreate: checkNewDefinition,
     validateUpdate: checkDefinitionUpdate,
     warnings: ({ spec }, _, { vendor }) => warnOfRules(spec?.versions ?? [], vendor),
-  },
+  }),
   reservations: definitionReservations,
   life: {
     deleteAnswers: 'object',
@@ -168,9 +165,7 @@ function warnOfRules(versions: readonly DefinitionVersion[], { extensionPrefix }
 function saysSomewhere(schema: Json | undefined, keyword: string): boolean {
   if (typeof schema !== 'object' || schema === null) return false
   if (Array.isArray(schema)) return schema.some((inner) => saysSomewhere(inner, keyword))
-  return (
-    Object.hasOwn(schema, keyword) || Object.values(schema as JsonObject).some((inner) => saysSomewhere(inner, keyword))
-  )
+  return Object.hasOwn(schema, keyword) || Object.values(schema).some((inner) => saysSomewhere(inner, keyword))
 }
 
 /** The type that `widgets.stable.example.com` defines: a whole group name ends in a dot (see `groupName`). */

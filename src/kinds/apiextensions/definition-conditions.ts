@@ -24,6 +24,7 @@ export function withServerConditions(
   return [...present.filter(isServers), ...wanted.filter((condition) => !isServers(condition))]
 }
 
+/** Whether the definition has this condition with the status True. */
 export function isTrue({ status }: CustomResourceDefinition, type: string): boolean {
   return (status?.conditions ?? []).some((condition) => condition.type === type && condition.status === 'True')
 }

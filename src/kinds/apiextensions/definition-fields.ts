@@ -171,8 +171,13 @@ export const fields = {
 }
 
 export type CustomResourceDefinition = ObjectOf<typeof fields>
+/** What a user writes of the kind. */
 export type DefinitionSpec = NonNullable<CustomResourceDefinition['spec']>
+/** How the kind is called. */
 export type DefinitionNames = NonNullable<DefinitionSpec['names']>
+/** One version of the kind. */
 export type DefinitionVersion = NonNullable<DefinitionSpec['versions']>[number]
+/** What the server reports of it. */
 export type DefinitionStatus = NonNullable<CustomResourceDefinition['status']>
+/** One condition of its status. */
 export type DefinitionCondition = NonNullable<DefinitionStatus['conditions']>[number]

@@ -13,7 +13,7 @@ import {
   required,
   tooMany,
 } from '../../model/field-error.ts'
-import { type Json, sameJson } from '../../model/json.ts'
+import { sameJson } from '../../model/json.ts'
 import { checkDns1035Label, checkDnsSubdomain, type NameCheck } from '../../model/names.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import type { RuleContext } from '../../schema/context.ts'
@@ -132,7 +132,7 @@ function checkVersions(versions: readonly DefinitionVersion[]): FieldError[] {
   const path = 'spec.versions'
   if (versions.length > maxVersions) return [forbidden(path, `must have at most ${maxVersions} versions`)]
   const names = versions.map(({ name = '' }) => name)
-  const shown = names as Json
+  const shown = names
   const stored = versions.filter(({ storage }) => storage).length
   return [
     ...(stored === 1 ? [] : [invalid(path, shown, 'must have exactly one version marked as storage version')]),
@@ -172,7 +172,7 @@ interface PlacedVersion {
 function eachOnce(versions: readonly DefinitionVersion[], part: keyof DefinitionVersion): PlacedVersion[] {
   const [first] = versions
   if (first === undefined) return []
-  const isSame = versions.every((version) => sameJson(version[part] as Json, first[part] as Json))
+  const isSame = versions.every((version) => sameJson(version[part], first[part]))
   if (isSame) return [{ version: first, place: 'spec' }]
   return versions.map((version, i) => ({ version, place: at('spec.versions', i) }))
 }

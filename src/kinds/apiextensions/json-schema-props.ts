@@ -5,6 +5,7 @@
 import { memoizeByObject } from '../../base/memoize-by-object.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { field, type ObjectSchema, s } from '../../schema/schema.ts'
+import { mergedBy } from '../list-keys.ts'
 
 const doc = 'A schema in the form of OpenAPI v3.'
 
@@ -119,7 +120,7 @@ function schemaFor({ extensionPrefix }: Vendor): ObjectSchema {
     'list-map-keys': field(41, s.list(s.string()), { doc: 'The members that identify an element.' }),
     'list-type': field(42, s.string(), { zero: 'keep', doc: 'How lists are merged: atomic, set or map.' }),
     'map-type': field(43, s.string(), { zero: 'keep', doc: 'How objects are merged: granular or atomic.' }),
-    validations: field(44, s.list(validationRule, { list: 'map', keys: ['rule'], patch: 'merge', mergeKey: 'rule' }), {
+    validations: field(44, s.list(validationRule, mergedBy('rule')), {
       doc: 'Rules in CEL. They are kept, and not enforced.',
     }),
   }

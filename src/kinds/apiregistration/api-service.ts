@@ -9,7 +9,7 @@ import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { conditionsOf } from '../conditions.ts'
-import { keep, plainStatus } from '../spec-and-status.ts'
+import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 
 const highestGroupPriority = 20_000
 const highestVersionPriority = 1000
@@ -71,18 +71,14 @@ export const apiService = defineKind({
   },
   doc: 'Who serves a version of a group.',
   fields,
-  rules: {
-    readOnly: ['status'],
-    prepareForCreate: (object, { now }) => {
-      object.status = object.spec?.service === undefined ? { conditions: [local(now)] } : {}
-    },
-    prepareForUpdate: (next, previous) => keep(next, previous, 'status'),
+  rules: specAndStatus<APIService>({
+    newStatus: ({ spec }, { now }) => (spec?.service === undefined ? { conditions: [local(now)] } : {}),
     validate: checkName,
     validateUpdate: ({ status: { conditions = [] } = {} }) =>
       conditions.flatMap(({ status: value = '' }, i) =>
         states.includes(value) ? [] : [notSupported(`status.conditions[${i}].status`, value, states)],
       ),
-  },
+  }),
   life: { needsVersion: true, plainFinalizers: true },
   views: {
     columns: [

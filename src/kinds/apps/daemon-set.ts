@@ -1,7 +1,7 @@
 /** DaemonSet: runs one pod of a template on every node that fits. */
 import { badRequest } from '../../model/api-error.ts'
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
-import { type Json, sameJson } from '../../model/json.ts'
+import { sameJson } from '../../model/json.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -10,7 +10,6 @@ import { conditionsOf } from '../conditions.ts'
 import { dropUnserved } from '../core/types/pod-spec.ts'
 import { podTemplateSpec } from '../core/types/pod-template-spec.ts'
 import { checkIntOrPercent, checkNotAboveAll, isNone, noneNegative, notLess } from '../counts.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
 import { immutableField } from '../immutable.ts'
 import { labelSelector } from '../meta/label-selector.ts'
 import { selectorText } from '../meta/selecting.ts'
@@ -24,7 +23,7 @@ import {
   selectorColumn,
   templateWarnings,
 } from '../pod-templates.ts'
-import { keep } from '../spec-and-status.ts'
+import { keep, specAndStatus } from '../spec-and-status.ts'
 
 const rollingUpdateFields = {
   maxUnavailable: field(1, s.intOrString(), {
@@ -114,26 +113,25 @@ export const daemonSet = defineKind({
   },
   doc: 'Runs one pod of a template on every node that fits.',
   fields,
-  rules: {
-    readOnly: ['status'],
+  rules: specAndStatus<DaemonSet>({
+    generation: ({ spec }) => spec,
+    newStatus: () => ({ currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }),
     fillDefaults: (object) => setTemplateGeneration(object, templateGeneration(object)),
     prepareForCreate: (object) => {
-      beginGeneration(object)
       const { metadata } = object
       object.metadata = { ...metadata, annotations: { ...metadata.annotations } }
       const given = templateGeneration(object)
       setTemplateGeneration(object, given < 1n ? 1n : given)
-      object.status = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
       dropUnserved(object.spec?.template?.spec ?? {})
     },
     prepareForUpdate,
     validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
     validateUpdate: checkUpdate,
     warnings: ({ spec }, previous, { vendor }) =>
-      sameJson(spec?.template as Json, previous?.spec?.template as Json)
+      sameJson(spec?.template, previous?.spec?.template)
         ? []
         : templateWarnings(spec?.template, { path: 'spec.template', vendor }),
-  },
+  }),
   views: {
     rowsWithout: [generationKey],
     columns: [
@@ -179,10 +177,8 @@ function setTemplateGeneration({ metadata }: DaemonSet, generation: bigint): voi
 }
 
 function prepareForUpdate(next: DaemonSet, previous: DaemonSet): void {
-  keep(next, previous, 'status')
   dropUnserved(next.spec?.template?.spec ?? {})
-  countGeneration(next, previous, ({ spec }) => spec)
-  const sameTemplate = sameJson(next.spec?.template as Json, previous.spec?.template as Json)
+  const sameTemplate = sameJson(next.spec?.template, previous.spec?.template)
   setTemplateGeneration(next, templateGeneration(previous) + (sameTemplate ? 0n : 1n))
 }
 
@@ -210,7 +206,7 @@ function checkSpec(spec: Spec, path: FieldPath): FieldError[] {
 
 function checkStrategy(value: InferFields<typeof strategyFields>, path: FieldPath): FieldError[] {
   if (value.type === 'OnDelete') return []
-  if (value.type !== 'RollingUpdate') return [notSupported(path, value as Json, ['RollingUpdate', 'OnDelete'])]
+  if (value.type !== 'RollingUpdate') return [notSupported(path, value, ['RollingUpdate', 'OnDelete'])]
   return checkRollingUpdate(value.rollingUpdate ?? {}, child(path, 'rollingUpdate'))
 }
 

@@ -1,11 +1,10 @@
 /** Deployment: keeps a number of pods of one template running, and replaces them step by step when it changes. */
 import { child, type FieldError, type FieldPath, forbidden, invalid, notSupported } from '../../model/field-error.ts'
-import type { Json } from '../../model/json.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
-import { byType, conditionFields } from '../conditions.ts'
+import { conditionFields } from '../conditions.ts'
 import { dropUnserved } from '../core/types/pod-spec.ts'
 import { podTemplateSpec } from '../core/types/pod-template-spec.ts'
 import {
@@ -17,8 +16,9 @@ import {
   notLess,
   partsOfReplicas,
 } from '../counts.ts'
-import { beginGeneration, countGeneration, isNewGeneration } from '../generation.ts'
+import { isNewGeneration } from '../generation.ts'
 import { immutableField } from '../immutable.ts'
+import { byType } from '../list-keys.ts'
 import { labelSelector } from '../meta/label-selector.ts'
 import { selectorText } from '../meta/selecting.ts'
 import {
@@ -31,7 +31,7 @@ import {
   templateWarnings,
 } from '../pod-templates.ts'
 import { scaleOf } from '../scalable.ts'
-import { keep } from '../spec-and-status.ts'
+import { keep, specAndStatus } from '../spec-and-status.ts'
 
 const rollingUpdateFields = {
   maxUnavailable: field(1, s.intOrString(), {
@@ -133,6 +133,18 @@ export type Deployment = ObjectOf<typeof fields>
 type Spec = InferFields<typeof specFields>
 type Status = InferFields<typeof statusFields>
 
+const rules = specAndStatus<Deployment>({
+  // Annotations count too: they are copied to what the Deployment makes.
+  generation: ({ spec, metadata }) => [spec, metadata.annotations ?? {}],
+  newStatus: () => ({}),
+  prepareForCreate: ({ spec }) => dropUnserved(spec?.template?.spec ?? {}),
+  prepareForUpdate: ({ spec }) => dropUnserved(spec?.template?.spec ?? {}),
+  validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
+  validateUpdate: checkUpdate,
+  warnings: (object, previous, { vendor }) =>
+    isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor }) : [],
+})
+
 export const deployment = defineKind({
   names: {
     group: 'apps',
@@ -145,21 +157,7 @@ export const deployment = defineKind({
   },
   doc: 'Keeps a number of pods of one template running, and replaces them step by step when it changes.',
   fields,
-  rules: {
-    readOnly: ['status'],
-    prepareForCreate: (object) => {
-      beginGeneration(object)
-      object.status = {}
-      dropUnserved(object.spec?.template?.spec ?? {})
-    },
-    prepareForUpdate,
-    validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
-    validateUpdate: checkUpdate,
-    warnings: (object, previous, { vendor }) =>
-      isNewGeneration(object, previous)
-        ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor })
-        : [],
-  },
+  rules,
   views: {
     columns: [
       nameColumn,
@@ -182,7 +180,7 @@ export const deployment = defineKind({
         readOnly: ['spec', 'metadata.labels'],
         prepareForUpdate: keepLabels,
       },
-      scale: scaleOf(({ spec }: Deployment) => selectorText(spec?.selector), prepareForUpdate),
+      scale: scaleOf(({ spec }: Deployment) => selectorText(spec?.selector), rules.prepareForUpdate),
     },
   },
 })
@@ -193,13 +191,6 @@ function keepLabels(next: Deployment, previous: Deployment): void {
   const { labels } = previous.metadata
   const { labels: _, ...metadata } = next.metadata
   next.metadata = labels === undefined ? metadata : { ...metadata, labels }
-}
-
-/** Annotations count too: they are copied to what the Deployment makes. */
-function prepareForUpdate(next: Deployment, previous: Deployment): void {
-  keep(next, previous, 'status')
-  dropUnserved(next.spec?.template?.spec ?? {})
-  countGeneration(next, previous, ({ spec, metadata }) => [spec, metadata.annotations ?? {}])
 }
 
 function checkSpec(spec: Spec, path: FieldPath): FieldError[] {
@@ -222,7 +213,7 @@ function checkSpec(spec: Spec, path: FieldPath): FieldError[] {
 
 function checkStrategy(value: InferFields<typeof strategyFields>, path: FieldPath): FieldError[] {
   if (value.type === 'RollingUpdate') return []
-  if (value.type !== 'Recreate') return [notSupported(path, value as Json, ['Recreate', 'RollingUpdate'])]
+  if (value.type !== 'Recreate') return [notSupported(path, value, ['Recreate', 'RollingUpdate'])]
   if (value.rollingUpdate === undefined) return []
   return [forbidden(child(path, 'rollingUpdate'), "may not be specified when strategy `type` is 'Recreate'")]
 }

@@ -8,7 +8,7 @@ import { conditionsOf } from '../conditions.ts'
 import { dropUnserved } from '../core/types/pod-spec.ts'
 import { podTemplateSpec } from '../core/types/pod-template-spec.ts'
 import { noneNegative, notAbove, partsOfReplicas } from '../counts.ts'
-import { beginGeneration, countGeneration, isNewGeneration } from '../generation.ts'
+import { isNewGeneration } from '../generation.ts'
 import { immutableField } from '../immutable.ts'
 import { labelSelector } from '../meta/label-selector.ts'
 import { selectorText } from '../meta/selecting.ts'
@@ -23,7 +23,7 @@ import {
   templateWarnings,
 } from '../pod-templates.ts'
 import { scaleOf } from '../scalable.ts'
-import { keep, plainStatus } from '../spec-and-status.ts'
+import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 
 const specFields = {
   replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'How many pods there shall be; 1 by default.' }),
@@ -58,6 +58,17 @@ const fields = {
 
 export type ReplicaSet = ObjectOf<typeof fields>
 
+const rules = specAndStatus<ReplicaSet>({
+  generation: ({ spec }) => spec,
+  newStatus: () => ({ replicas: 0 }),
+  prepareForCreate: ({ spec }) => dropUnserved(spec?.template?.spec ?? {}),
+  prepareForUpdate: ({ spec }) => dropUnserved(spec?.template?.spec ?? {}),
+  validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
+  validateUpdate: checkUpdate,
+  warnings: (object, previous, { vendor }) =>
+    isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor }) : [],
+})
+
 export const replicaSet = defineKind({
   names: {
     group: 'apps',
@@ -70,21 +81,7 @@ export const replicaSet = defineKind({
   },
   doc: 'Keeps a number of pods of one template running.',
   fields,
-  rules: {
-    readOnly: ['status'],
-    prepareForCreate: (object) => {
-      beginGeneration(object)
-      object.status = { replicas: 0 }
-      dropUnserved(object.spec?.template?.spec ?? {})
-    },
-    prepareForUpdate,
-    validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
-    validateUpdate: checkUpdate,
-    warnings: (object, previous, { vendor }) =>
-      isNewGeneration(object, previous)
-        ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor })
-        : [],
-  },
+  rules,
   views: {
     columns: [
       nameColumn,
@@ -97,16 +94,10 @@ export const replicaSet = defineKind({
     ],
     subresources: {
       status: plainStatus,
-      scale: scaleOf(({ spec }: ReplicaSet) => selectorText(spec?.selector), prepareForUpdate),
+      scale: scaleOf(({ spec }: ReplicaSet) => selectorText(spec?.selector), rules.prepareForUpdate),
     },
   },
 })
-
-function prepareForUpdate(next: ReplicaSet, previous: ReplicaSet): void {
-  keep(next, previous, 'status')
-  dropUnserved(next.spec?.template?.spec ?? {})
-  countGeneration(next, previous, ({ spec }) => spec)
-}
 
 function checkSpec(spec: InferFields<typeof specFields>, path: FieldPath): FieldError[] {
   const { replicas = 0, template } = spec

@@ -15,7 +15,7 @@ import { claimTemplate } from '../core/types/claim-template.ts'
 import { dropUnserved } from '../core/types/pod-spec.ts'
 import { unjudgedTemplateSpec } from '../core/types/pod-template-spec.ts'
 import { noneNegative, notAbove, notLess, notNegative, partsOfReplicas } from '../counts.ts'
-import { beginGeneration, countGeneration, isNewGeneration } from '../generation.ts'
+import { isNewGeneration } from '../generation.ts'
 import { labelSelector } from '../meta/label-selector.ts'
 import { selectorText } from '../meta/selecting.ts'
 import {
@@ -26,7 +26,7 @@ import {
   templateWarnings,
 } from '../pod-templates.ts'
 import { scaleOf } from '../scalable.ts'
-import { keep, plainStatus } from '../spec-and-status.ts'
+import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 
 const rollingUpdate = s.object(
   {
@@ -137,6 +137,17 @@ export type StatefulSet = ObjectOf<typeof fields>
 type Spec = InferFields<typeof specFields>
 type Status = InferFields<typeof statusFields>
 
+const rules = specAndStatus<StatefulSet>({
+  generation: ({ spec }) => spec,
+  newStatus: () => ({ replicas: 0, availableReplicas: 0 }),
+  prepareForCreate: ({ spec }) => dropUnoffered(spec),
+  prepareForUpdate: ({ spec }) => dropUnoffered(spec),
+  validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
+  validateUpdate: checkUpdate,
+  warnings: (object, previous, { vendor }) =>
+    isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor }) : [],
+})
+
 export const statefulSet = defineKind({
   names: {
     group: 'apps',
@@ -149,21 +160,7 @@ export const statefulSet = defineKind({
   },
   doc: 'Runs pods with an identity, each with a name and volumes of its own that outlive it.',
   fields,
-  rules: {
-    readOnly: ['status'],
-    prepareForCreate: (object) => {
-      beginGeneration(object)
-      object.status = { replicas: 0, availableReplicas: 0 }
-      dropUnoffered(object.spec)
-    },
-    prepareForUpdate,
-    validate: ({ spec = {} }) => checkSpec(spec, 'spec'),
-    validateUpdate: checkUpdate,
-    warnings: (object, previous, { vendor }) =>
-      isNewGeneration(object, previous)
-        ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor })
-        : [],
-  },
+  rules,
   views: {
     columns: [
       nameColumn,
@@ -175,7 +172,7 @@ export const statefulSet = defineKind({
     ],
     subresources: {
       status: plainStatus,
-      scale: scaleOf(({ spec }: StatefulSet) => selectorText(spec?.selector), prepareForUpdate),
+      scale: scaleOf(({ spec }: StatefulSet) => selectorText(spec?.selector), rules.prepareForUpdate),
     },
   },
 })
@@ -183,12 +180,6 @@ export const statefulSet = defineKind({
 function dropUnoffered(spec: Spec = {}): void {
   delete spec.persistentVolumeClaimRetentionPolicy
   dropUnserved(spec.template?.spec ?? {})
-}
-
-function prepareForUpdate(next: StatefulSet, previous: StatefulSet): void {
-  keep(next, previous, 'status')
-  dropUnoffered(next.spec)
-  countGeneration(next, previous, ({ spec }) => spec)
 }
 
 function checkSpec(spec: Spec, path: FieldPath): FieldError[] {
@@ -209,10 +200,8 @@ function checkStrategy(value: InferFields<typeof strategyFields>, path: FieldPat
   const { type, rollingUpdate: rolling } = value
   const place = child(path, 'rollingUpdate')
   if (type === 'RollingUpdate') return notNegative(rolling?.partition, child(place, 'partition'))
-  if (type !== 'OnDelete') return [invalid(path, value as Json, "must be 'RollingUpdate' or 'OnDelete'")]
-  return rolling === undefined
-    ? []
-    : [invalid(place, rolling as Json, "only allowed for updateStrategy 'RollingUpdate'")]
+  if (type !== 'OnDelete') return [invalid(path, value, "must be 'RollingUpdate' or 'OnDelete'")]
+  return rolling === undefined ? [] : [invalid(place, rolling, "only allowed for updateStrategy 'RollingUpdate'")]
 }
 
 function checkUpdate(next: StatefulSet, previous: StatefulSet, { subresource }: RuleContext): FieldError[] {

@@ -1,6 +1,5 @@
 /** What the access reviews share: what is asked about, and the answer. */
 import { type FieldError, invalid } from '../../model/field-error.ts'
-import type { Json } from '../../model/json.ts'
 import type { ObjectMeta } from '../../model/object.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 
@@ -50,7 +49,7 @@ export function checkQuestion({ resourceAttributes: resource, nonResourceAttribu
 
 /** A question has no name or labels: whoever sends some means another kind. */
 export function checkNoMetadata({ managedFields: _, creationTimestamp: _t, ...rest }: ObjectMeta): FieldError[] {
-  return Object.keys(rest).length === 0 ? [] : [invalid('metadata', rest as Json, 'must be empty')]
+  return Object.keys(rest).length === 0 ? [] : [invalid('metadata', rest, 'must be empty')]
 }
 
 export const subjectFields = {

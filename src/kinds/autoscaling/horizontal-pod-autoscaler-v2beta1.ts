@@ -82,7 +82,7 @@ function fromStored(object: HorizontalPodAutoscaler, vendor: Vendor): Horizontal
       currentReplicas: status.currentReplicas ?? 0,
       ...defined({ currentMetrics: currentMetrics?.map(statusToV1) }),
     },
-  } as HorizontalPodAutoscalerV2beta1
+  }
 }
 
 function toStored(

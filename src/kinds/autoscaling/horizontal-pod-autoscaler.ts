@@ -7,7 +7,8 @@ import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { notNegative } from '../counts.ts'
-import { keep, plainStatus } from '../spec-and-status.ts'
+import { byType } from '../list-keys.ts'
+import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { behavior } from './behavior.ts'
 import { dropCarried } from './carried.ts'
 import { checkScaleToZero, fillSeenValues, type MetricSpec, metricSpec, metricStatus } from './metrics.ts'
@@ -46,7 +47,7 @@ export const condition = s.object(
   { name: 'HorizontalPodAutoscalerCondition', doc: 'Something that is known of how scaling goes.' },
 )
 
-const conditions = s.list(condition, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' })
+const conditions = s.list(condition, byType)
 
 export const observedFields = {
   observedGeneration: field(1, s.int64(), { zero: 'keep', doc: 'The generation of the object that it was seen at.' }),
@@ -84,21 +85,17 @@ export const horizontalPodAutoscaler = defineKind({
   },
   doc: 'Keeps the number of replicas of something between two limits, so that metrics stay near their targets.',
   fields,
-  rules: {
-    readOnly: ['status'],
+  rules: specAndStatus<HorizontalPodAutoscaler>({
     // What other versions carry in annotations has fields of its own here.
     fillDefaults: ({ metadata }, { vendor }) => dropCarried(metadata, vendor),
-    prepareForCreate: (object) => {
-      object.status = { desiredReplicas: 0 }
-      dropContainerSources(object.spec)
-    },
+    newStatus: () => ({ desiredReplicas: 0 }),
+    prepareForCreate: ({ spec }) => dropContainerSources(spec),
     prepareForUpdate: (next, previous) => {
-      keep(next, previous, 'status')
       if (!usesContainers(previous.spec)) dropContainerSources(next.spec)
     },
     validateUpdate: ({ status = {} }, _, { subresource }) => (subresource === 'status' ? checkStatus(status) : []),
     canonicalize: ({ status }) => status?.currentMetrics?.forEach(fillSeenValues),
-  },
+  }),
   views: {
     columns: [
       nameColumn,

@@ -1,6 +1,5 @@
 /** CronJob: makes a Job at set times. */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
-import type { Json } from '../../model/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { ageColumn, ago, type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
@@ -9,9 +8,9 @@ import { field, type InferFields, s } from '../../schema/schema.ts'
 import { dropUnserved } from '../core/types/pod-spec.ts'
 import { objectReference } from '../core/types/references.ts'
 import { noneNegative } from '../counts.ts'
-import { beginGeneration, countGeneration, isNewGeneration } from '../generation.ts'
+import { isNewGeneration } from '../generation.ts'
 import { containerColumns, countColumn, selectorColumn, templateWarnings } from '../pod-templates.ts'
-import { keep, plainStatus } from '../spec-and-status.ts'
+import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { type JobSpec, jobSpec } from './types/job-spec.ts'
 import { scheduleFault } from './types/schedule.ts'
 
@@ -88,18 +87,11 @@ export const cronJob = defineKind({
   },
   doc: 'Makes a Job at set times.',
   fields,
-  rules: {
-    readOnly: ['status'],
-    prepareForCreate: (object) => {
-      beginGeneration(object)
-      object.status = {}
-      dropUnserved(templateOf(object)?.spec ?? {})
-    },
-    prepareForUpdate: (next, previous) => {
-      keep(next, previous, 'status')
-      dropUnserved(templateOf(next)?.spec ?? {})
-      countGeneration(next, previous, ({ spec }) => spec)
-    },
+  rules: specAndStatus<CronJob>({
+    generation: ({ spec }) => spec,
+    newStatus: () => ({}),
+    prepareForCreate: (object) => dropUnserved(templateOf(object)?.spec ?? {}),
+    prepareForUpdate: (next) => dropUnserved(templateOf(next)?.spec ?? {}),
     validateCreate: ({ metadata }) => checkLength(metadata.name ?? ''),
     warnings: (object, previous, { vendor }) => [
       ...(isNewGeneration(object, previous)
@@ -107,7 +99,7 @@ export const cronJob = defineKind({
         : []),
       ...zoneWarnings(object, vendor),
     ],
-  },
+  }),
   views: {
     columns: [
       nameColumn,
@@ -131,8 +123,6 @@ export const cronJobV1beta1 = defineVersion(cronJob, {
   fields,
   deprecated: { since: 'v1.21', until: 'v1.25', instead: { group: 'batch', version: 'v1', kind: 'CronJob' } },
   life: { orphansByDefault: true },
-  fromStored: (object: CronJob) => object,
-  toStored: (object: CronJob) => object,
 })
 
 function templateOf({ spec }: CronJob) {
@@ -158,7 +148,7 @@ function checkMadeSelector({ selector, manualSelector }: JobSpec, path: FieldPat
   return [
     ...(selector === undefined
       ? []
-      : [invalid(child(path, 'selector'), selector as Json, '`selector` will be auto-generated')]),
+      : [invalid(child(path, 'selector'), selector, '`selector` will be auto-generated')]),
     ...(manualSelector ? [notSupported(child(path, 'manualSelector'), true, ['nil', 'false'])] : []),
   ]
 }

@@ -5,7 +5,6 @@
 
 import { humanDuration } from '../../base/human-duration.ts'
 import { at, duplicate, type FieldError, type FieldPath, invalid, required } from '../../model/field-error.ts'
-import type { Json } from '../../model/json.ts'
 import { checkLabelValue } from '../../model/names.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
@@ -17,11 +16,11 @@ import { dropUnserved } from '../core/types/pod-spec.ts'
 import type { PodTemplateSpec } from '../core/types/pod-template-spec.ts'
 import { repeatedAt } from '../core/types/repeated.ts'
 import { noneNegative } from '../counts.ts'
-import { beginGeneration, countGeneration, isNewGeneration } from '../generation.ts'
+import { isNewGeneration } from '../generation.ts'
 import { immutableField } from '../immutable.ts'
 import { selects } from '../meta/selecting.ts'
 import { checkMatches, containerColumns, selectorColumn, templateWarnings } from '../pod-templates.ts'
-import { keep, plainStatus } from '../spec-and-status.ts'
+import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { type JobSpec, jobSpec } from './types/job-spec.ts'
 
 const condition = s.object(
@@ -78,21 +77,18 @@ export const job = defineKind({
   },
   doc: 'Runs pods until enough of them have succeeded.',
   fields,
-  rules: {
-    readOnly: ['status'],
+  rules: specAndStatus<Job>({
+    generation: ({ spec }) => spec,
+    newStatus: () => ({}),
     fillDefaults,
     prepareForCreate: (object, { vendor }) => {
-      beginGeneration(object)
-      object.status = {}
       dropTracking(object, vendor)
       dropUnserved(object.spec?.template?.spec ?? {})
       if (!object.spec?.manualSelector) tellApart(object)
     },
     prepareForUpdate: (next, previous, { vendor }) => {
-      keep(next, previous, 'status')
       if (!isTracked(previous, vendor)) dropTracking(next, vendor)
       dropUnserved(next.spec?.template?.spec ?? {})
-      countGeneration(next, previous, ({ spec }) => spec)
     },
     validate: (object) => [...checkJob(object), ...checkOwnLabels(object)],
     validateUpdate: checkUpdate,
@@ -100,7 +96,7 @@ export const job = defineKind({
       isNewGeneration(object, previous)
         ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor })
         : [],
-  },
+  }),
   life: {
     orphansByDefault: true,
     orphanWarning:
@@ -151,7 +147,7 @@ function tellApart(object: Job): void {
   object.spec = {
     ...spec,
     selector: { ...spec.selector, matchLabels },
-    template: { ...template, metadata: { ...template.metadata, labels } as NonNullable<PodTemplateSpec['metadata']> },
+    template: { ...template, metadata: { ...template.metadata, labels } },
   }
   const follows = metadata.labels === undefined || metadata.labels === template.metadata?.labels
   // A name that is too long for a label is reported once, where the pods are.
@@ -186,7 +182,7 @@ function checkOwnLabels({ metadata, spec = {} }: Job): FieldError[] {
   const path = 'spec.template.metadata.labels'
   return [
     ...(selects(spec.selector, own) === false
-      ? [invalid('spec.selector', spec.selector as Json, '`selector` not auto-generated')]
+      ? [invalid('spec.selector', spec.selector, '`selector` not auto-generated')]
       : []),
     ...Object.entries(own).flatMap(([key, value]) => checkOwnLabel(labels[key], value, at(path, key))),
   ]

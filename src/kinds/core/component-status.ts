@@ -5,6 +5,7 @@
 import { type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
+import { byType } from '../list-keys.ts'
 
 const condition = s.object(
   {
@@ -16,7 +17,7 @@ const condition = s.object(
   { name: 'ComponentCondition', doc: 'Something that is known of the state of a component.' },
 )
 
-const conditions = s.list(condition, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' })
+const conditions = s.list(condition, byType)
 
 const fields = { conditions: field(2, conditions, { doc: 'What is known of it.' }) }
 

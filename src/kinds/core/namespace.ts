@@ -11,7 +11,8 @@ import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
-import { keep, plainStatus } from '../spec-and-status.ts'
+import { byType } from '../list-keys.ts'
+import { keep, plainStatus, specAndStatus } from '../spec-and-status.ts'
 
 const condition = s.object(
   {
@@ -33,7 +34,7 @@ const spec = s.object(
   { name: 'NamespaceSpec', doc: 'What a namespace waits for before it goes.' },
 )
 
-const conditions = s.list(condition, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' })
+const conditions = s.list(condition, byType)
 
 const status = s.object(
   {
@@ -62,17 +63,14 @@ export const namespace = defineKind({
   },
   doc: 'A scope for names and for access. Deleting it deletes everything in it.',
   fields,
-  rules: {
-    readOnly: ['status'],
+  rules: specAndStatus<Namespace>({
     fillDefaults: (object, { vendor }) => labelWithName(object, vendor),
-    prepareForCreate: (object, { vendor }) => activate(object, vendor),
-    prepareForUpdate: (next, previous) => {
-      keep(next, previous, 'spec')
-      keep(next, previous, 'status')
-    },
+    newStatus: () => ({ phase: 'Active' }),
+    prepareForCreate: (object, { vendor }) => addFinalizer(object, vendor),
+    prepareForUpdate: (next, previous) => keep(next, previous, 'spec'),
     validate: checkFinalizers,
     validateUpdate: (next) => checkPhase(next),
-  },
+  }),
   life: {
     verbs: verbsWithout('deletecollection'),
     holdsDeletion: (object) => (object.spec?.finalizers ?? []).length > 0,
@@ -105,11 +103,10 @@ function labelWithName({ metadata }: Namespace, vendor: Vendor): void {
   if (metadata.name) metadata.labels = { ...metadata.labels, [vendorKey(vendor, 'metadata.name')]: metadata.name }
 }
 
-function activate(object: Namespace, vendor: Vendor): void {
+function addFinalizer(object: Namespace, vendor: Vendor): void {
   const given = object.spec?.finalizers ?? []
   const own = vendor.namespaceFinalizer
   object.spec = { finalizers: given.includes(own) ? given : [...given, own] }
-  object.status = { phase: 'Active' }
 }
 
 function checkFinalizers(object: Namespace, { vendor, subresource }: RuleContext): FieldError[] {

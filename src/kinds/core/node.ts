@@ -21,7 +21,7 @@ import { ageColumn, type Column, column, nameColumn } from '../../schema/columns
 import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
-import { keep, plainStatus } from '../spec-and-status.ts'
+import { keep, plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { nodeConfigSource } from './types/node-config.ts'
 import { type NodeStatus, nodeStatus } from './types/node-status.ts'
 import { repeatedAt } from './types/repeated.ts'
@@ -79,12 +79,10 @@ export const node = defineKind({
   },
   doc: 'A machine that runs pods.',
   fields,
-  rules: {
-    readOnly: ['status'],
+  rules: specAndStatus<Node>({
     prepareForCreate: dropConfiguration,
-    prepareForUpdate: (next, previous) => {
-      keep(next, previous, 'status')
-      delete next.spec?.configSource
+    prepareForUpdate: ({ spec }) => {
+      delete spec?.configSource
     },
     validate: (object, context) => [
       ...checkAvoidedPods(object, context.vendor),
@@ -95,7 +93,7 @@ export const node = defineKind({
       ...checkAddresses(next.status ?? {}),
       ...checkSetOnce(next.spec ?? {}, previous.spec ?? {}),
     ],
-  },
+  }),
   views: {
     columns,
     subresources: {
@@ -177,7 +175,7 @@ function checkAmounts({ capacity, allocatable }: NodeStatus, vendor: Vendor): Fi
 
 function checkAddresses({ addresses = [] }: NodeStatus): FieldError[] {
   const repeated = repeatedAt(addresses.map(({ type = '', address = '' }) => `${type} ${address}`))
-  return [...repeated].map((i) => duplicate(at('status.addresses', i), addresses[i] as Json))
+  return [...repeated].map((i) => duplicate(at('status.addresses', i), addresses[i]))
 }
 
 function checkSetOnce(next: NodeSpec, previous: NodeSpec): FieldError[] {

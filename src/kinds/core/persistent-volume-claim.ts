@@ -3,7 +3,7 @@
  * for more; nothing else of what it asks for changes.
  */
 import { at, type FieldError, forbidden, invalid, maxFaults, notSupported } from '../../model/field-error.ts'
-import { type Json, sameJson } from '../../model/json.ts'
+import { sameJson } from '../../model/json.ts'
 import { compareQuantities } from '../../model/quantity.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
@@ -11,7 +11,8 @@ import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { immutableField } from '../immutable.ts'
-import { keep, plainStatus } from '../spec-and-status.ts'
+import { byType } from '../list-keys.ts'
+import { keep, plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { abbreviateModes, accessModes } from './types/access-modes.ts'
 import { type PersistentVolumeClaimSpec, persistentVolumeClaimSpec } from './types/claim-spec.ts'
 import { agreeOnDataSources } from './types/data-sources.ts'
@@ -31,7 +32,7 @@ const condition = s.object(
   { name: 'PersistentVolumeClaimCondition', doc: 'Something that is known of the state of a claim.' },
 )
 
-const conditions = s.list(condition, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' })
+const conditions = s.list(condition, byType)
 
 const statusFields = {
   phase: field(1, s.string(), { default: 'Pending', doc: 'Pending, Bound, or Lost with its volume.' }),
@@ -93,21 +94,15 @@ export const persistentVolumeClaim = defineKind({
   },
   doc: 'The storage that somebody asks for.',
   fields,
-  rules: {
-    readOnly: ['status'],
-    prepareForCreate: (object, context) => {
-      object.status = { phase: 'Pending' }
-      agreeOnDataSources(object.spec ?? {}, undefined, context)
-    },
-    prepareForUpdate: (next, previous, context) => {
-      keep(next, previous, 'status')
-      agreeOnDataSources(next.spec ?? {}, previous.spec, context)
-    },
+  rules: specAndStatus<PersistentVolumeClaim>({
+    newStatus: () => ({ phase: 'Pending' }),
+    prepareForCreate: ({ spec = {} }, context) => agreeOnDataSources(spec, undefined, context),
+    prepareForUpdate: ({ spec = {} }, previous, context) => agreeOnDataSources(spec, previous.spec, context),
     validateUpdate: (next, previous, context) =>
       context.subresource === 'status'
         ? checkStatus(next.status ?? {}, context)
         : [...checkClass(next, previous, context.vendor), ...checkSpecUpdate(next, previous, context)],
-  },
+  }),
   life: {
     deleteAnswers: 'object',
   },
@@ -165,7 +160,7 @@ function checkSpecUpdate(
 ): FieldError[] {
   const { spec: after = {} } = next
   const { spec: before = {} } = previous
-  const same = sameJson(unchanging(next, previous, context.vendor) as Json, before as Json)
+  const same = sameJson(unchanging(next, previous, context.vendor), before)
   const text = 'spec is immutable after creation except resources.requests for bound claims'
   return [
     ...(same ? [] : [forbidden('spec', text)]),

@@ -11,7 +11,7 @@ import { ageColumn, type Column, column, nameColumn } from '../../schema/columns
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { immutableField } from '../immutable.ts'
-import { keep, plainStatus } from '../spec-and-status.ts'
+import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { abbreviateModes } from './types/access-modes.ts'
 import { type PersistentVolumeSpec, persistentVolumeSpec, sourceNames } from './types/persistent-volume-spec.ts'
 import type { ResourceList } from './types/resource-list.ts'
@@ -61,17 +61,13 @@ export const persistentVolume = defineKind({
   },
   doc: 'A piece of storage in the cluster, whose life is its own; a claim binds to it.',
   fields,
-  rules: {
-    readOnly: ['status'],
+  rules: specAndStatus<PersistentVolume>({
     fillDefaults: ({ spec }) => {
       if (spec === undefined) return
       spec.persistentVolumeReclaimPolicy ??= 'Retain'
       spec.volumeMode ??= 'Filesystem'
     },
-    prepareForCreate: (object) => {
-      object.status = { phase: 'Pending' }
-    },
-    prepareForUpdate: (next, previous) => keep(next, previous, 'status'),
+    newStatus: () => ({ phase: 'Pending' }),
     validate: (object, { vendor }) => [
       ...checkCapacity(object.spec?.capacity),
       ...checkRecycling(object.spec ?? {}),
@@ -83,7 +79,7 @@ export const persistentVolume = defineKind({
       ...immutableField('spec.volumeMode', next.volumeMode, previous.volumeMode),
       ...(previous.nodeAffinity ? immutableField('spec.nodeAffinity', next.nodeAffinity, previous.nodeAffinity) : []),
     ],
-  },
+  }),
   life: {
     deleteAnswers: 'object',
   },

@@ -2,7 +2,7 @@
 import { column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'
-import { beginGeneration, countGeneration, isNewGeneration } from '../generation.ts'
+import { countsGeneration, isNewGeneration } from '../generation.ts'
 import { templateWarnings } from '../pod-templates.ts'
 import { dropUnserved } from './types/pod-spec.ts'
 import { podTemplateSpec } from './types/pod-template-spec.ts'
@@ -21,18 +21,12 @@ export const podTemplate = defineKind({
   },
   doc: 'A template for pods that is kept for others to use.',
   fields,
-  rules: {
-    prepareForCreate: (object) => {
-      beginGeneration(object)
-      dropUnserved(object.template?.spec ?? {})
-    },
-    prepareForUpdate: (next, previous) => {
-      dropUnserved(next.template?.spec ?? {})
-      countGeneration(next, previous, ({ template }) => template)
-    },
+  rules: countsGeneration(({ template }: PodTemplate) => template, {
+    prepareForCreate: ({ template }) => dropUnserved(template?.spec ?? {}),
+    prepareForUpdate: ({ template }) => dropUnserved(template?.spec ?? {}),
     warnings: (object, previous, { vendor }) =>
       isNewGeneration(object, previous) ? templateWarnings(object.template, { path: 'template', vendor }) : [],
-  },
+  }),
   life: {
     deleteAnswers: 'object',
   },

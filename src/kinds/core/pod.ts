@@ -7,6 +7,7 @@ import { type FieldError, forbidden, invalid } from '../../model/field-error.ts'
 import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field } from '../../schema/schema.ts'
+import { keep, specAndStatus } from '../spec-and-status.ts'
 import type { Container } from './types/container.ts'
 import { checkAnnotationUpdate, checkPodAnnotations, checkSeccompPairs, pairSeccomp } from './types/pod-annotations.ts'
 import { podColumns } from './types/pod-columns.ts'
@@ -36,20 +37,17 @@ export const pod = defineKind({
   },
   doc: 'Containers that run together on one node.',
   fields,
-  rules: {
-    readOnly: ['status'],
+  rules: specAndStatus<Pod>({
     fillDefaults: fillPod,
+    newStatus: ({ spec = {} }) => ({ phase: 'Pending', qosClass: qosClassOf(spec) }),
     prepareForCreate: prepareNew,
-    prepareForUpdate: (next, previous) => {
-      next.status = previous.status as never
-      dropUnserved(next.spec ?? {})
-    },
+    prepareForUpdate: ({ spec = {} }) => dropUnserved(spec),
     validate: checkPod,
     validateCreate: checkNew,
     validateUpdate: checkUpdate,
     warnings: ({ spec, metadata }, previous, { vendor }) =>
       previous === undefined ? podWarnings({ spec, annotations: metadata.annotations }, '', vendor) : [],
-  },
+  }),
   life: {
     deleteAnswers: 'object',
     gracePeriod,
@@ -94,12 +92,11 @@ function prepareNew(object: Pod, { vendor }: RuleContext): void {
   dropUnserved(spec)
   pairSeccomp(annotations, spec, vendor)
   if (Object.keys(annotations).length > 0) object.metadata.annotations = annotations
-  object.status = { phase: 'Pending', qosClass: qosClassOf(spec) }
 }
 
 /** Old nodes spoil the owners of pods when they write a status. */
 function keepAllButStatus(next: Pod, previous: Pod): void {
-  next.spec = previous.spec as never
+  keep(next, previous, 'spec')
   const { ownerReferences: _, ...metadata } = next.metadata
   const owners = previous.metadata.ownerReferences
   next.metadata = owners === undefined ? metadata : { ...metadata, ownerReferences: owners }
@@ -111,7 +108,7 @@ function keepAllButEphemeralContainers(next: Pod, previous: Pod): void {
   const { ephemeralContainers: _, ...spec } = previous.spec ?? {}
   next.spec = ephemeralContainers === undefined ? spec : { ...spec, ephemeralContainers }
   dropUnserved(next.spec)
-  next.status = previous.status as never
+  keep(next, previous, 'status')
   next.metadata = { ...previous.metadata }
 }
 

@@ -5,7 +5,7 @@ import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { conditionsOf } from '../conditions.ts'
 import { noneNegative, notAbove, notNegative, partsOfReplicas } from '../counts.ts'
-import { beginGeneration, countGeneration, isNewGeneration } from '../generation.ts'
+import { isNewGeneration } from '../generation.ts'
 import {
   checkRunsForever,
   checkSharedDisks,
@@ -14,7 +14,7 @@ import {
   templateWarnings,
 } from '../pod-templates.ts'
 import { scaleOf } from '../scalable.ts'
-import { keep, plainStatus } from '../spec-and-status.ts'
+import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { dropUnserved } from './types/pod-spec.ts'
 import { podTemplateSpec } from './types/pod-template-spec.ts'
 
@@ -53,6 +53,18 @@ const fields = {
 
 export type ReplicationController = ObjectOf<typeof fields>
 
+const rules = specAndStatus<ReplicationController>({
+  fillDefaults: fillFromTemplate,
+  generation: ({ spec }) => spec,
+  newStatus: () => ({ replicas: 0 }),
+  prepareForCreate: ({ spec }) => dropUnserved(spec?.template?.spec ?? {}),
+  prepareForUpdate: ({ spec }) => dropUnserved(spec?.template?.spec ?? {}),
+  validate: checkSpec,
+  validateUpdate: ({ status }) => checkCounts(status ?? {}),
+  warnings: (object, previous, { vendor }) =>
+    isNewGeneration(object, previous) ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor }) : [],
+})
+
 export const replicationController = defineKind({
   names: {
     group: 'core',
@@ -65,22 +77,7 @@ export const replicationController = defineKind({
   },
   doc: 'Keeps a number of pods of one template running.',
   fields,
-  rules: {
-    readOnly: ['status'],
-    fillDefaults: fillFromTemplate,
-    prepareForCreate: (object) => {
-      beginGeneration(object)
-      object.status = { replicas: 0 }
-      dropUnserved(object.spec?.template?.spec ?? {})
-    },
-    prepareForUpdate,
-    validate: checkSpec,
-    validateUpdate: ({ status }) => checkCounts(status ?? {}),
-    warnings: (object, previous, { vendor }) =>
-      isNewGeneration(object, previous)
-        ? templateWarnings(object.spec?.template, { path: 'spec.template', vendor })
-        : [],
-  },
+  rules,
   life: {
     orphansByDefault: true,
   },
@@ -95,7 +92,7 @@ export const replicationController = defineKind({
       column('Selector', 'The labels of the pods that count.', selectorOf, 1),
     ],
     selectable: ({ status }) => ({ 'status.replicas': String(status?.replicas ?? 0) }),
-    subresources: { status: plainStatus, scale: scaleOf(selectorOf, prepareForUpdate) },
+    subresources: { status: plainStatus, scale: scaleOf(selectorOf, rules.prepareForUpdate) },
   },
 })
 
@@ -105,12 +102,6 @@ function fillFromTemplate({ metadata, spec }: ReplicationController): void {
   if (spec === undefined || labels === undefined) return
   if (Object.keys(spec.selector ?? {}).length === 0) spec.selector = { ...labels }
   if (Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels }
-}
-
-function prepareForUpdate(next: ReplicationController, previous: ReplicationController): void {
-  keep(next, previous, 'status')
-  dropUnserved(next.spec?.template?.spec ?? {})
-  countGeneration(next, previous, ({ spec }) => spec)
 }
 
 function checkSpec({ spec = {} }: ReplicationController): FieldError[] {

@@ -8,7 +8,7 @@ import type { Vendor } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
-import { keep, plainStatus } from '../spec-and-status.ts'
+import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { type ResourceList, resourceList, roundResources } from './types/resource-list.ts'
 import {
   checkQuotaResourceName,
@@ -108,14 +108,10 @@ export const resourceQuota = defineKind({
   },
   doc: 'How much all objects of a namespace together may use, and how many there may be.',
   fields,
-  rules: {
-    readOnly: ['status'],
-    prepareForCreate: (quota) => {
-      quota.status = {}
-    },
-    prepareForUpdate: (next, previous) => keep(next, previous, 'status'),
+  rules: specAndStatus<ResourceQuota>({
+    newStatus: () => ({}),
     validateUpdate: ({ spec: next = {} }, { spec: previous = {} }) => checkSameScopes(next, previous),
-  },
+  }),
   life: {
     deleteAnswers: 'object',
   },

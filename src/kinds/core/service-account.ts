@@ -5,10 +5,11 @@
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
+import { byName } from '../list-keys.ts'
 import { localObjectReference } from './types/local-references.ts'
 import { objectReference } from './types/references.ts'
 
-const secrets = s.list(objectReference, { list: 'map', keys: ['name'], patch: 'merge', mergeKey: 'name' })
+const secrets = s.list(objectReference, byName)
 
 const fields = {
   secrets: field(2, secrets, { doc: 'Secrets in its namespace that its pods may use. Only their names are kept.' }),

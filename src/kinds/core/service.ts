@@ -5,7 +5,7 @@
 import { checkDns1035Label } from '../../model/names.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind } from '../../schema/kind.ts'
-import { plainStatus } from '../spec-and-status.ts'
+import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { allocateAddresses, heldAddresses } from './types/service-addresses.ts'
 import { allocatePorts, heldPorts } from './types/service-ports.ts'
 import { checkService } from './types/service-rules.ts'
@@ -35,17 +35,16 @@ export const service = defineKind({
   },
   doc: 'A name and an address for pods that do the same.',
   fields: serviceFields,
-  rules: {
-    readOnly: ['status'],
+  rules: specAndStatus<Service>({
+    newStatus: () => ({ loadBalancer: {} }),
     prepareForCreate: (object) => {
-      object.status = { loadBalancer: {} }
       const { clusterIP, clusterIPs = [] } = object.spec ?? {}
       if (object.spec && clusterIP && clusterIPs.length === 0) object.spec.clusterIPs = [clusterIP]
     },
     prepareForUpdate: prepareUpdate,
     validate: checkService,
     validateUpdate: (next, previous, { subresource }) => (subresource === 'status' ? [] : checkUpdate(next, previous)),
-  },
+  }),
   reservations: {
     held: ({ spec = {} }) => [...heldAddresses(spec), ...heldPorts(spec)],
     allocate: ({ spec = {} }, previous, allocator) => {

@@ -10,7 +10,7 @@ import {
   required,
   tooMany,
 } from '../../model/field-error.ts'
-import { type Json, sameJson } from '../../model/json.ts'
+import { sameJson } from '../../model/json.ts'
 import { checkDnsLabel, checkDnsSubdomain, checkQualifiedName } from '../../model/names.ts'
 import { vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
@@ -18,7 +18,7 @@ import type { PrepareContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { repeatedAt } from '../core/types/repeated.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
+import { countsGeneration } from '../generation.ts'
 import { immutableField } from '../immutable.ts'
 import { joinSome } from '../join-some.ts'
 import { checkEndpoint, type Endpoint, endpoint } from './types/endpoint.ts'
@@ -93,16 +93,14 @@ export const endpointSlice = defineKind({
   },
   doc: 'Some of the endpoints behind a Service, with the same ports.',
   fields,
-  rules: {
+  rules: countsGeneration(counted, {
     prepareForCreate: (object, context) => {
       dropHints(object)
       dropTopology(object, undefined, context)
-      beginGeneration(object)
     },
     prepareForUpdate: (next, previous, context) => {
       dropHints(next)
       dropTopology(next, previous, context)
-      countGeneration(next, previous, ({ metadata, ...asked }) => [asked.endpoints, asked.ports, metadata.labels ?? {}])
     },
     validate: ({ endpoints = [], ports = [], addressType: type = '' }) => [
       ...checkAddressType(type),
@@ -110,9 +108,14 @@ export const endpointSlice = defineKind({
       ...checkPortNames(ports),
     ],
     validateUpdate: (next, previous) => immutableField('addressType', next.addressType, previous.addressType),
-  },
+  }),
   views: { columns },
 })
+
+/** What the generation counts the changes of: labels say which Service the slice belongs to. */
+function counted({ metadata, endpoints, ports }: EndpointSlice) {
+  return [endpoints, ports, metadata.labels ?? {}]
+}
 
 /** Hints are a feature that is off. */
 function dropHints({ endpoints = [] }: EndpointSlice): void {
@@ -126,7 +129,7 @@ function dropHints({ endpoints = [] }: EndpointSlice): void {
 function dropTopology(next: EndpointSlice, previous: EndpointSlice | undefined, context: PrepareContext): void {
   const { endpoints = [] } = next
   if (context.through === 'discovery/v1beta1') return
-  if (previous !== undefined && sameJson(endpoints as Json, previous.endpoints as Json)) return
+  if (previous !== undefined && sameJson(endpoints, previous.endpoints)) return
   const hostname = vendorKey(context.vendor, 'hostname')
   const nodeOf = ({ deprecatedTopology }: Endpoint) => deprecatedTopology?.[hostname]
   const known = new Set((previous?.endpoints ?? []).map(nodeOf))

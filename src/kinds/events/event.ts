@@ -58,7 +58,7 @@ const conversion = {
         deprecatedLastTimestamp: lastTimestamp,
         deprecatedCount: count,
       }),
-    } as Event
+    }
   },
   toStored: (object: Event): CoreEvent => {
     const { regarding, note, reportingController, deprecatedSource, ...rest } = object
@@ -74,7 +74,7 @@ const conversion = {
         lastTimestamp: deprecatedLastTimestamp,
         count: deprecatedCount,
       }),
-    } as CoreEvent
+    }
   },
 }
 

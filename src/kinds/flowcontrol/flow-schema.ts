@@ -2,13 +2,12 @@
  * FlowSchema: which requests make up flows, and the priority level that these have. Flows of one level share it fairly.
  */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
-import { type Json, sameJson } from '../../model/json.ts'
+import { sameJson } from '../../model/json.ts'
 import { checkDnsSubdomain } from '../../model/names.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
-import { keep, statusAlone } from '../spec-and-status.ts'
+import { specAndStatus, statusAlone } from '../spec-and-status.ts'
 import { conditionsStatus } from './types/conditions.ts'
 import { mandatoryFlowSchemas } from './types/mandatory.ts'
 import { policyRulesWithSubjects } from './types/policy-rules.ts'
@@ -90,18 +89,11 @@ export const flowSchema = defineKind({
   },
   doc: 'Which requests make up flows, and the priority level that these have.',
   fields,
-  rules: {
-    readOnly: ['status'],
-    prepareForCreate: (object) => {
-      beginGeneration(object)
-      object.status = {}
-    },
-    prepareForUpdate: (next, previous) => {
-      keep(next, previous, 'status')
-      countGeneration(next, previous, ({ spec }) => spec)
-    },
+  rules: specAndStatus<FlowSchema>({
+    newStatus: () => ({}),
+    generation: ({ spec }) => spec,
     validate: checkMandatory,
-  },
+  }),
   views: { columns, subresources: { status: statusAlone } },
 })
 
@@ -113,8 +105,6 @@ export const flowSchemaV1beta1 = defineVersion(flowSchema, {
     until: 'v1.26',
     instead: { group: 'flowcontrol.apiserver', version: 'v1beta2', kind: 'FlowSchema' },
   },
-  fromStored: (object: FlowSchema): FlowSchema => object,
-  toStored: (object: FlowSchema): FlowSchema => object,
 })
 
 function checkSpec(value: InferFields<typeof specFields>, path: FieldPath): FieldError[] {
@@ -132,8 +122,8 @@ function checkSpec(value: InferFields<typeof specFields>, path: FieldPath): Fiel
 function checkMandatory({ metadata, spec = {} }: FlowSchema): FieldError[] {
   const { name = '' } = metadata
   const mandatory = mandatoryFlowSchemas.get(name)
-  if (mandatory !== undefined && !sameJson(spec as Json, mandatory))
-    return [invalid('spec', spec as Json, `spec of '${name}' must equal the fixed value`)]
+  if (mandatory !== undefined && !sameJson(spec, mandatory))
+    return [invalid('spec', spec, `spec of '${name}' must equal the fixed value`)]
   if (spec.matchingPrecedence !== 1 || name === 'exempt') return []
   return [invalid('spec.matchingPrecedence', 1, "only the schema named 'exempt' may have matchingPrecedence 1")]
 }

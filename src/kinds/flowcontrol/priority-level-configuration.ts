@@ -8,12 +8,11 @@ import {
   notSupported,
   required,
 } from '../../model/field-error.ts'
-import { type Json, sameJson } from '../../model/json.ts'
+import { sameJson } from '../../model/json.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
-import { keep, statusAlone } from '../spec-and-status.ts'
+import { specAndStatus, statusAlone } from '../spec-and-status.ts'
 import { conditionsStatus } from './types/conditions.ts'
 import { mandatoryLevels } from './types/mandatory.ts'
 
@@ -118,18 +117,11 @@ export const priorityLevelConfiguration = defineKind({
   },
   doc: 'How many requests of a priority level are carried out at once.',
   fields,
-  rules: {
-    readOnly: ['status'],
-    prepareForCreate: (object) => {
-      beginGeneration(object)
-      object.status = {}
-    },
-    prepareForUpdate: (next, previous) => {
-      keep(next, previous, 'status')
-      countGeneration(next, previous, ({ spec }) => spec)
-    },
+  rules: specAndStatus<PriorityLevelConfiguration>({
+    newStatus: () => ({}),
+    generation: ({ spec }) => spec,
     validate: checkExempt,
-  },
+  }),
   views: { columns, subresources: { status: statusAlone } },
 })
 
@@ -141,19 +133,17 @@ export const priorityLevelConfigurationV1beta1 = defineVersion(priorityLevelConf
     until: 'v1.26',
     instead: { group: 'flowcontrol.apiserver', version: 'v1beta2', kind: 'PriorityLevelConfiguration' },
   },
-  fromStored: (object: PriorityLevelConfiguration): PriorityLevelConfiguration => object,
-  toStored: (object: PriorityLevelConfiguration): PriorityLevelConfiguration => object,
 })
 
 function checkExempt({ metadata, spec = {} }: PriorityLevelConfiguration): FieldError[] {
   const { name = '' } = metadata
   const { type = '' } = spec
   const mandatory = mandatoryLevels.get(name)
-  const isFixed = mandatory === undefined || sameJson(spec as Json, mandatory)
+  const isFixed = mandatory === undefined || sameJson(spec, mandatory)
   const text = "type must be 'Exempt' if and only if name is 'exempt'"
   return [
     ...((name === 'exempt') === (type === 'Exempt') ? [] : [invalid('spec.type', type, text)]),
-    ...(isFixed ? [] : [invalid('spec', spec as Json, `spec of '${name}' must equal the fixed value`)]),
+    ...(isFixed ? [] : [invalid('spec', spec, `spec of '${name}' must equal the fixed value`)]),
   ]
 }
 

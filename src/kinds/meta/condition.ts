@@ -13,6 +13,7 @@ import {
 import { checkLabelKey } from '../../model/label-rules.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { repeatedAt } from '../core/types/repeated.ts'
+import { byType } from '../list-keys.ts'
 
 const fields = {
   type: field(1, s.string(), { zero: 'write', doc: 'What the condition is about.' }),
@@ -34,7 +35,7 @@ const condition = s.object(fields, {
   doc: 'Something that is known of the state of an object.',
 })
 
-export const conditions = s.list(condition, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' })
+export const conditions = s.list(condition, byType)
 
 const longestReason = 1024
 const longestMessage = 32 * 1024

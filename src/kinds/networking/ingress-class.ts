@@ -12,7 +12,7 @@ import { checkDnsLabel, checkDnsSubdomain } from '../../model/names.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
+import { countsGeneration } from '../generation.ts'
 import { immutableField } from '../immutable.ts'
 import { checkTypedReference } from './types/typed-reference.ts'
 
@@ -67,12 +67,10 @@ export const ingressClass = defineKind({
   },
   doc: 'A sort of Ingress, and the controller that carries out those of it.',
   fields,
-  rules: {
-    prepareForCreate: beginGeneration,
-    prepareForUpdate: (next, previous) => countGeneration(next, previous, ({ spec }) => spec),
+  rules: countsGeneration(({ spec }: IngressClass) => spec, {
     validateUpdate: (next, previous) =>
       immutableField('spec.controller', next.spec?.controller ?? '', previous.spec?.controller ?? ''),
-  },
+  }),
   views: {
     columns: [
       nameColumn,

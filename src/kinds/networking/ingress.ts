@@ -8,9 +8,8 @@ import { ageColumn, type Column, column, nameColumn } from '../../schema/columns
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 import { loadBalancerStatus } from '../core/types/load-balancer-status.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
 import { joinSome } from '../join-some.ts'
-import { keep, plainStatus } from '../spec-and-status.ts'
+import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { ingressSpec } from './types/ingress-spec.ts'
 
 const status = s.object(
@@ -52,18 +51,11 @@ export const ingress = defineKind({
   },
   doc: 'Which requests from outside go to which Services, by host and path.',
   fields,
-  rules: {
-    readOnly: ['status'],
-    prepareForCreate: (object) => {
-      beginGeneration(object)
-      object.status = { loadBalancer: {} }
-    },
-    prepareForUpdate: (next, previous) => {
-      keep(next, previous, 'status')
-      countGeneration(next, previous, ({ spec }) => spec)
-    },
+  rules: specAndStatus<Ingress>({
+    newStatus: () => ({ loadBalancer: {} }),
+    generation: ({ spec }) => spec,
     validateCreate: (object, { vendor }) => checkOneClass(object, vendor),
-  },
+  }),
   views: {
     columns,
     subresources: { status: plainStatus },

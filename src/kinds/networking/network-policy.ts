@@ -5,7 +5,7 @@ import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { checkPortNumber } from '../core/types/handlers.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
+import { countsGeneration } from '../generation.ts'
 import { labelSelector } from '../meta/label-selector.ts'
 import { selectorText } from '../meta/selecting.ts'
 import { networkPolicyPeer } from './types/peer.ts'
@@ -84,10 +84,7 @@ export const networkPolicy = defineKind({
   },
   doc: 'Which traffic the pods that it selects may have.',
   fields,
-  rules: {
-    prepareForCreate: beginGeneration,
-    prepareForUpdate: (next, previous) => countGeneration(next, previous, ({ spec }) => spec),
-  },
+  rules: countsGeneration(({ spec }: NetworkPolicy) => spec),
   views: {
     columns: [
       nameColumn,

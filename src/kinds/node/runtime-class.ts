@@ -85,8 +85,6 @@ export const runtimeClassV1beta1 = defineVersion(runtimeClass, {
   version: 'v1beta1',
   fields,
   deprecated: { since: 'v1.22', until: 'v1.25' },
-  fromStored: (object: RuntimeClass): RuntimeClass => object,
-  toStored: (object: RuntimeClass): RuntimeClass => object,
 })
 
 function checkScheduling(

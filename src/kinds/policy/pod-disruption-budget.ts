@@ -6,7 +6,7 @@
  * strategic merge patch replaces the selector.
  */
 import { child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
-import { type Json, sameJson } from '../../model/json.ts'
+import { sameJson } from '../../model/json.ts'
 import { checkPathSegment } from '../../model/names.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
@@ -14,12 +14,11 @@ import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, defineVersion, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { checkIntOrPercent, checkNotAboveAll, noneNegative } from '../counts.ts'
-import { beginGeneration, countGeneration } from '../generation.ts'
 import { checkConditions, conditions } from '../meta/condition.ts'
 import { type LabelSelector, labelSelector } from '../meta/label-selector.ts'
 import { isEmptySelector } from '../meta/selecting.ts'
 import { countColumn } from '../pod-templates.ts'
-import { keep, plainStatus } from '../spec-and-status.ts'
+import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 
 const minAvailable = field(1, s.intOrString(), {
   zero: 'keep',
@@ -85,20 +84,13 @@ export const podDisruptionBudget = defineKind({
   },
   doc: 'How many of some pods may be taken away at once.',
   fields,
-  rules: {
-    readOnly: ['status'],
+  rules: specAndStatus<PodDisruptionBudget>({
     fillDefaults: ({ spec }, { vendor }) => dropMark(spec, vendor),
-    prepareForCreate: (object) => {
-      beginGeneration(object)
-      object.status = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }
-    },
-    prepareForUpdate: (next, previous) => {
-      keep(next, previous, 'status')
-      countGeneration(next, previous, ({ spec }) => spec)
-    },
+    newStatus: () => ({ disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }),
+    generation: ({ spec }) => spec,
     validateUpdate: ({ status = {} }, _, context) =>
       context.subresource === 'status' ? checkStatus(status, context) : [],
-  },
+  }),
   life: { needsVersion: true, plainFinalizers: true },
   views: {
     columns: [
@@ -142,7 +134,7 @@ function marked(operator: Operator, vendor: Vendor): LabelSelector {
 }
 
 function isMarked(selector: LabelSelector, operator: Operator, vendor: Vendor): boolean {
-  return sameJson(selector as Json, marked(operator, vendor) as Json)
+  return sameJson(selector, marked(operator, vendor))
 }
 
 function withSelector(object: PodDisruptionBudget, convert: (selector: LabelSelector) => LabelSelector) {
@@ -181,7 +173,7 @@ function withoutMark(selector: LabelSelector, vendor: Vendor): LabelSelector {
 function checkSpec(value: InferFields<typeof specFields>, path: FieldPath): FieldError[] {
   const both = value.minAvailable !== undefined && value.maxUnavailable !== undefined
   return [
-    ...(both ? [invalid(path, value as Json, 'minAvailable and maxUnavailable cannot be both set')] : []),
+    ...(both ? [invalid(path, value, 'minAvailable and maxUnavailable cannot be both set')] : []),
     ...(['minAvailable', 'maxUnavailable'] as const).flatMap((name) => checkLimit(value[name], child(path, name))),
   ]
 }

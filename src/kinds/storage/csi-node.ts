@@ -11,13 +11,14 @@ import {
   maxFaults,
   required,
 } from '../../model/field-error.ts'
-import { type Json, sameJson } from '../../model/json.ts'
+import { sameJson } from '../../model/json.ts'
 import { checkQualifiedName } from '../../model/names.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import { repeatedAt } from '../core/types/repeated.ts'
 import { checkDriverName } from '../core/types/volumes/storage-systems.ts'
+import { byName } from '../list-keys.ts'
 
 const longestNodeId = 256
 
@@ -51,7 +52,7 @@ const driver = s.object(driverFields, { name: 'CSINodeDriver', doc: 'A driver on
 
 type Driver = InferFields<typeof driverFields>
 
-const drivers = s.list(driver, { list: 'map', keys: ['name'], patch: 'merge', mergeKey: 'name' })
+const drivers = s.list(driver, byName)
 
 const spec = s.object(
   { drivers: field(1, drivers, { zero: 'write', published: 'required', doc: 'The drivers on the node, by name.' }) },
@@ -130,7 +131,7 @@ function checkSameDrivers(next: readonly Driver[], previous: readonly Driver[]):
   const stored = new Map(previous.map((each) => [each.name, each]))
   return next.flatMap((each, i) => {
     const before = stored.get(each.name)
-    const isChanged = before !== undefined && !sameJson(each as Json, before as Json)
-    return isChanged ? [invalid(at('spec.drivers', i), each as Json, 'field is immutable')] : []
+    const isChanged = before !== undefined && !sameJson(each, before)
+    return isChanged ? [invalid(at('spec.drivers', i), each, 'field is immutable')] : []
   })
 }

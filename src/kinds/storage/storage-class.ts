@@ -3,7 +3,7 @@
  * it: provisioner, parameters, policy and mode stay.
  */
 import { type FieldError, forbidden, invalid, notSupported, tooLong } from '../../model/field-error.ts'
-import { type Json, sameJson } from '../../model/json.ts'
+import { sameJson } from '../../model/json.ts'
 import { checkQualifiedName } from '../../model/names.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
@@ -94,9 +94,7 @@ export const storageClass = defineKind({
     ],
     validateUpdate: (next, previous) => [
       ...(['parameters', 'provisioner', 'reclaimPolicy'] as const).flatMap((name) =>
-        sameJson(next[name] as Json, previous[name] as Json)
-          ? []
-          : [forbidden(name, `updates to ${name} are forbidden.`)],
+        sameJson(next[name], previous[name]) ? [] : [forbidden(name, `updates to ${name} are forbidden.`)],
       ),
       ...immutableField('volumeBindingMode', next.volumeBindingMode, previous.volumeBindingMode),
     ],

@@ -18,7 +18,7 @@ import { field, type InferFields, s } from '../../schema/schema.ts'
 import { type PersistentVolumeSpec, persistentVolumeSpec } from '../core/types/persistent-volume-spec.ts'
 import { checkDriverName } from '../core/types/volumes/storage-systems.ts'
 import { immutableField } from '../immutable.ts'
-import { keep, statusAlone } from '../spec-and-status.ts'
+import { specAndStatus, statusAlone } from '../spec-and-status.ts'
 
 const longestMessage = 1024
 const mostMetadataBytes = 256 * 1024
@@ -110,15 +110,11 @@ export const volumeAttachment = defineKind({
   },
   doc: 'The wish that a volume be attached to a node, and whether it is.',
   fields,
-  rules: {
-    readOnly: ['status'],
-    prepareForCreate: (object) => {
-      object.status = { attached: false }
-    },
-    prepareForUpdate: (next, previous) => keep(next, previous, 'status'),
+  rules: specAndStatus<VolumeAttachment>({
+    newStatus: () => ({ attached: false }),
     validateCreate: checkNames,
     validateUpdate: (next, previous) => immutableField('spec', next.spec, previous.spec),
-  },
+  }),
   life: {
     needsVersion: true,
     deleteAnswers: 'object',

@@ -2,6 +2,7 @@
 import { own } from '../json.ts'
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../quantity.ts'
 
+/** Quantities by the names of their resources. */
 export type Amounts = ReadonlyMap<string, Quantity>
 
 /** Amounts as they are written in objects. */
@@ -22,15 +23,18 @@ export function readAmounts(written: WrittenAmounts = {}): Map<string, Quantity>
   return new Map(Object.keys(written).map((name) => [name, readAmount(written, name) ?? none]))
 }
 
+/** One quantity of a written list; undefined where it is absent or malformed. */
 export function readAmount(written: WrittenAmounts | undefined, name: string): Quantity | undefined {
-  const text = written && own(written as { [name: string]: string }, name)
+  const text = written && own(written, name)
   return typeof text === 'string' ? parseQuantity(text) : undefined
 }
 
+/** The amounts as objects carry them. */
 export function writeAmounts(amounts: Amounts): { [name: string]: string } {
   return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]))
 }
 
+/** The sum of two amounts. */
 export function add(a: Amounts, b: Amounts): Map<string, Quantity> {
   const sum = new Map(a)
   addTo(sum, b)
@@ -42,6 +46,7 @@ export function addTo(sum: Map<string, Quantity>, amounts: Amounts): void {
   for (const [name, amount] of amounts) sum.set(name, addQuantities(sum.get(name) ?? none, amount))
 }
 
+/** The amounts with the opposite sign. */
 export function negative(amounts: Amounts): Map<string, Quantity> {
   return new Map([...amounts].map(([name, { nanos, form }]) => [name, { nanos: -nanos, form }]))
 }

@@ -28,10 +28,12 @@ export interface CountedPod {
   readonly status?: { readonly phase?: string }
 }
 
+/** The object as a pod that is counted. */
 export function asPod(object: ApiObject): CountedPod & ApiObject {
-  return object as CountedPod & ApiObject
+  return object
 }
 
+/** The containers whose requests count. */
 export function containersOf({ spec = {} }: CountedPod): readonly CountedContainer[] {
   return [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
 }

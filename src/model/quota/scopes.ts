@@ -4,6 +4,7 @@ import { readAmount } from './amounts.ts'
 import { asPod, type CountedPod, containersOf, looksElsewhere } from './counted-pod.ts'
 import { type CountedType, isPods } from './usage.ts'
 
+/** One condition on the pods that a quota counts. */
 export interface ScopeRequirement {
   readonly scopeName?: string
   readonly operator?: string
@@ -20,6 +21,7 @@ export function counts(spec: ScopedSpec, type: CountedType, object: ApiObject): 
   return requirementsOf(spec).every((requirement) => holds(requirement, type, object))
 }
 
+/** All conditions of a quota on the pods that it counts. */
 export function requirementsOf({ scopes = [], scopeSelector }: ScopedSpec): ScopeRequirement[] {
   return [...scopes.map((scopeName) => ({ scopeName, operator: 'Exists' })), ...(scopeSelector?.matchExpressions ?? [])]
 }

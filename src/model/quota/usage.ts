@@ -25,6 +25,7 @@ export interface CountedType {
   readonly plural: string
 }
 
+/** What usage depends on besides the object. */
 export interface UsageContext {
   readonly vendor: Vendor
   /** The wall clock in milliseconds. */
@@ -34,6 +35,7 @@ export interface UsageContext {
 /** Kinds of the core group that have a plain name in quotas. */
 const plainNames = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'])
 
+/** What one object uses of each resource. */
 export function usageOf(type: CountedType, object: ApiObject, context: UsageContext): Amounts {
   const usage = new Map([[countName(type), one]])
   if (type.group !== '') return usage
@@ -47,6 +49,7 @@ function countName({ group, plural }: CountedType): string {
   return group === '' ? `count/${plural}` : `count/${plural}.${group}`
 }
 
+/** Whether the type is that of pods. */
 export function isPods({ group, plural }: CountedType): boolean {
   return group === '' && plural === 'pods'
 }

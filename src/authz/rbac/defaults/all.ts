@@ -17,6 +17,7 @@ export interface DefaultPolicy {
   readonly rolebindings: readonly ApiObject[]
 }
 
+/** The roles and bindings that every cluster has. */
 export function defaultPolicy(vendor: Vendor): DefaultPolicy {
   const objectOf = (role: DefaultRole) => roleObject(inWordsOf(vendor, role), vendor)
   return {

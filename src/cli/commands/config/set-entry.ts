@@ -1,9 +1,10 @@
 /** What `config set-context`, `set-cluster` and `set-credentials` have in common: fields of one entry are set. */
+
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { codeOf } from '../../../base/errors.ts'
 import { UsageError } from '../../../base/flags.ts'
 import { type EntrySort, setEntry } from '../../../client/node/kubeconfig-edit.ts'
-import type { Json } from '../../../model/json.ts'
 import type { Context } from '../../command.ts'
 import { configFiles } from '../../connect.ts'
 import { escapeLine } from '../../printers/escape.ts'
@@ -32,7 +33,7 @@ export async function setConfigEntry(
     name,
     fields: {
       ...Object.fromEntries(dropped.map((field) => [field, undefined])),
-      ...(Object.fromEntries(given) as { [field: string]: Json }),
+      ...Object.fromEntries(given),
     },
   })
   context.out(`${title} "${escapeLine(name)}" ${sort === 'user' ? 'set' : sort === 'cluster' ? 'set' : done}.\n`)
@@ -50,6 +51,6 @@ export function fileField(
   try {
     return { [`${field}-data`]: readFileSync(path).toString('base64') }
   } catch (error) {
-    throw new UsageError(`cannot read ${file}: ${(error as NodeJS.ErrnoException).code}`)
+    throw new UsageError(`cannot read ${file}: ${codeOf(error)}`)
   }
 }

@@ -2,9 +2,11 @@
  * Where the data of a ConfigMap or a Secret comes from: literals (`--from-literal=key=value`), files
  * (`--from-file=[key=]file`, or all files of a directory), and files of lines `KEY=VALUE` (`--from-env-file`).
  */
+
 import { isUtf8 } from 'node:buffer'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { codeOf } from '../../../base/errors.ts'
 import { repeated, text, UsageError } from '../../../base/flags.ts'
 import type { Context } from '../../command.ts'
 
@@ -89,6 +91,6 @@ function read(path: string, name: string): Buffer {
   try {
     return readFileSync(path)
   } catch (error) {
-    throw new UsageError(`error reading ${name}: ${(error as NodeJS.ErrnoException).code}`)
+    throw new UsageError(`error reading ${name}: ${codeOf(error)}`)
   }
 }

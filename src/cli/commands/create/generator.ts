@@ -47,9 +47,7 @@ export interface Given {
 }
 
 export function defineGenerator<F extends Flags>(generator: Generator<F>): Command {
-  const flags = { ...generator.flags, ...writeFlags, ...connectionFlags } as F &
-    typeof writeFlags &
-    typeof connectionFlags
+  const flags = { ...generator.flags, ...writeFlags, ...connectionFlags }
   return defineCommand({
     name: `create ${generator.name}`,
     forms: [`NAME ${generator.form ?? '[flags]'}`],

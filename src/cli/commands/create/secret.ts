@@ -1,7 +1,9 @@
 /** `orchctl create secret generic|tls|docker-registry` */
+
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
+import { codeOf, messageOf } from '../../../base/errors.ts'
 import { flag, text, UsageError } from '../../../base/flags.ts'
 import { vendorKey } from '../../../model/vendor.ts'
 import type { Context } from '../../command.ts'
@@ -46,7 +48,7 @@ function read({ directory }: Context, file: string): Buffer {
   try {
     return readFileSync(resolve(directory, file))
   } catch (error) {
-    throw new UsageError(`cannot read ${file}: ${(error as NodeJS.ErrnoException).code}`)
+    throw new UsageError(`cannot read ${file}: ${codeOf(error)}`)
   }
 }
 
@@ -55,7 +57,7 @@ function checkPair(cert: Buffer, key: Buffer): void {
   try {
     createSecureContext({ cert, key })
   } catch (error) {
-    throw new UsageError(`the certificate and the key do not fit: ${(error as Error).message}`)
+    throw new UsageError(`the certificate and the key do not fit: ${messageOf(error)}`)
   }
 }
 

@@ -51,12 +51,12 @@ export function describeRole(role: Role | ClusterRole): string {
     },
   )
   const headings = ['Resources', 'Non-Resource URLs', 'Resource Names', 'Verbs']
-  return `${headOf(role as ApiObject)}PolicyRule:\n${table(headings, rows)}`
+  return `${headOf(role)}PolicyRule:\n${table(headings, rows)}`
 }
 
 export function describeBinding(binding: RoleBinding): string {
   const { kind = '', name = '' } = binding.roleRef ?? {}
   const rows = (binding.subjects ?? []).map(({ kind = '', name = '', namespace = '' }) => [kind, name, namespace])
   const role = `Role:\n${lines({ Kind: kind, Name: name }, '  ')}`
-  return `${headOf(binding as ApiObject)}${role}Subjects:\n${table(['Kind', 'Name', 'Namespace'], rows)}`
+  return `${headOf(binding)}${role}Subjects:\n${table(['Kind', 'Name', 'Namespace'], rows)}`
 }

@@ -1,11 +1,8 @@
 /** Descriptions of configuration: config maps, secrets without their values, and namespaces. */
 import { compareUtf8 } from '../../../base/utf8-order.ts'
 import type { ConfigMap } from '../../../kinds/core/config-map.ts'
-import type { LimitRange } from '../../../kinds/core/limit-range.ts'
 import type { Namespace } from '../../../kinds/core/namespace.ts'
-import type { ResourceQuota } from '../../../kinds/core/resource-quota.ts'
 import type { Secret } from '../../../kinds/core/secret.ts'
-import type { ApiObject } from '../../../model/object.ts'
 import type { Session } from '../../session.ts'
 import { conditionsText, head, lines } from './parts.ts'
 import { limitText, quotaText } from './policies.ts'
@@ -15,7 +12,7 @@ export function describeConfigMap(map: ConfigMap): string {
   const binary = Object.entries(map.binaryData ?? {}).sort(([a], [b]) => compareUtf8(a, b))
   const texts = data.map(([key, value]) => `${key}:\n----\n${value}\n`).join('')
   const sizes = binary.map(([key, value]) => `${key}: ${bytesIn(value)} bytes\n`).join('')
-  return `${head(map as ApiObject)}\nData\n====\n${texts}${binary.length === 0 ? '' : `\nBinaryData\n====\n${sizes}`}`
+  return `${head(map)}\nData\n====\n${texts}${binary.length === 0 ? '' : `\nBinaryData\n====\n${sizes}`}`
 }
 
 function bytesIn(base64: string): number {
@@ -26,7 +23,7 @@ function bytesIn(base64: string): number {
 export function describeSecret(secret: Secret): string {
   const data = Object.entries(secret.data ?? {}).sort(([a], [b]) => compareUtf8(a, b))
   const sizes = data.map(([key, value]) => `${key}:\t${bytesIn(value)} bytes\n`).join('')
-  return `${head(secret as ApiObject)}\nType:\t${secret.type ?? ''}\n\nData\n====\n${sizes}`
+  return `${head(secret)}\nType:\t${secret.type ?? ''}\n\nData\n====\n${sizes}`
 }
 
 const quotas = { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true }
@@ -36,14 +33,14 @@ export async function describeNamespace(namespace: Namespace, { client, context 
   const place = { namespace: namespace.metadata.name ?? '', signal: context.signal }
   const [quota, limit] = await Promise.all([client.list(quotas, place), client.list(limits, place)])
   return [
-    head(namespace as ApiObject),
+    head(namespace),
     lines({ Status: namespace.status?.phase ?? '' }),
     conditionsText(namespace.status?.conditions),
     quota.items.length === 0
       ? '\nNo resource quota.\n'
-      : `\nResource Quotas\n${(quota.items as ResourceQuota[]).map((each) => quotaText(each, '  ')).join('')}`,
+      : `\nResource Quotas\n${quota.items.map((each) => quotaText(each, '  ')).join('')}`,
     limit.items.length === 0
       ? '\nNo LimitRange resource.\n'
-      : `\nResource Limits\n${(limit.items as LimitRange[]).map((each) => limitText(each, '  ')).join('')}`,
+      : `\nResource Limits\n${limit.items.map((each) => limitText(each, '  ')).join('')}`,
   ].join('')
 }

@@ -86,7 +86,7 @@ export function describeEndpoints(found: Endpoints): string {
       rows.length === 0 ? '' : `  Ports:\n${table(['Name', 'Port', 'Protocol'], rows, '    ')}\n`,
     ].join('')
   })
-  return `${head(found as ApiObject)}Subsets:\n${subsets.join('')}`
+  return `${head(found)}Subsets:\n${subsets.join('')}`
 }
 
 export function describeEndpointSlice(slice: EndpointSlice): string {
@@ -96,7 +96,7 @@ export function describeEndpointSlice(slice: EndpointSlice): string {
     protocol,
   ])
   return [
-    head(slice as ApiObject),
+    head(slice),
     lines({ AddressType: slice.addressType ?? '' }),
     ports.length === 0 ? 'Ports:\t<unset>\n' : `Ports:\n${table(['Name', 'Port', 'Protocol'], ports)}`,
     'Endpoints:\n',
@@ -140,7 +140,7 @@ export async function describeIngress(ingress: Ingress, session: Session): Promi
       `  ${secretName || 'the default certificate'} for ${hosts.join(',') || 'all hosts'}\n`,
   )
   return [
-    head(ingress as ApiObject),
+    head(ingress),
     lines({
       Address: addresses.join(','),
       'Ingress Class': spec.ingressClassName ?? '<none>',
@@ -172,7 +172,7 @@ export function describeIngressClass(ingressClass: IngressClass): string {
   const { apiGroup, kind, name } = parameters ?? {}
   const shown =
     parameters === undefined ? '' : `Parameters:\n${lines({ APIGroup: apiGroup, Kind: kind, Name: name }, '  ')}`
-  return `${head(ingressClass as ApiObject)}${lines({ Controller: controller })}${shown}`
+  return `${head(ingressClass)}${lines({ Controller: controller })}${shown}`
 }
 
 type PolicySpec = NonNullable<NetworkPolicy['spec']>

@@ -2,7 +2,6 @@
 import { humanDuration } from '../../../base/human-duration.ts'
 import type { Node } from '../../../kinds/core/node.ts'
 import type { Pod } from '../../../kinds/core/pod.ts'
-import type { ApiObject } from '../../../model/object.ts'
 import { addQuantities, formatQuantity, parseQuantity, type Quantity } from '../../../model/quantity.ts'
 import { usageOf } from '../../../model/quota/usage.ts'
 import type { Session } from '../../session.ts'
@@ -17,8 +16,8 @@ export async function describeNode(node: Node, session: Session): Promise<string
   const taints = (spec.taints ?? []).map(({ key, value, effect }) => `${key}${value ? `=${value}` : ''}:${effect}`)
   return [
     lines({ Name: metadata.name ?? '', Roles: roles.join(',') || '<none>' }),
-    labelsText(node as ApiObject),
-    annotationsText(node as ApiObject),
+    labelsText(node),
+    annotationsText(node),
     lines({ CreationTimestamp: timeText(metadata.creationTimestamp) }),
     multiline('Taints', taints),
     lines({ Unschedulable: spec.unschedulable ?? false }),
@@ -71,7 +70,7 @@ async function podsOn({ metadata }: Node, { client, context, types }: Session): 
     types.vendor(),
   ])
   const now = Date.now()
-  return (items as Pod[]).map((pod) => ({ pod, usage: usageOf(pods, pod as ApiObject, { vendor, now }) }))
+  return items.map((pod) => ({ pod, usage: usageOf(pods, pod, { vendor, now }) }))
 }
 
 const columns = ['requests.cpu', 'limits.cpu', 'requests.memory', 'limits.memory'] as const

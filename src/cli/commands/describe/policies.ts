@@ -5,7 +5,6 @@ import type { LimitRange } from '../../../kinds/core/limit-range.ts'
 import type { ResourceQuota } from '../../../kinds/core/resource-quota.ts'
 import type { PodDisruptionBudget } from '../../../kinds/policy/pod-disruption-budget.ts'
 import type { PriorityClass } from '../../../kinds/scheduling/priority-class.ts'
-import type { ApiObject } from '../../../model/object.ts'
 import { conditionsText, head, lines, selectorText, table, timeText } from './parts.ts'
 
 /** `lead` is what stands before each line. */
@@ -64,7 +63,7 @@ export function describeBudget(budget: PodDisruptionBudget): string {
 
 export function describePriorityClass(priority: PriorityClass): string {
   return [
-    head(priority as ApiObject),
+    head(priority),
     lines({
       Value: priority.value ?? 0,
       GlobalDefault: priority.globalDefault ?? false,
@@ -85,7 +84,7 @@ export function describeAutoscaler(scaler: HorizontalPodAutoscaler): string {
     return `  ${resource.name} of pods:\t${amountText(current)} / ${amountText(resource.target)}\n`
   })
   return [
-    head(scaler as ApiObject),
+    head(scaler),
     lines({ CreationTimestamp: timeText(metadata.creationTimestamp), Reference: `${kind}/${name}` }),
     metrics.length === 0 ? '' : `Metrics:\t( current / target )\n${metrics.join('')}`,
     lines({

@@ -29,7 +29,7 @@ const titles: { readonly [type: string]: string } = { nfs: 'NFS', csi: 'CSI', is
 export function volumesText(volumes: readonly Volume[] | undefined, lead = ''): string {
   if (volumes === undefined || volumes.length === 0) return `${lead}Volumes:\t<none>\n`
   const step = lead === '' ? '  ' : '   '
-  const texts = volumes.map(({ name, ...source }) => `${step}${name}:\n${sourceText(source as JsonObject)}`)
+  const texts = volumes.map(({ name, ...source }) => `${step}${name}:\n${sourceText(source)}`)
   return `${lead}Volumes:\n${texts.join('')}`
 }
 

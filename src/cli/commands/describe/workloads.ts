@@ -36,7 +36,7 @@ async function podCounts(session: Session, owner: ApiObject): Promise<string> {
 
 export async function describeDeployment(deployment: Deployment, session: Session): Promise<string> {
   const { metadata, spec = {}, status = {} } = deployment
-  const sets = (await ownedBy<ReplicaSet>(session, deployment as ApiObject, replicaSets))
+  const sets = (await ownedBy<ReplicaSet>(session, deployment, replicaSets))
     .sort((a, b) => revisionOf(a) - revisionOf(b))
     .map(
       ({ metadata, status, spec }) =>
@@ -44,7 +44,7 @@ export async function describeDeployment(deployment: Deployment, session: Sessio
     )
   const { maxSurge, maxUnavailable } = spec.strategy?.rollingUpdate ?? {}
   return [
-    head(deployment as ApiObject, lines({ CreationTimestamp: timeText(metadata.creationTimestamp) })),
+    head(deployment, lines({ CreationTimestamp: timeText(metadata.creationTimestamp) })),
     lines({
       Selector: selectorText(spec.selector),
       Replicas: `${spec.replicas ?? 0} desired | ${status.updatedReplicas ?? 0} updated | ${status.replicas ?? 0} total | ${status.availableReplicas ?? 0} available | ${status.unavailableReplicas ?? 0} unavailable`,
@@ -67,11 +67,11 @@ function revisionOf({ metadata }: ReplicaSet): number {
 }
 
 export async function describeReplicaSet(set: ReplicaSet, session: Session): Promise<string> {
-  return await describeReplicas(set as ApiObject, session, { ...set, selector: selectorText(set.spec?.selector) })
+  return await describeReplicas(set, session, { ...set, selector: selectorText(set.spec?.selector) })
 }
 
 export async function describeReplicationController(set: ReplicationController, session: Session): Promise<string> {
-  return await describeReplicas(set as ApiObject, session, { ...set, selector: pairsText(set.spec?.selector) })
+  return await describeReplicas(set, session, { ...set, selector: pairsText(set.spec?.selector) })
 }
 
 async function describeReplicas(
@@ -97,12 +97,12 @@ export async function describeStatefulSet(set: StatefulSet, session: Session): P
   const { type, rollingUpdate } = spec.updateStrategy ?? {}
   const first = { CreationTimestamp: timeText(metadata.creationTimestamp), Selector: selectorText(spec.selector) }
   return [
-    head(set as ApiObject, lines(first)),
+    head(set, lines(first)),
     lines({
       Replicas: `${spec.replicas ?? 0} desired | ${status.replicas ?? 0} total`,
       'Update Strategy': type ?? '',
       '  Partition': rollingUpdate?.partition,
-      'Pods Status': await podCounts(session, set as ApiObject),
+      'Pods Status': await podCounts(session, set),
     }),
     podTemplateText(spec.template),
     claimTemplatesText(spec.volumeClaimTemplates),
@@ -131,13 +131,13 @@ export async function describeDaemonSet(set: DaemonSet, session: Session): Promi
   const { spec = {}, status = {} } = set
   const first = { Selector: selectorText(spec.selector), 'Node-Selector': pairsText(spec.template?.spec?.nodeSelector) }
   return [
-    head(set as ApiObject, lines(first)),
+    head(set, lines(first)),
     `Desired Number of Nodes Scheduled: ${status.desiredNumberScheduled ?? 0}\n`,
     `Current Number of Nodes Scheduled: ${status.currentNumberScheduled ?? 0}\n`,
     `Number of Nodes Scheduled with Up-to-date Pods: ${status.updatedNumberScheduled ?? 0}\n`,
     `Number of Nodes Scheduled with Available Pods: ${status.numberAvailable ?? 0}\n`,
     `Number of Nodes Misscheduled: ${status.numberMisscheduled ?? 0}\n`,
-    lines({ 'Pods Status': await podCounts(session, set as ApiObject) }),
+    lines({ 'Pods Status': await podCounts(session, set) }),
     podTemplateText(spec.template),
     conditionsText(status.conditions),
   ].join('')
@@ -148,7 +148,7 @@ export function describeJob(job: Job): string {
   const { active = 0, succeeded = 0, failed = 0 } = status
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)
   return [
-    head(job as ApiObject, lines({ Selector: selectorText(spec.selector) })),
+    head(job, lines({ Selector: selectorText(spec.selector) })),
     lines({
       'Controlled By': owner && `${owner.kind}/${owner.name}`,
       Parallelism: spec.parallelism,
@@ -172,7 +172,7 @@ export function describeJob(job: Job): string {
 export function describeCronJob(job: CronJob): string {
   const { spec = {}, status = {} } = job
   return [
-    head(job as ApiObject),
+    head(job),
     lines({
       Schedule: spec.schedule ?? '',
       'Concurrency Policy': spec.concurrencyPolicy ?? '',

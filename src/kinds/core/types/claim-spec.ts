@@ -1,6 +1,6 @@
 /** PersistentVolumeClaimSpec: the storage that a claim asks for, or that a pod asks for by a template of a claim. */
 import { at, child, type FieldError, type FieldPath, invalid, required } from '../../../model/field-error.ts'
-import { type Json, sameJson } from '../../../model/json.ts'
+import { sameJson } from '../../../model/json.ts'
 import { checkDnsSubdomain } from '../../../model/names.ts'
 import { quantitySign } from '../../../model/quantity.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
@@ -51,7 +51,7 @@ function checkClaim(spec: PersistentVolumeClaimSpec, path: FieldPath): FieldErro
     ),
     ...(dataSource ? checkDataSource(dataSource, child(path, 'dataSource')) : []),
     ...(dataSourceRef ? checkDataSource(dataSourceRef, child(path, 'dataSourceRef')) : []),
-    ...(dataSource && dataSourceRef && !sameJson(dataSource as Json, dataSourceRef as Json)
+    ...(dataSource && dataSourceRef && !sameJson(dataSource, dataSourceRef)
       ? [invalid(path, 'dataSource', 'must match dataSourceRef')]
       : []),
   ]

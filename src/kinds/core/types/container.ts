@@ -16,6 +16,7 @@ import {
 import { checkDnsLabel, checkPortName } from '../../../model/names.ts'
 import type { RuleContext } from '../../../schema/context.ts'
 import { field, type InferFields, inlined, s } from '../../../schema/schema.ts'
+import { byName, mergedBy } from '../../list-keys.ts'
 import { checkEnvFrom, envFromSource, envVar } from './environment.ts'
 import { checkDescendingPath } from './file-paths.ts'
 import { checkNoGracePeriod, checkOneSuccess, checkPortNumber, lifecycle, probe } from './handlers.ts'
@@ -85,8 +86,8 @@ const ports = s.list(containerPort, {
   patch: 'merge',
   mergeKey: 'containerPort',
 })
-const mounts = s.list(volumeMount, { list: 'map', keys: ['mountPath'], patch: 'merge', mergeKey: 'mountPath' })
-const devices = s.list(volumeDevice, { list: 'map', keys: ['devicePath'], patch: 'merge', mergeKey: 'devicePath' })
+const mounts = s.list(volumeMount, mergedBy('mountPath'))
+const devices = s.list(volumeDevice, mergedBy('devicePath'))
 
 const fields = {
   name: field(1, s.string(), {
@@ -106,7 +107,7 @@ const fields = {
   envFrom: field(19, s.list(envFromSource), {
     doc: 'Objects whose keys become environment variables; later ones win.',
   }),
-  env: field(7, s.list(envVar, { list: 'map', keys: ['name'], patch: 'merge', mergeKey: 'name' }), {
+  env: field(7, s.list(envVar, byName), {
     doc: 'Environment variables; they win over envFrom.',
   }),
   resources: field(8, resourceRequirements, {

@@ -1,5 +1,6 @@
 /** NodeStatus: what the agent on a node reports. */
 import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { byType } from '../../list-keys.ts'
 import { nodeConfigStatus } from './node-config.ts'
 import { resourceList, roundResources } from './resource-list.ts'
 
@@ -66,8 +67,8 @@ const attachedVolume = s.object(
   { name: 'AttachedVolume', doc: 'A volume that is attached to a node.' },
 )
 
-const conditions = s.list(condition, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' })
-const addresses = s.list(address, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' })
+const conditions = s.list(condition, byType)
+const addresses = s.list(address, byType)
 
 const fields = {
   capacity: field(1, resourceList, { doc: 'How much of each resource it has.' }),

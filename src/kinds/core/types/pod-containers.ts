@@ -9,7 +9,6 @@ import {
   notFound,
   required,
 } from '../../../model/field-error.ts'
-import type { Json } from '../../../model/json.ts'
 import type { RuleContext } from '../../../schema/context.ts'
 import { validate } from '../../../schema/validate.ts'
 import { type Container, type EphemeralContainer, listedAlone } from './container.ts'
@@ -68,7 +67,7 @@ const listNames = ['initContainers', 'containers', 'ephemeralContainers'] as con
 /** Volumes that can be mounted: those without a fault, each name once. */
 function soundVolumes(volumes: readonly Volume[], context: TogetherContext): Map<string, Volume> {
   const sound = new Map<string, Volume>()
-  const isSound = (one: Volume) => context.sound || validate(volume, one as Json, context).length === 0
+  const isSound = (one: Volume) => context.sound || validate(volume, one, context).length === 0
   for (const one of volumes) if (!sound.has(one.name ?? '') && isSound(one)) sound.set(one.name!, one)
   return sound
 }
@@ -112,7 +111,7 @@ function checkInitContainers({ initContainers = [] }: Containers, path: FieldPat
   return initContainers.flatMap((one, i) => [
     ...notForInit
       .filter((name) => one[name] !== undefined)
-      .map((name) => invalid(child(at(path, i), name), one[name] as Json, 'must not be set for init containers')),
+      .map((name) => invalid(child(at(path, i), name), one[name], 'must not be set for init containers')),
     ...checkHostPorts([one], path),
   ])
 }

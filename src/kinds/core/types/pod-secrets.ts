@@ -3,6 +3,7 @@ import type { Container } from './container.ts'
 import type { PodSpec } from './pod-spec.ts'
 import type { Volume } from './volume.ts'
 
+/** The names of all Secrets that a pod refers to. */
 export function secretsOf({
   imagePullSecrets = [],
   initContainers = [],

@@ -8,6 +8,7 @@ import { checkDnsLabel, checkDnsSubdomain, checkIpAddress, type NameCheck } from
 import type { RuleContext } from '../../../schema/context.ts'
 import type { Effort } from '../../../schema/effort.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { byIp, byName } from '../../list-keys.ts'
 import { container, ephemeralContainer } from './container.ts'
 import { localObjectReference } from './local-references.ts'
 import { checkContainersTogether } from './pod-containers.ts'
@@ -62,7 +63,6 @@ const podOs = s.object(
   { name: 'PodOS', doc: 'The operating system that the containers are made for.' },
 )
 
-const byName = { list: 'map', keys: ['name'], patch: 'merge', mergeKey: 'name' } as const
 const spread = s.list(topologySpreadConstraint, {
   list: 'map',
   keys: ['topologyKey', 'whenUnsatisfiable'],
@@ -123,7 +123,7 @@ const fields = {
   affinity: field(18, affinity, { doc: 'What it wants of its place.' }),
   schedulerName: field(19, s.string(), { default: 'default-scheduler', doc: 'The scheduler that chooses its node.' }),
   tolerations: field(22, s.list(toleration), { doc: 'Taints of nodes that it puts up with.' }),
-  hostAliases: field(23, s.list(hostAlias, { list: 'map', keys: ['ip'], patch: 'merge', mergeKey: 'ip' }), {
+  hostAliases: field(23, s.list(hostAlias, byIp), {
     doc: 'Further lines of its hosts file.',
   }),
   priorityClassName: field(24, s.string(), { doc: 'How important it is, by the name of a PriorityClass.' }),

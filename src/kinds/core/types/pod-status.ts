@@ -1,5 +1,6 @@
 /** PodStatus: how a pod and its containers are, as reported by the node that runs it. */
 import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { byIp, byType } from '../../list-keys.ts'
 
 const condition = s.object(
   {
@@ -74,7 +75,7 @@ const podIp = s.object(
 
 const fields = {
   phase: field(1, s.string(), { doc: 'Pending, Running, Succeeded, Failed or Unknown.' }),
-  conditions: field(2, s.list(condition, { list: 'map', keys: ['type'], patch: 'merge', mergeKey: 'type' }), {
+  conditions: field(2, s.list(condition, byType), {
     doc: 'What is known of its state.',
   }),
   message: field(3, s.string(), { doc: 'Why it is so, for people.' }),
@@ -82,7 +83,7 @@ const fields = {
   nominatedNodeName: field(11, s.string(), { doc: 'The node on which others make room for it.' }),
   hostIP: field(5, s.string(), { doc: 'The address of its node.' }),
   podIP: field(6, s.string(), { doc: 'Its address.' }),
-  podIPs: field(12, s.list(podIp, { list: 'map', keys: ['ip'], patch: 'merge', mergeKey: 'ip' }), {
+  podIPs: field(12, s.list(podIp, byIp), {
     doc: 'Its addresses, one per family; the first is podIP.',
   }),
   startTime: field(7, s.time(), { doc: 'When its node took it on.' }),

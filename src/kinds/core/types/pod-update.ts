@@ -10,7 +10,7 @@ import {
   invalid,
   notJudged,
 } from '../../../model/field-error.ts'
-import { type Json, sameJson } from '../../../model/json.ts'
+import { sameJson } from '../../../model/json.ts'
 import { checkDnsSubdomain, checkIpAddress, checkQualifiedName } from '../../../model/names.ts'
 import type { Container } from './container.ts'
 import type { PodSpec } from './pod-spec.ts'
@@ -161,5 +161,5 @@ function checkAddresses({ podIPs = [] }: PodStatus): FieldError[] {
 }
 
 function same(a: object, b: object): boolean {
-  return sameJson(a as Json, b as Json)
+  return sameJson(a, b)
 }

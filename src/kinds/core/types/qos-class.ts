@@ -7,6 +7,7 @@ import { quantityIn } from './resources.ts'
 
 const compute = ['cpu', 'memory']
 
+/** The QoS class of a pod, by what its containers request. */
 export function qosClassOf({
   containers = [],
   initContainers = [],

@@ -114,6 +114,7 @@ function isNative(name: string, vendor: Vendor): boolean {
   return !name.includes('/') || isVendorKey(vendor, name)
 }
 
+/** Whether nodes advertise the resource, as `example.com/gpu`, and it is none of the vendor's own. */
 export function isExtended(name: string, vendor: Vendor): boolean {
   const free = !isNative(name, vendor) && !name.startsWith('requests.')
   return free && checkQualifiedName(`requests.${name}`).length === 0

@@ -2,6 +2,7 @@
 
 import type { ObjectOf } from '../../../schema/kind.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
+import { mergedBy } from '../../list-keys.ts'
 import { conditions } from '../../meta/condition.ts'
 import { loadBalancerStatus } from './load-balancer-status.ts'
 
@@ -30,7 +31,7 @@ const port = s.object(
   },
 )
 
-const ports = s.list(port, { list: 'map', keys: ['port', 'protocol'], patch: 'merge', mergeKey: 'port' })
+const ports = s.list(port, mergedBy('port', 'protocol'))
 
 const clientIPConfig = s.object(
   {

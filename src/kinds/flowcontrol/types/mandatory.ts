@@ -12,6 +12,7 @@ const everything = {
 }
 const groups = (...names: string[]) => names.map((name) => ({ kind: 'Group', group: { name } }))
 
+/** The specs of the FlowSchemas that every cluster has. */
 export const mandatoryFlowSchemas: ReadonlyMap<string, Json> = new Map<string, Json>([
   [
     'exempt',
@@ -32,6 +33,7 @@ export const mandatoryFlowSchemas: ReadonlyMap<string, Json> = new Map<string, J
   ],
 ])
 
+/** The specs of the priority levels that every cluster has. */
 export const mandatoryLevels: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['exempt', { type: 'Exempt' }],
   ['catch-all', { type: 'Limited', limited: { assuredConcurrencyShares: 5, limitResponse: { type: 'Reject' } } }],

@@ -1,6 +1,5 @@
 /** Which users and groups a policy lets pods run as: a rule, and ranges of ids for those that need some. */
 import { at, child, type FieldError, type FieldPath, invalid, notSupported } from '../../../model/field-error.ts'
-import type { Json } from '../../../model/json.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const rangeFields = {
@@ -40,7 +39,7 @@ export function idRule({ name, doc, rules, written = false, strict = false }: Id
 type Range = InferFields<typeof rangeFields>
 
 function checkUsed(rule: string, ranges: readonly Range[], path: FieldPath): FieldError[] {
-  if (rule === 'RunAsAny') return ranges.length === 0 ? [] : [invalid(path, ranges as Json, 'must be empty')]
+  if (rule === 'RunAsAny') return ranges.length === 0 ? [] : [invalid(path, ranges, 'must be empty')]
   return ranges.length > 0 ? [] : [invalid(path, [], 'must provide at least one range')]
 }
 

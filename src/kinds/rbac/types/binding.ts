@@ -8,7 +8,7 @@ import {
   notSupported,
   required,
 } from '../../../model/field-error.ts'
-import { type Json, sameJson } from '../../../model/json.ts'
+import { sameJson } from '../../../model/json.ts'
 import { checkDnsSubdomain, checkPathSegment } from '../../../model/names.ts'
 import { groupName, type Vendor } from '../../../model/vendor.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../../schema/columns.ts'
@@ -102,8 +102,8 @@ export function checkBinding(object: Binding, { roles, namespaced }: BindingRule
 }
 
 export function checkSameRole(next: Binding, previous: Binding): FieldError[] {
-  if (sameJson(next.roleRef as Json, previous.roleRef as Json)) return []
-  return [invalid('roleRef', next.roleRef as Json, 'cannot change roleRef')]
+  if (sameJson(next.roleRef, previous.roleRef)) return []
+  return [invalid('roleRef', next.roleRef, 'cannot change roleRef')]
 }
 
 function checkRoleRef({ apiGroup = '', kind = '', name = '' }: RoleRef, roles: readonly string[], group: string) {
