@@ -19,6 +19,7 @@ const layers: readonly (readonly string[])[] = [
   ['admission', 'controllers', 'cli'],
   ['registry'],
   ['resources', 'custom', 'http', 'upkeep'],
+  ['aggregation'],
   ['server'],
 ]
 

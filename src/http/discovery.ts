@@ -8,10 +8,10 @@ import { discoveryTypes } from '../codec/protobuf/documents.ts'
 import { noSuchPath } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
 import { apiVersionOf, groupName, type Vendor } from '../model/vendor.ts'
-import { compareVersions } from '../model/version-order.ts'
 import { type Catalogue, whileUnchanged } from '../registry/catalogue.ts'
 import type { Served } from '../registry/served.ts'
 import type { Kind } from '../schema/kind.ts'
+import { type Group, orderedGroups, type VersionsElsewhere, versionsOf } from './discovery-groups.ts'
 import type { PathHandler } from './dispatch.ts'
 import { notAllowed } from './dispatch.ts'
 import type { Exchange } from './exchange.ts'
@@ -27,13 +27,14 @@ interface Document {
 
 export interface DiscoveryOptions {
   readonly catalogue: Catalogue
+  readonly elsewhere: VersionsElsewhere
   /** Where clients reach the server: `127.0.0.1:6443`. */
   readonly address: () => string
 }
 
 /** Serves `/api`, `/apis` and what is below, except for objects. */
-export function discoveryPaths({ catalogue, address }: DiscoveryOptions): PathHandler {
-  const current = whileUnchanged(catalogue, () => new Documents(catalogue.all(), address))
+export function discoveryPaths({ catalogue, elsewhere, address }: DiscoveryOptions): PathHandler {
+  const current = whileUnchanged([catalogue, elsewhere], () => new Documents(catalogue.all(), elsewhere, address))
   return (exchange, info) => {
     const path = info.path.length > 1 ? info.path.replace(/\/$/, '') : info.path
     if (path !== '/api' && path !== '/apis' && !path.startsWith('/api/') && !path.startsWith('/apis/')) return false
@@ -49,8 +50,8 @@ class Documents {
   readonly #makers: ReadonlyMap<string, Maker>
   readonly #made = new Map<string, Document>()
 
-  constructor(served: readonly Served[], address: () => string) {
-    this.#makers = documents(served, address)
+  constructor(served: readonly Served[], elsewhere: VersionsElsewhere, address: () => string) {
+    this.#makers = documents(served, orderedGroups(served, elsewhere), address)
   }
 
   has(path: string): boolean {
@@ -96,23 +97,15 @@ function encode(value: JsonObject): Document {
 
 type Maker = () => JsonObject
 
-/** Every document by its path. */
-function documents(resources: readonly Served[], address: () => string): Map<string, Maker> {
-  const byGroup = Map.groupBy(resources, (resource) => resource.group)
-  const named = [...byGroup].filter(([group]) => group !== '')
+/** Every document by its path; those of versions that others serve are theirs. */
+function documents(resources: readonly Served[], groups: readonly Group[], address: () => string): Map<string, Maker> {
+  const core = resources.filter(({ group }) => group === '')
   const makers = new Map<string, Maker>([
-    ['/api', () => coreVersions(byGroup.get('') ?? [], address())],
-    [
-      '/apis',
-      () => ({
-        kind: 'APIGroupList',
-        apiVersion: 'v1',
-        groups: named.map(([group, served]) => groupEntry(group, served)),
-      }),
-    ],
+    ['/api', () => coreVersions(core, address())],
+    ['/apis', () => ({ kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) })],
   ])
-  for (const [group, served] of named)
-    makers.set(`/apis/${group}`, () => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group, served) }))
+  for (const group of groups)
+    makers.set(`/apis/${group.name}`, () => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group) }))
   for (const [apiVersion, served] of Map.groupBy(resources, (resource) => resource.apiVersion)) {
     makers.set(served[0]!.group === '' ? `/api/${apiVersion}` : `/apis/${apiVersion}`, () =>
       resourceList(apiVersion, served),
@@ -129,15 +122,9 @@ function coreVersions(served: readonly Served[], serverAddress: string): JsonObj
   }
 }
 
-function groupEntry(name: string, served: readonly Served[]): JsonObject {
-  const versions = versionsOf(served).map((version) => ({ groupVersion: `${name}/${version}`, version }))
+function groupEntry({ name, versions: names }: Group): JsonObject {
+  const versions = names.map((version) => ({ groupVersion: `${name}/${version}`, version }))
   return { name, versions, preferredVersion: versions[0]! }
-}
-
-/** The versions of a group in the order of its kinds: the preferred one first. Custom kinds come in no order. */
-function versionsOf(served: readonly Served[]): string[] {
-  const versions = [...new Set(served.map(({ kind }) => kind.version))]
-  return served.every(({ kind }) => kind.origin === 'custom') ? versions.sort(compareVersions) : versions
 }
 
 function resourceList(apiVersion: string, served: readonly Served[]): JsonObject {

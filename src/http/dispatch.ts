@@ -15,7 +15,7 @@ import type { Deprecation } from '../schema/kind.ts'
 import type { Exchange } from './exchange.ts'
 import { negotiateResponse } from './negotiate-response.ts'
 import type { Step } from './pipeline.ts'
-import type { PathInfo, ResourceInfo } from './request-info.ts'
+import type { PathInfo, RequestInfo, ResourceInfo } from './request-info.ts'
 import type { Handler } from './resource-request.ts'
 import { sendPageNotFound } from './responses.ts'
 import { handleAnswer } from './verbs/answer.ts'
@@ -40,8 +40,8 @@ export interface Routes {
   readonly watchMetrics: WatchMetrics
   /** Resolves when a type that is not served may have come to be, where it could be on its way. */
   readonly arrival?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
-  /** What to answer for a version that nobody here serves, where it is another's to serve. */
-  readonly servedElsewhere: (type: { readonly group: string; readonly version: string }) => ApiError | undefined
+  /** Handles requests for what another server serves; returns false for all others. */
+  readonly elsewhere: (exchange: Exchange, info: RequestInfo) => false | Promise<void>
   readonly authorizer: Authorizer
 }
 
@@ -96,6 +96,8 @@ export function dispatch(routes: Routes): Step {
   return (exchange) => {
     const { info } = exchange
     exchange.documentWorker = documentWorker
+    const passed = routes.elsewhere(exchange, info)
+    if (passed !== false) return passed
     if (!info.resource) return handlePath(paths, exchange, info)
     const served = find(info)
     const arriving = served === undefined ? arrival?.(info) : undefined
@@ -123,9 +125,7 @@ function handlePath(paths: readonly PathHandler[], exchange: Exchange, info: Pat
   throw noSuchPath()
 }
 
-function unserved({ catalogue, servedElsewhere }: Routes, exchange: Exchange, info: ResourceInfo): void {
-  const elsewhere = servedElsewhere(info)
-  if (elsewhere !== undefined) throw elsewhere
+function unserved({ catalogue }: Routes, exchange: Exchange, info: ResourceInfo): void {
   if (isServedGroup(catalogue, info.group)) throw noSuchPath()
   const other = groupOfOtherProfile(catalogue.vendor, info.group)
   if (other !== undefined && isServedGroup(catalogue, other.group))

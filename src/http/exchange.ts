@@ -2,7 +2,7 @@
  * One request and its answer, the same for HTTP/1.1 and HTTP/2. The two adapters (`http1.ts`, `http2.ts`) make it;
  * everything behind them sees only this.
  */
-import type { Readable } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import type { AdmissionExplanation } from '../admission/explanation.ts'
 import type { ShownCertificate } from '../authn/authenticator.ts'
 import { TimeSlice } from '../base/time-slice.ts'
@@ -26,6 +26,14 @@ export interface Peer {
   end(): void
 }
 
+/** A client's wish to go on in another protocol, on a connection that carries nothing else from then on. */
+export interface UpgradeRequest {
+  /** The protocols that it would take, as in the header `Upgrade`. */
+  readonly protocols: string
+  /** Answers with 101 and these headers, and hands over the connection. */
+  switch(headers: ResponseHeaders): Duplex
+}
+
 /** The transport's side of an exchange. */
 export interface ServerTransport {
   readonly method: string
@@ -37,6 +45,10 @@ export interface ServerTransport {
   readonly gone: boolean
   /** Aborts when the client is gone; made when first asked for. */
   readonly signal: AbortSignal
+  /** Set where the client asks to switch protocols and may be given that; any answer but 101 ends the connection. */
+  readonly upgrade?: UpgradeRequest | undefined
+  /** Whether the request has a body, if perhaps an empty one. */
+  readonly hasBody: boolean
   /** The request's body. A handler that stops reading can still answer. */
   readonly body: Readable
   /**
@@ -152,6 +164,11 @@ export class Exchange {
     else this.#headers[known + 1] = value
   }
 
+  /** A header that may occur several times. */
+  addHeader(name: string, value: string): void {
+    this.#headers.push(name, value)
+  }
+
   /** A sentence for the user that does not stop the request. Bounded, as they travel in headers. */
   warn(text: string): void {
     this.#warnings ??= []
@@ -175,16 +192,25 @@ export class Exchange {
     this.transport.send(status, headers, body, !this.bodyRead && hasBody(this))
   }
 
-  open(status: number, contentType: string): void {
+  /** `contentType` is undefined where the headers that were set say all that there is to say. */
+  open(status: number, contentType: string | undefined): void {
     if (this.answered) return
     this.answered = true
     this.status = status
     this.transport.open(status, this.#complete(contentType))
   }
 
-  #complete(contentType: string): ResponseHeaders {
+  /** Switches protocols; from then on the connection is the caller's. */
+  switchProtocols(upgrade: UpgradeRequest): Duplex {
+    this.answered = true
+    this.complete = true
+    this.status = 101
+    return upgrade.switch(this.#complete(undefined))
+  }
+
+  #complete(contentType: string | undefined): ResponseHeaders {
     const headers = this.#headers
-    headers.push('content-type', contentType)
+    if (contentType !== undefined) headers.push('content-type', contentType)
     if (this.explanation !== undefined) explain(headers, this.explanation)
     const warnings = this.#warnings ?? []
     const longest = Math.max(shortestCut, Math.floor(warningRoom / warnings.length))

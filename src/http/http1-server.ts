@@ -6,25 +6,31 @@
  * a request is ended only when clients have been silent for a while, as one may be on its way that nobody would then
  * answer.
  */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse as Response, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import { drainTime, drainTurns, lingerTime, maxHeaderBytes, maxParsedHeaders, type Times } from './connection-limits.ts'
-import type { Peer, ServerTransport } from './exchange.ts'
+import type { Peer, ResponseHeaders, ServerTransport } from './exchange.ts'
 import { Http1Transport } from './http1.ts'
 
 // Not imported: that would load all that this module can give, and so the whole of fetch, a tenth of the start.
-const { createServer } = process.getBuiltinModule('node:http')
+const { createServer, ServerResponse } = process.getBuiltinModule('node:http')
 
 const nobody: Peer = { address: '', certificate: undefined, proved: () => {}, end: () => {} }
+
+export interface RequestHandling {
+  readonly onRequest: (transport: ServerTransport) => void
+  /** Whether a request for this path and query may be answered by switching protocols. */
+  readonly maySwitch: (target: string) => boolean
+}
 
 export class Http1Server {
   readonly #server: Server
   /** Who is at the other end of each connection. */
   readonly #peers = new Map<Duplex, Peer>()
   /** The last answer on a connection. */
-  readonly #last = new WeakMap<Duplex, ServerResponse>()
+  readonly #last = new WeakMap<Duplex, Response>()
   /** How much had been sent on connections that wait for their client, and since when that has not grown. */
   readonly #moved = new Map<Duplex, { readonly bytes: number; readonly at: number }>()
   readonly #looking: NodeJS.Timeout
@@ -32,8 +38,10 @@ export class Http1Server {
   /** How many connections and requests there have been. */
   #heard = 0
 
-  constructor(times: Times, onRequest: (transport: ServerTransport) => void) {
+  constructor(times: Times, { onRequest, maySwitch }: RequestHandling) {
     this.#server = createServer({
+      // All others are ordinary requests, whatever protocol they ask for.
+      shouldUpgradeCallback: (request) => !hasBody(request) && maySwitch(request.url ?? ''),
       headersTimeout: times.headers,
       requestTimeout: times.request,
       keepAliveTimeout: times.idle,
@@ -46,6 +54,7 @@ export class Http1Server {
     // One timer for all: one on each connection would have to be set again with every request.
     this.#looking = setInterval(() => this.#cutStalled(times.stall), times.check).unref()
     this.#server.on('request', (request, response) => this.#begin(request, response, onRequest))
+    this.#server.on('upgrade', (request, socket, head) => this.#beginUpgrade({ request, socket, head }, onRequest))
     this.#server.on('clientError', (error, socket) => refuse(socket, error, this.#last.get(socket)))
     // The timers for slow clients are started by listening, which the TLS server does for this one.
     this.#server.emit('listening')
@@ -112,7 +121,7 @@ export class Http1Server {
    * which reads what has arrived: a process that had no processor for longer than the whole time has turns still to
    * come. While requests come on other connections of a server that stops, clients are not silent but slow.
    */
-  async #endAfterSilence(socket: Duplex, answer: ServerResponse | undefined): Promise<void> {
+  async #endAfterSilence(socket: Duplex, answer: Response | undefined): Promise<void> {
     let heard = this.#heard
     for (let silent = 0; silent < drainTurns; silent++) {
       await pause(drainTime / drainTurns)
@@ -124,7 +133,7 @@ export class Http1Server {
     endGently(socket)
   }
 
-  #begin(request: IncomingMessage, response: ServerResponse, onRequest: (transport: ServerTransport) => void): void {
+  #begin(request: IncomingMessage, response: Response, onRequest: RequestHandling['onRequest']): void {
     const { socket } = request
     // What follows a request that was refused is not carried out: it may be part of that one.
     if (socket.writableEnded) return
@@ -135,8 +144,49 @@ export class Http1Server {
     this.#heard++
     this.#last.set(socket, response)
     if (this.#closing) response.shouldKeepAlive = false
-    onRequest(new Http1Transport(request, response, this.#peers.get(socket) ?? nobody))
+    onRequest(new Http1Transport(request, response, { peer: this.#peers.get(socket) ?? nobody, upgrade: undefined }))
   }
+
+  /** Node reads nothing more from such a connection: any answer but 101 is its last. */
+  #beginUpgrade({ request, socket, head }: AskedUpgrade, onRequest: RequestHandling['onRequest']): void {
+    if (socket.writableEnded) return
+    if (!isPlain(request)) {
+      refuse(socket, new Error('not a request of HTTP/1.1 that names one host'), this.#last.get(socket))
+      return
+    }
+    const response = new ServerResponse(request)
+    response.shouldKeepAlive = false
+    response.assignSocket(request.socket)
+    response.on('finish', () => endGently(socket))
+    this.#last.set(socket, response)
+    const upgrade = {
+      protocols: request.headers.upgrade ?? '',
+      switch: (headers: ResponseHeaders) => {
+        response.detachSocket(request.socket)
+        socket.write(headOf101(headers))
+        if (head.length > 0) socket.unshift(head)
+        return socket
+      },
+    }
+    onRequest(new Http1Transport(request, response, { peer: this.#peers.get(request.socket) ?? nobody, upgrade }))
+  }
+}
+
+interface AskedUpgrade {
+  readonly request: IncomingMessage
+  readonly socket: Duplex
+  /** What the client sent after the request without waiting for an answer. */
+  readonly head: Buffer
+}
+
+/** Alternating names and values, as a head in HTTP/1.1: values of headers hold no line breaks. */
+function headOf101(headers: ResponseHeaders): string {
+  const lines = headers.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${headers[i + 1]}`] : []))
+  return ['HTTP/1.1 101 Switching Protocols', 'connection: Upgrade', ...lines, '', ''].join('\r\n')
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
 /** Says that nothing more will come, and gives the other side time to say so too. */
@@ -161,7 +211,7 @@ const refusals: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Answers what is not HTTP, unless an answer has begun, and ends the connection. */
-function refuse(socket: Duplex, error: NodeJS.ErrnoException, answer: ServerResponse | undefined): void {
+function refuse(socket: Duplex, error: NodeJS.ErrnoException, answer: Response | undefined): void {
   // What comes after the first fault is not looked at.
   if (socket.writableEnded) return
   const begun = answer?.headersSent && !answer.writableFinished

@@ -1,6 +1,6 @@
 /** The exchange over HTTP/1.1. A class, as one is made per request and its methods are then shared. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Peer, ResponseHeaders, ServerTransport } from './exchange.ts'
+import type { Peer, ResponseHeaders, ServerTransport, UpgradeRequest } from './exchange.ts'
 import { aborted, drained, passed } from './streams.ts'
 
 const maxDiscarded = 16 * 1024 * 1024
@@ -11,16 +11,27 @@ export class Http1Transport implements ServerTransport {
   readonly rawHeaders: readonly string[]
   readonly peer: Peer
   readonly body: IncomingMessage
+  readonly upgrade: UpgradeRequest | undefined
   readonly #response: ServerResponse
   #signal: AbortSignal | undefined
 
-  constructor(request: IncomingMessage, response: ServerResponse, peer: Peer) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { peer, upgrade }: { readonly peer: Peer; readonly upgrade: UpgradeRequest | undefined },
+  ) {
     this.method = request.method ?? ''
     this.target = request.url ?? ''
     this.rawHeaders = request.rawHeaders
     this.peer = peer
+    this.upgrade = upgrade
     this.body = request
     this.#response = response
+  }
+
+  get hasBody(): boolean {
+    const { headers } = this.body
+    return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
   }
 
   get bodyWhole(): boolean {

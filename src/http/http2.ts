@@ -24,6 +24,10 @@ export class Http2Transport implements ServerTransport {
     this.body = stream
   }
 
+  get hasBody(): boolean {
+    return !this.body.endAfterHeaders
+  }
+
   /**
    * Node ends the readable side of a stream that was reset, or that went with its connection, just as it does at
    * END_STREAM. But such a stream is closed by then, and one that is still to be answered is not.

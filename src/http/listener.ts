@@ -19,6 +19,8 @@ export interface ListenerOptions {
   readonly port: number
   readonly tls: SecureContextOptions
   readonly onRequest: (transport: ServerTransport) => void
+  /** Whether a request for this path and query may be answered by switching protocols; by default none may. */
+  readonly maySwitch?: (target: string) => boolean
   readonly onError: (error: unknown) => void
   readonly times?: Times
   /** How many files and connections this process may open. */
@@ -43,11 +45,13 @@ export class Listener {
 
   #toldFull = Number.NEGATIVE_INFINITY
 
-  private constructor({ tls, onRequest, onError, times = defaultTimes, openFiles = usualOpenFiles }: ListenerOptions) {
+  private constructor(options: ListenerOptions) {
+    const { tls, onRequest, onError, times = defaultTimes, openFiles = usualOpenFiles } = options
+    const { maySwitch = () => false } = options
     const { connections, strangers } = countsFor(openFiles)
     this.#onError = onError
     this.#strangers = new UnauthenticatedConnections(strangers)
-    this.#http1 = new Http1Server(times, onRequest)
+    this.#http1 = new Http1Server(times, { onRequest, maySwitch })
     this.#http2 = new Http2Server(times, onRequest)
     this.#tls = createServer({
       ...contextOf(tls),

@@ -6,38 +6,33 @@
  *
  * Node's own `https` is used: docs/decisions/0023 says why.
  */
-import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { Agent, type AgentOptions, request } from 'node:https'
+import { request } from 'node:https'
 import { isIP } from 'node:net'
-import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
 import { CallError, callErrorOf } from './call-error.ts'
-import { type Credentials, headersOf } from './credentials.ts'
-import { NamelessCertificateAgent } from './nameless-certificates.ts'
+import { Connections, type Destination } from './connections.ts'
+import { headersOf } from './credentials.ts'
 
-export interface Destination {
-  /** A name, which the machine's resolver resolves, or an address. */
-  readonly host: string
-  readonly port: number
-  /** The name that the other side's certificate must be valid for. */
-  readonly serverName: string
-  /** What the `Host` header says. */
-  readonly hostHeader: string
-  /** Certificates of the authorities that may vouch for it, as PEM; undefined: those that the machine trusts. */
-  readonly authority: string | undefined
-  readonly credentials: Credentials
-}
-
-export interface HttpsCall {
+interface HttpsCall {
   readonly destination: Destination
   /** With the query. */
   readonly path: string
-  /** JSON. */
-  readonly body: string
   readonly timeoutMs: number
   /** Aborts when nobody waits for the answer any more. */
   readonly signal?: AbortSignal | undefined
 }
+
+export interface HttpsPost extends HttpsCall {
+  /** JSON. */
+  readonly body: string
+}
+
+export interface HttpsGet extends HttpsCall {
+  /** Sent in addition to those of every call. */
+  readonly headers: { readonly [name: string]: string | readonly string[] }
+}
+
+type AnyCall = HttpsCall & Partial<HttpsPost & HttpsGet>
 
 /** An answer with a status of success. */
 export interface HttpsAnswer {
@@ -50,17 +45,12 @@ export interface HttpsAnswer {
 const maxAnswerBytes = 5 * 1024 * 1024
 /** Of all answers that are being read at the same time. */
 const maxBufferedBytes = 64 * 1024 * 1024
-/** All may stay open for the next calls: a new connection costs several times what a call does. */
+/** To each destination. */
 const maxConnections = 64
-const idleMs = 60_000
-/** Of destinations with connections. */
-const maxDestinations = 256
 
 export class HttpsCaller {
   readonly #userAgent: string
-  /** By destination; those used last come last. */
-  readonly #agents = new Map<string, Agent>()
-  readonly #keys = new WeakMap<Destination, string>()
+  readonly #connections = new Connections(maxConnections)
   #buffered = 0
 
   constructor(userAgent: string) {
@@ -68,41 +58,42 @@ export class HttpsCaller {
   }
 
   /** Sends the body with POST. Throws CallError where there is no answer of success in time. */
-  async post(call: HttpsCall): Promise<HttpsAnswer> {
+  post(call: HttpsPost): Promise<HttpsAnswer> {
+    return this.#call(call)
+  }
+
+  /** Throws CallError where there is no answer of success in time. */
+  get(call: HttpsGet): Promise<HttpsAnswer> {
+    return this.#call(call)
+  }
+
+  async #call(call: AnyCall): Promise<HttpsAnswer> {
     const began = performance.now()
     try {
       return await this.#send(call, call.timeoutMs)
     } catch (error) {
       const left = call.timeoutMs - (performance.now() - began)
-      if (!(error instanceof CallError) || left <= 0 || !this.#mend(call.destination, error)) throw error
+      if (!(error instanceof CallError) || left <= 0 || !this.#connections.mend(call.destination, error)) throw error
       return await this.#send(call, left)
     }
   }
 
-  /**
-   * Whether a second try may help. The other side may close a connection that it has not heard from for a while just as it
-   * is used again; and a certificate without names may be one that the authority has signed.
-   */
-  #mend(destination: Destination, { remedy }: CallError): boolean {
-    if (remedy !== 'verify') return remedy === 'reconnect'
-    const key = this.#keyOf(destination)
-    const { authority } = destination
-    if (authority === undefined || this.#agents.get(key) instanceof NamelessCertificateAgent) return false
-    this.#agents.set(key, new NamelessCertificateAgent(agentOptions(destination), authority))
-    return true
-  }
-
   close(): void {
-    for (const agent of this.#agents.values()) agent.destroy()
-    this.#agents.clear()
+    this.#connections.close()
   }
 
-  #send({ destination, path, body, signal }: HttpsCall, timeoutMs: number): Promise<HttpsAnswer> {
+  #send({ destination, path, body, headers, signal }: AnyCall, timeoutMs: number): Promise<HttpsAnswer> {
     signal?.throwIfAborted()
     const { host, port, serverName, hostHeader, credentials } = destination
     return new Promise((resolve, reject) => {
       const outgoing = request({
-        ...{ host, port, path, method: 'POST', agent: this.#agentOf(destination) },
+        ...{
+          host,
+          port,
+          path,
+          method: body === undefined ? 'GET' : 'POST',
+          agent: this.#connections.agentOf(destination),
+        },
         // An address is not a name that could be asked for; certificates are compared with `host` then.
         servername: isIP(serverName) === 0 ? serverName : '',
         headers: {
@@ -110,9 +101,11 @@ export class HttpsCaller {
           'user-agent': this.#userAgent,
           accept: 'application/json, */*',
           'accept-encoding': 'identity',
-          'content-type': 'application/json',
-          'content-length': String(Buffer.byteLength(body)),
+          ...(body === undefined
+            ? {}
+            : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
           ...headersOf(credentials),
+          ...headers,
         },
       })
       let answered = false
@@ -169,67 +162,10 @@ export class HttpsCaller {
       response.on('error', () => {})
     })
   }
-
-  #agentOf(destination: Destination): Agent {
-    const key = this.#keyOf(destination)
-    const agent = this.#agents.get(key) ?? new Agent(agentOptions(destination))
-    this.#agents.delete(key)
-    this.#agents.set(key, agent)
-    if (this.#agents.size > maxDestinations) this.#retire()
-    return agent
-  }
-
-  #keyOf(destination: Destination): string {
-    const key = this.#keys.get(destination) ?? keyOf(destination)
-    this.#keys.set(destination, key)
-    return key
-  }
-
-  /** The destination that was not used for longest: what is under way goes on, its connections are not used again. */
-  #retire(): void {
-    const [key = ''] = this.#agents.keys()
-    const agent = this.#agents.get(key)
-    this.#agents.delete(key)
-    if (agent === undefined) return
-    agent.maxFreeSockets = 0
-    for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
-  }
 }
 
 function headFault(status: number, encoding = 'identity'): string | undefined {
   if (status >= 300 && status < 400) return `the answer is a redirect (${status}), which is not followed`
   if (status < 200 || status > 206) return `the answer has the status ${status}`
   return encoding === 'identity' ? undefined : 'the answer is compressed, which was not asked for'
-}
-
-/** Destinations that share connections are alike in all that a connection is made with. */
-function keyOf({ host, port, serverName, authority = '', credentials }: Destination): string {
-  const { certificate, key } = credentials
-  const hash = createHash('sha256')
-  for (const part of [host, String(port), serverName, authority, certificate ?? '', key ?? ''])
-    hash.update(`${part.length}:`).update(part)
-  return hash.digest('base64')
-}
-
-function agentOptions({ authority, credentials: { certificate, key } }: Destination): AgentOptions {
-  return {
-    keepAlive: true,
-    maxSockets: maxConnections,
-    maxFreeSockets: maxConnections,
-    timeout: idleMs,
-    // Made once: reading the certificates for every connection would cost more than a call.
-    secureContext: secureContextOf({
-      // Whoever is named is trusted, also an authority that another has signed: so it is in kube-apiserver.
-      ...(authority === undefined ? {} : { ca: authority, allowPartialTrustChain: true }),
-      ...(certificate === undefined ? {} : { cert: certificate, key }),
-    }),
-  }
-}
-
-function secureContextOf(options: SecureContextOptions): SecureContext {
-  try {
-    return createSecureContext(options)
-  } catch {
-    throw new CallError('tls', 'x509: the CA bundle or the client certificate cannot be read')
-  }
 }

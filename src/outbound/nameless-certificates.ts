@@ -17,12 +17,19 @@ const serverPurposes = ['1.3.6.1.5.5.7.3.1', '2.5.29.37.0']
 const certificateForm = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 export class NamelessCertificateAgent extends Agent {
+  readonly #authority: string
   readonly #authorities: readonly X509Certificate[]
 
   /** `authority`: the certificates of those who may have signed, as PEM. */
   constructor(options: AgentOptions, authority: string) {
     super(options)
+    this.#authority = authority
     this.#authorities = (authority.match(certificateForm) ?? []).map((pem) => new X509Certificate(pem))
+  }
+
+  /** An agent that trusts the same authorities. */
+  withOptions(options: AgentOptions): NamelessCertificateAgent {
+    return new NamelessCertificateAgent(options, this.#authority)
   }
 
   override createConnection(

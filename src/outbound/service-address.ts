@@ -33,27 +33,38 @@ interface Port {
   readonly protocol?: string
 }
 
-/** Throws CallError, with the reason, where there is nobody to ask. */
+export type NoAddressReason = 'ServiceNotFound' | 'ServicePortError' | 'EndpointsNotFound' | 'MissingEndpoints'
+
+/** There is nobody to ask, and why. */
+export class NoServiceAddress extends CallError {
+  readonly reason: NoAddressReason
+
+  constructor(reason: NoAddressReason, message: string) {
+    super('connection', message)
+    this.reason = reason
+  }
+}
+
+/** Throws NoServiceAddress where there is nobody to ask. */
 export function serviceAddress(parts: ServiceAddressParts, service: ServiceReference): Address {
   const { vendor, lookup } = parts
   const { namespace, name, port } = service
   const own = namespace === 'default' && name === vendor.apiService ? parts.ownAddress() : undefined
   if (own !== undefined) return own
   const found = lookup.getCached({ group: 'core', plural: 'services' }, { namespace, name })
-  if (found === undefined) throw nobody(`service "${name}" not found`)
+  if (found === undefined) throw new NoServiceAddress('ServiceNotFound', `service "${name}" not found`)
   const spec = (found.object as { spec?: { type?: string; externalName?: string; ports?: Port[] } }).spec ?? {}
   if (spec.type === 'ExternalName') return { host: spec.externalName ?? '', port }
   const wanted = spec.ports?.find((each) => each.port === port && isTcp(each))
-  if (wanted === undefined) throw nobody(`service "${name}" has no port ${port}`)
-  const inSlices = addressesInSlices(parts, service, wanted.name ?? '')
-  const all = inSlices.length > 0 ? inSlices : addressesInEndpoints(lookup, service, wanted.name ?? '')
+  if (wanted === undefined) throw new NoServiceAddress('ServicePortError', `service "${name}" has no port ${port}`)
+  const slices = slicesOf(parts, service)
+  const endpoints = endpointsOf(lookup, service)
+  const inSlices = slices.flatMap((slice) => addressesInSlice(slice, wanted.name ?? ''))
+  const all = inSlices.length > 0 ? inSlices : addressesInEndpoints(endpoints ?? {}, wanted.name ?? '')
   const chosen = all[Math.floor(Math.random() * all.length)]
-  if (chosen === undefined) throw nobody(`service "${name}" has no ready address for port ${port}`)
-  return chosen
-}
-
-function nobody(why: string): CallError {
-  return new CallError('connection', why)
+  if (chosen !== undefined) return chosen
+  const reason = slices.length === 0 && endpoints === undefined ? 'EndpointsNotFound' : 'MissingEndpoints'
+  throw new NoServiceAddress(reason, `service "${name}" has no ready address for port ${port}`)
 }
 
 function isTcp({ protocol = 'TCP' }: Port): boolean {
@@ -65,35 +76,31 @@ type Slice = ApiObject & {
   ports?: Port[]
 }
 
-function addressesInSlices(
-  { vendor, lookup }: ServiceAddressParts,
-  { namespace, name }: ServiceReference,
-  port: string,
-) {
+function slicesOf({ vendor, lookup }: ServiceAddressParts, { namespace, name }: ServiceReference): Slice[] {
   const label = { key: vendorKey(vendor, 'service-name'), value: name }
-  return lookup.list({ group: 'discovery', plural: 'endpointslices' }, { namespace, label }).flatMap(({ object }) => {
-    const { endpoints = [], ports = [] } = object as Slice
-    const ready = endpoints.filter(({ conditions }) => conditions?.ready !== false)
-    return joined(
-      ready.flatMap(({ addresses = [] }) => addresses),
-      ports,
-      port,
-    )
-  })
+  const found = lookup.list({ group: 'discovery', plural: 'endpointslices' }, { namespace, label })
+  return found.map(({ object }) => object as Slice)
 }
 
-type Endpoints = ApiObject & { subsets?: { addresses?: (JsonObject & { ip?: string })[]; ports?: Port[] }[] }
+function addressesInSlice({ endpoints = [], ports = [] }: Slice, port: string): Address[] {
+  const ready = endpoints.filter(({ conditions }) => conditions?.ready !== false)
+  const hosts = ready.flatMap(({ addresses = [] }) => addresses)
+  return joined(hosts, ports, port)
+}
 
-function addressesInEndpoints(lookup: Lookup, { namespace, name }: ServiceReference, port: string): Address[] {
-  const found = lookup.getCached({ group: 'core', plural: 'endpoints' }, { namespace, name })
-  const { subsets = [] } = (found?.object ?? {}) as Partial<Endpoints>
-  return subsets.flatMap(({ addresses = [], ports = [] }) =>
-    joined(
-      addresses.map(({ ip = '' }) => ip),
-      ports,
-      port,
-    ),
-  )
+interface Endpoints {
+  readonly subsets?: { addresses?: (JsonObject & { ip?: string })[]; ports?: Port[] }[]
+}
+
+function endpointsOf(lookup: Lookup, { namespace, name }: ServiceReference): Endpoints | undefined {
+  return lookup.getCached({ group: 'core', plural: 'endpoints' }, { namespace, name })?.object as Endpoints | undefined
+}
+
+function addressesInEndpoints({ subsets = [] }: Endpoints, port: string): Address[] {
+  return subsets.flatMap(({ addresses = [], ports = [] }) => {
+    const hosts = addresses.map(({ ip = '' }) => ip)
+    return joined(hosts, ports, port)
+  })
 }
 
 /** The addresses with the number of the port of this name: endpoints call a port as the Service does. */

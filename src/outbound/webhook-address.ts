@@ -2,8 +2,9 @@
  * Where a webhook is: a URL, whose host the machine's resolver resolves and which is never taken for a Service, or a path
  * of a Service, whose certificate must be valid for `<name>.<namespace>.svc` wherever it is reached.
  */
+
+import type { Destination } from './connections.ts'
 import { type ConfiguredCredentials, credentialsFor } from './credentials.ts'
-import type { Destination } from './https-caller.ts'
 import { type ServiceAddressParts, type ServiceReference, serviceAddress } from './service-address.ts'
 
 /** As configurations state it. */

@@ -1,6 +1,6 @@
 /**
- * The certificate authority that a data directory makes for itself: `ca`, `serving` and `admin`, each a .crt and a
- * .key. On first use they are made, later read; a serving or admin certificate is made again when it is due, when its
+ * The certificate authority that a data directory makes for itself: `ca`, `serving`, `admin` and `proxy`, each a .crt and
+ * a .key. On first use they are made, later read; a serving or admin certificate is made again when it is due, when its
  * names changed or when the authority did. Several processes may open one directory at once, and a crash at any moment
  * leaves files that the next start completes, because of two rules: a key is written before its certificate, and is
  * never replaced. Anything else that does not fit together is an error that says which file and what to do.
@@ -35,11 +35,15 @@ export interface Authority extends CertifiedKey {
   servingCertificate(names: AlternativeNames): Promise<CertifiedKey>
   /** A client that may do everything (`orch-admin` in `system:masters`). */
   adminCertificate(): Promise<CertifiedKey>
+  /** A client that other servers believe when it says on whose behalf it asks (`front-proxy-client`). */
+  proxyCertificate(): Promise<CertifiedKey>
 }
 
 export interface AuthorityOptions {
   readonly directory: string
   readonly clock: Clock
+  /** The common name of the authority; `orch-ca` by default. */
+  readonly commonName?: string
   /** Where serial numbers come from. */
   readonly random?: (size: number) => Buffer
 }
@@ -48,8 +52,11 @@ const day = 24 * 60 * 60 * 1000
 // Every certificate is valid from a day before it was made, for machines whose clocks differ or are set back.
 const backdate = day
 const lifetimes = { authority: 3650 * day, leaf: 365 * day } as const
-/** What the directory may hold. */
-const ownFiles = ['ca', 'serving', 'admin'].flatMap((name) => [`${name}.crt`, `${name}.key`])
+/** What the directory may hold; `front-proxy` is the directory of another authority. */
+const ownFiles = [
+  ...['ca', 'serving', 'admin', 'proxy'].flatMap((name) => [`${name}.crt`, `${name}.key`]),
+  'front-proxy',
+]
 const noNames: AlternativeNames = { dns: [], ips: [] }
 
 interface PairFiles {
@@ -65,7 +72,7 @@ interface Pair {
 }
 
 interface Leaf {
-  readonly file: 'serving' | 'admin'
+  readonly file: 'serving' | 'admin' | 'proxy'
   readonly subject: CertificateSubject
   readonly usages: readonly Usage[]
   readonly names: AlternativeNames
@@ -78,6 +85,7 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
     ...pemOf(ca),
     servingCertificate: (names) => openLeaf(options, ca, servingLeaf(names)),
     adminCertificate: () => openLeaf(options, ca, adminLeaf),
+    proxyCertificate: () => openLeaf(options, ca, proxyLeaf),
   }
 }
 
@@ -112,6 +120,16 @@ const adminLeaf: Leaf = {
   names: noNames,
 }
 
+/** The common name of the self-made front proxy. */
+export const proxyName = 'front-proxy-client'
+
+const proxyLeaf: Leaf = {
+  file: 'proxy',
+  subject: { commonName: proxyName, organizations: [] },
+  usages: ['digital signature', 'client auth'],
+  names: noNames,
+}
+
 function servingLeaf(names: AlternativeNames): Leaf {
   return {
     file: 'serving',
@@ -133,7 +151,7 @@ async function makeCa(options: AuthorityOptions, files: PairFiles, found: KeyObj
   await makePrivateDirectory(options.directory, ownFiles)
   const key = found ?? (await makeKey(files))
   const certificate = issueCertificate({
-    subject: { commonName: 'orch-ca', organizations: [] },
+    subject: { commonName: options.commonName ?? 'orch-ca', organizations: [] },
     publicKey: publicKeyOf(key),
     issuer: { certificate: 'self', key },
     usages: ['digital signature', 'cert sign', 'crl sign'],

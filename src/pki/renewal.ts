@@ -3,17 +3,20 @@
  * due, and hands over what differs from what is in use, also when another process on the same directory made it. A
  * failed look goes to `onError` and is repeated at the next turn; what is in use stays in use.
  */
-import type { Authority, CertifiedKey } from './authority.ts'
-import type { AlternativeNames } from './names.ts'
+import type { CertifiedKey } from './authority.ts'
+
+/** A pair that is to stay fresh. */
+export interface Renewed {
+  /** What is in use now. */
+  readonly current: CertifiedKey
+  /** Returns the pair as it should be, remade where it is due. */
+  readonly read: () => Promise<CertifiedKey>
+  /** Takes a new pair into use. Where it throws, the same pair is offered again at the next turn. */
+  readonly use: (pair: CertifiedKey) => void | Promise<void>
+}
 
 export interface RenewalOptions {
-  readonly authority: Authority
-  readonly names: AlternativeNames
-  /** What is in use now. */
-  readonly current: { readonly serving: CertifiedKey; readonly admin: CertifiedKey }
-  /** Takes the new pair into use. Where it throws, the same pair is offered again at the next turn. */
-  readonly onServing: (pair: CertifiedKey) => void | Promise<void>
-  readonly onAdmin: (pair: CertifiedKey) => void | Promise<void>
+  readonly pairs: readonly Renewed[]
   /** Must not throw. */
   readonly onError: (error: unknown) => void
   /** Ends the renewal. */
@@ -31,13 +34,10 @@ const hour = 60 * 60 * 1000
 
 /** Renews the certificates of a running server until the signal aborts. */
 export function renewWhenDue(options: RenewalOptions): void {
-  const { authority, names, current, signal, onError } = options
+  const { pairs, signal, onError } = options
   const { everyMilliseconds = hour, schedule = scheduleUnreferenced } = options
   if (signal.aborted) return
-  const looks = [
-    lookFor(() => authority.servingCertificate(names), current.serving, options.onServing),
-    lookFor(() => authority.adminCertificate(), current.admin, options.onAdmin),
-  ]
+  const looks = pairs.map(lookAt)
   let cancel = schedule(turn, everyMilliseconds)
   signal.addEventListener('abort', () => cancel(), { once: true })
 
@@ -47,7 +47,7 @@ export function renewWhenDue(options: RenewalOptions): void {
   }
 }
 
-function lookFor(read: () => Promise<CertifiedKey>, current: CertifiedKey, use: RenewalOptions['onServing']): Look {
+function lookAt({ current, read, use }: Renewed): Look {
   let used = current
   return async () => {
     const found = await read()

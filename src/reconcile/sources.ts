@@ -84,10 +84,18 @@ export function atStart(...keys: readonly string[]): Source {
 
 /** One key when the loop starts and then every so many milliseconds, for a loop that looks after one thing. */
 export function every(ms: number, key: string): Source {
+  return everyOf(ms, () => [key])
+}
+
+/** The keys that there are, when the loop starts and then every so many milliseconds. */
+export function everyOf(ms: number, keys: () => Iterable<string>): Source {
   return {
     connect: (add) => {
-      add(key)
-      const timer = setInterval(() => add(key), ms).unref()
+      const addAll = () => {
+        for (const key of keys()) add(key)
+      }
+      addAll()
+      const timer = setInterval(addAll, ms).unref()
       return () => clearInterval(timer)
     },
   }

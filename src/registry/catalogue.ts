@@ -96,14 +96,14 @@ function ownPlace({ group, kind, plural }: ServedType): string {
   return placeOf(group, kind.version, plural)
 }
 
-/** What `make` gives, made once for each generation of the catalogue. */
-export function whileUnchanged<T>(catalogue: Catalogue, make: () => T): () => T {
-  let generation = -1
+/** What `make` gives, made once for each generation of all these. */
+export function whileUnchanged<T>(sources: readonly { readonly generation: number }[], make: () => T): () => T {
+  let generations: readonly number[] = []
   let made: T
   return () => {
-    if (generation !== catalogue.generation) {
-      // Taken before: should the catalogue change while it is made, it is made again.
-      generation = catalogue.generation
+    if (generations.length === 0 || sources.some(({ generation }, i) => generation !== generations[i])) {
+      // Taken before: should one change while it is made, it is made again.
+      generations = sources.map(({ generation }) => generation)
       made = make()
     }
     return made

@@ -22,11 +22,11 @@ import { MissingRights } from '../reconcile/missing-rights.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { Store, StoreError } from '../store/store.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
-import { servedElsewhereIn } from '../upkeep/api-services.ts'
 import { systemNamespace } from '../upkeep/system-objects.ts'
 import { makeAdmission } from './admission.ts'
 import { ownWritesIn } from './admission-writes.ts'
 import { ownerTypesIn, servedTypesIn } from './admitted-types.ts'
+import { startAggregation } from './aggregation.ts'
 import { openAccess } from './authorization.ts'
 import { openCaches } from './caches.ts'
 import { type CatalogueParts, openCatalogue } from './catalogue.ts'
@@ -34,6 +34,7 @@ import { type Certificates, openCertificates } from './certificates.ts'
 import { ClientAuthorities } from './client-authorities.ts'
 import { startCustomResources } from './custom-resources.ts'
 import type { ServerOptions } from './flags/options.ts'
+import { openFrontProxy } from './front-proxy.ts'
 import { readIdentity } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
 import { openListener, urlOf } from './listener.ts'
@@ -148,6 +149,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   await claimProfile(store, options.profile)
   await shareAuthority(options, store, clock)
   const certificates = await openCertificates(options, { clock, authorities, reloading })
+  const frontProxy = await openFrontProxy(options, { clock, store, log, authorities, reloading, opened })
   const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, options, store))
 
   const listening: { address: Address | undefined } = { address: undefined }
@@ -167,18 +169,20 @@ async function openInner(options: ServerOptions, around: Surroundings) {
     ownAddress: () => listening.address,
   })
   await startUpkeep(catalogue, loopRecords, around)
+  const outside = { catalogue, lookup, vendor, frontProxy, authorities, loopRecords }
+  const aggregation = await startAggregation(outside, around)
   await access.policy.current()
   const who = { identity, denied, accountTokens, authorizer: access.authorizer, admission }
-  const served = { catalogue, custom, loopRecords, listening, quotaActivity }
+  const served = { catalogue, custom, aggregation, loopRecords, listening, quotaActivity }
   return { vendor, ...who, metrics, failed, certificates, store, caches, readiness, ...served }
 }
 
 /** How requests come in and are answered: the pipeline, the port, and the way in for this process itself. */
 async function openOuter(options: ServerOptions, inner: Inner, { log, clock, opened }: Surroundings) {
-  const { vendor, identity, authorizer, admission, metrics, catalogue, readiness, certificates } = inner
+  const { vendor, identity, authorizer, admission, metrics, catalogue, readiness, certificates, aggregation } = inner
   const exposer = exposerOf(metrics, catalogue)
   const paths = servedPaths({
-    ...{ catalogue, exposer },
+    ...{ catalogue, exposer, elsewhere: aggregation.backends },
     ready: readiness.checks,
     address: () => url.host,
     issuer: inner.accountTokens.policy.issuer,
@@ -188,7 +192,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
     ...{ catalogue, paths, admission, authorizer },
     watchMetrics: metrics.watches,
     arrival: inner.custom?.arrival,
-    servedElsewhere: servedElsewhereIn(catalogue),
+    elsewhere: aggregation.handle.bind(aggregation),
   }
   const handling = handleRequests({
     ...{ vendor, authorizer, routes, metrics: metrics.requests, log, clock },
@@ -200,6 +204,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
     handle: handling.handleAs(
       authenticate(metrics.authentication.measured(identity.requests), identity.isSecretHeader),
     ),
+    maySwitch: (target) => aggregation.maySwitch(target),
     clock,
     log,
   })

@@ -4,7 +4,7 @@ import { lstat, readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import type { SecureContextOptions } from 'node:tls'
 import type { Clock } from '../base/clock.ts'
 import { messageOf } from '../base/errors.ts'
 import { makeDirectory, replaceFile } from '../base/files.ts'
@@ -16,7 +16,7 @@ import { type AlternativeNames, canonicalNames } from '../pki/names.ts'
 import { renewWhenDue } from '../pki/renewal.ts'
 import type { ClientAuthorities } from './client-authorities.ts'
 import type { ServerOptions } from './flags/options.ts'
-import { readFlagFile } from './read-flag-file.ts'
+import { followGivenPair } from './given-pair.ts'
 import type { Reloading } from './reloading.ts'
 import { ownAddress } from './service-pools.ts'
 
@@ -43,7 +43,13 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
   const { clock, authorities, reloading } = parts
   const authority = await openAuthority({ directory: join(options.dataDir, 'pki'), clock })
   authorities.addOwn(authority.certificate)
-  const given = followGivenPair(options, reloading)
+  const given = followGivenPair(
+    {
+      certificate: { flag: 'tls-cert-file', file: options.tlsCertFile },
+      key: { flag: 'tls-private-key-file', file: options.tlsPrivateKeyFile },
+    },
+    reloading,
+  )
   const names = servingNames(options)
   const serving = given.pair ?? (await authority.servingCertificate(names))
   const admin = await authority.adminCertificate()
@@ -71,81 +77,24 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
         onRenewed(context())
         writeAdmin(server).catch(onError)
       })
-      renewWhenDue({
-        authority: given.pair === undefined ? authority : { ...authority, servingCertificate: async () => serving },
-        names,
-        current: { serving, admin },
-        onServing: (pair) => {
+      const servingPair = {
+        current: serving,
+        read: () => authority.servingCertificate(names),
+        use: (pair: CertifiedKey) => {
           inUse.serving = pair
           onRenewed(context())
         },
-        onAdmin: async (pair) => {
+      }
+      const adminPair = {
+        current: admin,
+        read: () => authority.adminCertificate(),
+        use: async (pair: CertifiedKey) => {
           inUse.admin = pair
           await writeAdmin(server)
         },
-        onError,
-        signal,
-      })
+      }
+      renewWhenDue({ pairs: given.pair === undefined ? [servingPair, adminPair] : [adminPair], onError, signal })
     },
-  }
-}
-
-interface GivenPair {
-  /** What the flags name, as it is now; undefined where they name none. */
-  readonly pair: CertifiedKey | undefined
-  onChange(run: () => void): void
-}
-
-function followGivenPair(options: ServerOptions, reloading: Reloading): GivenPair {
-  let changed = () => {}
-  const { tlsCertFile, tlsPrivateKeyFile } = options
-  const files = [tlsCertFile, tlsPrivateKeyFile].filter((file) => file !== '')
-  if (files.length > 0)
-    reloading.follow('tls-cert-file', files, () => {
-      pair = readGivenPair(options)
-      changed()
-    })
-  let pair = readGivenPair(options)
-  return {
-    get pair() {
-      return pair
-    },
-    onChange: (run) => {
-      changed = run
-    },
-  }
-}
-
-function readGivenPair({ tlsCertFile, tlsPrivateKeyFile }: ServerOptions): CertifiedKey | undefined {
-  if (tlsCertFile === '' && tlsPrivateKeyFile === '') return undefined
-  if (tlsCertFile === '' || tlsPrivateKeyFile === '')
-    throw new UsageError('--tls-cert-file and --tls-private-key-file go together')
-  const pair = {
-    certificate: readFlagFile('tls-cert-file', tlsCertFile),
-    key: readFlagFile('tls-private-key-file', tlsPrivateKeyFile),
-  }
-  checkPair(pair, { tlsCertFile, tlsPrivateKeyFile })
-  return pair
-}
-
-function checkPair(pair: CertifiedKey, files: { tlsCertFile: string; tlsPrivateKeyFile: string }): void {
-  const { tlsCertFile, tlsPrivateKeyFile } = files
-  if (!canUse({ cert: pair.certificate }))
-    throw new UsageError(`--tls-cert-file: ${tlsCertFile} holds no PEM certificate that can be used`)
-  if (!canUse({ key: pair.key }))
-    throw new UsageError(`--tls-private-key-file: ${tlsPrivateKeyFile} holds no PEM key that can be used`)
-  if (!canUse({ cert: pair.certificate, key: pair.key }))
-    throw new UsageError(
-      `--tls-private-key-file: the key in ${tlsPrivateKeyFile} is not that of the certificate in ${tlsCertFile}`,
-    )
-}
-
-function canUse(context: SecureContextOptions): boolean {
-  try {
-    createSecureContext(context)
-    return true
-  } catch {
-    return false
   }
 }
 

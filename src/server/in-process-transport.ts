@@ -81,6 +81,7 @@ class Conversation implements ServerTransport {
   readonly rawHeaders: readonly string[]
   readonly peer = nobody
   readonly signal: AbortSignal
+  readonly hasBody: boolean
   readonly body: Readable
   /** It is handed over in one piece. */
   readonly bodyWhole = true
@@ -101,6 +102,7 @@ class Conversation implements ServerTransport {
     this.method = method
     this.target = path
     this.rawHeaders = Object.entries(headers).flat()
+    this.hasBody = body !== undefined
     this.body = Readable.from(body === undefined ? [] : [Buffer.from(body)])
     this.signal = this.#gone.signal
     this.answer = new Promise((resolve, reject) => {

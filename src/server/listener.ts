@@ -10,6 +10,8 @@ import type { ServerOptions } from './flags/options.ts'
 
 export interface ListenerParts {
   readonly handle: (exchange: Exchange) => Promise<void>
+  /** Whether a request for this path and query may be answered by switching protocols. */
+  readonly maySwitch: (target: string) => boolean
   readonly clock: Clock
   readonly log: Log
 }
@@ -19,7 +21,7 @@ type Address = Pick<ServerOptions, 'bindAddress' | 'securePort'>
 export async function openListener(
   options: Address,
   { tls }: Certificates,
-  { handle, clock, log }: ListenerParts,
+  { handle, maySwitch, clock, log }: ListenerParts,
 ): Promise<Listener> {
   const { bindAddress: host, securePort: port } = options
   const onError = (error: unknown) => log.error('a connection failed', errorFields(error))
@@ -30,6 +32,7 @@ export async function openListener(
       port,
       tls,
       onRequest: (transport) => void handle(new Exchange(transport, clock.monotonic())).catch(onError),
+      maySwitch,
       onError,
       ...(openFiles === undefined ? {} : { openFiles }),
     })

@@ -1,5 +1,6 @@
 /** The paths that are not resources: health, discovery, OpenAPI, the version, and the list of all of them. */
 import { discoveryPaths } from '../http/discovery.ts'
+import type { VersionsElsewhere } from '../http/discovery-groups.ts'
 import type { PathHandler } from '../http/dispatch.ts'
 import { type HealthCheck, healthPaths } from '../http/health.ts'
 import { isDiscoverable, issuerDiscovery, issuerPaths, type PublicIssuer } from '../http/issuer-discovery.ts'
@@ -12,6 +13,8 @@ import type { Exposer } from '../telemetry/exposition.ts'
 
 export interface PathParts {
   readonly catalogue: Catalogue
+  /** What other servers serve. */
+  readonly elsewhere: VersionsElsewhere
   readonly ready: readonly HealthCheck[]
   readonly address: () => string
   readonly exposer: Exposer
@@ -22,15 +25,16 @@ export interface PathParts {
 }
 
 /** The first that knows a path answers. */
-export function servedPaths({ catalogue, ready, address, exposer, issuer, keysAddress }: PathParts): PathHandler[] {
+export function servedPaths(parts: PathParts): PathHandler[] {
+  const { catalogue, elsewhere, ready, address, exposer, issuer, keysAddress } = parts
   const hasDiscovery = isDiscoverable(issuer.name)
   const more = hasDiscovery ? Object.values(issuerPaths) : []
-  const listed = whileUnchanged(catalogue, () => [...listPaths(catalogue), ...more].sort())
+  const listed = whileUnchanged([catalogue, elsewhere], () => [...listPaths(catalogue, elsewhere), ...more].sort())
   const keysAt = () => keysAddress || `https://${address()}${issuerPaths.keys}`
   return [
     healthPaths([], ready),
     metricsPath(exposer),
-    discoveryPaths({ catalogue, address }),
+    discoveryPaths({ catalogue, elsewhere, address }),
     openApiPaths(catalogue, version),
     ...(hasDiscovery ? [issuerDiscovery(issuer, keysAt)] : []),
     rootPaths({ version, api: apiLevel }, listed),
@@ -40,11 +44,12 @@ export function servedPaths({ catalogue, ready, address, exposer, issuer, keysAd
 
 const always = ['/api', '/apis', '/openapi/v2', '/openapi/v3', '/healthz', '/livez', '/metrics', '/readyz', '/version']
 
-function listPaths(catalogue: Catalogue): string[] {
+function listPaths(catalogue: Catalogue, elsewhere: VersionsElsewhere): string[] {
+  const others = [...elsewhere.all()].flatMap(({ group, version }) => [`/apis/${group}`, `/apis/${group}/${version}`])
   const groups = catalogue
     .all()
     .flatMap(({ group, apiVersion }) =>
       group === '' ? [`/api/${apiVersion}`] : [`/apis/${group}`, `/apis/${apiVersion}`],
     )
-  return [...new Set([...always, ...groups])]
+  return [...new Set([...always, ...groups, ...others])]
 }

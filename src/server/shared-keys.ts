@@ -9,12 +9,13 @@
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
-import { adoptCa, type CertifiedKey, openAuthority } from '../pki/authority.ts'
+import { type AuthorityOptions, adoptCa, type CertifiedKey, openAuthority } from '../pki/authority.ts'
 import { generateKey, keyToPem } from '../pki/keys.ts'
 import { type Store, StoreError } from '../store/store.ts'
 import type { ServerOptions } from './flags/options.ts'
 
 const authorityKey = 'meta/authority'
+const proxyAuthorityKey = 'meta/front-proxy-authority'
 const tokenKey = 'meta/service-account-key'
 const continueKey = 'meta/continue-key'
 const continueKeyBytes = 32
@@ -56,21 +57,36 @@ function isPrivateKey(pem: string): boolean {
  * Puts the CA of the cluster into the data directory of this server, before anything there is signed. A server that
  * comes first to a store gives its own, so that one that had a CA before keeps it.
  */
-export async function shareAuthority(
-  { dataDir, etcdServers }: ServerOptions,
-  store: Store,
-  clock: Clock,
-): Promise<void> {
-  if (etcdServers.length === 0) return
-  const directory = join(dataDir, 'pki')
-  const pair = await settledValue(store, authorityKey, async () => {
-    const { certificate, key } = await openAuthority({ directory, clock })
-    return Buffer.from(JSON.stringify({ certificate, key }))
-  })
-  await adoptCa(directory, readPair(pair))
+export async function shareAuthority(options: ServerOptions, store: Store, clock: Clock): Promise<void> {
+  const authority = { directory: join(options.dataDir, 'pki'), clock }
+  await share(options, store, { authority, key: authorityKey, what: 'the CA of the cluster' })
 }
 
-function readPair(value: Buffer): CertifiedKey {
+/** The same for the CA of the front proxy: backends know one, whichever server passes a request on. */
+export async function shareProxyAuthority(
+  options: ServerOptions,
+  store: Store,
+  authority: AuthorityOptions,
+): Promise<void> {
+  await share(options, store, { authority, key: proxyAuthorityKey, what: 'the CA of the front proxy' })
+}
+
+interface SharedAuthority {
+  readonly authority: AuthorityOptions
+  readonly key: string
+  readonly what: string
+}
+
+async function share({ etcdServers }: ServerOptions, store: Store, shared: SharedAuthority): Promise<void> {
+  if (etcdServers.length === 0) return
+  const pair = await settledValue(store, shared.key, async () => {
+    const { certificate, key } = await openAuthority(shared.authority)
+    return Buffer.from(JSON.stringify({ certificate, key }))
+  })
+  await adoptCa(shared.authority.directory, readPair(pair, shared))
+}
+
+function readPair(value: Buffer, { what, key: storeKey }: SharedAuthority): CertifiedKey {
   try {
     const { certificate, key } = JSON.parse(value.toString())
     const isPair = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
@@ -78,7 +94,7 @@ function readPair(value: Buffer): CertifiedKey {
   } catch {
     // What is wrong with it might quote the key.
   }
-  throw damaged('the CA of the cluster', authorityKey)
+  throw damaged(what, storeKey)
 }
 
 function damaged(what: string, key: string): StoreError {

@@ -2,16 +2,13 @@
  * Whatever this server serves is registered as a local APIService: its own groups at every start, those of custom
  * resources while a definition serves them. Clients find there who serves what, as with kube-apiserver; this server
  * itself serves by its catalogue.
- *
- * Those that name a Service say in their status that requests are not handed on to it, and requests are told the same:
- * aggregation is not built.
+ * Those that name a Service are the business of `aggregation/`.
  */
 import { customResourceDefinition } from '../kinds/apiextensions/custom-resource-definition.ts'
 import type { CustomResourceDefinition } from '../kinds/apiextensions/definition-fields.ts'
 import { type APIService, apiService } from '../kinds/apiregistration/api-service.ts'
-import { type ApiError, serviceUnavailable } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
-import { type ApiObject, timestamp } from '../model/object.ts'
+import type { ApiObject } from '../model/object.ts'
 import { vendorKey } from '../model/vendor.ts'
 import type { Loop } from '../reconcile/loop.ts'
 import { atStart, fromCache, type Source } from '../reconcile/sources.ts'
@@ -20,7 +17,6 @@ import { deleteObject } from '../registry/delete.ts'
 import type { Resource, ServedType } from '../registry/resource.ts'
 import { ownWrite } from '../registry/server-write.ts'
 import { createMissing, getCached, ignoreNotFound } from './own-objects.ts'
-import { withCondition, writeStatus } from './status-conditions.ts'
 
 /** Which version of which group a request is for. */
 interface GroupVersion {
@@ -28,29 +24,10 @@ interface GroupVersion {
   readonly version: string
 }
 
-/** Why nobody answers for this version, where it is another's to answer. */
-export type ServedElsewhere = (version: GroupVersion) => ApiError | undefined
-
 /** No loop for a server without this kind. */
 export function apiServiceLoop(catalogue: Catalogue): Loop | undefined {
   const services = catalogue.stored(apiService.group, apiService.plural)
   return services && new Registrations(services, catalogue).loop
-}
-
-/** Tells which versions are for another server to answer, by the APIServices that there are. */
-export function servedElsewhereIn(catalogue: Catalogue): ServedElsewhere {
-  const services = catalogue.stored(apiService.group, apiService.plural)
-  if (services === undefined) return () => undefined
-  return ({ group, version }) => {
-    const found = getCached(services, { namespace: '', name: nameOf(group, version) }) as APIService | undefined
-    return found?.spec?.service === undefined ? undefined : notBuilt(nameOf(group, version))
-  }
-}
-
-function notBuilt(name: string): ApiError {
-  return serviceUnavailable(
-    `the APIService "${name}" names a Service, and this server does not hand requests on: aggregation is not built`,
-  )
 }
 
 /** Where the groups of this server stand in the order, by their short ids; others come after them. */
@@ -118,7 +95,7 @@ function managedKey({ vendor }: Resource): string {
   return vendorKey(vendor, 'automanaged', 'kube-aggregator')
 }
 
-/** Own registrations at start, those of custom resources, and the state of those that name a Service. */
+/** Own registrations at start, and those of custom resources. */
 class Registrations {
   readonly #services: Resource
   readonly #definitions: Resource | undefined
@@ -193,8 +170,6 @@ class Registrations {
     this.#missingAtStart.delete(name)
     const isManaged = found.metadata.labels?.[managedKey(this.#services)] === 'true'
     if (isManaged && !isServed && found.spec?.service === undefined) await this.#unregister(found, signal)
-    else if (found.spec?.service !== undefined)
-      await writeStatus(this.#services, { name, signal, next: (object) => this.#withState(object) })
   }
 
   async #unregister({ metadata }: ApiObject, signal: AbortSignal): Promise<void> {
@@ -208,20 +183,7 @@ class Registrations {
     }
     await ignoreNotFound(deleteObject(context, metadata.name!, just))
   }
-
-  /** The object with the condition that it has as long as aggregation is not built. */
-  #withState(object: ApiObject): ApiObject {
-    if ((object as APIService).spec?.service === undefined) return object
-    return withCondition(object, notAvailable, timestamp(this.#services.clock.now()))
-  }
 }
-
-const notAvailable = {
-  type: 'Available',
-  status: 'False',
-  reason: 'AggregationNotBuilt',
-  message: 'requests are not handed on to Services: aggregation is not built',
-} as const
 
 function split(name: string): GroupVersion {
   const dot = name.indexOf('.')

@@ -1,4 +1,4 @@
-/** APIService: its rules; what the server registers of what it serves; and what it says of what others would serve. */
+/** APIService: its rules; what the server registers of what it serves; and what it says of a backend that is nowhere. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { apiService } from '../../src/kinds/apiregistration/api-service.ts'
@@ -96,15 +96,15 @@ test('those of custom resources come and go with the definitions that serve them
   await eventually('v2.come.example.com', ({ code }) => code === 404)
 })
 
-test('what a Service would serve is told to be out of reach, in its status and to who asks', async () => {
+test('a version whose Service does not exist is told to be out of reach, in its status and to the caller', async () => {
   const spec = { ...plain, service, insecureSkipTLSVerify: true }
   assert.equal((await client.get('/apis/a.example.com/v1/things')).status, 404)
   assert.equal((await client.post(path, versionOf(spec))).status, 201)
-  await eventually('v1.a.example.com', ({ status }) => status?.conditions?.[0]?.reason === 'AggregationNotBuilt')
+  await eventually('v1.a.example.com', ({ status }) => status?.conditions?.[0]?.reason === 'ServiceNotFound')
   for (const asked of ['/apis/a.example.com/v1/things', '/apis/a.example.com/v1/namespaces/x/things/y']) {
     const refused = await client.get(asked)
     assert.deepEqual([refused.status, refused.body.reason], [503, 'ServiceUnavailable'])
-    assert.match(refused.body.message, /APIService "v1\.a\.example\.com" names a Service.*aggregation is not built/)
+    assert.match(refused.body.message, /APIService "v1\.a\.example\.com" cannot be reached: service "s" not found/)
   }
   assert.equal((await client.get('/apis/a.example.com/v2/things')).status, 404)
   await client.delete(`${path}/v1.a.example.com`)

@@ -6,8 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import type { Destination } from '../../src/outbound/connections.ts'
 import { noCredentials } from '../../src/outbound/credentials.ts'
-import { type Destination, HttpsCaller } from '../../src/outbound/https-caller.ts'
+import { HttpsCaller } from '../../src/outbound/https-caller.ts'
 import { authorityExtensions, certificatesIn, type OpensslCertificate } from '../tools/openssl-certificates.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'orch-outbound-'))

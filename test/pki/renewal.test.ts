@@ -11,7 +11,10 @@ import { temporaryDirectory } from './openssl.ts'
 const names = { dns: ['localhost'], ips: [] }
 
 /** A renewal whose turns the test takes one by one, and what it handed over. */
-async function renewal(t: TestContext, changes: Partial<RenewalOptions> = {}) {
+async function renewal(
+  t: TestContext,
+  { onServing, ...changes }: Partial<RenewalOptions> & { onServing?: (pair: CertifiedKey) => void } = {},
+) {
   const clock = { time: now, now: () => clock.time, monotonic: () => 0 }
   const directory = temporaryDirectory(t)
   const authority = await openAuthority({ directory, clock })
@@ -20,11 +23,18 @@ async function renewal(t: TestContext, changes: Partial<RenewalOptions> = {}) {
   const seen = { serving: [] as CertifiedKey[], admin: [] as CertifiedKey[], errors: [] as unknown[] }
   const waiting: (() => Promise<void>)[] = []
   renewWhenDue({
-    authority,
-    names,
-    current,
-    onServing: (pair) => void seen.serving.push(pair),
-    onAdmin: (pair) => void seen.admin.push(pair),
+    pairs: [
+      {
+        current: current.serving,
+        read: () => authority.servingCertificate(names),
+        use: onServing ?? ((pair) => void seen.serving.push(pair)),
+      },
+      {
+        current: current.admin,
+        read: () => authority.adminCertificate(),
+        use: (pair) => void seen.admin.push(pair),
+      },
+    ],
     onError: (error) => void seen.errors.push(error),
     signal: abort.signal,
     schedule: (run) => {

@@ -57,7 +57,7 @@ test('a type that is not served is still stored', () => {
 test('what is made from it is made once for each generation', () => {
   const catalogue = new Catalogue(vendor)
   let made = 0
-  const count = whileUnchanged(catalogue, () => {
+  const count = whileUnchanged([catalogue], () => {
     made++
     return catalogue.all().length
   })

@@ -27,6 +27,14 @@ export const servingFlags = {
     list,
     'additional host names and IP addresses of the self-made serving certificate, separated by commas',
   ),
+  proxyClientCertFile: flag(
+    'proxy-client-cert-file',
+    'FILE',
+    '',
+    text,
+    'PEM client certificate that this server shows to aggregated API servers; self-made by default',
+  ),
+  proxyClientKeyFile: flag('proxy-client-key-file', 'FILE', '', text, 'PEM private key of --proxy-client-cert-file'),
   shutdownGrace: flag(
     'shutdown-grace-period',
     'TIME',

@@ -1,0 +1,63 @@
+/**
+ * Aggregated API servers as one part: who they are, whether they can be reached, and the way to them. `server/` opens it
+ * once the caches are loaded, asks it for each request, and runs its loops.
+ */
+import type { Clock } from '../base/clock.ts'
+import type { Exchange } from '../http/exchange.ts'
+import type { RequestInfo } from '../http/request-info.ts'
+import { HttpsCaller } from '../outbound/https-caller.ts'
+import { HttpsRelay } from '../outbound/https-relay.ts'
+import type { Loop } from '../reconcile/loop.ts'
+import { Availability } from './availability.ts'
+import { type Backend, Backends, type BackendsParts } from './backends.ts'
+import { AggregationProxy } from './proxy.ts'
+
+export interface AggregationParts extends BackendsParts {
+  readonly clock: Clock
+  /** Further names, or beginnings of names, of headers by which backends are told who asks; in lower case. */
+  readonly identityHeaders: readonly string[]
+  /** How many files and connections this process may open. */
+  readonly openFiles: number
+}
+
+export class Aggregation {
+  readonly backends: Backends
+  readonly loops: readonly (Loop | undefined)[]
+  readonly #caller = new HttpsCaller('orch-aggregator')
+  readonly #relay = new HttpsRelay()
+  readonly #proxy: AggregationProxy
+
+  constructor(parts: AggregationParts) {
+    const { catalogue, clock, identityHeaders, openFiles } = parts
+    this.backends = new Backends(parts)
+    const availability = new Availability({ catalogue, backends: this.backends, caller: this.#caller })
+    this.loops = [availability.loop]
+    this.#proxy = new AggregationProxy({
+      ...{ backends: this.backends, relay: this.#relay, clock, identityHeaders },
+      faultOf: (backend) => availability.faultOf(backend),
+      onUnreachable: (backend) => availability.suspect(backend),
+      maxUnderWay: Math.max(64, Math.floor(openFiles / 8)),
+    })
+  }
+
+  /** Passes a request on where another server serves what it asks for; returns false where none does. */
+  handle(exchange: Exchange, info: RequestInfo): false | Promise<void> {
+    const backend = info.resource ? this.backends.find(info.group, info.version) : this.#ofPath(info.path)
+    return backend === undefined ? false : this.#proxy.handle(exchange, backend)
+  }
+
+  /** Whether a request for this path and query may end in a tunnel to another server. */
+  maySwitch(target: string): boolean {
+    return this.#ofPath(target.split('?', 1)[0]!) !== undefined
+  }
+
+  close(): void {
+    this.#caller.close()
+    this.#relay.close()
+  }
+
+  #ofPath(path: string): Backend | undefined {
+    const [, root, group = '', version = ''] = path.split('/', 5)
+    return root === 'apis' ? this.backends.find(group, version) : undefined
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * The headers of a request that is passed on to a backend, and of the answer that comes back.
+ *
+ * On the way out the client's credentials are removed, and so is everything by which it could claim to be somebody else;
+ * who it is is told in headers of our own, which the backend believes because of our client certificate. On the way back
+ * everything is removed that concerns the connection, or that speaks for this server as a whole: cookies, and headers by
+ * which browsers and HTTP clients would go elsewhere.
+ */
+import { ApiError } from '../model/api-error.ts'
+import type { User } from '../model/user.ts'
+
+export interface ForwardedRequest {
+  readonly rawHeaders: readonly string[]
+  readonly user: User
+  /** Of the client. */
+  readonly address: string
+  /** Further names, or beginnings of names, by which backends are told who asks; in lower case. */
+  readonly identityHeaders: readonly string[]
+  /** This server, as `Via` names it. */
+  readonly via: string
+}
+
+/** Of the connection, or decided by whoever sends the request on. */
+const ofConnection = new Set([
+  ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
+  ...['transfer-encoding', 'upgrade', 'host', 'content-length', 'expect', 'http2-settings'],
+])
+const credentials = new Set(['authorization', 'cookie', 'x-forwarded-for', 'via'])
+const identityPrefixes = ['x-remote-', 'impersonate-']
+
+/** Alternating names and values. */
+export function requestHeaders({ rawHeaders, user, address, identityHeaders, via }: ForwardedRequest): string[] {
+  const dropped = connectionHeaders(rawHeaders)
+  const claims = [...identityPrefixes, ...identityHeaders]
+  const kept = filterHeaders(rawHeaders, (name) => {
+    // Some servers take `_` for `-`.
+    const read = name.replaceAll('_', '-')
+    return !dropped.has(name) && !credentials.has(read) && !claims.some((claim) => read.startsWith(claim))
+  })
+  return [
+    ...kept,
+    ...identityOf(user),
+    ...['x-forwarded-for', [...valuesOf(rawHeaders, 'x-forwarded-for'), address].join(', ')],
+    ...['via', [...valuesOf(rawHeaders, 'via'), via].join(', ')],
+  ]
+}
+
+/** The headers of the user's identity, as the front proxy of a cluster sends them. */
+export function identityOf({ name, groups, extra }: User): string[] {
+  const headers = ['X-Remote-User', headerValue(name)]
+  for (const group of groups) headers.push('X-Remote-Group', headerValue(group))
+  for (const [key, values] of extra)
+    for (const value of values) headers.push(`X-Remote-Extra-${headerName(key)}`, headerValue(value))
+  return headers
+}
+
+/** Node sends one byte for each character; names of users are UTF-8. */
+function headerValue(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are not allowed in a header
+  if (/[\x00-\x08\x0a-\x1f\x7f]/.test(text))
+    throw new ApiError(400, 'BadRequest', 'a name of the user has characters that cannot be sent in a header')
+  return Buffer.from(text, 'utf8').toString('latin1')
+}
+
+/** What may not stand in the name of a header is percent-encoded, and `%` with it, so that it can be read back. */
+function headerName(key: string): string {
+  return [...Buffer.from(key, 'utf8')]
+    .map((byte) => {
+      const character = String.fromCharCode(byte)
+      return /[!#$&'*+.^_`|~0-9A-Za-z-]/.test(character)
+        ? character
+        : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+    })
+    .join('')
+}
+
+/** Whether a request has come through this server before. */
+export function hasPassed(rawHeaders: readonly string[], via: string): boolean {
+  return valuesOf(rawHeaders, 'via').some((value) => value.split(',').some((hop) => hop.trim() === via))
+}
+
+/** Of an answer: what would act beyond it. */
+const ofOrigin = new Set([
+  ...['set-cookie', 'set-cookie2', 'alt-svc', 'clear-site-data', 'strict-transport-security', 'refresh'],
+  ...['public-key-pins', 'access-control-allow-origin', 'access-control-allow-credentials', 'audit-id'],
+])
+const repeated = new Set(['warning', 'vary', 'link', 'www-authenticate'])
+
+/** Whether a header may be sent several times; of others the first counts. */
+export function mayRepeat(name: string): boolean {
+  return repeated.has(name)
+}
+
+/** Alternating names in lower case and values. The length is told by whoever sends the answer on, if it is told at all. */
+export function answerHeaders(rawHeaders: readonly string[]): string[] {
+  const dropped = connectionHeaders(rawHeaders)
+  const seen = new Set<string>()
+  return filterHeaders(rawHeaders, (name) => {
+    if (dropped.has(name) || ofOrigin.has(name)) return false
+    if (seen.has(name) && !mayRepeat(name)) return false
+    seen.add(name)
+    return true
+  }).map((text, i) => (i % 2 === 0 ? text.toLowerCase() : text))
+}
+
+/** Those that only concern one connection: the usual ones, and those that `Connection` names. */
+function connectionHeaders(rawHeaders: readonly string[]): Set<string> {
+  const named = valuesOf(rawHeaders, 'connection').flatMap((value) => value.toLowerCase().split(','))
+  return new Set([...ofConnection, ...named.map((name) => name.trim())])
+}
+
+function filterHeaders(rawHeaders: readonly string[], isKept: (name: string) => boolean): string[] {
+  return rawHeaders
+    .filter((_, i) => i % 2 === 0)
+    .flatMap((name, i) => (isKept(name.toLowerCase()) ? [name, rawHeaders[2 * i + 1]!] : []))
+}
+
+function valuesOf(rawHeaders: readonly string[], wanted: string): string[] {
+  return rawHeaders.flatMap((name, i) => (i % 2 === 0 && name.toLowerCase() === wanted ? [rawHeaders[i + 1]!] : []))
+}

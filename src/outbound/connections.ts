@@ -1,0 +1,123 @@
+/**
+ * Connections to other servers, pooled per destination. Destinations share connections only if they are alike in all that
+ * a connection is made with: address, name, trusted authorities, client certificate.
+ */
+import { createHash } from 'node:crypto'
+import { Agent, type AgentOptions } from 'node:https'
+import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
+import { CallError } from './call-error.ts'
+import type { Credentials } from './credentials.ts'
+import { NamelessCertificateAgent } from './nameless-certificates.ts'
+
+export interface Destination {
+  /** A name, which the machine's resolver resolves, or an address. */
+  readonly host: string
+  readonly port: number
+  /** The name that the other side's certificate must be valid for. */
+  readonly serverName: string
+  /** What the `Host` header says. */
+  readonly hostHeader: string
+  /** Certificates of the authorities that may vouch for it, as PEM; undefined: those that the machine trusts. */
+  readonly authority: string | undefined
+  /** Whether any certificate is accepted. Only for objects in which a user asks for exactly this. */
+  readonly isUnverified?: boolean
+  readonly credentials: Credentials
+}
+
+const idleMs = 60_000
+/** Of destinations with connections. */
+const maxDestinations = 256
+
+export class Connections {
+  readonly #maxPerDestination: number
+  /** By destination; those used last come last. */
+  readonly #agents = new Map<string, Agent>()
+  readonly #keys = new WeakMap<Destination, string>()
+
+  /** All connections may stay open for later calls: a new one costs several times what a call does. */
+  constructor(maxPerDestination: number) {
+    this.#maxPerDestination = maxPerDestination
+  }
+
+  agentOf(destination: Destination): Agent {
+    const key = this.#keyOf(destination)
+    const agent = this.#agents.get(key) ?? new Agent(this.#optionsOf(destination))
+    this.#agents.delete(key)
+    this.#agents.set(key, agent)
+    if (this.#agents.size > maxDestinations) this.#retireOldest()
+    return agent
+  }
+
+  /** An agent for one connection that nobody uses again: for a request that asks to switch protocols. */
+  singleUseAgent(destination: Destination): Agent {
+    const options = { ...this.#optionsOf(destination), keepAlive: false }
+    const known = this.#agents.get(this.#keyOf(destination))
+    return known instanceof NamelessCertificateAgent ? known.withOptions(options) : new Agent(options)
+  }
+
+  /**
+   * Whether a second try may help. The other side may close a connection that it has not heard from for a while just as it
+   * is used again; and a certificate without names may be one that the authority has signed.
+   */
+  mend(destination: Destination, { remedy }: CallError): boolean {
+    if (remedy !== 'verify') return remedy === 'reconnect'
+    const key = this.#keyOf(destination)
+    const { authority } = destination
+    if (authority === undefined || this.#agents.get(key) instanceof NamelessCertificateAgent) return false
+    this.#agents.set(key, new NamelessCertificateAgent(this.#optionsOf(destination), authority))
+    return true
+  }
+
+  close(): void {
+    for (const agent of this.#agents.values()) agent.destroy()
+    this.#agents.clear()
+  }
+
+  #keyOf(destination: Destination): string {
+    const key = this.#keys.get(destination) ?? keyOf(destination)
+    this.#keys.set(destination, key)
+    return key
+  }
+
+  /** The destination that was not used for longest: what is under way goes on, its connections are not used again. */
+  #retireOldest(): void {
+    const [key = ''] = this.#agents.keys()
+    const agent = this.#agents.get(key)
+    this.#agents.delete(key)
+    if (agent === undefined) return
+    agent.maxFreeSockets = 0
+    for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+  }
+
+  #optionsOf({ authority, isUnverified = false, credentials: { certificate, key } }: Destination): AgentOptions {
+    return {
+      keepAlive: true,
+      maxSockets: this.#maxPerDestination,
+      maxFreeSockets: this.#maxPerDestination,
+      timeout: idleMs,
+      rejectUnauthorized: !isUnverified,
+      // Made once: reading the certificates for every connection would cost more than a call.
+      secureContext: secureContextOf({
+        // Whoever is named is trusted, also an authority that another has signed: so it is in kube-apiserver.
+        ...(authority === undefined ? {} : { ca: authority, allowPartialTrustChain: true }),
+        ...(certificate === undefined ? {} : { cert: certificate, key }),
+      }),
+    }
+  }
+}
+
+function keyOf({ host, port, serverName, authority = '', isUnverified = false, credentials }: Destination): string {
+  const { certificate, key } = credentials
+  const hash = createHash('sha256')
+  for (const part of [host, String(port), serverName, authority, String(isUnverified), certificate ?? '', key ?? ''])
+    hash.update(`${part.length}:`).update(part)
+  return hash.digest('base64')
+}
+
+function secureContextOf(options: SecureContextOptions): SecureContext {
+  try {
+    return createSecureContext(options)
+  } catch {
+    throw new CallError('tls', 'x509: the CA bundle or the client certificate cannot be read')
+  }
+}

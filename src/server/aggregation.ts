@@ -1,0 +1,57 @@
+/** Opens aggregation, and keeps what aggregated API servers read: the ConfigMap by which they know this server. */
+import { Aggregation } from '../aggregation/aggregation.ts'
+import type { Clock } from '../base/clock.ts'
+import { openFileLimit } from '../base/open-files.ts'
+import type { Lookup } from '../model/lookup.ts'
+import type { Vendor } from '../model/vendor.ts'
+import { type Loop, type LoopRecords, startLoops } from '../reconcile/loop.ts'
+import type { Catalogue } from '../registry/catalogue.ts'
+import { authenticationConfigMapLoop } from '../upkeep/authentication-config-map.ts'
+import type { ClientAuthorities } from './client-authorities.ts'
+import type { FrontProxy } from './front-proxy.ts'
+
+interface AggregationMeans {
+  readonly catalogue: Catalogue
+  readonly lookup: Lookup
+  readonly vendor: Vendor
+  readonly frontProxy: FrontProxy
+  readonly authorities: ClientAuthorities
+  readonly loopRecords: LoopRecords
+}
+
+interface Surroundings {
+  readonly clock: Clock
+  /** Closes what is opened. */
+  readonly opened: AsyncDisposableStack
+}
+
+const usualOpenFiles = 1024
+
+/** Resolves when the ConfigMap is there, or could not be written yet. The caches have been loaded. */
+export async function startAggregation(means: AggregationMeans, { clock, opened }: Surroundings): Promise<Aggregation> {
+  const { catalogue, lookup, vendor, frontProxy, authorities, loopRecords } = means
+  const aggregation = new Aggregation({
+    ...{ catalogue, lookup, vendor, clock },
+    identity: () => frontProxy.pair,
+    identityHeaders: frontProxy.otherHeaders,
+    openFiles: openFileLimit() ?? usualOpenFiles,
+  })
+  opened.defer(() => aggregation.close())
+  const trust = {
+    clientAuthorities: () => authorities.clients.map((certificate) => certificate.toString()),
+    proxy: () => frontProxy.trust,
+  }
+  const start = (loops: readonly (Loop | undefined)[]) => {
+    const running = startLoops(
+      loops.filter((loop) => loop !== undefined),
+      loopRecords,
+    )
+    opened.defer(() => running.stop())
+    return running.firstPass
+  }
+  // A failure has been logged and is tried again: it is no reason not to start.
+  await start([authenticationConfigMapLoop(catalogue, trust)]).catch(() => {})
+  // Nobody waits for these: a backend may take its time, and requests go on without it.
+  void start(aggregation.loops)
+  return aggregation
+}
