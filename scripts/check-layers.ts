@@ -11,7 +11,7 @@ const root = join(dirname(import.meta.dirname), 'src')
 const layers: readonly (readonly string[])[] = [
   ['base'],
   ['store', 'model', 'telemetry'],
-  ['schema', 'pki'],
+  ['schema', 'pki', 'cel'],
   ['kinds', 'codec', 'outbound'],
   ['merge'],
   ['cache', 'authn', 'authz', 'client'],

@@ -17,6 +17,7 @@ import type { ObjectSchema } from '../schema/schema.ts'
 import { customScale, type ScalePaths } from './custom-scale.ts'
 import { type Convert, evolutionOf } from './evolution.ts'
 import { objectFaults } from './object-rules.ts'
+import { ruleJudge } from './object-validations.ts'
 import { columnsOf, type PrinterColumn } from './printer-columns.ts'
 import { readStructuralSchema, type StructuralSchema } from './structural-schema.ts'
 
@@ -94,6 +95,7 @@ function makeKind(definition: CustomKindDefinition, described: ObjectSchema, ven
       },
       prepareForUpdate,
       validate: (object) => objectFaults(schema, object, definition.scale),
+      ...defined({ judge: ruleJudge(definition.schema, vendor.extensionPrefix) }),
     },
     life: { verbs, needsVersion: true, plainFinalizers: true, strategicPatch: false },
     views: {

@@ -1,5 +1,4 @@
 /** From a definition that a user wrote to the kinds that it defines: one for each version that is served. */
-import type { TimeSlice } from '../base/time-slice.ts'
 import type {
   CustomResourceDefinition,
   DefinitionNames,
@@ -7,14 +6,17 @@ import type {
   DefinitionVersion,
 } from '../kinds/apiextensions/definition-fields.ts'
 import { maxVersions } from '../kinds/apiextensions/definition-rules.ts'
+import { defaultGates } from '../model/feature-gates.ts'
 import { at, child, type FieldError } from '../model/field-error.ts'
 import type { Json } from '../model/json.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { compareVersions } from '../model/version-order.ts'
+import type { JudgeContext } from '../schema/context.ts'
 import type { Evolution, Kind, Scope } from '../schema/kind.ts'
 import { type CustomKindDefinition, customKind } from './custom-kind.ts'
 import { defaultFaults } from './default-faults.ts'
 import type { Convert } from './evolution.ts'
+import { judgeRules } from './rule-faults.ts'
 
 export type DefinedKinds =
   | { readonly outcome: 'kinds'; readonly kinds: readonly Kind[] }
@@ -52,7 +54,7 @@ export async function kindsOf(
 async function schemaFaultsOf(
   definition: CustomResourceDefinition,
   previous: CustomResourceDefinition | undefined,
-  { vendor, pace }: { readonly vendor: Vendor; readonly pace: TimeSlice },
+  { vendor, pace, gates = defaultGates }: JudgeContext,
 ): Promise<FieldError[]> {
   const { spec = {} } = definition
   const faults: FieldError[] = []
@@ -66,7 +68,11 @@ async function schemaFaultsOf(
     const path = child(at('spec.versions', i), 'schema.openAPIV3Schema')
     const made = await customKind(definitionOf(definition, spec.names ?? {}, version), vendor, { path, pace })
     if (made.outcome === 'invalid') faults.push(...made.faults)
-    else faults.push(...(await pace.run(defaultFaults(made.kind.schema, vendor, path))))
+    else {
+      faults.push(...(await pace.run(defaultFaults(made.kind.schema, vendor, path))))
+      if (gates.has('CustomResourceValidationExpressions'))
+        faults.push(...(await judgeRules(version.schema.openAPIV3Schema as Json, vendor, { path, pace })))
+    }
   }
   return faults
 }
@@ -131,10 +137,7 @@ function warningOf({ group, versions = [] }: DefinitionSpec, deprecated: string,
 
 /** The kind of definitions, with the rules that need their schemas to be read. */
 export function withSchemaRules(kind: Kind): Kind {
-  const judge: NonNullable<Kind['rules']['judge']> = (object, previous, { vendor, pace }) =>
-    schemaFaultsOf(object as CustomResourceDefinition, previous as CustomResourceDefinition | undefined, {
-      vendor,
-      pace,
-    })
+  const judge: NonNullable<Kind['rules']['judge']> = (object, previous, context) =>
+    schemaFaultsOf(object as CustomResourceDefinition, previous as CustomResourceDefinition | undefined, context)
   return { ...kind, rules: { ...kind.rules, judge } }
 }

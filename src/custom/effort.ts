@@ -3,6 +3,7 @@
  * need no bound of their own; patterns and alternatives multiply, and are counted here. When it becomes too much, the
  * object is refused: whoever wrote the schema and the object sees why, and nobody else has waited for it.
  */
+import { threadMicroseconds } from '../base/thread-time.ts'
 import type { Effort } from '../schema/effort.ts'
 
 /** Steps are counted as if each were the slowest; from here on the processor's time is what counts. */
@@ -13,16 +14,10 @@ const maxMicroseconds = 50_000
 /** Whether so many more steps may be taken. Once the answer is no it stays so. */
 export function mayTake(effort: Effort, steps: number): boolean {
   if (effort.spent) return false
-  effort.began ??= now()
+  effort.began ??= threadMicroseconds()
   effort.steps += steps
   if (effort.steps < uncounted) return true
   effort.steps = 0
-  effort.spent = now() - effort.began > maxMicroseconds
+  effort.spent = threadMicroseconds() - effort.began > maxMicroseconds
   return !effort.spent
-}
-
-/** The time that this thread has worked, whatever else the machine did. */
-function now(): number {
-  const { user, system } = process.threadCpuUsage()
-  return user + system
 }

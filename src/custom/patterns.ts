@@ -2,7 +2,9 @@
  * Patterns that users write in schemas: they run in time linear in the text, whatever the pattern, and only on texts
  * that are not too long for it, so that no schema can hold up the server. The engine is loaded on first use.
  */
+import type { RE2JS } from 're2js'
 import { TimeSlice } from '../base/time-slice.ts'
+import type { Pattern, ReadPattern } from '../cel/regex.ts'
 import type { Json } from '../model/json.ts'
 import { estimateSize } from './pattern-size.ts'
 
@@ -15,7 +17,12 @@ export type CompiledPattern =
       /** A match takes at most so many steps for each character of a text. */
       readonly size: number
     }
-  | { readonly outcome: 'refused'; readonly why: string }
+  | Refusal
+
+interface Refusal {
+  readonly outcome: 'refused'
+  readonly why: string
+}
 
 /** A longer one is no pattern that a person wrote, and takes milliseconds to compile. */
 const longestPattern = 4096
@@ -42,7 +49,7 @@ export async function compilePatterns(schema: Json, pace = new TimeSlice()): Pro
   return (pattern) => compiled.get(pattern) ?? unknown(pattern)
 }
 
-const tooLarge: CompiledPattern = {
+const tooLarge: Refusal = {
   outcome: 'refused',
   why: `its repetitions and classes make it too large: at most ${maxSize} steps`,
 }
@@ -64,16 +71,49 @@ function* patternsIn(schema: Json): Generator<string> {
 }
 
 async function loadEngine(): Promise<CompilePattern> {
+  const read = await loadRulePatterns()
+  return (source) => {
+    const found = read(source)
+    if (found.outcome === 'refused') return found
+    const { test, size } = found.pattern
+    return { outcome: 'pattern', matches: test, size }
+  }
+}
+
+/** Reads the patterns of rules. Each is bounded by itself: those of one rule are few. */
+export async function loadRulePatterns(): Promise<ReadPattern> {
   const { RE2JS, RE2JSException } = await import('re2js')
-  return (pattern) => {
-    if (pattern.length > longestPattern)
+  return (source) => {
+    if (source.length > longestPattern)
       return { outcome: 'refused', why: `must have at most ${longestPattern} characters` }
+    if (estimateSize(source) > maxSize) return tooLarge
     try {
-      const compiled = RE2JS.compile(pattern)
-      return { outcome: 'pattern', matches: (text) => compiled.test(text), size: compiled.programSize() }
+      return { outcome: 'pattern', pattern: patternOf(RE2JS.compile(source)) }
     } catch (error) {
       if (error instanceof RE2JSException) return { outcome: 'refused', why: error.message }
       throw error
     }
   }
+}
+
+function patternOf(compiled: RE2JS): Pattern {
+  return {
+    size: compiled.programSize(),
+    test: (text) => compiled.test(text),
+    find: (text) => firstMatches(compiled, text, 1)[0],
+    findAll: (text, limit) => firstMatches(compiled, text, limit),
+  }
+}
+
+/** As in Go, an empty match right behind another does not count. */
+function firstMatches(compiled: RE2JS, text: string, limit: number): string[] {
+  const found: string[] = []
+  const matcher = compiled.matcher(text)
+  let last = -1
+  while (found.length < limit && matcher.find()) {
+    if (matcher.end() === matcher.start() && matcher.start() === last) continue
+    last = matcher.end()
+    found.push(matcher.group() ?? '')
+  }
+  return found
 }

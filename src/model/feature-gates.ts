@@ -13,6 +13,11 @@ export interface FeatureGateFacts {
 export const featureGates = {
   AnyVolumeDataSource: { on: false, stage: 'alpha', doc: 'a claim may start with the content of any object' },
   APIListChunking: { on: true, stage: 'beta', doc: 'lists may be asked for in parts, with limit and continue' },
+  CustomResourceValidationExpressions: {
+    on: true,
+    stage: 'beta',
+    doc: 'rules in CEL that the schemas of custom kinds have are enforced',
+  },
   RecoverVolumeExpansionFailure: {
     on: false,
     stage: 'alpha',

@@ -85,13 +85,10 @@ function allocateValues({ write, previous }: Attempt, object: ApiObject) {
 }
 
 async function judge(attempt: Attempt, object: ApiObject): Promise<undefined> {
-  const { write, previous } = attempt
-  const { kind } = write.resource
+  const { write } = attempt
   const found = await faultsOf(attempt, object)
   const faults = write.own && found.length > 0 ? await newFaults(attempt, found) : found
-  const more = await kind.rules.judge?.(object, previous, { ...ruleContext(write), pace: write.pace })
-  const all = [...faults, ...(more ?? [])]
-  if (all.length > 0) throw invalidObject(writtenKind(write), object.metadata.name ?? '', all)
+  if (faults.length > 0) throw invalidObject(writtenKind(write), object.metadata.name ?? '', faults)
 }
 
 /**
@@ -114,7 +111,9 @@ async function faultsOf(attempt: Attempt, object: ApiObject): Promise<FieldError
     const pause = write.pace.yieldIfDue()
     if (pause !== undefined) await pause
   }
-  return faults
+  const context = { ...ruleContext(write), pace: write.pace, isSound: faults.length === 0 }
+  const more = await write.resource.kind.rules.judge?.(object, attempt.previous, context)
+  return more === undefined ? faults : [...faults, ...more]
 }
 
 /** What the server adds to an object of its own is let through: it must be able to mend one that is at the limit. */

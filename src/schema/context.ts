@@ -18,6 +18,8 @@ export interface RuleContext {
 /** What rules that take long may need besides: how to let others have a turn. */
 export interface JudgeContext extends RuleContext {
   readonly pace: TimeSlice
+  /** Whether all other rules were complied with: some things can only be judged of a sound object. */
+  readonly isSound: boolean
 }
 
 /** What rules that prepare an object for the store may need besides: who writes it, and when. */

@@ -62,7 +62,8 @@ describe('a definition on one server', () => {
 
   test('rules of a later language are kept whole', async () => {
     const rules = [{ rule: 'self.a == 1', message: 'm', messageExpression: '"x"' }]
-    const schema = { type: 'object', 'x-orch-validations': rules }
+    const properties = { a: { type: 'integer' } }
+    const schema = { type: 'object', properties, 'x-orch-validations': rules }
     const made = await client.post(`${definitions}?dryRun=All&fieldValidation=Strict`, definitionOf({ schema }))
     assert.equal(made.status, 201, made.text)
     assert.deepEqual(made.body.spec.versions[0].schema.openAPIV3Schema['x-orch-validations'], rules)

@@ -53,7 +53,7 @@ const ruleFields = s.object(
     rule: field(1, s.string(), { zero: 'write', doc: 'The rule, in CEL.' }),
     message: field(2, s.string(), { doc: 'The message for values that break the rule.' }),
   },
-  { name: 'ValidationRule', doc: 'A rule in a language of its own. It is kept, and not enforced.' },
+  { name: 'ValidationRule', doc: 'A rule in CEL that values must comply with.' },
 )
 
 /** Kept with whatever later versions of the language add to it. */
@@ -121,7 +121,7 @@ function schemaFor({ extensionPrefix }: Vendor): ObjectSchema {
     'list-type': field(42, s.string(), { zero: 'keep', doc: 'How lists are merged: atomic, set or map.' }),
     'map-type': field(43, s.string(), { zero: 'keep', doc: 'How objects are merged: granular or atomic.' }),
     validations: field(44, s.list(validationRule, mergedBy('rule')), {
-      doc: 'Rules in CEL. They are kept, and not enforced.',
+      doc: 'Rules in CEL that the value must comply with.',
     }),
   }
   const prefixed = Object.entries(extensions).map(([name, keyword]) => [`${extensionPrefix}${name}`, keyword] as const)

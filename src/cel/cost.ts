@@ -1,0 +1,156 @@
+/**
+ * The most that an expression can cost, estimated from the largest sizes that the declared types allow. It is what
+ * Kubernetes refuses rules by, so it counts as cel-go does, and not what is cheap or expensive here. Macros count as the
+ * loops that they stand for.
+ */
+import { type Call, type Fold, type Node, operands } from './ast.ts'
+import { lengthOf } from './compare.ts'
+import type { DeclaredType } from './declared-type.ts'
+import type { CallEstimate, Estimated } from './overload.ts'
+import { fixedSize, type Size, times, unionOf, unknownSize } from './size.ts'
+import { type CelType, resolve } from './types.ts'
+
+/** What each part of a loop costs beside the expressions of its author. */
+export const listCost = 10
+export const mapCost = 30
+export const foldCosts = {
+  all: { begin: 1, each: 3 },
+  exists: { begin: 1, each: 4 },
+  exists_one: { begin: 2, each: 2 },
+  filter: { begin: listCost + 1, each: 13 },
+  map: { begin: listCost + 1, each: 12 },
+} as const
+
+/** What is known of a node: its cost, its size if that is known, and what it was declared as. */
+interface Known {
+  readonly cost: number
+  readonly size?: Size | undefined
+  readonly declared?: DeclaredType | undefined
+}
+
+/** `declared` is what `self` and `oldSelf` are. */
+export function estimateCost(root: Node, variables: ReadonlyMap<string, DeclaredType>): number {
+  return new Estimator(variables).estimate(root).cost
+}
+
+const scalars: ReadonlySet<CelType['kind']> = new Set([
+  'bool',
+  'int',
+  'uint',
+  'double',
+  'timestamp',
+  'duration',
+  'type',
+])
+
+class Estimator {
+  readonly #variables: ReadonlyMap<string, DeclaredType>
+  readonly #scopes: { readonly name: string; readonly known: Known }[] = []
+
+  constructor(variables: ReadonlyMap<string, DeclaredType>) {
+    this.#variables = variables
+  }
+
+  estimate(node: Node): Known {
+    switch (node.kind) {
+      case 'literal':
+        return { cost: 0, size: literalSize(node.value) }
+      case 'identifier':
+        return { ...this.#named(node.name), cost: 1 }
+      case 'select': {
+        const operand = this.estimate(node.operand)
+        if (node.isTest) return { cost: operand.cost, size: fixedSize(1) }
+        const declared = operand.declared?.fields?.get(node.field) ?? elementOf(operand)
+        return { cost: operand.cost + 1, declared }
+      }
+      case 'call':
+        return this.#call(node)
+      case 'list':
+        return { cost: listCost + this.#costOf(node.elements), size: fixedSize(node.elements.length) }
+      case 'map':
+        return { cost: mapCost + this.#costOf(node.entries.flat()), size: fixedSize(node.entries.length) }
+      case 'fold':
+        return this.#fold(node)
+    }
+  }
+
+  #named(name: string): Omit<Known, 'cost'> {
+    const local = this.#scopes.findLast((scope) => scope.name === name)
+    return local?.known ?? { declared: this.#variables.get(name) }
+  }
+
+  #costOf(nodes: readonly Node[]): number {
+    return nodes.reduce((sum, node) => sum + this.estimate(node).cost, 0)
+  }
+
+  #call(node: Call): Known {
+    const nodes = operands(node)
+    const known = nodes.map((operand) => this.estimate(operand))
+    const cost = known.reduce((sum, operand) => sum + operand.cost, 0)
+    if (node.name === '_&&_' || node.name === '_||_') return { cost, size: fixedSize(1) }
+    if (node.name === '_?_:_') return conditional(known)
+    if (node.name === 'dyn') return { ...known[0]!, cost: cost + 1 }
+    const args = known.map((operand, i) => estimatedOf(operand, nodes[i]!))
+    const estimates = (node.overloads ?? []).map(({ estimate }) => estimate?.(args) ?? { cost: 1 })
+    const worst = estimates.reduce((most, { cost: each }) => Math.max(most, each), 0)
+    const declared = node.name === '_[_]' ? elementOf(known[0]!) : undefined
+    return { cost: cost + worst, size: sizeOfResults(estimates), declared }
+  }
+
+  #fold(node: Fold): Known {
+    const range = this.estimate(node.range)
+    const isList = resolve(node.range.type!).kind === 'list'
+    // Keys of maps are texts of which nothing is known, and count as empty.
+    const element: Known = isList ? { cost: 0, declared: elementOf(range) } : { cost: 0, size: fixedSize(0) }
+    this.#scopes.push({ name: node.variable, known: element })
+    const predicate = node.predicate === undefined ? 0 : this.estimate(node.predicate).cost
+    const transform = node.transform === undefined ? 0 : this.estimate(node.transform).cost
+    this.#scopes.pop()
+    const { begin, each } = foldCosts[node.macro]
+    const count = sizeOf(range, node.range)
+    const cost = range.cost + begin + times(count.max, each + predicate + transform)
+    const isCollection = node.macro === 'map' || node.macro === 'filter'
+    return {
+      cost,
+      size: isCollection ? { min: 0, max: count.max } : fixedSize(1),
+      ...(node.macro === 'filter' && range.declared && { declared: range.declared }),
+    }
+  }
+}
+
+/** The declared elements of a list, or values of a map. */
+function elementOf({ declared }: Known): DeclaredType | undefined {
+  return declared?.form === 'list' || declared?.form === 'map' ? declared.elem : undefined
+}
+
+function conditional([condition, then, otherwise]: readonly Known[]): Known {
+  const cost = condition!.cost + Math.max(then!.cost, otherwise!.cost)
+  if (then!.size === undefined || otherwise!.size === undefined)
+    return { cost, declared: then!.declared === otherwise!.declared ? then!.declared : undefined }
+  return { cost, size: unionOf(then!.size, otherwise!.size) }
+}
+
+function sizeOf({ size, declared }: Known, { type }: Node): Size {
+  if (size !== undefined) return size
+  if (declared !== undefined) return { min: 0, max: declared.maxElements }
+  return type !== undefined && scalars.has(resolve(type).kind) ? fixedSize(1) : unknownSize
+}
+
+function estimatedOf(known: Known, node: Node): Estimated {
+  const type = node.type && resolve(node.type)
+  const elem = type?.kind === 'list' ? resolve(type.elem).kind : undefined
+  const isTexts = elem === 'string' || elem === 'bytes'
+  const element = elementOf(known)
+  const textSize = element === undefined ? unknownSize : { min: 0, max: element.maxElements }
+  return { size: sizeOf(known, node), ...(isTexts && { textSize }) }
+}
+
+function sizeOfResults(estimates: readonly CallEstimate[]): Size | undefined {
+  const sizes = estimates.flatMap(({ size }) => (size === undefined ? [] : [size]))
+  return sizes.length === 0 ? undefined : sizes.reduce(unionOf)
+}
+
+function literalSize(value: unknown): Size {
+  if (typeof value === 'string') return fixedSize(lengthOf(value))
+  return value instanceof Uint8Array ? fixedSize(value.length) : fixedSize(1)
+}

@@ -1,0 +1,276 @@
+/**
+ * From a checked expression to a function that evaluates it: each node becomes a closure, so nothing is looked up or
+ * decided again. Costs are charged on the way; a fault is thrown as CelError, and whatever runs out of its budget as
+ * BudgetExceeded.
+ */
+import { type Call, type Fold, type Identifier, type Node, operands, type Select } from './ast.ts'
+import { qualifiedName, typeNames } from './checker.ts'
+import { foldCosts, listCost, mapCost } from './cost.ts'
+import type { Overload, Run } from './overload.ts'
+import { type CelType, isDynamic } from './types.ts'
+import { ArrayList, CelError, CelList, CelMap, kindOf, LiteralMap, TypeValue, type Value } from './values.ts'
+
+/** One evaluation: the values of the variables, those of macros after the declared ones. */
+export interface Frame extends Run {
+  readonly variables: Value[]
+}
+
+export type Evaluate = (frame: Frame) => Value
+
+/** `names` are the declared variables, in the order of their values. */
+export function compile(root: Node, names: readonly string[]): Evaluate {
+  return new Compiler(names).compile(root)
+}
+
+class Compiler {
+  readonly #names: string[]
+
+  constructor(names: readonly string[]) {
+    this.#names = [...names]
+  }
+
+  compile(node: Node): Evaluate {
+    switch (node.kind) {
+      case 'literal': {
+        const { value } = node
+        return () => value
+      }
+      case 'identifier':
+        return this.#identifier(node)
+      case 'select':
+        return this.#select(node)
+      case 'call':
+        return this.#call(node)
+      case 'list': {
+        const elements = node.elements.map((element) => this.compile(element))
+        return (frame) => {
+          frame.budget.charge(listCost)
+          return new ArrayList(elements.map((element) => element(frame)))
+        }
+      }
+      case 'map':
+        return this.#map(node.entries.map(([key, value]) => [this.compile(key), this.compile(value)] as const))
+      case 'fold':
+        return this.#fold(node)
+    }
+  }
+
+  #identifier({ name }: Identifier): Evaluate {
+    const slot = this.#names.lastIndexOf(name)
+    if (slot < 0) return typeValue(name)
+    return ({ budget, variables }) => {
+      budget.charge(1)
+      return variables[slot]!
+    }
+  }
+
+  #select(node: Select): Evaluate {
+    const { field, isTest } = node
+    const named = qualifiedName(node)
+    if (named !== undefined && typeNames.has(named)) return typeValue(named)
+    const operand = this.compile(node.operand)
+    if (isTest) return (frame) => memberOf(operand(frame), field) !== undefined
+    return (frame) => {
+      const found = memberOf(operand(frame), field)
+      frame.budget.charge(1)
+      if (found === undefined) throw new CelError(`no such key: ${field}`)
+      return found
+    }
+  }
+
+  #map(entries: readonly (readonly [Evaluate, Evaluate])[]): Evaluate {
+    return (frame) => {
+      frame.budget.charge(mapCost)
+      const found = entries.map(([key, value]) => [key(frame), value(frame)] as const)
+      const map = new LiteralMap(found)
+      if (map.size < found.length) throw new CelError('Failed with repeated key')
+      return map
+    }
+  }
+
+  #call(node: Call): Evaluate {
+    const args = operands(node).map((operand) => this.compile(operand))
+    if (node.name === '_&&_' || node.name === '_||_') return logic(args, node.name)
+    if (node.name === '_?_:_') return conditional(args)
+    const overloads = node.overloads!
+    const isKnown = overloads.length === 1 && operands(node).every(({ type }) => !isDynamic(type!))
+    const invoke = isKnown ? direct(overloads[0]!) : dispatched(overloads)
+    return (frame) =>
+      invoke(
+        frame,
+        args.map((arg) => arg(frame)),
+      )
+  }
+
+  #fold(node: Fold): Evaluate {
+    const range = this.compile(node.range)
+    const slot = this.#names.push(node.variable) - 1
+    const predicate = node.predicate && this.compile(node.predicate)
+    const transform = node.transform && this.compile(node.transform)
+    this.#names.pop()
+    const loop = loops[node.macro]({ predicate: predicate!, transform: transform!, hasPredicate: !!predicate })
+    const { begin, each } = foldCosts[node.macro]
+    return (frame) => {
+      const { count, at } = itemsOf(range(frame))
+      frame.budget.charge(begin)
+      return loop(frame, (visit) => {
+        for (let i = 0; i < count; i++) {
+          frame.budget.charge(each)
+          const item = at(i)
+          frame.variables[slot] = item
+          if (visit(item) === 'stop') return
+        }
+      })
+    }
+  }
+}
+
+function typeValue(name: string): Evaluate {
+  const value = new TypeValue(name)
+  return ({ budget }) => {
+    budget.charge(1)
+    return value
+  }
+}
+
+/** Undefined: it has no such member. */
+function memberOf(value: Value, field: string): Value | undefined {
+  if (value instanceof CelMap) return value.get(field)
+  throw new CelError('no such overload')
+}
+
+/** What a macro goes through: the elements of a list, the keys of a map. */
+function itemsOf(range: Value): { readonly count: number; readonly at: (index: number) => Value } {
+  if (range instanceof CelList) return { count: range.size, at: (index) => range.get(index) }
+  if (range instanceof CelMap) {
+    const keys = range.keys()
+    return { count: keys.length, at: (index) => keys[index]! }
+  }
+  throw new CelError('no such overload')
+}
+
+type Invoke = (frame: Frame, args: readonly Value[]) => Value
+
+function direct({ call, actual, ofResult }: Overload): Invoke {
+  return (frame, args) => {
+    frame.budget.charge(actual === undefined ? 1 : actual(args))
+    const result = call(frame, args)
+    if (ofResult !== undefined) frame.budget.charge(ofResult(result))
+    return result
+  }
+}
+
+/** The function is chosen by the values that there are. */
+function dispatched(overloads: readonly Overload[]): Invoke {
+  const choices = overloads.map((overload) => ({ kinds: overload.kinds, invoke: direct(overload) }))
+  return (frame, args) => {
+    const chosen = choices.find(({ kinds }) => kinds.every((kind, i) => fits(kind, args[i]!)))
+    if (chosen === undefined) throw new CelError('no such overload')
+    return chosen.invoke(frame, args)
+  }
+}
+
+function fits(kind: CelType['kind'], value: Value): boolean {
+  return kind === 'variable' || kind === 'dyn' || kind === kindOf(value)
+}
+
+/** `&&` and `||`: the operand that decides does so whatever the other is, a fault included. */
+function logic([left, right]: readonly Evaluate[], operator: '_&&_' | '_||_'): Evaluate {
+  const deciding = operator === '_||_'
+  return (frame) => {
+    const first = attempt(left!, frame)
+    if (first === deciding) return deciding
+    const second = attempt(right!, frame)
+    if (second === deciding) return deciding
+    if (first instanceof CelError) throw first
+    if (second instanceof CelError) throw second
+    return !deciding
+  }
+}
+
+/** A bool, or the fault that stands for it. */
+function attempt(evaluate: Evaluate, frame: Frame): boolean | CelError {
+  try {
+    const value = evaluate(frame)
+    return typeof value === 'boolean' ? value : new CelError('no such overload')
+  } catch (error) {
+    if (error instanceof CelError) return error
+    throw error
+  }
+}
+
+function conditional([condition, then, otherwise]: readonly Evaluate[]): Evaluate {
+  return (frame) => {
+    const decided = condition!(frame)
+    if (typeof decided !== 'boolean') throw new CelError('no such overload')
+    return decided ? then!(frame) : otherwise!(frame)
+  }
+}
+
+interface Parts {
+  readonly predicate: Evaluate
+  readonly transform: Evaluate
+  readonly hasPredicate: boolean
+}
+
+type Walk = (visit: (item: Value) => 'stop' | undefined) => void
+type Loop = (frame: Frame, walk: Walk) => Value
+
+/** All and exists: the first that decides ends the loop, else the first fault is that of the whole. */
+function quantifier(macro: 'all' | 'exists'): (parts: Parts) => Loop {
+  const deciding = macro === 'exists'
+  return ({ predicate }) =>
+    (frame, walk) => {
+      let fault: CelError | undefined
+      let isDecided = false
+      walk(() => {
+        const found = attempt(predicate, frame)
+        if (found instanceof CelError) fault ??= found
+        isDecided = found === deciding
+        return isDecided ? 'stop' : undefined
+      })
+      if (!isDecided && fault !== undefined) throw fault
+      return isDecided ? deciding : !deciding
+    }
+}
+
+function holds(predicate: Evaluate, frame: Frame): boolean {
+  const found = predicate(frame)
+  if (typeof found !== 'boolean') throw new CelError('no such overload')
+  return found
+}
+
+const loops: { readonly [macro in Fold['macro']]: (parts: Parts) => Loop } = {
+  all: quantifier('all'),
+  exists: quantifier('exists'),
+  exists_one:
+    ({ predicate }) =>
+    (frame, walk) => {
+      let count = 0
+      walk(() => {
+        if (holds(predicate, frame)) count++
+        return undefined
+      })
+      return count === 1
+    },
+  filter:
+    ({ predicate }) =>
+    (frame, walk) => {
+      const found: Value[] = []
+      walk((item) => {
+        if (holds(predicate, frame)) found.push(item)
+        return undefined
+      })
+      return new ArrayList(found)
+    },
+  map:
+    ({ predicate, transform, hasPredicate }) =>
+    (frame, walk) => {
+      const found: Value[] = []
+      walk(() => {
+        if (!hasPredicate || holds(predicate, frame)) found.push(transform(frame))
+        return undefined
+      })
+      return new ArrayList(found)
+    },
+}

@@ -1,0 +1,10 @@
+/** Every function that rules can use: those of the language, and those that Kubernetes 1.25 adds. */
+import type { Functions } from '../overload.ts'
+import { conversions } from './conversions.ts'
+import { lists } from './lists.ts'
+import { operators } from './operators.ts'
+import { strings } from './strings.ts'
+import { times } from './times.ts'
+import { urls } from './urls.ts'
+
+export const functions: Functions = new Map([...operators, ...conversions, ...strings, ...lists, ...times, ...urls])

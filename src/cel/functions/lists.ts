@@ -1,0 +1,104 @@
+/** Functions on lists that Kubernetes adds to the language. */
+import { equals, order, sizeOf } from '../compare.ts'
+import { type Costs, define, type Functions, type Implementation } from '../overload.ts'
+import { times, traversal } from '../size.ts'
+import { CelError, type CelList, Double, Duration, Uint, type Value } from '../values.ts'
+import { operators } from './operators.ts'
+import { textPositions } from './strings.ts'
+
+const comparable = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes']
+
+/** One for each element, and going through it where it is a text. */
+const eachElement: Costs = {
+  actual: ([list]) => {
+    let cost = 0
+    for (const item of list as CelList) cost += typeof item === 'string' ? 1 + traversal(sizeOf(item)) : 1
+    return cost
+  },
+  estimate: ([list]) => ({ cost: times(list!.size.max, 1 + traversal(list!.textSize?.max ?? 0)) }),
+}
+
+const isSorted: Implementation = ({ budget }, [list]) => {
+  const items = list as CelList
+  budget.work(items.size)
+  for (let i = 1; i < items.size; i++) if (order(items.get(i - 1), items.get(i)) > 0) return false
+  return true
+}
+
+/** The element that no other is further in this direction. */
+function extreme(name: string, direction: 1 | -1): Implementation {
+  return ({ budget }, [list]) => {
+    budget.work((list as CelList).size)
+    let best: Value | undefined
+    for (const item of list as CelList) if (best === undefined || order(item, best) * direction > 0) best = item
+    if (best === undefined) throw new CelError(`${name} called on empty list`)
+    return best
+  }
+}
+
+const zeros: { readonly [type: string]: Value } = {
+  int: 0,
+  uint: new Uint(0n),
+  double: new Double(0),
+  duration: new Duration(0n),
+}
+
+/** By the operator `+` of the type. */
+function sum(type: string): Implementation {
+  const add = operators.get('_+_')!.find(({ kinds }) => kinds[0] === type && kinds[1] === type)!
+  return (run, [list]) => {
+    let total: Value = zeros[type]!
+    for (const item of list as CelList) {
+      run.budget.work(1)
+      total = add.call(run, [total, item])
+    }
+    return total
+  }
+}
+
+const first: Implementation = (run, [list, item]) => {
+  const items = list as CelList
+  run.budget.work(items.size)
+  for (let i = 0; i < items.size; i++) if (equals(run, items.get(i), item!)) return i
+  return -1
+}
+
+const last: Implementation = (run, [list, item]) => {
+  const items = list as CelList
+  run.budget.work(items.size)
+  for (let i = items.size - 1; i >= 0; i--) if (equals(run, items.get(i), item!)) return i
+  return -1
+}
+
+const ofEach = (types: readonly string[], result: (type: string) => string, call: (type: string) => Implementation) =>
+  types.map((type) => define(`list(${type}).() ${result(type)}`, call(type), eachElement))
+
+export const lists: Functions = new Map([
+  [
+    'isSorted',
+    ofEach(
+      comparable,
+      () => 'bool',
+      () => isSorted,
+    ),
+  ],
+  ['sum', ofEach(Object.keys(zeros), (type) => type, sum)],
+  [
+    'min',
+    ofEach(
+      comparable,
+      (type) => type,
+      () => extreme('min', -1),
+    ),
+  ],
+  [
+    'max',
+    ofEach(
+      comparable,
+      (type) => type,
+      () => extreme('max', 1),
+    ),
+  ],
+  ['indexOf', [...textPositions[0][1], define('list(A).(A) int', first, eachElement)]],
+  ['lastIndexOf', [...textPositions[1][1], define('list(A).(A) int', last, eachElement)]],
+])

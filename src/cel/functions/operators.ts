@@ -1,0 +1,199 @@
+/**
+ * The operators, under the names that messages know them by. `&&`, `||` and `?:` do not evaluate all of their operands:
+ * they are declared here, and carried out in evaluate.ts.
+ */
+import { contains, equals, order, sizeOf } from '../compare.ts'
+import { type Costs, define, type Estimated, type Functions, type Implementation, type Overload } from '../overload.ts'
+import { addSizes, traversal } from '../size.ts'
+import { durationOf, timestampOf } from '../time-text.ts'
+import {
+  ArrayList,
+  CelError,
+  type CelList,
+  type CelMap,
+  Double,
+  type Duration,
+  type Int,
+  type Timestamp,
+  toInt,
+  Uint,
+  type Value,
+} from '../values.ts'
+
+const notCalled: Implementation = () => {
+  throw new TypeError('this operator is carried out elsewhere')
+}
+
+/** The cost of comparing: as far as the shorter goes. */
+const comparing: Costs = {
+  actual: ([a, b]) => traversal(Math.min(sizeOf(a!), sizeOf(b!))),
+  estimate: ([a, b]) => ({ cost: traversal(Math.min(a!.size.max, b!.size.max)) }),
+}
+
+const joining: Costs = {
+  actual: ([a, b]) => traversal(sizeOf(a!) + sizeOf(b!)),
+  estimate: ([a, b]) => {
+    const size = addSizes(a!.size, b!.size)
+    return { cost: traversal(size.max), size }
+  },
+}
+
+const ordered = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration']
+const sized = ['string', 'bytes']
+
+function comparison(test: (order: number) => boolean): Overload[] {
+  return ordered.map((type) =>
+    define(`(${type}, ${type}) bool`, (_, [a, b]) => test(order(a!, b!)), sized.includes(type) ? comparing : {}),
+  )
+}
+
+interface Arithmetic {
+  readonly small: (a: number, b: number) => number
+  readonly large: (a: bigint, b: bigint) => bigint
+  readonly double?: (a: number, b: number) => number
+}
+
+function arithmetic({ small, large, double }: Arithmetic): Overload[] {
+  const ints: Implementation = (_, [a, b]) => {
+    if (typeof a === 'number' && typeof b === 'number') {
+      const result = small(a, b)
+      if (Number.isSafeInteger(result)) return result === 0 ? 0 : result
+    }
+    return toInt(large(BigInt(a as Int), BigInt(b as Int)))
+  }
+  const uints: Implementation = (_, [a, b]) => toUint(large((a as Uint).value, (b as Uint).value))
+  const doubles =
+    double && define('(double, double) double', (_, [a, b]) => new Double(double(doubleIn(a), doubleIn(b))))
+  return [define('(int, int) int', ints), define('(uint, uint) uint', uints), ...(doubles ? [doubles] : [])]
+}
+
+function doubleIn(value: Value | undefined): number {
+  return (value as Double).value
+}
+
+export function toUint(value: bigint): Uint {
+  if (value < 0n || value >= 2n ** 64n) throw new CelError('unsigned integer overflow')
+  return new Uint(value)
+}
+
+/** Throws for a divisor of zero. */
+function divisor<T extends number | bigint>(value: T, fault: string): T {
+  if (Number(value) === 0) throw new CelError(fault)
+  return value
+}
+
+const nanosOf = (value: Value | undefined) => (value as Timestamp | Duration).nanos
+
+const add: Overload[] = [
+  ...arithmetic({ small: (a, b) => a + b, large: (a, b) => a + b, double: (a, b) => a + b }),
+  define(
+    '(string, string) string',
+    ({ budget }, [a, b]) => {
+      budget.allocate((a as string).length + (b as string).length)
+      return (a as string) + (b as string)
+    },
+    joining,
+  ),
+  define(
+    '(bytes, bytes) bytes',
+    ({ budget }, [a, b]) => {
+      budget.allocate((a as Uint8Array).length + (b as Uint8Array).length)
+      return Buffer.concat([a as Uint8Array, b as Uint8Array])
+    },
+    joining,
+  ),
+  define(
+    '(list(A), list(A)) list(A)',
+    ({ budget }, [a, b]) => {
+      budget.allocate((a as CelList).size + (b as CelList).size)
+      return new ArrayList((a as CelList).toArray().concat((b as CelList).toArray()))
+    },
+    { estimate: ([a, b]) => ({ cost: 1, size: addSizes(a!.size, b!.size) }) },
+  ),
+  define('(timestamp, duration) timestamp', (_, [a, b]) => timestampOf(nanosOf(a) + nanosOf(b))),
+  define('(duration, timestamp) timestamp', (_, [a, b]) => timestampOf(nanosOf(a) + nanosOf(b))),
+  define('(duration, duration) duration', (_, [a, b]) => durationOf(nanosOf(a) + nanosOf(b))),
+]
+
+const subtract: Overload[] = [
+  ...arithmetic({ small: (a, b) => a - b, large: (a, b) => a - b, double: (a, b) => a - b }),
+  define('(timestamp, timestamp) duration', (_, [a, b]) => durationOf(nanosOf(a) - nanosOf(b))),
+  define('(timestamp, duration) timestamp', (_, [a, b]) => timestampOf(nanosOf(a) - nanosOf(b))),
+  define('(duration, duration) duration', (_, [a, b]) => durationOf(nanosOf(a) - nanosOf(b))),
+]
+
+const index: Overload[] = [
+  define('(list(A), int) A', (_, [list, i]) => {
+    const { size } = list as CelList
+    if ((i as Int) < 0 || (i as Int) >= size) throw new CelError(`index out of bounds: ${i}`)
+    return (list as CelList).get(Number(i))
+  }),
+  define('(map(A, B), A) B', (_, [map, key]) => {
+    const found = (map as CelMap).get(key!)
+    if (found === undefined) throw new CelError(`no such key: ${showKey(key!)}`)
+    return found
+  }),
+]
+
+function showKey(key: Value): string {
+  return key instanceof Uint || key instanceof Double ? String(key.value) : String(key)
+}
+
+const ofSecond = (args: readonly Estimated[]) => ({ cost: args[1]!.size.max })
+
+const membership: Overload[] = [
+  define('(A, list(A)) bool', (run, [item, list]) => contains(run, list as CelList, item!), {
+    actual: ([, list]) => (list as CelList).size,
+    estimate: ofSecond,
+  }),
+  define('(A, map(A, B)) bool', (_, [key, map]) => (map as CelMap).get(key!) !== undefined),
+]
+
+const size = ['string', 'bytes', 'list(A)', 'map(A, B)'].flatMap((type) => {
+  const count: Implementation = ({ budget }, [value]) => {
+    if (typeof value === 'string') budget.work(value.length)
+    return sizeOf(value!)
+  }
+  return [define(`(${type}) int`, count), define(`${type}.() int`, count)]
+})
+
+export const operators: Functions = new Map([
+  ['_&&_', [define('(bool, bool) bool', notCalled)]],
+  ['_||_', [define('(bool, bool) bool', notCalled)]],
+  ['_?_:_', [define('(bool, A, A) A', notCalled)]],
+  ['!_', [define('(bool) bool', (_, [a]) => !a)]],
+  ['_==_', [define('(A, A) bool', (run, [a, b]) => equals(run, a!, b!), comparing)]],
+  ['_!=_', [define('(A, A) bool', (run, [a, b]) => !equals(run, a!, b!), comparing)]],
+  ['_<_', comparison((found) => found < 0)],
+  ['_<=_', comparison((found) => found <= 0)],
+  ['_>_', comparison((found) => found > 0)],
+  ['_>=_', comparison((found) => found >= 0)],
+  ['_+_', add],
+  ['_-_', subtract],
+  ['_*_', arithmetic({ small: (a, b) => a * b, large: (a, b) => a * b, double: (a, b) => a * b })],
+  [
+    '_/_',
+    arithmetic({
+      small: (a, b) => Math.trunc(a / divisor(b, 'division by zero')),
+      large: (a, b) => a / divisor(b, 'division by zero'),
+      double: (a, b) => a / b,
+    }),
+  ],
+  [
+    '_%_',
+    arithmetic({
+      small: (a, b) => a % divisor(b, 'modulus by zero'),
+      large: (a, b) => a % divisor(b, 'modulus by zero'),
+    }),
+  ],
+  [
+    '-_',
+    [
+      define('(int) int', (_, [a]) => toInt(-BigInt(a as Int))),
+      define('(double) double', (_, [a]) => new Double(-doubleIn(a))),
+    ],
+  ],
+  ['_[_]', index],
+  ['@in', membership],
+  ['size', size],
+])

@@ -1,0 +1,37 @@
+/** What is wrong with the text of an expression, in the words and the layout that cel-go gives it. */
+
+export interface Issue {
+  /** An offset in the text. */
+  readonly at: number
+  readonly text: string
+}
+
+/** Thrown by the lexer and parser; the checker collects its issues. */
+export class SyntaxIssue {
+  readonly issue: Issue
+
+  constructor(at: number, text: string) {
+    this.issue = { at, text }
+  }
+}
+
+const maxShown = 20
+const maxLine = 500
+
+/** The issues with the line that each is in, and a mark below the place. */
+export function showIssues(source: string, issues: readonly Issue[]): string {
+  const ordered = issues.toSorted((a, b) => a.at - b.at).slice(0, maxShown)
+  return ordered.map((issue) => showIssue(source, issue)).join('\n')
+}
+
+function showIssue(source: string, { at, text }: Issue): string {
+  const before = source.slice(0, at)
+  const begin = before.lastIndexOf('\n') + 1
+  const lineNumber = before.split('\n').length
+  const column = [...before.slice(begin)].length
+  const end = source.indexOf('\n', begin)
+  const line = source.slice(begin, end < 0 ? undefined : end).replaceAll('\t', ' ')
+  const head = `ERROR: <input>:${lineNumber}:${column + 1}: ${text}`
+  if (line.length > maxLine) return head
+  return `${head}\n | ${line}\n | ${'.'.repeat(column)}^`
+}

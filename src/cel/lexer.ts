@@ -1,0 +1,132 @@
+/**
+ * The text of an expression as tokens. Strings have their escapes read here; everything else is for the parser.
+ */
+import { SyntaxIssue } from './issues.ts'
+
+export type Token =
+  | { readonly kind: 'operator' | 'identifier' | 'int' | 'uint' | 'double'; readonly text: string; readonly at: number }
+  | { readonly kind: 'string'; readonly text: string; readonly at: number }
+  | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly text: string; readonly at: number }
+  | { readonly kind: 'end'; readonly text: ''; readonly at: number }
+
+const blank = /(?:[\t\n\f\r ]+|\/\/[^\n]*)+/y
+const number = /(?:0x[0-9a-fA-F]+[uU]?|(?:\d+\.\d+|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+[uU]?)/y
+const identifier = /[A-Za-z_][A-Za-z0-9_]*/y
+const operator = /==|!=|<=|>=|&&|\|\||[-+*/%!<>?:.,()[\]{}]/y
+/** The prefixes of a string: `r` reads no escapes, `b` makes bytes. */
+const opening = /(?:[rR][bB]?|[bB][rR]?)?(?:"""|'''|"|')/y
+
+export function tokenize(text: string): Token[] {
+  const tokens: Token[] = []
+  let at = 0
+  for (;;) {
+    at += matchAt(blank, text, at)?.length ?? 0
+    if (at >= text.length) break
+    const token = tokenAt(text, at)
+    tokens.push(token.token)
+    at = token.end
+  }
+  return [...tokens, { kind: 'end', text: '', at }]
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at
+  return pattern.exec(text)?.[0]
+}
+
+interface Read {
+  readonly token: Token
+  readonly end: number
+}
+
+function tokenAt(text: string, at: number): Read {
+  const open = matchAt(opening, text, at)
+  if (open !== undefined) return stringAt(text, at, open)
+  const digits = matchAt(number, text, at)
+  if (digits !== undefined) return { token: { kind: numberKind(digits), text: digits, at }, end: at + digits.length }
+  const name = matchAt(identifier, text, at)
+  if (name !== undefined) {
+    // `in` is the one operator that is a word.
+    const kind = name === 'in' ? 'operator' : 'identifier'
+    return { token: { kind, text: name, at }, end: at + name.length }
+  }
+  const sign = matchAt(operator, text, at)
+  if (sign === undefined) throw unknownToken(text, at)
+  return { token: { kind: 'operator', text: sign, at }, end: at + sign.length }
+}
+
+function numberKind(digits: string): 'int' | 'uint' | 'double' {
+  if (/[uU]$/.test(digits)) return 'uint'
+  return !digits.startsWith('0x') && /[.eE]/.test(digits) ? 'double' : 'int'
+}
+
+function unknownToken(text: string, at: number): SyntaxIssue {
+  const [letter = ''] = text.slice(at, at + 2)
+  return new SyntaxIssue(at, `Syntax error: token recognition error at: '${letter}'`)
+}
+
+function stringAt(text: string, at: number, open: string): Read {
+  const quote = open.replace(/^[rRbB]+/, '')
+  const prefix = open.slice(0, open.length - quote.length).toLowerCase()
+  const isRaw = prefix.includes('r')
+  const begin = at + open.length
+  const end = closing(text, begin, { quote, isRaw })
+  if (end === undefined) throw unknownToken(text, at)
+  const body = text.slice(begin, end)
+  const reading = { at, isBytes: prefix.includes('b') }
+  const next = end + quote.length
+  if (!reading.isBytes) {
+    return { token: { kind: 'string', text: isRaw ? body : readEscapes(body, reading).toString(), at }, end: next }
+  }
+  const bytes = isRaw ? Buffer.from(body) : readEscapes(body, reading)
+  return { token: { kind: 'bytes', bytes, text: text.slice(at, next), at }, end: next }
+}
+
+/** Where the closing quote is; one line, but for three quotes. */
+function closing(
+  text: string,
+  begin: number,
+  { quote, isRaw }: { readonly quote: string; readonly isRaw: boolean },
+): number | undefined {
+  for (let at = begin; at < text.length; at++) {
+    if (text.startsWith(quote, at)) return at
+    if (quote.length === 1 && (text[at] === '\n' || text[at] === '\r')) return undefined
+    if (text[at] === '\\' && !isRaw) at++
+  }
+  return undefined
+}
+
+const simple: { readonly [letter: string]: string } = {
+  ...{ a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' },
+  ...{ '\\': '\\', "'": "'", '"': '"', '`': '`', '?': '?' },
+}
+const escapes = /\\(?:x([0-9a-fA-F]{2})|X([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.?))/gs
+
+interface Reading {
+  readonly at: number
+  readonly isBytes: boolean
+}
+
+/** In bytes `\x` and octal escapes are one byte each, in strings a code point. */
+function readEscapes(body: string, { at, isBytes }: Reading): Buffer {
+  const parts: Buffer[] = []
+  let last = 0
+  for (const match of body.matchAll(escapes)) {
+    parts.push(Buffer.from(body.slice(last, match.index)))
+    last = match.index + match[0].length
+    const [, x, bigX, u, bigU, octal, letter] = match
+    const hex = x ?? bigX ?? u ?? bigU
+    if (hex === undefined && octal === undefined) {
+      const known = Object.hasOwn(simple, letter!) ? simple[letter!] : undefined
+      if (known === undefined) throw new SyntaxIssue(at, 'Syntax error: unable to unescape string')
+      parts.push(Buffer.from(known))
+      continue
+    }
+    const code = hex === undefined ? Number.parseInt(octal!, 8) : Number.parseInt(hex, 16)
+    const isUnicode = u !== undefined || bigU !== undefined
+    const isValid = isUnicode ? !isBytes && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) : true
+    if (!isValid) throw new SyntaxIssue(at, 'Syntax error: invalid unicode code point')
+    parts.push(isBytes ? Buffer.from([code]) : Buffer.from(String.fromCodePoint(code)))
+  }
+  return Buffer.concat([...parts, Buffer.from(body.slice(last))])
+}

@@ -1,0 +1,293 @@
+/**
+ * From text to a tree, by recursive descent. Length and depth are bounded, so that whoever walks the tree may recurse.
+ * The macros `has`, `all`, `exists`, `exists_one`, `map` and `filter` are read here (macros.ts).
+ */
+import type { Call, Node } from './ast.ts'
+import { SyntaxIssue } from './issues.ts'
+import { type Token, tokenize } from './lexer.ts'
+import { readMacro } from './macros.ts'
+import { Double, maxInt, minInt, toInt, Uint, type Value } from './values.ts'
+
+/** In characters. */
+const maxLength = 100_000
+/** How deep expressions may be nested in the text, as cel-go has it. */
+const maxNesting = 250
+/** How deep the tree may be: `1 + 1 + 1 + ...` is deep without being nested. */
+const maxDepth = 600
+
+const reserved = new Set([
+  ...['as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'let', 'loop', 'package'],
+  ...['namespace', 'return', 'var', 'void', 'while'],
+])
+
+const comparisons = new Set(['<', '<=', '>', '>=', '==', '!=', 'in'])
+const sums = new Set(['+', '-'])
+const products = new Set(['*', '/', '%'])
+
+const primaryTokens =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
+
+/** Throws SyntaxIssue. */
+export function parse(text: string): Node {
+  if (text.length > maxLength) {
+    const { length } = [...text]
+    if (length > maxLength)
+      throw new SyntaxIssue(0, `expression code point size exceeds limit: size: ${length}, limit ${maxLength}`)
+  }
+  return new Parser(tokenize(text)).parse()
+}
+
+class Parser {
+  readonly #tokens: readonly Token[]
+  readonly #depths = new Map<Node, number>()
+  #next = 0
+  #nesting = 0
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens
+  }
+
+  parse(): Node {
+    const root = this.#expression()
+    const token = this.#token
+    if (token.kind !== 'end')
+      throw new SyntaxIssue(token.at, `Syntax error: extraneous input '${token.text}' expecting <EOF>`)
+    return root
+  }
+
+  get #token(): Token {
+    return this.#tokens[this.#next]!
+  }
+
+  #is(text: string): boolean {
+    const { kind, text: found } = this.#token
+    return kind === 'operator' && found === text
+  }
+
+  #take(text: string): Token | undefined {
+    return this.#is(text) ? this.#tokens[this.#next++] : undefined
+  }
+
+  #expect(text: string): Token {
+    const taken = this.#take(text)
+    if (taken !== undefined) return taken
+    const { at, kind, text: found } = this.#token
+    throw new SyntaxIssue(
+      at,
+      `Syntax error: mismatched input '${kind === 'end' ? '<EOF>' : found}' expecting '${text}'`,
+    )
+  }
+
+  /** Notes how deep a node is. */
+  #made<T extends Node>(node: T, parts: readonly Node[]): T {
+    const depth = 1 + parts.reduce((most, part) => Math.max(most, this.#depths.get(part) ?? 0), 0)
+    if (depth > maxDepth) throw new SyntaxIssue(node.at, `expression is nested too deeply: at most ${maxDepth} levels`)
+    this.#depths.set(node, depth)
+    return node
+  }
+
+  #call(name: string, at: number, args: readonly Node[]): Call {
+    return this.#made({ kind: 'call', at, name, target: undefined, args }, args)
+  }
+
+  #expression(): Node {
+    if (++this.#nesting > maxNesting)
+      throw new SyntaxIssue(this.#token.at, `expression recursion limit exceeded: ${maxNesting}`)
+    const condition = this.#logic('||', () => this.#logic('&&', () => this.#comparison()))
+    const question = this.#take('?')
+    let result = condition
+    if (question !== undefined) {
+      const then = this.#logic('||', () => this.#logic('&&', () => this.#comparison()))
+      this.#expect(':')
+      result = this.#call('_?_:_', question.at, [condition, then, this.#expression()])
+    }
+    this.#nesting--
+    return result
+  }
+
+  /** A chain of one logical operator becomes a balanced tree: people write long ones. */
+  #logic(sign: '&&' | '||', term: () => Node): Node {
+    const terms = [term()]
+    const places: number[] = []
+    for (let token = this.#take(sign); token !== undefined; token = this.#take(sign)) {
+      places.push(token.at)
+      terms.push(term())
+    }
+    return this.#balanced(`_${sign}_`, { terms, places })
+  }
+
+  #balanced(name: string, { terms, places }: { terms: readonly Node[]; places: readonly number[] }): Node {
+    if (terms.length === 1) return terms[0]!
+    const middle = terms.length >> 1
+    const left = this.#balanced(name, { terms: terms.slice(0, middle), places: places.slice(0, middle - 1) })
+    const right = this.#balanced(name, { terms: terms.slice(middle), places: places.slice(middle) })
+    return this.#call(name, places[middle - 1]!, [left, right])
+  }
+
+  #comparison(): Node {
+    return this.#chain(comparisons, () => this.#chain(sums, () => this.#chain(products, () => this.#unary())))
+  }
+
+  #chain(signs: ReadonlySet<string>, term: () => Node): Node {
+    let left = term()
+    for (;;) {
+      const token = this.#token
+      if (token.kind !== 'operator' || !signs.has(token.text)) return left
+      this.#next++
+      const name = token.text === 'in' ? '@in' : `_${token.text}_`
+      left = this.#call(name, token.at, [left, term()])
+    }
+  }
+
+  /** `!!x` is x, and `--x` as well. */
+  #unary(): Node {
+    const sign = ['!', '-'].find((sign) => this.#is(sign))
+    if (sign === undefined) return this.#member()
+    const { at } = this.#token
+    if (sign === '-' && this.#tokens[this.#next + 1]!.kind !== 'operator') {
+      const negative = this.#negativeLiteral()
+      if (negative !== undefined) return this.#members(negative)
+    }
+    let count = 0
+    while (this.#take(sign) !== undefined) count++
+    const operand = this.#member()
+    return count % 2 === 0 ? operand : this.#call(sign === '!' ? '!_' : '-_', at, [operand])
+  }
+
+  /** `-9223372036854775808` has no positive counterpart. */
+  #negativeLiteral(): Node | undefined {
+    const token = this.#tokens[this.#next + 1]!
+    if (token.kind !== 'int' && token.kind !== 'double') return undefined
+    const { at } = this.#token
+    this.#next += 2
+    return this.#made({ kind: 'literal', at, value: numberOf({ ...token, text: `-${token.text}` }) }, [])
+  }
+
+  #member(): Node {
+    return this.#members(this.#primary())
+  }
+
+  #members(first: Node): Node {
+    let node = first
+    for (;;) {
+      const dot = this.#take('.')
+      if (dot !== undefined) {
+        node = this.#afterDot(node, dot.at)
+        continue
+      }
+      const bracket = this.#take('[')
+      if (bracket === undefined) return node
+      const index = this.#expression()
+      this.#expect(']')
+      node = this.#call('_[_]', bracket.at, [node, index])
+    }
+  }
+
+  #afterDot(operand: Node, at: number): Node {
+    const token = this.#token
+    if (token.kind !== 'identifier') {
+      const found = token.kind === 'end' ? '<EOF>' : token.text
+      throw new SyntaxIssue(token.at, `Syntax error: no viable alternative at input '.${found}'`)
+    }
+    this.#next++
+    const open = this.#take('(')
+    if (open === undefined) {
+      const select: Node = { kind: 'select', at, operand, field: token.text, isTest: false }
+      return this.#made(select, [operand])
+    }
+    const call: Call = { kind: 'call', at: open.at, name: token.text, target: operand, args: this.#list(')') }
+    return this.#withMacros(call)
+  }
+
+  #withMacros(call: Call): Node {
+    const parts = call.target === undefined ? call.args : [call.target, ...call.args]
+    return this.#made(readMacro(call) ?? call, parts)
+  }
+
+  /** Expressions up to the closing bracket, which is taken. */
+  #list(close: ')' | ']'): Node[] {
+    const items: Node[] = []
+    if (this.#take(close) !== undefined) return items
+    for (;;) {
+      items.push(this.#expression())
+      if (this.#take(',') === undefined) break
+      // A list may end with a comma.
+      if (close === ']' && this.#is(close)) break
+    }
+    this.#expect(close)
+    return items
+  }
+
+  #primary(): Node {
+    const token = this.#token
+    switch (token.kind) {
+      case 'int':
+      case 'uint':
+      case 'double':
+        return this.#literal(numberOf(token))
+      case 'string':
+        return this.#literal(token.text)
+      case 'bytes':
+        return this.#literal(token.bytes)
+      case 'identifier':
+        return this.#name(token)
+      default:
+        return this.#bracketed(token)
+    }
+  }
+
+  #literal(value: Value): Node {
+    const { at } = this.#tokens[this.#next++]!
+    return this.#made({ kind: 'literal', at, value }, [])
+  }
+
+  #name({ text, at }: Token): Node {
+    if (text === 'true' || text === 'false') return this.#literal(text === 'true')
+    if (text === 'null') return this.#literal(null)
+    this.#next++
+    if (reserved.has(text)) throw new SyntaxIssue(at, `reserved identifier: ${text}`)
+    const open = this.#take('(')
+    if (open === undefined) return this.#made({ kind: 'identifier', at, name: text }, [])
+    return this.#withMacros({ kind: 'call', at: open.at, name: text, target: undefined, args: this.#list(')') })
+  }
+
+  #bracketed({ at, kind, text }: Token): Node {
+    if (this.#take('(') !== undefined) {
+      const inner = this.#expression()
+      this.#expect(')')
+      return inner
+    }
+    if (this.#take('[') !== undefined) {
+      const elements = this.#list(']')
+      return this.#made({ kind: 'list', at, elements }, elements)
+    }
+    if (this.#take('{') !== undefined) return this.#map(at)
+    // A name may begin with a dot: it is then looked up at the root, where all names are.
+    if (this.#take('.') !== undefined && this.#token.kind === 'identifier') return this.#name(this.#token)
+    const found = kind === 'end' ? '<EOF>' : text
+    throw new SyntaxIssue(at, `Syntax error: mismatched input '${found}' expecting ${primaryTokens}`)
+  }
+
+  #map(at: number): Node {
+    const entries: [Node, Node][] = []
+    while (!this.#is('}')) {
+      const key = this.#expression()
+      this.#expect(':')
+      entries.push([key, this.#expression()])
+      if (this.#take(',') === undefined) break
+    }
+    this.#expect('}')
+    return this.#made({ kind: 'map', at, entries }, entries.flat())
+  }
+}
+
+function numberOf({ kind, text, at }: Token): Value {
+  if (kind === 'double') return new Double(Number(text))
+  const digits = text.replace(/[uU]$/, '')
+  const isNegative = digits.startsWith('-')
+  const size = BigInt(isNegative ? digits.slice(1) : digits)
+  const value = isNegative ? -size : size
+  const isInRange = kind === 'uint' ? value < 2n ** 64n : value >= minInt && value <= maxInt
+  if (!isInRange) throw new SyntaxIssue(at, `invalid ${kind} literal`)
+  return kind === 'uint' ? new Uint(value) : toInt(value)
+}

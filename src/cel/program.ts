@@ -1,0 +1,141 @@
+/**
+ * A rule, ready to run: parsed, checked, its cost estimated, its constant patterns compiled. `compileRule` never throws
+ * for what a user wrote; what is wrong with it is its outcome.
+ */
+import type { Call, Node } from './ast.ts'
+import { operands } from './ast.ts'
+import type { Budget } from './budget.ts'
+import { check } from './checker.ts'
+import { estimateCost } from './cost.ts'
+import type { DeclaredType } from './declared-type.ts'
+import { compile, type Evaluate } from './evaluate.ts'
+import { type Issue, SyntaxIssue, showIssues } from './issues.ts'
+import { parse } from './parser.ts'
+import type { Pattern, ReadPattern } from './regex.ts'
+import { CelError, type Value } from './values.ts'
+
+export interface Program {
+  /** The declared variables that it uses. */
+  readonly used: ReadonlySet<string>
+  /** The most that it can cost, as estimated. */
+  readonly maxCost: number
+  /** Throws CelError for a fault of evaluation, BudgetExceeded for too much work. */
+  readonly run: (variables: readonly Value[], budget: Budget) => boolean
+}
+
+export type Compiled =
+  | { readonly outcome: 'program'; readonly program: Program }
+  | { readonly outcome: 'invalid'; readonly why: string }
+
+export interface Environment {
+  /** In the order in which their values are passed. */
+  readonly variables: ReadonlyMap<string, DeclaredType>
+  readonly readPattern: ReadPattern
+}
+
+export function compileRule(text: string, environment: Environment): Compiled {
+  const { variables } = environment
+  const { root, issue } = parsed(text)
+  if (root === undefined) return failed(text, [issue])
+  const declared = new Map([...variables].map(([name, { type }]) => [name, type] as const))
+  const { type, issues, used } = check(root, declared)
+  if (issues.length > 0) return failed(text, issues)
+  if (type.kind !== 'bool') return { outcome: 'invalid', why: 'cel expression must evaluate to a bool' }
+  const patterns = new PatternCache(environment.readPattern)
+  const badPattern = patterns.addConstants(root)
+  if (badPattern !== undefined) return { outcome: 'invalid', why: `program instantiation failed: ${badPattern}` }
+  const maxCost = estimateCost(root, variables)
+  return { outcome: 'program', program: { used, maxCost, run: runner(compile(root, [...variables.keys()]), patterns) } }
+}
+
+type Parsed = { readonly root: Node; readonly issue?: never } | { readonly root?: never; readonly issue: Issue }
+
+function parsed(text: string): Parsed {
+  try {
+    return { root: parse(text) }
+  } catch (error) {
+    if (error instanceof SyntaxIssue) return { issue: error.issue }
+    throw error
+  }
+}
+
+function failed(text: string, issues: readonly Issue[]): Compiled {
+  return { outcome: 'invalid', why: `compilation failed: ${showIssues(text, issues)}` }
+}
+
+function runner(evaluate: Evaluate, patterns: PatternCache): Program['run'] {
+  return (variables, budget) => {
+    const result = evaluate({ budget, variables: [...variables], pattern: (text) => patterns.get(text, budget) })
+    return result === true
+  }
+}
+
+/** How many patterns of one rule are kept that are made while it runs. */
+const maxMade = 20
+
+class PatternCache {
+  readonly #read: ReadPattern
+  readonly #known = new Map<string, Pattern>()
+  #made = 0
+
+  constructor(read: ReadPattern) {
+    this.#read = read
+  }
+
+  /** Compiles the patterns that are written out in the expression; returns what is wrong with one. */
+  addConstants(root: Node): string | undefined {
+    for (const source of constantPatterns(root)) {
+      const read = this.#read(source)
+      if (read.outcome === 'refused') return read.why
+      this.#known.set(source, read.pattern)
+    }
+    return undefined
+  }
+
+  get(source: string, budget: Budget): Pattern {
+    const known = this.#known.get(source)
+    if (known !== undefined) return known
+    budget.work(patternSteps)
+    const read = this.#read(source)
+    if (read.outcome === 'refused') throw new CelError(read.why)
+    if (this.#made++ < maxMade) this.#known.set(source, read.pattern)
+    return read.pattern
+  }
+}
+
+/** What it takes to compile a pattern, in steps: enough that the clock is looked at each time. */
+const patternSteps = 20_000
+
+function* constantPatterns(root: Node): Generator<string> {
+  const queue: Node[] = [root]
+  for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
+    const source = node.kind === 'call' ? patternOf(node) : undefined
+    if (source !== undefined) yield source
+    queue.push(...childrenOf(node))
+  }
+}
+
+const withPatterns = new Set(['matches', 'find', 'findAll'])
+
+function patternOf(call: Call): string | undefined {
+  const pattern = operands(call)[1]
+  const isConstant = withPatterns.has(call.name) && pattern?.kind === 'literal' && typeof pattern.value === 'string'
+  return isConstant ? (pattern.value as string) : undefined
+}
+
+function childrenOf(node: Node): readonly Node[] {
+  switch (node.kind) {
+    case 'select':
+      return [node.operand]
+    case 'call':
+      return operands(node)
+    case 'list':
+      return node.elements
+    case 'map':
+      return node.entries.flat()
+    case 'fold':
+      return [node.range, node.predicate, node.transform].filter((part) => part !== undefined)
+    default:
+      return []
+  }
+}

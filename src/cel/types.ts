@@ -1,0 +1,165 @@
+/**
+ * The types of CEL: what the checker works with. A type parameter of a function is a variable that is bound while the
+ * arguments of a call are compared; `unify` binds, and takes its bindings back where the comparison fails.
+ */
+const plainNames = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration', 'dyn', 'url'] as const
+type PlainName = (typeof plainNames)[number] | 'null_type'
+
+export type CelType =
+  | { readonly kind: PlainName }
+  | { readonly kind: 'list'; readonly elem: CelType }
+  | { readonly kind: 'map'; readonly key: CelType; readonly value: CelType }
+  | { readonly kind: 'object'; readonly fields: ReadonlyMap<string, Field> }
+  | { readonly kind: 'type'; readonly of: CelType }
+  | { readonly kind: 'variable'; bound: CelType | undefined }
+
+/** A field of an object; see declared-type.ts for what else is known of it. */
+interface Field {
+  readonly type: CelType
+}
+
+function plain(kind: PlainName): CelType {
+  return { kind }
+}
+
+export const types = {
+  bool: plain('bool'),
+  int: plain('int'),
+  uint: plain('uint'),
+  double: plain('double'),
+  string: plain('string'),
+  bytes: plain('bytes'),
+  timestamp: plain('timestamp'),
+  duration: plain('duration'),
+  dyn: plain('dyn'),
+  url: plain('url'),
+  null: plain('null_type'),
+}
+
+export function listOf(elem: CelType): CelType {
+  return { kind: 'list', elem }
+}
+
+export function mapOf(key: CelType, value: CelType): CelType {
+  return { kind: 'map', key, value }
+}
+
+export function typeVariable(): CelType {
+  return { kind: 'variable', bound: undefined }
+}
+
+/** What a variable stands for; the type itself where it is none. */
+export function resolve(type: CelType): CelType {
+  let found = type
+  while (found.kind === 'variable' && found.bound !== undefined) found = found.bound
+  return found
+}
+
+/** Whether values of this type are only known while a rule runs. */
+export function isDynamic(type: CelType): boolean {
+  const { kind } = resolve(type)
+  return kind === 'dyn' || kind === 'variable'
+}
+
+type Variable = Extract<CelType, { readonly kind: 'variable' }>
+
+/** Variables that were bound, so that they can be freed again. */
+type Trail = Variable[]
+
+function undo(trail: Trail): void {
+  for (const variable of trail) variable.bound = undefined
+}
+
+/** Whether each of the types can stand for the other at the same place. On failure the bindings are taken back. */
+export function unifyAll(wanted: readonly CelType[], found: readonly CelType[]): boolean {
+  const trail: Trail = []
+  if (wanted.length === found.length && wanted.every((type, i) => unify(type, found[i]!, trail))) return true
+  undo(trail)
+  return false
+}
+
+export function unify(wanted: CelType, found: CelType, trail: Trail = []): boolean {
+  const [a, b] = [resolve(wanted), resolve(found)]
+  if (a === b) return true
+  if (a.kind === 'variable') return bind(a, b, trail)
+  if (b.kind === 'variable') return bind(b, a, trail)
+  if (a.kind === 'dyn' || b.kind === 'dyn') return true
+  if (a.kind === 'null_type' || b.kind === 'null_type') return mayBeNull(a.kind === 'null_type' ? b : a)
+  if (a.kind === 'list' && b.kind === 'list') return unify(a.elem, b.elem, trail)
+  if (a.kind === 'map' && b.kind === 'map') return unify(a.key, b.key, trail) && unify(a.value, b.value, trail)
+  if (a.kind === 'object' && b.kind === 'object') return a.fields === b.fields
+  return a.kind === b.kind
+}
+
+/** Values of these types may be compared with null. */
+function mayBeNull({ kind }: CelType): boolean {
+  return kind === 'null_type' || kind === 'object' || kind === 'timestamp' || kind === 'duration' || kind === 'url'
+}
+
+function bind(variable: Variable, type: CelType, trail: Trail): boolean {
+  if (occursIn(variable, type)) return false
+  variable.bound = type
+  trail.push(variable)
+  return true
+}
+
+function occursIn(variable: Variable, type: CelType): boolean {
+  const found = resolve(type)
+  if (found === variable) return true
+  if (found.kind === 'list') return occursIn(variable, found.elem)
+  return found.kind === 'map' && (occursIn(variable, found.key) || occursIn(variable, found.value))
+}
+
+/** The type as messages show it. */
+export function formatType(type: CelType): string {
+  const found = resolve(type)
+  switch (found.kind) {
+    case 'list':
+      return `list(${formatType(found.elem)})`
+    case 'map':
+      return `map(${formatType(found.key)}, ${formatType(found.value)})`
+    case 'type':
+      return `type(${formatType(found.of)})`
+    case 'null_type':
+      return 'null'
+    case 'variable':
+      return 'dyn'
+    case 'url':
+      return 'kubernetes.URL'
+    default:
+      return found.kind
+  }
+}
+
+/** Reads a type as declarations write it: `list(A)`, `map(string, dyn)`. Capital letters are type parameters. */
+export function readType(text: string, parameters: Map<string, CelType>): CelType {
+  const nested = /^(list|map|type)\((.*)\)$/.exec(text)
+  if (nested === null) return readName(text, parameters)
+  const parts = splitTypes(nested[2]!).map((part) => readType(part, parameters))
+  if (nested[1] === 'list') return listOf(parts[0]!)
+  return nested[1] === 'map' ? mapOf(parts[0]!, parts[1]!) : { kind: 'type', of: parts[0]! }
+}
+
+function readName(name: string, parameters: Map<string, CelType>): CelType {
+  if (name === 'null') return types.null
+  if (plainNames.includes(name as never)) return types[name as (typeof plainNames)[number]]
+  const known = parameters.get(name) ?? typeVariable()
+  parameters.set(name, known)
+  return known
+}
+
+/** `map(A, B), int` into its two parts. */
+export function splitTypes(text: string): string[] {
+  const parts: string[] = []
+  let depth = 0
+  let part = ''
+  for (const letter of text) {
+    if (letter === '(') depth++
+    if (letter === ')') depth--
+    if (letter === ',' && depth === 0) {
+      parts.push(part.trim())
+      part = ''
+    } else part += letter
+  }
+  return part.trim() === '' ? parts : [...parts, part.trim()]
+}

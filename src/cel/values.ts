@@ -1,0 +1,206 @@
+/**
+ * The values that rules work with. What JavaScript has is used as it is; an int is a number as long as that is exact,
+ * else a bigint, so a double is a class of its own. Lists and maps are read through two small interfaces: those that
+ * stand for JSON data read it only where a rule looks (json-values.ts).
+ */
+import type { CelType } from './types.ts'
+
+export class Double {
+  readonly value: number
+
+  constructor(value: number) {
+    this.value = value
+  }
+}
+
+export class Uint {
+  readonly value: bigint
+
+  constructor(value: bigint) {
+    this.value = value
+  }
+}
+
+/** In nanoseconds, as Duration is. */
+export class Timestamp {
+  readonly nanos: bigint
+
+  constructor(nanos: bigint) {
+    this.nanos = nanos
+  }
+}
+
+export class Duration {
+  readonly nanos: bigint
+
+  constructor(nanos: bigint) {
+    this.nanos = nanos
+  }
+}
+
+export class TypeValue {
+  readonly name: string
+
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+/** The parts of a URL. */
+export class UrlValue {
+  readonly text: string
+  readonly scheme: string
+  readonly host: string
+  readonly hostname: string
+  readonly port: string
+  readonly path: string
+  readonly query: string
+
+  constructor(parts: { readonly [part in keyof UrlValue]: UrlValue[part] }) {
+    this.text = parts.text
+    this.scheme = parts.scheme
+    this.host = parts.host
+    this.hostname = parts.hostname
+    this.port = parts.port
+    this.path = parts.path
+    this.query = parts.query
+  }
+}
+
+export abstract class CelList {
+  abstract readonly size: number
+  abstract get(index: number): Value
+  abstract toArray(): Value[]
+
+  *[Symbol.iterator](): Generator<Value> {
+    for (let i = 0; i < this.size; i++) yield this.get(i)
+  }
+}
+
+export class ArrayList extends CelList {
+  readonly #items: readonly Value[]
+
+  constructor(items: readonly Value[]) {
+    super()
+    this.#items = items
+  }
+
+  get size(): number {
+    return this.#items.length
+  }
+
+  get(index: number): Value {
+    return this.#items[index]!
+  }
+
+  toArray(): Value[] {
+    return [...this.#items]
+  }
+}
+
+export abstract class CelMap {
+  abstract readonly size: number
+  /** Undefined: there is no such key. */
+  abstract get(key: Value): Value | undefined
+  abstract keys(): readonly Value[]
+}
+
+/** A map that an expression made: keys of different types are different keys, numbers of one value the same. */
+export class LiteralMap extends CelMap {
+  readonly #entries = new Map<string, readonly [Value, Value]>()
+
+  constructor(entries: Iterable<readonly [Value, Value]>) {
+    super()
+    for (const [key, value] of entries) this.#entries.set(keyText(key), [key, value])
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  get(key: Value): Value | undefined {
+    return this.#entries.get(keyText(key))?.[1]
+  }
+
+  keys(): readonly Value[] {
+    return [...this.#entries.values()].map(([key]) => key)
+  }
+}
+
+function keyText(key: Value): string {
+  if (typeof key === 'string') return `s${key}`
+  if (typeof key === 'boolean') return `b${key}`
+  if (key instanceof Uint || key instanceof Double) return `n${key.value}`
+  return `n${key}`
+}
+
+export type Int = number | bigint
+
+export type Value =
+  | null
+  | boolean
+  | Int
+  | string
+  | Double
+  | Uint
+  | Uint8Array
+  | Timestamp
+  | Duration
+  | TypeValue
+  | UrlValue
+  | CelList
+  | CelMap
+
+/** A fault of evaluation. `&&` and `||` may do without the operand that has one. */
+export class CelError {
+  readonly message: string
+
+  constructor(message: string) {
+    this.message = message
+  }
+}
+
+export const maxInt = 2n ** 63n - 1n
+export const minInt = -(2n ** 63n)
+
+/** An int in its one form. Beyond 64 bits there is none. */
+export function toInt(value: bigint): Int {
+  if (value > maxInt || value < minInt) throw new CelError('integer overflow')
+  const small = Number(value)
+  return Number.isSafeInteger(small) ? small : value
+}
+
+type KindName = CelType['kind']
+
+/** The kind of type that a value is of. An object is told apart from a map by `isObject`. */
+export function kindOf(value: Value): KindName {
+  switch (typeof value) {
+    case 'string':
+      return 'string'
+    case 'boolean':
+      return 'bool'
+    case 'number':
+    case 'bigint':
+      return 'int'
+    default:
+      return kindOfObject(value)
+  }
+}
+
+const classes: readonly (readonly [abstract new (...args: never[]) => object, KindName])[] = [
+  [CelList, 'list'],
+  [CelMap, 'map'],
+  [Double, 'double'],
+  [Uint, 'uint'],
+  [Uint8Array, 'bytes'],
+  [Timestamp, 'timestamp'],
+  [Duration, 'duration'],
+  [TypeValue, 'type'],
+  [UrlValue, 'url'],
+]
+
+function kindOfObject(value: object | null): KindName {
+  if (value === null) return 'null_type'
+  for (const [type, kind] of classes) if (value instanceof type) return kind
+  throw new TypeError('a value of no type')
+}
