@@ -119,7 +119,7 @@ async function deleteAll(
   const options = { ...place, propagationPolicy: 'Background' as const }
   try {
     if (type.verbs.includes('deletecollection')) return await client.deleteCollection(type, options)
-    for await (const { items } of client.pages(type, place))
+    for await (const { items } of client.pages(type, { ...place, accept: metadataForm.list }))
       for (const { metadata } of items)
         await unlessGone(client.delete(type, { ...place, name: metadata.name! }, { propagationPolicy: 'Background' }))
   } catch (error) {

@@ -29,19 +29,22 @@ export const handleWatch: Handler = async (request) => {
   const bookmarks = isTrue(info.query, 'allowWatchBookmarks') ? new Bookmarks(resource, form, lifetime) : undefined
   const series = request.watchMetrics.seriesOf(resource)
   const sent = (bytes: number) => series.sent(bytes)
-  await tellExpired(exchange, form, async () => {
+  await tellErrors(exchange, form, async () => {
     const watching = await watch(resource, { selection, resourceVersion, form, user: exchange.user.name, sent })
     series.watchers++
     await stream(exchange, watching, { lifetime, bookmarks, sent }).finally(() => series.watchers--)
   })
 }
 
-/** A start that is too old is reported in the stream, as clients expect: a 200 with an ERROR event. */
-async function tellExpired(exchange: Exchange, form: EventForm, run: () => Promise<void>): Promise<void> {
+/**
+ * A start that is too old is reported in the stream, as clients expect: a 200 with an ERROR event. So is whatever goes
+ * wrong once the stream has begun.
+ */
+async function tellErrors(exchange: Exchange, form: EventForm, run: () => Promise<void>): Promise<void> {
   try {
     await run()
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 410) throw error
+    if (!(error instanceof ApiError) || (error.code !== 410 && !exchange.answered)) throw error
     openStream(exchange)
     await write(exchange, form.tell('ERROR', failure(error) as unknown as JsonObject))
     exchange.transport.end()
