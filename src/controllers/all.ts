@@ -8,6 +8,7 @@ import { resourceQuotaLoop, resourceQuotas } from './resource-quota.ts'
 import { serviceAccountLoop, serviceAccounts } from './service-account.ts'
 import { secrets, tokenSecretLoop, tokenSecretType } from './service-account-secret.ts'
 import { claimProtectionLoop, claims, volumeProtectionLoop, volumes } from './storage-protection.ts'
+import { jobs, ttlAfterFinishedLoop } from './ttl-after-finished.ts'
 
 export const controlLoops: readonly ControlLoop[] = [
   {
@@ -70,5 +71,10 @@ export const controlLoops: readonly ControlLoop[] = [
         issue: issueToken,
       })
     },
+  },
+  {
+    name: 'ttl-after-finished',
+    account: 'ttl-after-finished-controller',
+    make: ({ client, informer, clock }) => ttlAfterFinishedLoop({ client, informer: informer(jobs), clock }),
   },
 ]
