@@ -1,7 +1,7 @@
 /**
  * The store contract: keys, bytes and revisions, never kinds.
  *
- * Every backend (memory, lmdb, etcd) keeps these promises, and `test/store/suite.ts` proves them on each:
+ * Every backend (memory, lmdb, etcd) keeps these promises, and `test/store/suite.ts` (its parts in `suite/`) proves them on each:
  *  - Durable: a commit resolves when it is durable and not before; until then nobody can see it.
  *  - Ordered: each commit gets the next revision; revisions rise strictly and are never reused, not by a restart either.
  *  - Compare-and-set: a commit names the revision it replaces; of several that name the same one, at most one wins. It

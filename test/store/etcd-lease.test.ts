@@ -9,7 +9,7 @@ import { type EtcdOptions, EtcdStore } from '../../src/store/etcd/store.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import { startProxy } from '../tools/tcp-proxy.ts'
 import { bytes, closing, Follower } from './following.ts'
-import { putFor } from './suite.ts'
+import { putFor } from './operations.ts'
 
 describe('leases of etcd', { timeout: 300_000 }, () => {
   let cluster: Cluster

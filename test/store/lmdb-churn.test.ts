@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import { temporaryDirectory } from './directory.ts'
-import { put, remove } from './suite.ts'
+import { put, remove } from './operations.ts'
 
 const rounds = 60
 const perRound = 100

@@ -21,7 +21,7 @@ import {
 import { RevisionGone, StoreError, ValueTooLarge } from '../../src/store/store.ts'
 import { temporaryDirectory } from './directory.ts'
 import { HandClock } from './hand-clock.ts'
-import { bytes, put, readChanges } from './suite.ts'
+import { bytes, put, readChanges } from './operations.ts'
 
 async function inDirectory(run: (directory: string) => Promise<void>): Promise<void> {
   const { directory, removeDirectory } = await temporaryDirectory()

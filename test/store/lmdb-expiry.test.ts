@@ -9,7 +9,7 @@ import { openTables } from '../../src/store/lmdb/tables.ts'
 import { temporaryDirectory } from './directory.ts'
 import { Follower } from './following.ts'
 import { HandClock } from './hand-clock.ts'
-import { put, putFor, readChanges, remove } from './suite.ts'
+import { put, putFor, readChanges, remove } from './operations.ts'
 
 const start = 1_700_000_000_000
 
