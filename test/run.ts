@@ -11,7 +11,8 @@ import { dirname, join, relative } from 'node:path'
 import { runChecks } from '../scripts/check.ts'
 import { compiled } from './tools/compiled.ts'
 import { installTools } from './tools/install.ts'
-import { inBatches } from './tools/plan.ts'
+import { inOrder } from './tools/plan.ts'
+import { keepTimes, readTimes, type Spent } from './tools/times.ts'
 
 const root = dirname(import.meta.dirname)
 const wanted = process.argv.slice(2)
@@ -20,23 +21,19 @@ const files = globSync('test/**/*.test.ts', { cwd: root })
   .sort()
   .map((file) => join(root, file))
 
-/** How many files share a process: most of them take less time than to load what they test. */
-const batchSize = 6
+/** How many files share a process at most: what one leaves behind in it does not go on for ever. */
+const mostFiles = 40
 // Every process is watched for changed prototypes.
 const args = [
   ...['--import', join(root, 'test/tools/prototypes.mjs')],
   ...['--test-reporter', join(root, 'test/tools/reporter.mjs'), '--test-reporter-destination', 'stdout'],
   join(root, 'test/tools/batch.mjs'),
 ]
+/** How long a file may take, and a process to end after its last one: what a file has left behind may keep it going. */
 const fileMinutes = 10
+const endMinutes = 1
 
-/** What a file took. */
-interface Spent {
-  readonly ms: number
-  readonly cpuMs: number
-}
-
-/** What is told of a file while it runs: each test as it ends (`reporter.mjs`), and at last what the file took. */
+/** What a process tells: each test as it ends (`reporter.mjs`), what a file took, and that it is free for another. */
 interface TestEnd {
   /** Absent if it is not known which of several it was. */
   readonly file?: string
@@ -44,6 +41,9 @@ interface TestEnd {
   readonly why?: string
 }
 type FileEnd = { readonly file: string } & Spent
+interface Free {
+  readonly next: true
+}
 
 let passed = 0
 let failed = 0
@@ -65,13 +65,16 @@ function count(ok: boolean): void {
 /** Two processes for each core: some wait for time to pass while others keep the cores busy. */
 async function runFiles(): Promise<void> {
   const started = performance.now()
-  const spent = new Map<string, Spent>()
-  const waiting = inBatches(files, batchSize).values()
+  const before = readTimes()
+  const { alone, shared } = inOrder(files, before)
+  const spent: [string, Spent][] = []
   const worker = async () => {
-    for (const batch of waiting) for (const { file, ms, cpuMs } of await runBatch(batch)) spent.set(file, { ms, cpuMs })
+    for (let one = alone.shift(); one !== undefined; one = alone.shift()) spent.push(...(await runProcess([one])))
+    while (shared.length > 0) spent.push(...(await runProcess(shared)))
   }
   await Promise.all(Array.from({ length: 2 * availableParallelism() }, worker))
-  const cpuMs = spent.values().reduce((sum, { cpuMs }) => sum + cpuMs, 0)
+  keepTimes(before, spent)
+  const cpuMs = spent.reduce((sum, [, { cpuMs }]) => sum + cpuMs, 0)
   console.log(`the slowest: ${highest(spent, 'ms')}`)
   console.log(`most processor time: ${highest(spent, 'cpuMs')}`)
   const took = `${seconds(performance.now() - started, 1)}, ${seconds(cpuMs, 1)} of processor time`
@@ -79,41 +82,51 @@ async function runFiles(): Promise<void> {
 }
 
 /**
- * Runs files in one process, and counts each of their tests. A file without any test is a failure itself, and so is one
- * that does not come to its end, and a process that ends badly with no test failed.
+ * Starts a process that takes one file after another from the list, and counts each of their tests. A file without any
+ * test is a failure itself, and so is one that does not come to its end, and a process that ends badly with no test failed.
  */
-async function runBatch(batch: readonly string[]): Promise<readonly FileEnd[]> {
-  const minutes = fileMinutes + batch.length - 1
-  const child = spawn(process.execPath, [...args, ...batch], {
+async function runProcess(waiting: string[]): Promise<[string, Spent][]> {
+  const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, ...compiled },
-    timeout: minutes * 60_000,
-    killSignal: 'SIGKILL',
   })
+  const taken: string[] = []
   const tests: TestEnd[] = []
-  const ended: FileEnd[] = []
-  child.on('message', (message: TestEnd | FileEnd) => {
-    if ('cpuMs' in message) ended.push(message)
+  const ended: [string, Spent][] = []
+  let patience: NodeJS.Timeout | undefined
+  const handOver = () => {
+    clearTimeout(patience)
+    const file = taken.length < mostFiles ? waiting.shift() : undefined
+    if (file !== undefined) taken.push(file)
+    const minutes = file === undefined ? endMinutes : fileMinutes
+    patience = setTimeout(() => child.kill('SIGKILL'), minutes * 60_000)
+    child.send(file ?? '')
+  }
+  child.on('message', (message: TestEnd | FileEnd | Free) => {
+    if ('next' in message) handOver()
+    else if ('cpuMs' in message) ended.push([message.file, message])
     else {
       tests.push(message)
       if (message.why === undefined) count(true)
-      else report(message.name, message.file ?? batch.join(' '), message.why)
+      else report(message.name, message.file ?? taken.join(' '), message.why)
     }
   })
   const [code, signal] = await once(child, 'close')
-  const how = signal === null ? `with exit code ${code}` : `by ${signal}, which it gets after ${minutes} minutes`
-  for (const file of batch)
-    if (!ended.some((end) => end.file === file)) report('not run to its end', file, `the process ended ${how}`)
+  clearTimeout(patience)
+  const how = signal === null ? `with exit code ${code}` : `by ${signal}, as it gets when it takes too long`
+  for (const file of taken)
+    if (!ended.some(([name]) => name === file)) report('not run to its end', file, `the process ended ${how}`)
     else if (!tests.some((test) => test.file === file)) report('ended', file, 'no test in it')
-  const bad = code !== 0 && ended.length === batch.length && tests.every(({ why }) => why === undefined)
-  if (bad) report('ended', batch.join(' '), `${how}, and no test had failed`)
+  if (taken.length === 0 && code !== 0) report('not begun', waiting.shift() ?? 'none', `the process ended ${how}`)
+  const bad = code !== 0 && ended.length === taken.length && tests.every(({ why }) => why === undefined)
+  if (bad) report('ended', taken.join(' '), `${how}, and no test had failed`)
   return ended
 }
 
 /** A slow suite is a defect: these are where to look first. ORCH_TIMES=all tells of every file. */
-function highest(spent: ReadonlyMap<string, Spent>, what: keyof Spent): string {
+function highest(spent: readonly [string, Spent][], what: keyof Spent): string {
   const most = process.env.ORCH_TIMES === 'all' ? files.length : 12
-  const sorted = [...spent].toSorted(([, a], [, b]) => b[what] - a[what]).slice(0, most)
+  const sorted = spent.toSorted(([, a], [, b]) => b[what] - a[what]).slice(0, most)
   return sorted.map(([file, times]) => `${relative(root, file)} ${seconds(times[what], 1)}`).join(', ')
 }
 

@@ -1,11 +1,16 @@
-// Runs the test files that it is called with in one process, one after another: `test/run.ts` starts it. To load the
-// sources takes longer than most files do, and so it is done once for several. Each file is a suite under its own path,
-// with hooks of its own, and begins when the one before has ended all that it had started. Tells the runner what each
-// has taken, with the programs that it started. Plain JavaScript, as everything that each process loads.
+// Runs test files in one process, one after another, as the runner (`test/run.ts`) hands them over. To load the sources
+// and to make them fast takes longer than most files do, and so it is done once for many. Each file is a suite under its
+// own path, with hooks of its own, and begins when the one before has ended all that it had started. Tells the runner what
+// each has taken, with the programs that it started. Plain JavaScript, as everything that each process loads.
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 
-for (const file of process.argv.slice(2)) {
+for (;;) {
+  const told = once(process, 'message')
+  process.send({ next: true })
+  const [file] = await told
+  if (file === '') break
   const before = { ms: performance.now(), cpuMs: cpuMs() }
   suite(file, () => import(file))
   await ended(file)

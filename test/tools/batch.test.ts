@@ -20,9 +20,13 @@ async function run(t: TestContext, files: { readonly [name: string]: string }) {
   })
   const tool = (name: string) => join(import.meta.dirname, name)
   const args = ['--test-reporter', tool('reporter.mjs'), '--test-reporter-destination', 'stdout', tool('batch.mjs')]
-  const child = spawn(process.execPath, [...args, ...paths], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
   const told: string[] = []
-  child.on('message', ({ file, name, why }: { file?: string; name?: string; why?: string }) => {
+  child.on('message', ({ next, file, name, why }: { next?: true; file?: string; name?: string; why?: string }) => {
+    if (next) {
+      child.send(paths.shift() ?? '')
+      return
+    }
     const short = file?.slice(directory.length + 1, -'.mjs'.length) ?? 'one'
     told.push(`${short} ${why === undefined ? '' : '!'}${name?.replace(file ?? 'none', 'itself') ?? 'ended'}`)
   })

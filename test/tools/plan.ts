@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Times } from './times.ts'
 
 const tests = dirname(import.meta.dirname)
 
@@ -43,13 +44,11 @@ export function commandsOf(file: string, commands: readonly string[]): readonly 
 /** What these measure is the process: they are not to meet what another file has left in it. */
 const measuring = ['effort.ts', 'heap.ts'].map((name) => join(import.meta.dirname, name))
 
-/** The files in groups that share a process each. Neighbours have most in common, so groups follow the order given. */
-export function inBatches(files: readonly string[], batchSize: number): readonly (readonly string[])[] {
-  const alone = files.filter(isAlone)
-  const shared = files.filter((file) => !alone.includes(file))
-  const batches = alone.map((file) => [file])
-  for (let i = 0; i < shared.length; i += batchSize) batches.push(shared.slice(i, i + batchSize))
-  return batches
+/** The files that have a process to themselves, and those that may share one; each with those first that took longest. */
+export function inOrder(files: readonly string[], times: Times): { alone: string[]; shared: string[] } {
+  const timeOf = (file: string) => times[file] ?? Number.MAX_VALUE
+  const sorted = files.toSorted((a, b) => timeOf(b) - timeOf(a))
+  return { alone: sorted.filter(isAlone), shared: sorted.filter((file) => !isAlone(file)) }
 }
 
 function isAlone(file: string): boolean {
