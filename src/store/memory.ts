@@ -93,6 +93,14 @@ export class MemoryStore implements Store {
     this.#tail.end(new StoreError('the store is closed'))
   }
 
+  /** What is found in this place later, after this store was closed too: the same log, or the part of it about such keys. */
+  reopened(isWanted: (key: Key) => boolean = () => true): MemoryStore {
+    const store = new MemoryStore()
+    for (const { key, value } of this.#log) if (isWanted(key)) store.#apply(key, value)
+    for (const [key, due] of this.#due) if (isWanted(key)) store.#setDue(key, due)
+    return store
+  }
+
   #apply(key: Key, value: Bytes | undefined): Revision {
     const previous = this.#current.get(key)
     const revision = this.#tail.revision + 1
@@ -106,8 +114,11 @@ export class MemoryStore implements Store {
 
   #setLifetime(key: Key, seconds: number | undefined): void {
     this.#due.delete(key)
-    if (seconds === undefined) return
-    this.#due.set(key, performance.now() + 1000 * seconds)
+    if (seconds !== undefined) this.#setDue(key, performance.now() + 1000 * seconds)
+  }
+
+  #setDue(key: Key, due: number): void {
+    this.#due.set(key, due)
     this.#timer ??= setInterval(() => this.#expire(), tickMs).unref()
   }
 

@@ -9,8 +9,8 @@ import { after, test } from 'node:test'
 import { allKinds } from '../../src/kinds/all.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
+import { serve } from '../tools/in-process.ts'
 import { manifestNames, manifestObject } from '../tools/manifests.ts'
-import { startServer } from '../tools/server.ts'
 
 interface Discovered {
   readonly name: string
@@ -26,7 +26,7 @@ interface Route {
 }
 
 const open = '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,PodSecurity'
-const server = await startServer({ after }, [open])
+const server = await serve({ after }, [open])
 let client = server.client()
 const types: { readonly prefix: string; readonly resources: readonly Discovered[] }[] = []
 /** The path of an object of each type, by its first path: `/api/v1/configmaps`. */

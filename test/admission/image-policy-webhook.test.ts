@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { serve } from '../tools/in-process.ts'
 import { authorityExtensions, certificatesIn, serverExtensions } from '../tools/openssl-certificates.ts'
-import { startServer } from '../tools/server.ts'
 import { startFailing } from '../tools/start-failing.ts'
 
 interface Review {
@@ -75,7 +75,7 @@ const pod = (name: string, images: readonly string[], more: object = {}, init: r
 })
 
 test('the backend is asked about all containers, its status decides, and its answers are cached', async (t) => {
-  const client = (await startServer(t, [...flagsFor({ defaultAllow: false }), enabled])).client()
+  const client = (await serve(t, [...flagsFor({ defaultAllow: false }), enabled])).client()
   const annotations = { 'mine.image-policy.orch.io/ticket': '7', other: 'x' }
   assert.equal((await client.post(pods, pod('a', ['one', 'two'], { annotations }, ['three']))).status, 201)
   assert.deepEqual(asked.splice(0), [
@@ -107,7 +107,7 @@ test('the backend is asked about all containers, its status decides, and its ans
 })
 
 test('a backend that does not answer lets pods in where that is the default', async (t) => {
-  const client = (await startServer(t, [...flagsFor({ defaultAllow: true }), enabled])).client()
+  const client = (await serve(t, [...flagsFor({ defaultAllow: true }), enabled])).client()
   const { status, headers } = await client.post(pods, pod('a', ['broken']))
   assert.equal(status, 201)
   assert.match(String(headers.warning), /image policy backend could not be asked/)

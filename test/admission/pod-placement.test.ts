@@ -6,7 +6,7 @@ import { configuredPodTolerationRestriction } from '../../src/admission/controls
 import type { Json } from '../../src/model/json.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { admissionFile } from '../tools/admission-file.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { startFailing } from '../tools/start-failing.ts'
 
 const container = { name: 'c', image: 'i' }
@@ -17,7 +17,7 @@ const flags = [
 const head = { apiVersion: 'podtolerationrestriction.admission.orch.io/v1alpha1', kind: 'Configuration' }
 
 describe('where pods go', async () => {
-  const server = await startServer({ after }, flags)
+  const server = await serve({ after }, flags)
   const client = server.client()
   let made = 0
   const namespace = async (annotations: { [name: string]: string } = {}, name = `n${made++}`) => {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 const container = { name: 'c', image: 'i' }
 const pods = '/api/v1/namespaces/default/pods'
@@ -12,7 +12,7 @@ const strategic = 'application/strategic-merge-patch+json'
 
 describe('rules for pods', async () => {
   const names = ['AlwaysPullImages', 'LimitPodHardAntiAffinityTopology', 'ExtendedResourceToleration']
-  const server = await startServer({ after }, [
+  const server = await serve({ after }, [
     '--disable-admission-plugins=ServiceAccount',
     `--enable-admission-plugins=${[...names, 'SecurityContextDeny', 'DenyServiceExternalIPs'].join(',')}`,
   ])

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { giveAccount } from '../tools/accounts.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
-const server = await startServer({ after })
+const server = await serve({ after })
 const client = server.client()
 await giveAccount(client)
 const classes = '/apis/scheduling.orch.io/v1/priorityclasses'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { HttpClient } from '../tools/http-client.ts'
-import { startServer, startUp } from '../tools/server.ts'
+import { serve, serveUp } from '../tools/in-process.ts'
 
 const containers = [{ name: 'c', image: 'i' }]
 const mountPath = '/var/run/secrets/orch.io/serviceaccount'
@@ -23,7 +23,7 @@ function roomOf(client: HttpClient, namespace: string) {
 }
 
 describe('a pod and its account', async () => {
-  const everywhere = (await startServer({ after })).client()
+  const everywhere = (await serve({ after })).client()
   const enter = async (namespace: string) => {
     const made = await everywhere.post('/api/v1/namespaces', { metadata: { name: namespace } })
     assert.equal(made.status, 201)
@@ -169,7 +169,7 @@ describe('a pod and its account', async () => {
 })
 
 test('where the loops run, a pod can be made in a namespace as soon as that is there', async (t) => {
-  const client = (await startUp(t)).client()
+  const client = (await serveUp(t)).client()
   for (let i = 0; i < 10; i++) {
     assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: `n${i}` } })).status, 201)
     const made = await client.post(`/api/v1/namespaces/n${i}/pods`, { metadata: { name: 'p' }, spec: { containers } })
@@ -178,7 +178,7 @@ test('where the loops run, a pod can be made in a namespace as soon as that is t
 })
 
 test('under the other profile the words are others', async (t) => {
-  const { client, path, account } = roomOf((await startServer(t, ['--profile=kubernetes'])).client(), 'default')
+  const { client, path, account } = roomOf((await serve(t, ['--profile=kubernetes'])).client(), 'default')
   await account('default')
   const { body } = await client.post(path, pod({}))
   assert.equal(body.spec.containers[0].volumeMounts[0].mountPath, '/var/run/secrets/kubernetes.io/serviceaccount')

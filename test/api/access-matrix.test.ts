@@ -9,8 +9,8 @@ import { test } from 'node:test'
 import { watchOver } from '../tools/alive.ts'
 import { HttpClient } from '../tools/http-client.ts'
 import { asIssuer, makeIdentity, pairOf } from '../tools/identities.ts'
+import { type Restartable, serve } from '../tools/in-process.ts'
 import { caOf } from '../tools/raw-http.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
 
 const home = '/api/v1/namespaces/default/secrets'
 const name = `${home}/s`
@@ -182,7 +182,7 @@ for (const { flags, decisions, every } of modes) {
     verbs.flatMap((verb) => every.map((spelling) => ({ credential, verb, spelling }))),
   )
   test(`${combinations.length} combinations with ${flags.join(' ') || 'no flags'}`, { timeout: 300_000 }, async (t) => {
-    const server = await startServer(t, flags)
+    const server = await serve(t, flags)
     const assertAlive = watchOver(server)
     await server.client().post(home, { ...secret, data: { k: hidden } })
     const before = await stateOf(server)
@@ -220,13 +220,13 @@ for (const { flags, decisions, every } of modes) {
   })
 }
 
-async function stateOf(server: ServerHandle): Promise<string> {
+async function stateOf(server: Restartable): Promise<string> {
   const client = server.client()
   return (await client.get('/api/v1/secrets')).text + (await client.get('/api/v1/namespaces')).text
 }
 
 /** A client for each certificate; '' for none. */
-async function clientsOf(server: ServerHandle): Promise<Map<string, HttpClient>> {
+async function clientsOf(server: Restartable): Promise<Map<string, HttpClient>> {
   const usages = ['client auth'] as const
   const issuer = asIssuer(pairOf(server, 'ca'))
   const pairs = {
@@ -242,7 +242,7 @@ async function clientsOf(server: ServerHandle): Promise<Map<string, HttpClient>>
 }
 
 test('a token that is taken away, or given to another, is so from the next start on', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const list = async (token: string) => {
     const { status, text } = await server.client(token).get(home)
     return [status, /User \\"([^\\]*)/.exec(text)?.[1]]

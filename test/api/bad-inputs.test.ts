@@ -10,7 +10,8 @@ import { test } from 'node:test'
 import { giveAccount } from '../tools/accounts.ts'
 import { watchOver } from '../tools/alive.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
-import { root, startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
+import { root } from '../tools/server.ts'
 import * as rowsOf from './bad-input-rows.ts'
 
 const core = '/api/v1'
@@ -330,7 +331,7 @@ function faultOf({ status, text, headers }: Answer, [, codes, told]: Row): strin
 }
 
 test('bad inputs are answered rightly', { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
   await giveAccount(client)
@@ -383,7 +384,7 @@ function assertHeld(row: string, file: string, name: string): void {
 }
 
 test('an object whose name holds a backslash is reached by that name', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = server.client()
   for (const name of ['a\\b', 'a b', 'é', 'a?b', 'a#b', 'a;b']) {
     const events = `${core}/namespaces/default/events`
@@ -399,7 +400,7 @@ test('an object whose name holds a backslash is reached by that name', async (t)
 })
 
 test('a generated name never holds half of a character', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = server.client()
   const generateName = `${'a'.repeat(57)}😀`
   const made = await client.post(`${core}/namespaces/default/events`, {

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
 import { watchOver } from '../tools/alive.ts'
+import { type Restartable, serve } from '../tools/in-process.ts'
+import { configMaps } from '../tools/paths.ts'
 import { caOf, openSocket, sendBytes, sendHead, statusesOf, untilClosed } from '../tools/raw-http.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
 
-const configMaps = '/api/v1/namespaces/default/configmaps'
 const admin = 'Authorization: Bearer admin-token'
 
 test('TLS from 1.2 on, HTTP/2 or HTTP/1.1 as the client asks', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   for (const version of ['TLSv1', 'TLSv1.1'] as const) await assert.rejects(handshake(server, [], version), /version/i)
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const)
     assert.equal(await handshake(server, ['h2', 'http/1.1'], version), 'h2')
@@ -24,7 +24,7 @@ test('TLS from 1.2 on, HTTP/2 or HTTP/1.1 as the client asks', async (t) => {
   await watchOver(server)()
 })
 
-function handshake(server: ServerHandle, alpn: string[], version?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3') {
+function handshake(server: Restartable, alpn: string[], version?: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3') {
   return new Promise<string | false | null>((resolve, reject) => {
     const socket = connect({
       host: '127.0.0.1',
@@ -98,7 +98,7 @@ const smuggling: { readonly [name: string]: string } = {
 }
 
 test(`${Object.keys(smuggling).length} requests that could be two`, { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
   await client.post(configMaps, { metadata: { name: 'kept' } })
@@ -122,7 +122,7 @@ test(`${Object.keys(smuggling).length} requests that could be two`, { timeout: 3
 })
 
 test('upgrades are not taken', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const asked: [string, ...string[]][] = [
     ['websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Version: 13'],
     ['h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'],
@@ -143,7 +143,7 @@ test('upgrades are not taken', async (t) => {
 })
 
 test('a body that does not come is cut off by the time that the request has', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const assertAlive = watchOver(server)
   const socket = await openSocket(server, 'http/1.1')
   socket.write(

@@ -9,10 +9,10 @@ import type { TLSSocket } from 'node:tls'
 import { watchOver } from '../tools/alive.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { endHeaders, endStream, frame, number, openFrames, requestFrame } from '../tools/http2-frames.ts'
+import { type Restartable, serve } from '../tools/in-process.ts'
+import { configMaps } from '../tools/paths.ts'
 import { openSocket } from '../tools/raw-http.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
 
-const configMaps = '/api/v1/namespaces/default/configmaps'
 const authorization = 'Bearer admin-token'
 
 /** A write, and as much of its body as comes: on its own that is a document too, and says something else. */
@@ -83,7 +83,7 @@ const cuts: { readonly [name: string]: (socket: TLSSocket) => void } = {
 
 for (const announced of [true, false])
   test(`HTTP/2, ${announced ? 'with' : 'without'} a length`, { timeout: 300_000 }, async (t) => {
-    const server = await startServer(t)
+    const server = await serve(t)
     const unchanged = await remember(server)
     const assertAlive = watchOver(server)
     for (const [name, write] of Object.entries(writes)) {
@@ -100,7 +100,7 @@ for (const announced of [true, false])
 
 /** Sends part of a write, waits until the server has it, leaves, and waits until the server knows that too. */
 async function sendCut(
-  server: ServerHandle,
+  server: Restartable,
   { method, path, type, whole, comes }: Write,
   { announced, cut }: { announced: boolean; cut: (socket: TLSSocket) => void },
 ): Promise<void> {
@@ -126,7 +126,7 @@ async function answerTo(socket: TLSSocket, stream: number): Promise<void> {
 }
 
 /** What there is, and a check that it is all still there and nothing else. */
-async function remember(server: ServerHandle): Promise<() => Promise<void>> {
+async function remember(server: Restartable): Promise<() => Promise<void>> {
   const client = server.client()
   await client.post(configMaps, { metadata: { name: 'kept' }, data: { a: '1', b: '2', c: '3' } })
   await client.post(configMaps, { metadata: { name: 'another' } })
@@ -139,7 +139,7 @@ async function state(client: HttpClient): Promise<unknown> {
 }
 
 test('HTTP/1.1', { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const unchanged = await remember(server)
   const client = server.client()
   for (const [name, { method, path, type, whole, comes }] of Object.entries(writes)) {
@@ -161,7 +161,7 @@ test('HTTP/1.1', { timeout: 300_000 }, async (t) => {
 })
 
 test('a write whose time is over while its body is still to come', { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const unchanged = await remember(server)
   const { method, path, type, comes } = writes['an apply']!
   const socket = await openFrames(server)

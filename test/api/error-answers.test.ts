@@ -10,10 +10,10 @@ import { answerErrors } from '../../src/http/steps/answer-errors.ts'
 import { ApiError } from '../../src/model/api-error.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { watchOver } from '../tools/alive.ts'
+import { serve } from '../tools/in-process.ts'
 import { closed, listen, open } from '../tools/listener.ts'
-import { startServer } from '../tools/server.ts'
+import { configMaps } from '../tools/paths.ts'
 
-const configMaps = '/api/v1/namespaces/default/configmaps'
 const table = 'application/json;as=Table;v=v1;g=meta.orch.io'
 const forms = ['application/json', 'application/yaml', table, 'application/json;pretty=1']
 /** Texts with an emoji around every place at which a message may cut. */
@@ -70,7 +70,7 @@ const rows: { readonly [name: string]: Row } = {
 }
 
 test('an emoji that is cut in two', { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
   await client.post(configMaps, { metadata: { name: 'kept' } })

@@ -7,6 +7,7 @@ import { configMap } from '../../src/kinds/core/config-map.ts'
 import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import type { HttpClient } from '../tools/http-client.ts'
+import { serve } from '../tools/in-process.ts'
 import { startServer } from '../tools/server.ts'
 
 const path = '/api/v1/namespaces/default/configmaps'
@@ -24,7 +25,7 @@ async function list(client: HttpClient, target: string): Promise<any> {
 test('with a selector and a small limit etcd is not asked once per object', { timeout: 300_000 }, async (t) => {
   const cluster = await startEtcd()
   t.after(() => cluster.stop())
-  const client = (await startServer(t, [`--etcd-servers=${cluster.endpoints}`])).client()
+  const client = (await serve(t, [`--etcd-servers=${cluster.endpoints}`])).client()
   const nameOf = (i: number) => `m-${String(i).padStart(4, '0')}`
   const labelsOf = (i: number) => (i % 300 === 299 ? { labels: { rare: 'yes' } } : {})
   const count = 1200

@@ -1,9 +1,8 @@
 /** The first things a user does: create, read, change, list in pages, watch and delete, over TLS against a real server. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { configMaps } from '../tools/paths.ts'
 import { startServer } from '../tools/server.ts'
-
-const configMaps = '/api/v1/namespaces/default/configmaps'
 
 test('objects are created, read, updated, watched and deleted', async (t) => {
   const server = await startServer(t)

@@ -6,10 +6,10 @@ import type { TLSSocket } from 'node:tls'
 import { watchOver } from '../tools/alive.ts'
 import { frame, number, plainHeaders, preface } from '../tools/http2-frames.ts'
 import { closed, listen, ok, open } from '../tools/listener.ts'
+import { configMaps } from '../tools/paths.ts'
 import { ask, openSession, openSocket } from '../tools/raw-http.ts'
 import { startServer } from '../tools/server.ts'
 
-const configMaps = '/api/v1/namespaces/default/configmaps'
 const longestMs = 300
 const maxFrames = 50_000
 

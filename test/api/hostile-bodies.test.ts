@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { watchOver } from '../tools/alive.ts'
 import type { Answer } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
+import { configMaps } from '../tools/paths.ts'
 
-const configMaps = '/api/v1/namespaces/default/configmaps'
 const secrets = '/api/v1/namespaces/default/secrets'
 const megabyte = 1024 * 1024
 
@@ -354,7 +354,7 @@ const longestRefusal = 256 * 1024
 const table = { ...nesting, ...duplicates, ...numbers, ...text, ...base64, ...names, ...notObjects, ...forms, ...sizes }
 
 test(`${Object.keys(table).length} hostile bodies`, { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
   for (const [title, { body, status, told, ...row }] of Object.entries(table)) {

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { watchOver } from '../tools/alive.ts'
+import { serve } from '../tools/in-process.ts'
+import { configMaps } from '../tools/paths.ts'
 import { openSession, openSocket, sendBytes, sendHead, sendHttp2, statusesOf } from '../tools/raw-http.ts'
-import { startServer } from '../tools/server.ts'
 
-const configMaps = '/api/v1/namespaces/default/configmaps'
 const admin = 'Authorization: Bearer admin-token'
 const get = `GET ${configMaps} HTTP/1.1`
 
 test('too many headers are refused, wherever the credentials stand among them', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const assertAlive = watchOver(server)
   const filler = (count: number) => Array.from({ length: count }, (_, i) => `X-${i}: ${i}`)
   assert.equal((await sendHead(server, [get, ...filler(150), admin])).status, 200)
@@ -34,7 +34,7 @@ test('too many headers are refused, wherever the credentials stand among them', 
 })
 
 test('credentials are sent once', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const assertAlive = watchOver(server)
   for (const second of [admin, 'authorization: Bearer admin-token', 'AUTHORIZATION: Bearer wrong', 'Authorization:']) {
     for (const lines of [
@@ -53,7 +53,7 @@ test('credentials are sent once', async (t) => {
 })
 
 test('headers named as inherited members are headers like any other', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const assertAlive = watchOver(server)
   const names = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString', '__defineGetter__']
   for (const name of names) {
@@ -81,7 +81,7 @@ const methods = [
 ] as const
 
 test('a body of more than 3 MiB is a 413, however it is sent', { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const assertAlive = watchOver(server)
   const over = `{"metadata":{"name":"a"}}${' '.repeat(limit)}`.slice(0, limit + 1)
   for (const [method, path] of methods) {
@@ -117,7 +117,7 @@ function chunks(text: string): string {
 }
 
 test('clients that leave in the middle of a body are no fault of the server', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const assertAlive = watchOver(server)
   const socket = await openSocket(server, 'http/1.1')
   socket.write(`POST ${configMaps} HTTP/1.1\r\nHost: x\r\n${admin}\r\nContent-Length: 100\r\n\r\n{"meta`)

@@ -6,8 +6,8 @@ import assert from 'node:assert/strict'
 import type { ClientHttp2Session } from 'node:http2'
 import { test } from 'node:test'
 import { watchOver } from '../tools/alive.ts'
+import { type Restartable, serve } from '../tools/in-process.ts'
 import { ask, openSession, type RawAnswer, sendHead } from '../tools/raw-http.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
 
 const secret = '/api/v1/namespaces/default/secrets/s'
 const value = 'aGlkZGVu'
@@ -98,7 +98,7 @@ const spellings = [
 const refused = [0, 400, 403, 404, 405]
 
 test(`${spellings.length} spellings of a path`, { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const assertAlive = watchOver(server)
   const made = await server.client().post('/api/v1/namespaces/default/secrets', {
     metadata: { name: 's' },
@@ -124,7 +124,7 @@ test(`${spellings.length} spellings of a path`, { timeout: 300_000 }, async (t) 
 })
 
 test('writes through odd spellings are refused or done as the plain path would', { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const assertAlive = watchOver(server)
   const client = server.client()
   const namespaces = [
@@ -181,7 +181,7 @@ const http2Methods = [
 ]
 
 test('odd methods', { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const assertAlive = watchOver(server)
   const client = server.client()
   await client.post('/api/v1/namespaces/default/secrets', { metadata: { name: 's' }, data: { k: value } })
@@ -224,17 +224,17 @@ test('odd methods', { timeout: 300_000 }, async (t) => {
   })
 })
 
-async function byHttp1(server: ServerHandle, method: string, path: string, token: string): Promise<RawAnswer> {
+async function byHttp1(server: Restartable, method: string, path: string, token: string): Promise<RawAnswer> {
   return await sendHead(server, [
     `${method} ${path} HTTP/1.1`,
     ...(token === '' ? [] : [`Authorization: Bearer ${token}`]),
   ])
 }
 
-const sessions = new WeakMap<ServerHandle, ClientHttp2Session>()
+const sessions = new WeakMap<Restartable, ClientHttp2Session>()
 
 /** On one connection for all, until the server ends it. */
-async function byHttp2(server: ServerHandle, method: string, path: string, token: string): Promise<RawAnswer> {
+async function byHttp2(server: Restartable, method: string, path: string, token: string): Promise<RawAnswer> {
   let session = sessions.get(server)
   if (session === undefined || session.closed || session.destroyed) {
     session = openSession(server)

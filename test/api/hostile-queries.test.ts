@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { watchOver } from '../tools/alive.ts'
+import { serve } from '../tools/in-process.ts'
+import { configMaps } from '../tools/paths.ts'
 import { sendHead } from '../tools/raw-http.ts'
-import { startServer } from '../tools/server.ts'
 
-const configMaps = '/api/v1/namespaces/default/configmaps'
 const e = encodeURIComponent
 
 /** Each query with the codes that are right for it. */
@@ -121,7 +121,7 @@ const lists: readonly (readonly [query: string, ...codes: number[]])[] = [
 ]
 
 test(`${lists.length} queries`, { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
   await client.post(configMaps, { metadata: { name: 'a', labels: { x: 'y' } } })
@@ -153,7 +153,7 @@ test(`${lists.length} queries`, { timeout: 300_000 }, async (t) => {
 })
 
 test('a continue token is good for its own list and user only', async (t) => {
-  const server = await startServer(t, ['--authorization-mode=AlwaysAllow'])
+  const server = await serve(t, ['--authorization-mode=AlwaysAllow'])
   const admin = server.client()
   const alice = server.client('alice-token')
   const secrets = '/api/v1/namespaces/default/secrets'

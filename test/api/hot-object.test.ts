@@ -10,7 +10,7 @@ import { request } from 'node:https'
 import { test } from 'node:test'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
+import { type Restartable, serve } from '../tools/in-process.ts'
 
 const path = '/api/v1/namespaces/default/configmaps'
 const hot = `${path}/hot`
@@ -20,7 +20,7 @@ async function makeHot(client: HttpClient): Promise<void> {
 }
 
 /** As many clients as are needed for so many requests at once. */
-function clientsOf(server: ServerHandle, requests: number): HttpClient[] {
+function clientsOf(server: Restartable, requests: number): HttpClient[] {
   return Array.from({ length: Math.ceil(requests / 64) }, () => server.client())
 }
 
@@ -46,7 +46,7 @@ async function keysOf(client: HttpClient): Promise<string[]> {
 }
 
 test('240 changes at once are all carried out', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const clients = clientsOf(server, 240)
   await makeHot(clients[0]!)
   const answers = await Promise.all(
@@ -59,7 +59,7 @@ test('240 changes at once are all carried out', async (t) => {
 })
 
 test('amid many changes a deletion has its turn, and of those who name one version one wins', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const clients = clientsOf(server, 200)
   const [client] = clients as [HttpClient]
   await makeHot(client)
@@ -83,7 +83,7 @@ test('amid many changes a deletion has its turn, and of those who name one versi
 test('two servers on one etcd carry out all changes of both; who leaves while waiting changes nothing', async (t) => {
   const cluster = await startEtcd()
   t.after(() => cluster.stop())
-  const start = () => startServer(t, [`--etcd-servers=${cluster.endpoints}`])
+  const start = () => serve(t, [`--etcd-servers=${cluster.endpoints}`])
   const servers = await Promise.all([start(), start()])
   const clients = servers.map((server) => server.client())
   await makeHot(clients[0]!)
@@ -101,7 +101,7 @@ test('two servers on one etcd carry out all changes of both; who leaves while wa
 })
 
 /** While etcd does not answer one has the turn; of those who wait for it one runs out of time and one leaves. */
-async function leavers(cluster: Cluster, server: ServerHandle): Promise<void> {
+async function leavers(cluster: Cluster, server: Restartable): Promise<void> {
   const { server: url, authority } = server.credentials()
   const session = connect(url, { ca: authority as string })
   // On one connection requests come in the order in which they were sent.
@@ -119,7 +119,7 @@ async function leavers(cluster: Cluster, server: ServerHandle): Promise<void> {
 }
 
 /** The same patch by a client of its own, who will not wait for the answer. */
-function leaving(server: ServerHandle, key: string): ClientRequest {
+function leaving(server: Restartable, key: string): ClientRequest {
   const { server: url, authority } = server.credentials()
   const headers = { authorization: 'Bearer admin-token', 'content-type': 'application/merge-patch+json' }
   const outgoing = request(`${url}${hot}`, { method: 'PATCH', headers, ca: authority as string })

@@ -5,13 +5,11 @@ import type { CertifiedKey } from '../../src/pki/authority.ts'
 import { watchOver } from '../tools/alive.ts'
 import { HttpClient } from '../tools/http-client.ts'
 import { asIssuer, makeIdentity, pairOf } from '../tools/identities.ts'
-import { serve } from '../tools/in-process.ts'
+import { type Restartable, serve } from '../tools/in-process.ts'
+import { configMaps } from '../tools/paths.ts'
 import { caOf, sendHead } from '../tools/raw-http.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
 
-const configMaps = '/api/v1/namespaces/default/configmaps'
-
-async function statusFor(server: ServerHandle, pair: CertifiedKey, token = ''): Promise<number> {
+async function statusFor(server: Restartable, pair: CertifiedKey, token = ''): Promise<number> {
   const { certificate: cert, key } = pair
   const client = new HttpClient({ port: server.port, ca: caOf(server), token, cert, key })
   try {
@@ -22,7 +20,7 @@ async function statusFor(server: ServerHandle, pair: CertifiedKey, token = ''): 
 }
 
 test('client certificates', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const assertAlive = watchOver(server)
   const issuer = asIssuer(pairOf(server, 'ca'))
   const masters = { commonName: 'someone', organizations: ['system:masters'], usages: ['client auth'] } as const
@@ -123,7 +121,7 @@ const malformed = [
 ]
 
 test('a wrong token is never anonymous', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const assertAlive = watchOver(server)
   for (const authorization of wrongTokens) {
     const { status, text } = await sendHead(server, [`GET ${configMaps} HTTP/1.1`, `Authorization: ${authorization}`])

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
-const client = (await startServer({ after })).client()
+const client = (await serve({ after })).client()
 const namespaces = '/api/v1/namespaces'
 const maps = `${namespaces}/default/configmaps`
 

@@ -6,10 +6,10 @@ import { request } from 'node:https'
 import { before, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
+import { type Restartable, serve } from '../tools/in-process.ts'
+import { configMaps } from '../tools/paths.ts'
 import { caOf, openSocket } from '../tools/raw-http.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
 
-const configMaps = '/api/v1/namespaces/default/configmaps'
 const chunk = 64 * 1024
 
 /** Sizes around that of a chunk, larger ones side by side, and many small ones: 5 MB. */
@@ -23,11 +23,11 @@ test.after(async () => {
   for (const end of ending) await end()
 })
 
-let server: ServerHandle
+let server: Restartable
 let objects: { readonly [field: string]: unknown }[]
 
 before(async () => {
-  server = await startServer({ after: (run) => ending.push(run) })
+  server = await serve({ after: (run) => ending.push(run) })
   const client = server.client()
   const created = await Promise.all(
     sizes.map((size, i) => {

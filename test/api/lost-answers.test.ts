@@ -9,7 +9,7 @@ import { MessagePort } from 'node:worker_threads'
 import { allKinds } from '../../src/kinds/all.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import type { Answer, HttpClient, WatchEvent } from '../tools/http-client.ts'
-import { startInProcess } from '../tools/in-process.ts'
+import { embedded, startInProcess } from '../tools/in-process.ts'
 import { kubectl } from '../tools/kubectl.ts'
 import { type Ending, type ServerHandle, startServer } from '../tools/server.ts'
 import { startProxy, type Proxy as Wire } from '../tools/tcp-proxy.ts'
@@ -210,7 +210,7 @@ describe('a write whose answer is lost', { timeout: 300_000, concurrency: true }
   })
 
   it('is a 504 on the embedded store when its thread dies on the way', async (t) => {
-    const { client, stop } = await startInProcess(allKinds)
+    const { client, stop } = await startInProcess(allKinds, [], embedded)
     t.after(stop)
     killStoreThread(t)
     const names = Array.from({ length: 200 }, (_, i) => `dying-${i}`)

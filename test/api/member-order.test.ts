@@ -1,15 +1,13 @@
 /** The order of the members in every answer, which scripts that search in text rest on, and the newline at its end. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { crc32 } from 'node:zlib'
-import { LmdbStore } from '../../src/store/lmdb/store.ts'
 import { collectionOf, define, definitions } from '../custom/definitions.ts'
 import type { Answer } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
-const server = await startServer({ after })
+const server = await serve({ after })
 const client = server.client()
 const path = '/api/v1/namespaces/default/configmaps'
 
@@ -200,14 +198,12 @@ function olderValue(key: string, name: string): Buffer {
 }
 
 test('objects that were stored before keep their order until they are written', async (t) => {
-  const other = await startServer(t)
+  const other = await serve(t)
   await other.stop()
-  const store = await LmdbStore.open({ directory: join(other.directory, 'data') })
   for (const name of ['old-a', 'old-b']) {
     const key = `objects/core/configmaps/default/${name}`
-    await store.commit({ key, expected: 0, value: olderValue(key, name) })
+    await other.store.commit({ key, expected: 0, value: olderValue(key, name) })
   }
-  await store.close()
   await other.restart()
   const user = other.client()
   const older = ['apiVersion', 'kind', 'data', 'metadata']

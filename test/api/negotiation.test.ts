@@ -1,9 +1,9 @@
 /** What a client hears that accepts no form the server has: of a resource, and of a document of discovery. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
-const client = (await startServer({ after })).client()
+const client = (await serve({ after })).client()
 const table = 'application/json;as=Table;g=meta.orch.io;v=v1'
 
 test('an unknown form: a document tells its forms, a resource does not', async () => {

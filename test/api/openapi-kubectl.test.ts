@@ -1,12 +1,12 @@
 /** The published description as kubectl uses it: to explain, to check what is sent, and to merge on the client's side. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { serve } from '../tools/in-process.ts'
 import { kubectl } from '../tools/kubectl.ts'
-import { startServer } from '../tools/server.ts'
 
 const configMap = (more: object) => JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', ...more })
 
-const server = await startServer({ after }, ['--profile=kubernetes'])
+const server = await serve({ after }, ['--profile=kubernetes'])
 
 test('explain tells the type and the sense of a field', async () => {
   const { stdout, stderr } = await kubectl(server, ['explain', 'configmap.data'])

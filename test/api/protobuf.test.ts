@@ -9,12 +9,11 @@ import { configMap } from '../../src/kinds/core/config-map.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { defineVersion } from '../../src/schema/kind.ts'
 import { assertBrief } from '../tools/effort.ts'
-import { startInProcess } from '../tools/in-process.ts'
+import { serve, startInProcess } from '../tools/in-process.ts'
 import { differencesFromJson, type Loose, ProtobufClient, watchFrames } from '../tools/protobuf-client.ts'
 import { readDocument, writeDocument } from '../tools/protobuf-model.ts'
-import { startServer } from '../tools/server.ts'
 
-const server = await startServer({ after })
+const server = await serve({ after })
 const near = { port: server.port, ca: server.credentials().authority! }
 const client = server.client()
 const protobuf = new ProtobufClient(client)

@@ -8,7 +8,8 @@ import { EtcdStore } from '../../src/store/etcd/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
-import { type ServerHandle, startServer, startUp } from '../tools/server.ts'
+import { serve, serveUp } from '../tools/in-process.ts'
+import { type ServerHandle, startServer } from '../tools/server.ts'
 
 const ending: (() => Promise<void>)[] = []
 const owner = { after: (run: () => Promise<void>) => void ending.unshift(run) }
@@ -301,7 +302,7 @@ describe('on two servers', () => {
 })
 
 test('a namespace that goes gives everything back', async (t) => {
-  const client = (await startUp(t, ['--service-cluster-ip-range=10.5.0.0/29'])).client()
+  const client = (await serveUp(t, ['--service-cluster-ip-range=10.5.0.0/29'])).client()
   for (let round = 0; round < 3; round++) {
     const name = `round-${round}`
     ok(await client.post('/api/v1/namespaces', { metadata: { name } }), 201)
@@ -315,10 +316,7 @@ test('a namespace that goes gives everything back', async (t) => {
 })
 
 test('a range that is full says so, and what is given back is used again', async (t) => {
-  const server = await startServer(t, [
-    '--service-cluster-ip-range=10.5.0.0/29',
-    '--service-node-port-range=30000-30003',
-  ])
+  const server = await serve(t, ['--service-cluster-ip-range=10.5.0.0/29', '--service-node-port-range=30000-30003'])
   const client = server.client()
   const own = (ok(await client.get('/api/v1/services')).body.items as Service[]).flatMap(
     ({ spec }) => spec.clusterIPs ?? [],
@@ -339,7 +337,6 @@ test('a range that is full says so, and what is given back is used again', async
   refused(await patch(client, 's1', { spec: { type: 'NodePort' } }), 'spec.ports[0].nodePort', /range is full/)
   ok(await patch(client, 's0', { spec: { ports: ports.slice(1) } }))
   ok(await patch(client, 's1', { spec: { type: 'NodePort' } }))
-  await server.kill()
   await server.restart()
   refused(await client.post(path, newService('full')), 'spec.clusterIPs', /range is full/)
   refused(await patch(client, 's2', { spec: { type: 'NodePort' } }), 'spec.ports[0].nodePort', /range is full/)

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Answer } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
+import { configMaps } from '../tools/paths.ts'
 
-const client = (await startServer({ after })).client()
-const configMaps = '/api/v1/namespaces/default/configmaps'
+const client = (await serve({ after })).client()
 
 /** The fields that a refusal is about, in the order of the alphabet. */
 function causes({ body }: Answer): string[] {

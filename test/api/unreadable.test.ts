@@ -13,8 +13,9 @@ import type { Store } from '../../src/store/store.ts'
 import { define, definitions } from '../custom/definitions.ts'
 import { startEtcd } from '../tools/etcd.ts'
 import type { HttpClient } from '../tools/http-client.ts'
+import { type Restartable, serve } from '../tools/in-process.ts'
 import { watchFrames } from '../tools/protobuf-client.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
+import { type Served, type ServerHandle, startServer } from '../tools/server.ts'
 
 const path = '/api/v1/namespaces/default/configmaps'
 const keyOf = (name: string) => `objects/core/configmaps/default/${name}`
@@ -53,7 +54,7 @@ async function create(client: HttpClient, names: readonly string[]): Promise<voi
 }
 
 /** `b` is damaged, `d` is newer, `a` and `c` are sound. */
-async function assertServes(server: ServerHandle): Promise<void> {
+async function assertServes(server: Served): Promise<void> {
   const client = server.client()
   const list = await client.get(path)
   assert.deepEqual(
@@ -92,7 +93,8 @@ async function assertDeletes(client: HttpClient): Promise<void> {
   assert.equal((await client.get(path)).body.items.length, 3)
 }
 
-async function inStore(server: ServerHandle, run: (store: LmdbStore) => Promise<void>): Promise<void> {
+async function inStore(server: Restartable | ServerHandle, run: (store: Store) => Promise<void>): Promise<void> {
+  if ('store' in server) return await run(server.store)
   const store = await LmdbStore.open({ directory: join(server.directory, 'data') })
   try {
     await run(store)
@@ -115,7 +117,7 @@ test('the embedded store: a damaged and a newer value are left out and told of, 
 })
 
 test('a value that lies under the key of another object is damaged', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   await create(server.client(), ['a', 'b'])
   await server.stop()
   await inStore(server, async (store) => {
@@ -128,7 +130,7 @@ test('a value that lies under the key of another object is damaged', async (t) =
 })
 
 test('values of the form before are read, checked, and written anew in the present form', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   await create(server.client(), ['a', 'b'])
   await server.stop()
   await inStore(server, async (store) => {
@@ -148,7 +150,7 @@ test('values of the form before are read, checked, and written anew in the prese
 })
 
 test('what a damaged object stood for: quotas still limit, addresses and objects go with it', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = server.client()
   const inDefault = '/api/v1/namespaces/default'
   const post = async (plural: string, body: object) => (await client.post(`${inDefault}/${plural}`, body)).status
@@ -191,13 +193,13 @@ test('what a damaged object stood for: quotas still limit, addresses and objects
   assert.deepEqual((await client.get(widgets)).body.items, [])
 })
 
-async function withEtcd(t: TestContext): Promise<{ servers: ServerHandle[]; store: EtcdStore }> {
+async function withEtcd(t: TestContext): Promise<{ servers: Restartable[]; store: EtcdStore }> {
   const cluster = await startEtcd()
   const ends: (() => Promise<void>)[] = [() => cluster.stop()]
   t.after(async () => {
     for (const end of ends) await end()
   })
-  const start = () => startServer({ after: (run) => void ends.unshift(run) }, [`--etcd-servers=${cluster.endpoints}`])
+  const start = () => serve({ after: (run) => void ends.unshift(run) }, [`--etcd-servers=${cluster.endpoints}`])
   const servers = await Promise.all([start(), start()])
   const store = await EtcdStore.open({ endpoints: [...cluster.endpoints], prefix: '/orch/', historyMs: 300_000 })
   ends.unshift(() => store.close())

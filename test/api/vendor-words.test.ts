@@ -9,7 +9,8 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { allKinds } from '../../src/kinds/all.ts'
 import { groupName, type ProfileName, vendorOf } from '../../src/model/vendor.ts'
-import { root, type ServerHandle, startServer } from '../tools/server.ts'
+import { type Restartable, serve } from '../tools/in-process.ts'
+import { root } from '../tools/server.ts'
 
 /** Words that belong to one profile alone. Names of system namespaces and of old metrics are the same in both. */
 const wordsOf: { readonly [P in ProfileName]: RegExp } = {
@@ -27,7 +28,7 @@ const objects: readonly (readonly [plural: string, object: object])[] = [
   ['events', { involvedObject: { namespace: 'default' } }],
 ]
 
-async function everythingSaid(server: ServerHandle, profile: ProfileName): Promise<Map<string, string>> {
+async function everythingSaid(server: Restartable, profile: ProfileName): Promise<Map<string, string>> {
   const client = server.client('admin-token')
   const vendor = vendorOf(profile)
   const said = new Map<string, string>()
@@ -73,7 +74,7 @@ describe('words of the other profile', { concurrency: 1 }, () => {
     ['kubernetes', 'orch'],
   ] as const) {
     test(`a server of ${profile} says none of ${other}`, async () => {
-      const server = await startServer({ after }, [`--profile=${profile}`])
+      const server = await serve({ after }, [`--profile=${profile}`])
       const said = await everythingSaid(server, profile)
       said.set('admin.kubeconfig', readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8'))
       await server.stop()

@@ -13,8 +13,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { endHeaders, endStream, frame, number, preface, requestFrame } from '../tools/http2-frames.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
+import { configMaps } from '../tools/paths.ts'
 
-const configMaps = '/api/v1/namespaces/default/configmaps'
 const authorization = 'Bearer admin-token'
 const watchPath = `${configMaps}?watch=1&timeoutSeconds=2000000`
 

@@ -6,9 +6,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { watchOver } from '../tools/alive.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
+import { configMaps } from '../tools/paths.ts'
 
-const configMaps = '/api/v1/namespaces/default/configmaps'
 const existing = `${configMaps}/existing`
 const json = 'application/json'
 const yaml = 'application/yaml'
@@ -104,7 +104,7 @@ async function assertReadable(client: HttpClient): Promise<void> {
 }
 
 test('whatever the way in, an object is of the kind that its path names', { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
   await client.post(configMaps, { metadata: { name: 'existing' } })
@@ -127,7 +127,7 @@ test('whatever the way in, an object is of the kind that its path names', { time
 })
 
 test('whatever the way in, text is well-formed', { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = server.client()
   const assertAlive = watchOver(server)
   await client.post(configMaps, { metadata: { name: 'existing' } })
@@ -166,7 +166,7 @@ test('whatever the way in, text is well-formed', { timeout: 300_000 }, async (t)
 })
 
 test('patches cannot nest an object deeper than a body may be', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = server.client()
   await client.post(configMaps, { metadata: { name: 'existing' }, data: { a: '1' } })
   const fields = '/metadata/managedFields/0/fieldsV1/f:data'

@@ -13,16 +13,15 @@ import type { JsonObject } from '../../src/model/json.ts'
 import { superusers } from '../../src/model/user.ts'
 import { giveAccount } from '../tools/accounts.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
-import { startInProcess } from '../tools/in-process.ts'
+import { type Restartable, serve, startInProcess } from '../tools/in-process.ts'
 import { configMap, configMaps } from '../tools/resource-types.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
 
 const ending: (() => Promise<void>)[] = []
-let server: ServerHandle
+let server: Restartable
 let client: HttpClient
 
 before(async () => {
-  server = await startServer({ after: (run) => void ending.push(run) })
+  server = await serve({ after: (run) => void ending.push(run) })
   client = server.client()
   await giveAccount(client)
 })

@@ -12,9 +12,9 @@ import type { CertifiedKey } from '../../src/pki/authority.ts'
 import { temporaryDirectory } from '../pki/openssl.ts'
 import { startEtcd } from '../tools/etcd.ts'
 import { asIssuer, makeIdentity, pairOf } from '../tools/identities.ts'
+import { type Restartable, serve } from '../tools/in-process.ts'
 import { authorityExtensions, certificatesIn } from '../tools/openssl-certificates.ts'
 import { caOf } from '../tools/raw-http.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
 import { agentOf, until, whoIs } from '../tools/who.ts'
 
 const lists = '/apis/ops.orch.io/v1/certificatedenylists'
@@ -33,7 +33,7 @@ interface Watch {
 }
 
 /** A watch over HTTP/1.1 that is under way. */
-async function openWatch(t: TestContext, server: ServerHandle, pair: CertifiedKey): Promise<Watch> {
+async function openWatch(t: TestContext, server: Restartable, pair: CertifiedKey): Promise<Watch> {
   const { certificate: cert, key } = pair
   const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: caOf(server), cert, key })
   t.after(() => socket.destroy())
@@ -47,7 +47,7 @@ async function openWatch(t: TestContext, server: ServerHandle, pair: CertifiedKe
 test('a certificate that is denied', { timeout: 300_000 }, async (t) => {
   const make = certificatesIn(temporaryDirectory(t))
   const root = make({ subject: '/CN=root', extensions: authorityExtensions })
-  const server = await startServer(t, [`--client-ca-file=${root.certificateFile}`])
+  const server = await serve(t, [`--client-ca-file=${root.certificateFile}`])
   const issuer = asIssuer(pairOf(server, 'ca'))
   const [lost, kept] = [
     await makeIdentity({ commonName: 'lost', ...masters, issuer }),
@@ -145,7 +145,7 @@ test('the server beside feels it too', { timeout: 300_000 }, async (t) => {
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints}`]
-  const [one, two] = [await startServer(t, flags), await startServer(t, flags)]
+  const [one, two] = [await serve(t, flags), await serve(t, flags)]
   const lost = await makeIdentity({ commonName: 'lost', ...masters, issuer: asIssuer(pairOf(two, 'ca')) })
   const watch = await openWatch(t, two, lost)
   const serialNumber = x509(lost).serialNumber
@@ -155,7 +155,7 @@ test('the server beside feels it too', { timeout: 300_000 }, async (t) => {
 })
 
 test('who has a certificate that soon expires is warned', { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const issuer = asIssuer(pairOf(server, 'ca'))
   const hour = 60 * 60 * 1000
   const day = 24 * hour

@@ -10,7 +10,7 @@ import { exportJWK } from 'jose'
 import { watchOver } from '../tools/alive.ts'
 import { serve } from '../tools/in-process.ts'
 import { clientId, makeKey, OpenidProvider } from '../tools/openid-provider.ts'
-import { type Served, startServer } from '../tools/server.ts'
+import type { Served } from '../tools/server.ts'
 import { startFailing } from '../tools/start-failing.ts'
 import { agentOf, type Told, until, whoIs } from '../tools/who.ts'
 
@@ -44,7 +44,7 @@ function now(): number {
 
 test('ID tokens', { timeout: 300_000 }, async (t) => {
   const provider = await OpenidProvider.start(t)
-  const server = await startServer(
+  const server = await serve(
     t,
     flagsOf(
       provider,
@@ -306,7 +306,7 @@ test('a provider that comes later than the server, and an authority that is repl
     renameSync(`${certificateFile}.new`, certificateFile)
   }
   put(other.authority.certificate)
-  const server = await startServer(t, flagsOf(provider))
+  const server = await serve(t, flagsOf(provider))
   assert.equal((await whoIs(server, { token })).status, 401)
   assert.match(server.output(), /the OpenID Connect provider could not be asked/)
   put(certificate)

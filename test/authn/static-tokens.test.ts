@@ -3,13 +3,14 @@ import assert from 'node:assert/strict'
 import { appendFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { startServer, tokens } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
+import { tokens } from '../tools/server.ts'
 import { agentOf, until, whoIs } from '../tools/who.ts'
 
 const secret = 'canary-7f3a'
 
 test('a file of tokens that changes', { timeout: 300_000 }, async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const file = join(server.directory, 'tokens.csv')
   const kept = `${secret},kept,uid,"a,b"\n`
   const all = `${tokens}${kept}link-1,link,uid\nbehind,behind,uid\n`

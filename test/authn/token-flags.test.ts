@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { HttpClient } from '../tools/http-client.ts'
 import { makeIdentity } from '../tools/identities.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
+import { type Restartable, serve } from '../tools/in-process.ts'
 import { startFailing } from '../tools/start-failing.ts'
 
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -68,10 +68,10 @@ async function unheldToken(): Promise<string> {
   return await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(ec.privateKey)
 }
 
-const works = async (server: ServerHandle, token: string) => (await server.client(token).get('/api')).status === 200
+const works = async (server: Restartable, token: string) => (await server.client(token).get('/api')).status === 200
 
 test('without flags the key is kept in the store; a signing key that comes later does not void its tokens', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const first = await tokenFrom(server.client())
   assert.equal(decodeJwt(first).iss, 'https://orch.default.svc')
   await server.stop()
@@ -107,7 +107,7 @@ test('with a serving key of its own that key signs', async (t) => {
     usages: ['server auth'],
     names: { dns: ['localhost'], ips: ['127.0.0.1'] },
   })
-  const first = await startServer(t)
+  const first = await serve(t)
   const [certFile, keyFile] = [join(first.directory, 'own.crt'), join(first.directory, 'own.key')]
   writeFileSync(certFile, certificate)
   writeFileSync(keyFile, key, { mode: 0o600 })

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startEtcd } from '../tools/etcd.ts'
 import type { HttpClient } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
 const path = '/api/v1/namespaces/default/configmaps'
@@ -18,7 +18,7 @@ async function give(admin: HttpClient): Promise<void> {
 }
 
 test('a right that is taken away is gone with the next request, whatever it hung on', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const admin = server.client()
   const bob = server.client('bob-token')
   const may = async () => (await bob.get(path)).status
@@ -50,7 +50,7 @@ test('a right that is taken away is gone with the next request, whatever it hung
 })
 
 test('rights survive a restart, and the default roles are mended by it', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const admin = server.client()
   await give(admin)
   const roles = '/apis/rbac.authorization.orch.io/v1/clusterroles'
@@ -86,7 +86,7 @@ test('a right that is given or taken away on one server is felt on the other, un
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints}`]
-  const [one, other] = [await startServer(t, flags), await startServer(t, flags)]
+  const [one, other] = [await serve(t, flags), await serve(t, flags)]
   const admin = one.client()
   const bob = other.client('bob-token')
   const stop = new AbortController()

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../tools/in-process.ts'
+import { configMaps } from '../tools/paths.ts'
 
 const server = await serve({ after })
 const admin = server.client()
 const bob = server.client('bob-token')
 const rbac = '/apis/rbac.authorization.orch.io/v1/namespaces/default'
 const leases = '/apis/coordination.orch.io/v1/namespaces/default/leases'
-const configMaps = '/api/v1/namespaces/default/configmaps'
 
 async function give(verbs: readonly string[], name: string): Promise<void> {
   const rules = [{ verbs, apiGroups: ['', 'coordination.orch.io'], resources: ['leases', 'configmaps'] }]

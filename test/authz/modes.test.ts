@@ -8,8 +8,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { makeIdentity } from '../tools/identities.ts'
 import { serve } from '../tools/in-process.ts'
-
-const configMaps = '/api/v1/namespaces/default/configmaps'
+import { configMaps } from '../tools/paths.ts'
 
 function directoryFor(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'orch-modes-'))

@@ -9,10 +9,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import type { HttpClient } from '../tools/http-client.ts'
 import { ownMemory } from '../tools/memory.ts'
+import { configMaps } from '../tools/paths.ts'
 import { openSocket } from '../tools/raw-http.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 
-const configMaps = '/api/v1/namespaces/default/configmaps'
 const mega = 1024 ** 2
 const large = 'x'.repeat(900_000)
 
@@ -38,6 +38,11 @@ class Unread {
   constructor(socket: TLSSocket) {
     this.#socket = socket
     socket.on('error', () => {})
+  }
+
+  /** When the first of the answer has come: the server has decided what to tell. */
+  async begun(): Promise<void> {
+    if (this.#socket.readableLength === 0) await once(this.#socket, 'readable')
   }
 
   /** The answer's body, as far as it goes until the server ends it or `isWhole` says so. */
@@ -143,7 +148,7 @@ test('a list, and a watch from now, show one state however slowly they are read'
     await Promise.all(names.slice(i, i + 50).map((name) => client.post(configMaps, bodyOf(name, 0, text))))
   const unread = await Unread.open(t, server, `${configMaps}?watch=1&timeoutSeconds=300`)
   const list = await Unread.open(t, server, configMaps)
-  await delay(200)
+  for (const reader of [unread, list]) await reader.begun()
   const changed = names.filter((_, i) => i % 3 === 0)
   const deleted = names.filter((_, i) => i % 3 === 1)
   await Promise.all(changed.map((name) => client.put(`${configMaps}/${name}`, bodyOf(name, 1, text))))

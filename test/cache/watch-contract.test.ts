@@ -8,7 +8,7 @@ import { connect, constants } from 'node:http2'
 import { test } from 'node:test'
 import { type Seeded, seeded } from '../store/seeded.ts'
 import type { HttpClient, WatchEvent } from '../tools/http-client.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
+import { type Restartable, serve } from '../tools/in-process.ts'
 
 const namespaces = ['n-0', 'n-1', 'n-2', 'n-3']
 const writers = 60
@@ -34,7 +34,7 @@ interface Selection {
 
 test('watches tell everything once, in order, under load', { timeout: 300_000 }, async (t) => {
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = server.client()
   for (const name of namespaces) await client.post('/api/v1/namespaces', { metadata: { name } })
   const start = Number((await client.get(all)).body.metadata.resourceVersion)
@@ -86,7 +86,7 @@ test('watches tell everything once, in order, under load', { timeout: 300_000 },
 })
 
 test('a watch that is given up while it connects is not an error', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const stop = new AbortController()
   const first = client.watch(`${all}?watch=1`, stop.signal).next()
   stop.abort()
@@ -257,7 +257,7 @@ async function stopReading(slow: HttpClient, client: HttpClient): Promise<void> 
 }
 
 /** A watch over HTTP/2 that reads nothing; resolves to the code that the server resets it with. */
-async function stopReadingHttp2({ url, credentials }: ServerHandle): Promise<number> {
+async function stopReadingHttp2({ url, credentials }: Restartable): Promise<number> {
   const { authority = '' } = credentials()
   const session = connect(url, { ca: authority })
   const stream = session.request({ ':path': `${bulk}?watch=1`, authorization: 'Bearer admin-token' })

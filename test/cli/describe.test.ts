@@ -7,11 +7,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { describers } from '../../src/cli/commands/describe/describers.ts'
+import { serveUp } from '../tools/in-process.ts'
 import { kubectl } from '../tools/kubectl.ts'
 import { configOf, orchctl } from '../tools/orchctl.ts'
-import { startUp } from '../tools/server.ts'
 
-const server = await startUp({ after }, ['--profile=kubernetes'])
+const server = await serveUp({ after }, ['--profile=kubernetes'])
 const env = { KUBECONFIG: configOf(server) }
 
 const day = '2026-01-01T00:00:00Z'

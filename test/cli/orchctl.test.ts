@@ -9,12 +9,12 @@ import { after, before, test } from 'node:test'
 import { parse } from 'yaml'
 import type { Command } from '../../src/cli/command.ts'
 import { commands } from '../../src/cli/commands/all.ts'
+import { type Restartable, serve } from '../tools/in-process.ts'
 import { kubectl } from '../tools/kubectl.ts'
 import { configOf, orchctl, spawnOrchctl, startOrchctl } from '../tools/orchctl.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
 
-const kube = await startServer({ after }, ['--profile=kubernetes'])
-const orch = await startServer({ after })
+const kube = await serve({ after }, ['--profile=kubernetes'])
+const orch = await serve({ after })
 const inKube = { env: { KUBECONFIG: configOf(kube) } }
 const inOrch = { env: { KUBECONFIG: configOf(orch) } }
 
@@ -22,7 +22,7 @@ const hostile = 'a\u001b[31mb\u009bc\u202e\u2028d\u007f'
 
 before(async () => await Promise.all([fill(kube), fill(orch)]))
 
-async function fill(server: ServerHandle): Promise<void> {
+async function fill(server: Restartable): Promise<void> {
   const client = server.client()
   const post = async (path: string, body: object) => assert.equal((await client.post(path, body)).status, 201)
   await post('/api/v1/namespaces', { metadata: { name: 'other' } })
@@ -228,7 +228,7 @@ async function until(ready: () => boolean, ...sources: EventEmitter[]): Promise<
   }
 }
 
-async function changeThings(server: ServerHandle, namespace: string): Promise<void> {
+async function changeThings(server: Restartable, namespace: string): Promise<void> {
   const client = server.client()
   const maps = `/api/v1/namespaces/${namespace}/configmaps`
   await client.post(maps, { metadata: { name: 'w' } })

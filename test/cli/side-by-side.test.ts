@@ -6,12 +6,12 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { serveUp } from '../tools/in-process.ts'
 import { kubectl } from '../tools/kubectl.ts'
 import { configOf, orchctl } from '../tools/orchctl.ts'
 import type { Ran } from '../tools/run-command.ts'
-import { startUp } from '../tools/server.ts'
 
-const server = await startUp({ after }, ['--profile=kubernetes'])
+const server = await serveUp({ after }, ['--profile=kubernetes'])
 const { directory } = server
 
 const files: { readonly [name: string]: string } = {

@@ -8,15 +8,16 @@ import { isNotFound } from '../../src/client/status-error.ts'
 import { type Transport, TransportError } from '../../src/client/transport.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { forgotten } from '../tools/forgotten.ts'
+import { serve } from '../tools/in-process.ts'
 import { type ConfigMap, configMap, configMaps } from '../tools/resource-types.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
+import { type Served, startServer } from '../tools/server.ts'
 import { startProxy } from '../tools/tcp-proxy.ts'
 
 const inDefault = (name: string) => ({ namespace: 'default', name })
 const backoff = { firstMs: 20, longestMs: 200 }
 
 /** An informer that runs until the test ends, over a way that the test can cut. */
-async function begin(t: TestContext, server: ServerHandle) {
+async function begin(t: TestContext, server: Served) {
   const send = server.transport()
   const state = { cut: new AbortController(), lists: 0, watches: 0 }
   const cuttable: Transport = async (request) => {
@@ -97,7 +98,7 @@ async function write(client: Client, writer: number, rounds: number): Promise<nu
 }
 
 test('under four writers the copy becomes what a list shows, change by change', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = new Client(server.transport())
   const { informer, replica, state, errors } = await begin(t, server)
   const written = await Promise.all([0, 1, 2, 3].map((writer) => write(client, writer, 200)))
@@ -114,7 +115,7 @@ test('under four writers the copy becomes what a list shows, change by change', 
 })
 
 test('under four writers and a connection that breaks again and again nothing is lost', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = new Client(server.transport())
   const { informer, replica, state } = await begin(t, server)
   const breaking = informer.onChange(() => {
@@ -178,7 +179,7 @@ function cut(state: { cut: AbortController }): () => void {
 }
 
 test('a server that falls silent is noticed, and found again', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = new Client(server.transport())
   const proxy = await startProxy(server.url)
   const http = new HttpTransport({ ...server.credentials(), server: proxy.endpoint, pingMs: 50 })

@@ -6,6 +6,7 @@ import { isExpired } from '../../src/client/status-error.ts'
 import { TransportError } from '../../src/client/transport.ts'
 import { lines, watch } from '../../src/client/watch.ts'
 import { forgotten } from '../tools/forgotten.ts'
+import { serve } from '../tools/in-process.ts'
 import { configMap, configMaps } from '../tools/resource-types.ts'
 import { startServer } from '../tools/server.ts'
 
@@ -30,7 +31,7 @@ test('a line that was cut off is dropped, one that is too long refused', async (
 })
 
 test('a watch brings events in order, with bookmarks, and ends when its time is over', async (t) => {
-  const client = new Client((await startServer(t)).transport())
+  const client = new Client((await serve(t)).transport())
   await client.create(configMaps, configMap('old'))
   const { metadata } = await client.create(configMaps, configMap('a'))
   const events = watch(client, configMaps, { namespace: 'default', bookmarks: true, timeoutSeconds: 3 })

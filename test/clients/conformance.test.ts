@@ -7,9 +7,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { requestPem } from '../pki/encode.ts'
 import type { WatchEvent } from '../tools/http-client.ts'
-import { startUp } from '../tools/server.ts'
+import { serveUp } from '../tools/in-process.ts'
 
-const server = await startUp({ after }, ['--profile=kubernetes'])
+const server = await serveUp({ after }, ['--profile=kubernetes'])
 const client = server.client()
 
 /** A namespace of its own for a test. */

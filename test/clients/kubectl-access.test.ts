@@ -1,10 +1,10 @@
 /** kubectl and rights: what it asks, lists, reconciles, and does as somebody else. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { serve } from '../tools/in-process.ts'
 import { kubectlFor } from '../tools/kubectl-shell.ts'
-import { startServer } from '../tools/server.ts'
 
-const server = await startServer({ after }, ['--profile=kubernetes'])
+const server = await serve({ after }, ['--profile=kubernetes'])
 const kubectl = kubectlFor(server, 'access')
 
 /** What it prints, and how it ends. */

@@ -5,16 +5,16 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryDirectory } from '../pki/openssl.ts'
 import { asIssuer, makeIdentity, pairOf } from '../tools/identities.ts'
+import { type Restartable, serve } from '../tools/in-process.ts'
 import { clientId, OpenidProvider } from '../tools/openid-provider.ts'
 import { caOf } from '../tools/raw-http.ts'
 import { type Ran, runCommand } from '../tools/run-command.ts'
-import { type ServerHandle, startServer } from '../tools/server.ts'
 import { until, whoIs } from '../tools/who.ts'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 /** Asks who it is, as this user of a client config. */
-async function ask(directory: string, server: ServerHandle, user: object, flags: readonly string[] = []): Promise<Ran> {
+async function ask(directory: string, server: Restartable, user: object, flags: readonly string[] = []): Promise<Ran> {
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
@@ -33,7 +33,7 @@ async function ask(directory: string, server: ServerHandle, user: object, flags:
 test('kubectl', { timeout: 300_000 }, async (t) => {
   const directory = temporaryDirectory(t)
   const provider = await OpenidProvider.start(t)
-  const server = await startServer(t, [
+  const server = await serve(t, [
     `--oidc-issuer-url=${provider.issuer}`,
     `--oidc-client-id=${clientId}`,
     `--oidc-ca-file=${provider.authority.certificateFile}`,

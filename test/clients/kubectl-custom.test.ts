@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { serveUp } from '../tools/in-process.ts'
 import { kubectl } from '../tools/kubectl.ts'
 import { orchctl } from '../tools/orchctl.ts'
-import { startUp } from '../tools/server.ts'
 
-const server = await startUp({ after }, ['--profile=kubernetes'])
+const server = await serveUp({ after }, ['--profile=kubernetes'])
 
 async function run(args: readonly string[], input = ''): Promise<string> {
   const { code, stdout, stderr } = await kubectl(server, args, input)

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { serveUp } from '../tools/in-process.ts'
 import { kubectlFor, type Running } from '../tools/kubectl-shell.ts'
-import { startUp } from '../tools/server.ts'
 
-const server = await startUp({ after }, ['--profile=kubernetes'])
+const server = await serveUp({ after }, ['--profile=kubernetes'])
 const kubectl = kubectlFor(server)
 const client = server.client()
 

@@ -1,11 +1,11 @@
 /** kubectl with a service account token and with a bootstrap token: who it is then, and what it may do. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { serve } from '../tools/in-process.ts'
 import { kubectlFor } from '../tools/kubectl-shell.ts'
-import { startServer } from '../tools/server.ts'
 
 test('kubectl asks with tokens that objects are behind', async (t) => {
-  const server = await startServer(t, ['--profile=kubernetes', '--enable-bootstrap-token-auth'])
+  const server = await serve(t, ['--profile=kubernetes', '--enable-bootstrap-token-auth'])
   const kubectl = kubectlFor(server)
   const as = async (token: string, command: string) =>
     await kubectl.run(`kubectl --kubeconfig=bob.kubeconfig --token=${token} ${command}`)

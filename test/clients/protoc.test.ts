@@ -12,14 +12,14 @@ import { WireWriter } from '../../src/base/protobuf-wire.ts'
 import { allKinds } from '../../src/kinds/all.ts'
 import { apiVersionOf, vendorOf } from '../../src/model/vendor.ts'
 import type { Kind } from '../../src/schema/kind.ts'
+import { serve } from '../tools/in-process.ts'
 import { manifestObject } from '../tools/manifests.ts'
 import { protoName, protoText } from '../tools/proto-text.ts'
 import { readEnvelope } from '../tools/protobuf-model.ts'
-import { startServer } from '../tools/server.ts'
 
 const vendor = vendorOf('orch')
 const type = vendor.protobufMediaType
-const client = (await startServer({ after })).client()
+const client = (await serve({ after })).client()
 await client.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
 const directory = mkdtempSync(join(tmpdir(), 'orch-protoc-'))
 after(() => rmSync(directory, { recursive: true, force: true }))

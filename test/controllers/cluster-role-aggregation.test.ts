@@ -5,14 +5,14 @@ import { Client } from '../../src/client/client.ts'
 import { clusterRoles } from '../../src/controllers/cluster-role-aggregation.ts'
 import type { ClusterRole } from '../../src/kinds/rbac/cluster-role.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
+import { serveUp } from '../tools/in-process.ts'
 import { eventOf } from '../tools/resource-types.ts'
-import { startUp } from '../tools/server.ts'
 
 const type = clusterRoles(vendorOf('orch'))
 const rule = (resource: string) => ({ verbs: ['get'], apiGroups: ['example.com'], resources: [resource] })
 
 test('a role has the rules of those that it selects, through others too, and loses them again', async (t) => {
-  const server = await startUp(t)
+  const server = await serveUp(t)
   const client = new Client(server.transport())
   const make = (name: string, more: object) =>
     client.create(type, {

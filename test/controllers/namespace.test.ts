@@ -5,12 +5,13 @@ import { Client } from '../../src/client/client.ts'
 import { isNotFound, StatusError } from '../../src/client/status-error.ts'
 import { namespaces } from '../../src/controllers/namespace.ts'
 import type { Namespace } from '../../src/kinds/core/namespace.ts'
+import { serveUp } from '../tools/in-process.ts'
 import { kubectl } from '../tools/kubectl.ts'
 import { configMap, configMaps, eventOf, secrets } from '../tools/resource-types.ts'
 import { type ServerHandle, startUp } from '../tools/server.ts'
 
 async function begin(t: TestContext, flags: readonly string[] = []) {
-  const server = await startUp(t, flags)
+  const server = await serveUp(t, flags)
   return { server, client: new Client(server.transport()) }
 }
 
@@ -168,7 +169,8 @@ test("another's finalizer on the namespace itself is waited for", async (t) => {
 })
 
 test('a server that is killed in the middle goes on after its restart', async (t) => {
-  const { client, server } = await begin(t)
+  const server = await startUp(t)
+  const client = new Client(server.transport())
   for (const name of ['many', 'held']) await createNamespace(client, name)
   await fill(client, 'many', 300)
   await hold(client, 'held')

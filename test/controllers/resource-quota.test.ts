@@ -6,9 +6,9 @@ import { Client } from '../../src/client/client.ts'
 import { Informer } from '../../src/client/informer.ts'
 import { resourceQuotaLoop, resourceQuotas } from '../../src/controllers/resource-quota.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
-import { startServer, startUp } from '../tools/server.ts'
+import { serve, serveUp } from '../tools/in-process.ts'
 
-const client = (await startUp({ after }, ['--resource-quota-sync-period=1s'])).client()
+const client = (await serveUp({ after }, ['--resource-quota-sync-period=1s'])).client()
 const base = '/api/v1/namespaces/counted'
 assert.equal((await client.post('/api/v1/namespaces', { metadata: { name: 'counted' } })).status, 201)
 await untilSame(async () => (await client.get(`${base}/serviceaccounts/default`)).status, 200)
@@ -97,7 +97,7 @@ test('what is wrong is found, too much as well as too little', async () => {
 async function openLoop(t: TestContext) {
   const stop = new AbortController()
   t.after(() => stop.abort())
-  const server = await startServer(t)
+  const server = await serve(t)
   const own = new Client(server.transport())
   const informer = new Informer(own, resourceQuotas, { onError: () => {} })
   void informer.run(stop.signal)
@@ -180,6 +180,6 @@ test('containers in default ask for a tenth of a processor, unless that is left 
   const plain = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   const { body } = await client.post('/api/v1/namespaces/default/pods', plain)
   assert.deepEqual(body.spec.containers[0].resources, { requests: { cpu: '100m' } })
-  const without = (await startUp(t, ['--default-limit-range=false'])).client()
+  const without = (await serveUp(t, ['--default-limit-range=false'])).client()
   assert.equal((await without.get('/api/v1/namespaces/default/limitranges')).body.items.length, 0)
 })

@@ -12,14 +12,14 @@ import { Informer } from '../../src/client/informer.ts'
 import { serviceAccounts } from '../../src/controllers/service-account.ts'
 import { secrets, tokenSecretLoop } from '../../src/controllers/service-account-secret.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
+import { type Restartable, serve, serveUp } from '../tools/in-process.ts'
 import { eventOf } from '../tools/resource-types.ts'
-import { type ServerHandle, startServer, startUp } from '../tools/server.ts'
 
 const namespace = 'default'
 const type = 'orch.io/service-account-token'
 
 test('tokens in secrets', async (t) => {
-  const server = await startUp(t, ['-v=9'])
+  const server = await serveUp(t, ['-v=9'])
   const client = new Client(server.transport())
   const admin = server.client()
 
@@ -117,7 +117,7 @@ const uidKey = 'orch.io/service-account.uid'
 async function openLoop(t: TestContext, meanwhile: (client: Client) => Promise<void>) {
   const stop = new AbortController()
   t.after(() => stop.abort())
-  const client = new Client((await startServer(t)).transport())
+  const client = new Client((await serve(t)).transport())
   const informers = {
     secrets: new Informer(client, secrets, quiet),
     accounts: new Informer(client, serviceAccounts, quiet),
@@ -180,7 +180,7 @@ test('a secret is filled for the account that there is, not for one of which thi
 })
 
 /** No token and no key was told, and no loop failed. */
-function assertQuiet(server: ServerHandle): void {
+function assertQuiet(server: Restartable): void {
   assert.doesNotMatch(server.output(), /eyJ|PRIVATE KEY/)
   assert.doesNotMatch(server.output(), / error /)
 }

@@ -4,11 +4,11 @@ import { test } from 'node:test'
 import { Client } from '../../src/client/client.ts'
 import { namespaces } from '../../src/controllers/namespace.ts'
 import { serviceAccounts } from '../../src/controllers/service-account.ts'
+import { serveUp } from '../tools/in-process.ts'
 import { eventOf } from '../tools/resource-types.ts'
-import { startUp } from '../tools/server.ts'
 
 test('every namespace has a default account, and gets it back when it is deleted', async (t) => {
-  const server = await startUp(t)
+  const server = await serveUp(t)
   const client = new Client(server.transport())
   await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'fresh' } })
   const added = ({ type }: { type: string }) => type === 'ADDED'
@@ -25,7 +25,7 @@ test('every namespace has a default account, and gets it back when it is deleted
 })
 
 test('a namespace that is going gets no account, and goes', async (t) => {
-  const server = await startUp(t)
+  const server = await serveUp(t)
   const client = new Client(server.transport())
   for (let i = 0; i < 20; i++) {
     const made = await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: `n${i}` } })

@@ -6,15 +6,15 @@ import type { ObjectName, ResourceType } from '../../src/client/resource-type.ts
 import { isNotFound } from '../../src/client/status-error.ts'
 import { claims, volumes } from '../../src/controllers/storage-protection.ts'
 import type { ApiObject } from '../../src/model/object.ts'
+import { serveUp } from '../tools/in-process.ts'
 import { eventOf } from '../tools/resource-types.ts'
-import { startUp } from '../tools/server.ts'
 
 const pods: ResourceType = { group: '', version: 'v1', plural: 'pods', namespaced: true }
 const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: '' }
 const namespace = 'default'
 
 async function begin(t: TestContext, flags: readonly string[] = []): Promise<Client> {
-  return new Client((await startUp(t, flags)).transport())
+  return new Client((await serveUp(t, flags)).transport())
 }
 
 const claim = (name: string) => ({

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import type { HttpClient } from '../tools/http-client.ts'
-import { startUp } from '../tools/server.ts'
+import { serveUp } from '../tools/in-process.ts'
 import { conditionOf, define, definitionOf, definitions, isEstablished } from './definitions.ts'
 
 const ending: (() => Promise<void>)[] = []
@@ -26,7 +26,7 @@ const versionOf = (name: string, schema: JsonObject, fields: JsonObject = {}) =>
 describe('objects', () => {
   let client: HttpClient
   before(async () => {
-    client = (await startUp({ after: (run) => void ending.unshift(run) })).client()
+    client = (await serveUp({ after: (run) => void ending.unshift(run) })).client()
   })
   const at = (plural: string, version = 'v1') => `/apis/stable.example.com/${version}/namespaces/default/${plural}`
   const apply = (path: string, body: JsonObject) =>

@@ -6,7 +6,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startEtcd } from '../tools/etcd.ts'
 import type { HttpClient, WatchEvent } from '../tools/http-client.ts'
-import { type ServerHandle, startServer, startUp } from '../tools/server.ts'
+import { type Restartable, serve, serveUp } from '../tools/in-process.ts'
+import { startServer } from '../tools/server.ts'
 import {
   collectionOf,
   conditionOf,
@@ -30,10 +31,10 @@ const widget = (name: string, size = 1) => ({ metadata: { name }, spec: { size }
 const mergePatch = { 'content-type': 'application/merge-patch+json' }
 
 describe('a definition on one server', () => {
-  let server: ServerHandle
+  let server: Restartable
   let client: HttpClient
   before(async () => {
-    server = await startUp(owner)
+    server = await serveUp(owner)
     client = server.client()
   })
 
@@ -294,7 +295,7 @@ describe('two servers on one store', () => {
   before(async () => {
     const cluster = await startEtcd()
     owner.after(() => cluster.stop())
-    const start = () => startServer(owner, [`--etcd-servers=${cluster.endpoints}`])
+    const start = () => serve(owner, [`--etcd-servers=${cluster.endpoints}`])
     const servers = await Promise.all([start(), start()])
     one = servers[0]!.client()
     two = servers[1]!.client()

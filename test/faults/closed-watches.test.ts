@@ -16,8 +16,8 @@ import { namespace } from '../../src/kinds/core/namespace.ts'
 import { resourceQuota } from '../../src/kinds/core/resource-quota.ts'
 import { heapInUse } from '../tools/heap.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
+import { configMaps } from '../tools/paths.ts'
 
-const configMaps = '/api/v1/namespaces/default/configmaps'
 const rounds = process.env.ORCH_LONG === '1' ? 200 : 6
 const perRound = 50
 

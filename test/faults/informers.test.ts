@@ -5,7 +5,6 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from '../../src/client/client.ts'
 import { Informer } from '../../src/client/informer.ts'
 import { type Transport, TransportError } from '../../src/client/transport.ts'
@@ -131,12 +130,17 @@ test('the copies of many informers are what a list shows, whatever happens', { t
       away.every(({ lists }) => lists >= 2),
       'who was away for too long lists again',
     )
-    await delay(1000)
+    const lists = followers.map((follower) => follower.lists)
+    await write(again, random, 10)
+    await assertAllSame(again, followers, 'after-all')
+    // One whose watch began only after its version was forgotten may have listed once more.
+    for (const [i, follower] of followers.entries())
+      assert.ok(follower.lists <= lists[i]! + 1, 'it goes on with its watch')
   })
 
   const seconds = (performance.now() - began) / 1000
   const most = Math.max(...followers.map(({ lists }) => lists))
   const lists = followers.reduce((sum, follower) => sum + follower.lists, 0)
   t.diagnostic(`${count} informers, ${lists} lists in ${seconds.toFixed(0)} s, at most ${most} by one`)
-  assert.ok(most <= 4 && most < seconds, `one listed ${most} times in ${seconds.toFixed(0)} s`)
+  assert.ok(most <= 4, `one listed ${most} times in ${seconds.toFixed(0)} s`)
 })

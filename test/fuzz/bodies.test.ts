@@ -10,7 +10,7 @@ import { type Seeded, seeded } from '../store/seeded.ts'
 import { noControls } from '../tools/accounts.ts'
 import { watchOver } from '../tools/alive.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { Counts, everyOne, faultOfStatus } from './answers.ts'
 import { damaged } from './documents.ts'
 import { isSame, mutated } from './mutations.ts'
@@ -278,7 +278,7 @@ function faultOfDeletion(body: Body, before: Answer, after: Answer): string | un
 }
 
 test('bodies are refused as the model says, or kept', { timeout: 9 * 60_000 }, async (t) => {
-  const server = await startServer(t, [noControls])
+  const server = await serve(t, [noControls])
   const client = server.client()
   const assertAlive = watchOver(server)
   const atOnce = 16

@@ -18,7 +18,7 @@ import { metadataOf, validValues } from '../kinds/valid-values.ts'
 import { type Seeded, seeded } from '../store/seeded.ts'
 import { noControls } from '../tools/accounts.ts'
 import { watchOver } from '../tools/alive.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { Counts, everyOne, faultOfStatus } from './answers.ts'
 import { rounds, Slowest, seed, tell, unlessRefused } from './scale.ts'
 
@@ -117,7 +117,7 @@ function messageFrom(kind: Kind, from: number): Buffer {
 }
 
 test('damaged documents to a server are refused or stored', { timeout: 9 * 60_000 }, async (t) => {
-  const server = await startServer(t, [noControls])
+  const server = await serve(t, [noControls])
   const client = server.client()
   const assertAlive = watchOver(server)
   await client.post('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })

@@ -8,7 +8,7 @@ import { type Seeded, seeded } from '../store/seeded.ts'
 import { noControls } from '../tools/accounts.ts'
 import { watchOver } from '../tools/alive.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { Counts, everyOne, faultOfStatus } from './answers.ts'
 import { damaged } from './documents.ts'
 import { judge, type Life, type Place, scopeOf, type Token, type Verdict, type World } from './query-model.ts'
@@ -201,7 +201,7 @@ function same(found: readonly string[], expected: readonly string[]): string | u
 }
 
 test('queries are answered as the model says', { timeout: 9 * 60_000 }, async (t) => {
-  const server = await startServer(t, ['--history-duration=1h', noControls])
+  const server = await serve(t, ['--history-duration=1h', noControls])
   const client = server.client()
   const assertAlive = watchOver(server)
   const random = seeded(seed + 10)

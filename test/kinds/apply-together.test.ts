@@ -9,11 +9,11 @@ import type { JsonObject } from '../../src/model/json.ts'
 import { apiVersionOf, vendorOf } from '../../src/model/vendor.ts'
 import type { Kind } from '../../src/schema/kind.ts'
 import { noControls } from '../tools/accounts.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { newObject, withoutStatus } from './new-object.ts'
 import { makingFrom } from './random-object.ts'
 
-const client = (await startServer({ after }, [noControls])).client()
+const client = (await serve({ after }, [noControls])).client()
 const vendor = vendorOf('orch')
 const seed = 20_260_201
 const objectsPerVersion = 3

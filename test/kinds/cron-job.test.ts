@@ -6,7 +6,7 @@ import { scheduleFault } from '../../src/kinds/batch/types/schedule.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
 import { assertCheap } from '../tools/effort.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { podsOf } from './pods-of.ts'
 import { cellsOf, createBy, ruleContext, updateBy } from './rules.ts'
 
@@ -139,7 +139,7 @@ test('a table shows when it acts and what runs', () => {
 })
 
 test('both versions are the same objects; through the older one Jobs are kept by default', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const at = (version: string) => `/apis/batch/${version}/namespaces/default/cronjobs`
   const made = await client.post(at('v1beta1'), { metadata: { name: 'a' }, spec: { ...sound, suspend: true } })
   assert.equal(

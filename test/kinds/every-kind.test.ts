@@ -9,8 +9,8 @@ import type { ApiObject } from '../../src/model/object.ts'
 import { apiVersionOf, type ProfileName, vendorOf } from '../../src/model/vendor.ts'
 import type { Kind } from '../../src/schema/kind.ts'
 import type { Answer, HttpClient, WatchEvent } from '../tools/http-client.ts'
+import { serveUp } from '../tools/in-process.ts'
 import { manifestNames, manifestObject, manifestOf } from '../tools/manifests.ts'
-import { startUp } from '../tools/server.ts'
 
 const storedKinds = allKinds.filter(({ life }) => !life.virtual)
 
@@ -24,7 +24,7 @@ test('there is a manifest for every stored kind', () => {
 for (const profile of ['orch', 'kubernetes'] as const)
   describe(`under the profile ${profile}`, { concurrency: 4 }, async () => {
     // With the control loops: some objects end only by them.
-    const client = (await startUp({ after }, [`--profile=${profile}`])).client()
+    const client = (await serveUp({ after }, [`--profile=${profile}`])).client()
     for (const id of new Set(storedKinds.map(manifestOf)))
       test(id, { timeout: 300_000 }, async () => {
         // One after the other: all are the same objects.

@@ -12,7 +12,7 @@ import { decode } from '../../src/schema/decode.ts'
 import { fillDefaults } from '../../src/schema/defaults.ts'
 import { validate } from '../../src/schema/validate.ts'
 import { assertCheap } from '../tools/effort.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 const vendor = vendorOf('orch')
 const context = { vendor, subresource: '' }
@@ -288,7 +288,7 @@ describe('through the server', async () => {
   const memory = resource('memory', { type: 'AverageValue', averageValue: '1Gi' })
 
   test('one object, two versions, one resourceVersion', async (t) => {
-    const client = (await startServer(t)).client()
+    const client = (await serve(t)).client()
     const created = await client.post(path('v1'), body('h', { targetCPUUtilizationPercentage: 60 }))
     assert.deepEqual([created.status, created.body.apiVersion], [201, 'autoscaling/v1'])
     const asV2 = await client.get(path('v2', '/h'))
@@ -309,7 +309,7 @@ describe('through the server', async () => {
   })
 
   test('older versions are deprecated, and show what was written by any', async (t) => {
-    const client = (await startServer(t)).client()
+    const client = (await serve(t)).client()
     const { body: made } = await client.post(path('v2'), body('h', { metrics: [memory, cpu(50)], behavior: {} }))
     for (const [version, level] of [
       ['v2beta1', 'v1.25'],
@@ -327,7 +327,7 @@ describe('through the server', async () => {
   })
 
   test('v2beta1 takes no value of zero for an object, and keeps one that is only its way of saying none', async (t) => {
-    const client = (await startServer(t)).client()
+    const client = (await serve(t)).client()
     const target = { kind: 'Ingress', name: 'i' }
     const object = { target, metricName: 'm', targetValue: '0', averageValue: '7' }
     const refused = await client.post(path('v2beta1'), body('x', { metrics: [{ type: 'Object', object }] }))
@@ -345,7 +345,7 @@ describe('through the server', async () => {
   })
 
   test('the use of processors comes last, in whichever version it is written, and rows carry no annotations of v1', async (t) => {
-    const client = (await startServer(t)).client()
+    const client = (await serve(t)).client()
     const metrics = [cpu(50), memory, cpu(60)]
     const { body: made } = await client.post(path('v2'), body('h', { metrics, behavior: {} }))
     assert.deepEqual(made.spec.metrics, [memory, cpu(50), cpu(60)])
@@ -358,7 +358,7 @@ describe('through the server', async () => {
   })
 
   test('written back through v1 as it was read, nothing changes', async (t) => {
-    const client = (await startServer(t)).client()
+    const client = (await serve(t)).client()
     const { body: first } = await client.post(path('v2'), body('h', { metrics: [cpu(50), memory], behavior: {} }))
     const { body: read } = await client.get(path('v1', '/h'))
     const { body: put } = await client.put(path('v1', '/h'), read)
@@ -370,7 +370,7 @@ describe('through the server', async () => {
   })
 
   test('a watch of each version sees every change in its own form', async (t) => {
-    const client = (await startServer(t)).client()
+    const client = (await serve(t)).client()
     const stop = new AbortController()
     const watches = ['v1', 'v2', 'v1'].map((version) => client.watch(`${path(version)}?watch=1`, stop.signal))
     const firsts = watches.map((events) => events.next())
@@ -390,7 +390,7 @@ describe('through the server', async () => {
   })
 
   test('who owns what is told in the version it was written through, and taken across versions', async (t) => {
-    const client = (await startServer(t)).client()
+    const client = (await serve(t)).client()
     const apply = (version: string, by: string, spec: JsonObject, force = false) =>
       client.send(`${path(version, '/h')}?fieldManager=${by}&force=${force}`, {
         method: 'PATCH',
@@ -428,7 +428,7 @@ describe('through the server', async () => {
   })
 
   test('the status is written through its subresource, in either version', async (t) => {
-    const client = (await startServer(t)).client()
+    const client = (await serve(t)).client()
     await client.post(path('v2'), { ...body('h', { metrics: [cpu(50), memory] }), status: { currentReplicas: 3 } })
     const { body: object } = await client.get(path('v1', '/h'))
     assert.deepEqual(object.status, { currentReplicas: 0, desiredReplicas: 0 })

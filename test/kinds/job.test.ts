@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { job } from '../../src/kinds/batch/job.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { type ApiObject, asJson } from '../../src/model/object.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { podsOf } from './pods-of.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
@@ -120,7 +120,7 @@ test('a table shows how far it has come', () => {
 })
 
 test('a job on the server', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const path = '/apis/batch/v1/namespaces/default/jobs'
   const post = (spec: JsonObject, metadata: JsonObject = {}) =>
     client.post(path, { metadata, spec: { template: podsOf({ restartPolicy: 'Never' }, {}), ...spec } })

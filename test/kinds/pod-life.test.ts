@@ -4,13 +4,13 @@ import { test } from 'node:test'
 import type { JsonObject } from '../../src/model/json.ts'
 import { noControls } from '../tools/accounts.ts'
 import type { HttpClient } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 const path = '/api/v1/namespaces/default/pods'
 const main = { name: 'main', image: 'app:1' }
 
 test('the life of a pod', async (t) => {
-  const server = await startServer(t, [noControls])
+  const server = await serve(t, [noControls])
   const client = server.client()
 
   await t.test('its status is written through the subresource alone', async () => {

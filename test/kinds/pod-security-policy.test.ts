@@ -6,7 +6,7 @@ import { checkOverlap } from '../../src/kinds/policy/types/sysctl-patterns.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { asJson } from '../../src/model/object.ts'
 import { assertCheap } from '../tools/effort.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { cellsOf, createBy, updateBy } from './rules.ts'
 
 const any = { rule: 'RunAsAny' }
@@ -139,7 +139,7 @@ test('a table shows what is allowed', () => {
 })
 
 test('it is deprecated, and a delete answers with it', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const path = '/apis/policy/v1beta1/podsecuritypolicies'
   const made = await client.post(path, objectOf({}))
   assert.equal(

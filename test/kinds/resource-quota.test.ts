@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { resourceQuota } from '../../src/kinds/core/resource-quota.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import { assertCheap } from '../tools/effort.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { createBy, updateBy } from './rules.ts'
 
 const pods = { pods: '1' }
@@ -73,7 +73,7 @@ test('many scopes and limits are judged in no more than their number', async () 
 })
 
 test('a quota goes through the server: status apart, table, deletion', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const path = '/api/v1/namespaces/default/resourcequotas'
   const made = await client.post(path, quota({ hard: { pods: '3', cpu: '1500m' } }, { used: { pods: '1' } }))
   assert.deepEqual([made.status, made.body.status], [201, {}])

@@ -5,9 +5,9 @@ import type { JsonObject } from '../../src/model/json.ts'
 import { giveAccount } from '../tools/accounts.ts'
 import { startEtcd } from '../tools/etcd.ts'
 import type { Answer, HttpClient } from '../tools/http-client.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
-const server = await startServer({ after })
+const server = await serve({ after })
 const client = server.client('admin-token')
 await giveAccount(client)
 const pods = '/api/v1/namespaces/default/pods'
@@ -148,7 +148,7 @@ test('of many who ask at once on two servers, no more are let through than the b
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints.join(',')}`]
-  const servers = [await startServer(t, flags), await startServer(t, flags)]
+  const servers = [await serve(t, flags), await serve(t, flags)]
   const clients = servers.map((each) => each.client('admin-token'))
   await giveAccount(clients[0]!)
   const names = Array.from({ length: 20 }, (_, i) => `many-${i}`)

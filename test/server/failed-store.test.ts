@@ -11,9 +11,9 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { compilePreload } from '../faults/recording.ts'
+import { configMaps } from '../tools/paths.ts'
 import { root, type ServerHandle, startServer } from '../tools/server.ts'
 
-const configMaps = '/api/v1/namespaces/default/configmaps'
 const named = (name: string) => ({ metadata: { name } })
 
 /** Waits for the end that the server comes to by itself. */

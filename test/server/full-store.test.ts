@@ -3,10 +3,9 @@ import assert from 'node:assert/strict'
 import { closeSync, openSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { configMaps } from '../tools/paths.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 import { mountSmallDevice } from '../tools/small-device.ts'
-
-const configMaps = '/api/v1/namespaces/default/configmaps'
 
 /** A small device, on which a server keeps its data. */
 async function startOnSmallDevice(

@@ -1,10 +1,10 @@
 /** Health checks: those that are left out are named, and so are those that nobody knows. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 
 test('a check that is left out says so; one that there is not is told of', async (t) => {
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const lines = async (path: string) => {
     const { status, text } = await client.get(path)
     assert.equal(status, 200, text)

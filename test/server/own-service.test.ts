@@ -8,6 +8,7 @@ import { connect, type PeerCertificate, type TLSSocket } from 'node:tls'
 import type { ApiObject } from '../../src/model/object.ts'
 import { type Cluster, startEtcd } from '../tools/etcd.ts'
 import type { HttpClient } from '../tools/http-client.ts'
+import { serve } from '../tools/in-process.ts'
 import { type ServerHandle, startServer } from '../tools/server.ts'
 
 const services = '/api/v1/namespaces/default/services'
@@ -51,7 +52,7 @@ async function untilListed(client: HttpClient, places: readonly string[], within
 }
 
 test('it is there from the start, and comes back', async (t) => {
-  const server = await startServer(t, [
+  const server = await serve(t, [
     '--profile=kubernetes',
     '--service-cluster-ip-range=10.7.0.0/24',
     '--advertise-address=192.0.2.7',
@@ -86,7 +87,7 @@ test('it is there from the start, and comes back', async (t) => {
 })
 
 test('one that only this host can reach is not listed; the certificate is good for the Service', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = server.client()
   const { body } = await client.get(`${services}/orch`)
   assert.equal(body.spec.clusterIP, '10.0.0.1')

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { serve, serveUp } from '../tools/in-process.ts'
 import { configOf, orchctl } from '../tools/orchctl.ts'
-import { startServer, startUp } from '../tools/server.ts'
 import { until } from '../tools/who.ts'
 
 interface Managed {
@@ -13,7 +13,7 @@ interface Managed {
 const managersOf = ({ metadata }: Managed) => (metadata.managedFields ?? []).map(({ manager }) => manager)
 
 test('under the kubernetes profile the server and its loops own fields under the names that programs know', async (t) => {
-  const server = await startUp(t, ['--profile=kubernetes'])
+  const server = await serveUp(t, ['--profile=kubernetes'])
   const client = server.client()
   assert.deepEqual(managersOf((await client.get('/api/v1/namespaces/default')).body), ['kube-apiserver'])
   const quotas = '/api/v1/namespaces/default/resourcequotas'
@@ -28,7 +28,7 @@ test('under the kubernetes profile the server and its loops own fields under the
 })
 
 test('a client of the other profile is told so; one that asks for what nobody knows is not', async (t) => {
-  const server = await startServer(t)
+  const server = await serve(t)
   const client = server.client()
   const config = readFileSync(join(server.directory, 'admin.kubeconfig'), 'utf8')
   assert.match(config, /^current-context: orch-admin@orch$/m)

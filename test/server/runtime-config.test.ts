@@ -7,7 +7,7 @@ import { readFeatureGates } from '../../src/server/feature-gates.ts'
 import { readPairs } from '../../src/server/flags/pairs.ts'
 import { servedBy } from '../../src/server/runtime-config.ts'
 import { openLog } from '../../src/telemetry/log.ts'
-import { startServer } from '../tools/server.ts'
+import { serve } from '../tools/in-process.ts'
 import { startFailing } from '../tools/start-failing.ts'
 
 const vendor = vendorOf('orch')
@@ -32,9 +32,7 @@ test('what is more exact counts more, in whichever order', () => {
 })
 
 test('a version that is off is not found, not discovered, and its objects stay', async () => {
-  const server = await startServer({ after }, [
-    '--runtime-config=autoscaling/v2=false,v1/secrets=false,v1/namespaces=false',
-  ])
+  const server = await serve({ after }, ['--runtime-config=autoscaling/v2=false,v1/secrets=false,v1/namespaces=false'])
   const client = server.client('admin-token')
   const scalers = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`
   assert.equal((await client.get(scalers('v2'))).status, 404)
@@ -52,7 +50,7 @@ test('a version that is off is not found, not discovered, and its objects stay',
 })
 
 test('without chunking a limit is not heeded', async () => {
-  const server = await startServer({ after }, ['--feature-gates=APIListChunking=false'])
+  const server = await serve({ after }, ['--feature-gates=APIListChunking=false'])
   const { body } = await server.client('admin-token').get('/api/v1/namespaces?limit=1')
   assert.equal(body.items.length, 4)
   assert.equal(body.metadata.continue, undefined)
@@ -81,7 +79,7 @@ for (const [flag, told] of [
   })
 
 test('at level 3 every request is a line, without its query', async () => {
-  const server = await startServer({ after }, ['-v=3'])
+  const server = await serve({ after }, ['-v=3'])
   await server.client('admin-token').get('/api/v1/namespaces/default?canary=secret')
   await server.stop()
   assert.match(server.output(), /info request method="GET" path="\/api\/v1\/namespaces\/default" user="admin" code=200/)

@@ -8,8 +8,8 @@ import { type TestContext, test } from 'node:test'
 import { connect } from 'node:tls'
 import { readNames } from '../../src/pki/names.ts'
 import { temporaryDirectory } from '../pki/openssl.ts'
+import { serve } from '../tools/in-process.ts'
 import { certificatesIn, serverExtensions } from '../tools/openssl-certificates.ts'
-import { startServer } from '../tools/server.ts'
 import { until } from '../tools/who.ts'
 
 /** The name in the certificate that a new connection is shown. */
@@ -38,7 +38,7 @@ test('a serving certificate that is replaced', { timeout: 300_000 }, async (t) =
   const [certificate, key] = [join(directory, 'tls.crt'), join(directory, 'tls.key')]
   copyFileSync(first!.certificateFile, certificate)
   copyFileSync(first!.keyFile, key)
-  const server = await startServer(t, [`--tls-cert-file=${certificate}`, `--tls-private-key-file=${key}`])
+  const server = await serve(t, [`--tls-cert-file=${certificate}`, `--tls-private-key-file=${key}`])
   assert.equal(await shownName(t, server.port), 'CN=first')
   const open = connect({ host: '127.0.0.1', port: server.port, rejectUnauthorized: false })
   t.after(() => open.destroy())
@@ -85,7 +85,7 @@ test('a serving certificate that is replaced', { timeout: 300_000 }, async (t) =
 })
 
 test('who listens on all addresses shows a certificate for all of them, and for the name of the machine', async (t) => {
-  const { port } = await startServer(t, ['--bind-address=0.0.0.0'])
+  const { port } = await serve(t, ['--bind-address=0.0.0.0'])
   const { dns, ips } = readNames((await shownCertificate(t, port)).raw)
   const own = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
   const expected = own.filter(({ family }) => family === 'IPv4').map(({ address }) => address)

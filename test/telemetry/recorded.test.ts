@@ -5,9 +5,8 @@ import { AuthenticationMetrics } from '../../src/authn/authentication-metrics.ts
 import { noHeaders } from '../../src/authn/authenticator.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { HttpClient } from '../tools/http-client.ts'
+import { configMaps } from '../tools/paths.ts'
 import { type ServerHandle, startServer, startUp } from '../tools/server.ts'
-
-const configMaps = '/api/v1/namespaces/default/configmaps'
 
 /** One look at `/metrics`. */
 async function scrape(client: HttpClient): Promise<(name: string, labels?: string) => number> {

@@ -5,31 +5,19 @@
  * under `meta/` are not carried over: no two servers have a secret in common.
  */
 import { MemoryStore } from '../../src/store/memory.ts'
-import type { Change, Store } from '../../src/store/store.ts'
 
-const begun = new Map<string, readonly Change[]>()
+const begun = new Map<string, MemoryStore>()
 
 /** A store for a server that is started in this way. */
-export async function openMemoryStore(way: string): Promise<Store> {
-  const store = new MemoryStore()
-  const revisions = new Map<string, number>()
-  for (const { key, value } of begun.get(way) ?? []) {
-    const result = await store.commit({ key, expected: revisions.get(key) ?? 0, value })
-    if (result.outcome === 'conflict') throw new Error(`${key} could not be carried over`)
-    revisions.set(key, result.revision)
-  }
-  return store
+export function openMemoryStore(way: string): MemoryStore {
+  return begun.get(way)?.reopened() ?? new MemoryStore()
 }
 
 /** Keeps what a server that was started in this way, and that nobody has talked to yet, has put into its store. */
-export async function keepBeginning(way: string, store: Store): Promise<void> {
-  if (begun.has(way)) return
-  const changes: Change[] = []
-  const signal = new AbortController().signal
-  const until = await store.revision()
-  for await (const batch of store.watch({ prefix: '', after: 1, until, signal })) changes.push(...batch.changes)
-  begun.set(
-    way,
-    changes.filter(({ key }) => !key.startsWith('meta/')),
-  )
+export function keepBeginning(way: string, store: MemoryStore): void {
+  if (!begun.has(way))
+    begun.set(
+      way,
+      store.reopened((key) => !key.startsWith('meta/')),
+    )
 }

@@ -7,7 +7,7 @@ import { issueCertificate } from '../../src/pki/certificate.ts'
 import type { Usage } from '../../src/pki/certificate-template.ts'
 import { generateKey, keyFromPem, keyToPem, publicKeyOf } from '../../src/pki/keys.ts'
 import type { AlternativeNames } from '../../src/pki/names.ts'
-import type { ServerHandle } from './server.ts'
+import type { Served } from './server.ts'
 
 export interface Wanted {
   readonly commonName: string
@@ -41,7 +41,7 @@ export async function makeIdentity(wanted: Wanted): Promise<CertifiedKey> {
 }
 
 /** The pair that a server keeps under this name in its data directory: ca, serving or admin. */
-export function pairOf({ directory }: ServerHandle, name: string): CertifiedKey {
+export function pairOf({ directory }: Served, name: string): CertifiedKey {
   const read = (ending: string) => readFileSync(join(directory, 'data/pki', `${name}.${ending}`), 'utf8')
   return { certificate: read('crt'), key: read('key') }
 }

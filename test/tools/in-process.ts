@@ -11,8 +11,12 @@ import { parseFlags } from '../../src/base/flags.ts'
 import { HttpTransport } from '../../src/client/node/http-transport.ts'
 import { allKinds } from '../../src/kinds/all.ts'
 import type { Kind } from '../../src/schema/kind.ts'
-import { type ApiServer, type Environment, startApiServer } from '../../src/server/api-server.ts'
-import { type ServerOptions, serverFlags } from '../../src/server/flags/options.ts'
+import { type ApiServer, startApiServer } from '../../src/server/api-server.ts'
+import { startControlLoops } from '../../src/server/control-loops.ts'
+import { type ServerOptions, serverFlags, upFlags } from '../../src/server/flags/options.ts'
+import { greeting } from '../../src/server/greeting.ts'
+import type { MemoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/store.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { keepBeginning, openMemoryStore } from './begun-store.ts'
 import { HttpClient } from './http-client.ts'
@@ -30,50 +34,109 @@ export interface InProcess {
   stop(): Promise<void>
 }
 
+/** A server that can be started again, with other flags too: it finds the objects that were there, on the same port. */
+export interface Restartable extends Served {
+  /** Where it keeps its objects: for tests that put something there while it is stopped. Not of a server on etcd. */
+  readonly store: Store
+  stop(): Promise<void>
+  restart(flags?: readonly string[]): Promise<void>
+}
+
 /** A server with these flags until the test ends. */
-export async function serve(t: Ending, flags: readonly string[] = []): Promise<Served> {
+export async function serve(t: Ending, flags: readonly string[] = []): Promise<Restartable> {
+  return await serveWith(t, flags, runServer)
+}
+
+/** The same with the control loops: what `orch up` runs. */
+export async function serveUp(t: Ending, flags: readonly string[] = []): Promise<Restartable> {
+  return await serveWith(t, flags, runAll)
+}
+
+/** Starts what these arguments ask for, on this store unless they name another. */
+type Run = (args: readonly string[], place: { store: MemoryStore; write: (line: string) => void }) => Promise<Started>
+type Started = Pick<ApiServer, 'url' | 'stop'>
+
+async function serveWith(t: Ending, flags: readonly string[], run: Run): Promise<Restartable> {
   const directory = newDirectory()
-  const options = parseFlags(serverFlags, [
-    ...flagsFor(directory),
-    `--admin-kubeconfig=${directory}/admin.kubeconfig`,
-    ...flags,
-  ])
   let output = ''
-  const { verbosity: level, loggingFormat: format } = options
-  const log = openLog({ level, format, write: (line) => (output += line) })
-  const server = await startOn(options, { log, kinds: allKinds, way: flags.join(' ') })
-  const authority = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
-  const { url } = server
+  const write = (line: string) => (output += line)
+  const start = (port: number, flags: readonly string[], store: MemoryStore) =>
+    run([...flagsFor(directory, port), `--admin-kubeconfig=${directory}/admin.kubeconfig`, ...flags], { store, write })
+  const way = [run.name, ...flags].join(' ')
+  let store = openMemoryStore(way)
+  let running: Started | undefined = await start(0, flags, store)
+  keepBeginning(way, store)
+  const { url } = running
   const port = Number(new URL(url).port)
+  const stop = async () => {
+    const stopped = running
+    running = undefined
+    await stopped?.stop()
+    if (stopped !== undefined) store = store.reopened()
+  }
+  const clients = clientsOf({ url, port, authority: () => readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8') })
+  t.after(async () => {
+    clients.close()
+    await stop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  return {
+    ...{ directory, url, port, stop },
+    get store() {
+      return store
+    },
+    ...{ client: clients.client, transport: clients.transport, credentials: clients.credentials },
+    output: () => output,
+    restart: async (next = flags) => {
+      await stop()
+      output = ''
+      running = await start(port, next, store)
+    },
+  }
+}
+
+const runServer: Run = async (args, { store, write }) => {
+  const options = parseFlags(serverFlags, args)
+  const { log, ...environment } = environmentOf(options, store, write)
+  const server = await startApiServer(options, { ...environment, log })
+  log.info('serving', { url: server.url, profile: options.profile })
+  return server
+}
+
+const runAll: Run = async (args, { store, write }) => {
+  const options = parseFlags({ ...serverFlags, ...upFlags }, args)
+  const environment = { ...environmentOf(options, store, write), defaultLimits: options.defaultLimitRange }
+  const server = await startApiServer(options, environment)
+  write(greeting(server.url, options))
+  const loops = startControlLoops(server, options, environment.log)
+  const stop = async () => {
+    await loops.stop()
+    await server.stop()
+  }
+  return { url: server.url, stop }
+}
+
+function environmentOf(options: ServerOptions, store: MemoryStore, write: (line: string) => void) {
+  const { verbosity: level, loggingFormat: format, etcdServers } = options
+  return { log: openLog({ level, format, write }), ...(etcdServers.length === 0 ? { store } : {}) }
+}
+
+/** Makes clients of a server, and closes them all. */
+function clientsOf({ url, port, authority }: { url: string; port: number; authority: () => string }) {
   const clients = new Set<HttpClient | HttpTransport>()
   const keep = <C extends HttpClient | HttpTransport>(client: C): C => {
     clients.add(client)
     return client
   }
-  const credentials = (token = 'admin-token') => ({ server: url, authority, token: () => token })
-  t.after(async () => {
-    for (const client of clients) client.close()
-    await server.stop()
-    rmSync(directory, { recursive: true, force: true })
-  })
+  const credentials = (token = 'admin-token') => ({ server: url, authority: authority(), token: () => token })
   return {
-    directory,
-    url,
-    port,
-    client: (token = 'admin-token') => keep(new HttpClient({ port, token, ca: authority })),
-    transport: (token) => keep(new HttpTransport(credentials(token))).send,
+    client: (token = 'admin-token') => keep(new HttpClient({ port, token, ca: authority() })),
+    transport: (token?: string) => keep(new HttpTransport(credentials(token))).send,
     credentials,
-    output: () => output,
+    close: () => {
+      for (const client of clients) client.close()
+    },
   }
-}
-
-/** Starts a server on a store in memory, or else on the etcd that the options name. `way`: what makes it begin otherwise. */
-async function startOn(options: ServerOptions, { way, ...environment }: Environment & { way: string }) {
-  if (options.etcdServers.length > 0) return await startApiServer(options, environment)
-  const store = await openMemoryStore(way)
-  const server = await startApiServer(options, { ...environment, store })
-  await keepBeginning(way, store)
-  return server
 }
 
 function newDirectory(): string {
@@ -82,8 +145,8 @@ function newDirectory(): string {
   return directory
 }
 
-function flagsFor(directory: string): readonly string[] {
-  return ['--secure-port=0', `--data-dir=${directory}/data`, `--token-auth-file=${directory}/tokens.csv`]
+function flagsFor(directory: string, port = 0): readonly string[] {
+  return [`--secure-port=${port}`, `--data-dir=${directory}/data`, `--token-auth-file=${directory}/tokens.csv`]
 }
 
 /** In the place of `prepare`: the embedded store, empty. */
@@ -98,9 +161,11 @@ export async function startInProcess(
   const directory = newDirectory()
   await prepare?.(join(directory, 'data'))
   const options = parseFlags(serverFlags, [...flagsFor(directory), '--admin-kubeconfig=', ...flags])
-  const environment = { log: openLog(), kinds }
   const way = [...flags, ...kinds.map(({ kind }) => kind)].join(' ')
-  const server = await (prepare ? startApiServer(options, environment) : startOn(options, { ...environment, way }))
+  const store = openMemoryStore(way)
+  const isElsewhere = prepare !== undefined || options.etcdServers.length > 0
+  const server = await startApiServer(options, { log: openLog(), kinds, ...(isElsewhere ? {} : { store }) })
+  keepBeginning(way, store)
   const ca = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
   const port = Number(new URL(server.url).port)
   const client = new HttpClient({ port, token: 'admin-token', ca })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Context } from '../../src/cli/command.ts'
 import { main } from '../../src/cli/main.ts'
 import { type Ran, runCommand } from './run-command.ts'
-import { root, type Served, type ServerHandle } from './server.ts'
+import { root, type Served } from './server.ts'
 
 export interface Surroundings {
   readonly env?: Context['env']
@@ -66,7 +66,7 @@ export function configOf({ directory }: Served): string {
   return join(directory, 'admin.kubeconfig')
 }
 
-export function spawnOrchctl(server: ServerHandle, args: readonly string[]): ChildProcess {
+export function spawnOrchctl(server: Served, args: readonly string[]): ChildProcess {
   const env = { ...process.env, KUBECONFIG: configOf(server) }
   return spawn(join(root, 'bin/orchctl'), args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
 }

@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { openssl } from '../../pki/openssl.ts'
 import { freePorts } from '../../tools/etcd.ts'
-import { root, startServer } from '../../tools/server.ts'
+import { serve } from '../../tools/in-process.ts'
+import { root } from '../../tools/server.ts'
 import { configMaps, configure } from '../../tools/webhooks.ts'
 
 test('the example of the documentation labels and refuses', async (t) => {
@@ -27,7 +28,7 @@ test('the example of the documentation labels and refuses', async (t) => {
   const child = spawn(process.execPath, ['webhook.ts'], { cwd: directory, env: { ...process.env, PORT: String(port) } })
   t.after(() => child.kill())
   await once(child.stdout, 'data')
-  const client = (await startServer(t)).client()
+  const client = (await serve(t)).client()
   const caBundle = readFileSync(certFile).toString('base64')
   const hook = (path: string) => ({
     name: 'example.example.com',

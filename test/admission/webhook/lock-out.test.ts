@@ -11,10 +11,10 @@ import { timeFor } from '../../../src/admission/webhook/time-share.ts'
 import { compileConfiguration, type Webhook } from '../../../src/admission/webhook/webhook.ts'
 import { WebhookMetrics } from '../../../src/admission/webhook/webhook-metrics.ts'
 import { startEtcd } from '../../tools/etcd.ts'
-import { startServer, startUp } from '../../tools/server.ts'
+import { serve, serveUp } from '../../tools/in-process.ts'
 import { configure, everything, unconfigure, Webhooks, webhook } from '../../tools/webhooks.ts'
 
-const server = await startUp({ after }, ['--enable-break-glass=true'])
+const server = await serveUp({ after }, ['--enable-break-glass=true'])
 const webhooks = await Webhooks.start({ after })
 const client = server.client()
 const maps = '/api/v1/namespaces/hooked/configmaps'
@@ -129,7 +129,7 @@ test('with a dead backend, Fail and a rule for everything the server starts, is 
 })
 
 test('a server that is not told so knows no break-glass', async (t) => {
-  const plain = await startServer(t)
+  const plain = await serve(t)
   const headers = { 'break-glass': 'please' }
   const { status, body } = await plain.client().send('/api/v1/namespaces', { method: 'POST', headers, body: {} })
   assert.equal(status, 403)
@@ -140,7 +140,7 @@ test('every server on a store acts on a configuration within a second', async (t
   const etcd = await startEtcd()
   t.after(() => etcd.stop())
   const flags = [`--etcd-servers=${etcd.endpoints.join(',')}`]
-  const [one, two] = [await startServer(t, flags), await startServer(t, flags)]
+  const [one, two] = [await serve(t, flags), await serve(t, flags)]
   const [first, second] = [one.client(), two.client()]
   await first.post('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
   const denied = async () => (await second.post(`${maps}?dryRun=All`, { metadata: { name: 'a' } })).status === 403
@@ -160,7 +160,7 @@ test('every server on a store acts on a configuration within a second', async (t
 test('the controls can be switched off, together with their kinds', async (t) => {
   const group = 'admissionregistration.orch.io/v1'
   const off = ['mutating', 'validating'].map((sort) => `${group}/${sort}webhookconfigurations=false`).join(',')
-  const plain = await startServer(t, [
+  const plain = await serve(t, [
     '--disable-admission-plugins=MutatingAdmissionWebhook,ValidatingAdmissionWebhook',
     `--runtime-config=${off}`,
   ])

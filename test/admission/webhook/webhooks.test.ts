@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { startServer } from '../../tools/server.ts'
+import { serve } from '../../tools/in-process.ts'
 import { configurationPath, configure, everything, unconfigure, Webhooks, webhook } from '../../tools/webhooks.ts'
 
-const server = await startServer({ after })
+const server = await serve({ after })
 const webhooks = await Webhooks.start({ after })
 const client = server.client()
 const maps = '/api/v1/namespaces/hooked/configmaps'
@@ -387,7 +387,7 @@ test('credentials are for the hosts that they name, and for nobody else', async 
     file,
     JSON.stringify({ apiVersion: 'apiserver.config.orch.io/v1', kind: 'AdmissionConfiguration', plugins }),
   )
-  const configured = await startServer(t, [`--admission-control-config-file=${file}`])
+  const configured = await serve(t, [`--admission-control-config-file=${file}`])
   const stranger = await Webhooks.start(t)
   const own = configured.client()
   await own.post('/api/v1/namespaces', { metadata: { name: 'hooked', labels: { hooked: 'yes' } } })
