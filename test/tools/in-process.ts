@@ -12,7 +12,7 @@ import { HttpTransport } from '../../src/client/node/http-transport.ts'
 import { allKinds } from '../../src/kinds/all.ts'
 import type { Kind } from '../../src/schema/kind.ts'
 import { type ApiServer, startApiServer } from '../../src/server/api-server.ts'
-import { startControlLoops } from '../../src/server/control-loops.ts'
+import { startOwnControlLoops } from '../../src/server/control-loops.ts'
 import { type ServerOptions, serverFlags, upFlags } from '../../src/server/flags/options.ts'
 import { greeting } from '../../src/server/greeting.ts'
 import type { MemoryStore } from '../../src/store/memory.ts'
@@ -108,7 +108,7 @@ const runAll: Run = async (args, { store, write }) => {
   const environment = { ...environmentOf(options, store, write), defaultLimits: options.defaultLimitRange }
   const server = await startApiServer(options, environment)
   write(greeting(server.url, options))
-  const loops = startControlLoops(server, options, environment.log)
+  const loops = startOwnControlLoops(server, options)
   const stop = async () => {
     await loops.stop()
     await server.stop()
