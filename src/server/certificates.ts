@@ -1,5 +1,6 @@
 /** The certificates that the server shows: self-made ones, which are renewed, or those in files, which are followed. */
 
+import { existsSync } from 'node:fs'
 import { lstat, readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
@@ -43,10 +44,11 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
   const { clock, authorities, reloading } = parts
   const authority = await openAuthority({ directory: join(options.dataDir, 'pki'), clock })
   authorities.addOwn(authority.certificate)
+  const files = servingFiles(options)
   const given = followGivenPair(
     {
-      certificate: { flag: 'tls-cert-file', file: options.tlsCertFile },
-      key: { flag: 'tls-private-key-file', file: options.tlsPrivateKeyFile },
+      certificate: { flag: 'tls-cert-file', file: files.certificate },
+      key: { flag: 'tls-private-key-file', file: files.key },
     },
     reloading,
   )
@@ -96,6 +98,15 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
       renewWhenDue({ pairs: given.pair === undefined ? [servingPair, adminPair] : [adminPair], onError, signal })
     },
   }
+}
+
+/** The pair to serve with that the flags name, or else the one that lies in --cert-dir; '' for none. */
+function servingFiles({ tlsCertFile, tlsPrivateKeyFile, certDir }: ServerOptions) {
+  const lying = { certificate: join(certDir, 'apiserver.crt'), key: join(certDir, 'apiserver.key') }
+  const isGiven = tlsCertFile !== '' || tlsPrivateKeyFile !== '' || certDir === ''
+  if (isGiven || !existsSync(lying.certificate) || !existsSync(lying.key))
+    return { certificate: tlsCertFile, key: tlsPrivateKeyFile }
+  return lying
 }
 
 /** Of this host, of the Service that this server is, and what the flags say. */

@@ -8,6 +8,7 @@ import { StoreError } from '../store/store.ts'
 import { errorFields, type Log, openLog } from '../telemetry/log.ts'
 import { startApiServer } from './api-server.ts'
 import { startOwnControlLoops } from './control-loops.ts'
+import { ephemeralGreeting, whenAbandoned, withEphemeralDefaults } from './ephemeral.ts'
 import { type ServerOptions, serverFlagGroups, serverFlags, type UpOptions, upFlags } from './flags/options.ts'
 import { greeting } from './greeting.ts'
 
@@ -16,6 +17,7 @@ const usage = `orch ${version}: a cluster-orchestration API server
 Usage:
   orch up [flags]         run the API server and the built-in control loops
   orch apiserver [flags]  run the API server alone
+  orch envtest NAME       stand in for etcd or kube-apiserver in a test environment
   orch version            print the version
   orch help               print this help
 
@@ -36,6 +38,7 @@ export function main(args: readonly string[]): void {
 
 async function obey(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args
+  if (command === 'envtest') return await obeyEnvtest(rest)
   if (command === undefined || command === 'help' || args.includes('--help') || args.includes('-h')) {
     process.stdout.write(help())
     process.exitCode = command === undefined ? 2 : 0
@@ -47,8 +50,15 @@ async function obey(args: readonly string[]): Promise<void> {
   }
   if (command !== 'up' && command !== 'apiserver')
     throw new UsageError(`unknown command ${JSON.stringify(command)}: use up, apiserver, version or help`)
-  const up = command === 'up' ? parseFlags({ ...serverFlags, ...upFlags }, rest) : undefined
-  await run(up ?? parseFlags(serverFlags, rest), up)
+  const flags = withEphemeralDefaults(rest)
+  const up = command === 'up' ? parseFlags({ ...serverFlags, ...upFlags }, flags) : undefined
+  await run(up ?? parseFlags(serverFlags, flags), up)
+}
+
+async function obeyEnvtest(args: readonly string[]): Promise<void> {
+  const { envtestCommand } = await import('./envtest.ts')
+  const meant = await envtestCommand(args)
+  if (meant !== undefined) await obey(['apiserver', ...meant])
 }
 
 /** `up` is set where the control loops are to run as well. */
@@ -64,6 +74,7 @@ async function run(options: ServerOptions, up: (ServerOptions & UpOptions) | und
     const stop = await Promise.race([starting, pause(options.shutdownGrace)])
     await stop?.()
   })
+  if (options.ephemeral) whenAbandoned(() => process.kill(process.pid, 'SIGTERM'))
   await starting
 }
 
@@ -72,7 +83,8 @@ async function start(options: ServerOptions, up: (ServerOptions & UpOptions) | u
   const server = await startApiServer(options, { log, defaultLimits: up?.defaultLimitRange ?? false })
   // A greeting that cannot be written, as on a full disk, ends nothing.
   process.stdout.on('error', () => {})
-  if (up !== undefined) process.stdout.write(greeting(server.url, options))
+  if (options.ephemeral) process.stdout.write(ephemeralGreeting(server.url, options))
+  else if (up !== undefined) process.stdout.write(greeting(server.url, options))
   else log.info('serving', { url: server.url, profile: options.profile })
   const loops = up === undefined ? undefined : startOwnControlLoops(server, up)
   const stop = async () => {

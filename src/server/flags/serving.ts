@@ -1,5 +1,5 @@
 /** Flags of the port and its certificates. */
-import { flag, text, UsageError } from '../../base/flags.ts'
+import { flag, text, toggle, UsageError } from '../../base/flags.ts'
 import { list, readAddress, readTime } from './values.ts'
 
 export const servingFlags = {
@@ -20,6 +20,13 @@ export const servingFlags = {
     'PEM serving certificate, with its intermediates; self-made by default',
   ),
   tlsPrivateKeyFile: flag('tls-private-key-file', 'FILE', '', text, 'PEM private key of --tls-cert-file'),
+  certDir: flag(
+    'cert-dir',
+    'DIR',
+    '',
+    text,
+    'directory with apiserver.crt and apiserver.key, the pair to serve with when --tls-cert-file is not set',
+  ),
   tlsSan: flag(
     'tls-san',
     'NAMES',
@@ -41,6 +48,10 @@ export const servingFlags = {
     '10s',
     readTime,
     'time that requests under way have to finish when the server stops',
+  ),
+  ephemeral: toggle(
+    'ephemeral',
+    'for tests: keep everything in memory, use a free port, print the kubeconfig, end when standard input or the parent process does',
   ),
 }
 
