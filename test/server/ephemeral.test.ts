@@ -32,7 +32,7 @@ interface Started {
 }
 
 function start(program: string, args: readonly string[], stdin: 'pipe' | 'ignore' = 'pipe'): Started {
-  const child = spawn(join(root, 'bin', program), args, { stdio: [stdin, 'pipe', 'inherit'] })
+  const child = spawn(join(root, 'bin', program), args, { stdio: [stdin, 'pipe', 'ignore'] })
   let output = ''
   child.stdout!.on('data', (chunk: Buffer) => (output += chunk))
   const ended = once(child, 'exit').then(([code]) => code as number | null)
@@ -78,7 +78,7 @@ test('one that was killed leaves something behind, which the next removes', asyn
 
 test('one whose parent is gone ends', async () => {
   const script = `${join(root, 'bin/orch')} apiserver --ephemeral --admin-kubeconfig= < /dev/null & echo $!; wait`
-  const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
   let output = ''
   parent.stdout.on('data', (chunk: Buffer) => (output += chunk))
   await untilTrue(async () => output.includes('keeps nothing'))
@@ -115,11 +115,11 @@ test('what contradicts it is refused', async () => {
 /** The files that envtest makes, and the arguments that it gives to kube-apiserver. */
 async function envtest(etcd: string) {
   const certDir = mkdtempSync(join(directory, 'certs-'))
-  const authority = await makeIdentity({ commonName: 'envtest', usages: [], authority: true })
+  const authority = await makeIdentity({ commonName: 'envtest', usages: ['cert sign'], authority: true })
   const issuer = asIssuer(authority)
   const names = { dns: ['localhost'], ips: ['127.0.0.1'] }
   const serving = await makeIdentity({ commonName: 'apiserver', usages: ['server auth'], issuer, names })
-  const signer = await makeIdentity({ commonName: 'sa', usages: [] })
+  const signer = await makeIdentity({ commonName: 'sa', usages: ['digital signature'] })
   const admin = await makeIdentity({
     commonName: 'admin',
     organizations: ['system:masters'],
@@ -188,7 +188,7 @@ test('the stand-ins do what envtest asks of etcd and kube-apiserver', async () =
     ],
     'ignore',
   )
-  await until(
+  await untilTrue(
     async () =>
       await fetch(`${etcdUrl}/health`).then(
         ({ ok }) => ok,
