@@ -65,7 +65,7 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
    * on a dry run: there a control changes nothing.
    */
   readonly onOutcome?: ((settle: Settle) => void) | undefined
-  /** Where it is told what the controls made of the write, if somebody wants to know. */
+  /** Collects what the controls do with the write, if the client wants to know. */
   readonly explanation?: AdmissionExplanation | undefined
   /** Whether the controls have all been asked before, and what they are asked now was changed by a webhook since. */
   readonly again?: boolean | undefined
@@ -96,7 +96,8 @@ export interface Admission {
 
 /**
  * One control of the chain, under the name that users know it by. A control of certain kinds names their type, as
- * `Control<Pod>` does: the chain asks it only about requests that it handles, so its methods may take narrower requests.
+ * `Control<Pod>` does: the chain asks it only about requests that it handles, so its methods may take narrower
+ * requests.
  */
 export interface Control<T = ApiObject | undefined> {
   readonly name: string
@@ -153,7 +154,10 @@ export function chain(controls: readonly Control[], vendor: Vendor): Admission {
   }
 }
 
-/** Lets each control change the object in turn, and notes what it changes; `byOthers` says whether one outside of this program has. */
+/**
+ * Lets each control change the object in turn, and notes what it changes; `byOthers` says whether one outside of this
+ * program has.
+ */
 async function mutateOnce(controls: readonly Control[], request: AdmissionRequest, changes: ControlChange[]) {
   let current = request
   let byOthers = false
@@ -169,7 +173,7 @@ async function mutateOnce(controls: readonly Control[], request: AdmissionReques
   return { object: current.object, byOthers }
 }
 
-/** Asks a control; whoever is refused hears by which, where the body is ours to word, else by who asks to be told. */
+/** Calls a control. A refusal names the control: in its message where the wording is ours, and in the explanation. */
 function asking<P extends 'mutate' | 'validate'>(
   control: Control,
   phase: P,
@@ -194,7 +198,7 @@ interface Traced {
   readonly explanation: AdmissionExplanation
 }
 
-/** The same for a caller who wants to know who looked at the write, and for how long. */
+/** The same for a client that wants to know which controls saw the write, and for how long. */
 async function traced(control: Control, step: 'mutate' | 'validate', { request, memory, explanation }: Traced) {
   const began = performance.now()
   const note = (said?: string) =>

@@ -1,6 +1,6 @@
 /**
  * Reads what the configuration file says of one control, by a schema as kinds have it. What the schema does not know,
- * values of wrong types and broken rules are errors that name the field; whoever made the control adds the file.
+ * values of wrong types and broken rules are errors that name the field; the caller adds the file.
  *
  *   const fields = { limits: field(1, s.list(limit), { required: true, doc: 'What is limited.' }) }
  *   const { limits = [] } = readConfiguration(value, {

@@ -1,7 +1,7 @@
 /**
- * What the controls made of a write, for people who wonder: which changed which fields, and which refused it, whose body
- * is not always theirs to word. Fields are named as in errors: `spec.tolerations[1]`; what was not there before is named
- * as a whole. It travels in headers, so it is bounded: beyond that it says how many more there are.
+ * What the controls made of a write, for people who wonder: which changed which fields, and which refused it, whose
+ * body is not always theirs to word. Fields are named as in errors: `spec.tolerations[1]`; what was not there before is
+ * named as a whole. It travels in headers, so it is bounded: beyond that it says how many more there are.
  */
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import { isObject, type Json } from '../model/json.ts'
@@ -53,7 +53,7 @@ export class AdmissionExplanation {
   }
 }
 
-/** How many fields of one control are told, how long their names may be, and how long it all may be. */
+/** How many fields of one control are reported, how long their names may be, and how long the whole may be. */
 const mostFields = 20
 const longestPath = 200
 const longestText = 4000
@@ -94,7 +94,7 @@ function entryOf(control: string, paths: readonly FieldPath[]) {
   return paths.length > mostFields ? { control, fields, more: true } : { control, fields }
 }
 
-/** The fields in which two objects differ, and one more than are told at most. */
+/** The fields in which two objects differ, at most one more than are reported. */
 function changedFields(before: ApiObject | undefined, after: ApiObject): FieldPath[] {
   const paths: FieldPath[] = []
   compare(before === undefined ? undefined : asJson(before), asJson(after), { path: '', paths })

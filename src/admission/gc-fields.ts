@@ -1,4 +1,6 @@
-/** Changes that garbage collection needs: whoever may write an object at all may make them, whatever else the object holds. */
+/**
+ * Changes that garbage collection needs: every user who may write an object may make them, whatever else it contains.
+ */
 import { type Json, sameJson } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 

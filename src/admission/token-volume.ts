@@ -1,6 +1,7 @@
 /**
- * The volume by which a pod gets a token of its account: the token, which its node renews, the certificate of the server
- * and the name of the namespace, mounted in every container at one place, unless something else is mounted there.
+ * The volume by which a pod gets a token of its account: the token, which its node renews, the certificate of the
+ * server and the name of the namespace, mounted in every container at one place, unless something else is mounted
+ * there.
  */
 import type { Pod } from '../kinds/core/pod.ts'
 import type { Container } from '../kinds/core/types/container.ts'
@@ -13,7 +14,7 @@ type PodSpec = NonNullable<Pod['spec']>
 
 const prefix = 'kube-api-access-'
 
-/** What changes in the spec of the pod. A volume of the usual name is taken for the one. */
+/** What changes in the spec of the pod. A volume with the default name is taken to be the token volume. */
 export function mountToken(spec: PodSpec, vendor: Vendor): Partial<PodSpec> {
   const { volumes = [], initContainers = [], containers = [] } = spec
   const mountPath = `/var/run/secrets/${vendor.keyDomain}/serviceaccount`

@@ -1,5 +1,5 @@
 /**
- * An authenticating proxy: it shows a certificate of its own and says in headers who asks.
+ * An authenticating proxy: it has a client certificate of its own and names the user in headers.
  *
  * The headers count only from a proxy whose certificate leads back to an authority for proxies and whose name is
  * allowed; from anybody else they are no credentials at all. Names of headers are compared without case and in no other

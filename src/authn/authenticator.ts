@@ -1,6 +1,6 @@
 /**
- * Who asks: every strategy is a function from the credentials of a request to an outcome. They are tried in order;
- * the first that knows the user ends it, and wrong credentials are never turned into an anonymous user.
+ * Authentication: every strategy is a function from the credentials of a request to an outcome. They are tried in
+ * order; the first that knows the user ends it, and wrong credentials are never turned into an anonymous user.
  */
 import type { X509Certificate } from 'node:crypto'
 import { authenticated, type User } from '../model/user.ts'
@@ -33,7 +33,7 @@ export interface Credentials {
   /** Identifies the connection, so that a strategy can remember what it learned from an earlier request on it. */
   readonly connection: object
   /**
-   * For a review of a token: whom it is to be meant for, at least one of them. Absent: this server, as in every
+   * For a review of a token: audiences of which it must name at least one. Absent: this server, as in every
    * request. A strategy whose tokens name nobody need not look at it.
    */
   readonly audiences?: readonly string[]
@@ -42,7 +42,9 @@ export interface Credentials {
 export interface KnownUser {
   readonly result: 'user'
   readonly user: User
-  /** Those of the audiences in question that the token names; absent: it names nobody, so it is meant for this server. */
+  /**
+   * Those of the audiences in question that the token names; absent: it names nobody, so it is meant for this server.
+   */
   readonly audiences?: readonly string[]
   /** What the user should know of the credentials. */
   readonly warning?: string
@@ -63,7 +65,7 @@ export const none: AuthenticationOutcome = { result: 'none' }
 export const refused: AuthenticationOutcome = { result: 'refused' }
 
 /**
- * The strategies in order; `anonymous` is who asks when none of them had anything to judge, if anybody. Stays
+ * The strategies in order; `anonymous` is the user of a request that none of them can judge, if there is one. Stays
  * synchronous for as long as the strategies do. Of several that refuse, the first that says why is quoted.
  */
 export function firstOf(strategies: readonly Authenticator[], anonymous: User | undefined): Authenticator {

@@ -49,13 +49,13 @@ export function clientCertificates(parts: CertificateParts): Authenticator {
 
 const day = 24 * 60 * 60 * 1000
 
-/** In the last tenth of its life, and two weeks at most: by then whoever renews it by machine has done so. */
+/** In the last tenth of its life, and two weeks at most: automatic renewal has happened by then. */
 function expiryWarning({ to, lifetime }: Chain, now: number): string | undefined {
   if (to - now > Math.min(lifetime / 10, 14 * day)) return undefined
   return `the client certificate expires at ${new Date(to).toISOString()}: renew it`
 }
 
-/** Whom a certificate names: nobody where its subject cannot be read. */
+/** The user that a certificate names; none where its subject cannot be read. */
 export const subjectOf = memoizeByObject(({ raw }: X509Certificate): Subject => {
   try {
     return readSubject(raw)

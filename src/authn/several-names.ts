@@ -1,6 +1,6 @@
 /**
  * Certificates with several common names: programs disagree on which one counts, so such a certificate is refused
- * rather than let two programs see two people. Each is logged once, by its fingerprint, for whoever issued it. How many
+ * rather than let two programs see two people. Each is logged once, by its fingerprint, for its issuer. How many
  * fingerprints are remembered is bounded: the oldest go first.
  */
 import type { X509Certificate } from 'node:crypto'

@@ -1,5 +1,5 @@
 /**
- * How far what this server holds may be behind the store when it decides whom to let in. Where several servers share a
+ * How far what this server holds may be behind the store when it authenticates a request. Where several servers share a
  * store, an object may be deleted at another one: half a second later no decision rests on it any more, whatever
  * happens to the connection. In between the store is not asked, however many requests come. A no is never decided by
  * what may be late: what is missing here may be there already.

@@ -1,8 +1,9 @@
 /**
- * Tokens from a file: `token,user,uid,"group1,group2"` on each line; the uid may be empty. They never expire. Only their
- * hashes are kept, and looked up by hash, so that no comparison reveals how much of a guess was right.
+ * Tokens from a file: `token,user,uid,"group1,group2"` on each line; the uid may be empty. They never expire. Only
+ * their hashes are kept, and looked up by hash, so that no comparison reveals how much of a guess was right.
  *
- * Of a file that changes while the server runs, removals count at once and additions after a restart: see `stillGranted`.
+ * Of a file that changes while the server runs, removals count at once and additions after a restart: see
+ * `stillGranted`.
  */
 import { hash as digest } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
@@ -13,7 +14,7 @@ import { bearerToken } from './bearer.ts'
 /** Users by the hashes of their tokens: see `readTokens`. */
 export type TokenUsers = ReadonlyMap<string, User>
 
-/** `current` gives those that count now: another map when the file has changed. */
+/** `current` returns the tokens in effect: another map when the file has changed. */
 export function staticTokens(current: () => TokenUsers): Authenticator {
   const known = new WeakMap<object, Known>()
   return ({ authorization, connection }) => {

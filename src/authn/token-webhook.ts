@@ -20,9 +20,9 @@ export interface TokenWebhookParts {
   readonly version: 'v1' | 'v1beta1'
   /** How long an answer is remembered, whatever it is. */
   readonly ttlMs: number
-  /** Whom tokens are meant for that come with requests: this server. */
+  /** The audiences of tokens in requests: this server. */
   readonly audiences: readonly string[]
-  /** Sends a review to the service and gives its answer. */
+  /** Sends a review to the service and returns its answer. */
   readonly post: (review: JsonObject) => Promise<Json>
   readonly onFailure: (error: unknown) => void
 }

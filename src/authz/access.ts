@@ -1,5 +1,5 @@
 /**
- * What a server knows about who may do what: the modes of `--authorization-mode` as one authorizer, and what may be asked
+ * What a server knows about permissions: the modes of `--authorization-mode` as one authorizer, and what may be asked
  * about them besides.
  */
 import type { User } from '../model/user.ts'

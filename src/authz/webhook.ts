@@ -1,6 +1,6 @@
 /**
  * The mode Webhook: another service is asked, with a SubjectAccessReview, and its answers are remembered for a while.
- * Whoever asks the same meanwhile shares one call. A service that fails, or takes too long, has no opinion.
+ * Callers that ask the same at the same time share one call. A service that fails, or takes too long, has no opinion.
  */
 import type { Clock } from '../base/clock.ts'
 import { TtlCache } from '../base/ttl-cache.ts'
@@ -17,7 +17,7 @@ export interface WebhookParts {
   /** How long a yes is remembered, and how long anything else. */
   readonly authorizedTtlMs: number
   readonly unauthorizedTtlMs: number
-  /** Sends a review to the service and gives its answer. */
+  /** Sends a review to the service and returns its answer. */
   readonly post: (review: JsonObject) => Promise<Json>
   readonly onFailure: (error: unknown) => void
 }

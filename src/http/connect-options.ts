@@ -5,7 +5,7 @@ import type { ApiObject } from '../model/object.ts'
 import type { Connection } from '../registry/endpoint.ts'
 import { isTrue, type ResourceInfo } from './request-info.ts'
 
-/** As an object that admission can look at. What is not an option is for whoever is there. */
+/** As an object that admission can look at. Other parameters are passed on to the destination. */
 export function connectOptions({ kind, options, takesPath }: Connection, { query, below }: ResourceInfo): ApiObject {
   const given = Object.entries(options).filter(([name]) => query.has(name))
   return {

@@ -148,7 +148,7 @@ function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: Ser
   exchange.warn(deprecationOf(kind.deprecated, { kind, apiVersion, vendor }))
 }
 
-/** Nothing is where the kind has no objects; of custom kinds that is told as of any path that nobody knows. */
+/** Nothing is where the kind has no objects; for custom kinds the answer is that of an unknown path. */
 function unplaced(exchange: Exchange, { kind }: ServedType): void {
   if (kind.origin === 'built-in') throw noSuchPath()
   sendPageNotFound(exchange)

@@ -20,7 +20,7 @@ export type ResponseHeaders = string[]
 export interface Peer {
   readonly address: string
   readonly certificate: ShownCertificate | undefined
-  /** To be called when a request has shown who is at the other end: connections of strangers are bounded. */
+  /** To be called when a request is authenticated: unauthenticated connections are limited. */
   proved(): void
   /** Ends the connection once what is under way is answered, so that the client connects anew. */
   end(): void
@@ -77,13 +77,13 @@ export class Exchange {
   /** Set by the pipeline's steps, in the order of the steps. */
   headers!: RequestHeaders
   info!: RequestInfo
-  /** Where it is told what admission controls made of it; set by the step that reads whether that is asked for. */
+  /** Collects what admission controls do with it; set by the step that reads whether the client asks for that. */
   explanation: AdmissionExplanation | undefined
   /** Why no webhook is to be asked about it; set by the step that reads whether the caller breaks the glass. */
   bypass: string | undefined
-  /** As whom the request is carried out. */
+  /** The user as which the request runs. */
   user!: User
-  /** Who asks, where that is somebody else. */
+  /** The user who sent the request, where that is another one. */
   impersonator: User | undefined
   /** How the answer is written; JSON until something else is agreed on. */
   form: Form = jsonForm

@@ -79,7 +79,7 @@ async function answerAll(
 
 const toldNames = 10
 
-/** Whoever leaves out a check that there is not may have meant another one. */
+/** A client that excludes an unknown check may have meant another one. */
 function warning(unknown: readonly string[]): string {
   const names = unknown.slice(0, toldNames).map((each) => JSON.stringify(shorten(each, 100)))
   const more = unknown.length > toldNames ? ` and ${unknown.length - toldNames} more` : ''

@@ -27,7 +27,7 @@ export interface RequestHandling {
 
 export class Http1Server {
   readonly #server: Server
-  /** Who is at the other end of each connection. */
+  /** The client of each connection. */
   readonly #peers = new Map<Duplex, Peer>()
   /** The last answer on a connection. */
   readonly #last = new WeakMap<Duplex, Response>()

@@ -91,7 +91,10 @@ export class Http2Connection {
     }
   }
 
-  /** With the only stream its connection goes too: who does not take one answer will hardly ask for another. */
+  /**
+   * With its only stream a connection is closed too: a client that does not read one answer will hardly send another
+   * request.
+   */
   #giveUp(stream: ServerHttp2Stream): void {
     if (this.#open.size === 1) this.#session.destroy()
     else stream.close(cancel)

@@ -1,6 +1,6 @@
 /**
- * How others verify service account tokens: `/.well-known/openid-configuration` names the issuer, and
- * `/openid/v1/jwks` its public keys, as OpenID Connect has it. Not served where the issuer is no URL that could be asked.
+ * How others verify service account tokens: `/.well-known/openid-configuration` names the issuer, and `/openid/v1/jwks`
+ * its public keys, as OpenID Connect has it. Not served where the issuer is no URL that could be asked.
  */
 import { stringifyJson } from '../codec/json.ts'
 import type { JsonObject } from '../model/json.ts'
@@ -23,7 +23,7 @@ export function isDiscoverable(issuer: string): boolean {
   return url?.protocol === 'https:' && url.search === '' && url.hash === '' && !issuer.endsWith('#')
 }
 
-/** `keysAt` gives the address of the keys, known once the server listens. */
+/** `keysAt` returns the address of the keys, which is known once the server listens. */
 export function issuerDiscovery(issuer: PublicIssuer, keysAt: () => string): PathHandler {
   let keys: Promise<Buffer> | undefined
   const published = () => {

@@ -15,7 +15,7 @@ interface Clause {
 const json = 'application/json'
 const yaml = 'application/yaml'
 
-/** Of whose forms is told: there are types that have no Protobuf form. */
+/** What the forms depend on: some types have no Protobuf form. */
 export interface Offering {
   readonly vendor: Vendor
   readonly hasProtobuf: boolean
@@ -43,7 +43,7 @@ export interface Asked {
   readonly watch: boolean
   /** The Protobuf form of what is asked for, if it has one. */
   readonly protobuf: (() => Form) | undefined
-  /** Whether it is of a resource though it has no other views, as a review is; else that is told by the views. */
+  /** Whether it is of a resource though it has no other views, as a review is; else the views say so. */
   readonly ofResource?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** A 403 in the words that people know: who cannot do what to which resource, and where. */
+/** The message of a 403, as kubectl's users know it: the user, the verb, the resource and the namespace. */
 import type { Decision, PathAttributes, Question, ResourceAttributes } from '../authz/authorizer.ts'
 import { type ApiError, forbiddenError } from '../model/api-error.ts'
 

@@ -146,7 +146,7 @@ function isNamespaced(segments: readonly string[], at: number): boolean {
 function exactVerb(verb: Verb | '', place: Place, query: URLSearchParams): Verb | '' {
   if (place.watchPrefix) return 'watch'
   if (verb === 'get') {
-    // Who may list and who may watch is asked apart, so it must be plain which of them this is.
+    // List and watch are separate permissions, so it must be clear which of them this is.
     if (query.getAll('watch').length > 1) throw badRequest('watch is given more than once: say it once')
     if (place.subresource === '' && isTrue(query, 'watch')) return 'watch'
     return place.name === '' ? 'list' : 'get'

@@ -24,7 +24,7 @@ export class RequestMetrics {
   readonly #clock: Clock
   readonly #total = new Counter({
     name: 'apiserver_request_total',
-    help: 'How many requests were answered, by what they asked for and the code of the answer.',
+    help: 'How many requests were answered, by resource, verb and response code.',
     labels: [...place, 'dry_run', 'code'],
   })
   readonly #durations = new Histogram(
@@ -51,7 +51,7 @@ export class RequestMetrics {
     new Gauge(
       {
         name: 'apiserver_requested_deprecated_apis',
-        help: 'Versions that were asked for although they are deprecated, and when they may be gone.',
+        help: 'Deprecated versions that were requested, and the release that may remove them.',
         labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
       },
       () => [...this.#deprecated.values()].map((labels) => [labels, 1] as const),

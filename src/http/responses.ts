@@ -38,7 +38,8 @@ function answerOrder({ kind }: ApiObject, type: Kind): Order {
 const listOrder = memoizeByObject(listOf)
 
 /**
- * A JSON document as the server holds it, with the newline that ends it: at once, where it need neither be turned into another form nor compressed.
+ * A JSON document as the server holds it, with the newline that ends it: at once, where it need neither be turned into
+ * another form nor compressed.
  */
 export function sendBytes(exchange: Exchange, code: number, json: Buffer): void | Promise<void> {
   const { form } = exchange
@@ -74,7 +75,7 @@ export function sendPageNotFound(exchange: Exchange): void {
   sendText(exchange, 404, '404 page not found\n')
 }
 
-/** Gives the memory that the next chunk is laid into. */
+/** Returns the memory for the next chunk. */
 export type ChunkMemory = () => Buffer
 
 const chunkBytes = 64 * 1024

@@ -2,8 +2,8 @@
  * The connections on which nobody has proved yet who they are: strangers. They are bounded, in all and per address, so
  * that some room is always left for others; once a client has proved it, it is not bounded any more.
  *
- * Where there is no room a stranger who has had time enough makes room for a new one. If all are new themselves, as
- * when hundreds of clients come back at once, the newest is turned away and comes again.
+ * Where there is no room an unauthenticated connection that has had enough time is closed for a new one. If all are new
+ * themselves, as when hundreds of clients come back at once, the newest is turned away and comes again.
  */
 import type { Socket } from 'node:net'
 

@@ -35,7 +35,7 @@ export function readWriteOptions(query: URLSearchParams, { kind, vendor, faults 
   return { dryRun: query.get('dryRun') === 'All', fieldManager: query.get('fieldManager') ?? '' }
 }
 
-/** The options as they were sent, for those whom admission asks. */
+/** The options as they were sent, for admission webhooks. */
 export function sentWriteOptions(query: URLSearchParams): JsonObject {
   const text = (name: string) => (query.get(name) ? { [name]: query.get(name) } : {})
   return {

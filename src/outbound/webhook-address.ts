@@ -1,6 +1,6 @@
 /**
- * Where a webhook is: a URL, whose host the machine's resolver resolves and which is never taken for a Service, or a path
- * of a Service, whose certificate must be valid for `<name>.<namespace>.svc` wherever it is reached.
+ * Where a webhook is: a URL, whose host the machine's resolver resolves and which is never taken for a Service, or a
+ * path of a Service, whose certificate must be valid for `<name>.<namespace>.svc` wherever it is reached.
  */
 
 import type { Destination } from './connections.ts'
@@ -25,7 +25,7 @@ export interface WebhookAddress {
   readonly url: string
   readonly hostName: string
   readonly port: number
-  /** With the query that tells the webhook how long it is waited for. */
+  /** With the query that contains the timeout of the call. */
   readonly path: string
   /** Undefined for a URL. */
   readonly service: ServiceReference | undefined

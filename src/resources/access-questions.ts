@@ -15,14 +15,14 @@ import { attributesOf, type ReviewParts, userOf } from './access-reviews.ts'
 
 export function accessQuestions(parts: ReviewParts): Endpoint[] {
   return [
-    question(whoAmI, 'Tells who one is.', ({ object, user }) => ({ ...object, status: statusOf(user) })),
-    question(accessExplanation, 'Tells why something is allowed or not.', async ({ object, user }) => {
+    question(whoAmI, 'Returns the requesting user.', ({ object, user }) => ({ ...object, status: statusOf(user) })),
+    question(accessExplanation, 'Explains why an action is allowed or denied.', async ({ object, user }) => {
       const { spec = {} } = object
       const { user: name = '', groups = [] } = spec
       const about = name === '' && groups.length === 0 ? user : userOf(spec)
       return { ...object, status: await explain(parts, about, attributesOf(spec)) }
     }),
-    question(whoCan, 'Tells who may do something.', async ({ object }) => {
+    question(whoCan, 'Lists the subjects that may do something.', async ({ object }) => {
       const { spec = {} } = object
       return { ...object, status: await listHolders(parts, attributesOf(spec)) }
     }),

@@ -1,7 +1,7 @@
 /**
- * The access reviews: may somebody do this? Answered by the same authorizer that decides on requests, as it would decide
- * now. `subjectaccessreviews` asks about anybody, `localsubjectaccessreviews` about anybody in one namespace, and
- * `selfsubjectaccessreviews` about who asks.
+ * The access reviews: may somebody do this? Answered by the same authorizer that decides on requests, as it would
+ * decide now. `subjectaccessreviews` asks about anybody, `localsubjectaccessreviews` about anybody in one namespace,
+ * and `selfsubjectaccessreviews` about who asks.
  */
 import type { Access } from '../authz/access.ts'
 import type { Decision, PathAttributes, ResourceAttributes } from '../authz/authorizer.ts'
@@ -26,19 +26,23 @@ export interface ReviewParts {
 
 export function accessReviews(parts: ReviewParts): Endpoint[] {
   return [
-    review(subjectAccessReview, 'Tells whether somebody may do something.', async ({ object }) => {
+    review(subjectAccessReview, 'Decides whether a user may do something.', async ({ object }) => {
       const { metadata, spec } = object
       return { ...object, metadata, status: await decide(parts, userOf(spec ?? {}), spec ?? {}) }
     }),
-    review(localSubjectAccessReview, 'Tells whether somebody may do something in a namespace.', async (request) => {
+    review(localSubjectAccessReview, 'Decides whether a user may do something in a namespace.', async (request) => {
       const { metadata, spec } = request.object
       assertNamespace(request)
       return { ...request.object, metadata, status: await decide(parts, userOf(spec ?? {}), spec ?? {}) }
     }),
-    review(selfSubjectAccessReview, 'Tells whether one may do something.', async ({ object, user }) => {
-      const { metadata, spec } = object
-      return { ...object, metadata, status: await decide(parts, user, spec ?? {}) }
-    }),
+    review(
+      selfSubjectAccessReview,
+      'Decides whether the requesting user may do something.',
+      async ({ object, user }) => {
+        const { metadata, spec } = object
+        return { ...object, metadata, status: await decide(parts, user, spec ?? {}) }
+      },
+    ),
   ]
 }
 

@@ -27,7 +27,7 @@ export function componentStatuses(components: readonly Component[]): Endpoint {
     verbs: ['get', 'list'],
     type: undefined,
     admits: undefined,
-    doc: 'Tells whether the parts that the server relies on are well.',
+    doc: 'Reports whether the components that the server relies on are healthy.',
     answer: ({ verb, name, query }) => (verb === 'list' ? listAll(components, query) : showOne(components, name)),
   }
 }

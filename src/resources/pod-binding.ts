@@ -19,7 +19,7 @@ export interface PodBindingParts {
   readonly stored: (type: StoredType) => Resource
 }
 
-const common = { verbs: ['create'], admits: 'CREATE', doc: 'Says which node a Pod runs on.' } as const
+const common = { verbs: ['create'], admits: 'CREATE', doc: 'Assigns a Pod to a node.' } as const
 
 export function podBinding(parts: PodBindingParts): Endpoint<Binding> {
   return {

@@ -1,9 +1,9 @@
 /**
- * `selfsubjectrulesreviews`: what one may do in a namespace, for programs that show or hide what there is to do. It tells
- * what the modes can tell, and whether there may be more.
+ * `selfsubjectrulesreviews`: what one may do in a namespace, for programs that show or hide what there is to do. It
+ * tells what the modes can tell, and whether there may be more.
  *
- * A user may have thousands of roles with many rules each. So the rules of a role are written as JSON once, in turns with
- * other work, and an answer only joins what was written.
+ * A user may have thousands of roles with many rules each. So the rules of a role are written as JSON once, in turns
+ * with other work, and an answer only joins what was written.
  */
 import type { PolicyRule } from '../authz/rbac/rule.ts'
 import { TimeSlice } from '../base/time-slice.ts'
@@ -27,7 +27,7 @@ export function rulesReview({ access }: ReviewParts): Endpoint<SelfSubjectRulesR
     verbs: ['create'],
     type: undefined,
     admits: 'CREATE',
-    doc: 'Tells what one may do in a namespace.',
+    doc: 'Lists what the requesting user may do in a namespace.',
     answer: async ({ object, user }) => {
       const { namespace = '' } = object.spec ?? {}
       if (namespace === '') throw badRequest('no namespace on request: set spec.namespace')

@@ -1,6 +1,7 @@
 /**
- * `serviceaccounts/token`: makes a token of the account, for the audiences and the time that are asked for, and bound to
- * a Pod or Secret where one is named. Nothing is stored: the token is good for as long as what it depends on is there.
+ * `serviceaccounts/token`: makes a token of the account, for the audiences and the time that are asked for, and bound
+ * to a Pod or Secret where one is named. Nothing is stored: the token is good for as long as what it depends on is
+ * there.
  */
 import type { TokenIssuer } from '../authn/service-account/issuer.ts'
 import type { Clock } from '../base/clock.ts'
@@ -39,7 +40,7 @@ export function serviceAccountToken(parts: ServiceAccountTokenParts): Endpoint<T
     verbs: ['create'],
     type: tokenRequest,
     admits: 'CREATE',
-    doc: 'Makes a token of a ServiceAccount.',
+    doc: 'Issues a token for a ServiceAccount.',
     answer: (request) => answer(parts, request),
   }
 }

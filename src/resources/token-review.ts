@@ -23,7 +23,7 @@ export function tokenReview({ authenticateToken, audiences: own }: TokenReviewPa
     verbs: ['create'],
     type: undefined,
     admits: 'CREATE',
-    doc: 'Tells whose a token is.',
+    doc: 'Returns the user that a token belongs to.',
     answer: async ({ object: review }) => {
       const { token, audiences: wanted = [] } = review.spec ?? {}
       if (!token) throw badRequest('a TokenReview needs a token: set spec.token')

@@ -1,6 +1,7 @@
 /**
- * `webhookpreviews`: which of the objects that exist now a webhook configuration would match, by its rules and selectors,
- * whatever is done with them. Only what the caller may list is counted; what the caches hold is all that is looked at.
+ * `webhookpreviews`: which of the objects that exist now a webhook configuration would match, by its rules and
+ * selectors, whatever is done with them. Only what the caller may list is counted; what the caches hold is all that is
+ * looked at.
  */
 import type { AdmissionOperation } from '../admission/admission.ts'
 import { candidateOf } from '../admission/webhook/configurations.ts'
@@ -36,7 +37,7 @@ export function webhookPreview(parts: WebhookPreviewParts): Endpoint<WebhookPrev
     verbs: ['create'],
     type: undefined,
     admits: 'CREATE',
-    doc: 'Tells which of the objects that exist now a webhook configuration would match.',
+    doc: 'Lists the existing objects that a webhook configuration would match.',
     answer: async ({ object, user }) => {
       const configuration: WebhookConfiguration = { ...object, webhooks: object.spec?.webhooks ?? [] }
       const preview = new Preview(parts, user)

@@ -107,7 +107,7 @@ export interface KindLife<T> {
   readonly expires?: boolean
   /** A deletion that does not say what happens to the objects it owns keeps them. */
   readonly orphansByDefault?: boolean
-  /** What who deletes one and leaves that open is told. */
+  /** Warning shown when a delete omits propagationPolicy. */
   readonly orphanWarning?: string
   /** Its objects never own others: however a deletion is asked for, there is nobody to orphan or to wait for. */
   readonly ownsNothing?: boolean
@@ -118,7 +118,9 @@ export interface KindLife<T> {
   readonly gracePeriod?: (object: T, requested: number | undefined) => number
   /** Whether deletion must wait although no finalizer is left in the metadata. */
   readonly holdsDeletion?: (object: T) => boolean
-  /** The type whose objects have a meaning only with the object of this name, where that name alone says which it is. */
+  /**
+   * The type whose objects have a meaning only with the object of this name, where that name alone says which it is.
+   */
   readonly contents?: (name: string) => { readonly group: string; readonly plural: string } | undefined
   /** What else changes when a deletion begins. Changes `next`, which is marked as being deleted. */
   readonly beginDeletion?: (next: T, previous: T, context: PrepareContext) => void
@@ -169,7 +171,9 @@ export interface ShownAs<T> {
   readonly read: (object: T) => ApiObject
   /** Writes what was sent into the object. Changes `object`. */
   readonly write: (sent: ApiObject, object: T) => void
-  /** What an applied configuration of that kind says of the object itself. Where it is left out nothing can be applied. */
+  /**
+   * What an applied configuration of that kind says of the object itself. Where it is left out nothing can be applied.
+   */
   readonly configOf?: (config: JsonObject) => JsonObject
 }
 
@@ -274,7 +278,7 @@ export function defineKind<F extends Fields>(
 
 /** The schema of whole objects: what all have, and the fields of this kind. */
 function schemaOf(name: string, doc: string, fields: Fields): ObjectSchema {
-  const metadata = field(1, objectMeta, { zero: 'write', doc: 'Name, labels and whatever else every object has.' })
+  const metadata = field(1, objectMeta, { zero: 'write', doc: 'Standard metadata: name, labels and others.' })
   return s.object({ ...typeMeta, metadata, ...fields }, { name, doc })
 }
 
@@ -295,10 +299,11 @@ export interface VersionDefinition<F extends Fields, S> extends Partial<Conversi
 }
 
 /**
- * Makes another version of a kind: its own fields, and the conversions to the stored version and back, which may be left
- * out where objects are the same in both. Everything else is as in the stored version, which sees every object before it is judged, stored or shown in a table: so of the rules only the
- * defaults are a version's own, and which fields cannot be set is the same; the functions of `life` and `views` are
- * given stored objects. A deprecation is of one version.
+ * Makes another version of a kind: its own fields, and the conversions to the stored version and back, which may be
+ * left out where objects are the same in both. Everything else is as in the stored version, which sees every object
+ * before it is judged, stored or shown in a table: so of the rules only the defaults are a version's own, and which
+ * fields cannot be set is the same; the functions of `life` and `views` are given stored objects. A deprecation is of
+ * one version.
  */
 export function defineVersion<F extends Fields, S>(
   stored: KindOf<S>,

@@ -86,7 +86,7 @@ const preconditions = s.object(
     uid: field(1, s.string(), { zero: 'keep', doc: 'Delete only the object with this uid.' }),
     resourceVersion: field(2, s.string(), { zero: 'keep', doc: 'Delete only while the object has this version.' }),
   },
-  { name: 'meta.v1.Preconditions', doc: 'What must hold for the request to be carried out.' },
+  { name: 'meta.v1.Preconditions', doc: 'Conditions that must hold for the request to be executed.' },
 )
 
 export const deleteOptions = s.object(

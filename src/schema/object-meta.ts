@@ -30,7 +30,7 @@ const fieldsV1 = s.any({
 
 const managedFieldsEntry = s.object(
   {
-    manager: field(1, s.string(), { doc: 'Who wrote the fields.' }),
+    manager: field(1, s.string(), { doc: 'The manager of the fields.' }),
     operation: field(2, s.string(), { doc: 'How they were written: Apply or Update.' }),
     apiVersion: field(3, s.string(), { doc: 'The group and version in which they were written.' }),
     time: field(4, s.time(), { doc: 'When this manager last changed its fields.' }),
@@ -47,7 +47,7 @@ const managedFieldsEntry = s.object(
 export const objectMeta = s.object(
   {
     name: field(1, s.string(), { doc: 'Unique among the objects of its kind in its namespace. Cannot change.' }),
-    generateName: field(2, s.string(), { doc: 'When no name is given, the server makes one that begins with this.' }),
+    generateName: field(2, s.string(), { doc: 'A prefix from which the server generates a name if none is set.' }),
     namespace: field(3, s.string(), { doc: 'The namespace of the object; empty for kinds that have none.' }),
     selfLink: field(4, s.string(), { doc: 'No longer filled in.' }),
     uid: field(5, s.string(), { doc: 'Set by the server; no other object ever has it.' }),
@@ -57,11 +57,11 @@ export const objectMeta = s.object(
     generation: field(7, s.int64(), { doc: 'Counts the changes of the desired state. Set by the server.' }),
     creationTimestamp: field(8, s.time(), { doc: 'When the object was created. Set by the server.' }),
     deletionTimestamp: field(9, s.time(), {
-      doc: 'When its deletion was asked for, or falls due. The object goes once its finalizers are gone.',
+      doc: 'When its deletion was requested, or is due. The object is deleted once it has no finalizers.',
     }),
     deletionGracePeriodSeconds: field(10, s.int64(), {
       zero: 'keep',
-      doc: 'How long the object may take to end once its deletion was asked for.',
+      doc: 'How many seconds the object may take to end after its deletion was requested.',
     }),
     labels: field(11, s.map(s.string()), { doc: 'Keys and values that selectors choose objects by.' }),
     annotations: field(12, s.map(s.string()), { doc: 'Keys and values for tools; nothing is selected by them.' }),
@@ -73,7 +73,7 @@ export const objectMeta = s.object(
       },
     ),
     finalizers: field(14, s.list(s.string(), { list: 'set', patch: 'merge' }), {
-      doc: 'What must be cleaned up before the object may go; each entry is removed by who is responsible for it.',
+      doc: 'Names of cleanups that must happen before the object is deleted; the responsible controller removes each.',
     }),
     clusterName: field(15, s.string(), { doc: 'Not used.' }),
     managedFields: field(17, s.list(managedFieldsEntry), {

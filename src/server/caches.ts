@@ -12,7 +12,7 @@ export function openCaches(store: Store, failed: Promise<StoreError>, log: Log):
   })
   return new Caches(store, {
     onError: (error) => {
-      if (!ended) log.error('the feed of the caches broke; it is resumed', errorFields(error))
+      if (!ended) log.error('the watch that feeds the caches broke; resuming it', errorFields(error))
     },
     onUnreadable: tellUnreadable(log),
   })

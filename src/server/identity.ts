@@ -72,7 +72,7 @@ function tokensOf(file: string, { reloading, log }: Pick<IdentityParts, 'reloadi
     const changed = stillGranted(users, readTokenFile(file, log))
     users = changed.users
     if (changed.added > 0)
-      log.warn('tokens that were added to the file or changed in it count after a restart', {
+      log.warn('new and changed tokens in the file take effect after a restart', {
         flag: '--token-auth-file',
         tokens: changed.added,
       })

@@ -64,9 +64,7 @@ async function obeyEnvtest(args: readonly string[]): Promise<void> {
 /** `up` is set where the control loops are to run as well. */
 async function run(options: ServerOptions, up: (ServerOptions & UpOptions) | undefined): Promise<void> {
   const log = openLog({ level: options.verbosity, format: options.loggingFormat })
-  process.on('unhandledRejection', (error) =>
-    log.error('a promise was rejected and nobody waited for it', errorFields(error)),
-  )
+  process.on('unhandledRejection', (error) => log.error('unhandled promise rejection', errorFields(error)))
   const starting = start(options, up, log)
   stopOnSignal(async () => {
     log.info('stopping')
@@ -92,7 +90,7 @@ async function start(options: ServerOptions, up: (ServerOptions & UpOptions) | u
     await server.stop()
   }
   void server.failed.then((error) => {
-    log.error('the store can never be written again, so the server ends: look at the disk, then start it', {
+    log.error('the store can no longer be written, so the server stops: check the disk, then start it again', {
       error: error.message,
     })
     return endAfterFailure(stop, options.shutdownGrace)

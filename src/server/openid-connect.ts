@@ -25,7 +25,7 @@ export function openidConnect(options: ServerOptions, parts: OpenidParts): Authe
     issuer: options.oidcIssuerUrl,
     clock,
     get: getterBy(options.oidcCaFile, parts.reloading),
-    onFailure: (error) => log.error('the OpenID Connect provider could not be asked', errorFields(error)),
+    onFailure: (error) => log.error('cannot reach the OpenID Connect provider', errorFields(error)),
   })
   provider.start()
   opened.defer(() => provider.close())

@@ -22,10 +22,10 @@ export function openReloading(log: Log): Reloading {
       followed.follow(files, () => {
         try {
           reload()
-          log.info('a file has changed and is in use', { flag: `--${flag}`, files: files.join(' ') })
+          log.info('reloaded a changed file', { flag: `--${flag}`, files: files.join(' ') })
         } catch (error) {
           const message = messageOf(error)
-          log.error('a file has changed and cannot be used; what it held before stays in use', { error: message })
+          log.error('cannot use a changed file; its previous content stays in use', { error: message })
         }
       }),
     close: () => followed.close(),

@@ -1,4 +1,6 @@
-/** The readiness check of the store: it must answer, and the caches must follow it. A server without it serves nothing. */
+/**
+ * The readiness check of the store: it must answer, and the caches must follow it. A server without it serves nothing.
+ */
 
 import type { Caches } from '../cache/caches.ts'
 import type { Unreadable } from '../cache/unreadable.ts'
@@ -29,8 +31,8 @@ export function tellUnreadable(log: Log): (held: Unreadable) => void {
   let told = 0
   return ({ key, revision, why }) => {
     told++
-    if (told <= loggedKeys) log.error('an object cannot be read and is left out', { key, revision, why })
-    if (told === loggedKeys) log.error('further objects that cannot be read are not named here; /readyz?verbose counts')
+    if (told <= loggedKeys) log.error('cannot read a stored object; it is not served', { key, revision, why })
+    if (told === loggedKeys) log.error('further unreadable objects are not logged; /readyz?verbose counts')
   }
 }
 

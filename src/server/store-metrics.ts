@@ -1,7 +1,7 @@
 /**
- * What is counted of the store: how long its answers take, under the name that operators of kube-apiserver know, whether
- * it is etcd or the embedded one. `measured` gives the same store; asking for its revision, which every read does, and
- * its watches, which have no end, are not counted.
+ * What is counted of the store: how long its answers take, under the name that operators of kube-apiserver know,
+ * whether it is etcd or the embedded one. `measured` gives the same store; asking for its revision, which every read
+ * does, and its watches, which have no end, are not counted.
  */
 import type { Clock } from '../base/clock.ts'
 import type { Store, Write } from '../store/store.ts'
@@ -14,7 +14,7 @@ export class StoreMetrics {
   readonly #durations = new Histogram(
     {
       name: 'etcd_request_duration_seconds',
-      help: 'How long the store took, by what was asked of it and the type of the objects.',
+      help: 'How long the store took, by operation and type of the objects.',
       labels: ['operation', 'type'],
     },
     durations,

@@ -48,6 +48,6 @@ export class StoreNotice {
   #tellOver(): void {
     if (!this.#told) return
     this.#told = false
-    this.#log.info('the store takes data again')
+    this.#log.info('the store accepts writes again')
   }
 }

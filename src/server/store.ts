@@ -54,7 +54,7 @@ async function openEmbedded(
     historyMs: historyDuration,
     onFailed,
     onCapacity,
-    onUpkeepError: ({ message }) => log.error(`the store could not be tidied up: ${message}; it is tried again`),
+    onUpkeepError: ({ message }) => log.error(`cannot clean up the store: ${message}; it will be tried again`),
     onWarning: (text) => log.warn(text),
   })
 }

@@ -110,7 +110,7 @@ test('a backend that does not answer lets pods in where that is the default', as
   const client = (await serve(t, [...flagsFor({ defaultAllow: true }), enabled])).client()
   const { status, headers } = await client.post(pods, pod('a', ['broken']))
   assert.equal(status, 201)
-  assert.match(String(headers.warning), /image policy backend could not be asked/)
+  assert.match(String(headers.warning), /cannot reach the image policy backend/)
 })
 
 test('without its group, its configuration or its file the server does not start', async (t) => {

@@ -128,7 +128,7 @@ test('certificates of several authorities', { timeout: 300_000 }, async (t) => {
       () => statusOf(fresh),
       (status) => status === 201,
     )
-    assert.match(server.output(), /a file has changed and is in use flag="--client-ca-file"/)
+    assert.match(server.output(), /reloaded a changed file flag="--client-ca-file"/)
   })
 
   await t.test('a file that is of no use leaves the authorities as they were, and that is told', async () => {

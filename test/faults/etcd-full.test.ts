@@ -72,7 +72,7 @@ test('a server on an etcd without space', { timeout: 300_000 }, async (t) => {
   assert.ok(ms <= recoverMs, `nothing was written for ${ms} ms after there was room`)
   assert.equal((await create('after', large)).status, 201)
   assert.equal(await storeLine(), '[+]store ok')
-  assert.match(server.output(), /the store takes data again/)
+  assert.match(server.output(), /the store accepts writes again/)
   assert.equal(server.process.pid, pid)
   assert.equal(server.process.exitCode, null)
   report(t, {

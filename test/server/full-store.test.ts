@@ -1,4 +1,7 @@
-/** A server whose disk is full: it refuses what adds data, serves the rest, and is started again with the disk still full. */
+/**
+ * A server whose disk is full: it refuses what adds data, serves the rest, and is started again with the disk still
+ * full.
+ */
 import assert from 'node:assert/strict'
 import { closeSync, openSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -94,6 +97,6 @@ test('a full store says so, and takes data again as soon as objects are deleted'
   assert.equal((await create('small', {})).status, 201)
   assert.equal((await create('large')).status, 201)
   assert.equal(await storeLine(), '[+]store ok')
-  assert.match(server.output(), /the store takes data again/)
+  assert.match(server.output(), /the store accepts writes again/)
   assert.match(server.output(), /older versions of objects were given up to make room/)
 })

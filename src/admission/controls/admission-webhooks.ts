@@ -1,6 +1,7 @@
 /**
- * MutatingAdmissionWebhook and ValidatingAdmissionWebhook: what the stored webhook configurations say (`../webhook/`). Their
- * configuration names a file in the form of a client config, whose users are the credentials for webhooks, by host.
+ * MutatingAdmissionWebhook and ValidatingAdmissionWebhook: what the stored webhook configurations say (`../webhook/`).
+ * Their configuration names a file in the form of a client config, whose users are the credentials for webhooks, by
+ * host.
  */
 import { isAbsolute } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
@@ -27,7 +28,7 @@ export interface WebhookMeans extends ServiceAddressParts {
   readonly log: Log
   readonly caller: HttpsCaller
   readonly metrics: AdmissionMetrics
-  /** Where those are told of the webhooks who show them. */
+  /** Collects the webhooks for metrics and reports. */
   readonly knownWebhooks: KnownWebhooks
 }
 

@@ -1,7 +1,7 @@
 /**
- * EventRateLimit: events come in no faster than the configuration allows, for the server as a whole, for a namespace, for
- * a user, or for events of one source about one object. Who is too fast is asked to wait (429). Each server counts for
- * itself.
+ * EventRateLimit: events come in no faster than the configuration allows, for the server as a whole, for a namespace,
+ * for a user, or for events of one source about one object. A client that is too fast gets a 429. Each server counts
+ * for itself.
  */
 
 import type { Clock } from '../../base/clock.ts'

@@ -1,6 +1,6 @@
 /**
- * ImagePolicyWebhook: a backend is asked with an ImageReview whether the images of a pod may run. What it says is cached
- * for a while; whether a pod is let in while it does not answer is for its configuration to say.
+ * ImagePolicyWebhook: a backend is asked with an ImageReview whether the images of a pod may run. What it says is
+ * cached for a while; whether a pod is let in while it does not answer is for its configuration to say.
  */
 
 import { setTimeout } from 'node:timers/promises'
@@ -118,9 +118,9 @@ async function judge(policy: Policy, verdicts: TtlCache<Verdict>, request: Admis
     })
   } catch (error) {
     const why = messageOf(error)
-    if (!policy.defaultAllow) throw refusal(request, `the image policy backend could not be asked: ${why}`)
-    policy.log.warn('a pod was let in without its image policy backend', errorFields(error))
-    request.warn('the image policy backend could not be asked; the pod was let in by default')
+    if (!policy.defaultAllow) throw refusal(request, `cannot reach the image policy backend: ${why}`)
+    policy.log.warn('admitted a pod without asking the image policy backend', errorFields(error))
+    request.warn('cannot reach the image policy backend; the pod was admitted by default')
     return
   }
   if (verdict.allowed) return

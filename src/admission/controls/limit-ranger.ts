@@ -141,7 +141,7 @@ function without(defaults: ResourceList, given: ResourceList = {}): string[] {
   return Object.keys(defaults).filter((name) => !Object.hasOwn(given, name))
 }
 
-/** How many breaches a refusal tells of. */
+/** How many breaches a refusal lists. */
 const mostTold = 20
 
 /** Throws for the first range that is broken, with all that is wrong by it. */

@@ -1,7 +1,8 @@
 /**
  * NodeRestriction: the agent of a node changes what belongs to its node and nothing else: its Node but not the labels
- * and taints by which others keep workloads apart, pods that are bound to it, its Lease and its CSINode. It cannot delete
- * its Node, nor have it deleted by giving it an owner. Agents are users `system:node:<name>` of the group `system:nodes`.
+ * and taints by which others keep workloads apart, pods that are bound to it, its Lease and its CSINode. It cannot
+ * delete its Node, nor have it deleted by giving it an owner. Agents are users `system:node:<name>` of the group
+ * `system:nodes`.
  */
 import type { Node } from '../../kinds/core/node.ts'
 import { pods } from '../../kinds/stored-types.ts'
@@ -76,7 +77,7 @@ function assertNode(request: AdmissionRequest, node: string): void {
   if (labels.length > 0) throw refuse(`modify labels: ${labels.join(', ')}`)
 }
 
-/** An owner takes what it owns along: who may not delete a Node may not give it one either. */
+/** Deleting an owner deletes what it owns: an agent that may not delete a Node may not add an owner to it either. */
 function sameOwners(next: ApiObject, previous: ApiObject | undefined): boolean {
   return same(next.metadata.ownerReferences ?? [], previous?.metadata.ownerReferences ?? [])
 }

@@ -24,7 +24,7 @@ interface Parts {
   readonly vendor: Vendor
 }
 
-/** The sources that have a place, and the field that tells their volumes apart. */
+/** The sources that have a place, and the field that identifies their volumes. */
 const idFields = {
   awsElasticBlockStore: 'volumeID',
   azureDisk: 'diskName',
@@ -111,7 +111,9 @@ type NodeAffinity = NonNullable<VolumeSpec['nodeAffinity']>
 type Term = NonNullable<NonNullable<NodeAffinity['required']>['nodeSelectorTerms']>[number]
 type Requirement = { readonly key: string; readonly operator: 'In'; readonly values: string[] }
 
-/** Every term demands the labels as well, unless one speaks of them already: then the volume says itself where it is. */
+/**
+ * Every term demands the labels as well, unless one speaks of them already: then the volume says itself where it is.
+ */
 function affine({ nodeAffinity }: VolumeSpec, requirements: readonly Requirement[]): NodeAffinity {
   const terms = nodeAffinity?.required?.nodeSelectorTerms ?? []
   const keys = new Set(requirements.map(({ key }) => key))

@@ -1,7 +1,7 @@
 /**
  * Priority: turns the class that a pod names into a number, for schedulers, lets one class at most be the default, and
  * keeps the two priorityClasses of the system.
- * Whoever sends the number himself must send the same: the class alone says how important a pod is.
+ * A client that sends the number must send the same: the class alone decides how important a pod is.
  */
 import type { Pod } from '../../kinds/core/pod.ts'
 import { type PriorityClass, systemPriorityClasses } from '../../kinds/scheduling/priority-class.ts'

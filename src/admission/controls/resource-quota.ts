@@ -75,7 +75,7 @@ interface Means extends Parts {
 
 interface Accounting extends Means {
   readonly request: AdmissionRequest
-  /** What the object uses after the write and before, whoever counts it. */
+  /** What the object uses after the write and before it, in all quotas. */
   readonly after: Amounts
   readonly before: Amounts
 }
@@ -234,7 +234,7 @@ async function settle({ ledger, request, log }: Accounting, { plans, paid, outco
     const change = changeAfter(request, plan, { paid: paid.includes(plan), outcome })
     if (change.size === 0) continue
     await ledger.adjust(plan.name, change).catch((error: unknown) => {
-      log.error('a quota could not be given back what is not used; it is counted anew later', {
+      log.error('failed to release quota; it will be recounted later', {
         ...plan.name,
         ...errorFields(error),
       })

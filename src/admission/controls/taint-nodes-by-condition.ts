@@ -1,6 +1,6 @@
 /**
- * TaintNodesByCondition: no pod is put on a new node before it is known to be ready. Whoever finds that it is takes the
- * taint away.
+ * TaintNodesByCondition: no pod is put on a new node before it is known to be ready. The controller that finds it ready
+ * removes the taint away.
  */
 import type { Node } from '../../kinds/core/node.ts'
 import { nodes } from '../../kinds/stored-types.ts'

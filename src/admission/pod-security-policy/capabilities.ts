@@ -1,4 +1,4 @@
-/** Which rights of the kernel a policy gives containers unasked, lets them ask for, and takes from them. */
+/** The kernel capabilities that a policy adds by default, allows containers to request, and drops. */
 
 import type { SecurityContext } from '../../kinds/core/types/security-context.ts'
 import { child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'

@@ -1,4 +1,4 @@
-/** A pod with what a policy gives to those who leave it open. The same object where nothing is to be given. */
+/** A pod with the defaults of a policy. Returns the same object where there is nothing to fill in. */
 import type { Container } from '../../kinds/core/types/container.ts'
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
 import type { PodSecurityContext, SecurityContext } from '../../kinds/core/types/security-context.ts'

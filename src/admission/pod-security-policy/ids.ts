@@ -9,7 +9,7 @@ export interface IdRule {
   readonly ranges?: readonly { readonly min?: number; readonly max?: number }[]
 }
 
-/** The id for who has none; undefined where none is needed. */
+/** The default id; undefined where none is needed. */
 export function idFrom({ rule, ranges = [] }: IdRule = {}): number | undefined {
   return rule === 'MustRunAs' ? ranges[0]?.min : undefined
 }

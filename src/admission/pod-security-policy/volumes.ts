@@ -40,7 +40,7 @@ function isAllowed({ volumes: allowed = [] }: PolicySpec, volume: Volume, kind: 
   return allowed.includes('secret') && isToken(volume)
 }
 
-/** The token of an account was in a secret once: who may mount that may mount the volume that took its place. */
+/** Tokens used to be mounted from Secrets: a pod that may mount those may mount the volume that replaced them. */
 function isToken({ projected }: Volume): boolean {
   const sources = projected?.sources ?? []
   return (

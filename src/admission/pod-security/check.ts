@@ -31,7 +31,7 @@ export interface Check {
   readonly rules: readonly { readonly since: number; readonly rule: Rule }[]
 }
 
-/** All containers, in the order in which they are told of. */
+/** All containers, in the order in which messages list them. */
 export function containersOf({ initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec): Container[] {
   return [...initContainers, ...containers, ...ephemeralContainers]
 }

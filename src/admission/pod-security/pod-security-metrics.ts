@@ -14,7 +14,7 @@ export class PodSecurityMetrics {
   })
   readonly exemptions = new Counter({
     name: 'pod_security_exemptions_total',
-    help: 'How often PodSecurity did not look, as somebody or something is exempt.',
+    help: 'How often PodSecurity did not check a request because of an exemption.',
     labels: ['request_operation', 'resource', 'subresource'],
   })
 

@@ -1,7 +1,7 @@
 /**
- * What a namespace asks of its pods: a level of the pod security standard and the release whose rules count, for each of
- * three modes. `enforce` refuses, `warn` tells the client, `audit` only counts. Labels of the namespace say so, and what
- * they leave open the configuration of the server does.
+ * What a namespace asks of its pods: a level of the pod security standard and the release whose rules count, for each
+ * of three modes. `enforce` refuses, `warn` tells the client, `audit` only counts. Labels of the namespace say so, and
+ * what they leave open the configuration of the server does.
  */
 import { at, type FieldError, invalid } from '../../model/field-error.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
@@ -46,7 +46,7 @@ export function policyOf(labels: Labels = {}, defaults: Policy, vendor: Vendor):
 
 type Check = (value: string) => string | undefined
 
-/** What cannot be read must not let anything through; what only tells need not say anything. */
+/** A level that cannot be read must not admit anything; in modes that only report it may stay silent. */
 function strictest(mode: Mode): Level {
   return mode === 'enforce' ? 'restricted' : 'privileged'
 }

@@ -33,7 +33,9 @@ export class QuotaActivity {
     this.#bounds = bounds
   }
 
-  /** A write in the namespace begins, as soon as it may. Gives what ends it, to be called once. */
+  /**
+   * Begins a write in the namespace, as soon as that is allowed. Returns a function that ends it, to be called once.
+   */
   async begin(namespace: string): Promise<() => void> {
     const place = this.#placeOf(namespace)
     if (place.gate !== undefined) await place.gate

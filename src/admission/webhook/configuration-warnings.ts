@@ -1,7 +1,7 @@
 /**
- * Warnings for whoever writes a webhook configuration that may lock its owners out: one that would be asked about the
- * system namespaces, about leases, or about the very backend that serves it; and one whose Service is not there, or whose
- * CA bundle cannot vouch for it. None of these is an error: the configuration may come before its backend.
+ * Warnings for the writer of a webhook configuration that may lock its owners out: one that would be called for the
+ * system namespaces, about leases, or about the very backend that serves it; and one whose Service is not there, or
+ * whose CA bundle cannot vouch for it. None of these is an error: the configuration may come before its backend.
  */
 import { X509Certificate } from 'node:crypto'
 import {

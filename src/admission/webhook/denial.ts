@@ -1,4 +1,4 @@
-/** What a client is told when a webhook denies its request, or could not be asked. */
+/** The answer to a client whose request a webhook denies, or whose webhook could not be called. */
 import { ApiError, badRequest, internalError, type StatusDetails } from '../../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
 import type { Webhook } from './webhook.ts'

@@ -77,7 +77,7 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
   return request.object
 }
 
-/** Who is asked again in the second round. */
+/** The webhooks that are called again in the second round. */
 class Rounds {
   /** Asked, and nobody has changed the object since. */
   #unaware = new Set<Webhook>()
@@ -102,7 +102,7 @@ class Rounds {
     this.#result = object
   }
 
-  /** Whoever was asked before has not seen this. */
+  /** Notes a change that the webhooks called before have not seen. */
   changed(): void {
     for (const webhook of this.#unaware) this.#outdated.add(webhook)
     this.#unaware = new Set()

@@ -42,7 +42,7 @@ export class WebhookMetrics {
   })
   readonly #bypassed = new Counter({
     name: 'orch_admission_webhook_bypass_total',
-    help: 'Requests for which a caller broke the glass, so that no webhook was asked.',
+    help: 'Requests that bypassed webhooks by break-glass.',
     labels: ['type'],
   })
   #all: () => readonly Webhook[] = () => []

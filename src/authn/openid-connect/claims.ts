@@ -1,11 +1,14 @@
-/** Who an ID token names, by the claims that the flags choose. What is wrong is told in words, and never quoted. */
+/**
+ * The user that an ID token names, by the claims that the flags choose. Errors describe a fault and never quote the
+ * token.
+ */
 import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
 import type { User } from '../../model/user.ts'
 
 export interface ClaimRules {
   readonly issuer: string
   readonly usernameClaim: string
-  /** '' for the usual one, '-' for none. */
+  /** '' for the default prefix, '-' for none. */
   readonly usernamePrefix: string
   /** '' for no groups. */
   readonly groupsClaim: string
@@ -62,7 +65,7 @@ const lastSecond = 253_402_300_799
 
 /**
  * Whether the times of a token let it count now. `exp` and `iat` must be there; clocks may differ by a minute where a
- * token is young, but it never counts for longer than it says. Gives when it ends, in seconds. Throws BadClaims.
+ * token is young, but it never counts for longer than it says. Returns when it ends, in seconds. Throws BadClaims.
  */
 export function endOf(claims: JsonObject, nowSeconds: number): number {
   const [exp, iat] = [timeIn(claims, 'exp'), timeIn(claims, 'iat')]

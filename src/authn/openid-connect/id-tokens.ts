@@ -110,7 +110,7 @@ function strictly(payload: Uint8Array) {
   throw new BadClaims('its claims cannot be read')
 }
 
-/** Whom a token names as its issuer, before anything of it is believed. */
+/** The issuer that a token names, before it is verified. */
 function issuerOf(token: string): string | undefined {
   const parts = token.split('.', 4)
   if (parts.length !== 3) return undefined

@@ -19,7 +19,7 @@ export interface ServiceAccountParts {
   readonly signatures: Signatures
   readonly holders: TokenDependencies
   readonly recency: StalenessBound
-  /** Whom a token must be meant for. */
+  /** The audiences of which a token must name one. */
   readonly audiences: readonly string[]
   readonly metrics: TokenMetrics
 }

@@ -1,7 +1,7 @@
 /**
  * What a service account token says. There are two kinds: bound ones, which are asked for (`serviceaccounts/token`),
- * expire, and may stand and fall with a pod or a secret; and legacy ones, which are kept in a secret and are good for as
- * long as that is there. Here they are written and read; whether what they say still holds is decided elsewhere.
+ * expire, and may stand and fall with a pod or a secret; and legacy ones, which are kept in a secret and are good for
+ * as long as that is there. Here they are written and read; whether what they say still holds is decided elsewhere.
  */
 import type { Json, JsonObject } from '../../model/json.ts'
 import { isObject } from '../../model/json.ts'
@@ -12,7 +12,7 @@ import { legacyTokenIssuer, type Vendor } from '../../model/vendor.ts'
 /** An object that a token depends on, in the namespace of the account. */
 export interface Holder {
   readonly name: string
-  /** Undefined for the secret of a legacy token: it is told by the token that it holds. */
+  /** Undefined for the Secret of a legacy token, which is identified by the token in it. */
   readonly uid: string | undefined
 }
 
@@ -21,7 +21,7 @@ export interface TokenClaims {
   readonly account: Holder
   readonly pod?: Holder | undefined
   readonly secret?: Holder | undefined
-  /** Whom it is meant for; empty: it does not say, so for this server. */
+  /** Its audiences; empty: it names none, so it is for this server. */
   readonly audiences: readonly string[]
   /** In milliseconds since 1970. */
   readonly validFrom: number

@@ -1,4 +1,4 @@
-/** Which kinds of service account tokens are used: who counts them knows when the old kinds can be done away with. */
+/** Counts the older kinds of service account tokens in use, so that operators know when they can be removed. */
 import { Counter, type Metric } from '../../telemetry/metrics.ts'
 import type { TokenClaims } from './claims.ts'
 

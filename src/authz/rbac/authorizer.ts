@@ -49,7 +49,7 @@ export function rbacRules(policy: Policy, vendor: Vendor): Mode['rulesOf'] {
   }
 }
 
-/** A binding to a role that does not exist gives nothing, which people may not expect. */
+/** A binding to a role that does not exist grants nothing, which people may not expect. */
 function danglingOf(bindings: readonly Binding[], vendor: Vendor): string {
   const missing = missingRoles(bindings, vendor)
   if (missing.length === 0) return ''

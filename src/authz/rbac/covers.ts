@@ -1,5 +1,5 @@
 /**
- * Whether the rules that somebody has cover the rules that they would give: nobody gives what they do not have.
+ * Whether the rules that a user has cover the rules that the user would grant.
  *
  * Every single right of a rule (one verb on one resource of one group, of one name) must be in one of theirs. The
  * single rights are as many as the product of the lists, so they are looked at only where no rule covers more at once.

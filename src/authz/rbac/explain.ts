@@ -1,4 +1,6 @@
-/** Why rules allow something or do not: those that come nearest, the smallest that would, and everybody whose rules do. */
+/**
+ * Why rules allow something or do not: those that come nearest, the smallest that would, and everybody whose rules do.
+ */
 import type { User } from '../../model/user.ts'
 import type { PathAttributes, ResourceAttributes } from '../authorizer.ts'
 import type { Binding, Grant, Policy, Subject } from './policy.ts'
@@ -78,7 +80,7 @@ export interface Holder {
   readonly binding: Binding
 }
 
-/** Everybody whom a binding allows the request; each once. */
+/** All subjects that a binding allows to make the request, each once. */
 export function holders(policy: Policy, attributes: Attributes, limit: number): Holder[] {
   const found = new Map<string, Holder>()
   for (const binding of policy.bindings(scopeOf(attributes))) {

@@ -1,7 +1,7 @@
 /**
  * The rules that somebody has, made ready to be asked many times which of them have a word: all that allow `pods`, of
- * those all that allow it in the group `apps`, and so on. Each answer is worked out once, when it is first needed, and is
- * such a set of rules again; so many questions about many rules cost little more than going through the rules once.
+ * those all that allow it in the group `apps`, and so on. Each answer is worked out once, when it is first needed, and
+ * is such a set of rules again; so many questions about many rules cost little more than going through the rules once.
  *
  * What it costs is reported to `spend`, in steps of about the same length.
  */
@@ -102,7 +102,7 @@ export function hasWord(rule: Rule, part: Part, word: string): boolean {
   return words === undefined || words.has(word) || wordsThatHold(part, word).some((each) => words.has(each))
 }
 
-/** `pods/log` is held by who has it, and by who has that sub-resource of every resource. */
+/** `pods/log` is held with that sub-resource itself, and with the same sub-resource of every resource. */
 function wordsThatHold(part: Part, word: string): string[] {
   const slash = part === 'resources' ? word.indexOf('/') : -1
   return slash === -1 ? [word] : [word, `*${word.slice(slash)}`]

@@ -1,8 +1,8 @@
 /**
- * The rights that roles and bindings give, as an index kept by watch: what a user may do is found by the user's name and
- * groups, so that its cost depends on what is bound to them and not on how many bindings there are.
+ * The rights that roles and bindings give, as an index kept by watch: what a user may do is found by the user's name
+ * and groups, so that its cost depends on what is bound to them and not on how many bindings there are.
  *
- * A binding whose role does not exist gives nothing; the role may come later.
+ * A binding whose role does not exist grants nothing; the role may be created later.
  */
 import type { Lookup, ObjectName, StoredType } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
@@ -23,7 +23,7 @@ export interface RoleRef {
   readonly name: string
 }
 
-/** Whom a binding is for. */
+/** A subject of a binding. */
 export interface Subject {
   readonly kind: 'User' | 'Group' | 'ServiceAccount'
   readonly name: string
@@ -80,7 +80,9 @@ export class Policy {
     return found !== undefined || namespace === '' ? found : this.#findIn(namespace, user, test)
   }
 
-  /** The rules of every role that holds for the user in the namespace ('' for none): the same list for the same role. */
+  /**
+   * The rules of every role that holds for the user in the namespace ('' for none): the same list for the same role.
+   */
   rolesOf(user: User, namespace: string): (readonly Rule[])[] {
     const roles = new Set<readonly Rule[]>()
     for (const scope of new Set(['', namespace]))

@@ -30,7 +30,7 @@ export class Documents {
   readonly #made = new Map<string, Made>()
   #maker: Promise<MakerV2> | undefined
 
-  /** `describe` tells what is served at the moment. */
+  /** `describe` returns what is served at the moment. */
   constructor(describe: () => Described) {
     this.#describe = describe
   }
@@ -105,7 +105,9 @@ export function addressV3(place: string, hash: string): string {
 /** As large as a piece is that is hashed and handed to the compressor at once. */
 const pieceBytes = 256 * 1024
 
-/** A document may have many megabytes: it is hashed and compressed piece by piece, and requests are answered in between. */
+/**
+ * A document may have many megabytes: it is hashed and compressed piece by piece, and requests are answered in between.
+ */
 async function pack(parts: DocumentText): Promise<Document> {
   const hash = createHash('sha256')
   const compressor = createGzip()

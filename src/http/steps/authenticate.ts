@@ -1,4 +1,4 @@
-/** Finds out who asks. Credentials that are wrong are a 401; none at all is for the authenticator to judge. */
+/** Authenticates the request. Wrong credentials are a 401; none at all is for the authenticator to judge. */
 import type { AuthenticationOutcome, Authenticator } from '../../authn/authenticator.ts'
 import { unauthorized } from '../../model/api-error.ts'
 import { authenticatedUsers } from '../../model/user.ts'

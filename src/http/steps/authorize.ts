@@ -1,4 +1,4 @@
-/** Asks whether the user may do this, before any of the body is read. Who may ask why not is told how. */
+/** Checks whether the user may do this, before the body is read. A refusal says how to get an explanation. */
 import type { Authorizer, Decision, PathAttributes, Question, ResourceAttributes } from '../../authz/authorizer.ts'
 import { accessExplanation } from '../../kinds/ops/access-explanation.ts'
 import { ApiError } from '../../model/api-error.ts'
@@ -46,7 +46,7 @@ export function assertAllowed(authorizer: Authorizer, question: Question): void 
 function attributesOf(info: RequestInfo): ResourceAttributes | PathAttributes {
   if (!info.resource) return info
   if (info.name === '') return info.query.size === 0 ? info : namedBySelector(info)
-  // A namespace is looked at as something in itself: who has rights in it may have some on it.
+  // A request for a namespace is authorized within it: a role in the namespace may allow it.
   return info.plural === 'namespaces' && info.group === '' ? { ...info, namespace: info.name } : info
 }
 
@@ -58,7 +58,7 @@ function namedBySelector(info: ResourceInfo): ResourceAttributes {
   return name === undefined || checkPathSegment(name).length > 0 ? info : { ...info, name }
 }
 
-/** The name that a selector asks for. What is wrong with one is told by those who use it. */
+/** The name that a selector asks for. Faults of a selector are reported where it is used. */
 function nameIn(selector: string): string | undefined {
   try {
     return parseFieldSelector(selector).find(({ path, equal }) => path === 'metadata.name' && equal)?.value

@@ -1,4 +1,4 @@
-/** Gives the exchange an id that the answer carries, and reads its headers. */
+/** Gives the exchange an ID, which the answer carries, and reads its headers. */
 import { randomUUID } from 'node:crypto'
 import { RequestHeaders } from '../headers.ts'
 import type { Step } from '../pipeline.ts'

@@ -56,7 +56,7 @@ async function answerFor(call: EndpointCall, { object, dryRun }: Sent): Promise<
   else await sendObject(exchange, verb === 'create' ? 201 : 200, { object: answer, kind: endpoint.type ?? served.kind })
 }
 
-/** The answer of who is there would have a form of its own, so none is agreed on; a Status is JSON. */
+/** The destination chooses the form of its answer, so none is negotiated; a Status is JSON. */
 async function handleConnection(call: EndpointCall, connection: Connection): Promise<void> {
   const object = await admit(call, { object: connectOptions(connection, call.info), dryRun: false })
   await answerFor(call, { object, dryRun: false })

@@ -15,19 +15,19 @@ export const mutatingWebhookOf = (version: WebhookVersion) =>
       reinvocationPolicy: field(10, s.oneOf('IfNeeded', 'Never'), {
         zero: 'keep',
         default: 'Never',
-        doc: 'Whether it is asked again when others changed the object after it: Never, the default, or IfNeeded.',
+        doc: 'Whether it is called again when others changed the object after it: Never, the default, or IfNeeded.',
       }),
     },
     {
       name: 'MutatingWebhook',
-      doc: 'Whom to ask about which requests.',
+      doc: 'The webhooks, and the requests that they are called for.',
       check: (webhook, path) => checkWebhook(webhook, path),
     },
   )
 
 const fieldsOf = (version: WebhookVersion) => ({
   webhooks: field(2, s.list(mutatingWebhookOf(version), byName), {
-    doc: 'The webhooks, asked one after the other.',
+    doc: 'The webhooks, called one after the other.',
   }),
 })
 

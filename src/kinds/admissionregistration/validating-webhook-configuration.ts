@@ -11,13 +11,13 @@ import { checkWebhook, type WebhookVersion, webhookFields } from './types/webhoo
 const webhookOf = (version: WebhookVersion) =>
   s.object(webhookFields(version, { objectSelectorTag: 10 }), {
     name: 'ValidatingWebhook',
-    doc: 'Whom to ask about which requests.',
+    doc: 'The webhooks, and the requests that they are called for.',
     check: checkWebhook,
   })
 
 const fieldsOf = (version: WebhookVersion) => ({
   webhooks: field(2, s.list(webhookOf(version), byName), {
-    doc: 'The webhooks, asked all at once.',
+    doc: 'The webhooks, called in parallel.',
   }),
 })
 

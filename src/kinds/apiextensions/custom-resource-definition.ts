@@ -154,7 +154,7 @@ function addStoredVersion(object: CustomResourceDefinition): void {
     object.status = { ...status, storedVersions: [...known, storage] }
 }
 
-/** Rules in a language of their own (CEL) are kept, and not enforced: whoever relies on them must know. */
+/** Rules in a language of their own (CEL) are kept, and not enforced: their author gets a warning. */
 function warnOfRules(versions: readonly DefinitionVersion[], { extensionPrefix }: Vendor): string[] {
   const keyword = `${extensionPrefix}validations`
   return versions

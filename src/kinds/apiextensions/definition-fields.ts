@@ -93,34 +93,34 @@ const serviceReference = s.object(
     path: field(3, s.string(), { zero: 'keep', doc: 'The path of the requests.' }),
     port: field(4, s.int32(), { zero: 'keep', doc: 'The port of the service; 443 by default.' }),
   },
-  { name: 'ServiceReference', doc: 'A service to ask.' },
+  { name: 'ServiceReference', doc: 'A Service that converts.' },
 )
 
 const webhookClientConfig = s.object(
   {
-    url: field(3, s.string(), { zero: 'keep', doc: 'Where to ask; else `service`.' }),
-    service: field(1, serviceReference, { doc: 'The service to ask; else `url`.' }),
+    url: field(3, s.string(), { zero: 'keep', doc: 'The URL of the webhook; else `service`.' }),
+    service: field(1, serviceReference, { doc: 'The Service of the webhook; else `url`.' }),
     caBundle: field(2, s.bytes(), { doc: 'The authorities that its certificate may come from.' }),
   },
-  { name: 'WebhookClientConfig', doc: 'Whom to ask.' },
+  { name: 'WebhookClientConfig', doc: 'The webhook to call.' },
 )
 
 const webhookConversion = s.object(
   {
-    clientConfig: field(2, webhookClientConfig, { doc: 'Whom to ask.' }),
+    clientConfig: field(2, webhookClientConfig, { doc: 'The webhook to call.' }),
     conversionReviewVersions: field(3, s.list(s.string()), {
       zero: 'write',
       published: 'required',
       doc: 'The versions of ConversionReview that it understands.',
     }),
   },
-  { name: 'WebhookConversion', doc: 'Who converts.' },
+  { name: 'WebhookConversion', doc: 'The converter.' },
 )
 
 const conversion = s.object(
   {
     strategy: field(1, s.string(), { zero: 'write', published: 'required', doc: 'None: only the apiVersion changes.' }),
-    webhook: field(2, webhookConversion, { doc: 'Who converts.' }),
+    webhook: field(2, webhookConversion, { doc: 'The converter.' }),
   },
   { name: 'CustomResourceConversion', doc: 'How objects get from one version to another.' },
 )

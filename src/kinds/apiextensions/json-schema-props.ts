@@ -1,6 +1,6 @@
 /**
- * The schema in a definition as it is published and as it is in Protobuf: the keywords of OpenAPI v3 that there are, and
- * the vendor's own. Other keywords are unknown fields like any; what is demanded of the rest is read in `custom/`.
+ * The schema in a definition as it is published and as it is in Protobuf: the keywords of OpenAPI v3 that there are,
+ * and the vendor's own. Other keywords are unknown fields like any; what is demanded of the rest is read in `custom/`.
  */
 import { memoizeByObject } from '../../base/memoize-by-object.ts'
 import type { Vendor } from '../../model/vendor.ts'
@@ -108,7 +108,7 @@ const nested = {
   definitions: field(34, s.map(jsonSchemaProps), { doc: 'Not supported.' }),
 }
 
-/** One of each vendor: who has looked at it once need not do so again. */
+/** One for each vendor, so that what is derived from it can be cached. */
 function schemaFor({ extensionPrefix }: Vendor): ObjectSchema {
   const extensions = {
     'preserve-unknown-fields': field(38, s.boolean(), {

@@ -23,12 +23,12 @@ const serviceFields = {
 const service = s.object(serviceFields, { name: 'ServiceReference', doc: 'A Service, and its port.' })
 
 const specFields = {
-  service: field(1, service, { doc: 'Who serves the version; this server itself if unset.' }),
+  service: field(1, service, { doc: 'The Service that serves the version; this server itself if unset.' }),
   group: field(2, s.string(), { doc: 'The name of the group.' }),
   version: field(3, s.string(), { doc: 'The version of the group.' }),
   insecureSkipTLSVerify: field(4, s.boolean(), { doc: 'Whether any certificate of the Service is believed.' }),
   caBundle: field(5, s.bytes({ atomic: true }), {
-    doc: 'The certificates of those who vouch for the Service, as PEM.',
+    doc: "The CA bundle that verifies the Service's certificate, as PEM.",
   }),
   groupPriorityMinimum: field(7, s.int32(), {
     zero: 'write',
@@ -42,7 +42,7 @@ const specFields = {
 
 const spec = s.object(specFields, {
   name: 'APIServiceSpec',
-  doc: 'Which version of which group, who serves it, and at which place in the order.',
+  doc: 'The group and version, the Service that serves it, and its place in the order.',
   check: checkSpec,
 })
 
@@ -52,7 +52,7 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Which version of which group, and who serves it.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'The group and version, and the Service that serves it.' }),
   status: field(3, status, { zero: 'write', doc: 'What is known of its state. Set by the server.' }),
 }
 
@@ -69,7 +69,7 @@ export const apiService = defineKind({
     scope: 'Cluster',
     form: checkPathSegment,
   },
-  doc: 'Who serves a version of a group.',
+  doc: 'The server of one version of an API group.',
   fields,
   rules: specAndStatus<APIService>({
     newStatus: ({ spec }, { now }) => (spec?.service === undefined ? { conditions: [local(now)] } : {}),

@@ -1,4 +1,6 @@
-/** ControllerRevision: a state of something that its controller can go back to. The data means something to it alone. */
+/**
+ * ControllerRevision: a state of something that its controller can go back to. The data means something to it alone.
+ */
 import { type FieldError, invalid, required } from '../../model/field-error.ts'
 import { isObject, type Json } from '../../model/json.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
@@ -9,7 +11,7 @@ import { notNegative } from '../counts.ts'
 const rawExtension = s.any({ name: 'runtime.RawExtension', doc: 'Any JSON, kept as it was sent.' })
 
 const fields = {
-  data: field(2, rawExtension, { zero: 'keep', doc: 'The state, in whatever form. It cannot change.' }),
+  data: field(2, rawExtension, { zero: 'keep', doc: 'The state, in any form. It cannot change.' }),
   revision: field(3, s.int64(), {
     zero: 'write',
     published: 'required',

@@ -68,7 +68,7 @@ const strategy = s.object(strategyFields, {
 })
 
 const specFields = {
-  replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'How many pods there shall be; 1 by default.' }),
+  replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'The desired number of pods; 1 by default.' }),
   selector: field(2, labelSelector, { required: true, doc: 'Which pods count. It cannot change.' }),
   template: field(3, podTemplateSpec, { zero: 'write', published: 'required', doc: 'What pods are made from.' }),
   strategy: field(4, strategy, { zero: 'write', patch: 'retainKeys', doc: 'How pods are replaced by new ones.' }),
@@ -90,7 +90,7 @@ const specFields = {
 
 const spec = s.object(specFields, {
   name: 'DeploymentSpec',
-  doc: 'How many pods of which kind there shall be, and how they are replaced.',
+  doc: 'The desired pods, and how they are replaced.',
   leavesUnjudged: templateUnjudged,
 })
 
@@ -125,7 +125,7 @@ const statusFields = {
 const status = s.object(statusFields, { name: 'DeploymentStatus', doc: 'How many pods there are.' })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'How many pods of which kind there shall be.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'The desired pods.' }),
   status: field(3, status, { zero: 'write', doc: 'How many there are. Set by the controller.' }),
 }
 
@@ -185,7 +185,7 @@ export const deployment = defineKind({
   },
 })
 
-/** Who writes the status has no say in the labels. */
+/** A write of the status does not change the labels. */
 function keepLabels(next: Deployment, previous: Deployment): void {
   keep(next, previous, 'spec')
   const { labels } = previous.metadata

@@ -26,7 +26,7 @@ import { scaleOf } from '../scalable.ts'
 import { plainStatus, specAndStatus } from '../spec-and-status.ts'
 
 const specFields = {
-  replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'How many pods there shall be; 1 by default.' }),
+  replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'The desired number of pods; 1 by default.' }),
   minReadySeconds: field(4, s.int32(), {
     doc: 'How long a pod must have been ready, without a crash, to count as available.',
   }),
@@ -36,7 +36,7 @@ const specFields = {
 
 const spec = s.object(specFields, {
   name: 'ReplicaSetSpec',
-  doc: 'How many pods of which kind there shall be.',
+  doc: 'The desired pods.',
   leavesUnjudged: templateUnjudged,
 })
 
@@ -52,7 +52,7 @@ const statusFields = {
 const status = s.object(statusFields, { name: 'ReplicaSetStatus', doc: 'How many pods there are.' })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'How many pods of which kind there shall be.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'The desired pods.' }),
   status: field(3, status, { zero: 'write', doc: 'How many there are. Set by the controller.' }),
 }
 
@@ -85,7 +85,7 @@ export const replicaSet = defineKind({
   views: {
     columns: [
       nameColumn,
-      countColumn('Desired', 'How many pods there shall be.', ({ spec }: ReplicaSet) => spec?.replicas),
+      countColumn('Desired', 'The desired number of pods.', ({ spec }: ReplicaSet) => spec?.replicas),
       countColumn('Current', 'How many pods there are.', ({ status }: ReplicaSet) => status?.replicas),
       countColumn('Ready', 'How many of them are ready.', ({ status }: ReplicaSet) => status?.readyReplicas),
       ageColumn,

@@ -68,7 +68,7 @@ const retentionPolicy = s.object(
 )
 
 const specFields = {
-  replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'How many pods there shall be; 1 by default.' }),
+  replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'The desired number of pods; 1 by default.' }),
   selector: field(2, labelSelector, { required: true, doc: 'Which pods count. It cannot change.' }),
   template: field(3, unjudgedTemplateSpec, {
     zero: 'write',
@@ -80,7 +80,7 @@ const specFields = {
   }),
   serviceName: field(5, s.string(), {
     zero: 'write',
-    doc: 'The Service that gives the pods names in DNS: pod.serviceName.namespace.',
+    doc: 'The Service by which the pods get DNS names: pod.serviceName.namespace.',
   }),
   podManagementPolicy: field(6, s.string(), {
     default: 'OrderedReady',
@@ -102,7 +102,7 @@ const specFields = {
 
 const spec = s.object(specFields, {
   name: 'StatefulSetSpec',
-  doc: 'Which pods there shall be.',
+  doc: 'The desired pods.',
   leavesUnjudged: templateUnjudged,
 })
 
@@ -129,7 +129,7 @@ const statusFields = {
 const status = s.object(statusFields, { name: 'StatefulSetStatus', doc: 'Which pods there are.' })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'Which pods there shall be.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'The desired pods.' }),
   status: field(3, status, { zero: 'write', doc: 'Which there are. Set by the controller.' }),
 }
 

@@ -1,5 +1,6 @@
 /**
- * TokenRequest: asks for a token of a service account. An action (`resources/service-account-token.ts`), stored nowhere.
+ * TokenRequest: asks for a token of a service account. An action (`resources/service-account-token.ts`), stored
+ * nowhere.
  */
 import { child, type FieldError, type FieldPath } from '../../model/field-error.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -11,7 +12,7 @@ const boundObjectReference = s.object(
     kind: field(1, s.string(), { doc: 'Its kind: Pod or Secret.' }),
     apiVersion: field(2, s.string(), { doc: 'Group and version of its kind.' }),
     name: field(3, s.string(), { doc: 'Its name.' }),
-    uid: field(4, s.string(), { doc: 'Its uid; where it is given, no other object of that name will do.' }),
+    uid: field(4, s.string(), { doc: 'Its UID; if set, another object of the same name does not match.' }),
   },
   { name: 'BoundObjectReference', doc: 'The object that a token stands and falls with.' },
 )
@@ -20,12 +21,12 @@ const specFields = {
   audiences: field(1, s.list(s.string()), {
     published: 'required',
     zero: 'write',
-    doc: 'Whom the token is meant for: who it is shown to looks for itself here. None: the API server.',
+    doc: 'The audiences of the token: a recipient accepts it only if it is one of them. None: the API server.',
   }),
   expirationSeconds: field(4, s.int64(), {
     zero: 'keep',
     default: 3600,
-    doc: 'How long the token is to be valid, at least 600. What was given is in the status.',
+    doc: 'The requested lifetime of the token in seconds, at least 600. The actual lifetime is in the status.',
   }),
   boundObjectRef: field(3, boundObjectReference, {
     doc: 'A Pod or Secret of the namespace: when that is gone, so is the token.',

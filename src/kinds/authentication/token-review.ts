@@ -9,14 +9,14 @@ const userInfo = s.object(
     groups: field(3, s.list(s.string()), { doc: 'The groups that the user is in.' }),
     extra: field(4, s.map(s.list(s.string())), { doc: 'What else the authenticator knows of the user.' }),
   },
-  { name: 'UserInfo', doc: 'Who somebody is, as authorization sees it.' },
+  { name: 'UserInfo', doc: 'A user, as authorization sees it.' },
 )
 
 const spec = s.object(
   {
     token: field(1, s.string(), { doc: 'The token in question.' }),
     audiences: field(2, s.list(s.string()), {
-      doc: 'Whom the token must be meant for, at least one of them; the API server itself where none is named.',
+      doc: 'Audiences of which the token must name at least one; the API server itself if none is named.',
     }),
   },
   { name: 'TokenReviewSpec', doc: 'Which token is in question.' },
@@ -24,12 +24,12 @@ const spec = s.object(
 
 const status = s.object(
   {
-    authenticated: field(1, s.boolean(), { doc: 'Whether the token belongs to somebody.' }),
-    user: field(2, userInfo, { zero: 'write', doc: 'Whose it is.' }),
-    audiences: field(4, s.list(s.string()), { doc: 'Those of the audiences in question that it is meant for.' }),
+    authenticated: field(1, s.boolean(), { doc: 'Whether the token is valid and belongs to a user.' }),
+    user: field(2, userInfo, { zero: 'write', doc: 'The user that the token belongs to.' }),
+    audiences: field(4, s.list(s.string()), { doc: 'The requested audiences that the token names.' }),
     error: field(3, s.string(), { doc: 'Why the token could not be checked, or is not valid.' }),
   },
-  { name: 'TokenReviewStatus', doc: 'Whose the token is.' },
+  { name: 'TokenReviewStatus', doc: 'The user that the token belongs to.' },
 )
 
 const fields = {
@@ -47,7 +47,7 @@ export const tokenReview = defineKind({
     plural: 'tokenreviews',
     scope: 'Cluster',
   },
-  doc: 'A question: whose token is this? The answer comes at once, and nothing is stored.',
+  doc: 'Asks which user a token belongs to. The answer is in the status; nothing is stored.',
   fields,
   life: {
     virtual: true,

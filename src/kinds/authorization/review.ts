@@ -47,22 +47,22 @@ export function checkQuestion({ resourceAttributes: resource, nonResourceAttribu
   return [invalid(resource === undefined ? 'spec.resourceAttributes' : 'spec.nonResourceAttributes', null, why)]
 }
 
-/** A question has no name or labels: whoever sends some means another kind. */
+/** A review has no name or labels: an object that has some was meant to be of another kind. */
 export function checkNoMetadata({ managedFields: _, creationTimestamp: _t, ...rest }: ObjectMeta): FieldError[] {
   return Object.keys(rest).length === 0 ? [] : [invalid('metadata', rest, 'must be empty')]
 }
 
 export const subjectFields = {
   ...questionFields,
-  user: field(3, s.string(), { doc: 'The user that is asked about.' }),
+  user: field(3, s.string(), { doc: 'The user in question.' }),
   groups: field(4, s.list(s.string()), { doc: 'The groups that the user is in.' }),
-  extra: field(5, s.map(s.list(s.string())), { doc: 'What else is known of the user.' }),
-  uid: field(6, s.string(), { doc: 'The uid of the user.' }),
+  extra: field(5, s.map(s.list(s.string())), { doc: 'Extra information about the user.' }),
+  uid: field(6, s.string(), { doc: 'The UID of the user.' }),
 }
 
 export const subjectSpec = s.object(subjectFields, {
   name: 'SubjectAccessReviewSpec',
-  doc: 'Who would do what.',
+  doc: 'The user and the action.',
 })
 
 export type SubjectSpec = InferFields<typeof subjectFields>
@@ -79,7 +79,7 @@ export function checkSubjectSpec(spec: SubjectSpec | undefined): FieldError[] {
 const accessStatus = s.object(
   {
     allowed: field(1, s.boolean(), { zero: 'write', published: 'required', doc: 'Whether it would be allowed.' }),
-    denied: field(4, s.boolean(), { doc: 'Whether somebody has said no, so that nobody else can say yes.' }),
+    denied: field(4, s.boolean(), { doc: 'Whether an authorizer denied the action, so that no other can allow it.' }),
     reason: field(2, s.string(), { doc: 'Why, if there is something to say.' }),
     evaluationError: field(3, s.string(), { doc: 'What went wrong while the answer was looked for.' }),
   },

@@ -5,7 +5,7 @@ import { field, s } from '../../schema/schema.ts'
 const words = s.list(s.string())
 
 const spec = s.object(
-  { namespace: field(1, s.string(), { doc: 'The namespace that is asked about.' }) },
+  { namespace: field(1, s.string(), { doc: 'The namespace in question.' }) },
   { name: 'SelfSubjectRulesReviewSpec', doc: 'Where one would do something.' },
 )
 
@@ -14,7 +14,7 @@ export const resourceRuleType = s.object(
     verbs: field(1, words, { zero: 'write', published: 'required', doc: 'What may be done.' }),
     apiGroups: field(2, words, { doc: 'In which API groups.' }),
     resources: field(3, words, { doc: 'To which resources.' }),
-    resourceNames: field(4, words, { doc: 'To objects of which names; every one where none is given.' }),
+    resourceNames: field(4, words, { doc: 'The names of the objects; every name if empty.' }),
   },
   { name: 'ResourceRule', doc: 'Verbs that are allowed on resources.' },
 )
@@ -42,11 +42,11 @@ const status = s.object(
     incomplete: field(3, s.boolean(), {
       zero: 'write',
       published: 'required',
-      doc: 'Whether more may be allowed than could be told.',
+      doc: 'Whether the list of rules may be incomplete.',
     }),
     evaluationError: field(4, s.string(), { doc: 'Why it is incomplete.' }),
   },
-  { name: 'SubjectRulesReviewStatus', doc: 'What one may do.' },
+  { name: 'SubjectRulesReviewStatus', doc: 'What the requesting user may do.' },
 )
 
 const fields = {

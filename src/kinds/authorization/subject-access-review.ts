@@ -1,7 +1,7 @@
 /**
  * SubjectAccessReview and LocalSubjectAccessReview: may somebody do this? They are answered
- * (`resources/access-reviews.ts`) and never stored. The local one asks about one namespace, and who may ask it is a
- * right in that namespace.
+ * (`resources/access-reviews.ts`) and never stored. The local one asks about one namespace, and the right to ask it is
+ * a right in that namespace.
  */
 import { type FieldError, invalid } from '../../model/field-error.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -23,7 +23,7 @@ export const subjectAccessReview = defineKind({
     plural: 'subjectaccessreviews',
     scope: 'Cluster',
   },
-  doc: 'A question: may somebody do this? The answer comes at once, and nothing is stored.',
+  doc: 'Asks whether a user may do something. The answer is in the status; nothing is stored.',
   fields,
   rules: { validate: ({ metadata, spec }) => [...checkSubjectSpec(spec), ...checkNoMetadata(metadata)] },
   life: { virtual: true, nameless: true },
@@ -37,7 +37,7 @@ export const localSubjectAccessReview = defineKind({
     plural: 'localsubjectaccessreviews',
     scope: 'Namespaced',
   },
-  doc: 'A question: may somebody do this in this namespace? The answer comes at once, and nothing is stored.',
+  doc: 'Asks whether a user may do something in this namespace. The answer is in the status; nothing is stored.',
   fields,
   rules: { validate: (object) => [...checkSubjectSpec(object.spec), ...checkPlace(object)] },
   life: { virtual: true, nameless: true },

@@ -18,7 +18,8 @@ const type = field(1, s.string(), {
 const name = field(1, s.string(), { zero: 'write', doc: 'The name of the resource, such as cpu.' })
 const described = field(1, objectReference, { zero: 'write', published: 'required', doc: 'The object it is of.' })
 const metricName = (tag: number) => field(tag, s.string(), { zero: 'write', doc: 'The name of the metric.' })
-const narrowed = (tag: number) => field(tag, selector, { doc: 'Narrows the metric down; who provides it knows how.' })
+const narrowed = (tag: number) =>
+  field(tag, selector, { doc: 'Narrows the metric down; its provider interprets the selector.' })
 const container = field(4, s.string(), { zero: 'write', doc: 'The name of the container.' })
 
 const asked = { doc: 'The value to aim for.' }

@@ -29,7 +29,7 @@ const spec = s.object(
     scaleTargetRef: field(1, objectReference, { zero: 'write', published: 'required', doc: 'What is scaled.' }),
     ...replicaFields,
     metrics: field(4, s.list(metricSpecV1), {
-      doc: 'What to look at; the one that asks for the most replicas counts. By default 80 percent of the processors.',
+      doc: 'The metrics to scale by; the one that requires the most replicas counts. By default 80 percent of the requested CPU.',
     }),
   },
   {

@@ -24,7 +24,7 @@ const specFields = {
   scaleTargetRef: field(1, objectReference, { zero: 'write', published: 'required', doc: 'What is scaled.' }),
   ...replicaFields,
   metrics: field(4, s.list(metricSpec), {
-    doc: 'What to look at; the one that asks for the most replicas counts. By default 80 percent of the processors.',
+    doc: 'The metrics to scale by; the one that requires the most replicas counts. By default 80 percent of the requested CPU.',
   }),
   behavior: field(5, behavior, { doc: 'How fast it scales.' }),
 }

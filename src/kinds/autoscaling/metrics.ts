@@ -18,7 +18,7 @@ import { checkSegment, freeObjectReference, objectReference } from './object-ref
 
 const identifierFields = {
   name: field(1, s.string(), { zero: 'write', doc: 'The name of the metric.' }),
-  selector: field(2, freeLabelSelector, { doc: 'Narrows the metric down; who provides it knows how.' }),
+  selector: field(2, freeLabelSelector, { doc: 'Narrows the metric down; its provider interprets the selector.' }),
 }
 
 const identifierNames = { name: 'MetricIdentifier', doc: 'A metric by name.' }

@@ -1,9 +1,11 @@
-/** Scale: how many replicas something has and shall have. It is a view of others' objects and is stored nowhere itself. */
+/**
+ * Scale: how many replicas something has and shall have. It is a view of others' objects and is stored nowhere itself.
+ */
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
 
 const spec = s.object(
-  { replicas: field(1, s.int32(), { doc: 'How many there shall be.' }) },
+  { replicas: field(1, s.int32(), { doc: 'The desired number of replicas.' }) },
   { name: 'ScaleSpec', doc: 'How many replicas are wanted.' },
 )
 
@@ -30,7 +32,7 @@ export const scale = defineKind({
     plural: 'scales',
     scope: 'Namespaced',
   },
-  doc: 'How many replicas something has and shall have.',
+  doc: 'The actual and the desired number of replicas of an object.',
   fields,
   life: {
     virtual: true,

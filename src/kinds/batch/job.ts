@@ -134,7 +134,7 @@ function fillDefaults({ spec, metadata }: Job): void {
 }
 
 /**
- * Gives its pods labels that nobody else's have, with its name and uid, and selects by the latter. What its author has
+ * Gives its pods labels that no other pods have, with its name and uid, and selects by the latter. What its author has
  * set stays, and is refused if it is not the same. Where the labels of the Job are those of the template they still
  * are.
  */

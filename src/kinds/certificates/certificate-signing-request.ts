@@ -1,7 +1,8 @@
 /**
- * CertificateSigningRequest: somebody asks a signer for a certificate. The server writes down who asks; from then on
- * the spec stays as it is. Approvers write conditions through `approval`, signers the certificate and `Failed` through
- * `status`, and neither what the other decides. What a signer grants, and who may approve or sign, is not judged here.
+ * CertificateSigningRequest: a request to a signer for a certificate. The server records the requesting user; from then
+ * on the spec stays as it is. Approvers write conditions through `approval`, signers the certificate and `Failed`
+ * through `status`, and neither what the other decides. What a signer grants, and who may approve or sign, is not
+ * judged here.
  */
 import { humanDuration } from '../../base/human-duration.ts'
 import {
@@ -40,18 +41,23 @@ const spec = s.object(
       zero: 'write',
       doc: 'The request (PKCS #10) as PEM, CERTIFICATE REQUEST.',
     }),
-    signerName: field(7, s.string(), { zero: 'write', doc: 'Who is to sign, as a domain and a path.' }),
+    signerName: field(7, s.string(), { zero: 'write', doc: 'The signer, as a domain and a path.' }),
     expirationSeconds: field(8, s.int32(), {
       zero: 'keep',
       doc: 'How many seconds the certificate is to be valid, at least 600. The signer may choose otherwise.',
     }),
     usages: field(5, s.list(s.string()), { doc: 'What the key is to be used for, such as `client auth`.' }),
-    username: field(2, s.string(), { doc: 'Who asks. Set by the server.' }),
-    uid: field(3, s.string(), { doc: 'The uid of who asks. Set by the server.' }),
-    groups: field(4, s.list(s.string()), { doc: 'The groups of who asks. Set by the server.' }),
-    extra: field(6, s.map(s.list(s.string())), { doc: 'What else is known of who asks. Set by the server.' }),
+    username: field(2, s.string(), { doc: "The requesting user's name. Set by the server." }),
+    uid: field(3, s.string(), { doc: "The requesting user's UID. Set by the server." }),
+    groups: field(4, s.list(s.string()), { doc: "The requesting user's groups. Set by the server." }),
+    extra: field(6, s.map(s.list(s.string())), {
+      doc: 'Extra information about the requesting user. Set by the server.',
+    }),
   },
-  { name: 'CertificateSigningRequestSpec', doc: 'What is asked for, by whom and of whom. It never changes.' },
+  {
+    name: 'CertificateSigningRequestSpec',
+    doc: 'The certificate request, the requesting user and the signer. It never changes.',
+  },
 )
 
 const condition = s.object(
@@ -95,7 +101,7 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'What is asked for. It never changes.' }),
+  spec: field(2, spec, { zero: 'write', published: 'required', doc: 'The certificate request. It never changes.' }),
   status: field(3, status, { zero: 'write', doc: 'How far it has come, and the certificate.' }),
 }
 
@@ -112,7 +118,7 @@ export const certificateSigningRequest = defineKind({
     scope: 'Cluster',
     form: () => [],
   },
-  doc: 'Somebody asks a signer for a certificate. An approver decides, and the signer answers with the certificate.',
+  doc: 'A request to a signer for a certificate. An approver decides, and the signer adds the certificate.',
   fields,
   rules: {
     readOnly: ['spec', 'status'],
@@ -145,12 +151,12 @@ export const certificateSigningRequest = defineKind({
     columns: [
       nameColumn,
       ageColumn,
-      column('SignerName', 'Whom the certificate is asked of.', ({ spec }: CertificateSigningRequest) =>
+      column('SignerName', 'The signer.', ({ spec }: CertificateSigningRequest) =>
         spec?.signerName ? spec.signerName : '<none>',
       ),
-      column('Requestor', 'Who asks.', ({ spec }: CertificateSigningRequest) => spec?.username ?? ''),
-      column('RequestedDuration', 'How long the certificate is to be valid.', requestedDuration),
-      column('Condition', 'How far the request has come.', progressOf),
+      column('Requestor', 'The requesting user.', ({ spec }: CertificateSigningRequest) => spec?.username ?? ''),
+      column('RequestedDuration', 'The requested validity of the certificate.', requestedDuration),
+      column('Condition', 'The state of the request.', progressOf),
     ],
     selectable: ({ spec }) => ({ 'spec.signerName': spec?.signerName ?? '' }),
     subresources: {

@@ -1,11 +1,13 @@
-/** Lease: who holds something at the moment, such as the lead among several, and until when. It is renewed all the time. */
+/**
+ * Lease: a lock that one holder has for a limited time, such as the leader among several. It is renewed all the time.
+ */
 import { child, type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 
 const specFields = {
-  holderIdentity: field(1, s.string(), { zero: 'keep', doc: 'Who holds it.' }),
+  holderIdentity: field(1, s.string(), { zero: 'keep', doc: 'The holder.' }),
   leaseDurationSeconds: field(2, s.int32(), {
     zero: 'keep',
     doc: 'How long others wait after renewTime before they take it.',
@@ -15,9 +17,13 @@ const specFields = {
   leaseTransitions: field(5, s.int32(), { zero: 'keep', doc: 'How often it went to another holder.' }),
 }
 
-const spec = s.object(specFields, { name: 'LeaseSpec', doc: 'Who holds it, and until when.', check: checkSpec })
+const spec = s.object(specFields, {
+  name: 'LeaseSpec',
+  doc: 'The holder of the lease, and until when it is held.',
+  check: checkSpec,
+})
 
-const fields = { spec: field(2, spec, { zero: 'write', doc: 'Who holds it, and until when.' }) }
+const fields = { spec: field(2, spec, { zero: 'write', doc: 'The holder of the lease, and until when it is held.' }) }
 
 export type Lease = ObjectOf<typeof fields>
 
@@ -29,7 +35,7 @@ export const lease = defineKind({
     plural: 'leases',
     scope: 'Namespaced',
   },
-  doc: 'Who holds something at the moment, such as the lead among several, and until when.',
+  doc: 'A lock that one holder has for a limited time, such as the leader among several processes.',
   fields,
   life: {
     createOnUpdate: true,
@@ -37,11 +43,7 @@ export const lease = defineKind({
     plainFinalizers: true,
   },
   views: {
-    columns: [
-      nameColumn,
-      column('Holder', 'Who holds it.', ({ spec }: Lease) => spec?.holderIdentity ?? ''),
-      ageColumn,
-    ],
+    columns: [nameColumn, column('Holder', 'The holder.', ({ spec }: Lease) => spec?.holderIdentity ?? ''), ageColumn],
   },
 })
 

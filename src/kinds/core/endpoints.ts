@@ -41,7 +41,7 @@ type Port = InferFields<typeof portFields>
 const port = s.object(portFields, { name: 'core.v1.EndpointPort', doc: 'One port.', atomic: true, check: checkPort })
 
 const subsetFields = {
-  addresses: field(1, s.list(address), { doc: 'Where requests may go.' }),
+  addresses: field(1, s.list(address), { doc: 'The addresses that requests are sent to.' }),
   notReadyAddresses: field(2, s.list(address), { doc: 'Where they may not go yet.' }),
   ports: field(3, s.list(port), { doc: 'The ports at each of the addresses.' }),
 }
@@ -62,7 +62,7 @@ export type Endpoints = ObjectOf<typeof fields>
 
 const columns: readonly Column<Endpoints>[] = [
   nameColumn,
-  column('Endpoints', 'Where requests may go.', ({ subsets = [] }) => listed(subsets)),
+  column('Endpoints', 'The addresses that requests are sent to.', ({ subsets = [] }) => listed(subsets)),
   ageColumn,
 ]
 

@@ -1,5 +1,5 @@
 /**
- * Event: something that happened to an object, reported by whoever saw it. Two generations of reporters share the kind:
+ * Event: a report of something that happened to an object. Two generations of reporters share the kind:
  * the older count repetitions in `count`, `firstTimestamp` and `lastTimestamp` and are hardly checked; the newer set
  * `eventTime`, count in `series`, and must say who they are and what they did.
  */
@@ -16,7 +16,7 @@ export const eventSource = s.object(
     component: field(1, s.string(), { doc: 'The component that reports it.' }),
     host: field(2, s.string(), { doc: 'The node that it runs on.' }),
   },
-  { name: 'core.v1.EventSource', doc: 'Who reports an event.' },
+  { name: 'core.v1.EventSource', doc: 'The reporter of an event.' },
 )
 
 const series = s.object(
@@ -31,7 +31,7 @@ const fields = {
   metadata: field(1, objectMeta, {
     zero: 'write',
     published: 'required',
-    doc: 'Name, labels and whatever else every object has.',
+    doc: 'Standard metadata: name, labels and others.',
   }),
   involvedObject: field(2, objectReference, {
     zero: 'write',
@@ -40,7 +40,7 @@ const fields = {
   }),
   reason: field(3, s.string(), { doc: 'Why it happened, in one word for programs.' }),
   message: field(4, s.string(), { doc: 'What happened, for people.' }),
-  source: field(5, eventSource, { zero: 'write', doc: 'Who reports it. Newer reporters set reportingComponent.' }),
+  source: field(5, eventSource, { zero: 'write', doc: 'The reporter. Newer reporters set reportingComponent.' }),
   firstTimestamp: field(6, s.time(), { zero: 'write', doc: 'When it first happened. Newer reporters set eventTime.' }),
   lastTimestamp: field(7, s.time(), { zero: 'write', doc: 'When it last happened. Newer reporters keep a series.' }),
   count: field(8, s.int32(), { doc: 'How often it happened. Newer reporters keep a series.' }),
@@ -76,7 +76,7 @@ export const event = defineKind({
     scope: 'Namespaced',
     form: () => [],
   },
-  doc: 'Something that happened to an object, reported by whoever saw it. Nothing should rely on it being there.',
+  doc: 'A report of something that happened to an object. Programs should not rely on events: they may be missing.',
   fields,
   rules: {
     validate: (object) => (object.eventTime ? checkNewer(object) : checkOlder(object)),

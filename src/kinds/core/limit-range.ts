@@ -27,7 +27,7 @@ const itemFields = {
   type: field(1, s.string(), {
     zero: 'write',
     published: 'required',
-    doc: 'What is limited: Container, Pod or PersistentVolumeClaim, or a kind of somebody else.',
+    doc: 'What is limited: Container, Pod, PersistentVolumeClaim, or a custom type.',
   }),
   max: field(2, resourceList, { doc: 'The most of each resource.' }),
   min: field(3, resourceList, { doc: 'The least of each resource.' }),
@@ -67,7 +67,7 @@ export const limitRange = defineKind({
     shortNames: ['limits'],
     scope: 'Namespaced',
   },
-  doc: 'What the containers, pods and claims of a namespace may ask for, and what they get that ask for nothing.',
+  doc: 'Limits and defaults for the resources that containers, pods and claims of a namespace request.',
   fields,
   life: {
     createOnUpdate: true,

@@ -28,7 +28,7 @@ const condition = s.object(
 const spec = s.object(
   {
     finalizers: field(1, s.list(s.string()), {
-      doc: 'Who must be done before the namespace may go. Changed only through the subresource finalize.',
+      doc: 'Finalizers that must be removed before the namespace is deleted. Changed only through the subresource finalize.',
     }),
   },
   { name: 'NamespaceSpec', doc: 'What a namespace waits for before it goes.' },

@@ -1,5 +1,5 @@
 /**
- * Node: a machine that runs pods. Its agent creates it and reports its state; whoever runs the cluster taints and
+ * Node: a machine that runs pods. Its agent creates it and reports its state; administrators taint and
  * labels it. The ranges of addresses for its pods, and what its provider calls it, are set once.
  */
 import {

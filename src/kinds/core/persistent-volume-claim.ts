@@ -92,7 +92,7 @@ export const persistentVolumeClaim = defineKind({
     shortNames: ['pvc'],
     scope: 'Namespaced',
   },
-  doc: 'The storage that somebody asks for.',
+  doc: 'A request for storage.',
   fields,
   rules: specAndStatus<PersistentVolumeClaim>({
     newStatus: () => ({ phase: 'Pending' }),

@@ -59,7 +59,7 @@ export const persistentVolume = defineKind({
     shortNames: ['pv'],
     scope: 'Cluster',
   },
-  doc: 'A piece of storage in the cluster, whose life is its own; a claim binds to it.',
+  doc: 'A piece of storage in the cluster that exists independently of pods; a claim binds to it.',
   fields,
   rules: specAndStatus<PersistentVolume>({
     fillDefaults: ({ spec }) => {

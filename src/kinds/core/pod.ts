@@ -102,7 +102,7 @@ function keepAllButStatus(next: Pod, previous: Pod): void {
   next.metadata = owners === undefined ? metadata : { ...metadata, ownerReferences: owners }
 }
 
-/** Who added a container to look into a pod owns nothing of it, as that container never changes. */
+/** An ephemeral container never changes, so nobody owns its fields. */
 function keepAllButEphemeralContainers(next: Pod, previous: Pod): void {
   const { ephemeralContainers } = next.spec ?? {}
   const { ephemeralContainers: _, ...spec } = previous.spec ?? {}

@@ -20,7 +20,7 @@ import { podTemplateSpec } from './types/pod-template-spec.ts'
 
 const spec = s.object(
   {
-    replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'How many pods there shall be; 1 by default.' }),
+    replicas: field(1, s.int32(), { zero: 'keep', default: 1, doc: 'The desired number of pods; 1 by default.' }),
     minReadySeconds: field(4, s.int32(), {
       doc: 'How long a pod must have been ready, without a crash, to count as available.',
     }),
@@ -29,7 +29,7 @@ const spec = s.object(
     }),
     template: field(3, podTemplateSpec, { doc: 'What missing pods are made from.' }),
   },
-  { name: 'ReplicationControllerSpec', doc: 'How many pods of which kind there shall be.' },
+  { name: 'ReplicationControllerSpec', doc: 'The desired pods.' },
 )
 
 const conditions = conditionsOf('ReplicationControllerCondition', 'ReplicationController')
@@ -47,7 +47,7 @@ const status = s.object(
 )
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'How many pods of which kind there shall be.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'The desired pods.' }),
   status: field(3, status, { zero: 'write', doc: 'How many there are. Set by the controller.' }),
 }
 
@@ -84,7 +84,7 @@ export const replicationController = defineKind({
   views: {
     columns: [
       nameColumn,
-      countColumn('Desired', 'How many pods there shall be.', ({ spec }: ReplicationController) => spec?.replicas),
+      countColumn('Desired', 'The desired number of pods.', ({ spec }: ReplicationController) => spec?.replicas),
       countColumn('Current', 'How many pods there are.', ({ status }: ReplicationController) => status?.replicas),
       countColumn('Ready', 'How many of them are ready.', ({ status }: ReplicationController) => status?.readyReplicas),
       ageColumn,

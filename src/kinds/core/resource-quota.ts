@@ -44,7 +44,7 @@ const specFields = {
   scopes: field(2, s.list(s.string()), {
     doc: 'Which pods are counted, those that all of these fit: Terminating, NotTerminating, BestEffort, NotBestEffort, PriorityClass or CrossNamespacePodAffinity. They never change.',
   }),
-  scopeSelector: field(3, scopeSelector, { doc: 'Which pods are counted besides.' }),
+  scopeSelector: field(3, scopeSelector, { doc: 'Further conditions on the pods that are counted.' }),
 }
 
 type Spec = InferFields<typeof specFields>

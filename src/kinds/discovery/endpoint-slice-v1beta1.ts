@@ -13,7 +13,7 @@ const endpointFields = {
   ...sharedFields,
   topology: field(5, s.map(s.string()), { doc: 'Its place, by labels of nodes such as zone and host name.' }),
   nodeName,
-  hints: field(7, hints, { doc: 'Whom it is best for. Not served yet: it is dropped.' }),
+  hints: field(7, hints, { doc: 'The zones that it is best for. Not supported yet: it is dropped.' }),
 }
 
 type OlderEndpoint = InferFields<typeof endpointFields>

@@ -1,4 +1,6 @@
-/** PriorityLevelConfiguration: how many requests of a level are carried out at once, and what becomes of further ones. */
+/**
+ * PriorityLevelConfiguration: how many requests of a level are carried out at once, and what becomes of further ones.
+ */
 import {
   child,
   type FieldError,
@@ -52,7 +54,7 @@ const limitResponse = s.object(responseFields, {
 
 const limitedFields = {
   assuredConcurrencyShares: field(1, s.int32(), {
-    doc: 'Its share of all that is carried out at once, beside those of other levels; 30 by default.',
+    doc: 'Its share of the requests that run at the same time, relative to other levels; 30 by default.',
   }),
   limitResponse: field(2, limitResponse, {
     zero: 'write',
@@ -63,7 +65,7 @@ const limitedFields = {
 
 const limited = s.object(limitedFields, {
   name: 'LimitedPriorityLevelConfiguration',
-  doc: 'How much a level is carried out at once.',
+  doc: 'How many requests of a level run at the same time.',
   fill: (value) => {
     value.assuredConcurrencyShares ||= 30
   },
@@ -76,12 +78,12 @@ const specFields = {
 
 const spec = s.object(specFields, {
   name: 'PriorityLevelConfigurationSpec',
-  doc: 'How many requests of the level are carried out at once.',
+  doc: 'How many requests of the level run at the same time.',
   check: checkSpec,
 })
 
 const fields = {
-  spec: field(2, spec, { zero: 'write', doc: 'How many requests of the level are carried out at once.' }),
+  spec: field(2, spec, { zero: 'write', doc: 'How many requests of the level run at the same time.' }),
   status: field(3, conditionsStatus('PriorityLevelConfiguration'), {
     zero: 'write',
     doc: 'What is known of its state.',
@@ -115,7 +117,7 @@ export const priorityLevelConfiguration = defineKind({
     plural: 'prioritylevelconfigurations',
     scope: 'Cluster',
   },
-  doc: 'How many requests of a priority level are carried out at once.',
+  doc: 'How many requests of a priority level run at the same time.',
   fields,
   rules: specAndStatus<PriorityLevelConfiguration>({
     newStatus: () => ({}),

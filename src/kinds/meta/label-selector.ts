@@ -23,7 +23,7 @@ const selectorNames = {
 const matchLabels = field(1, s.map(s.string()), { doc: 'Labels that must be there, with their values.' })
 const expressionsDoc = { doc: 'What else must hold for labels.' }
 
-/** Its form is not checked: whoever selects by it decides what it means. */
+/** Its form is not checked: the controller that selects by it interprets it. */
 export const freeLabelSelector = s.object(
   { matchLabels, matchExpressions: field(2, s.list(s.object(requirementFields, requirementNames)), expressionsDoc) },
   selectorNames,

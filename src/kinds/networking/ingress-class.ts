@@ -42,18 +42,18 @@ const spec = s.object(
     controller: field(1, s.string(), {
       required: true,
       published: 'optional',
-      doc: 'Who carries it out, as a domain and a path such as `example.com/controller`. Cannot change.',
+      doc: 'The controller, as a domain and a path such as `example.com/controller`. Cannot change.',
     }),
     parameters: field(2, parameters, { doc: 'An object with further settings.' }),
   },
   {
     name: 'IngressClassSpec',
-    doc: 'Who carries out an Ingress of the class, and with which settings.',
+    doc: 'The controller of the Ingresses of this class, and its settings.',
     check: ({ controller = '' }, path) => checkController(controller, child(path, 'controller')),
   },
 )
 
-const fields = { spec: field(2, spec, { zero: 'write', doc: 'Who carries it out, and with which settings.' }) }
+const fields = { spec: field(2, spec, { zero: 'write', doc: 'The controller and its settings.' }) }
 
 export type IngressClass = ObjectOf<typeof fields>
 
@@ -65,7 +65,7 @@ export const ingressClass = defineKind({
     plural: 'ingressclasses',
     scope: 'Cluster',
   },
-  doc: 'A sort of Ingress, and the controller that carries out those of it.',
+  doc: 'A class of Ingresses, and the controller that implements them.',
   fields,
   rules: countsGeneration(({ spec }: IngressClass) => spec, {
     validateUpdate: (next, previous) =>
@@ -74,7 +74,7 @@ export const ingressClass = defineKind({
   views: {
     columns: [
       nameColumn,
-      column('Controller', 'Who carries it out.', ({ spec }: IngressClass) => spec?.controller ?? ''),
+      column('Controller', 'The controller.', ({ spec }: IngressClass) => spec?.controller ?? ''),
       column('Parameters', 'An object with further settings.', parametersOf),
       ageColumn,
     ],

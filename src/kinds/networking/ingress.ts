@@ -1,6 +1,6 @@
 /**
- * Ingress: which requests from outside go to which Services, by host and path. Its class says who carries it out, and
- * that one reports through `status` where it can be reached.
+ * Ingress: which requests from outside go to which Services, by host and path. Its class names the controller in
+ * charge, and that one reports through `status` where it can be reached.
  */
 import { type FieldError, invalid } from '../../model/field-error.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
@@ -25,14 +25,14 @@ const status = s.object(
 
 const fields = {
   spec: field(2, ingressSpec, { zero: 'write', doc: 'Which requests go where.' }),
-  status: field(3, status, { zero: 'write', doc: 'Where it can be reached. Told by who carries it out.' }),
+  status: field(3, status, { zero: 'write', doc: 'Where it can be reached. Reported by the controller.' }),
 }
 
 export type Ingress = ObjectOf<typeof fields>
 
 const columns: readonly Column<Ingress>[] = [
   nameColumn,
-  column('Class', 'The class of who carries it out.', ({ spec }) => spec?.ingressClassName ?? '<none>'),
+  column('Class', 'The IngressClass of the controller in charge.', ({ spec }) => spec?.ingressClassName ?? '<none>'),
   column('Hosts', 'The hosts that it is for.', hostsOf),
   column('Address', 'Where it can be reached.', addressesOf),
   column('Ports', 'The ports that are listened on.', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80')),

@@ -19,7 +19,7 @@ const portFields = {
     doc: 'TCP, the default, UDP or SCTP.',
   }),
   port: field(2, s.intOrString(), { zero: 'keep', doc: 'The port, by number or by name; all if unset.' }),
-  endPort: field(3, s.int32(), { zero: 'keep', doc: 'The last port, where a range that begins with port is meant.' }),
+  endPort: field(3, s.int32(), { zero: 'keep', doc: 'The last port of a range that begins with port.' }),
 }
 
 const port = s.object(portFields, {
@@ -39,8 +39,8 @@ const ingressRule = s.object(
 )
 
 const egressRule = s.object(
-  { ports, to: field(2, s.list(networkPolicyPeer), { doc: 'Where it may go; anywhere if nothing is named.' }) },
-  { name: 'NetworkPolicyEgressRule', doc: 'Traffic that may go out.' },
+  { ports, to: field(2, s.list(networkPolicyPeer), { doc: 'The allowed destinations; everywhere if unset.' }) },
+  { name: 'NetworkPolicyEgressRule', doc: 'Outgoing traffic that is allowed.' },
 )
 
 const specFields = {
@@ -50,7 +50,7 @@ const specFields = {
     doc: 'The pods that it is for, by labels. An empty one selects all of the namespace.',
   }),
   ingress: field(2, s.list(ingressRule), { doc: 'What may come in.' }),
-  egress: field(3, s.list(egressRule), { doc: 'What may go out.' }),
+  egress: field(3, s.list(egressRule), { doc: 'The outgoing traffic that is allowed.' }),
   policyTypes: field(4, s.list(s.string()), {
     doc: 'What it rules: Ingress, Egress or both. By default Ingress, and Egress where there are rules for that.',
   }),

@@ -42,7 +42,7 @@ const status = s.object(
 
 const spec = s.object(subjectFields, {
   name: 'AccessExplanationSpec',
-  doc: 'Who would do what; who asks, where no user and no group is named.',
+  doc: 'The user and the action; the requesting user, where no user and no group is named.',
 })
 
 const fields = {
@@ -60,7 +60,7 @@ export const accessExplanation = defineKind({
     plural: 'accessexplanations',
     scope: 'Cluster',
   },
-  doc: 'A question: why may somebody do this, or why not? The answer comes at once, and nothing is stored.',
+  doc: 'Asks why a user may or may not do something. The answer is in the status; nothing is stored.',
   fields,
   rules: { validate: (object) => checkQuestion(object.spec ?? {}) },
   life: { virtual: true },

@@ -1,6 +1,6 @@
 /**
- * CertificateDenyList: client certificates that no longer count, although their authority vouches for them and they have
- * not expired. All lists count together; every server acts on them at once (`authn/denied-certificates.ts`).
+ * CertificateDenyList: client certificates that no longer count, although their authority vouches for them and they
+ * have not expired. All lists count together; every server acts on them at once (`authn/denied-certificates.ts`).
  */
 import { child, type FieldError, type FieldPath, invalid, required, tooMany } from '../../model/field-error.ts'
 import { ageColumn, type Column, column, nameColumn } from '../../schema/columns.ts'
@@ -57,7 +57,7 @@ export const certificateDenyList = defineKind({
     plural: 'certificatedenylists',
     scope: 'Cluster',
   },
-  doc: 'Client certificates that no longer count. Servers act on it within a second, and cut off those who show one.',
+  doc: 'Client certificates that are no longer accepted. Servers apply it within a second, and close the connections of clients that use one.',
   fields,
   views: { columns },
 })

@@ -6,11 +6,11 @@ import { field, s } from '../../schema/schema.ts'
 const status = s.object(
   {
     user: field(1, s.string(), { doc: 'The name of the user.' }),
-    uid: field(2, s.string(), { doc: 'The uid of the user.' }),
+    uid: field(2, s.string(), { doc: 'The UID of the user.' }),
     groups: field(3, s.list(s.string()), { doc: 'The groups that the user is in.' }),
-    extra: field(4, s.map(s.list(s.string())), { doc: 'What else is known of the user.' }),
+    extra: field(4, s.map(s.list(s.string())), { doc: 'Extra information about the user.' }),
   },
-  { name: 'WhoAmIStatus', doc: 'Who somebody is, as authorization sees it.' },
+  { name: 'WhoAmIStatus', doc: 'A user, as authorization sees it.' },
 )
 
 const fields = { status: field(3, status, { zero: 'write', doc: 'The answer. Filled in by the server.' }) }
@@ -19,7 +19,7 @@ export type WhoAmI = ObjectOf<typeof fields>
 
 export const whoAmI = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'WhoAmI', plural: 'whoamis', scope: 'Cluster' },
-  doc: 'A question: who am I here? The answer comes at once, and nothing is stored.',
+  doc: 'Asks who the requesting user is. The answer is in the status; nothing is stored.',
   fields,
   life: { virtual: true },
 })

@@ -1,4 +1,7 @@
-/** WhoCan: everybody who may do this, and by what. It is answered (`resources/access-questions.ts`) and never stored. */
+/**
+ * WhoCan: all subjects that may do something, and why. It is answered (`resources/access-questions.ts`) and never
+ * stored.
+ */
 
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { field, s } from '../../schema/schema.ts'
@@ -12,16 +15,16 @@ const subject = s.object(
     role: field(4, s.string(), { doc: 'The role that allows it: `ClusterRole/view`.' }),
     binding: field(5, s.string(), { doc: 'The binding that it came by: `RoleBinding/default/readers`.' }),
   },
-  { name: 'WhoCanSubject', doc: 'Somebody who may do it, and why.' },
+  { name: 'WhoCanSubject', doc: 'A subject that may do it, and why.' },
 )
 
 const status = s.object(
   {
-    subjects: field(1, s.list(subject), { zero: 'write', doc: 'Everybody whom roles and bindings allow it.' }),
+    subjects: field(1, s.list(subject), { zero: 'write', doc: 'All subjects that roles and bindings allow to do it.' }),
     incomplete: field(2, s.boolean(), { zero: 'write', doc: 'Whether there may be more.' }),
-    notes: field(3, s.list(s.string()), { doc: 'Who else may, or why there may be more.' }),
+    notes: field(3, s.list(s.string()), { doc: 'Other users that may do it, or why the list may be incomplete.' }),
   },
-  { name: 'WhoCanStatus', doc: 'Who may do it.' },
+  { name: 'WhoCanStatus', doc: 'The subjects that may do it.' },
 )
 
 const spec = s.object(questionFields, { name: 'WhoCanSpec', doc: 'What would be done.' })
@@ -35,7 +38,7 @@ export type WhoCan = ObjectOf<typeof fields>
 
 export const whoCan = defineKind({
   names: { group: 'ops', version: 'v1', kind: 'WhoCan', plural: 'whocans', scope: 'Cluster' },
-  doc: 'A question: who may do this, and why? The answer comes at once, and nothing is stored.',
+  doc: 'Asks who may do something, and why. The answer is in the status; nothing is stored.',
   fields,
   rules: { validate: (object) => checkQuestion(object.spec ?? {}) },
   life: { virtual: true },

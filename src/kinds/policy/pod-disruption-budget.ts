@@ -63,7 +63,7 @@ const status = s.object(statusFields, {
 const specDoc = { zero: 'write', doc: 'How many of which pods may be missing.' } as const
 const statusField = field(3, status, {
   zero: 'write',
-  doc: 'How many of the pods may be taken away now. Set by the controller, and by each who takes one.',
+  doc: 'How many of the pods may be disrupted now. Set by the controller, and reduced by each eviction.',
 })
 
 const fields = { spec: field(2, spec, specDoc), status: statusField }

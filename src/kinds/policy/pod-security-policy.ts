@@ -1,4 +1,7 @@
-/** PodSecurityPolicy: what pods may ask for. It is deprecated, and nobody heeds it but the admission control of its name. */
+/**
+ * PodSecurityPolicy: what pods may ask for. It is deprecated, and nobody heeds it but the admission control of its
+ * name.
+ */
 import {
   at,
   child,
@@ -69,7 +72,7 @@ const supplementalGroups = idRule({
 })
 const fsGroup = idRule({
   name: 'FSGroupStrategyOptions',
-  doc: 'Which groups the files of volumes may be given to.',
+  doc: 'The groups that may own the files of volumes.',
   rules: groups,
 })
 
@@ -108,14 +111,14 @@ const runtimeClass = s.object(runtimeClassFields, {
   check: checkRuntimeClass,
 })
 
-/** Parts that are always written, and that clients are told to send. */
+/** Parts that are always written, and that are published as required. */
 const part = { zero: 'write', published: 'required' } as const
 
 const specFields = {
   privileged: field(1, s.boolean(), { doc: 'Whether pods may be privileged.' }),
   defaultAddCapabilities: field(2, texts, { doc: 'Rights of the kernel that containers get unasked.' }),
   requiredDropCapabilities: field(3, texts, { doc: 'Rights of the kernel that are taken from containers.' }),
-  allowedCapabilities: field(4, texts, { doc: 'Rights of the kernel that containers may ask for; * for all.' }),
+  allowedCapabilities: field(4, texts, { doc: 'Kernel capabilities that containers may request; * for all.' }),
   volumes: field(5, texts, { doc: 'The kinds of volumes that may be used; * for all.' }),
   hostNetwork: field(6, s.boolean(), { doc: 'Whether pods may use the network of the host.' }),
   hostPorts: field(7, s.list(hostPortRange), { doc: 'The ports of the host that may be used.' }),
@@ -125,7 +128,7 @@ const specFields = {
   runAsUser: field(11, runAsUser, { ...part, doc: 'Which users pods may run as.' }),
   runAsGroup: field(22, runAsGroup, { doc: 'Which groups pods may run as; any if unset.' }),
   supplementalGroups: field(12, supplementalGroups, { ...part, doc: 'Which further groups pods may have.' }),
-  fsGroup: field(13, fsGroup, { ...part, doc: 'Which groups the files of volumes may be given to.' }),
+  fsGroup: field(13, fsGroup, { ...part, doc: 'The groups that may own the files of volumes.' }),
   readOnlyRootFilesystem: field(14, s.boolean(), {
     doc: 'Whether containers must have a root that cannot be written.',
   }),
@@ -136,7 +139,7 @@ const specFields = {
   allowPrivilegeEscalation: field(16, s.boolean(), {
     zero: 'keep',
     default: true,
-    doc: 'Whether pods may ask that processes may gain rights; true by default.',
+    doc: 'Whether pods may request that processes can gain privileges; true by default.',
   }),
   allowedHostPaths: field(17, s.list(allowedHostPath), { doc: 'Paths of the host that may be mounted; all if unset.' }),
   allowedFlexVolumes: field(18, s.list(allowedFlexVolume), { doc: 'Drivers of flexVolume that may be used.' }),
@@ -149,11 +152,11 @@ const specFields = {
 
 const spec = s.object(specFields, {
   name: 'PodSecurityPolicySpec',
-  doc: 'What pods may ask for.',
+  doc: 'What pods may request.',
   check: checkSpec,
 })
 
-const fields = { spec: field(2, spec, { zero: 'write', doc: 'What pods may ask for.' }) }
+const fields = { spec: field(2, spec, { zero: 'write', doc: 'What pods may request.' }) }
 
 export type PodSecurityPolicy = ObjectOf<typeof fields>
 type Spec = InferFields<typeof specFields>
@@ -171,7 +174,7 @@ export const podSecurityPolicy = defineKind({
     scope: 'Cluster',
     faultGroup: 'extensions',
   },
-  doc: 'What pods may ask for. Deprecated.',
+  doc: 'What pods may request. Deprecated.',
   fields,
   rules: {
     prepareForCreate: ({ spec = {} }) => dropUnoffered(spec),

@@ -1,4 +1,4 @@
-/** ClusterRoleBinding: gives a ClusterRole everywhere to users, groups and service accounts. */
+/** ClusterRoleBinding: grants a ClusterRole everywhere to users, groups and service accounts. */
 import { checkPathSegment } from '../../model/names.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { bindingColumns, bindingFields, checkBinding, checkSameRole } from './types/binding.ts'

@@ -1,6 +1,6 @@
 /**
  * ClusterRole: what may be done in all namespaces and outside of them, or, given by a RoleBinding, in one. With an
- * aggregation rule its own rules are put together from those of others, by who does that.
+ * aggregation rule a controller combines its rules from those of others.
  */
 import { at, type FieldError, invalid, required } from '../../model/field-error.ts'
 import { checkPathSegment } from '../../model/names.ts'
@@ -13,7 +13,7 @@ import { checkRules, policyRules } from './types/policy-rule.ts'
 const aggregationRule = s.object(
   {
     clusterRoleSelectors: field(1, s.list(labelSelector), {
-      doc: 'Whose rules are taken, by labels: of all that one of these selects.',
+      doc: 'Label selectors of the ClusterRoles whose rules are combined: those that one of the selectors matches.',
     }),
   },
   { name: 'AggregationRule', doc: 'Which ClusterRoles a role takes its rules from.' },
@@ -35,7 +35,7 @@ export const clusterRole = defineKind({
     scope: 'Cluster',
     form: checkPathSegment,
   },
-  doc: 'What may be done in all namespaces and outside of them by those that it is given to.',
+  doc: 'Permissions in all namespaces and on resources outside of namespaces.',
   fields,
   rules: {
     validate: (object) => [...checkRules(object.rules ?? [], { namespaced: false }), ...checkAggregation(object)],

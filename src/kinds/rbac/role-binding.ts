@@ -1,4 +1,4 @@
-/** RoleBinding: gives a Role, or a ClusterRole within its namespace, to users, groups and service accounts. */
+/** RoleBinding: grants a Role, or a ClusterRole within its namespace, to users, groups and service accounts. */
 import { checkPathSegment } from '../../model/names.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { bindingColumns, bindingFields, checkBinding, checkSameRole } from './types/binding.ts'

@@ -1,4 +1,4 @@
-/** Role: what may be done in its namespace by those that a RoleBinding gives it to. */
+/** Role: permissions in its namespace, for the subjects that a RoleBinding grants it to. */
 import { checkPathSegment } from '../../model/names.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
 import { checkRules, policyRules } from './types/policy-rule.ts'
@@ -16,7 +16,7 @@ export const role = defineKind({
     scope: 'Namespaced',
     form: checkPathSegment,
   },
-  doc: 'What may be done in its namespace by those that it is given to.',
+  doc: 'Permissions in one namespace.',
   fields,
   rules: { validate: ({ rules = [] }) => checkRules(rules, { namespaced: true }) },
   life: { createOnUpdate: true },

@@ -40,7 +40,7 @@ const fields = {
   preemptionPolicy: field(5, s.string(), {
     zero: 'keep',
     default: 'PreemptLowerPriority',
-    doc: 'Whether pods of lower priority give way: PreemptLowerPriority, the default, or Never. Cannot change.',
+    doc: 'Whether pods of lower priority are preempted: PreemptLowerPriority, the default, or Never. Cannot change.',
   }),
 }
 

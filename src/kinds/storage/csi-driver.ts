@@ -12,7 +12,7 @@ const lifecycleModes = ['Persistent', 'Ephemeral']
 
 const tokenRequest = s.object(
   {
-    audience: field(1, s.string(), { zero: 'write', doc: 'Whom the token is for; empty: the API server.' }),
+    audience: field(1, s.string(), { zero: 'write', doc: 'The audience of the token; empty: the API server.' }),
     expirationSeconds: field(2, s.int64(), { zero: 'keep', doc: 'How long the token is valid; at least 600.' }),
   },
   {
@@ -44,10 +44,10 @@ const spec = s.object(
     fsGroupPolicy: field(5, s.oneOf('File', 'None', 'ReadWriteOnceWithFSType'), {
       zero: 'keep',
       default: 'ReadWriteOnceWithFSType',
-      doc: 'Whether the files of a volume are given to the group of the pod: ReadWriteOnceWithFSType, File or None.',
+      doc: "Whether the group of the pod becomes the owner of a volume's files: ReadWriteOnceWithFSType, File or None.",
     }),
     tokenRequests: field(6, s.list(tokenRequest), {
-      doc: 'The tokens of the service account of a pod that it is given when it mounts.',
+      doc: "The tokens of the pod's service account that the driver receives when it mounts.",
     }),
     requiresRepublish: field(7, s.boolean(), {
       zero: 'keep',

@@ -20,7 +20,7 @@ const fields = {
   provisioner: field(2, s.string(), {
     required: true,
     zero: 'write',
-    doc: 'Who makes the volumes, as a qualified name such as `example.com/disks`.',
+    doc: 'The provisioner of the volumes, as a qualified name such as `example.com/disks`.',
   }),
   parameters: field(3, s.map(s.string()), { doc: 'Parameters for the provisioner; at most 512.' }),
   reclaimPolicy: field(4, s.string(), {
@@ -29,7 +29,7 @@ const fields = {
     doc: 'What becomes of a volume when its claim is gone: Delete, the default, or Retain.',
   }),
   mountOptions: field(5, s.list(s.string()), {
-    doc: 'Options that volumes are mounted with, such as `ro`. Nobody checks them.',
+    doc: 'Mount options of the volumes, such as `ro`. They are not checked.',
   }),
   allowVolumeExpansion: field(6, s.boolean(), { zero: 'keep', doc: 'Whether claims may grow.' }),
   volumeBindingMode: field(7, s.oneOf('Immediate', 'WaitForFirstConsumer'), {
@@ -83,7 +83,7 @@ export const storageClass = defineKind({
     shortNames: ['sc'],
     scope: 'Cluster',
   },
-  doc: 'A sort of storage that volumes are made of on demand, and who makes them.',
+  doc: 'A class of storage from which volumes are provisioned on demand, and its provisioner.',
   fields,
   rules: {
     validate: (object) => [

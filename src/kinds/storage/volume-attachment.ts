@@ -73,20 +73,20 @@ const volumeError = s.object(
 const status = s.object(
   {
     attached: field(1, s.boolean(), { zero: 'write', doc: 'Whether the volume is attached.' }),
-    attachmentMetadata: field(2, s.map(s.string()), { doc: 'What who mounts it must know, by key.' }),
+    attachmentMetadata: field(2, s.map(s.string()), { doc: 'Information that the mounter needs, by key.' }),
     attachError: field(3, volumeError, { doc: 'What went wrong when it was last attached.' }),
     detachError: field(4, volumeError, { doc: 'What went wrong when it was last detached.' }),
   },
   {
     name: 'VolumeAttachmentStatus',
-    doc: 'Whether the volume is attached. Told by who attaches.',
+    doc: 'Whether the volume is attached. Reported by the attacher.',
     check: ({ attachmentMetadata = {} }, path) => checkMetadata(attachmentMetadata, child(path, 'attachmentMetadata')),
   },
 )
 
 const fields = {
   spec: field(2, spec, { zero: 'write', published: 'required', doc: 'Which volume, which node. It never changes.' }),
-  status: field(3, status, { zero: 'write', doc: 'Whether it is attached. Told by who attaches.' }),
+  status: field(3, status, { zero: 'write', doc: 'Whether it is attached. Reported by the attacher.' }),
 }
 
 export type VolumeAttachment = ObjectOf<typeof fields>
@@ -108,7 +108,7 @@ export const volumeAttachment = defineKind({
     plural: 'volumeattachments',
     scope: 'Cluster',
   },
-  doc: 'The wish that a volume be attached to a node, and whether it is.',
+  doc: 'A request to attach a volume to a node, and its state.',
   fields,
   rules: specAndStatus<VolumeAttachment>({
     newStatus: () => ({ attached: false }),

@@ -1,4 +1,6 @@
-/** The only list of checks: baseline, then restricted, each in the order of their ids, in which they are told of. */
+/**
+ * The only list of checks: baseline, then restricted, each in the order of their ids, which is the order of messages.
+ */
 import type { Check } from '../check.ts'
 import { allowPrivilegeEscalation } from './allow-privilege-escalation.ts'
 import { appArmorProfile } from './app-armor-profile.ts'

@@ -34,7 +34,7 @@ export function defaultRules(vendor: Vendor, name: string): readonly PolicyRule[
   return role === undefined ? [] : inWordsOf(vendor, role).rules
 }
 
-/** Set to `false` by whoever wants to keep their own changes to a default role or binding. */
+/** Set to `false` by administrators who want to keep their own changes to a default role or binding. */
 export function autoUpdateKey(vendor: Vendor): string {
   return vendorKey(vendor, 'autoupdate', 'rbac.authorization')
 }

@@ -1,4 +1,4 @@
-/** Whom the default roles are bound to. The role of a control loop is bound to the service account that it runs as. */
+/** The subjects of the default roles. The role of a control loop is bound to the service account that it runs as. */
 import { controllerRoles } from './controller-roles.ts'
 import { account, bind, type DefaultBinding, group, user } from './role-builders.ts'
 

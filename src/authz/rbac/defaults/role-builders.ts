@@ -58,7 +58,7 @@ export function paths(verbs: string, urls: string): PolicyRule {
   return { verbs: split(verbs), nonResourceURLs: split(urls) }
 }
 
-/** Tells of what happens. */
+/** The rule that allows to report events. */
 export const events = on('create patch update', 'core events', 'events')
 
 /** Stands for the name of a built-in signer. */

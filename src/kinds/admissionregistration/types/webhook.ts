@@ -1,6 +1,6 @@
 /**
- * The webhooks of a configuration: whom to ask, about what, and what an answer or none means. The older version has
- * other defaults and looser rules; what was stored under those stays as it is when it is written again.
+ * The webhooks of a configuration: what is called, for which requests, and what a failed call means. The older version
+ * has other defaults and looser rules; what was stored under those stays as it is when it is written again.
  */
 import {
   at,
@@ -24,21 +24,21 @@ const serviceReference = s.object(
   {
     namespace: field(1, s.string(), { zero: 'write', doc: 'The namespace of the Service.' }),
     name: field(2, s.string(), { zero: 'write', doc: 'The name of the Service.' }),
-    path: field(3, s.string(), { zero: 'keep', doc: 'The path that is asked; `/` if unset.' }),
+    path: field(3, s.string(), { zero: 'keep', doc: 'The path of the request; `/` if unset.' }),
     port: field(4, s.int32(), { zero: 'keep', default: 443, doc: 'The port of the Service; 443 by default.' }),
   },
   { name: 'ServiceReference', doc: 'A path of a Service.' },
 )
 
 const clientConfigFields = {
-  url: field(3, s.string(), { zero: 'keep', doc: 'The URL to ask, https and without user, query or fragment.' }),
-  service: field(1, serviceReference, { doc: 'The Service to ask.' }),
-  caBundle: field(2, s.bytes(), { doc: 'The certificates of those who vouch for it, as PEM.' }),
+  url: field(3, s.string(), { zero: 'keep', doc: 'The URL of the webhook: https, without user, query or fragment.' }),
+  service: field(1, serviceReference, { doc: 'The Service of the webhook.' }),
+  caBundle: field(2, s.bytes(), { doc: "The CA bundle that verifies the webhook's certificate, as PEM." }),
 }
 
 const clientConfig = s.object(clientConfigFields, {
   name: 'WebhookClientConfig',
-  doc: 'Whom to ask: a URL or a Service.',
+  doc: 'The webhook to call: a URL or a Service.',
   check: checkClientConfig,
 })
 
@@ -64,8 +64,8 @@ export function webhookFields(version: WebhookVersion, { objectSelectorTag }: { 
       : [{}, {}]
   return {
     name: field(1, s.string(), { zero: 'write', doc: 'Its name, a domain of three labels or more; each has another.' }),
-    clientConfig: field(2, clientConfig, { zero: 'write', published: 'required', doc: 'Whom to ask.' }),
-    rules: field(3, s.list(ruleWithOperations), { doc: 'What it is asked about.' }),
+    clientConfig: field(2, clientConfig, { zero: 'write', published: 'required', doc: 'The webhook to call.' }),
+    rules: field(3, s.list(ruleWithOperations), { doc: 'The requests that it is called for.' }),
     failurePolicy: field(4, s.oneOf('Fail', 'Ignore'), {
       zero: 'keep',
       default: failurePolicy,
@@ -78,11 +78,11 @@ export function webhookFields(version: WebhookVersion, { objectSelectorTag }: { 
     }),
     namespaceSelector: field(5, labelSelector, {
       default: {},
-      doc: 'The namespaces it is asked about, by labels; all by default.',
+      doc: 'The namespaces that it is called for, by labels; all by default.',
     }),
     objectSelector: field(objectSelectorTag, labelSelector, {
       default: {},
-      doc: 'The objects it is asked about, by labels; all by default.',
+      doc: 'The objects that it is called for, by labels; all by default.',
     }),
     sideEffects: field(6, s.string(), {
       zero: 'keep',

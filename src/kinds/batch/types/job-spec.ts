@@ -14,7 +14,7 @@ const fields = {
   }),
   activeDeadlineSeconds: field(3, s.int64(), {
     zero: 'keep',
-    doc: 'How long it may go on, from its start, before it is ended as failed.',
+    doc: 'How long it may run, from its start, before it fails.',
   }),
   backoffLimit: field(7, s.int32(), {
     zero: 'keep',
@@ -61,7 +61,7 @@ function checkJobSpec(spec: JobSpec, path: FieldPath): FieldError[] {
 const modes = ['NonIndexed', 'Indexed']
 const mostParallel = 100_000
 
-/** Who looks after numbered pods keeps track of each. */
+/** The controller tracks numbered pods one by one. */
 function checkMode({ completionMode: mode, completions, parallelism = 0 }: JobSpec, path: FieldPath): FieldError[] {
   if (mode !== undefined && !modes.includes(mode)) return [notSupported(child(path, 'completionMode'), mode, modes)]
   if (mode !== 'Indexed') return []

@@ -35,7 +35,7 @@ export type PersistentVolumeClaimSpec = InferFields<typeof fields>
 
 export const persistentVolumeClaimSpec = s.object(fields, {
   name: 'core.v1.PersistentVolumeClaimSpec',
-  doc: 'The storage that is asked for: how much, of which class, and how it is to be used.',
+  doc: 'The requested storage: its size, its class and how it is used.',
   check: checkClaim,
 })
 

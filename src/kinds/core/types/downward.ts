@@ -4,7 +4,7 @@ import { checkQualifiedName } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
 const fieldSelectorFields = {
-  apiVersion: field(1, s.string(), { default: 'v1', doc: 'The version in whose words the path is.' }),
+  apiVersion: field(1, s.string(), { default: 'v1', doc: 'The API version that the path belongs to.' }),
   fieldPath: field(2, s.string(), { zero: 'write', doc: 'The path of the field, such as metadata.name.' }),
 }
 

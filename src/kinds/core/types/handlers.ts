@@ -21,9 +21,9 @@ const httpHeader = s.object(
 )
 
 const httpGetFields = {
-  path: field(1, s.string(), { default: '/', doc: 'The path to ask for.' }),
+  path: field(1, s.string(), { default: '/', doc: 'The path to request.' }),
   port: field(2, s.intOrString(), { zero: 'write', doc: 'The port, by number or name.' }),
-  host: field(3, s.string(), { doc: 'The host to ask; the pod if unset.' }),
+  host: field(3, s.string(), { doc: 'The host to connect to; the pod if unset.' }),
   scheme: field(4, s.oneOf('HTTP', 'HTTPS'), { default: 'HTTP', doc: 'HTTP or HTTPS.' }),
   httpHeaders: field(5, s.list(httpHeader), { doc: 'Further headers of the request.' }),
 }
@@ -52,7 +52,7 @@ const tcpSocketAction = s.object(
 const grpcAction = s.object(
   {
     port: field(1, s.int32(), { zero: 'write', doc: 'The port.' }),
-    service: field(2, s.string(), { zero: 'keep', default: '', doc: 'The service to ask about.' }),
+    service: field(2, s.string(), { zero: 'keep', default: '', doc: 'The service to check.' }),
   },
   {
     name: 'GRPCAction',

@@ -1,4 +1,7 @@
-/** LoadBalancerStatus: where a Service or an Ingress can be reached from outside, as who balances the load tells. */
+/**
+ * LoadBalancerStatus: where a Service or an Ingress can be reached from outside, as the load balancer controller
+ * reports.
+ */
 import { child, type FieldError, type FieldPath, invalid } from '../../../model/field-error.ts'
 import { parseIp, withoutLeadingZeros } from '../../../model/ip-range.ts'
 import { checkDnsSubdomain } from '../../../model/names.ts'

@@ -1,4 +1,6 @@
-/** Configuration of the agent on a node through an object. It is known so that it can be read, and dropped when sent. */
+/**
+ * Configuration of the agent on a node through an object. It is known so that it can be read, and dropped when sent.
+ */
 import { field, s } from '../../../schema/schema.ts'
 
 const needed = { zero: 'write', published: 'required' } as const
@@ -21,10 +23,10 @@ export const nodeConfigSource = s.object(
 
 export const nodeConfigStatus = s.object(
   {
-    assigned: field(1, nodeConfigSource, { doc: 'What it shall use.' }),
+    assigned: field(1, nodeConfigSource, { doc: 'The configuration that it should use.' }),
     active: field(2, nodeConfigSource, { doc: 'What it uses.' }),
     lastKnownGood: field(3, nodeConfigSource, { doc: 'What it goes back to.' }),
-    error: field(4, s.string(), { doc: 'Why it does not use what it shall.' }),
+    error: field(4, s.string(), { doc: 'Why it does not use the assigned configuration.' }),
   },
   { name: 'NodeConfigStatus', doc: 'How far a new configuration of an agent has come.' },
 )

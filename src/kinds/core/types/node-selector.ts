@@ -39,7 +39,7 @@ export const nodeSelector = s.object(
       doc: 'The terms, of which one is enough.',
     }),
   },
-  { name: 'core.v1.NodeSelector', doc: 'Which nodes are meant: those that one of the terms selects.', atomic: true },
+  { name: 'core.v1.NodeSelector', doc: 'Selects the nodes that match one of the terms.', atomic: true },
 )
 
 /** A requirement on labels. */

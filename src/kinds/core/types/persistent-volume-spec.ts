@@ -201,7 +201,7 @@ export const persistentVolumeSpec = s.object(
       doc: 'What becomes of it when its claim is gone: Retain keeps it, Delete deletes it with its data, Recycle empties it.',
     }),
     storageClassName: field(6, s.string(), { doc: 'The class it belongs to; empty: none.' }),
-    mountOptions: field(7, s.list(s.string()), { doc: 'Options for mounting it, such as `ro`. Nobody checks them.' }),
+    mountOptions: field(7, s.list(s.string()), { doc: 'Mount options, such as `ro`. They are not checked.' }),
     volumeMode: field(8, s.oneOf('Block', 'Filesystem'), {
       zero: 'keep',
       doc: 'Whether it is used as a Filesystem, the default, or as a raw Block device.',

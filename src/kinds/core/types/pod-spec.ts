@@ -122,7 +122,7 @@ const fields = {
   subdomain: field(17, s.string(), { doc: 'Makes its full name hostname.subdomain.namespace.svc.domain.' }),
   affinity: field(18, affinity, { doc: 'What it wants of its place.' }),
   schedulerName: field(19, s.string(), { default: 'default-scheduler', doc: 'The scheduler that chooses its node.' }),
-  tolerations: field(22, s.list(toleration), { doc: 'Taints of nodes that it puts up with.' }),
+  tolerations: field(22, s.list(toleration), { doc: 'Taints that it tolerates.' }),
   hostAliases: field(23, s.list(hostAlias, byIp), {
     doc: 'Further lines of its hosts file.',
   }),
@@ -132,7 +132,7 @@ const fields = {
   readinessGates: field(28, s.list(readinessGate), { doc: 'Further conditions that must be true before it is ready.' }),
   runtimeClassName: field(29, s.string(), {
     zero: 'keep',
-    doc: 'The RuntimeClass that runs it; the usual one if unset.',
+    doc: 'The RuntimeClass that runs it; the default one if unset.',
   }),
   enableServiceLinks: field(30, s.boolean(), {
     zero: 'keep',

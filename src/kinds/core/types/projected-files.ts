@@ -99,7 +99,7 @@ const downwardProjection = s.object(
 )
 
 const tokenFields = {
-  audience: field(1, s.string(), { doc: 'Whom the token is for; the API server if unset.' }),
+  audience: field(1, s.string(), { doc: 'The audience of the token; the API server if unset.' }),
   expirationSeconds: field(2, s.int64(), {
     zero: 'keep',
     default: 3600,

@@ -1,4 +1,4 @@
-/** The quality of service that a pod gets by what it asks for: who asks for least is the first to go. */
+/** The QoS class of a pod, by the resources it requests: pods that request least are evicted first. */
 import { compareQuantities, quantitySign } from '../../../model/quantity.ts'
 import type { Container } from './container.ts'
 import type { PodSpec } from './pod-spec.ts'

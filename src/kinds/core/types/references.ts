@@ -9,8 +9,8 @@ export const objectReference = s.object(
     name: field(3, s.string(), { doc: 'Its name.' }),
     uid: field(4, s.string(), { doc: 'Its uid, which distinguishes it from others that had or will have its name.' }),
     apiVersion: field(5, s.string(), { doc: 'Group and version of its kind.' }),
-    resourceVersion: field(6, s.string(), { doc: 'The version of it that is meant.' }),
-    fieldPath: field(7, s.string(), { doc: 'The part of it that is meant, such as `spec.containers{name}`.' }),
+    resourceVersion: field(6, s.string(), { doc: 'Its version.' }),
+    fieldPath: field(7, s.string(), { doc: 'The referenced part of it, such as `spec.containers{name}`.' }),
   },
   { name: 'core.v1.ObjectReference', doc: 'An object, or a part of one.', atomic: true },
 )

@@ -69,7 +69,7 @@ const weightedPodAffinityTerm = s.object(
   },
   {
     name: 'WeightedPodAffinityTerm',
-    doc: 'Other pods whose nearness counts, and how much.',
+    doc: 'Other pods that it should run near to, or away from, and their weight.',
     check: ({ weight = 0 }, path) => checkWeight(weight, path),
   },
 )
@@ -117,7 +117,7 @@ export type Toleration = InferFields<typeof tolerationFields>
 
 export const toleration = s.object(tolerationFields, {
   name: 'core.v1.Toleration',
-  doc: 'Taints of nodes that a pod puts up with, and for how long.',
+  doc: 'Taints that a pod tolerates, and for how long.',
   check: (value, path) => [...checkTolerationKey(value, path), ...checkTolerationValue(value, path)],
 })
 

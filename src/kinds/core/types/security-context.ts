@@ -7,10 +7,10 @@ import { repeatedAt } from './repeated.ts'
 
 const capabilities = s.object(
   {
-    add: field(1, s.list(s.string()), { doc: 'Rights that are given.' }),
+    add: field(1, s.list(s.string()), { doc: 'Capabilities that are added.' }),
     drop: field(2, s.list(s.string()), { doc: 'Rights that are taken away.' }),
   },
-  { name: 'Capabilities', doc: 'Rights of the kernel that are given beyond the usual ones, and those taken away.' },
+  { name: 'Capabilities', doc: 'Kernel capabilities that are added to the default ones, and those that are dropped.' },
 )
 
 export const seLinuxOptions = s.object(
@@ -60,7 +60,7 @@ const seccompProfile = s.object(seccompFields, {
 })
 
 const containerFields = {
-  capabilities: field(1, capabilities, { doc: 'Rights of the kernel to give or take away.' }),
+  capabilities: field(1, capabilities, { doc: 'Kernel capabilities to add or drop.' }),
   privileged: field(2, s.boolean(), { zero: 'keep', doc: 'Whether it may do all that root of the node may do.' }),
   seLinuxOptions: field(3, seLinuxOptions, { doc: 'Its SELinux labels.' }),
   windowsOptions: field(10, windowsOptions, { doc: 'Settings for Windows.' }),
@@ -112,7 +112,7 @@ const podFields = {
   sysctls: field(7, s.list(sysctl), { doc: 'Parameters of the kernel for the pod alone.' }),
   fsGroupChangePolicy: field(9, s.oneOf('Always', 'OnRootMismatch'), {
     zero: 'keep',
-    doc: 'When files are given to fsGroup: Always, or OnRootMismatch for volumes whose root is not yet.',
+    doc: "When fsGroup becomes the owner of files: Always, or OnRootMismatch if the volume's root has another owner.",
   }),
   seccompProfile: field(10, seccompProfile, { doc: 'Which calls into the kernel are let through.' }),
 }
@@ -121,7 +121,7 @@ export type PodSecurityContext = InferFields<typeof podFields>
 
 export const podSecurityContext = s.object(podFields, {
   name: 'PodSecurityContext',
-  doc: 'With which rights the containers of a pod run, and whose its volumes are.',
+  doc: "The privileges of a pod's containers, and the owner of its volumes.",
   check: (value, path) => [
     ...checkIds(value, ['fsGroup', 'runAsUser', 'runAsGroup'], path),
     ...(value.supplementalGroups ?? []).flatMap((id, i) => checkId(id, at(child(path, 'supplementalGroups'), i))),

@@ -51,7 +51,7 @@ const sessionAffinityConfig = s.object(
 const specFields = {
   ports: field(1, ports, { doc: 'The ports that it has.' }),
   selector: field(2, s.map(s.string(), { atomic: true }), {
-    doc: 'The labels of the pods that answer. Without any, somebody else has to write its Endpoints.',
+    doc: 'The labels of the pods behind it. Without any, its Endpoints must be written by others.',
   }),
   clusterIP: field(3, s.string(), {
     doc: 'Its address in the cluster. The server chooses a free one; `None` for a Service that only has names.',
@@ -79,7 +79,7 @@ const specFields = {
     doc: 'Whether requests from outside go to any pod (Cluster) or to those on the node that they came to (Local).',
   }),
   healthCheckNodePort: field(12, s.int32(), {
-    doc: 'The port of nodes at which a balancer asks whether there are pods there; for externalTrafficPolicy Local.',
+    doc: 'The node port at which a load balancer checks whether the node has pods; for externalTrafficPolicy Local.',
   }),
   publishNotReadyAddresses: field(13, s.boolean(), { doc: 'Whether pods count that are not ready.' }),
   sessionAffinityConfig: field(14, sessionAffinityConfig, { doc: 'How clients are kept on a pod.' }),
@@ -94,7 +94,7 @@ const specFields = {
   }),
   loadBalancerClass: field(21, s.string(), {
     zero: 'keep',
-    doc: 'Which implementation of balancers is meant; the one of the cluster if unset. It stays as it was set.',
+    doc: "The load balancer implementation; the cluster's default if unset. It cannot change.",
   }),
   internalTrafficPolicy: field(22, s.oneOf('Cluster', 'Local'), {
     zero: 'keep',
@@ -122,7 +122,10 @@ const serviceStatus = s.object(
 
 export const serviceFields = {
   spec: field(2, serviceSpec, { zero: 'write', doc: 'Which pods answer, and where they can be reached.' }),
-  status: field(3, serviceStatus, { zero: 'write', doc: 'What has become of it. Set by whoever makes balancers.' }),
+  status: field(3, serviceStatus, {
+    zero: 'write',
+    doc: 'The state of its load balancer. Set by the load balancer controller.',
+  }),
 }
 
 export type Service = ObjectOf<typeof serviceFields>

@@ -15,7 +15,7 @@ export function prepareUpdate(next: Service, previous: Service): void {
   if (after.type !== 'LoadBalancer') next.status.loadBalancer = {}
 }
 
-/** What the server chose stays chosen where a client, who may not know it, left it out. */
+/** Values that the server chose are kept where a client, which may not know them, left them out. */
 function keepAllocated(next: ServiceSpec, previous: ServiceSpec): void {
   if (isInCluster(next) && isInCluster(previous)) {
     next.clusterIP ||= previous.clusterIP ?? ''
@@ -36,7 +36,7 @@ function keepNodePorts({ ports = [] }: ServiceSpec, { ports: before = [] }: Serv
   }
 }
 
-/** Who changes `clusterIP` alone means the whole list. */
+/** A client that changes `clusterIP` alone means the whole list. */
 function normalizeAddresses(next: ServiceSpec, previous: ServiceSpec): void {
   const untouched = sameJson(next.clusterIPs ?? [], previous.clusterIPs ?? [])
   if (!untouched || next.clusterIP === previous.clusterIP) return

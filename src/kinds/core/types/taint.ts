@@ -17,7 +17,7 @@ import { repeatedAt } from './repeated.ts'
 
 const fields = {
   key: field(1, s.string(), { zero: 'write', published: 'required', doc: 'What it is called.' }),
-  value: field(2, s.string(), { doc: 'What tolerations may ask for besides.' }),
+  value: field(2, s.string(), { doc: 'The value that tolerations may match.' }),
   effect: field(3, s.string(), {
     zero: 'write',
     published: 'required',

@@ -73,7 +73,7 @@ const csi = s.object(
 
 const templateFields = {
   metadata: field(1, objectMeta, { zero: 'write', doc: 'Labels and annotations of the claim.' }),
-  spec: field(2, persistentVolumeClaimSpec, { zero: 'write', published: 'required', doc: 'What the claim asks for.' }),
+  spec: field(2, persistentVolumeClaimSpec, { zero: 'write', published: 'required', doc: 'The spec of the claim.' }),
 }
 
 const claimTemplate = s.object(templateFields, {
@@ -90,7 +90,7 @@ const ephemeral = s.object(
       doc: 'The claim that is made; its name is that of the pod, a dash and that of the volume.',
     }),
   },
-  { name: 'EphemeralVolumeSource', doc: 'A volume whose claim is made with the pod and goes with it.' },
+  { name: 'EphemeralVolumeSource', doc: 'A volume whose claim is created and deleted with the pod.' },
 )
 
 /** A source that needs a Secret names one in the namespace of the pod. */
@@ -132,7 +132,7 @@ const sources = {
     doc: 'A volume of StorageOS.',
   }),
   csi: field(28, csi, { doc: 'A volume that a driver makes for the pod alone.' }),
-  ephemeral: field(29, ephemeral, { doc: 'A volume whose claim is made with the pod.' }),
+  ephemeral: field(29, ephemeral, { doc: 'A volume whose claim is created with the pod.' }),
 }
 
 /** In the order in which they count where there is more than one. */

@@ -29,7 +29,7 @@ const zone = s.object(
 
 export const hints = s.object(
   { forZones: field(1, s.list(zone), { doc: 'The zones that it is to serve.' }) },
-  { name: 'EndpointHints', doc: 'Whom an endpoint is best for.' },
+  { name: 'EndpointHints', doc: 'The zones that an endpoint is best for.' },
 )
 
 /** What all versions have before the fields in which they differ. */
@@ -53,7 +53,7 @@ const endpointFields = {
   }),
   nodeName,
   zone: field(7, s.string(), { zero: 'keep', doc: 'The zone it is in.' }),
-  hints: field(8, hints, { doc: 'Whom it is best for. Not served yet: it is dropped.' }),
+  hints: field(8, hints, { doc: 'The zones that it is best for. Not supported yet: it is dropped.' }),
 }
 
 export type Endpoint = InferFields<typeof endpointFields>

@@ -1,4 +1,4 @@
-/** PolicyRulesWithSubjects: requests, by who sends them and what they ask for. `*` stands for all, alone. */
+/** PolicyRulesWithSubjects: requests, by their senders and what they are for. `*` alone stands for all. */
 import {
   at,
   child,
@@ -22,7 +22,7 @@ const resourceFields = {
   verbs: set(1, 'What is done, such as `get`.'),
   apiGroups: set(2, 'The groups of the resources; empty is the core group.'),
   resources: set(3, 'The resources, such as `pods` or `pods/log`.'),
-  clusterScope: field(4, s.boolean(), { doc: 'Whether requests outside of namespaces are meant too.' }),
+  clusterScope: field(4, s.boolean(), { doc: 'Whether requests outside of namespaces match too.' }),
   namespaces: field(5, s.list(s.string(), { list: 'set' }), {
     zero: 'write',
     published: 'optional',
@@ -51,14 +51,14 @@ const nonResourceRule = s.object(nonResourceFields, {
 })
 
 const rulesFields = {
-  subjects: field(1, s.list(subject), { zero: 'write', published: 'required', doc: 'Whose requests are meant.' }),
+  subjects: field(1, s.list(subject), { zero: 'write', published: 'required', doc: 'The senders of the requests.' }),
   resourceRules: field(2, s.list(resourceRule), { doc: 'Their requests for resources.' }),
   nonResourceRules: field(3, s.list(nonResourceRule), { doc: 'Their requests for other paths.' }),
 }
 
 export const policyRulesWithSubjects = s.object(rulesFields, {
   name: 'PolicyRulesWithSubjects',
-  doc: 'Requests, by who sends them and what they ask for.',
+  doc: 'Requests, by their sender and what they are for.',
   check: checkRules,
 })
 

@@ -47,7 +47,7 @@ type Subject = InferFields<typeof subjectFields>
 
 export const subject = s.object(subjectFields, {
   name: 'Subject',
-  doc: 'Whose requests are meant, in the member of the same name as the kind.',
+  doc: 'The sender of requests, in the member that is named after the kind.',
   check: checkSubject,
 })
 

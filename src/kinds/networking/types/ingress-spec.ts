@@ -51,7 +51,9 @@ const http = s.object(
 
 const rule = s.object(
   {
-    host: field(1, s.string(), { doc: 'The host that is asked for; all if unset. `*.example.com` is one label more.' }),
+    host: field(1, s.string(), {
+      doc: 'The requested host; every host if unset. `*.example.com` matches one more label.',
+    }),
     ...inlined(2, { http: field(1, http, { doc: 'Where requests for it go.' }) }),
   },
   {
@@ -77,7 +79,7 @@ const tls = s.object(
 )
 
 const specFields = {
-  ingressClassName: field(4, s.string(), { zero: 'keep', doc: 'The class of who carries it out.' }),
+  ingressClassName: field(4, s.string(), { zero: 'keep', doc: 'The IngressClass of the controller in charge.' }),
   defaultBackend: field(1, ingressBackend, { doc: 'Where requests go that no rule is for.' }),
   tls: field(2, s.list(tls), { doc: 'The certificates to use, by host.' }),
   rules: field(3, s.list(rule), { doc: 'Which requests go where.' }),

@@ -1,4 +1,4 @@
-/** NetworkPolicyPeer: whom traffic may come from or go to: pods by labels, or a range of addresses. */
+/** NetworkPolicyPeer: a source or destination of traffic: pods by labels, or a range of addresses. */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { type IpRange, isStrictlyWithin, parseRange, withoutLeadingZeros } from '../../../model/ip-range.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
@@ -6,7 +6,7 @@ import { labelSelector } from '../../meta/label-selector.ts'
 
 const blockFields = {
   cidr: field(1, s.string(), { zero: 'write', required: true, doc: 'The range, such as `10.0.0.0/8`.' }),
-  except: field(2, s.list(s.string()), { doc: 'Ranges within it that are not meant.' }),
+  except: field(2, s.list(s.string()), { doc: 'Ranges within it that are excluded.' }),
 }
 
 const ipBlock = s.object(blockFields, { name: 'IPBlock', doc: 'A range of addresses.', check: checkBlock })
@@ -21,7 +21,7 @@ const peerFields = {
 
 export const networkPolicyPeer = s.object(peerFields, {
   name: 'NetworkPolicyPeer',
-  doc: 'Whom traffic may come from or go to.',
+  doc: 'The source or the destination of traffic.',
   check: checkPeer,
 })
 

@@ -1,6 +1,6 @@
 /**
- * Patterns of kernel parameters in a policy: names, or beginnings of names that end with `*`. What is allowed and what is
- * forbidden may not overlap. Found in time that grows with the lists: names are short, and beginnings are looked up.
+ * Patterns of kernel parameters in a policy: names, or beginnings of names that end with `*`. What is allowed and what
+ * is forbidden may not overlap. Found in time that grows with the lists: names are short, and beginnings are looked up.
  */
 import { at, type FieldError, type FieldPath, forbidden, invalid } from '../../../model/field-error.ts'
 
@@ -29,7 +29,7 @@ function isPattern(pattern: string): boolean {
   return lastPart.test(parts.at(-1)!) && parts.slice(0, -1).every((each) => part.test(each))
 }
 
-/** A fault is told where the narrower of two that overlap stands, and of two alike where it is allowed. */
+/** Of two patterns that overlap the fault is reported at the narrower; of two equal ones at the allowed one. */
 export function checkOverlap(
   allowed: readonly string[],
   banned: readonly string[],

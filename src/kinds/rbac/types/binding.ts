@@ -29,7 +29,7 @@ type RoleRef = InferFields<typeof refFields>
 
 const roleRef = s.object(refFields, {
   name: 'RoleRef',
-  doc: 'The role that is given.',
+  doc: 'The role that is granted.',
   atomic: true,
   fill: (value, { vendor }) => {
     if (!value.apiGroup) value.apiGroup = groupOf(vendor)
@@ -49,7 +49,7 @@ type Subject = InferFields<typeof subjectFields>
 
 const subject = s.object(subjectFields, {
   name: 'Subject',
-  doc: 'Somebody that the role is given to.',
+  doc: 'A subject that the role is granted to.',
   atomic: true,
   fill: (value, { vendor }) => {
     if (!value.apiGroup && (value.kind === 'User' || value.kind === 'Group')) value.apiGroup = groupOf(vendor)
@@ -57,7 +57,7 @@ const subject = s.object(subjectFields, {
 })
 
 export const bindingFields = {
-  subjects: field(2, s.list(subject), { doc: 'Those that the role is given to.' }),
+  subjects: field(2, s.list(subject), { doc: 'The subjects that the role is granted to.' }),
   roleRef: field(3, roleRef, { zero: 'write', published: 'required', doc: 'The role. Cannot change.' }),
 }
 
@@ -67,7 +67,7 @@ const of = ({ subjects = [] }: Binding, kind: string) => subjects.filter((each) 
 
 export const bindingColumns: readonly Column<Binding>[] = [
   nameColumn,
-  column('Role', 'The role that is given.', ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`),
+  column('Role', 'The role that is granted.', ({ roleRef }) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`),
   ageColumn,
   column('Users', 'The users that have it.', (object) => namesOf(of(object, 'User')), 1),
   column('Groups', 'The groups that have it.', (object) => namesOf(of(object, 'Group')), 1),

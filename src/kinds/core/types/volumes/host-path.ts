@@ -25,7 +25,7 @@ export const hostPath = s.object(
   },
   {
     name: 'HostPathVolumeSource',
-    doc: 'A file or directory of the node. Who can write to it may control the node.',
+    doc: 'A file or directory of the node. A pod that can write to it may control the node.',
     check: ({ path = '', type = '' }, place) => {
       if (path === '') return []
       const typeFaults = hostPathTypes.includes(type) ? [] : [notSupported(child(place, 'type'), type, hostPathTypes)]
