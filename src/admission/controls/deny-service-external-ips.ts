@@ -1,3 +1,7 @@
+/**
+ * DenyServiceExternalIPs: nobody draws traffic for an address to a Service by naming it. Addresses that a Service has
+ * already may stay and may be taken away.
+ */
 import type { Service } from '../../kinds/core/types/service-spec.ts'
 import { services } from '../../kinds/stored-types.ts'
 import type { Control } from '../admission.ts'

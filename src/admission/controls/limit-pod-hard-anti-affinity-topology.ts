@@ -1,3 +1,7 @@
+/**
+ * LimitPodHardAntiAffinityTopology: pods keep others away from their own node at most. To keep them away from a whole
+ * zone would let one pod take it for itself.
+ */
 import type { Pod } from '../../kinds/core/pod.ts'
 import { pods } from '../../kinds/stored-types.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'

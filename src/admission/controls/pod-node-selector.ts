@@ -1,3 +1,12 @@
+/**
+ * PodNodeSelector: the pods of a namespace go to the nodes that an annotation of the namespace selects, or else to those
+ * that the configuration does for all. An entry of the configuration for a namespace limits which labels its pods may
+ * ask for at all.
+ *
+ *   podNodeSelectorPluginConfig:
+ *     clusterDefaultNodeSelector: env=test
+ *     team-a: env=test,disk=ssd
+ */
 import type { Pod } from '../../kinds/core/pod.ts'
 import { pods } from '../../kinds/stored-types.ts'
 import type { Json } from '../../model/json.ts'

@@ -1,3 +1,7 @@
+/**
+ * SecurityContextDeny: pods cannot choose users, groups or SELinux labels, nor that they have no groups. What else a
+ * security context may say, such as `privileged`, it does not look at.
+ */
 import type { Pod } from '../../kinds/core/pod.ts'
 import { pods } from '../../kinds/stored-types.ts'
 import { isExplicitlyEmpty } from '../../schema/explicit-empty.ts'
