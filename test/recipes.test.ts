@@ -1,0 +1,138 @@
+/**
+ * The recipes of CONTRIBUTING.md, followed in a copy of the sources: a kind as its example writes it, a virtual kind
+ * with its endpoint, and an admission control. Each changes the files that the table names and no others; a server of
+ * the copy then serves them.
+ */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { root } from './tools/server.ts'
+
+test('a kind, a virtual kind and a control by their recipes', (t) => {
+  const copy = mkdtempSync(join(tmpdir(), 'orch-recipes-'))
+  t.after(() => rmSync(copy, { recursive: true, force: true }))
+  for (const part of ['src', 'test/tools', 'package.json'])
+    cpSync(join(root, part), join(copy, part), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+
+  for (const [file, text] of Object.entries(newFiles())) writeFileSync(join(copy, file), text)
+  addLine(join(copy, 'src/kinds/all.ts'), { name: 'widget', from: './ops/widget.ts', before: '  whoAmI,' })
+  addLine(join(copy, 'src/kinds/all.ts'), { name: 'greeting', from: './ops/greeting.ts', before: '  whoAmI,' })
+  addLine(join(copy, 'src/resources/all.ts'), {
+    name: 'greeting',
+    from: './greeting.ts',
+    before: '    webhookPreview(parts),',
+    line: '    greeting(),',
+  })
+  addLine(join(copy, 'src/admission/controls/all.ts'), {
+    name: 'widgetSize',
+    from: './widget-size.ts',
+    before: "  { name: 'AlwaysDeny'",
+    line: "  { name: 'WidgetSize', byDefault: true, make: widgetSize },",
+  })
+
+  const { stdout, stderr } = spawnSync(process.execPath, ['try.ts'], { cwd: copy, encoding: 'utf8', timeout: 120_000 })
+  assert.equal(stderr, '')
+  const { created, changed, faulty, large, greeted, explained } = JSON.parse(stdout)
+  assert.deepEqual([created.status, created.body.status, created.body.metadata.generation], [201, { size: 0 }, 1])
+  assert.deepEqual(
+    [changed.body.spec, changed.body.status, changed.body.metadata.generation],
+    [{ size: 3 }, { size: 0 }, 2],
+  )
+  assert.deepEqual([faulty.status, faulty.body.details.causes[0].field], [422, 'spec.size'])
+  assert.deepEqual([large.status, /WidgetSize/.test(large.body.message)], [403, true])
+  assert.equal(greeted.body.status.text, 'Hello, admin')
+  assert.equal(explained, 'How large it should be.')
+})
+
+/** The import of a definition, and its line in a list. */
+function addLine(file: string, added: { name: string; from: string; before: string; line?: string }): void {
+  const { name, from, before, line = `  ${name},` } = added
+  const text = readFileSync(file, 'utf8')
+  assert.ok(text.includes(`\n${before}`), `${file} has no line ${before}`)
+  const listed = text.replace(`\n${before}`, `\n${line}\n${before}`)
+  writeFileSync(file, listed.replace(/^import /m, `import { ${name} } from '${from}'\nimport `))
+}
+
+function newFiles(): { readonly [file: string]: string } {
+  return {
+    'src/kinds/ops/widget.ts': `
+      import { type FieldError, invalid } from '../../model/field-error.ts'
+      import { ageColumn, nameColumn } from '../../schema/columns.ts'
+      import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+      import { field, s } from '../../schema/schema.ts'
+      import { plainStatus, specAndStatus } from '../spec-and-status.ts'
+      const size = { size: field(1, s.int32(), { zero: 'keep', doc: 'How large it should be.' }) }
+      const spec = s.object(size, { name: 'WidgetSpec', doc: 'The desired widget.' })
+      const status = s.object(size, { name: 'WidgetStatus', doc: 'The state of a widget.' })
+      function checkWidget({ spec }: Widget): FieldError[] {
+        return (spec?.size ?? 0) < 0 ? [invalid('spec.size', spec?.size, 'must not be negative')] : []
+      }
+      ${exampleOf('### A kind').replace('newStatus: () => ({})', 'newStatus: () => ({ size: 0 })')}`,
+    'src/kinds/ops/greeting.ts': `
+      import { defineKind, type ObjectOf } from '../../schema/kind.ts'
+      import { field, s } from '../../schema/schema.ts'
+      const status = s.object({ text: field(1, s.string()) }, { name: 'GreetingStatus', doc: 'A greeting.' })
+      const fields = { status: field(3, status, { zero: 'write', doc: 'The answer. Filled in by the server.' }) }
+      export type Greeting = ObjectOf<typeof fields>
+      export const greeting = defineKind({
+        names: { group: 'ops', version: 'v1', kind: 'Greeting', plural: 'greetings', scope: 'Cluster' },
+        doc: 'Asks for a greeting.',
+        fields,
+        life: { virtual: true },
+      })`,
+    'src/resources/greeting.ts': `
+      import { type Greeting, greeting as kind } from '../kinds/ops/greeting.ts'
+      import type { Endpoint } from '../registry/endpoint.ts'
+      export function greeting(): Endpoint<Greeting> {
+        return {
+          ...{ kind, subresource: '', verbs: ['create'], type: undefined, admits: 'CREATE', doc: 'Greets the user.' },
+          answer: ({ object, user }) => ({ ...object, status: { text: \`Hello, \${user.name}\` } }),
+        }
+      }`,
+    'src/admission/controls/widget-size.ts': `
+      import { type Widget, widget } from '../../kinds/ops/widget.ts'
+      import { storedType } from '../../kinds/stored-types.ts'
+      import type { Control } from '../admission.ts'
+      import { refusal } from '../refusal.ts'
+      export function widgetSize(): Control<Widget> {
+        return {
+          name: 'WidgetSize',
+          handles: { operations: ['CREATE', 'UPDATE'], types: [storedType(widget)], subresources: [''] },
+          validate: (request) => {
+            if ((request.object.spec?.size ?? 0) > 100) throw refusal(request, 'spec.size must be at most 100')
+          },
+        }
+      }`,
+    'try.ts': `
+      import { serve } from './test/tools/in-process.ts'
+      const ends: (() => Promise<void>)[] = []
+      const client = (await serve({ after: (end) => ends.push(end) })).client()
+      const all = '/apis/ops.orch.io/v1/namespaces/default/widgets'
+      const send = async (name: string, size: number) =>
+        await client.post(all, { apiVersion: 'ops.orch.io/v1', kind: 'Widget', metadata: { name }, spec: { size } })
+      const created = await send('a', 1)
+      const headers = { 'content-type': 'application/merge-patch+json' }
+      const body = { spec: { size: 3 }, status: { size: 7 } }
+      const changed = await client.send(\`\${all}/a\`, { method: 'PATCH', headers, body })
+      const [faulty, large] = [await send('b', -1), await send('c', 101)]
+      const greeting = { apiVersion: 'ops.orch.io/v1', kind: 'Greeting', metadata: {} }
+      const greeted = await client.post('/apis/ops.orch.io/v1/greetings', greeting)
+      const { body: openapi } = await client.get('/openapi/v2')
+      const types = Object.entries(openapi.definitions).filter(([name]) => name.endsWith('WidgetSpec'))
+      const explained = types[0][1].properties.size.description
+      console.log(JSON.stringify({ created, changed, faulty, large, greeted, explained }))
+      for (const end of ends) await end()
+      process.exit()`,
+  }
+}
+
+/** The example of a section of CONTRIBUTING.md. */
+function exampleOf(heading: string): string {
+  const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
+  const section = text.slice(text.indexOf(`${heading}\n`))
+  return /```ts\n([\s\S]*?)```/.exec(section)![1]!
+}
