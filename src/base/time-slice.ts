@@ -2,18 +2,19 @@
  * Splits long work so that it never holds the event loop for long: a scan over many objects, or the steps of a write of
  * some megabytes. There are three ways to use it, from the finest to the coarsest.
  *
- *   if (pace.spent(512)) await pace.rest()       // in a loop of small steps: 512 units of about a microsecond
- *   await pace.rest()                            // between two larger steps
- *   await pace.run(work)                         // for a generator that yields where it can be interrupted
+ *   if (pace.charge(512)) await pace.yieldIfDue()   // in a loop of small steps: 512 units of about a microsecond
+ *   await pace.yieldIfDue()                         // between two larger steps
+ *   await pace.run(work)                            // for a generator that yields where it can be interrupted
  *
- * Short work never rests, and always runs in the same order.
+ * Short work never rests, and always runs in the same order. All long work of a turn of the event loop shares one
+ * stretch of time, and one piece that rests goes on in each turn: however many there are, others wait for a few
+ * milliseconds only.
  */
 
-/**
- * How long one may work without a rest. Many requests work at the same time, so it is far less than a client would
- * notice.
- */
+/** How long work may take in a turn of the event loop, far less than a client would notice. */
 const stretchMs = 5
+/** Work below this does not rest, whatever others did in the same turn; longer work looks as often whether it must. */
+const briefMs = 0.25
 /** How much work is done before the clock is read again. */
 const unitsBetweenLooks = 2000
 
@@ -22,22 +23,17 @@ export class TimeSlice {
   #since = performance.now()
   #units = 0
 
-  /** A stretch begins here: what came before was waiting, not work. */
-  begin(): void {
-    this.#since = performance.now()
-  }
-
   /** Whether it is time to rest, now that so much has been done. */
   charge(units: number): boolean {
     this.#units += units
     if (this.#units < unitsBetweenLooks) return false
     this.#units = 0
-    return this.#isOver()
+    return this.#isDue()
   }
 
   /** Lets everybody else have a turn if this stretch has lasted long enough; else undefined: go on. */
   yieldIfDue(): Promise<void> | undefined {
-    return this.#isOver() ? this.#pause() : undefined
+    return this.#isDue() ? nextTurn() : undefined
   }
 
   /** Does work that yields where it can be interrupted, or has to wait. */
@@ -46,23 +42,50 @@ export class TimeSlice {
       if (step.done) return step.value
       if (step.value instanceof Promise) {
         step = await resume(work, step.value)
-        this.begin()
         continue
       }
-      const pause = this.yieldIfDue()
-      if (pause !== undefined) await pause
+      const rest = this.yieldIfDue()
+      if (rest !== undefined) await rest
       step = work.next()
     }
   }
 
-  #isOver(): boolean {
-    return performance.now() - this.#since >= stretchMs
+  #isDue(): boolean {
+    const now = performance.now()
+    if (now - this.#since < briefMs) return false
+    this.#since = now
+    return now - stretchBegan(now) >= stretchMs
   }
+}
 
-  async #pause(): Promise<void> {
-    await new Promise(setImmediate)
-    this.begin()
-  }
+/** The turn of the event loop in which the present stretch began, and when. */
+const stretch = { turn: -1, began: 0 }
+
+/** Since when this turn of the event loop has done long work, as far as anybody has noticed. */
+function stretchBegan(now: number): number {
+  const turn = performance.nodeTiming.uvMetricsInfo.loopCount
+  if (turn !== stretch.turn) beginStretch(turn, now)
+  return stretch.began
+}
+
+function beginStretch(turn: number, now: number): void {
+  stretch.turn = turn
+  stretch.began = now
+}
+
+/** Work that rests, the longest first. */
+const resting: (() => void)[] = []
+
+/** Resolves in a turn of the event loop in which no other work goes on that was resting. */
+function nextTurn(): Promise<void> {
+  if (resting.length === 0) setImmediate(resumeFirst)
+  return new Promise((resolve) => resting.push(resolve))
+}
+
+function resumeFirst(): void {
+  if (resting.length > 1) setImmediate(resumeFirst)
+  beginStretch(performance.nodeTiming.uvMetricsInfo.loopCount, performance.now())
+  resting.shift()!()
 }
 
 /**

@@ -23,6 +23,7 @@ import { type Json, type JsonObject, setKey } from '../model/json.ts'
 import { type ApiObject, asJson, copyWithout } from '../model/object.ts'
 import { stringifyStored } from './json.ts'
 import { maxValues, tooManyValues } from './json-scan.ts'
+import { storedTextSteps } from './json-steps.ts'
 import { isBefore, keysInOrder, memberOrder, type Order, orderBelow } from './member-order.ts'
 
 /** What objects are selected by. */
@@ -73,7 +74,7 @@ export function* encodeSteps(key: string, { object, order, header }: Storable): 
   const text = head + before + after
   const size = Buffer.byteLength(text)
   // A value takes two bytes at least.
-  if (size > 2 * maxValues) countValues(asJson(object), 0, maxValues + ownRoom)
+  if (size > 2 * maxValues) yield* assertAtMost(asJson(object), maxValues + ownRoom)
   yield
   // Where every character is a byte, as in most objects, lengths need not be measured.
   const sizeOf = size === text.length ? lengthOf : Buffer.byteLength
@@ -93,30 +94,46 @@ export function* encodeSteps(key: string, { object, order, header }: Storable): 
  */
 const ownRoom = 1000
 
-/** What is stored can be sent back: it holds no more values than a body may. */
-export function assertCount(object: ApiObject): void {
-  countValues(asJson(object), 0, maxValues)
+/** What is stored can be sent back: it holds no more values than a body may. Yields where it can be interrupted. */
+export function* assertCount(object: ApiObject): Generator<void, void> {
+  yield* assertAtMost(asJson(object), maxValues)
 }
 
 /** The same without the record of its managers: what is too much even so is refused before anything is done with it. */
-export function assertOwnCount(object: ApiObject): void {
+export function* assertOwnCount(object: ApiObject): Generator<void, void> {
   const { metadata } = object
-  assertCount(
+  yield* assertCount(
     metadata.managedFields === undefined ? object : { ...object, metadata: copyWithout(metadata, 'managedFields') },
   )
 }
 
-/** Of members and elements; scalars are counted where they stand, as asking of each would be most of the work. */
-function countValues(value: JsonObject | Json[], before: number, most: number): number {
-  let count = before + 1
-  if (Array.isArray(value))
-    for (const item of value) count = isNested(item) ? countValues(item, count, most) : count + 1
-  else
-    for (const key in value) {
-      const item = value[key]
-      count = isNested(item) ? countValues(item, count, most) : count + 1
-    }
-  if (count > most) throw tooManyValues()
+/** Containers that are yet to be counted are kept in a list, so that the count can be interrupted between any two. */
+function* assertAtMost(value: JsonObject, most: number): Generator<void, void> {
+  const open: (JsonObject | Json[])[] = [value]
+  let [count, counted] = [1, 1]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    count += countParts(next, open)
+    if (count > most) throw tooManyValues()
+    if (count - counted < countedPerStep) continue
+    counted = count
+    yield
+  }
+}
+
+const countedPerStep = 2000
+
+/** How many members or elements it has; those that have parts of their own are added to the list. */
+function countParts(value: JsonObject | Json[], nested: (JsonObject | Json[])[]): number {
+  if (Array.isArray(value)) {
+    for (const item of value) if (isNested(item)) nested.push(item)
+    return value.length
+  }
+  let count = 0
+  for (const key in value) {
+    const item = value[key]
+    if (isNested(item)) nested.push(item)
+    count++
+  }
   return count
 }
 
@@ -145,11 +162,11 @@ function* splitBody(object: ApiObject, order: Order): Generator<void, Parts> {
     const name = members.fields?.has(key) ? `"${key}"` : stringifyStored(key, undefined, 1)
     text += text === '' && before === '' ? `{${name}:` : `,${name}:`
     if (key === 'metadata') {
-      const parts = splitMetadata(object.metadata as JsonObject, orderBelow(members, key))
+      const parts = yield* splitMetadata(object.metadata as JsonObject, orderBelow(members, key))
       before = text + parts.before
       text = parts.after
     } else {
-      text += stringifyStored(json[key], orderBelow(members, key), 1)
+      text += yield* storedTextSteps(json[key], orderBelow(members, key), 1)
     }
     yield
   }
@@ -165,14 +182,14 @@ function assertWhole({ apiVersion, kind, metadata }: ApiObject): void {
 
 const version = 'resourceVersion'
 
-function splitMetadata(metadata: JsonObject, order: Order): Parts {
+function* splitMetadata(metadata: JsonObject, order: Order): Generator<void, Parts> {
   const members = memberOrder(order)
   const [before, after]: [JsonObject, JsonObject] = [{}, {}]
   for (const key of keysInOrder(metadata, members))
     if (key !== version) setKey(isBefore(members, key, version) ? before : after, key, metadata[key]!)
   return {
-    before: `${stringifyStored(before, order, 1).slice(0, -1)},`,
-    after: stringifyStored(after, order, 1).slice(1),
+    before: `${(yield* storedTextSteps(before, order, 1)).slice(0, -1)},`,
+    after: (yield* storedTextSteps(after, order, 1)).slice(1),
   }
 }
 

@@ -38,7 +38,6 @@ function refuseCharset(parameter: string): void {
 export async function readContent(exchange: Exchange, type: BodyType): Promise<ParsedJson> {
   assertReadable(exchange, type)
   const bytes = await readBody(exchange)
-  exchange.pace.begin()
   return await parseContent(exchange, type, bytes)
 }
 
@@ -49,7 +48,6 @@ export async function readOptionalContent(exchange: Exchange, type: BodyType): P
   const bytes = await readBody(exchange)
   if (bytes.length === 0) return undefined
   assertReadable(exchange, type)
-  exchange.pace.begin()
   return await parseContent(exchange, type, bytes)
 }
 

@@ -33,7 +33,7 @@ import { type Manager, sameManager, storedManagers, type Writer, withFields, wri
 import { mergeConfig } from './merge-config.ts'
 import { ownable, withoutManagers, withoutReadOnly, writable } from './ownable.ts'
 import { reconcileManagers, schemaInVersions } from './reconcile.ts'
-import { statedSet } from './stated-set.ts'
+import { statedSteps } from './stated-set.ts'
 
 export interface ApplyRequest {
   readonly schema: ObjectSchema
@@ -95,7 +95,7 @@ function* makePlan(request: ApplyRequest): Steps<Plan> {
   const { schema, live, empty, writer, readOnly, versions } = request
   const config = checkedConfig(request)
   refuseKeyless(schema, config, 'the applied configuration')
-  const stated = writable(statedSet(schema, config), readOnly)
+  const stated = writable(yield* statedSteps(schema, config), readOnly)
   yield
   const current = withoutManagers(live ?? empty)
   if (!request.view) refuseKeyless(schema, current, 'the object, which can still be updated or patched,')

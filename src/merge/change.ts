@@ -8,7 +8,7 @@
 import type { Steps } from '../base/time-slice.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ObjectSchema } from '../schema/schema.ts'
-import { type Comparison, changedBy, compare, isUnchanged } from './compare.ts'
+import { type Comparison, changedBy, compareSteps, isUnchanged } from './compare.ts'
 import { type FieldSet, union } from './field-set.ts'
 import { writableChanges } from './ownable.ts'
 
@@ -57,8 +57,8 @@ export interface ChangeToSee {
 
 /** Returns the change as it looks in the version of a manager; undefined when that version is gone. */
 export function* changeInVersions(change: ChangeToSee): Steps<(apiVersion: string) => FieldChange | undefined> {
-  const { schema, apiVersion, before, after, readOnly, versions, managers } = change
-  const here = makeChange(schema, before, after, readOnly)
+  const { schema, apiVersion, before, after, versions, managers } = change
+  const here = changeOf(change, yield* compareSteps(schema, before, after))
   if (versions === undefined || isUnchanged(here.changes)) return () => here
   const known = new Map<string, FieldChange | undefined>([[apiVersion, here]])
   for (const { apiVersion: other } of managers)
@@ -75,14 +75,11 @@ function* convertChange(
   if (schema === undefined) return undefined
   const then = yield* versions.convert(before, apiVersion)
   const now = yield* versions.convert(after, apiVersion)
-  return makeChange(schema, then, now, readOnly)
+  return changeOf({ schema, before: then, after: now, readOnly }, yield* compareSteps(schema, then, now))
 }
 
-function makeChange(
-  schema: ObjectSchema,
-  before: JsonObject,
-  after: JsonObject,
-  readOnly: readonly string[],
-): FieldChange {
-  return { schema, before, after, changes: changesOf(writableChanges(compare(schema, before, after), readOnly)) }
+type Compared = Pick<ChangeToSee, 'schema' | 'before' | 'after' | 'readOnly'>
+
+function changeOf({ schema, before, after, readOnly }: Compared, comparison: Comparison): FieldChange {
+  return { schema, before, after, changes: changesOf(writableChanges(comparison, readOnly)) }
 }

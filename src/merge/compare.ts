@@ -6,6 +6,7 @@
  * in memory are not looked into, so comparing an object with one derived from it costs what was changed.
  */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../model/json.ts'
+import { isLarge, partsPerStep } from '../model/large-json.ts'
 import { isUnsent } from '../schema/decode.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { emptySet, type FieldSet, isEmpty, justHere, union } from './field-set.ts'
@@ -35,13 +36,55 @@ export function compare(schema: Schema, before: Json | undefined, after: Json | 
   if (before === after) return unchanged
   if (before === undefined) return { ...unchanged, added: everything(schema, after!) }
   if (after === undefined) return { ...unchanged, removed: everything(schema, before) }
+  const pairs = pairsOf(schema, before, after)
+  if (pairs === undefined) return sameJson(before, after) ? unchanged : modifiedHere
+  const parts: Part[] = []
+  for (const { step, type, before, after } of pairs) {
+    const part = compare(type, before, after)
+    if (part !== unchanged) parts.push([step, part])
+  }
+  return gather(parts)
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* compareSteps(
+  schema: Schema,
+  before: Json | undefined,
+  after: Json | undefined,
+): Generator<void, Comparison> {
+  if (before === after) return unchanged
+  if (!isLarge(before) && !isLarge(after)) return compare(schema, before, after)
+  yield
+  if (before === undefined) return { ...unchanged, added: yield* everythingSteps(schema, after!) }
+  if (after === undefined) return { ...unchanged, removed: yield* everythingSteps(schema, before) }
+  const pairs = pairsOf(schema, before, after)
+  if (pairs === undefined) return sameJson(before, after) ? unchanged : modifiedHere
+  const parts: Part[] = []
+  for (const [i, { step, type, before, after }] of pairs.entries()) {
+    if (i % partsPerStep === 0) yield
+    const part = yield* compareSteps(type, before, after)
+    if (part !== unchanged) parts.push([step, part])
+  }
+  return gather(parts)
+}
+
+/** What is compared part by part: a member or an element of two values, one of which may lack it. */
+interface Pair {
+  readonly step: string
+  readonly type: Schema
+  readonly before: Json | undefined
+  readonly after: Json | undefined
+}
+
+/** The parts of two values that may differ; undefined where the values are compared in one piece. */
+function pairsOf(schema: Schema, before: Json, after: Json): Pair[] | undefined {
   // What is there for form's sake alone is nothing, beside what somebody sent.
-  if (isUnsent(before) && !isUnsent(after)) return compare(schema, null, after)
-  if (hasMembers(schema) && isParted(before, after, isObject))
-    return compareMembers(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)
-  if (hasElements(schema) && isParted(before, after, Array.isArray))
-    return compareElements(schema, (before ?? []) as Json[], (after ?? []) as Json[])
-  return sameJson(before, after) ? unchanged : modifiedHere
+  const then = isUnsent(before) && !isUnsent(after) ? null : before
+  if (hasMembers(schema) && isParted(then, after, isObject))
+    return memberPairs(schema, (then ?? {}) as JsonObject, (after ?? {}) as JsonObject)
+  if (hasElements(schema) && isParted(then, after, Array.isArray))
+    return elementPairs(schema, (then ?? []) as Json[], (after ?? []) as Json[])
+  return undefined
 }
 
 /** Whether two values are compared by their parts. Null beside parts has none of them; two values without any are wholes. */
@@ -51,33 +94,31 @@ function isParted(before: Json, after: Json, hasForm: (value: Json) => boolean):
   return hasForm(before) && hasForm(after)
 }
 
-function compareMembers(schema: Membered, before: JsonObject, after: JsonObject): Comparison {
-  const parts: Part[] = []
+function memberPairs(schema: Membered, before: JsonObject, after: JsonObject): Pair[] {
+  const pairs: Pair[] = []
   for (const name of Object.keys(before)) {
     const next = own(after, name)
-    if (before[name] === next) continue
-    const { step, schema: type } = memberOf(schema, name)
-    const part = compare(type, before[name], next)
-    if (part !== unchanged) parts.push([step, part])
+    if (before[name] !== next) pairs.push(pairOf(schema, name, before[name], next))
   }
-  for (const name of Object.keys(after)) {
-    if (after[name] === undefined || own(before, name) !== undefined) continue
-    const { step, schema: type } = memberOf(schema, name)
-    parts.push([step, compare(type, undefined, after[name])])
-  }
-  return gather(parts)
+  for (const name of Object.keys(after))
+    if (after[name] !== undefined && own(before, name) === undefined)
+      pairs.push(pairOf(schema, name, undefined, after[name]))
+  return pairs
 }
 
-function compareElements(schema: ListSchema, before: Json[], after: Json[]): Comparison {
+function pairOf(schema: Membered, name: string, before: Json | undefined, after: Json | undefined): Pair {
+  const { step, schema: type } = memberOf(schema, name)
+  return { step, type, before, after }
+}
+
+function elementPairs(schema: ListSchema, before: Json[], after: Json[]): Pair[] {
   const old = byStep(schema, before)
   const next = byStep(schema, after)
-  const parts: Part[] = []
-  for (const [step, item] of old) {
-    const part = compare(schema.items, item, next.get(step))
-    if (part !== unchanged) parts.push([step, part])
-  }
-  for (const [step, item] of next) if (!old.has(step)) parts.push([step, compare(schema.items, undefined, item)])
-  return gather(parts)
+  const type = schema.items
+  const pairs: Pair[] = []
+  for (const [step, item] of old) pairs.push({ step, type, before: item, after: next.get(step) })
+  for (const [step, item] of next) if (!old.has(step)) pairs.push({ step, type, before: undefined, after: item })
+  return pairs
 }
 
 type Part = readonly [string, Comparison]
@@ -107,6 +148,25 @@ function everything(schema: Schema, value: Json): FieldSet {
   if (hasMembers(schema) && isObject(value)) return everyMember(schema, value)
   if (hasElements(schema) && Array.isArray(value)) return everyElement(schema, value)
   return justHere
+}
+
+/** The same, with a yield where it can be interrupted. */
+function* everythingSteps(schema: Schema, value: Json): Generator<void, FieldSet> {
+  const isParted = (hasMembers(schema) && isObject(value)) || (hasElements(schema) && Array.isArray(value))
+  if (!isParted || !isLarge(value)) return everything(schema, value)
+  yield
+  const children = new Map<string, FieldSet>()
+  let parts = 0
+  for (const key in value as JsonObject | Json[]) {
+    if (++parts % partsPerStep === 0) yield
+    const item = (value as JsonObject)[key]
+    if (item === undefined) continue
+    const { step, schema: type } = hasElements(schema)
+      ? { step: elementStep(schema, item), schema: schema.items }
+      : memberOf(schema as Membered, key)
+    if (!children.has(step)) children.set(step, yield* everythingSteps(type, item))
+  }
+  return children.size === 0 ? justHere : { member: true, children }
 }
 
 function everyMember(schema: Membered, value: JsonObject): FieldSet {

@@ -114,7 +114,7 @@ export function* jsonPatchSteps(document: Json, operations: readonly PatchOperat
     yield
   }
   // While it lasts, the draft may nest deeper than the limit: nothing above recurses into it.
-  if (operations.length > 0 && isDeeperThan(draft.root, maxDepth))
+  if (operations.length > 0 && (yield* isDeeperThan(draft.root, maxDepth)))
     throw inapplicable(`the result is nested deeper than ${maxDepth} levels`)
   return draft.root
 }
@@ -249,18 +249,29 @@ function ownBytes(value: Json): number {
   return Object.keys(value).reduce((sum, key) => sum + Buffer.byteLength(key) + 4, 2)
 }
 
-/** Level by level, so that no depth can exhaust the stack. */
-function isDeeperThan(value: Json, limit: number): boolean {
-  let level = containersOf([value])
+/** Level by level, so that no depth can exhaust the stack. Yields where it can be interrupted. */
+function* isDeeperThan(value: Json, limit: number): Generator<void, boolean> {
+  let level = isContainer(value) ? [value] : []
+  let seen = 0
   for (let depth = 0; level.length > 0; depth++) {
     if (depth === limit) return true
-    level = level.flatMap((container) => containersOf(Object.values(container)))
+    const next: Container[] = []
+    for (const container of level) {
+      for (const key in container) {
+        if (++seen % valuesPerStep === 0) yield
+        const item = (container as JsonObject)[key]
+        if (isContainer(item)) next.push(item)
+      }
+    }
+    level = next
   }
   return false
 }
 
-function containersOf(values: readonly (Json | undefined)[]): Container[] {
-  return values.filter((value) => typeof value === 'object' && value !== null)
+const valuesPerStep = 5_000
+
+function isContainer(value: Json | undefined): value is Container {
+  return typeof value === 'object' && value !== null
 }
 
 function nothingAt(path: Pointer): never {

@@ -9,6 +9,7 @@
 import { badRequest } from '../model/api-error.ts'
 import { at, child, type FieldPath } from '../model/field-error.ts'
 import { isObject, type Json, typeName } from '../model/json.ts'
+import { isLarge, partsPerStep } from '../model/large-json.ts'
 import type { ListSchema, Schema } from '../schema/schema.ts'
 import { emptySet, type FieldSet, isEmpty, justHere } from './field-set.ts'
 import { hasElements, hasMembers, isNamed, type Membered, memberOf } from './shape.ts'
@@ -16,6 +17,24 @@ import { elementStep, keyOf, pathText } from './steps.ts'
 
 export function statedSet(schema: Schema, config: Json): FieldSet {
   return stated(schema, config, '')
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* statedSteps(schema: Schema, config: Json, path: FieldPath = ''): Generator<void, FieldSet> {
+  if (!hasMembers(schema) || !isObject(config) || !isLarge(config)) return stated(schema, config, path)
+  yield
+  const children = new Map<string, FieldSet>()
+  let members = 0
+  for (const name of Object.keys(config)) {
+    if (++members % partsPerStep === 0) yield
+    const { step, type, place } = statedMember(schema, name, path)
+    addMember(
+      children,
+      step,
+      statedAs(schema, { name, item: config[name]!, set: yield* statedSteps(type, config[name]!, place) }),
+    )
+  }
+  return { member: false, children }
 }
 
 function stated(schema: Schema, value: Json, path: FieldPath): FieldSet {
@@ -28,16 +47,35 @@ function statedMembers(schema: Membered, value: Json, path: FieldPath): FieldSet
   if (!isObject(value)) throw badRequest(`${path || 'the body'}: expected object, got ${typeName(value)}`)
   const children = new Map<string, FieldSet>()
   for (const name of Object.keys(value)) {
-    const item = value[name]!
-    const place = child(path, name)
-    refuseUnknown(schema, name, place)
-    const { step, schema: type } = memberOf(schema, name)
-    const set = stated(type, item, place)
-    const member = set.member || !isNamed(schema, name) || isBlank(item)
-    const whole = member === set.member ? set : { member, children: set.children }
-    if (!isEmpty(whole)) children.set(step, whole)
+    const { step, type, place } = statedMember(schema, name, path)
+    addMember(children, step, statedAs(schema, { name, item: value[name]!, set: stated(type, value[name]!, place) }))
   }
   return { member: false, children }
+}
+
+/** Where a member is, and its schema. Refuses one that the schema does not know. */
+function statedMember(schema: Membered, name: string, path: FieldPath) {
+  const place = child(path, name)
+  refuseUnknown(schema, name, place)
+  const { step, schema: type } = memberOf(schema, name)
+  return { step, type, place }
+}
+
+interface StatedMember {
+  readonly name: string
+  readonly item: Json
+  /** What is stated below it. */
+  readonly set: FieldSet
+}
+
+/** With the place of the member itself, where that is stated. */
+function statedAs(schema: Membered, { name, item, set }: StatedMember): FieldSet {
+  const member = set.member || !isNamed(schema, name) || isBlank(item)
+  return member === set.member ? set : { member, children: set.children }
+}
+
+function addMember(children: Map<string, FieldSet>, step: string, set: FieldSet): void {
+  if (!isEmpty(set)) children.set(step, set)
 }
 
 function refuseUnknown(schema: Membered, name: string, path: FieldPath): void {

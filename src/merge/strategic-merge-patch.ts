@@ -92,7 +92,11 @@ function asNew(schema: Schema, patch: JsonObject): JsonObject {
 /** Where there is no map yet a directive is about nothing: it is a key like any other, for the map's rules to refuse. */
 function asNewMap(schema: MapSchema, patch: JsonObject): JsonObject {
   const result: JsonObject = {}
-  for (const [name, value] of Object.entries(patch)) mergeMember(schema.values, result, name, value!)
+  for (const name of Object.keys(patch)) {
+    const value = patch[name]!
+    const item = value === null ? undefined : newValue(schema.values, value)
+    if (item !== undefined) setKey(result, name, item)
+  }
   return result
 }
 

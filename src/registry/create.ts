@@ -24,7 +24,7 @@ export async function create(context: WriteContext, { object, managed }: NewObje
   refuseVersion(object)
   const version = versionOf(context)
   await context.pace.yieldIfDue()
-  assertOwnCount(object)
+  await context.pace.run(assertOwnCount(object))
   await context.pace.yieldIfDue()
   const inStored = await context.pace.run(storedSteps(version, object))
   const json = await createStored(context, { object: inStored, managed })
@@ -111,7 +111,7 @@ async function checkFree(context: WriteContext, object: ApiObject): Promise<Outc
   const { resource, namespace, pace } = context
   await waitForCaches(resource)
   if (resource.cache.get(keyOf(resource, namespace, object.metadata.name!))) return taken(context, object)
-  return unstored(resource, await asStored(resource, object, pace))
+  return await unstored(context, await asStored(resource, object, pace))
 }
 
 function taken({ resource }: WriteContext, { metadata }: ApiObject): ApiError {

@@ -89,7 +89,6 @@ export async function updateObject(context: WriteContext, name: string, transfor
   await pace.yieldIfDue()
   return await resource.turns.take({ key, abandoned }, async (waited) => {
     if (waited) await waitForCaches(resource)
-    pace.begin()
     return await updateAtOnce(context, name, transform)
   })
 }
@@ -160,7 +159,7 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
   await context.pace.yieldIfDue()
   const { object, managed, named, guards } = await transform(fromStored(version, previous))
   await context.pace.yieldIfDue()
-  if (!context.own) assertOwnCount(object)
+  if (!context.own) await context.pace.run(assertOwnCount(object))
   await context.pace.yieldIfDue()
   const inStored = await context.pace.run(storedSteps(version, object, previous))
   const conditions = new WriteConditions()
@@ -238,8 +237,9 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
 }
 
 /** A dry run answers what a write would have. */
-async function judged({ resource, pace }: WriteContext, next: ApiObject, { revision }: CachedObject): Promise<Outcome> {
-  return { result: 'judged', json: unstored(resource, await asStored(resource, next, pace), revision) }
+async function judged(context: WriteContext, next: ApiObject, { revision }: CachedObject): Promise<Outcome> {
+  const { resource, pace } = context
+  return { result: 'judged', json: await unstored(context, await asStored(resource, next, pace), revision) }
 }
 
 /** The last finalizer of an object that is being deleted has gone: so does the object. */
@@ -250,7 +250,7 @@ async function remove(
   const { guards } = conditions
   const removed = await removeObject(context, next, { previous, expected: stored.revision, guards })
   if (removed === undefined) return { result: 'lost' }
-  return { result: context.dryRun ? 'judged' : 'removed', json: unstored(context.resource, removed) }
+  return { result: context.dryRun ? 'judged' : 'removed', json: await unstored(context, removed) }
 }
 
 /** A write that changes nothing is not stored: the version stays. */

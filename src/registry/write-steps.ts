@@ -117,8 +117,8 @@ async function faultsOf(attempt: Attempt, object: ApiObject): Promise<FieldError
 }
 
 /** What the server adds to an object of its own is let through: it must be able to mend one that is at the limit. */
-function boundValues({ write }: Attempt, object: ApiObject): undefined {
-  if (!write.own) assertCount(object)
+async function boundValues({ write }: Attempt, object: ApiObject): Promise<undefined> {
+  if (!write.own) await write.pace.run(assertCount(object))
 }
 
 function warnClient({ write, previous }: Attempt, object: ApiObject): undefined {

@@ -3,8 +3,7 @@
 import type { Admission } from '../admission/admission.ts'
 import type { AdmissionExplanation } from '../admission/explanation.ts'
 import type { TimeSlice } from '../base/time-slice.ts'
-import { jsonDocument } from '../codec/json.ts'
-import { maxDepth } from '../codec/json-scan.ts'
+import { storedTextSteps } from '../codec/json-steps.ts'
 import { encodeSteps, type Storable, storedJson } from '../codec/stored.ts'
 import { trackSteps } from '../merge/track-update.ts'
 import { ApiError, timeout } from '../model/api-error.ts'
@@ -197,9 +196,13 @@ export function asStored({ kind }: Resource, object: ApiObject, pace: TimeSlice)
 }
 
 /** The JSON of an object that is not stored: a dry run, or one that is gone. Refuses what would not be stored. */
-export function unstored({ kind }: Resource, object: ApiObject, revision?: number): Buffer {
+export async function unstored(
+  { resource: { kind }, pace }: Pick<WriteContext, 'resource' | 'pace'>,
+  object: ApiObject,
+  revision?: number,
+): Promise<Buffer> {
   const shown = revision === undefined ? object : withVersion(object, revision)
-  return jsonDocument(asJson(shown), orderOf(kind), maxDepth)
+  return Buffer.from(`${await pace.run(storedTextSteps(asJson(shown), orderOf(kind), 0))}\n`)
 }
 
 /** The object with the revision of the store as its version. */

@@ -16,7 +16,7 @@ import { type ApiObject, asJson, asObject, type OwnerReference } from '../model/
 import { groupName } from '../model/vendor.ts'
 import { fillWithinLimits } from './bounded-defaults.ts'
 import type { RuleContext } from './context.ts'
-import { type DecodeOptions, decode } from './decode.ts'
+import { type DecodeOptions, decodeSteps } from './decode.ts'
 import { fillDefaults } from './defaults.ts'
 import type { Kind } from './kind.ts'
 
@@ -43,7 +43,10 @@ export function* normalizeSteps(
   value: JsonObject,
   options: Pick<DecodeOptions, 'keepsNull'> = {},
 ): Generator<void, Normalized> {
-  const { value: decoded, unknown } = decode(kind.schema, value, { vendor: context.vendor, ...options })
+  const { value: decoded, unknown } = yield* decodeSteps(kind.schema, value, {
+    vendor: context.vendor,
+    ...options,
+  })
   yield
   const object = asObject(decoded)
   const ownersRepeated = mergeOwners(object)

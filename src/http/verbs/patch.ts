@@ -1,6 +1,6 @@
 /** PATCH of one object or of a subresource that is a view of it: the four forms, chosen by the content type. */
 import { type ParsedJson, parseSteps } from '../../codec/json.ts'
-import { applyJsonPatch, parseJsonPatch, unknownMembers } from '../../merge/json-patch.ts'
+import { jsonPatchSteps, parseJsonPatch, unknownMembers } from '../../merge/json-patch.ts'
 import { mergePatchSteps } from '../../merge/merge-patch.ts'
 import { parsePatchObject } from '../../merge/patch-faults.ts'
 import { applyStrategicMergePatch } from '../../merge/strategic-merge-patch.ts'
@@ -31,7 +31,7 @@ const forms: { readonly [type: string]: (resource: Resource, body: ParsedJson) =
   'application/json-patch+json': (_, { value, duplicates }) => {
     const operations = parseJsonPatch(value)
     return {
-      apply: (document) => applyJsonPatch(document, operations),
+      apply: (document) => jsonPatchSteps(document, operations),
       faults: [...unknownMembers(value).map((name) => `unknown field "${name}"`), ...duplicateFields(duplicates)],
     }
   },

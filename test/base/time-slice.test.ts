@@ -1,0 +1,36 @@
+/** Long work in slices: however many pieces there are, a turn of the event loop is short, and all of them get on. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TimeSlice } from '../../src/base/time-slice.ts'
+import { assertBrief } from '../tools/effort.ts'
+
+function* work(ms: number): Generator<void, number> {
+  let steps = 0
+  for (let done = 0; done < ms; steps++) {
+    const began = performance.now()
+    while (performance.now() - began < 0.1);
+    done += 0.1
+    yield
+  }
+  return steps
+}
+
+test('many pieces of long work hold the loop for no longer than one', async () => {
+  const pieces = () => Array.from({ length: 40 }, () => new TimeSlice().run(work(20)))
+  const { result } = await assertBrief(25, () => Promise.all(pieces()))
+  assert.ok(result.every((steps) => steps >= 200))
+})
+
+test('pieces of long work get on side by side', async () => {
+  const ended: string[] = []
+  const long = new TimeSlice().run(work(200)).then(() => ended.push('long'))
+  const short = new TimeSlice().run(work(20)).then(() => ended.push('short'))
+  await Promise.all([long, short])
+  assert.deepEqual(ended, ['short', 'long'])
+})
+
+test('short work does not rest', () => {
+  const pace = new TimeSlice()
+  assert.equal(pace.yieldIfDue(), undefined)
+  assert.equal(pace.charge(1_000_000), false)
+})
