@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../base/clock.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { DescribedElsewhere } from '../http/openapi/published-elsewhere.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import { HttpsCaller } from '../outbound/https-caller.ts'
 import { HttpsRelay } from '../outbound/https-relay.ts'
@@ -11,6 +12,7 @@ import type { Loop } from '../reconcile/loop.ts'
 import { Availability } from './availability.ts'
 import { type Backend, Backends, type BackendsParts } from './backends.ts'
 import { AggregationProxy } from './proxy.ts'
+import { PublishedApis } from './published-apis.ts'
 
 export interface AggregationParts extends BackendsParts {
   readonly clock: Clock
@@ -26,12 +28,16 @@ export class Aggregation {
   readonly #caller = new HttpsCaller('orch-aggregator')
   readonly #relay = new HttpsRelay()
   readonly #proxy: AggregationProxy
+  readonly #published: PublishedApis
 
   constructor(parts: AggregationParts) {
     const { catalogue, clock, identityHeaders, openFiles } = parts
     this.backends = new Backends(parts)
-    const availability = new Availability({ catalogue, backends: this.backends, caller: this.#caller })
-    this.loops = [availability.loop]
+    const means = { backends: this.backends, caller: this.#caller }
+    this.#published = new PublishedApis(means)
+    const onReached = (backend: Backend) => this.#published.look(backend)
+    const availability = new Availability({ ...means, catalogue, onReached })
+    this.loops = [availability.loop, this.#published.loop]
     this.#proxy = new AggregationProxy({
       ...{ backends: this.backends, relay: this.#relay, clock, identityHeaders },
       faultOf: (backend) => availability.faultOf(backend),
@@ -44,6 +50,18 @@ export class Aggregation {
   handle(exchange: Exchange, info: RequestInfo): false | Promise<void> {
     const backend = info.resource ? this.backends.find(info.group, info.version) : this.#ofPath(info.path)
     return backend === undefined ? false : this.#proxy.handle(exchange, backend)
+  }
+
+  /** What other servers publish as OpenAPI. */
+  published(): DescribedElsewhere {
+    return this.#published.all()
+  }
+
+  /** Passes the request for a document of OpenAPI v3 on where it is another server's; returns false where it is not. */
+  handleOpenApi(exchange: Exchange, place: string): false | Promise<void> {
+    const backend = this.#ofPath(`/${place}`)
+    // Without the hash: a backend would answer an old one with a redirect.
+    return backend === undefined ? false : this.#proxy.handle(exchange, backend, `/openapi/v3/${place}`)
   }
 
   /** Whether a request for this path and query may end in a tunnel to another server. */

@@ -6,7 +6,6 @@
  */
 import { type APIService, apiService } from '../kinds/apiregistration/api-service.ts'
 import { type ApiObject, timestamp } from '../model/object.ts'
-import { superusers, type User } from '../model/user.ts'
 import { CallError } from '../outbound/call-error.ts'
 import type { HttpsCaller } from '../outbound/https-caller.ts'
 import { NoServiceAddress } from '../outbound/service-address.ts'
@@ -15,16 +14,8 @@ import { everyOf, fromCache, type Source } from '../reconcile/sources.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import type { Resource } from '../registry/resource.ts'
 import { withCondition, writeStatus } from '../upkeep/status-conditions.ts'
+import { aggregatorHeaders } from './aggregator.ts'
 import type { Backend, Backends } from './backends.ts'
-import { identityOf } from './forwarded-headers.ts'
-
-/** As whom this server asks on its own behalf. */
-const aggregator: User = {
-  name: 'system:kube-aggregator',
-  uid: '',
-  groups: [superusers],
-  extra: new Map(),
-}
 
 const checkTimeoutMs = 5_000
 const periodMs = 30_000
@@ -40,6 +31,8 @@ export interface AvailabilityParts {
   readonly catalogue: Catalogue
   readonly backends: Backends
   readonly caller: HttpsCaller
+  /** Called where a backend has been reached that was not before. */
+  readonly onReached: (backend: Backend) => void
 }
 
 export class Availability {
@@ -112,7 +105,7 @@ export class Availability {
     const { backends } = this.#parts
     const backend = backends.named(name)
     const found = backend === undefined ? undefined : await this.#check(backend, signal)
-    if (backend !== undefined && found !== undefined) this.#found.set(backend, found)
+    if (backend !== undefined && found !== undefined) this.#note(backend, found)
     const now = timestamp(services.clock.now())
     const next = (object: ApiObject) => {
       const finding = found ?? this.#withoutBackend(object)
@@ -120,6 +113,12 @@ export class Availability {
     }
     await writeStatus(services, { name, signal, next })
     return found?.status !== 'False'
+  }
+
+  #note(backend: Backend, found: Finding): void {
+    const isNew = found.status === 'True' && this.#found.get(backend)?.status !== 'True'
+    this.#found.set(backend, found)
+    if (isNew) this.#parts.onReached(backend)
   }
 
   /** What this server serves itself is there whenever the server is. */
@@ -151,16 +150,8 @@ export class Availability {
     const { group, version } = backend
     const destination = backends.destinationOf(backend)
     const path = `/apis/${group}/${version}`
-    await caller.get({ destination, path, headers: headersOf(aggregator), timeoutMs: checkTimeoutMs, signal })
+    await caller.get({ destination, path, headers: aggregatorHeaders, timeoutMs: checkTimeoutMs, signal })
   }
-}
-
-/** The headers by which this server says who it is. */
-function headersOf(user: User): { readonly [name: string]: string | readonly string[] } {
-  const raw = identityOf(user)
-  const pairs = raw.flatMap((name, i) => (i % 2 === 0 ? [[name, raw[i + 1]!] as const] : []))
-  const byName = Map.groupBy(pairs, ([name]) => name)
-  return Object.fromEntries([...byName].map(([name, all]) => [name, all.map(([, value]) => value)]))
 }
 
 const local: Finding = { status: 'True', reason: 'Local', message: 'the API server serves this version itself' }

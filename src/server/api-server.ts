@@ -182,7 +182,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
   const { vendor, identity, authorizer, admission, metrics, catalogue, readiness, certificates, aggregation } = inner
   const exposer = exposerOf(metrics, catalogue)
   const paths = servedPaths({
-    ...{ catalogue, exposer, elsewhere: aggregation.backends },
+    ...{ catalogue, exposer, aggregation },
     ready: readiness.checks,
     address: () => url.host,
     issuer: inner.accountTokens.policy.issuer,

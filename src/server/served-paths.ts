@@ -1,4 +1,5 @@
 /** The paths that are not resources: health, discovery, OpenAPI, the version, and the list of all of them. */
+import type { Aggregation } from '../aggregation/aggregation.ts'
 import { discoveryPaths } from '../http/discovery.ts'
 import type { VersionsElsewhere } from '../http/discovery-groups.ts'
 import type { PathHandler } from '../http/dispatch.ts'
@@ -13,8 +14,7 @@ import type { Exposer } from '../telemetry/exposition.ts'
 
 export interface PathParts {
   readonly catalogue: Catalogue
-  /** What other servers serve. */
-  readonly elsewhere: VersionsElsewhere
+  readonly aggregation: Aggregation
   readonly ready: readonly HealthCheck[]
   readonly address: () => string
   readonly exposer: Exposer
@@ -26,7 +26,8 @@ export interface PathParts {
 
 /** The first that knows a path answers. */
 export function servedPaths(parts: PathParts): PathHandler[] {
-  const { catalogue, elsewhere, ready, address, exposer, issuer, keysAddress } = parts
+  const { catalogue, aggregation, ready, address, exposer, issuer, keysAddress } = parts
+  const elsewhere = aggregation.backends
   const hasDiscovery = isDiscoverable(issuer.name)
   const more = hasDiscovery ? Object.values(issuerPaths) : []
   const listed = whileUnchanged([catalogue, elsewhere], () => [...listPaths(catalogue, elsewhere), ...more].sort())
@@ -35,7 +36,11 @@ export function servedPaths(parts: PathParts): PathHandler[] {
     healthPaths([], ready),
     metricsPath(exposer),
     discoveryPaths({ catalogue, elsewhere, address }),
-    openApiPaths(catalogue, version),
+    openApiPaths({
+      ...{ catalogue, version },
+      published: () => aggregation.published(),
+      passOn: (exchange, place) => aggregation.handleOpenApi(exchange, place),
+    }),
     ...(hasDiscovery ? [issuerDiscovery(issuer, keysAt)] : []),
     rootPaths({ version, api: apiLevel }, listed),
     unknownPath,

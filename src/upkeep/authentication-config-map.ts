@@ -4,6 +4,7 @@
  * what it knows to what is there, so servers with different files come to rest; certificates that have expired are dropped.
  */
 import { X509Certificate } from 'node:crypto'
+import { apiService } from '../kinds/apiregistration/api-service.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Loop } from '../reconcile/loop.ts'
 import { every, fromCache } from '../reconcile/sources.ts'
@@ -33,10 +34,10 @@ const key = `${object.namespace}/${object.name}`
 /** Files that flags name may change while the server runs. */
 const periodMs = 60_000
 
-/** No loop for a server without ConfigMaps. */
+/** No loop for a server without ConfigMaps, or without APIServices: nobody is aggregated there. */
 export function authenticationConfigMapLoop(catalogue: Catalogue, trust: AuthenticationTrust): Loop | undefined {
   const maps = catalogue.stored('core', 'configmaps')
-  if (maps === undefined) return undefined
+  if (maps === undefined || catalogue.stored(apiService.group, apiService.plural) === undefined) return undefined
   return {
     name: 'authentication-config-map',
     sources: [every(periodMs, key), fromCache(maps.cache, { keysOf: (changed) => (changed === key ? [key] : []) })],

@@ -275,3 +275,18 @@ test('a certificate that is not of the bundle, or for another name, is not belie
   )
   await client.delete(path)
 })
+
+test('what the backend publishes is part of OpenAPI v2 and v3; what it says of others is not', async () => {
+  const place = '/apis/a.example.com/v1/namespaces/{namespace}/things'
+  const published = await until(
+    async () => (await client.get('/openapi/v2')).body,
+    ({ paths }) => paths[place] !== undefined,
+  )
+  assert.equal(published.definitions['com.example.a.v1.Thing'].properties.size.type, 'integer')
+  assert.notEqual(published.paths['/apis/apps/v1/deployments'].get.operationId, 'mine')
+  const type = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+  assert.match((await client.get('/openapi/v2', { accept: type })).text, /How large it is\./)
+  const index = (await client.get('/openapi/v3')).body.paths
+  assert.equal(index['apis/a.example.com/v1'].serverRelativeURL, '/openapi/v3/apis/a.example.com/v1?hash=AB')
+  assert.equal((await client.get('/openapi/v3/apis/a.example.com/v1?hash=AB')).body.info.title, 'things')
+})

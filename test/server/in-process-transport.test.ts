@@ -18,6 +18,9 @@ import { InProcess } from '../../src/server/in-process-transport.ts'
 import { openLog } from '../../src/telemetry/log.ts'
 import { configMap, configMaps } from '../tools/resource-types.ts'
 
+/** The server has a ConfigMap of its own elsewhere. */
+const inDefault = { namespace: 'default' }
+
 const master: User = { name: 'loop', uid: '', groups: [superusers], extra: new Map() }
 
 async function begin(t: TestContext) {
@@ -36,7 +39,7 @@ async function begin(t: TestContext) {
 test('requests are answered as over the network, and authorized for their user', async (t) => {
   const { server, client } = await begin(t)
   const created = await client.create(configMaps, configMap('a', { k: 'ä' }))
-  assert.deepEqual((await client.list(configMaps)).items, [created])
+  assert.deepEqual((await client.list(configMaps, inDefault)).items, [created])
   const nobody = new Client(server.transport({ ...master, name: 'nobody', groups: [] }))
   await assert.rejects(nobody.list(configMaps), (error) => {
     assert.ok(error instanceof StatusError)
@@ -93,7 +96,7 @@ test('a body that is shorter than its length says is not carried out', async (t)
     signal: new AbortController().signal,
   })
   assert.equal(response.status, 400)
-  assert.deepEqual((await client.list(configMaps)).items, [])
+  assert.deepEqual((await client.list(configMaps, inDefault)).items, [])
 })
 
 test('a list of many chunks is whole, though the server uses their memory again', async (t) => {
@@ -101,7 +104,7 @@ test('a list of many chunks is whole, though the server uses their memory again'
   const text = 'x'.repeat(20_000)
   const create = (i: number) => client.create(configMaps, configMap(`object-${10 + i}`, { text: `${i}${text}` }))
   const created = await Promise.all(Array.from({ length: 20 }, (_, i) => create(i)))
-  assert.deepEqual((await client.list(configMaps)).items, created)
+  assert.deepEqual((await client.list(configMaps, inDefault)).items, created)
 })
 
 test('an answer is written at the pace of its reader', async () => {

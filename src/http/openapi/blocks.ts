@@ -1,5 +1,5 @@
 /**
- * A document in encoded blocks: one of all built-in types, and one of each custom type. A block is made when it is first
+ * A document in encoded blocks: one of all built-in types, one of each custom type, one of what each other server publishes. A block is made when it is first
  * needed and kept for as long as its type is served, so a custom type that comes, changes or goes costs what it is itself
  * and leaves the others alone.
  */
@@ -25,7 +25,8 @@ export interface Encoding<T> {
 export class Blocks<T> {
   readonly #encoding: Encoding<T>
   #own: { readonly types: readonly Served[]; readonly block: Promise<Block<T>> } | undefined
-  readonly #foreign = new WeakMap<Served, Promise<Block<T>>>()
+  /** By the custom type, or by what another server publishes. */
+  readonly #foreign = new WeakMap<object, Promise<Block<T>>>()
 
   constructor(encoding: Encoding<T>) {
     this.#encoding = encoding
@@ -38,7 +39,13 @@ export class Blocks<T> {
     const types = new Map(own.types)
     for (const served of described.types) {
       if (!isForeign(served.kind)) continue
-      const block = await this.#foreignBlock({ ...described, types: [served] }, own)
+      const partsOf = () => this.#encoding.partsOf({ ...described, types: [served] })
+      const block = await this.#once(served, () => this.#encode(partsOf(), own.types))
+      paths.push(...block.paths)
+      for (const [name, text] of block.types) if (!types.has(name)) types.set(name, text)
+    }
+    for (const parts of described.elsewhere.documents) {
+      const block = await this.#once(parts, () => this.#encode(parts, own.types))
       paths.push(...block.paths)
       for (const [name, text] of block.types) if (!types.has(name)) types.set(name, text)
     }
@@ -48,7 +55,7 @@ export class Blocks<T> {
   #ownBlock(described: Described): Promise<Block<T>> {
     const types = described.types.filter(({ kind }) => !isForeign(kind))
     if (this.#own === undefined || !sameTypes(this.#own.types, types)) {
-      const block = this.#encode({ ...described, types }, new Map())
+      const block = this.#encode(this.#encoding.partsOf({ ...described, types }), new Map())
       this.#own = { types, block }
       block.catch(() => {
         this.#own = undefined
@@ -57,20 +64,18 @@ export class Blocks<T> {
     return this.#own.block
   }
 
-  #foreignBlock(described: Described, own: Block<T>): Promise<Block<T>> {
-    const served = described.types[0]!
-    const known = this.#foreign.get(served)
+  #once(source: object, make: () => Promise<Block<T>>): Promise<Block<T>> {
+    const known = this.#foreign.get(source)
     if (known !== undefined) return known
-    const block = this.#encode(described, own.types)
-    this.#foreign.set(served, block)
-    block.catch(() => this.#foreign.delete(served))
+    const block = make()
+    this.#foreign.set(source, block)
+    block.catch(() => this.#foreign.delete(source))
     return block
   }
 
   /** Without the types that are known already. */
-  async #encode(described: Described, known: ReadonlyMap<string, T>): Promise<Block<T>> {
-    const { partsOf, encodePath, encodeType } = this.#encoding
-    const { paths, types } = partsOf(described)
+  async #encode({ paths, types }: Pick<Parts, 'paths' | 'types'>, known: ReadonlyMap<string, T>): Promise<Block<T>> {
+    const { encodePath, encodeType } = this.#encoding
     const encodedPaths = await inSlices(paths, encodePath)
     const own = [...types].filter(([name]) => !known.has(name))
     const encodedTypes = await inSlices(own, encodeType)
@@ -78,8 +83,8 @@ export class Blocks<T> {
   }
 }
 
-export function sameTypes(a: readonly Served[], b: readonly Served[]): boolean {
-  return a.length === b.length && a.every((served, i) => served === b[i])
+export function sameTypes(a: readonly object[], b: readonly object[]): boolean {
+  return a.length === b.length && a.every((each, i) => each === b[i])
 }
 
 const sliceMs = 5

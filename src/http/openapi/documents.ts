@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
 import { createGzip } from 'node:zlib'
-import type { Served } from '../../registry/served.ts'
 import { sameTypes } from './blocks.ts'
 import { type Described, type GroupVersion, groupVersions } from './group-version.ts'
 import type { MakerV2 } from './make.ts'
@@ -20,7 +19,7 @@ export interface Document {
 
 /** A document that was made, and what of: it is good for as long as these are what there is. */
 interface Made {
-  readonly types: readonly Served[]
+  readonly sources: readonly object[]
   readonly document: Promise<Document>
 }
 
@@ -37,18 +36,18 @@ export class Documents {
 
   v2Json(): Promise<Document> {
     const described = this.#describe()
-    return this.#once('v2', described.types, async () => (await this.#makerV2()).json(described))
+    return this.#once('v2', sourcesOf(described), async () => (await this.#makerV2()).json(described))
   }
 
   v2Protobuf(): Promise<Document> {
     const described = this.#describe()
-    return this.#once('v2 protobuf', described.types, async () => (await this.#makerV2()).protobuf(described))
+    return this.#once('v2 protobuf', sourcesOf(described), async () => (await this.#makerV2()).protobuf(described))
   }
 
   /** Where to get the document of each version of a group: an address that changes with its content. */
   v3Index(): Promise<Document> {
     const described = this.#describe()
-    return this.#once('v3', described.types, async () => {
+    return this.#once(`v3 with ${JSON.stringify(described.elsewhere.v3)}`, described.types, async () => {
       const versions = groupVersions(described)
       this.#forget(versions)
       const paths: { [place: string]: { serverRelativeURL: string } } = {}
@@ -57,6 +56,7 @@ export class Documents {
         const { hash } = await this.#v3Of(described, version)
         paths[place] = { serverRelativeURL: addressV3(place, hash) }
       }
+      for (const { place, hash } of described.elsewhere.v3) paths[place] = { serverRelativeURL: addressV3(place, hash) }
       return [JSON.stringify({ paths })]
     })
   }
@@ -76,7 +76,7 @@ export class Documents {
   /** Versions that are not served any more leave nothing behind. */
   #forget(versions: readonly GroupVersion[]): void {
     const served = new Set(versions.map(({ path }) => `v3 ${path}`))
-    for (const name of this.#made.keys()) if (name.startsWith('v3 /') && !served.has(name)) this.#made.delete(name)
+    for (const name of this.#made.keys()) if (name.startsWith('v3 ') && !served.has(name)) this.#made.delete(name)
   }
 
   #makerV2(): Promise<MakerV2> {
@@ -85,16 +85,21 @@ export class Documents {
   }
 
   /** Those who ask while it is being made share it; when making it fails, the next one tries again. */
-  #once(name: string, types: readonly Served[], make: () => Promise<DocumentText>): Promise<Document> {
+  #once(name: string, sources: readonly object[], make: () => Promise<DocumentText>): Promise<Document> {
     const made = this.#made.get(name)
-    if (made !== undefined && sameTypes(made.types, types)) return made.document
-    const making = { types, document: make().then(pack) }
+    if (made !== undefined && sameTypes(made.sources, sources)) return made.document
+    const making = { sources, document: make().then(pack) }
     this.#made.set(name, making)
     making.document.catch(() => {
       if (this.#made.get(name) === making) this.#made.delete(name)
     })
     return making.document
   }
+}
+
+/** All that a document of version 2 is made of. */
+function sourcesOf({ types, elsewhere }: Described): readonly object[] {
+  return [...types, ...elsewhere.documents]
 }
 
 /** Where the document of one version of a group is served, with the hash of its content. */

@@ -2,6 +2,7 @@
 import type { Vendor } from '../../model/vendor.ts'
 import type { Served } from '../../registry/served.ts'
 import type { Kind } from '../../schema/kind.ts'
+import type { DescribedElsewhere } from './published-elsewhere.ts'
 
 export interface GroupVersion {
   /** The group as on the wire; '' for the core group. */
@@ -18,12 +19,13 @@ export interface GroupVersion {
   readonly types: readonly Served[]
 }
 
-/** What is described: the types of one generation of the catalogue. */
+/** What is described: the types of one generation of the catalogue, and what other servers publish. */
 export interface Described {
   readonly vendor: Vendor
   /** The version of the server. */
   readonly version: string
   readonly types: readonly Served[]
+  readonly elsewhere: DescribedElsewhere
 }
 
 /** The versions of groups among these types, in the order of their first type. */

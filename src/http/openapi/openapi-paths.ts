@@ -15,6 +15,7 @@ import type { Exchange } from '../exchange.ts'
 import { chooseType } from '../negotiate.ts'
 import { acceptsGzip, sendText } from '../responses.ts'
 import { addressV3, type Document, Documents } from './documents.ts'
+import type { DescribedElsewhere } from './published-elsewhere.ts'
 
 const json = 'application/json'
 const protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
@@ -22,10 +23,19 @@ const protobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 const oldProtobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 const oneYear = 31_536_000
 
-/** `version` is that of the server. */
-export function openApiPaths(catalogue: Catalogue, version: string): PathHandler {
+export interface OpenApiOptions {
+  readonly catalogue: Catalogue
+  /** Of the server. */
+  readonly version: string
+  /** What other servers publish. */
+  readonly published: () => DescribedElsewhere
+  /** Passes the request for a document of version 3 on to the server whose it is; returns false where it is ours. */
+  readonly passOn: (exchange: Exchange, place: string) => false | Promise<void>
+}
+
+export function openApiPaths({ catalogue, version, published, passOn }: OpenApiOptions): PathHandler {
   const { vendor } = catalogue
-  const documents = new Documents(() => ({ vendor, version, types: catalogue.all() }))
+  const documents = new Documents(() => ({ vendor, version, types: catalogue.all(), elsewhere: published() }))
   return (exchange, info) => {
     const path = info.path.replace(/\/$/, '')
     if (path !== '/openapi/v2' && path !== '/openapi/v3' && !path.startsWith('/openapi/v3/')) return false
@@ -33,7 +43,8 @@ export function openApiPaths(catalogue: Catalogue, version: string): PathHandler
     hintToKubectl(exchange, vendor)
     if (path === '/openapi/v2') return sendV2(exchange, documents)
     if (path === '/openapi/v3') return sendIndex(exchange, documents)
-    return sendV3(exchange, documents, path.slice('/openapi/v3/'.length), info.query.get('hash'))
+    const place = path.slice('/openapi/v3/'.length)
+    return passOn(exchange, place) || sendV3(exchange, documents, place, info.query.get('hash'))
   }
 }
 
