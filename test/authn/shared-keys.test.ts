@@ -80,6 +80,13 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
     }
   })
 
+  it('have one front proxy CA, and publish no other', async () => {
+    const cas = servers.map(({ directory }) => readFileSync(join(directory, 'data/pki/front-proxy/ca.crt'), 'utf8'))
+    const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
+    const { body } = await servers[1].client().get(path)
+    assert.deepEqual([...new Set(cas)], [body.data['requestheader-client-ca-file']])
+  })
+
   it('take one another for the issuer of a token, from the moment that its account is there', async () => {
     for (const [i, one] of servers.entries()) {
       const token = await makeToken(one, `at-${i}`)

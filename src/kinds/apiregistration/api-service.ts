@@ -1,6 +1,6 @@
 /**
  * APIService: who serves a version of a group. Without a Service it is this server itself, which registers whatever it
- * serves (`server/api-services.ts`); with one, requests would be handed on to it, which is not built yet.
+ * serves (`upkeep/api-services.ts`); with one, requests are passed on to it (`aggregation/`).
  */
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
 import { checkDns1035Label, checkDnsSubdomain, checkPathSegment } from '../../model/names.ts'
