@@ -132,7 +132,10 @@ export class MemoryStore implements Store {
 
   #readLog(after: Revision, limit: number): readonly Change[] {
     if (after < this.#oldest) throw new RevisionGone(after, this.#oldest)
-    return this.#log.filter((change) => change.revision > after).slice(0, limit)
+    // The log has no gaps, so the place of a revision is known.
+    const first = this.#log[0]?.revision ?? after
+    const start = Math.max(0, after + 1 - first)
+    return this.#log.slice(start, start + limit)
   }
 
   /** Undoes the changes after `revision`, newest first. */

@@ -2,18 +2,20 @@
  * The promises of watches under load, through a real server: each tells every change of what it selects once and in
  * order, wherever it begins and however often it is resumed; a bookmark never comes before what it stands for; and one
  * that does not read is closed without anybody else feeling it. What must have been told is computed from the log.
+ * ORCH_LONG=1: three times as much.
  */
 import assert from 'node:assert/strict'
 import { connect, constants } from 'node:http2'
 import { test } from 'node:test'
 import { type Seeded, seeded } from '../store/seeded.ts'
 import type { HttpClient, WatchEvent } from '../tools/http-client.ts'
-import { type Restartable, serve } from '../tools/in-process.ts'
+import { type ServerHandle, startServer } from '../tools/server.ts'
 
 const namespaces = ['n-0', 'n-1', 'n-2', 'n-3']
+const long = process.env.ORCH_LONG === '1'
 const writers = 60
-const writesPerWriter = 80
-const wantedEvents = 100_000
+const writesPerWriter = long ? 80 : 30
+const wantedEvents = long ? 100_000 : 35_000
 const all = '/api/v1/configmaps'
 const pathOf = (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`
 
@@ -34,7 +36,7 @@ interface Selection {
 
 test('watches tell everything once, in order, under load', { timeout: 300_000 }, async (t) => {
   const seed = Number(process.env.ORCH_TEST_SEED ?? Date.now() % 2 ** 32)
-  const server = await serve(t)
+  const server = await startServer(t)
   const client = server.client()
   for (const name of namespaces) await client.post('/api/v1/namespaces', { metadata: { name } })
   const start = Number((await client.get(all)).body.metadata.resourceVersion)
@@ -86,7 +88,7 @@ test('watches tell everything once, in order, under load', { timeout: 300_000 },
 })
 
 test('a watch that is given up while it connects is not an error', async (t) => {
-  const client = (await serve(t)).client()
+  const client = (await startServer(t)).client()
   const stop = new AbortController()
   const first = client.watch(`${all}?watch=1`, stop.signal).next()
   stop.abort()
@@ -257,7 +259,7 @@ async function stopReading(slow: HttpClient, client: HttpClient): Promise<void> 
 }
 
 /** A watch over HTTP/2 that reads nothing; resolves to the code that the server resets it with. */
-async function stopReadingHttp2({ url, credentials }: Restartable): Promise<number> {
+async function stopReadingHttp2({ url, credentials }: ServerHandle): Promise<number> {
   const { authority = '' } = credentials()
   const session = connect(url, { ca: authority })
   const stream = session.request({ ':path': `${bulk}?watch=1`, authorization: 'Bearer admin-token' })

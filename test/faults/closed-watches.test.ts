@@ -18,7 +18,7 @@ import { heapInUse } from '../tools/heap.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
 import { configMaps } from '../tools/paths.ts'
 
-const rounds = process.env.ORCH_LONG === '1' ? 200 : 6
+const rounds = process.env.ORCH_LONG === '1' ? 200 : 4
 const perRound = 50
 
 /** Watches from now and from an old version. */

@@ -1,7 +1,8 @@
 /**
- * Opens a data directory that may be damaged, reads everything in it as a server does (the caches, an exact list, the
- * log), writes, deletes and compacts, and prints what it read as JSON: `damaged-reader.ts <data directory> <revision>`.
- * What the store itself tells as an error is printed as a sentence; anything else is the end, as it would be a server's.
+ * Opens data directories that may be damaged, one after another, reads everything in each as a server does (the caches,
+ * an exact list, the log), writes, deletes and compacts, and prints what it read as a line of JSON:
+ * `damaged-reader.ts <revision> <data directory>...`. What the store itself tells as an error is printed as a sentence;
+ * anything else is the end, as it would be a server's.
  */
 import { createHash } from 'node:crypto'
 import { Caches } from '../../src/cache/caches.ts'
@@ -86,5 +87,5 @@ async function work(store: LmdbStore): Promise<void> {
   await store.compact(store.revision())
 }
 
-const [directory, revision] = process.argv.slice(2)
-if (directory) console.log(JSON.stringify(await report(directory, Number(revision))))
+const [revision, ...directories] = process.argv.slice(2)
+for (const directory of directories) console.log(JSON.stringify(await report(directory, Number(revision))))

@@ -14,8 +14,8 @@ import { checkHistory } from './history.ts'
 import { acknowledged, Follower, outcomes, readLog, report, revisionOf, untilWritable, workload } from './load.ts'
 import { Recorder } from './recorder.ts'
 
-const kills = process.env.ORCH_LONG === '1' ? 30 : 4
-const writersPerServer = 12
+const kills = process.env.ORCH_LONG === '1' ? 30 : 2
+const writersPerServer = 8
 /** How long the cluster is without the member, and how much is written before the next one goes. */
 const absenceMs = 1_500
 const restWrites = 200

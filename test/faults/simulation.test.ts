@@ -27,7 +27,7 @@ import { type Seeded, seeded } from '../store/seeded.ts'
 import { FaultyStore, Scheduler } from './simulation.ts'
 
 const only = process.env.ORCH_TEST_SEED
-const seeds = only !== undefined ? 1 : process.env.ORCH_LONG === '1' ? 2000 : 100
+const seeds = only !== undefined ? 1 : process.env.ORCH_LONG === '1' ? 2000 : 50
 const firstSeed = Number(only ?? 1)
 
 test(`${seeds} seeded courses`, { timeout: 300_000 }, async (t) => {

@@ -35,7 +35,7 @@ import { rounds, seed, tell, unlessRefused } from './scale.ts'
 
 test('JSON patches do what the model does', () => {
   const random = seeded(seed + 20)
-  const counts = { patches: rounds(3000, 50_000), applied: 0, differences: 0 }
+  const counts = { patches: rounds(1500, 50_000), applied: 0, differences: 0 }
   for (let i = 0; i < counts.patches; i++) {
     const document = deepFreeze(randomValue(random, 4))
     const operations = randomOperations(random, document)
@@ -55,7 +55,7 @@ test('JSON patches do what the model does', () => {
 
 test('merge patches do what the model does', () => {
   const random = seeded(seed + 21)
-  const count = rounds(3000, 50_000)
+  const count = rounds(1500, 50_000)
   for (let i = 0; i < count; i++) {
     const [document, patch] = [deepFreeze(randomValue(random, 4)), deepFreeze(randomValue(random, 4))]
     const actual = applyMergePatch(document as Json, patch as Json) as Value
@@ -113,7 +113,7 @@ function schemaOf(type: Type): Schema {
 test('strategic merge patches do what the model does', () => {
   const random = seeded(seed + 22)
   const schema = schemaOf(type)
-  const counts = { patches: rounds(3000, 50_000), changed: 0, differences: 0 }
+  const counts = { patches: rounds(1500, 50_000), changed: 0, differences: 0 }
   for (let i = 0; i < counts.patches; i++) {
     const document: Value = deepFreeze(randomOf(random, type, false))
     const patch = deepFreeze(randomOf(random, type, true)) as { [name: string]: Value }
@@ -133,7 +133,7 @@ test('field selectors choose what looking at every object chooses', () => {
   const random = seededChoices(seed + 23)
   const paths = ['metadata.name', 'a', 'spec.x', '__proto__']
   const values = ['', 'x', 'a,b', 'c=d', '\\', 'constructor']
-  const counts = { selectors: rounds(5000, 100_000), accepted: 0, differences: 0 }
+  const counts = { selectors: rounds(3000, 100_000), accepted: 0, differences: 0 }
   for (let i = 0; i < counts.selectors; i++) {
     const terms = Array.from({ length: 1 + random.below(4) }, () => {
       const value = random.pick(values).replaceAll(/[\\,=]/g, '\\$&')
@@ -157,7 +157,7 @@ test('field selectors choose what looking at every object chooses', () => {
 })
 
 test('an object is the same object in JSON and in YAML', () => {
-  const count = rounds(20, 1000)
+  const count = rounds(10, 1000)
   let objects = 0
   for (const { kind, version, schema } of allKinds)
     for (let i = 0; i < count; i++) {

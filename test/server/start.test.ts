@@ -20,8 +20,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { open } from 'lmdb'
-import { parseFlags } from '../../src/base/flags.ts'
+import { parseFlags, UsageError } from '../../src/base/flags.ts'
+import { PkiFileError } from '../../src/pki/files.ts'
+import { startApiServer } from '../../src/server/api-server.ts'
 import { serverFlags } from '../../src/server/flags/options.ts'
+import { StoreError } from '../../src/store/store.ts'
+import { openLog } from '../../src/telemetry/log.ts'
 import { HttpClient } from '../tools/http-client.ts'
 import { makeIdentity } from '../tools/identities.ts'
 import { caOf } from '../tools/raw-http.ts'
@@ -42,6 +46,21 @@ async function failedStart(args: readonly string[]): Promise<{ code: number | nu
   const [code] = await once(child, 'close')
   clearTimeout(timer)
   return { code, said }
+}
+
+/** A start inside this process that fails with what is told in one line: says which. */
+async function refusedStart(args: readonly string[]): Promise<string> {
+  try {
+    const server = await startApiServer(parseFlags(serverFlags, args), { log: openLog() })
+    await server.stop()
+  } catch (error) {
+    assert.ok(
+      error instanceof UsageError || error instanceof StoreError || error instanceof PkiFileError,
+      String(error),
+    )
+    return error.message
+  }
+  return assert.fail(`it started with ${args.join(' ')}`)
 }
 
 test('flags that are wrong are named, with the nearest right one or what is accepted', async (t) => {
@@ -162,24 +181,34 @@ test('files that are missing or no good are named, and never quoted', async (t) 
     [[`--admin-kubeconfig=${directory}`], /--admin-kubeconfig: cannot write .*: EISDIR/],
     [[`--admin-kubeconfig=${directory}/plain/x`], /--admin-kubeconfig: cannot write .*plain is not a directory/],
   ]
-  const start = async (i: number) => {
+  const start = (i: number, begin: (args: readonly string[]) => Promise<string>) => {
     const [args] = table[i]!
-    return await failedStart([
+    return begin([
       '--secure-port=0',
       ...(args[0]!.startsWith('--admin-kubeconfig') ? [] : ['--admin-kubeconfig=']),
       ...(args[0]!.startsWith('--data-dir') ? [] : [`--data-dir=${directory}/data-${i}`]),
       ...args,
     ])
   }
-  const results: { code: number | null; said: string }[] = []
-  for (let i = 0; i < table.length; i += 4)
-    results.push(...(await Promise.all(table.slice(i, i + 4).map((_, j) => start(i + j)))))
-  for (const [i, { code, said }] of results.entries()) {
+  const check = (i: number, said: string) => {
     assert.match(said, table[i]![1])
-    assert.equal(code, 1, said)
     assert.ok(!said.includes('hidden-token') && !said.includes('c2VjcmV0'), said)
     assert.equal(said.trim().split('\n').length, 1, said)
   }
+  for (const i of table.keys()) check(i, await start(i, refusedStart))
+  // A process says the same: one row for each sort of error that is told in one line.
+  const spoken = ['--tls-cert-file', '--token-auth-file', '--data-dir', '--admin-kubeconfig'].map((flag) =>
+    table.findLastIndex(([args]) => args[0]!.startsWith(flag)),
+  )
+  for (const i of spoken)
+    check(
+      i,
+      await start(i, async (args) => {
+        const { code, said } = await failedStart(args)
+        assert.equal(code, 1, said)
+        return said
+      }),
+    )
   assert.equal(statSync(strange).mode & 0o777, 0o755, 'the directory of somebody else was changed')
 })
 

@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events'
 import { join } from 'node:path'
 import type { Context } from '../../src/cli/command.ts'
 import { main } from '../../src/cli/main.ts'
+import { asForUsers } from './compiled.ts'
 import { type Ran, runCommand } from './run-command.ts'
 import { root, type Served } from './server.ts'
 
@@ -67,6 +68,6 @@ export function configOf({ directory }: Served): string {
 }
 
 export function spawnOrchctl(server: Served, args: readonly string[]): ChildProcess {
-  const env = { ...process.env, KUBECONFIG: configOf(server) }
+  const env = { ...asForUsers(), KUBECONFIG: configOf(server) }
   return spawn(join(root, 'bin/orchctl'), args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
 }

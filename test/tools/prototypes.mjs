@@ -33,7 +33,4 @@ process.on('exit', () => {
   process.exitCode = changedPrototypes
 })
 
-// Meant for this process alone (`run.ts`): a server that it starts finds its compiled code as it would for a user.
-delete process.env.NODE_COMPILE_CACHE
-
 if (isMainThread && process.env.ORCH_SENTINEL === 'server') process.on('SIGUSR2', () => process.exit())

@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { HttpTransport, type HttpTransportOptions } from '../../src/client/node/http-transport.ts'
 import type { Transport } from '../../src/client/transport.ts'
+import { asForUsers } from './compiled.ts'
 import { HttpClient } from './http-client.ts'
 
 export const root = dirname(dirname(import.meta.dirname))
@@ -168,7 +169,7 @@ function spawnServer({ command, directory, port, flags, env, openFiles }: Launch
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
-        ...process.env,
+        ...asForUsers(),
         ...env,
         NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --import=${sentinel}`,
         ORCH_SENTINEL: 'server',

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { asForUsers } from './compiled.ts'
 import { type Ending, root } from './server.ts'
 
 /** Flags, or what makes them with files in the directory. */
@@ -17,6 +18,7 @@ export async function startFailing(t: Ending, flags: FailingFlags): Promise<{ co
   const given = typeof flags === 'function' ? flags(directory) : flags
   const child = spawn(join(root, 'bin/orch'), ['apiserver', ...own, ...given], {
     stdio: ['ignore', 'ignore', 'pipe'],
+    env: asForUsers(),
     timeout: 300_000,
   })
   const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'close') as Promise<[number | null]>])
