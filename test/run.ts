@@ -25,6 +25,7 @@ const files = globSync('test/**/*.test.ts', { cwd: root })
 const mostFiles = 40
 // Every process is watched for changed prototypes.
 const args = [
+  ...['--import', join(root, 'test/tools/light-tests.mjs')],
   ...['--import', join(root, 'test/tools/prototypes.mjs')],
   ...['--test-reporter', join(root, 'test/tools/reporter.mjs'), '--test-reporter-destination', 'stdout'],
   join(root, 'test/tools/batch.mjs'),

@@ -19,7 +19,10 @@ async function run(t: TestContext, files: { readonly [name: string]: string }) {
     return path
   })
   const tool = (name: string) => join(import.meta.dirname, name)
-  const args = ['--test-reporter', tool('reporter.mjs'), '--test-reporter-destination', 'stdout', tool('batch.mjs')]
+  const args = [
+    ...['--import', tool('light-tests.mjs')],
+    ...['--test-reporter', tool('reporter.mjs'), '--test-reporter-destination', 'stdout', tool('batch.mjs')],
+  ]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
   const told: string[] = []
   child.on('message', ({ next, file, name, why }: { next?: true; file?: string; name?: string; why?: string }) => {
@@ -52,6 +55,22 @@ test('each file has its own tests and hooks, and ends before the next begins', a
   )
 })
 
+test('tests that run together are told apart, and so are their subtests', async (t) => {
+  const { told, code } = await run(t, {
+    a: `describe('group', { concurrency: true }, () => {
+      for (const name of ['x', 'y'])
+        test(name, async (t) => {
+          await new Promise((resolve) => setTimeout(resolve, 1))
+          await t.test(name + '1', async () => {
+            await new Promise((resolve) => setTimeout(resolve, 1))
+            if (name === 'y') throw new Error('y')
+          })
+        })
+    })`,
+  })
+  assert.deepEqual([told.toSorted(), code], [['a !y1', 'a ended', 'a x', 'a x1'], 1])
+})
+
 const failures: { readonly [text: string]: string } = {
   "test('t', () => { throw new Error('x') })": 'bad !t',
   "test('t', () => {}); throw new Error('x')": 'bad !itself',
@@ -60,6 +79,9 @@ const failures: { readonly [text: string]: string } = {
   "test.skip('t', () => {})": 'bad !t',
   "describe.skip('d', () => { test('t', () => {}) })": 'bad !d',
   "test('t', (t) => t.todo())": 'bad !t',
+  "test('t', () => { setTimeout(() => { throw new Error('x') }, 1); return new Promise((r) => setTimeout(r, 50)) })":
+    'bad !t',
+  "test('t', () => { void Promise.reject(new Error('x')); return new Promise((r) => setTimeout(r, 50)) })": 'bad !t',
   "test('t', () => { setTimeout(() => { throw new Error('x') }, 1) }); test('u', () => new Promise((r) => setTimeout(r, 50)))":
     'one !ended',
 }

@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
+import { createSecureContext } from 'node:tls'
 
 export interface Answer {
   readonly status: number
@@ -33,7 +34,9 @@ export class HttpClient {
   constructor(options: { port: number; token: string; ca: string; cert?: string; key?: string }) {
     this.#options = options
     const { ca, cert, key } = options
-    this.#agent = new Agent({ keepAlive: true, maxSockets: 64, ca, ...(cert && key ? { cert, key } : {}) })
+    // Read once, and not for every connection.
+    const secureContext = createSecureContext({ ca, ...(cert && key ? { cert, key } : {}) })
+    this.#agent = new Agent({ keepAlive: true, maxSockets: 64, secureContext })
   }
 
   get(path: string, headers?: { readonly [name: string]: string }): Promise<Answer> {
