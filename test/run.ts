@@ -11,7 +11,7 @@ import { dirname, join, relative } from 'node:path'
 import { runChecks } from '../scripts/check.ts'
 import { compiled } from './tools/compiled.ts'
 import { installTools } from './tools/install.ts'
-import { inOrder } from './tools/plan.ts'
+import { inLists } from './tools/plan.ts'
 import { keepTimes, readTimes, type Spent } from './tools/times.ts'
 
 const root = dirname(import.meta.dirname)
@@ -67,11 +67,12 @@ function count(ok: boolean): void {
 async function runFiles(): Promise<void> {
   const started = performance.now()
   const before = readTimes()
-  const { alone, shared } = inOrder(files, before)
+  const lists = inLists(files, before)
   const spent: [string, Spent][] = []
   const worker = async () => {
-    for (let one = alone.shift(); one !== undefined; one = alone.shift()) spent.push(...(await runProcess([one])))
-    while (shared.length > 0) spent.push(...(await runProcess(shared)))
+    for (const list of lists)
+      for (let first = list.shift(); first !== undefined; first = list.shift())
+        spent.push(...(await runProcess(first, list)))
   }
   await Promise.all(Array.from({ length: 2 * availableParallelism() }, worker))
   keepTimes(before, spent)
@@ -83,22 +84,24 @@ async function runFiles(): Promise<void> {
 }
 
 /**
- * Starts a process that takes one file after another from the list, and counts each of their tests. A file without any
+ * Starts a process for a file that then takes others from the list, and counts each of their tests. A file without any
  * test is a failure itself, and so is one that does not come to its end, and a process that ends badly with no test failed.
  */
-async function runProcess(waiting: string[]): Promise<[string, Spent][]> {
+async function runProcess(first: string, waiting: string[]): Promise<[string, Spent][]> {
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, ...compiled },
   })
-  const taken: string[] = []
+  const taken = [first]
+  let next: string | undefined = first
   const tests: TestEnd[] = []
   const ended: [string, Spent][] = []
   let patience: NodeJS.Timeout | undefined
   const handOver = () => {
     clearTimeout(patience)
-    const file = taken.length < mostFiles ? waiting.shift() : undefined
-    if (file !== undefined) taken.push(file)
+    const file = next ?? (taken.length < mostFiles ? waiting.shift() : undefined)
+    if (file !== undefined && file !== next) taken.push(file)
+    next = undefined
     const minutes = file === undefined ? endMinutes : fileMinutes
     patience = setTimeout(() => child.kill('SIGKILL'), minutes * 60_000)
     child.send(file ?? '')
@@ -118,7 +121,6 @@ async function runProcess(waiting: string[]): Promise<[string, Spent][]> {
   for (const file of taken)
     if (!ended.some(([name]) => name === file)) report('not run to its end', file, `the process ended ${how}`)
     else if (!tests.some((test) => test.file === file)) report('ended', file, 'no test in it')
-  if (taken.length === 0 && code !== 0) report('not begun', waiting.shift() ?? 'none', `the process ended ${how}`)
   const bad = code !== 0 && ended.length === taken.length && tests.every(({ why }) => why === undefined)
   if (bad) report('ended', taken.join(' '), `${how}, and no test had failed`)
   return ended

@@ -150,7 +150,7 @@ test('after a restart of the server it goes on where it was, without a new list'
 })
 
 test('when its version is too old it lists again, and tells what has changed meanwhile', async (t) => {
-  const server = await startServer(t, ['--history-duration=1s'])
+  const server = await serve(t, ['--history-duration=1s'])
   const client = new Client(server.transport())
   for (const name of ['stays', 'changes', 'goes']) await client.create(configMaps, configMap(name, { k: '1' }))
   const { resourceVersion } = await client.list(configMaps)

@@ -8,7 +8,6 @@ import { lines, watch } from '../../src/client/watch.ts'
 import { forgotten } from '../tools/forgotten.ts'
 import { serve } from '../tools/in-process.ts'
 import { configMap, configMaps } from '../tools/resource-types.ts'
-import { startServer } from '../tools/server.ts'
 
 async function* chunks(...parts: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) yield typeof part === 'string' ? new TextEncoder().encode(part) : part
@@ -49,7 +48,7 @@ test('a watch brings events in order, with bookmarks, and ends when its time is 
 })
 
 test('a start that is too old is a 410', async (t) => {
-  const server = await startServer(t, ['--history-duration=1s'])
+  const server = await serve(t, ['--history-duration=1s'])
   const client = new Client(server.transport())
   const { metadata } = await client.create(configMaps, configMap('a'))
   const resourceVersion = metadata.resourceVersion ?? ''

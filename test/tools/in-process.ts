@@ -1,6 +1,6 @@
 /**
  * A real server inside the test's own process, over TLS like any other, with its store in memory (`begun-store.ts`) unless
- * its flags name another. `serve` is for tests that only send requests: it costs a tenth of a process of its own
+ * its flags say of etcd or of history. `serve` is for tests that only send requests: it costs a tenth of a process of its own
  * (`server.ts`), which is for those that end, kill, restart or measure the server. `startInProcess` is for what no flag can
  * say and no answer tells: kinds that are made at run time, how many watches are under way.
  */
@@ -36,7 +36,7 @@ export interface InProcess {
 
 /** A server that can be started again, with other flags too: it finds the objects that were there, on the same port. */
 export interface Restartable extends Served {
-  /** Where it keeps its objects: for tests that put something there while it is stopped. Not of a server on etcd. */
+  /** Where it keeps its objects: for tests that put something there while it is stopped. Not where its flags name another. */
   readonly store: Store
   stop(): Promise<void>
   restart(flags?: readonly string[]): Promise<void>
@@ -117,8 +117,13 @@ const runAll: Run = async (args, { store, write }) => {
 }
 
 function environmentOf(options: ServerOptions, store: MemoryStore, write: (line: string) => void) {
-  const { verbosity: level, loggingFormat: format, etcdServers } = options
-  return { log: openLog({ level, format, write }), ...(etcdServers.length === 0 ? { store } : {}) }
+  const { verbosity: level, loggingFormat: format } = options
+  return { log: openLog({ level, format, write }), ...(isInMemory(options) ? { store } : {}) }
+}
+
+/** Not on etcd, nor where history is to be forgotten: the store in memory keeps all of it. */
+function isInMemory({ etcdServers, historyDuration }: ServerOptions): boolean {
+  return etcdServers.length === 0 && historyDuration === parseFlags(serverFlags, []).historyDuration
 }
 
 /** Makes clients of a server, and closes them all. */
@@ -163,7 +168,7 @@ export async function startInProcess(
   const options = parseFlags(serverFlags, [...flagsFor(directory), '--admin-kubeconfig=', ...flags])
   const way = [...flags, ...kinds.map(({ kind }) => kind)].join(' ')
   const store = openMemoryStore(way)
-  const isElsewhere = prepare !== undefined || options.etcdServers.length > 0
+  const isElsewhere = prepare !== undefined || !isInMemory(options)
   const server = await startApiServer(options, { log: openLog(), kinds, ...(isElsewhere ? {} : { store }) })
   keepBeginning(way, store)
   const ca = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')

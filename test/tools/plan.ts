@@ -41,16 +41,21 @@ export function commandsOf(file: string, commands: readonly string[]): readonly 
   return commands.filter((command) => used.some(({ text }) => text.includes(`('${command}'`)))
 }
 
-/** What these measure is the process: they are not to meet what another file has left in it. */
-const measuring = ['effort.ts', 'heap.ts'].map((name) => join(import.meta.dirname, name))
+/** What these measure is the heap of the process: they are not to meet what another file has left in it. */
+const heap = join(import.meta.dirname, 'heap.ts')
+/** What these measure is time: they share processes with each other alone. */
+const effort = join(import.meta.dirname, 'effort.ts')
 
-/** The files that have a process to themselves, and those that may share one; each with those first that took longest. */
-export function inOrder(files: readonly string[], times: Times): { alone: string[]; shared: string[] } {
+/** Files that may share a process, in lists; each with those first that took longest. */
+export function inLists(files: readonly string[], times: Times): readonly string[][] {
   const timeOf = (file: string) => times[file] ?? Number.MAX_VALUE
   const sorted = files.toSorted((a, b) => timeOf(b) - timeOf(a))
-  return { alone: sorted.filter(isAlone), shared: sorted.filter((file) => !isAlone(file)) }
+  const alone = sorted.filter((file) => uses(file, heap))
+  const measuring = sorted.filter((file) => uses(file, effort) && !alone.includes(file))
+  const others = sorted.filter((file) => !alone.includes(file) && !measuring.includes(file))
+  return [...alone.map((file) => [file]), measuring, others]
 }
 
-function isAlone(file: string): boolean {
-  return sourcesOf(file).some(({ path }) => measuring.includes(path))
+function uses(file: string, tool: string): boolean {
+  return sourcesOf(file).some(({ path }) => path === tool)
 }

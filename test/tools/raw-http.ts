@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
-import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
 import type { Served } from './server.ts'
 
 export interface RawAnswer {
@@ -17,8 +17,19 @@ export function caOf({ directory }: Served): string {
   return readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
 }
 
+/** By authority: to read one takes as long as a handshake. */
+const contexts = new Map<string, SecureContext>()
+
+function contextOf(server: Served): SecureContext {
+  const ca = caOf(server)
+  const context = contexts.get(ca) ?? createSecureContext({ ca })
+  contexts.set(ca, context)
+  return context
+}
+
 export async function openSocket(server: Served, alpn: string): Promise<TLSSocket> {
-  const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: caOf(server), ALPNProtocols: [alpn] })
+  const secureContext = contextOf(server)
+  const socket = connectTls({ host: '127.0.0.1', port: server.port, secureContext, ALPNProtocols: [alpn] })
   await new Promise<void>((resolve, reject) => {
     socket.once('secureConnect', resolve)
     socket.once('error', reject)
