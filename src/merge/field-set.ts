@@ -15,6 +15,7 @@ import { sortUtf8 } from '../base/utf8-order.ts'
 import { stringifyMembers } from '../codec/json.ts'
 import { isObject, type Json, type JsonObject, setKey } from '../model/json.ts'
 import { parseNative } from '../model/native-json.ts'
+import { escapeMarkup } from './steps.ts'
 
 export interface FieldSet {
   /** Whether the place itself belongs to the set. */
@@ -192,8 +193,8 @@ function normalStep(text: string): string | undefined {
   if (text.startsWith('f:')) return text
   const json = /^[kvi]:/.test(text) ? parsed(text.slice(2)) : undefined
   if (json === undefined) return undefined
-  if (!text.startsWith('k:')) return text
-  return isObject(json) && Object.keys(json).length > 0 ? `k:{${stringifyMembers(json)}}` : undefined
+  if (!text.startsWith('k:')) return escapeMarkup(text)
+  return isObject(json) && Object.keys(json).length > 0 ? `k:{${escapeMarkup(stringifyMembers(json))}}` : undefined
 }
 
 function parsed(text: string): Json | undefined {

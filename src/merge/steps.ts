@@ -27,7 +27,16 @@ const keysOf = memoizeByObject(({ keys = [] }: ListSchema) =>
 
 // Every element of every list is named in each apply: what is a string most of the time takes the short way.
 function scalarText(value: Json): string {
-  return typeof value === 'string' ? JSON.stringify(value) : stringifyJson(value)
+  return typeof value === 'string' ? escapeMarkup(JSON.stringify(value)) : stringifyJson(value)
+}
+
+const markup = /[<>&\u2028\u2029]/
+const allMarkup = new RegExp(markup, 'g')
+
+/** JSON as kube-apiserver writes it within a step: `k:{"name":"a\\u003cb"}`. */
+export function escapeMarkup(json: string): string {
+  if (!markup.test(json)) return json
+  return json.replaceAll(allMarkup, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** A key field of an element; one that is left out counts with its default, or else as empty. */
@@ -62,7 +71,7 @@ function stepText(step: string): string {
   return step.startsWith('k:')
     ? `[${keyText(parseNative(rest) as JsonObject)}]`
     : step.startsWith('v:')
-      ? `[=${rest}]`
+      ? `[=${stringifyJson(parseNative(rest))}]`
       : `[${rest}]`
 }
 
