@@ -41,6 +41,10 @@ export function customScale(
           },
         }
       },
+      unreadable: (object) =>
+        at(object, specReplicasPath) === undefined
+          ? `the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`
+          : undefined,
       write: (sent, object) => {
         const { spec, metadata } = sent as ApiObject & { spec?: { replicas?: number } }
         const replicas = spec?.replicas ?? 0

@@ -10,6 +10,7 @@ import type { CachedObject } from '../cache/cached-object.ts'
 import { type EventForm, type EventType, eventWith, jsonEvents, tellInJson } from '../cache/event.ts'
 import { jsonDocument } from '../codec/json.ts'
 import type { OtherVersions } from '../merge/change.ts'
+import { internalError } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson, asObject } from '../model/object.ts'
 import { decode } from '../schema/decode.ts'
@@ -45,6 +46,14 @@ export function* jsonSteps(resource: Resource, json: Buffer): Steps<Buffer> {
   const { kind, stored } = resource
   if (stored === undefined) return kind.evolution === undefined ? json : yield* kind.evolution.readSteps(json)
   return jsonDocument(asJson(yield* readVersionSteps(resource, json)), orderOf(kind))
+}
+
+/** Throws where a reader cannot be shown this version, or view, of an object; `prepare` has been waited for. */
+export function assertReadable({ kind, stored }: Resource, json: Buffer): void {
+  const { unreadable } = kind.conversion ?? {}
+  if (unreadable === undefined || stored === undefined) return
+  const why = unreadable(readStored(stored.kind, json))
+  if (why !== undefined) throw internalError(why)
 }
 
 /** The metadata as it is stored, whichever version is asked for: nobody is asked to convert it. */

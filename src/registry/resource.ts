@@ -136,9 +136,14 @@ export function serveTogether(
   return versions
 }
 
-function showAs({ kind, read, write }: ShownAs<ApiObject>, stored: Resource, messages: EncodedObjectCache): Resource {
+function showAs(
+  { kind, read, unreadable, write }: ShownAs<ApiObject>,
+  stored: Resource,
+  messages: EncodedObjectCache,
+): Resource {
   const conversion = {
     stored: stored.kind,
+    unreadable,
     fromStored: (object: ApiObject) => read(object),
     toStored: (sent: ApiObject, _: Vendor, previous = stored.empty) => {
       const object = structuredClone(previous)

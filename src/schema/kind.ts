@@ -169,6 +169,8 @@ export interface Subresource<T> {
 export interface ShownAs<T> {
   readonly kind: Kind
   readonly read: (object: T) => ApiObject
+  /** Why a reader cannot be shown it; undefined: it can. Writers are shown what there is. */
+  readonly unreadable?: ((object: T) => string | undefined) | undefined
   /** Writes what was sent into the object. Changes `object`. */
   readonly write: (sent: ApiObject, object: T) => void
   /**
@@ -251,6 +253,8 @@ export interface Conversion<T = ApiObject, S = ApiObject> {
    * version that is written back as it was read changes nothing.
    */
   readonly toStored: (object: T, vendor: Vendor, previous?: S) => S
+  /** Why a reader cannot be shown this version of a stored object; undefined: it can. */
+  readonly unreadable?: ((object: S) => string | undefined) | undefined
 }
 
 /**

@@ -88,6 +88,17 @@ describe('objects', () => {
     assert.deepEqual(await faultsOf(2 ** 40), [
       '.spec.size: Invalid value: 1099511627776: should be less than or equal to 2147483647',
     ])
+    await client.post(at('scaled'), { metadata: { name: 'unsized' }, spec: {} })
+    const unsized = await client.get(`${at('scaled')}/unsized/scale`)
+    assert.deepEqual(
+      [unsized.status, unsized.body.message],
+      [500, 'Internal error occurred: the spec replicas field ".spec.size" does not exist'],
+    )
+    const headers = { 'content-type': 'application/merge-patch+json' }
+    const raw = JSON.stringify({ spec: { replicas: 2 } })
+    const sized = await client.send(`${at('scaled')}/unsized/scale`, { method: 'PATCH', headers, raw })
+    assert.deepEqual([sized.status, sized.body.spec], [200, { replicas: 2 }])
+    await client.delete(`${at('scaled')}/unsized`)
     await client.post(at('scaled'), {
       metadata: { name: 'a' },
       spec: { size: 2, kind: 'x', list: [{ name: 'one' }, { name: 'two' }] },

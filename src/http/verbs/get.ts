@@ -1,6 +1,6 @@
 /** GET of one object. */
 import type { CachedObject } from '../../cache/cached-object.ts'
-import { isRemote, jsonOf, prepareJson } from '../../registry/conversion.ts'
+import { assertReadable, isRemote, jsonOf, prepareJson } from '../../registry/conversion.ts'
 import { get } from '../../registry/get.ts'
 import type { Resource } from '../../registry/resource.ts'
 import type { Exchange } from '../exchange.ts'
@@ -21,15 +21,17 @@ export const handleGet: Handler = ({ exchange, info, resource }) => {
 }
 
 function send(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
-  if (exchange.form.shared?.one !== undefined) return sendMessage(exchange, resource, object)
+  // Nobody is asked to convert what is not shown.
   if (exchange.form.view?.metadataOnly && isRemote(resource)) return sendBytes(exchange, 200, object.json)
   const preparing = prepareJson(resource, object.json, exchange.pace)
   return preparing === undefined
-    ? sendJson(exchange, resource, object)
-    : preparing.then(() => sendJson(exchange, resource, object))
+    ? sendPrepared(exchange, resource, object)
+    : preparing.then(() => sendPrepared(exchange, resource, object))
 }
 
-function sendJson(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
+function sendPrepared(exchange: Exchange, resource: Resource, object: CachedObject): void | Promise<void> {
+  assertReadable(resource, object.json)
+  if (exchange.form.shared?.one !== undefined) return sendMessage(exchange, resource, object)
   const json = jsonOf(resource, object.json)
   if (resource.kind.evolution?.lacksDefaults(object.json)) exchange.warn(lackingDefaults)
   return sendBytes(exchange, 200, json)
