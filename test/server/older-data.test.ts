@@ -1,0 +1,59 @@
+/**
+ * Data of an earlier commit: `test/data/stored-f1543a2.jsonl.gz` holds what that one stored of every kind, with the very
+ * bytes, and what it answered. Today's program reads all of it, answers the same, and can change it.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { allKinds } from '../../src/kinds/all.ts'
+import { LmdbStore } from '../../src/store/lmdb/store.ts'
+import { startInProcess } from '../tools/in-process.ts'
+
+interface StoredObject {
+  readonly key: string
+  /** What the store held, in base64. */
+  readonly value: string
+  readonly path: string
+  // biome-ignore lint/suspicious/noExplicitAny: objects of all kinds
+  readonly object: any
+}
+
+const file = join(import.meta.dirname, '../data/stored-f1543a2.jsonl.gz')
+const objects: StoredObject[] = gunzipSync(readFileSync(file))
+  .toString('utf8')
+  .split('\n')
+  .map((line) => JSON.parse(line))
+
+const { client, stop } = await startInProcess(allKinds, [], async (directory) => {
+  const store = await LmdbStore.open({ directory })
+  for (const { key, value } of objects) await store.commit({ key, expected: 0, value: Buffer.from(value, 'base64') })
+  await store.close()
+})
+after(stop)
+
+// biome-ignore lint/suspicious/noExplicitAny: objects of all kinds
+function withoutVersion({ metadata: { resourceVersion: _, ...metadata }, ...object }: any): unknown {
+  return { ...object, metadata }
+}
+
+test('every object is answered as it was', async () => {
+  assert.ok(objects.length > 50)
+  for (const { path, object } of objects) {
+    const answer = await client.get(path)
+    assert.equal(answer.status, 200, `${path}: ${answer.text}`)
+    assert.deepEqual(withoutVersion(answer.body), withoutVersion(object), path)
+  }
+})
+
+test('every object can be changed, and is then as it was but for the change', async () => {
+  const headers = { 'content-type': 'application/merge-patch+json' }
+  const raw = JSON.stringify({ metadata: { annotations: { 'example.com/touched': 'yes' } } })
+  for (const { path, object } of objects) {
+    const answer = await client.send(path, { method: 'PATCH', headers, raw })
+    assert.equal(answer.status, 200, `${path}: ${answer.text}`)
+    const { spec, data, rules } = answer.body
+    assert.deepEqual({ spec, data, rules }, { spec: object.spec, data: object.data, rules: object.rules }, path)
+  }
+})
