@@ -4,9 +4,8 @@
  * What all custom resources share is here: the generation counts changes of what is asked for, an update must name the
  * version it is based on, there is no strategic merge, and with a status subresource the status is its alone.
  */
-import type { TimeSlice } from '../base/time-slice.ts'
+import { shorten } from '../base/shorten.ts'
 import { beginGeneration, countGeneration } from '../kinds/generation.ts'
-import type { FieldPath } from '../model/field-error.ts'
 import { defined, type Json, type JsonObject, setKey } from '../model/json.ts'
 import { checkDnsSubdomain } from '../model/names.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
@@ -19,7 +18,7 @@ import { type Convert, evolutionOf } from './evolution.ts'
 import { objectFaults } from './object-rules.ts'
 import { ruleJudge } from './object-validations.ts'
 import { columnsOf, type PrinterColumn } from './printer-columns.ts'
-import { readStructuralSchema, type StructuralSchema } from './structural-schema.ts'
+import { readStructuralSchema, type SchemaReading, type StructuralSchema } from './structural-schema.ts'
 
 export interface CustomKindDefinition {
   /** The whole name of the group, as on the wire: `stable.example.com`. */
@@ -47,6 +46,8 @@ export interface CustomKindDefinition {
   readonly versions?: Map<string, Evolution>
   /** How one version is made from another, where that takes a webhook. */
   readonly convert?: Convert | undefined
+  /** Patterns of the schema that are not enforced: whoever writes is told. */
+  readonly unenforced?: readonly string[]
   /** Differs wherever the definition does. */
   readonly id?: string
 }
@@ -55,23 +56,19 @@ export type CustomKind =
   | { readonly outcome: 'kind'; readonly kind: Kind }
   | Extract<StructuralSchema, { readonly outcome: 'invalid' }>
 
-export interface Reading {
-  /** Where the schema stands, for the faults. */
-  readonly path: FieldPath
-  readonly pace?: TimeSlice | undefined
-}
-
 export async function customKind(
   definition: CustomKindDefinition,
   vendor: Vendor,
-  reading: Reading,
+  reading: SchemaReading,
 ): Promise<CustomKind> {
   const read = await readStructuralSchema(definition.schema, vendor, reading)
-  return read.outcome === 'invalid' ? read : { outcome: 'kind', kind: makeKind(definition, read.schema, vendor) }
+  if (read.outcome === 'invalid') return read
+  const { unenforced } = read
+  return { outcome: 'kind', kind: makeKind({ ...definition, unenforced }, read.schema, vendor) }
 }
 
 function makeKind(definition: CustomKindDefinition, described: ObjectSchema, vendor: Vendor): Kind {
-  const { status = false, warning, columns = [], storage, versions, convert, id = '' } = definition
+  const { status = false, warning, columns = [], storage, versions, convert, id = '', unenforced = [] } = definition
   const names = namesOf(definition)
   const doc = typeof described.doc === 'string' ? described.doc : `A custom resource of ${definition.group}.`
   const schema = { ...described, name: names.kind }
@@ -96,6 +93,7 @@ function makeKind(definition: CustomKindDefinition, described: ObjectSchema, ven
       prepareForUpdate,
       validate: (object) => objectFaults(schema, object, definition.scale),
       ...defined({ judge: ruleJudge(definition.schema, vendor.extensionPrefix) }),
+      ...(unenforced.length > 0 && { warnings: () => unenforced.map(unenforcedWarning) }),
     },
     life: { verbs, needsVersion: true, plainFinalizers: true, strategicPatch: false },
     views: {
@@ -113,6 +111,10 @@ function makeKind(definition: CustomKindDefinition, described: ObjectSchema, ven
     ...(warning !== undefined && { deprecated: { warning } }),
     evolution,
   }
+}
+
+function unenforcedWarning(pattern: string): string {
+  return `the pattern ${JSON.stringify(shorten(pattern, 100))} of its schema is too large, and is not enforced`
 }
 
 /** In the order in which clients know them. */

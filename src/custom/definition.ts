@@ -42,7 +42,7 @@ export async function kindsOf(
   for (const version of ordered) {
     const [storage] = kinds.values()
     const wanted = { ...definitionOf(definition, names, version), storage, versions: evolutions, convert }
-    const made = await customKind(wanted, vendor, { path: version.name ?? '' })
+    const made = await customKind(wanted, vendor, { path: version.name ?? '', stored: true })
     if (made.outcome === 'invalid') return made
     kinds.set(version, made.kind)
   }

@@ -31,11 +31,24 @@ const maxSize = 10_000
 /** Of all patterns of one schema: each step takes about a hundred bytes of memory. */
 const maxSizes = 100_000
 
-/** Compiles all patterns that a schema holds, and others have their turn in between. The schema has a sane size. */
-export async function compilePatterns(schema: Json, pace = new TimeSlice()): Promise<CompilePattern> {
+export interface CompiledPatterns {
+  readonly compile: CompilePattern
+  /** Those that are not enforced, where that is allowed. */
+  readonly unenforced: readonly string[]
+}
+
+/**
+ * Compiles all patterns that a schema holds, and others have their turn in between. The schema has a sane size. A schema
+ * that was stored when more was allowed is still used: what is beyond the bounds of today matches every text.
+ */
+export async function compilePatterns(
+  schema: Json,
+  { pace = new TimeSlice(), stored = false }: PatternOptions,
+): Promise<CompiledPatterns> {
   const patterns = [...patternsIn(schema)]
-  if (patterns.length === 0) return unknown
+  if (patterns.length === 0) return { compile: unknown, unenforced: [] }
   const compile = await loadEngine()
+  const unenforced = new Set<string>()
   const compiled = new Map<string, CompiledPattern>()
   let sizes = 0
   for (const pattern of patterns) {
@@ -43,11 +56,20 @@ export async function compilePatterns(schema: Json, pace = new TimeSlice()): Pro
     const size = estimateSize(pattern)
     const made = sizes > maxSizes ? tooMany : size > maxSize ? tooLarge : compile(pattern)
     if (made.outcome === 'pattern') sizes += Math.max(size, made.size)
-    compiled.set(pattern, made)
+    else if (stored) unenforced.add(pattern)
+    compiled.set(pattern, unenforced.has(pattern) ? everything : made)
     await pace.yieldIfDue()
   }
-  return (pattern) => compiled.get(pattern) ?? unknown(pattern)
+  return { compile: (pattern) => compiled.get(pattern) ?? unknown(pattern), unenforced: [...unenforced] }
 }
+
+interface PatternOptions {
+  readonly pace?: TimeSlice | undefined
+  /** Whether the schema was accepted before. */
+  readonly stored?: boolean | undefined
+}
+
+const everything: CompiledPattern = { outcome: 'pattern', matches: () => true, size: 0 }
 
 const tooLarge: Refusal = {
   outcome: 'refused',

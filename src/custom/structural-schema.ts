@@ -27,23 +27,37 @@ import { deepRule, ruleOf } from './value-logic.ts'
 import { memberLimit, typeRule } from './value-rules.ts'
 
 export type StructuralSchema =
-  | { readonly outcome: 'schema'; readonly schema: ObjectSchema }
+  | {
+      readonly outcome: 'schema'
+      readonly schema: ObjectSchema
+      /** Patterns that are beyond the bounds of today, and not enforced. */
+      readonly unenforced: readonly string[]
+    }
   | { readonly outcome: 'invalid'; readonly faults: readonly FieldError[] }
 
-/** `path` is where the schema stands, for the faults. */
+export interface SchemaReading {
+  /** Where the schema stands, for the faults. */
+  readonly path: FieldPath
+  readonly pace?: TimeSlice | undefined
+  /** Whether it was accepted before: then patterns that are too large by now are passed over. */
+  readonly stored?: boolean | undefined
+}
+
 export async function readStructuralSchema(
   schema: Json,
   vendor: Vendor,
-  { path, pace = new TimeSlice() }: { readonly path: FieldPath; readonly pace?: TimeSlice | undefined },
+  { path, pace = new TimeSlice(), stored }: SchemaReading,
 ): Promise<StructuralSchema> {
   const tooLarge = sizeFaults(schema, path)
   if (tooLarge.length > 0) return { outcome: 'invalid', faults: tooLarge }
-  const compile = await compilePatterns(schema, pace)
+  const { compile, unenforced } = await compilePatterns(schema, { pace, stored })
   const reader: Reader = { vendor, prefix: vendor.extensionPrefix, compile, faults: [] }
   const faults = await pace.run(schemaFaults(schema, reader, path))
   if (faults.length > 0) return { outcome: 'invalid', faults }
   const root = await pace.run(readRoot(schema as JsonObject, reader, path))
-  return reader.faults.length > 0 ? { outcome: 'invalid', faults: reader.faults } : { outcome: 'schema', schema: root }
+  return reader.faults.length > 0
+    ? { outcome: 'invalid', faults: reader.faults }
+    : { outcome: 'schema', schema: root, unenforced }
 }
 
 interface Reader extends SchemaReader {

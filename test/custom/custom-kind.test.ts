@@ -6,6 +6,7 @@ import { allKinds } from '../../src/kinds/all.ts'
 import type { Json, JsonObject } from '../../src/model/json.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import type { Kind } from '../../src/schema/kind.ts'
+import { validate } from '../../src/schema/validate.ts'
 import type { HttpClient } from '../tools/http-client.ts'
 import { type InProcess, startInProcess } from '../tools/in-process.ts'
 
@@ -233,4 +234,30 @@ test('a hostile schema makes no kind', async () => {
       made.faults.map(({ path }) => path),
       ['schema.properties[a].pattern'],
     )
+})
+
+test('a pattern that was stored when larger ones were taken is not enforced, and writers are told', async () => {
+  const large = '^(x{100}){200}$'
+  const properties = { a: { type: 'string', pattern: large }, b: { type: 'string', pattern: '^y$' } }
+  const schema = { type: 'object', properties: { spec: { type: 'object', properties } } }
+  const vendor = vendorOf('orch')
+  const refused = await customKind({ ...definition, schema }, vendor, { path: 'schema' })
+  assert.equal(refused.outcome, 'invalid')
+  const made = await customKind({ ...definition, schema }, vendor, { path: 'schema', stored: true })
+  assert.ok(made.outcome === 'kind')
+  const { rules } = made.kind
+  const object = {
+    apiVersion: 'stable.example.com/v1',
+    kind: 'Widget',
+    metadata: { name: 'w' },
+    spec: { a: 'z', b: 'z' },
+  }
+  const context = { vendor, subresource: '' }
+  assert.deepEqual(
+    validate(made.kind.schema, object, context).map(({ path }) => path),
+    ['spec.b'],
+  )
+  assert.deepEqual(rules.warnings?.(object, undefined, context), [
+    `the pattern "${large}" of its schema is too large, and is not enforced`,
+  ])
 })
