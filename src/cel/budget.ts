@@ -33,14 +33,18 @@ export class Budget {
 
   charge(cost: number): void {
     this.cost += cost
+    this.#steps += cost
     if (this.cost > this.#limit) throw new BudgetExceeded()
-    this.work(cost)
+    if (this.#steps >= stepsBetweenLooks) this.#look()
   }
 
   /** Steps that have no cost, or more of them than the cost says. */
   work(steps: number): void {
     this.#steps += steps
-    if (this.#steps < stepsBetweenLooks) return
+    if (this.#steps >= stepsBetweenLooks) this.#look()
+  }
+
+  #look(): void {
     this.#steps = 0
     this.#began ??= threadMicroseconds()
     if (threadMicroseconds() - this.#began > maxTime) throw new BudgetExceeded()

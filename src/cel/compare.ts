@@ -75,7 +75,9 @@ function numberIn(value: Value): number | bigint | undefined {
 
 /** Undefined: they are not both numbers. Not a number is neither more nor less than anything. */
 function numericOrder(a: Value, b: Value): number | undefined {
-  const [left, right] = [numberIn(a), numberIn(b)]
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  const left = numberIn(a)
+  const right = numberIn(b)
   if (left === undefined || right === undefined) return undefined
   if (left < right) return -1
   if (left > right) return 1

@@ -95,11 +95,13 @@ class Compiler {
     const overloads = node.overloads!
     const isKnown = overloads.length === 1 && operands(node).every(({ type }) => !isDynamic(type!))
     const invoke = isKnown ? direct(overloads[0]!) : dispatched(overloads)
-    return (frame) =>
-      invoke(
-        frame,
-        args.map((arg) => arg(frame)),
-      )
+    const [first, second] = args
+    if (args.length === 1) return (frame) => invoke(frame, [first!(frame)])
+    if (args.length === 2) return (frame) => invoke(frame, [first!(frame), second!(frame)])
+    return (frame) => {
+      const values = args.map((arg) => arg(frame))
+      return invoke(frame, values)
+    }
   }
 
   #fold(node: Fold): Evaluate {

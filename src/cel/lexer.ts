@@ -40,7 +40,8 @@ interface Read {
 }
 
 function tokenAt(text: string, at: number): Read {
-  const open = matchAt(opening, text, at)
+  const letter = text[at]!
+  const open = /[rRbB"']/.test(letter) ? matchAt(opening, text, at) : undefined
   if (open !== undefined) return stringAt(text, at, open)
   const digits = matchAt(number, text, at)
   if (digits !== undefined) return { token: { kind: numberKind(digits), text: digits, at }, end: at + digits.length }

@@ -5,7 +5,7 @@
 import type { Budget } from './budget.ts'
 import type { Pattern } from './regex.ts'
 import type { Size } from './size.ts'
-import { type CelType, readType, splitTypes } from './types.ts'
+import { type CelType, instantiate, readType, splitTypes } from './types.ts'
 import type { Value } from './values.ts'
 
 /** What functions may use beside their arguments. */
@@ -60,10 +60,16 @@ export function define(form: string, call: Implementation, costs: Costs = {}): O
   if (match === null) throw new TypeError(`not the form of a function: ${form}`)
   const [, target, params = '', result = ''] = match
   const texts = target === undefined ? splitTypes(params) : [target, ...splitTypes(params)]
+  const parameters = new Map<string, CelType>()
+  const written = { params: texts.map((text) => readType(text, parameters)), result: readType(result, parameters) }
   const signature = () => {
-    const parameters = new Map<string, CelType>()
-    return { params: texts.map((text) => readType(text, parameters)), result: readType(result, parameters) }
+    if (parameters.size === 0) return written
+    const fresh = new Map<CelType, CelType>()
+    return {
+      params: written.params.map((type) => instantiate(type, fresh)),
+      result: instantiate(written.result, fresh),
+    }
   }
-  const kinds = signature().params.map(({ kind }) => kind)
+  const kinds = written.params.map(({ kind }) => kind)
   return { isMember: target !== undefined, signature, kinds, call, ...costs }
 }

@@ -14,15 +14,22 @@ const maxLength = 100_000
 const maxNesting = 250
 /** How deep the tree may be: `1 + 1 + 1 + ...` is deep without being nested. */
 const maxDepth = 600
+/** Each step from the text to a program takes a few microseconds for each part, and is not interrupted. */
+const maxParts = 10_000
 
 const reserved = new Set([
   ...['as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'let', 'loop', 'package'],
   ...['namespace', 'return', 'var', 'void', 'while'],
 ])
 
-const comparisons = new Set(['<', '<=', '>', '>=', '==', '!=', 'in'])
-const sums = new Set(['+', '-'])
-const products = new Set(['*', '/', '%'])
+/** How tightly the operators between two values bind. */
+const precedences: ReadonlyMap<string, number> = new Map([
+  ['||', 1],
+  ['&&', 2],
+  ...['<', '<=', '>', '>=', '==', '!=', 'in'].map((sign) => [sign, 3] as const),
+  ...['+', '-'].map((sign) => [sign, 4] as const),
+  ...['*', '/', '%'].map((sign) => [sign, 5] as const),
+])
 
 const primaryTokens =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
@@ -80,7 +87,10 @@ class Parser {
 
   /** Notes how deep a node is. */
   #made<T extends Node>(node: T, parts: readonly Node[]): T {
-    const depth = 1 + parts.reduce((most, part) => Math.max(most, this.#depths.get(part) ?? 0), 0)
+    let depth = 1
+    for (const part of parts) depth = Math.max(depth, 1 + (this.#depths.get(part) ?? 0))
+    if (this.#depths.size >= maxParts)
+      throw new SyntaxIssue(node.at, `expression has too many parts: at most ${maxParts}`)
     if (depth > maxDepth) throw new SyntaxIssue(node.at, `expression is nested too deeply: at most ${maxDepth} levels`)
     this.#depths.set(node, depth)
     return node
@@ -93,11 +103,11 @@ class Parser {
   #expression(): Node {
     if (++this.#nesting > maxNesting)
       throw new SyntaxIssue(this.#token.at, `expression recursion limit exceeded: ${maxNesting}`)
-    const condition = this.#logic('||', () => this.#logic('&&', () => this.#comparison()))
+    const condition = this.#binary(1)
     const question = this.#take('?')
     let result = condition
     if (question !== undefined) {
-      const then = this.#logic('||', () => this.#logic('&&', () => this.#comparison()))
+      const then = this.#binary(1)
       this.#expect(':')
       result = this.#call('_?_:_', question.at, [condition, then, this.#expression()])
     }
@@ -105,13 +115,28 @@ class Parser {
     return result
   }
 
+  /** Values with operators between them that bind at least so tightly. */
+  #binary(tightness: number): Node {
+    let left = this.#unary()
+    for (;;) {
+      const { kind, text, at } = this.#token
+      const precedence = kind === 'operator' ? (precedences.get(text) ?? 0) : 0
+      if (precedence < tightness || precedence === 0) return left
+      if (text === '&&' || text === '||') left = this.#logic(left, text, precedence)
+      else {
+        this.#next++
+        left = this.#call(text === 'in' ? '@in' : `_${text}_`, at, [left, this.#binary(precedence + 1)])
+      }
+    }
+  }
+
   /** A chain of one logical operator becomes a balanced tree: people write long ones. */
-  #logic(sign: '&&' | '||', term: () => Node): Node {
-    const terms = [term()]
+  #logic(first: Node, sign: '&&' | '||', precedence: number): Node {
+    const terms = [first]
     const places: number[] = []
     for (let token = this.#take(sign); token !== undefined; token = this.#take(sign)) {
       places.push(token.at)
-      terms.push(term())
+      terms.push(this.#binary(precedence + 1))
     }
     return this.#balanced(`_${sign}_`, { terms, places })
   }
@@ -122,21 +147,6 @@ class Parser {
     const left = this.#balanced(name, { terms: terms.slice(0, middle), places: places.slice(0, middle - 1) })
     const right = this.#balanced(name, { terms: terms.slice(middle), places: places.slice(middle) })
     return this.#call(name, places[middle - 1]!, [left, right])
-  }
-
-  #comparison(): Node {
-    return this.#chain(comparisons, () => this.#chain(sums, () => this.#chain(products, () => this.#unary())))
-  }
-
-  #chain(signs: ReadonlySet<string>, term: () => Node): Node {
-    let left = term()
-    for (;;) {
-      const token = this.#token
-      if (token.kind !== 'operator' || !signs.has(token.text)) return left
-      this.#next++
-      const name = token.text === 'in' ? '@in' : `_${token.text}_`
-      left = this.#call(name, token.at, [left, term()])
-    }
   }
 
   /** `!!x` is x, and `--x` as well. */

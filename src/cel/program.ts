@@ -33,19 +33,25 @@ export interface Environment {
   readonly readPattern: ReadPattern
 }
 
-export function compileRule(text: string, environment: Environment): Compiled {
+/** In steps: the text may be long. */
+export function* compileRule(text: string, environment: Environment): Generator<void, Compiled> {
   const { variables } = environment
   const { root, issue } = parsed(text)
   if (root === undefined) return failed(text, [issue])
+  yield
   const declared = new Map([...variables].map(([name, { type }]) => [name, type] as const))
   const { type, issues, used } = check(root, declared)
   if (issues.length > 0) return failed(text, issues)
   if (type.kind !== 'bool') return { outcome: 'invalid', why: 'cel expression must evaluate to a bool' }
+  yield
   const patterns = new PatternCache(environment.readPattern)
   const badPattern = patterns.addConstants(root)
   if (badPattern !== undefined) return { outcome: 'invalid', why: `program instantiation failed: ${badPattern}` }
+  yield
   const maxCost = estimateCost(root, variables)
-  return { outcome: 'program', program: { used, maxCost, run: runner(compile(root, [...variables.keys()]), patterns) } }
+  yield
+  const run = runner(compile(root, [...variables.keys()]), patterns)
+  return { outcome: 'program', program: { used, maxCost, run } }
 }
 
 type Parsed = { readonly root: Node; readonly issue?: never } | { readonly root?: never; readonly issue: Issue }

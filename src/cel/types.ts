@@ -148,6 +148,25 @@ function readName(name: string, parameters: Map<string, CelType>): CelType {
   return known
 }
 
+/** The type with fresh variables in place of its own: those of one call. */
+export function instantiate(type: CelType, fresh: Map<CelType, CelType>): CelType {
+  switch (type.kind) {
+    case 'variable': {
+      const known = fresh.get(type) ?? typeVariable()
+      fresh.set(type, known)
+      return known
+    }
+    case 'list':
+      return listOf(instantiate(type.elem, fresh))
+    case 'map':
+      return mapOf(instantiate(type.key, fresh), instantiate(type.value, fresh))
+    case 'type':
+      return { kind: 'type', of: instantiate(type.of, fresh) }
+    default:
+      return type
+  }
+}
+
 /** `map(A, B), int` into its two parts. */
 export function splitTypes(text: string): string[] {
   const parts: string[] = []

@@ -65,7 +65,7 @@ function* readNode(schema: JsonObject, reader: RuleReader, place: Place): Walk {
   const compiled: CompiledRule[] = []
   for (const rule of rulesOf(schema, prefix)) {
     yield
-    compiled.push({ ...rule, compiled: compileIn(rule, declared, reader) })
+    compiled.push({ ...rule, compiled: yield* compileIn(rule, declared, reader) })
   }
   const members = new Map<string, RuleNode>()
   for (const [name, inner] of isObject(properties) ? Object.entries(properties) : []) {
@@ -103,13 +103,17 @@ function correlationOf(schema: JsonObject, prefix: string): RuleNode['correlatio
   return schema[`${prefix}map-type`] === 'atomic' ? 'none' : 'members'
 }
 
-function compileIn({ rule }: Rule, declared: DeclaredType | undefined, { readPattern }: RuleReader): Compiled {
+function* compileIn(
+  { rule }: Rule,
+  declared: DeclaredType | undefined,
+  { readPattern }: RuleReader,
+): Generator<void, Compiled> {
   if (declared === undefined) return { outcome: 'invalid', why: unseen }
   const variables = new Map([
     ['self', declared],
     ['oldSelf', declared],
   ])
-  return compileRule(rule, { variables, readPattern })
+  return yield* compileRule(rule, { variables, readPattern })
 }
 
 const unseen = 'rule declared on schema that does not support validation rules'

@@ -1,4 +1,5 @@
 /** Rules for tests: compiled against JSON data of a schema, and run with a budget. */
+import { runToCompletion } from '../../src/base/time-slice.ts'
 import { Budget } from '../../src/cel/budget.ts'
 import { fromJson } from '../../src/cel/json-values.ts'
 import { type Compiled, compileRule } from '../../src/cel/program.ts'
@@ -20,7 +21,7 @@ export function compiled(rule: string, schema = any): Compiled {
     ['self', declared],
     ['oldSelf', declared],
   ])
-  return compileRule(rule, { variables, readPattern })
+  return runToCompletion(compileRule(rule, { variables, readPattern }))
 }
 
 export interface Data {

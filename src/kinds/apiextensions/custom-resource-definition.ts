@@ -2,10 +2,11 @@
  * CustomResourceDefinition: a kind that a user adds to the server. What its schema says is read in `custom/`, where the
  * kind is made and served; here is the definition itself. Its fields and its rules are in files of their own.
  */
-import type { Json } from '../../model/json.ts'
+import { defaultGates } from '../../model/feature-gates.ts'
+import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { column, nameColumn } from '../../schema/columns.ts'
-import type { PrepareContext } from '../../schema/context.ts'
+import type { PrepareContext, RuleContext } from '../../schema/context.ts'
 import { defineKind, type Subresource } from '../../schema/kind.ts'
 import { keep, plainStatus, specAndStatus } from '../spec-and-status.ts'
 import { approvalCondition } from './approval.ts'
@@ -64,7 +65,7 @@ export const customResourceDefinition = defineKind({
     validate: checkDefinition,
     validateCreate: checkNewDefinition,
     validateUpdate: checkDefinitionUpdate,
-    warnings: ({ spec }, _, { vendor }) => warnOfRules(spec?.versions ?? [], vendor),
+    warnings: ({ spec }, _, context) => warnOfRules(spec?.versions ?? [], context),
   }),
   reservations: definitionReservations,
   life: {
@@ -154,18 +155,31 @@ function addStoredVersion(object: CustomResourceDefinition): void {
     object.status = { ...status, storedVersions: [...known, storage] }
 }
 
-/** Rules in a language of their own (CEL) are kept, and not enforced: their author gets a warning. */
-function warnOfRules(versions: readonly DefinitionVersion[], { extensionPrefix }: Vendor): string[] {
-  const keyword = `${extensionPrefix}validations`
-  return versions
-    .filter(({ schema }) => saysSomewhere(schema?.openAPIV3Schema, keyword))
-    .map(({ name }) => `version ${name}: ${keyword} is kept in the schema, but not enforced`)
+/** What rules in CEL say is kept whole. Parts that are not enforced are named: whoever relies on them must know. */
+function warnOfRules(versions: readonly DefinitionVersion[], context: RuleContext): string[] {
+  const { vendor, gates = defaultGates } = context
+  const keyword = `${vendor.extensionPrefix}validations`
+  const isEnforced = gates.has('CustomResourceValidationExpressions')
+  return versions.flatMap(({ name, schema }) => {
+    const rules = rulesIn(schema?.openAPIV3Schema, keyword)
+    const ignored = [...new Set(rules.flatMap((rule) => Object.keys(rule)))].filter((part) => !enforced.includes(part))
+    const parts = isEnforced ? ignored.slice(0, maxNamed).map((part) => `${part} in ${keyword}`) : [keyword]
+    return rules.length === 0
+      ? []
+      : parts.map((part) => `version ${name}: ${part} is kept in the schema, but not enforced`)
+  })
 }
 
-function saysSomewhere(schema: Json | undefined, keyword: string): boolean {
-  if (typeof schema !== 'object' || schema === null) return false
-  if (Array.isArray(schema)) return schema.some((inner) => saysSomewhere(inner, keyword))
-  return Object.hasOwn(schema, keyword) || Object.values(schema).some((inner) => saysSomewhere(inner, keyword))
+const enforced = ['rule', 'message']
+const maxNamed = 5
+
+/** All rules of a schema, wherever they stand. */
+function rulesIn(schema: Json | undefined, keyword: string): JsonObject[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  if (Array.isArray(schema)) return schema.flatMap((inner) => rulesIn(inner, keyword))
+  const here = own(schema, keyword)
+  const below = Object.values(schema).flatMap((inner) => rulesIn(inner, keyword))
+  return Array.isArray(here) ? [...here.filter(isObject), ...below] : below
 }
 
 /** The type that `widgets.stable.example.com` defines: a whole group name ends in a dot (see `groupName`). */
