@@ -3,8 +3,17 @@ import type { Functions } from '../overload.ts'
 import { conversions } from './conversions.ts'
 import { lists } from './lists.ts'
 import { operators } from './operators.ts'
+import { patterns } from './patterns.ts'
 import { strings } from './strings.ts'
 import { times } from './times.ts'
 import { urls } from './urls.ts'
 
-export const functions: Functions = new Map([...operators, ...conversions, ...strings, ...lists, ...times, ...urls])
+export const functions: Functions = new Map([
+  ...operators,
+  ...conversions,
+  ...strings,
+  ...patterns,
+  ...lists,
+  ...times,
+  ...urls,
+])

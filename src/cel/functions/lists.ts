@@ -2,7 +2,7 @@
 import { equals, order, sizeOf } from '../compare.ts'
 import { type Costs, define, type Functions, type Implementation } from '../overload.ts'
 import { times, traversal } from '../size.ts'
-import { CelError, type CelList, Double, Duration, Uint, type Value } from '../values.ts'
+import { CelError, type CelList, Double, Duration, kindOf, Uint, type Value } from '../values.ts'
 import { operators } from './operators.ts'
 import { textPositions } from './strings.ts'
 
@@ -50,6 +50,7 @@ function sum(type: string): Implementation {
     let total: Value = zeros[type]!
     for (const item of list as CelList) {
       run.budget.work(1)
+      if (kindOf(item) !== type) throw new CelError('no such overload')
       total = add.call(run, [total, item])
     }
     return total

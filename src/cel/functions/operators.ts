@@ -26,8 +26,17 @@ const notCalled: Implementation = () => {
 
 /** The cost of comparing: as far as the shorter goes. */
 const comparing: Costs = {
-  actual: ([a, b]) => traversal(Math.min(sizeOf(a!), sizeOf(b!))),
+  actual: (args) => {
+    const a = args[0]!
+    const b = args[1]!
+    return isScalar(a) && isScalar(b) ? 1 : traversal(Math.min(sizeOf(a), sizeOf(b)))
+  },
   estimate: ([a, b]) => ({ cost: traversal(Math.min(a!.size.max, b!.size.max)) }),
+}
+
+/** Most comparisons are of these: their size is 1, and is not counted. */
+function isScalar(value: Value): boolean {
+  return typeof value === 'number' || typeof value === 'boolean'
 }
 
 const joining: Costs = {
@@ -43,7 +52,11 @@ const sized = ['string', 'bytes']
 
 function comparison(test: (order: number) => boolean): Overload[] {
   return ordered.map((type) =>
-    define(`(${type}, ${type}) bool`, (_, [a, b]) => test(order(a!, b!)), sized.includes(type) ? comparing : {}),
+    define(
+      `(${type}, ${type}) bool`,
+      (_, args) => test(order(args[0]!, args[1]!)),
+      sized.includes(type) ? comparing : {},
+    ),
   )
 }
 
@@ -54,7 +67,9 @@ interface Arithmetic {
 }
 
 function arithmetic({ small, large, double }: Arithmetic): Overload[] {
-  const ints: Implementation = (_, [a, b]) => {
+  const ints: Implementation = (_, args) => {
+    const a = args[0]
+    const b = args[1]
     if (typeof a === 'number' && typeof b === 'number') {
       const result = small(a, b)
       if (Number.isSafeInteger(result)) return result === 0 ? 0 : result
@@ -162,8 +177,8 @@ export const operators: Functions = new Map([
   ['_||_', [define('(bool, bool) bool', notCalled)]],
   ['_?_:_', [define('(bool, A, A) A', notCalled)]],
   ['!_', [define('(bool) bool', (_, [a]) => !a)]],
-  ['_==_', [define('(A, A) bool', (run, [a, b]) => equals(run, a!, b!), comparing)]],
-  ['_!=_', [define('(A, A) bool', (run, [a, b]) => !equals(run, a!, b!), comparing)]],
+  ['_==_', [define('(A, A) bool', (run, args) => equals(run, args[0]!, args[1]!), comparing)]],
+  ['_!=_', [define('(A, A) bool', (run, args) => !equals(run, args[0]!, args[1]!), comparing)]],
   ['_<_', comparison((found) => found < 0)],
   ['_<=_', comparison((found) => found <= 0)],
   ['_>_', comparison((found) => found > 0)],

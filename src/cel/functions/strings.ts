@@ -11,8 +11,7 @@ import {
   type Implementation,
   type Run,
 } from '../overload.ts'
-import type { Pattern } from '../regex.ts'
-import { addSizes, matchCost, type Size, times, traversal } from '../size.ts'
+import { addSizes, type Size, times, traversal } from '../size.ts'
 import { ArrayList, CelError, type CelList, type Int, type Value } from '../values.ts'
 
 type Texts = readonly [string, string, string]
@@ -44,44 +43,7 @@ const ofBoth: Costs = {
   estimate: ([text, part]) => ({ cost: times(traversal(text!.size.max), traversal(part!.size.max)) }),
 }
 
-/** A match cannot be interrupted; a step takes up to 50 nanoseconds. */
-const maxMatchSteps = 1_000_000
-
-/** The pattern, once it is known that it can be matched against this text in the time there is. */
-function patternFor({ pattern, budget }: Run, text: string, source: string): Pattern {
-  const read = pattern(source)
-  const steps = read.size * (text.length + 1)
-  if (steps > maxMatchSteps) throw new BudgetExceeded()
-  budget.work(steps)
-  return read
-}
-
-const matching: Costs = {
-  actual: ([text, pattern]) => matchCost(sizeOf(text!), sizeOf(pattern!)),
-  estimate: ([text, pattern]) => ({ cost: matchCost(text!.size.max, pattern!.size.max) }),
-}
-const finding: Costs = {
-  ...matching,
-  estimate: ([text, pattern]) => ({
-    cost: matchCost(text!.size.max, pattern!.size.max),
-    size: { min: 0, max: text!.size.max },
-  }),
-}
-
-const matches: Implementation = (run, args) => {
-  const [text, source] = texts(args)
-  return patternFor(run, text, source).test(text)
-}
-
-const findAll: Implementation = (run, args) => {
-  const [text, source] = texts(args)
-  const limit = args[2] === undefined ? -1 : Number(args[2])
-  if (limit === 0) return new ArrayList([])
-  run.budget.allocate(text.length)
-  return new ArrayList(patternFor(run, text, source).findAll(text, limit < 0 ? Number.POSITIVE_INFINITY : limit))
-}
-
-/** A search cannot be interrupted either, and may compare every character with every other. */
+/** A search cannot be interrupted, and may compare every character with every other. */
 const maxSearchSteps = 40_000_000
 
 function beforeSearch({ budget }: Run, text: string, part: string): void {
@@ -188,8 +150,11 @@ const split: Implementation = (run, args) => {
 }
 
 const join: Implementation = (run, [list, separator = '']) => {
-  const items = [...(list as CelList)] as string[]
-  for (const item of items) run.budget.allocate(item.length + (separator as string).length)
+  const items = (list as CelList).toArray()
+  for (const item of items) {
+    if (typeof item !== 'string') throw new CelError('no such overload')
+    run.budget.allocate(item.length + (separator as string).length)
+  }
   return items.join(separator as string)
 }
 
@@ -222,24 +187,6 @@ export const strings: Functions = new Map([
   ['contains', [define('string.(string) bool', includes, ofBoth)]],
   ['startsWith', [define('string.(string) bool', (_, args) => texts(args)[0].startsWith(texts(args)[1]), ofArgument)]],
   ['endsWith', [define('string.(string) bool', (_, args) => texts(args)[0].endsWith(texts(args)[1]), ofArgument)]],
-  ['matches', [define('string.(string) bool', matches, matching), define('(string, string) bool', matches, matching)]],
-  [
-    'find',
-    [
-      define(
-        'string.(string) string',
-        (run, args) => patternFor(run, texts(args)[0], texts(args)[1]).find(texts(args)[0]) ?? '',
-        finding,
-      ),
-    ],
-  ],
-  [
-    'findAll',
-    [
-      define('string.(string) list(string)', findAll, finding),
-      define('string.(string, int) list(string)', findAll, finding),
-    ],
-  ],
   ['charAt', [define('string.(int) string', charAt)]],
   [
     'lowerAscii',
