@@ -29,7 +29,7 @@ const only: { readonly [room: string]: readonly string[] } = {
   client: ['base', 'model'],
   outbound: ['base', 'model'],
   reconcile: ['base', 'telemetry', 'model', 'client'],
-  controllers: ['base', 'telemetry', 'model', 'client', 'reconcile'],
+  controllers: ['base', 'telemetry', 'model', 'pki', 'client', 'reconcile'],
 }
 
 /** Rooms whose types these may name besides, in type-only imports, which leave nothing in a bundle. */

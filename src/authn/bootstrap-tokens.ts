@@ -10,10 +10,18 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import type { Secret } from '../kinds/core/secret.ts'
 import { secrets } from '../kinds/stored-types.ts'
+import {
+  allTokensGroup,
+  bootstrapTokenType,
+  tokenEnd,
+  tokenForm,
+  tokenGroupForm,
+  tokenSecretName,
+} from '../model/bootstrap-token.ts'
 import type { Lookup } from '../model/lookup.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { User } from '../model/user.ts'
-import { type Vendor, vendorKey } from '../model/vendor.ts'
+import type { Vendor } from '../model/vendor.ts'
 import { type AuthenticationOutcome, type Authenticator, none, refused } from './authenticator.ts'
 import { bearerToken } from './bearer.ts'
 
@@ -25,10 +33,6 @@ export interface BootstrapTokenParts {
   readonly namespace: string
 }
 
-const form = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
-const everyGroup = 'system:bootstrappers'
-const groupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
-
 interface Token {
   readonly id: string
   readonly secret: string
@@ -36,16 +40,16 @@ interface Token {
 
 /** Authenticates by the bootstrap tokens that are kept as Secrets. */
 export function bootstrapTokens({ vendor, lookup, clock, namespace }: BootstrapTokenParts): Authenticator {
-  const type = vendorKey(vendor, 'token', 'bootstrap')
+  const type = bootstrapTokenType(vendor)
   const judge = (token: Token, object: ApiObject = nobodys): AuthenticationOutcome => {
     const user = userOf(token, object)
     return isGood(object, token, { type, now: clock.now() }) && user !== undefined ? { result: 'user', user } : refused
   }
   return ({ authorization }) => {
-    const [, id, secret] = form.exec(bearerToken(authorization) ?? '') ?? []
+    const [, id, secret] = tokenForm.exec(bearerToken(authorization) ?? '') ?? []
     if (id === undefined || secret === undefined) return none
     const token = { id, secret }
-    const name = { namespace, name: `bootstrap-token-${id}` }
+    const name = { namespace, name: tokenSecretName(id) }
     const found = lookup.getLatest(secrets, name)
     return found instanceof Promise ? found.then((later) => judge(token, later?.object)) : judge(token, found?.object)
   }
@@ -75,7 +79,7 @@ function isGood(object: Secret, { id, secret }: Token, { type, now }: { type: st
     sameText(read('token-id'), id),
     object.type === type,
     read('usage-bootstrap-authentication') === 'true',
-    isBefore(now, read('expiration')),
+    now < tokenEnd(read('expiration')),
     object.metadata.deletionTimestamp === undefined,
   ]
   return !rules.includes(false)
@@ -90,22 +94,15 @@ function sameText(one: string, other: string): boolean {
   return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 }
 
-const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
-
-/** Without an end it is always before it; an end that cannot be read has been. */
-function isBefore(now: number, end: string): boolean {
-  return end === '' || (time.test(end) && now < Date.parse(end))
-}
-
 /** Undefined where it asks for a group that no such token may have. */
 function userOf({ id }: Token, object: ApiObject): User | undefined {
   const extra = readerOf(object)('auth-extra-groups')
   const groups = extra === '' ? [] : extra.split(',')
-  if (!groups.every((group) => groupForm.test(group))) return undefined
+  if (!groups.every((group) => tokenGroupForm.test(group))) return undefined
   return {
     name: `system:bootstrap:${id}`,
     uid: '',
-    groups: [...new Set([everyGroup, ...groups])].sort(),
+    groups: [...new Set([allTokensGroup, ...groups])].sort(),
     extra: new Map(),
   }
 }

@@ -1,21 +1,63 @@
 /** The table of control loops: every loop that `--controllers` may name, in the order of their names. */
+import { clusterInfo } from '../model/bootstrap-token.ts'
 import { claimProtection, volumeProtection } from '../model/protection.ts'
+import { bootstrapSignerLoop, configMaps } from './bootstrap-signer.ts'
+import { tokenSecrets, tokenSelection } from './bootstrap-token-secrets.ts'
+import { certificateRequests } from './certificate-requests.ts'
 import { clusterRoleAggregationLoop, clusterRoles } from './cluster-role-aggregation.ts'
 import type { ControlLoop } from './control-loop.ts'
+import { csrApprovingLoop } from './csr-approving.ts'
+import { csrCleanerLoop } from './csr-cleaner.ts'
+import { csrSigningLoop } from './csr-signing.ts'
 import { garbageCollectorLoop } from './garbage-collector/garbage-collector.ts'
 import { namespaceLoop, namespaces } from './namespace.ts'
 import { resourceQuotaLoop, resourceQuotas } from './resource-quota.ts'
+import { rootCaName, rootCaPublisherLoop } from './root-ca-publisher.ts'
 import { serviceAccountLoop, serviceAccounts } from './service-account.ts'
 import { secrets, tokenSecretLoop, tokenSecretType } from './service-account-secret.ts'
 import { claimProtectionLoop, claims, volumeProtectionLoop, volumes } from './storage-protection.ts'
+import { tokenCleanerLoop } from './token-cleaner.ts'
 import { jobs, ttlAfterFinishedLoop } from './ttl-after-finished.ts'
 
 export const controlLoops: readonly ControlLoop[] = [
+  {
+    name: 'bootstrapsigner',
+    onByDefault: false,
+    account: 'bootstrap-signer',
+    make: ({ client, informer, vendor, clock }) => {
+      const { namespace, name } = clusterInfo
+      return bootstrapSignerLoop({
+        ...{ client, vendor, clock, tokens: informer(tokenSecrets, tokenSelection(vendor)) },
+        configMaps: informer(configMaps, { namespace, fieldSelector: `metadata.name=${name}` }),
+      })
+    },
+  },
   {
     name: 'clusterrole-aggregation',
     account: 'clusterrole-aggregation-controller',
     make: ({ client, informer, vendor }) =>
       clusterRoleAggregationLoop({ client, informer: informer(clusterRoles(vendor)) }),
+  },
+  {
+    name: 'csrapproving',
+    account: 'certificate-controller',
+    make: ({ client, informer, vendor }) =>
+      csrApprovingLoop({ client, vendor, informer: informer(certificateRequests(vendor)) }),
+  },
+  {
+    name: 'csrcleaner',
+    account: 'certificate-controller',
+    make: ({ client, informer, vendor, clock }) =>
+      csrCleanerLoop({ client, vendor, clock, informer: informer(certificateRequests(vendor)) }),
+  },
+  {
+    name: 'csrsigning',
+    account: 'certificate-controller',
+    make: ({ client, informer, vendor, clock, options: { signing } }) => {
+      if (signing === undefined)
+        return { notRunning: 'there is no CA to sign with: name one with --cluster-signing-cert-file and -key-file' }
+      return csrSigningLoop({ client, vendor, clock, informer: informer(certificateRequests(vendor)), ...signing })
+    },
   },
   {
     name: 'garbagecollector',
@@ -53,6 +95,18 @@ export const controlLoops: readonly ControlLoop[] = [
       }),
   },
   {
+    name: 'root-ca-cert-publisher',
+    account: 'root-ca-cert-publisher',
+    make: ({ client, informer, vendor, options: { rootAuthority } }) => {
+      if (rootAuthority === undefined)
+        return { notRunning: 'there is no CA to publish: name a file of certificates with --root-ca-file' }
+      return rootCaPublisherLoop({
+        ...{ client, vendor, authority: rootAuthority, namespaces: informer(namespaces) },
+        configMaps: informer(configMaps, { fieldSelector: `metadata.name=${rootCaName}` }),
+      })
+    },
+  },
+  {
     name: 'serviceaccount',
     account: 'service-account-controller',
     make: ({ client, informer }) =>
@@ -61,7 +115,7 @@ export const controlLoops: readonly ControlLoop[] = [
   {
     name: 'serviceaccount-token',
     syncs: { flag: 'serviceaccount-token', default: 5 },
-    make: ({ client, informer, vendor, options: { rootAuthority, issueToken } }) => {
+    make: ({ client, informer, vendor, options: { rootAuthority, issueToken, createTokenSecrets } }) => {
       if (issueToken === undefined)
         return { notRunning: 'there is no key to sign tokens with: name one with --service-account-private-key-file' }
       return tokenSecretLoop({
@@ -69,8 +123,16 @@ export const controlLoops: readonly ControlLoop[] = [
         secrets: informer(secrets, { fieldSelector: `type=${tokenSecretType(vendor)}` }),
         authority: rootAuthority ?? (() => ''),
         issue: issueToken,
+        ...(createTokenSecrets ? { makeSecrets: true } : {}),
       })
     },
+  },
+  {
+    name: 'tokencleaner',
+    onByDefault: false,
+    account: 'token-cleaner',
+    make: ({ client, informer, vendor, clock }) =>
+      tokenCleanerLoop({ client, clock, informer: informer(tokenSecrets, tokenSelection(vendor)) }),
   },
   {
     name: 'ttl-after-finished',

@@ -14,7 +14,9 @@ function checkWord(word: string, known: readonly string[]): void {
   if (word === '*' || known.includes(name)) return
   const hint = closestMatch(name, known)
   const meant = hint === undefined ? '' : `; did you mean ${hint}?`
-  throw new UsageError(`there is no control loop ${JSON.stringify(name)}${meant} There are: ${known.join(', ')}`)
+  throw new UsageError(
+    `--controllers: there is no control loop ${JSON.stringify(name)}${meant} There are: ${known.join(', ')}`,
+  )
 }
 
 /** The first word that is about a loop counts. */

@@ -11,6 +11,7 @@ import type { ApiObject } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Loop } from '../reconcile/loop.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { SigningAuthorities } from './csr-signing.ts'
 import type { LegacyTokenOf } from './service-account-secret.ts'
 
 export interface ControlLoop {
@@ -57,4 +58,12 @@ export interface LoopOptions {
   readonly rootAuthority?: () => string
   /** Signs tokens that are kept in Secrets; undefined: nothing here may. */
   readonly issueToken?: LegacyTokenOf
+  /** Whether every service account gets a token Secret that nobody asked for. */
+  readonly createTokenSecrets?: boolean
+  /** What the built-in signers sign with; undefined: they do not sign. */
+  readonly signing?: {
+    readonly authorities: SigningAuthorities
+    /** The longest life of a certificate. */
+    readonly longestMs: number
+  }
 }

@@ -1,7 +1,8 @@
 /**
  * Fills the Secrets in which tokens of service accounts are kept: whoever makes a Secret of that type, with the name of
  * an account as its annotation, finds the token, the CA and the namespace in it. A Secret whose account is gone, or is
- * another one of that name, is deleted. Nobody gets such a Secret without asking for it.
+ * another one of that name, is deleted. Nobody gets such a Secret without asking for it, unless `makeSecrets` says that
+ * every account has one (`account-token-secrets.ts`).
  *
  * Every server runs this loop, and an account may be deleted and made again meanwhile. So a Secret is filled for the
  * account as the store has it, and only while it is of that account or of none: the UID that another server wrote stays.
@@ -9,7 +10,7 @@
 import { changeObject } from '../client/change-object.ts'
 import type { Client } from '../client/client.ts'
 import type { Informer } from '../client/informer.ts'
-import { nameOfKey, type ObjectName, objectKey, type ResourceType } from '../client/resource-type.ts'
+import { nameOfKey, type ObjectName, objectKey } from '../client/resource-type.ts'
 import { isConflict } from '../client/status-error.ts'
 import type { Secret } from '../kinds/core/secret.ts'
 import type { ServiceAccount } from '../kinds/core/service-account.ts'
@@ -19,10 +20,11 @@ import { type Vendor, vendorKey } from '../model/vendor.ts'
 import type { Loop } from '../reconcile/loop.ts'
 import { fromInformer } from '../reconcile/sources.ts'
 import type { StepOutcome } from '../reconcile/work-queue.ts'
+import { ensureTokenSecret, secrets } from './account-token-secrets.ts'
 import { serviceAccounts } from './service-account.ts'
 import { unlessGone } from './unless-gone.ts'
 
-export const secrets: ResourceType<Secret> = { group: '', version: 'v1', plural: 'secrets', namespaced: true }
+export { secrets } from './account-token-secrets.ts'
 
 /** The type of such Secrets. */
 export function tokenSecretType(vendor: Vendor): string {
@@ -35,9 +37,11 @@ export interface TokenSecretParts {
   /** Those of the type. */
   readonly secrets: Informer<Secret>
   readonly accounts: Informer<ServiceAccount>
-  /** By what clients verify the server: certificates in PEM form. */
+  /** By what clients verify the server: certificates in PEM form; '' where that is not known. */
   readonly authority: () => string
   readonly issue: LegacyTokenOf
+  /** Whether every account gets a Secret that nobody asked for. */
+  readonly makeSecrets?: boolean
 }
 
 /** Signs the token of an account that is kept in this Secret. */
@@ -54,10 +58,17 @@ export function tokenSecretLoop(parts: TokenSecretParts): Loop {
     sources: [
       fromInformer(parts.secrets),
       fromInformer(parts.accounts, ({ previous, object }) => secretsOf(parts, (object ?? previous)!)),
+      ...(parts.makeSecrets ? [fromInformer(parts.accounts, ({ key }) => [accountPrefix + key])] : []),
     ],
-    reconcile: (key, signal) => reconcile(parts, key, signal),
+    reconcile: async (key, signal) => {
+      if (!key.startsWith(accountPrefix)) return await reconcile(parts, key, signal)
+      return await ensureTokenSecret(parts, nameOfKey(key.slice(accountPrefix.length)), signal)
+    },
   }
 }
+
+/** Begins the keys of accounts; no namespace begins like this. */
+const accountPrefix = 'account:'
 
 /** The keys of the Secrets that name an account. */
 function* secretsOf(parts: TokenSecretParts, { metadata }: ServiceAccount): Generator<string> {
@@ -116,7 +127,8 @@ function isFilled(parts: TokenSecretParts, { data = {}, metadata }: Secret, acco
 }
 
 function fixedData({ authority }: TokenSecretParts, namespace: string): { [key: string]: string } {
-  return { 'ca.crt': base64(authority()), namespace: base64(namespace) }
+  const ca = authority()
+  return { ...(ca === '' ? {} : { 'ca.crt': base64(ca) }), namespace: base64(namespace) }
 }
 
 function base64(text: string): string {

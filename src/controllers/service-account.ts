@@ -5,13 +5,13 @@
 import type { Client } from '../client/client.ts'
 import type { Informer } from '../client/informer.ts'
 import type { ResourceType } from '../client/resource-type.ts'
-import { StatusError } from '../client/status-error.ts'
 import type { Namespace } from '../kinds/core/namespace.ts'
 import type { ServiceAccount } from '../kinds/core/service-account.ts'
 import { defaultAccount } from '../model/service-account.ts'
 import type { Loop } from '../reconcile/loop.ts'
 import { fromInformer } from '../reconcile/sources.ts'
 import type { StepOutcome } from '../reconcile/work-queue.ts'
+import { isSettledAlready } from './already-settled.ts'
 
 export const serviceAccounts: ResourceType<ServiceAccount> = {
   group: '',
@@ -48,15 +48,7 @@ async function reconcile(parts: ServiceAccountLoopParts, namespace: string, sign
   try {
     await parts.client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata }, { signal })
   } catch (error) {
-    if (!isSettled(error)) throw error
+    if (!isSettledAlready(error)) throw error
   }
   return 'done'
-}
-
-/** Somebody made it already, or the namespace has begun to go. */
-function isSettled(error: unknown): boolean {
-  if (!(error instanceof StatusError)) return false
-  const { reason, details } = error.status
-  const isEnding = details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') ?? false
-  return reason === 'AlreadyExists' || reason === 'NotFound' || (reason === 'Forbidden' && isEnding)
 }

@@ -51,6 +51,6 @@ test('an unknown name is an error that lists the known ones', () => {
   for (const word of ['chery', '-chery'])
     assert.throws(() => chooseLoops(loops, ['*', word]), {
       name: 'UsageError',
-      message: 'there is no control loop "chery"; did you mean cherry? There are: apple, berry, cherry',
+      message: '--controllers: there is no control loop "chery"; did you mean cherry? There are: apple, berry, cherry',
     })
 })

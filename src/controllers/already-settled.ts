@@ -1,0 +1,12 @@
+/** For loops that create what is missing in a namespace. */
+import { isConflict, StatusError } from '../client/status-error.ts'
+
+/** Whether somebody was faster, whose change comes to the loop too; or the namespace is gone, or has begun to go. */
+export function isSettledAlready(error: unknown): boolean {
+  if (!(error instanceof StatusError)) return false
+  const { reason, details } = error.status
+  const isEnding = details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') ?? false
+  return (
+    isConflict(error) || reason === 'AlreadyExists' || reason === 'NotFound' || (reason === 'Forbidden' && isEnding)
+  )
+}

@@ -1,0 +1,84 @@
+/**
+ * Deletes certificate requests that have served: those that were approved, denied or failed an hour after that, those
+ * that nobody decided about after a day, and each when its certificate has expired. A request is deleted only as it was
+ * seen. Where the time is not over it is looked at again when it is, and now and then before, as clocks are set.
+ */
+import { X509Certificate } from 'node:crypto'
+import type { Clock } from '../base/clock.ts'
+import type { Client } from '../client/client.ts'
+import type { Informer } from '../client/informer.ts'
+import { isConflict } from '../client/status-error.ts'
+import type { Vendor } from '../model/vendor.ts'
+import type { Loop } from '../reconcile/loop.ts'
+import { fromInformer } from '../reconcile/sources.ts'
+import type { StepOutcome } from '../reconcile/work-queue.ts'
+import { type CertificateSigningRequest, certificateRequests } from './certificate-requests.ts'
+import { unlessGone } from './unless-gone.ts'
+
+export interface CleanerParts {
+  readonly client: Client
+  readonly vendor: Vendor
+  readonly clock: Clock
+  readonly informer: Informer<CertificateSigningRequest>
+}
+
+const hourMs = 3_600_000
+const decidedMs = hourMs
+const pendingMs = 24 * hourMs
+/** However far away its end is, a request is looked at after this time: the clock may have been set. */
+const longestWaitMs = hourMs / 6
+
+export function csrCleanerLoop(parts: CleanerParts): Loop {
+  return {
+    name: 'csrcleaner',
+    sources: [fromInformer(parts.informer)],
+    concurrency: 1,
+    reconcile: async (name, signal) => {
+      const request = parts.informer.get({ name })
+      if (request === undefined || request.metadata.deletionTimestamp !== undefined) return 'done'
+      const leftMs = endOf(request) - parts.clock.now()
+      if (leftMs > 0) return { afterMs: Math.min(leftMs, longestWaitMs) }
+      return await remove(parts, request, signal)
+    },
+  }
+}
+
+/** When it is to go: the earlier of the ends of its state and of its certificate. */
+function endOf(request: CertificateSigningRequest): number {
+  return Math.min(endOfState(request), endOfCertificate(request))
+}
+
+function endOfState({ metadata, status }: CertificateSigningRequest): number {
+  const created = Date.parse(metadata.creationTimestamp ?? '')
+  const decided = (status?.conditions ?? [])
+    .filter(({ type = '' }) => ['Approved', 'Denied', 'Failed'].includes(type))
+    .map(({ lastUpdateTime, lastTransitionTime }) => Date.parse(lastUpdateTime ?? lastTransitionTime ?? ''))
+    .map((time) => (Number.isNaN(time) ? created : time))
+  return decided.length === 0 ? created + pendingMs : Math.max(...decided) + decidedMs
+}
+
+function endOfCertificate({ status }: CertificateSigningRequest): number {
+  if (!status?.certificate) return Number.POSITIVE_INFINITY
+  try {
+    return new X509Certificate(Buffer.from(status.certificate, 'base64')).validToDate.getTime()
+  } catch {
+    // Bytes that are no certificate, from before they were checked, do not expire; the state ends all the same.
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+async function remove(
+  { client, vendor }: CleanerParts,
+  { metadata }: CertificateSigningRequest,
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  const { name = '', uid = '', resourceVersion = '' } = metadata
+  const options = { preconditions: { uid, resourceVersion }, signal }
+  try {
+    await unlessGone(client.delete(certificateRequests(vendor), { name }, options))
+  } catch (error) {
+    // It was changed meanwhile, and comes again.
+    if (!isConflict(error)) throw error
+  }
+  return 'done'
+}

@@ -1,0 +1,116 @@
+/** Requests of node agents are approved where the requester may get such certificates; nothing else ever is. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type CertificateSigningRequest, certificateRequests } from '../../src/controllers/certificate-requests.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { generateKey } from '../../src/pki/keys.ts'
+import { makeRequest } from '../../src/pki/make-request.ts'
+import { deaths, openLoopServer } from '../tools/loop-manager.ts'
+import { eventOf } from '../tools/resource-types.ts'
+
+const vendor = vendorOf('orch')
+const requests = certificateRequests(vendor)
+const key = generateKey()
+const bindings = {
+  group: 'rbac.authorization.orch.io',
+  version: 'v1',
+  plural: 'clusterrolebindings',
+  namespaced: false,
+}
+const usages = ['client auth', 'digital signature', 'key encipherment']
+
+interface Wanted {
+  readonly name: string
+  readonly node?: string
+  readonly signerName?: string
+  readonly usages?: string[]
+  readonly organization?: string
+}
+
+function requestOf({ name, node = 'n1', organization = 'system:nodes', ...rest }: Wanted) {
+  const pem = makeRequest({ commonName: `system:node:${node}`, organizations: [organization] }, key)
+  const spec = {
+    request: Buffer.from(pem).toString('base64'),
+    signerName: rest.signerName ?? vendor.signers.nodeClient,
+    usages: rest.usages ?? usages,
+  }
+  const type = { apiVersion: 'certificates.orch.io/v1', kind: 'CertificateSigningRequest' }
+  return { ...type, metadata: { name }, spec } as CertificateSigningRequest
+}
+
+test('approving', async (t) => {
+  const { client, start, as } = await openLoopServer(t)
+  const bind = (name: string, role: string, subject: { kind: string; name: string }) =>
+    client.create(bindings, {
+      ...{ apiVersion: 'rbac.authorization.orch.io/v1', kind: 'ClusterRoleBinding', metadata: { name } },
+      roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: role },
+      subjects: [{ apiGroup: 'rbac.authorization.orch.io', ...subject }],
+    })
+  const prefix = 'system:certificates.orch.io:certificatesigningrequests'
+  await bind('may-ask', 'system:node-bootstrapper', { kind: 'Group', name: 'system:authenticated' })
+  await bind('may-join', `${prefix}:nodeclient`, { kind: 'Group', name: 'joiners' })
+  await bind('may-renew', `${prefix}:selfnodeclient`, { kind: 'Group', name: 'system:nodes' })
+  const joiner = as('system:bootstrap:aaaaaa', ['joiners'])
+  const stranger = as('stranger')
+  const node = as('system:node:n1', ['system:nodes'])
+  const approved = async (name: string) => {
+    const fits = (each: CertificateSigningRequest) => (each.status?.conditions ?? []).length > 0
+    const event = await eventOf(client, requests, {
+      name: { name },
+      fits: (e) => e.type !== 'BOOKMARK' && fits(e.object),
+    })
+    assert.ok(event.type !== 'BOOKMARK')
+    const [condition] = event.object.status?.conditions ?? []
+    assert.deepEqual([condition?.type, condition?.reason], ['Approved', 'AutoApproved'])
+    return condition?.message ?? ''
+  }
+
+  await t.test('the manager may be killed at any write', async () => {
+    for (const [i, death] of deaths(1).entries()) {
+      const dying = start(['csrapproving'], { death })
+      await joiner.create(requests, requestOf({ name: `killed-${i}` }))
+      await dying.killed
+      await dying.stop()
+      const next = start(['csrapproving'])
+      await approved(`killed-${i}`)
+      await next.stop()
+    }
+  })
+
+  const manager = start(['csrapproving'])
+
+  await t.test('by the right to any node, or to oneself', async () => {
+    await joiner.create(requests, requestOf({ name: 'joins' }))
+    assert.match(await approved('joins'), /for node agents/)
+    await node.create(requests, requestOf({ name: 'renews' }))
+    assert.match(await approved('renews'), /its own/)
+  })
+
+  await t.test('nothing else is, and one that is not does not hold up the others', async () => {
+    const pending: [string, () => Promise<unknown>][] = [
+      ['by a stranger', () => stranger.create(requests, requestOf({ name: 'by-stranger' }))],
+      ['a node for another', () => node.create(requests, requestOf({ name: 'other-node', node: 'n2' }))],
+      ['other usages', () => joiner.create(requests, requestOf({ name: 'usages', usages: ['client auth'] }))],
+      ['other group', () => joiner.create(requests, requestOf({ name: 'group', organization: 'dev' }))],
+      [
+        'the client signer',
+        () => joiner.create(requests, requestOf({ name: 'client', signerName: vendor.signers.client })),
+      ],
+      [
+        'the serving signer',
+        () => joiner.create(requests, requestOf({ name: 'serving', signerName: vendor.signers.nodeServing })),
+      ],
+    ]
+    for (const [, make] of pending) await make()
+    await joiner.create(requests, requestOf({ name: 'after-them' }))
+    await approved('after-them')
+    for (const name of ['by-stranger', 'other-node', 'usages', 'group', 'client', 'serving'])
+      assert.deepEqual((await client.get(requests, { name })).status ?? {}, {}, name)
+  })
+
+  await t.test('a right that is granted later counts', async () => {
+    await bind('late', `${prefix}:nodeclient`, { kind: 'User', name: 'stranger' })
+    await approved('by-stranger')
+  })
+  await manager.stop()
+})

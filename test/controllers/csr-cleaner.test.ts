@@ -1,0 +1,113 @@
+/** Old requests go, by the clock; younger ones stay. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isNotFound } from '../../src/client/status-error.ts'
+import { type CertificateSigningRequest, certificateRequests } from '../../src/controllers/certificate-requests.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { issueCertificate } from '../../src/pki/certificate.ts'
+import { generateKey, publicKeyOf } from '../../src/pki/keys.ts'
+import { makeRequest } from '../../src/pki/make-request.ts'
+import { deaths, openLoopServer } from '../tools/loop-manager.ts'
+import { until } from '../tools/until.ts'
+
+const vendor = vendorOf('orch')
+const requests = certificateRequests(vendor)
+const key = generateKey()
+const minute = 60_000
+const hour = 60 * minute
+
+/** A clock that is so much ahead of the real one. */
+const ahead = (ms: number) => ({ now: () => Date.now() + ms, monotonic: () => performance.now() })
+
+/** A certificate that ends at this time. */
+function certificate(notAfter: number): string {
+  const pem = issueCertificate({
+    ...{ subject: { commonName: 'x', organizations: [] }, publicKey: publicKeyOf(key) },
+    ...{ issuer: { certificate: 'self', key }, usages: ['client auth'], notBefore: notAfter - 48 * hour, notAfter },
+  })
+  return Buffer.from(pem).toString('base64')
+}
+
+test('cleaning', async (t) => {
+  const { client, start } = await openLoopServer(t)
+  const create = (name: string) => {
+    const request = Buffer.from(makeRequest({ commonName: 'x', organizations: [] }, key)).toString('base64')
+    const spec = { request, signerName: 'example.com/signer', usages: ['client auth'] }
+    const type = { apiVersion: 'certificates.orch.io/v1', kind: 'CertificateSigningRequest' }
+    return client.create(requests, { ...type, metadata: { name }, spec } as CertificateSigningRequest)
+  }
+  const decide = async (name: string, type: string, ageMs: number) => {
+    const found = await client.get(requests, { name })
+    const time = new Date(Date.now() - ageMs).toISOString().replace(/\.\d+/, '')
+    const condition = { type, status: 'True', reason: 'ByHand', lastUpdateTime: time }
+    const status = { ...found.status, conditions: [...(found.status?.conditions ?? []), condition] }
+    const subresource = type === 'Failed' ? 'status' : 'approval'
+    await client.update(requests, { ...found, status } as CertificateSigningRequest, { subresource })
+  }
+  const issue = async (name: string, notAfter: number) => {
+    const found = await client.get(requests, { name })
+    const status = { ...found.status, certificate: certificate(notAfter) }
+    await client.update(requests, { ...found, status } as CertificateSigningRequest, { subresource: 'status' })
+  }
+  const names = async () => (await client.list(requests)).items.map(({ metadata }) => metadata.name!).sort()
+  const gone = (name: string) =>
+    until(
+      () => client.get(requests, { name }).then(() => false, isNotFound),
+      (isGone) => isGone,
+    )
+
+  await t.test('by state and age', async () => {
+    for (const type of ['Approved', 'Denied', 'Failed'])
+      for (const [age, ms] of [
+        ['old', 61 * minute],
+        ['young', 30 * minute],
+      ] as const) {
+        const name = `${age}-${type.toLowerCase()}`
+        await create(name)
+        await decide(name, type, ms)
+      }
+    await create('approved-then-failed')
+    await decide('approved-then-failed', 'Approved', 90 * minute)
+    await decide('approved-then-failed', 'Failed', 30 * minute)
+    for (const [name, end] of [
+      ['expired', -minute],
+      ['valid', hour],
+    ] as const) {
+      await create(name)
+      await decide(name, 'Approved', 0)
+      await issue(name, Date.now() + end)
+    }
+    await create('pending')
+    const manager = start(['csrcleaner'])
+    for (const name of ['old-approved', 'old-denied', 'old-failed', 'expired']) await gone(name)
+    await manager.firstPass
+    await manager.stop()
+    const kept = ['approved-then-failed', 'pending', 'valid', 'young-approved', 'young-denied', 'young-failed']
+    assert.deepEqual(await names(), kept)
+  })
+
+  await t.test('pending ones after a day', async () => {
+    const young = start(['csrcleaner'], { clock: ahead(23 * hour) })
+    await young.firstPass
+    await young.stop()
+    assert.deepEqual(await names(), ['pending'])
+    const old = start(['csrcleaner'], { clock: ahead(25 * hour) })
+    await gone('pending')
+    await old.stop()
+  })
+
+  await t.test('the manager may be killed at any write, and one that cannot go does not stop the others', async () => {
+    const held = await create('a-held')
+    await client.update(requests, { ...held, metadata: { ...held.metadata, finalizers: ['example.com/hold'] } })
+    for (const [i, death] of deaths(1).entries()) {
+      const name = `killed-${i}`
+      await create(name)
+      const dying = start(['csrcleaner'], { death, clock: ahead(25 * hour) })
+      await dying.killed
+      await dying.stop()
+      const next = start(['csrcleaner'], { clock: ahead(25 * hour) })
+      await gone(name)
+      await next.stop()
+    }
+  })
+})

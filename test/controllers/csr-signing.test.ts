@@ -1,0 +1,166 @@
+/** Approved requests become certificates, or fail with every rule that they break; whoever is killed in between. */
+import assert from 'node:assert/strict'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { test } from 'node:test'
+import type { Client } from '../../src/client/client.ts'
+import { type CertificateSigningRequest, certificateRequests } from '../../src/controllers/certificate-requests.ts'
+import type { SigningAuthorities } from '../../src/controllers/csr-signing.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { generateKey } from '../../src/pki/keys.ts'
+import { makeRequest } from '../../src/pki/make-request.ts'
+import { deaths, openLoopServer } from '../tools/loop-manager.ts'
+import { eventOf } from '../tools/resource-types.ts'
+
+const vendor = vendorOf('orch')
+const requests = certificateRequests(vendor)
+const key = generateKey()
+const clientUsages = ['client auth', 'digital signature', 'key encipherment']
+const hour = 3_600_000
+
+interface Wanted {
+  readonly name: string
+  readonly signerName?: string
+  readonly usages?: string[]
+  readonly request?: string
+  readonly expirationSeconds?: number
+}
+
+function requestOf({ name, signerName = vendor.signers.client, usages = clientUsages, ...rest }: Wanted) {
+  const { request = makeRequest({ commonName: name, organizations: ['dev'] }, key), expirationSeconds } = rest
+  return {
+    ...{ apiVersion: 'certificates.orch.io/v1', kind: 'CertificateSigningRequest', metadata: { name } },
+    spec: {
+      ...{ request: Buffer.from(request).toString('base64'), signerName, usages },
+      ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
+    },
+  } as CertificateSigningRequest
+}
+
+async function approve(client: Client, name: string, type = 'Approved'): Promise<void> {
+  const found = await client.get(requests, { name })
+  const conditions = [{ type, status: 'True', reason: 'ByHand' }]
+  await client.update(requests, { ...found, status: { conditions } } as CertificateSigningRequest, {
+    subresource: 'approval',
+  })
+}
+
+async function approved(client: Client, wanted: Wanted): Promise<void> {
+  await client.create(requests, requestOf(wanted))
+  await approve(client, wanted.name)
+}
+
+async function outcome(client: Client, name: string): Promise<CertificateSigningRequest> {
+  const fits = (object: CertificateSigningRequest) =>
+    Boolean(object.status?.certificate) || (object.status?.conditions ?? []).some(({ type }) => type === 'Failed')
+  const event = await eventOf(client, requests, {
+    name: { name },
+    fits: (each) => each.type !== 'BOOKMARK' && fits(each.object),
+  })
+  assert.ok(event.type !== 'BOOKMARK')
+  return event.object
+}
+
+function certificateOf({ status }: CertificateSigningRequest): X509Certificate {
+  return new X509Certificate(Buffer.from(status?.certificate ?? '', 'base64'))
+}
+
+function failureOf({ status }: CertificateSigningRequest): string {
+  const failed = (status?.conditions ?? []).find(({ type }) => type === 'Failed')
+  assert.equal(failed?.reason, 'SignerValidationFailure')
+  assert.equal(status?.certificate, undefined)
+  return failed?.message ?? ''
+}
+
+test('signing', async (t) => {
+  const { client, server, start } = await openLoopServer(t)
+  const { certificate, key: caKey } = server.signingAuthority
+  const issuer = { certificate, key: createPrivateKey(caKey) }
+  const authority = () => issuer
+  const authorities: SigningAuthorities = { client: authority, nodeClient: authority, nodeServing: authority }
+  const signing = { authorities, longestMs: 365 * 24 * hour }
+  const sign = (longestMs = signing.longestMs) =>
+    start(['csrsigning'], { options: { signing: { authorities, longestMs } } })
+
+  await t.test('the manager may be killed at any write', async () => {
+    for (const [i, death] of deaths(1).entries()) {
+      const name = `killed-${i}`
+      const dying = start(['csrsigning'], { options: { signing }, death })
+      await approved(client, { name })
+      await dying.killed
+      await dying.stop()
+      const next = sign()
+      const issued = certificateOf(await outcome(client, name))
+      await next.stop()
+      assert.equal(issued.subject, `O=dev\nCN=${name}`)
+    }
+  })
+
+  const manager = sign()
+
+  await t.test('an approved request is signed with its usages, and may log in', async () => {
+    await approved(client, { name: 'jane' })
+    const issued = certificateOf(await outcome(client, 'jane'))
+    assert.ok(issued.verify(new X509Certificate(certificate).publicKey))
+    assert.equal(issued.ca, false)
+    assert.deepEqual(issued.keyUsage, ['1.3.6.1.5.5.7.3.2'])
+    assert.ok(issued.checkPrivateKey(key))
+  })
+
+  await t.test('life: the shorter of the flag and the request', async () => {
+    await approved(client, { name: 'brief', expirationSeconds: 3600 })
+    const brief = certificateOf(await outcome(client, 'brief'))
+    const life = brief.validToDate.getTime() - Date.now()
+    assert.ok(Math.abs(life - hour) < 120_000, `${life}`)
+    await manager.stop()
+    const short = sign(hour / 2)
+    await approved(client, { name: 'long', expirationSeconds: 86_400 })
+    await approved(client, { name: 'unsaid' })
+    for (const name of ['long', 'unsaid']) {
+      const left = certificateOf(await outcome(client, name)).validToDate.getTime() - Date.now()
+      assert.ok(left <= hour / 2 && left > hour / 2 - 120_000, `${name}: ${left}`)
+    }
+    await short.stop()
+  })
+
+  const again = sign()
+
+  await t.test('a request that breaks rules fails with each of them, and others go on', async () => {
+    const nodeName = { commonName: 'n1', organizations: ['other'] }
+    await approved(client, {
+      ...{ name: 'broken', signerName: vendor.signers.nodeClient, usages: ['client auth'] },
+      request: makeRequest(nodeName, key, { dns: ['a.example'], ips: [] }),
+    })
+    await approved(client, { name: 'sound' })
+    const message = failureOf(await outcome(client, 'broken'))
+    for (const part of ['organization', 'common name', 'usages must be exactly', 'DNS names'])
+      assert.match(message, new RegExp(part))
+    assert.ok(certificateOf(await outcome(client, 'sound')))
+  })
+
+  await t.test('the serving signer signs names of nodes', async () => {
+    const request = makeRequest({ commonName: 'system:node:n1', organizations: ['system:nodes'] }, key, {
+      dns: ['n1.example'],
+      ips: ['10.1.2.3'],
+    })
+    const usages = ['server auth', 'digital signature', 'key encipherment']
+    await approved(client, { name: 'serving', signerName: vendor.signers.nodeServing, usages, request })
+    const issued = certificateOf(await outcome(client, 'serving'))
+    assert.equal(issued.subjectAltName, 'DNS:n1.example, IP Address:10.1.2.3')
+    assert.deepEqual(issued.keyUsage, ['1.3.6.1.5.5.7.3.1'])
+  })
+
+  await t.test('what is pending, denied or of another signer is left alone', async () => {
+    await client.create(requests, requestOf({ name: 'pending' }))
+    await client.create(requests, requestOf({ name: 'denied' }))
+    await approve(client, 'denied', 'Denied')
+    await approved(client, { name: 'foreign', signerName: 'example.com/signer' })
+    await approved(client, { name: 'last' })
+    await outcome(client, 'last')
+    for (const name of ['pending', 'denied', 'foreign']) {
+      const { status } = await client.get(requests, { name })
+      assert.equal(status?.certificate, undefined, name)
+      assert.ok(!(status?.conditions ?? []).some(({ type }) => type === 'Failed'), name)
+    }
+  })
+  await again.stop()
+})
