@@ -17,6 +17,7 @@ import type { User } from '../model/user.ts'
 import { apiVersionOf, vendorOf } from '../model/vendor.ts'
 import { HttpsCaller } from '../outbound/https-caller.ts'
 import type { Address } from '../outbound/service-address.ts'
+import type { CertifiedKey } from '../pki/authority.ts'
 import type { LoopRecords } from '../reconcile/loop.ts'
 import { MissingRights } from '../reconcile/missing-rights.ts'
 import type { Kind } from '../schema/kind.ts'
@@ -59,6 +60,8 @@ export interface ApiServer {
   transport(user: User): ClientTransport
   /** By what clients verify this server, as it is now: certificates in PEM form. */
   readonly authority: string
+  /** The self-made CA, whose client certificates this server accepts, with its key. */
+  readonly signingAuthority: CertifiedKey
   /** Makes a token of a service account that is kept in a secret. */
   issueLegacyToken(token: LegacyToken): Promise<string>
   /** The writes of this server that quotas account for. */
@@ -118,6 +121,7 @@ async function join(options: ServerOptions, around: Surroundings): Promise<Omit<
     get authority() {
       return certificates.authority
     },
+    signingAuthority: certificates.ownAuthority,
     issueLegacyToken: (token) => accountTokens.policy.issuer.issueLegacy(token),
     quotaActivity: inner.quotaActivity,
     loopRecords,

@@ -25,6 +25,8 @@ export interface Certificates {
   readonly tls: SecureContextOptions
   /** By what clients verify the server, as it is now: certificates in PEM form. */
   readonly authority: string
+  /** The self-made CA, with its key. */
+  readonly ownAuthority: CertifiedKey
   /** Writes the administrator's client config for a server at this address. */
   writeAdminConfig(server: string): Promise<void>
   /** Renews what is self-made before it expires, and follows files; `onRenewed` takes what is new into use. */
@@ -72,6 +74,7 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
     get authority() {
       return trusted()
     },
+    ownAuthority: { certificate: authority.certificate, key: authority.key },
     writeAdminConfig: writeAdmin,
     keepFresh: (server, { onRenewed, onError, signal }) => {
       authorities.onChange(() => onRenewed(context()))

@@ -2,36 +2,83 @@
  * The control loops of `orch up`: those of the table, each with a client of its own into the server of this process, as
  * the service account that is its identity.
  */
+import { createPrivateKey } from 'node:crypto'
 import { systemClock } from '../base/clock.ts'
 import { Client } from '../client/client.ts'
+import { type Term, withinTerm } from '../client/leader-election.ts'
+import type { Transport } from '../client/transport.ts'
 import { controlLoops } from '../controllers/all.ts'
 import { chooseLoops } from '../controllers/choice.ts'
+import type { SigningAuthorities } from '../controllers/csr-signing.ts'
 import { startControlLoops } from '../controllers/manager.ts'
 import { serviceAccountGroups, serviceAccountName, type User } from '../model/user.ts'
 import { vendorOf } from '../model/vendor.ts'
 import type { RunningLoops } from '../reconcile/loop.ts'
+import { errorFields } from '../telemetry/log.ts'
 import { systemNamespace } from '../upkeep/system-objects.ts'
 import type { ApiServer } from './api-server.ts'
+import { concurrencyOf } from './flags/loops.ts'
 import type { ServerOptions, UpOptions } from './flags/options.ts'
+import { managerLease, runElected, usualTiming } from './manager/election.ts'
 
-export function startOwnControlLoops(server: ApiServer, options: ServerOptions & UpOptions): RunningLoops {
+/** Servers on one etcd elect the one whose loops work; the embedded store has one server, which need not. */
+export function startOwnControlLoops(
+  server: ApiServer,
+  options: ServerOptions & UpOptions,
+): Pick<RunningLoops, 'stop'> {
   const vendor = vendorOf(options.profile)
-  return startControlLoops(chooseLoops(controlLoops, ['*']), {
+  const { log } = server.loopRecords
+  if (options.etcdServers.length === 0) return startLoopsOf(server, options, (transport) => transport)
+  const ended = new AbortController()
+  const election = {
+    client: new Client(server.transport(manager), { userAgent: vendor.managers.loops ?? manager.name }),
+    ...{ vendor, clock: systemClock, log, lease: managerLease, timing: usualTiming },
+  }
+  const terms = async () => {
+    const start = (term: Term) => startLoopsOf(server, options, (transport) => withinTerm(transport, term))
+    while (await runElected(election, start, ended.signal))
+      log.warn('the lease of the managers is lost; it is tried again')
+  }
+  const running = terms().catch((error: unknown) => log.error('the control loops ended', errorFields(error)))
+  return {
+    stop: async () => {
+      ended.abort()
+      await running
+    },
+  }
+}
+
+function startLoopsOf(
+  server: ApiServer,
+  options: ServerOptions & UpOptions,
+  within: (transport: Transport) => Transport,
+): RunningLoops {
+  const vendor = vendorOf(options.profile)
+  return startControlLoops(chooseLoops(controlLoops, options.controllers), {
     // The user agent names the owner of the fields that are written.
     clientAs: (account) =>
-      new Client(server.transport(account === undefined ? manager : serviceAccount(account)), {
+      new Client(within(server.transport(account === undefined ? manager : serviceAccount(account))), {
         userAgent: vendor.managers.loops ?? account ?? manager.name,
       }),
-    ...{ vendor, clock: systemClock, records: server.loopRecords },
+    ...{ vendor, clock: systemClock, records: server.loopRecords, concurrency: concurrencyOf(options) },
     options: {
       quotaSyncMs: options.resourceQuotaSyncPeriod,
       rootAuthority: () => server.authority,
       issueToken: (token) => server.issueLegacyToken(token),
+      createTokenSecrets: options.createTokenSecrets,
+      signing: { authorities: everySigner(server), longestMs: options.clusterSigningDuration },
       ...(options.etcdServers.length === 0
         ? { whileStill: (namespace, run) => server.quotaActivity.whileStill(namespace, run) }
         : {}),
     },
   })
+}
+
+/** All built-in signers sign with the CA of this server. */
+function everySigner({ signingAuthority: { certificate, key } }: ApiServer): SigningAuthorities {
+  const issuer = { certificate, key: createPrivateKey(key) }
+  const authority = () => issuer
+  return { client: authority, nodeClient: authority, nodeServing: authority, legacyUnknown: authority }
 }
 
 /** Who follows what happens for all loops: it may see everything, and change little: accounts and their secrets. */

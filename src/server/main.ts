@@ -2,6 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { groupedHelp } from '../base/flag-help.ts'
 import { parseFlags, UsageError } from '../base/flags.ts'
+import { ConfigError } from '../client/node/kubeconfig-files.ts'
+import { controlLoops } from '../controllers/all.ts'
+import { chooseLoops } from '../controllers/choice.ts'
 import { version } from '../model/version.ts'
 import { PkiFileError } from '../pki/files.ts'
 import { StoreError } from '../store/store.ts'
@@ -9,26 +12,38 @@ import { errorFields, type Log, openLog } from '../telemetry/log.ts'
 import { startApiServer } from './api-server.ts'
 import { startOwnControlLoops } from './control-loops.ts'
 import { ephemeralGreeting, whenAbandoned, withEphemeralDefaults } from './ephemeral.ts'
+import { managerFlagGroups, managerFlags } from './flags/controller-manager.ts'
+import { syncFlags } from './flags/loops.ts'
 import { type ServerOptions, serverFlagGroups, serverFlags, type UpOptions, upFlags } from './flags/options.ts'
 import { greeting } from './greeting.ts'
 
 const usage = `orch ${version}: a cluster-orchestration API server
 
 Usage:
-  orch up [flags]         run the API server and the built-in control loops
-  orch apiserver [flags]  run the API server alone
-  orch envtest NAME       stand in for etcd or kube-apiserver in a test environment
-  orch version            print the version
-  orch help               print this help
+  orch up [flags]                  run the API server and the control loops
+  orch apiserver [flags]           run the API server alone
+  orch controller-manager [flags]  run the control loops alone
+  orch envtest NAME                stand in for etcd or kube-apiserver in tests
+  orch version                     print the version
+  orch help                        print this help
 
 `
+
+const managerUsage = `Usage:
+  orch controller-manager [flags]  run the control loops, for an API server elsewhere
+
+`
+
+type UpFlags = Omit<typeof serverFlags, keyof typeof upFlags> & typeof upFlags
 
 /** Lines of this length where the output is not a terminal. */
 const plainWidth = 80
 
-function help(): string {
-  const groups = { ...serverFlagGroups, 'Control loop (orch up only)': upFlags }
-  return usage + groupedHelp(groups, process.stdout.columns ?? plainWidth)
+function help(command: string | undefined): string {
+  const width = process.stdout.columns ?? plainWidth
+  if (command === 'controller-manager') return managerUsage + groupedHelp(managerFlagGroups, width)
+  const groups = { ...serverFlagGroups, 'Control loop (orch up only)': { ...upFlags, ...syncFlags } }
+  return usage + groupedHelp(groups, width)
 }
 
 /** What the user can fix is told in one line on the standard error; then the process ends with 1. */
@@ -40,7 +55,7 @@ async function obey(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args
   if (command === 'envtest') return await obeyEnvtest(rest)
   if (command === undefined || command === 'help' || args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(help())
+    process.stdout.write(help(command))
     process.exitCode = command === undefined ? 2 : 0
     return
   }
@@ -48,10 +63,14 @@ async function obey(args: readonly string[]): Promise<void> {
     process.stdout.write(`orch ${version} (node ${process.versions.node})\n`)
     return
   }
+  if (command === 'controller-manager') return await runManager(rest)
   if (command !== 'up' && command !== 'apiserver')
-    throw new UsageError(`unknown command ${JSON.stringify(command)}: use up, apiserver, version or help`)
+    throw new UsageError(
+      `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, version or help`,
+    )
   const flags = withEphemeralDefaults(rest)
-  const up = command === 'up' ? parseFlags({ ...serverFlags, ...upFlags }, flags) : undefined
+  const up = command === 'up' ? parseFlags({ ...serverFlags, ...upFlags, ...syncFlags } as UpFlags, flags) : undefined
+  if (up !== undefined) chooseLoops(controlLoops, up.controllers)
   await run(up ?? parseFlags(serverFlags, flags), up)
 }
 
@@ -74,6 +93,25 @@ async function run(options: ServerOptions, up: (ServerOptions & UpOptions) | und
   })
   if (options.ephemeral) whenAbandoned(() => process.kill(process.pid, 'SIGTERM'))
   await starting
+}
+
+/** Runs until a signal comes, or until another manager may have taken over. */
+async function runManager(args: readonly string[]): Promise<void> {
+  const options = parseFlags({ ...managerFlags, ...syncFlags } as typeof managerFlags, args)
+  const { startControllerManager } = await import('./manager/controller-manager.ts')
+  const log = openLog({ level: options.verbosity, format: options.loggingFormat })
+  process.on('unhandledRejection', (error) =>
+    log.error('a promise was rejected and nobody waited for it', errorFields(error)),
+  )
+  const manager = await startControllerManager(options, log)
+  stopOnSignal(async () => {
+    log.info('stopping')
+    await manager.stop()
+  })
+  await manager.lost
+  log.error('the lease of the managers is lost, so this one ends: start it again to have it wait for the lease')
+  await Promise.race([manager.stop(), pause(noticeMs)])
+  process.exit(1)
 }
 
 /** Gives what stops it all again. */
@@ -125,9 +163,9 @@ function stopOnSignal(stop: () => Promise<void>): void {
 
 /** What the user can fix is printed in one line; anything else with its stack. */
 function fail(error: unknown): never {
-  const known = error instanceof UsageError || error instanceof StoreError || error instanceof PkiFileError
+  const known = [UsageError, StoreError, PkiFileError, ConfigError].some((each) => error instanceof each)
   process.stderr.write(
-    `orch: ${known ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    `orch: ${error instanceof Error ? (known ? error.message : (error.stack ?? error.message)) : String(error)}\n`,
   )
   process.exit(1)
 }

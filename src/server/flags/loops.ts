@@ -1,8 +1,17 @@
-/** Flags of `orch up` alone: of its control loops, and of what it puts into a new store. */
-import { flag, readBoolean } from '../../base/flags.ts'
-import { readTime } from './values.ts'
+/** Flags of the control loops: those that `orch up` and `orch controller-manager` share, and those of `orch up` alone. */
+import { type Flag, type Flags, flag, readBoolean, text, UsageError } from '../../base/flags.ts'
+import { isServer } from '../../client/node/kubeconfig.ts'
+import { controlLoops } from '../../controllers/all.ts'
+import { list, readTime } from './values.ts'
 
-export const loopFlags = {
+export const sharedLoopFlags = {
+  clusterSigningDuration: flag(
+    'cluster-signing-duration',
+    'TIME',
+    '8760h',
+    readSigningTime,
+    'longest life of a certificate that a built-in signer issues; a request may ask for a shorter one',
+  ),
   resourceQuotaSyncPeriod: flag(
     'resource-quota-sync-period',
     'TIME',
@@ -10,6 +19,18 @@ export const loopFlags = {
     readTime,
     'time between full recounts of what a ResourceQuota counts; must be longer than any write takes',
   ),
+  createTokenSecrets: flag(
+    'create-token-secrets',
+    '',
+    'false',
+    readBoolean,
+    'make a token Secret for every service account; such tokens do not expire',
+  ),
+}
+
+export const upLoopFlags = {
+  controllers: controllersFlag('*,bootstrapsigner,tokencleaner'),
+  ...sharedLoopFlags,
   defaultLimitRange: flag(
     'default-limit-range',
     'BOOL',
@@ -17,4 +38,77 @@ export const loopFlags = {
     readBoolean,
     'create the LimitRange "limits" in the namespace default, by which containers without a request for cpu request 100m',
   ),
+  enableBootstrapTokenAuth: flag(
+    'enable-bootstrap-token-auth',
+    '',
+    'true',
+    readBoolean,
+    'accept bootstrap tokens, which are Secrets in kube-system, as credentials',
+  ),
+  clusterInfoServer: flag(
+    'cluster-info-server',
+    'URL',
+    '',
+    readServer,
+    'address of this cluster for clients that join, in the ConfigMap cluster-info; the address of this server by default',
+  ),
+}
+
+/** Which loops run. What is written is judged when they are chosen, with all of them at hand. */
+export function controllersFlag(fallback: string): Flag<readonly string[]> {
+  const known = controlLoops.map(({ name, onByDefault = true }) => (onByDefault ? name : `${name} (not in *)`))
+  return flag(
+    'controllers',
+    'NAMES',
+    fallback,
+    list,
+    `control loops to run, separated by commas: * for all that are on by default, a name to add one, -name to leave one out: ${known.join(', ')}`,
+  )
+}
+
+const syncsPrefix = 'syncs of '
+
+/** How many objects each loop works on at once: a flag for every loop of the table that has one. */
+export const syncFlags: Flags = Object.fromEntries(
+  controlLoops.flatMap(({ name, syncs }) =>
+    syncs === undefined
+      ? []
+      : [
+          [
+            syncsPrefix + name,
+            flag(
+              `concurrent-${syncs.flag}-syncs`,
+              'N',
+              String(syncs.default),
+              readCount,
+              `how many objects the loop ${name} works on at once`,
+            ),
+          ],
+        ],
+  ),
+)
+
+/** What the flags above say, by the names of the loops. */
+export function concurrencyOf(options: { readonly [option: string]: unknown }): Map<string, number> {
+  return new Map(Object.keys(syncFlags).map((option) => [option.slice(syncsPrefix.length), options[option] as number]))
+}
+
+function readCount(value: string): number {
+  const count = Number(value)
+  if (!/^\d{1,4}$/.test(value) || count < 1)
+    throw new UsageError(`${JSON.stringify(value)} is not a number from 1 to 9999`)
+  return count
+}
+
+const shortestSigningMs = 10 * 60_000
+
+function readSigningTime(value: string): number {
+  const ms = readTime(value)
+  if (ms < shortestSigningMs) throw new UsageError('certificates live for at least 10m')
+  return ms
+}
+
+function readServer(value: string): string {
+  if (value !== '' && !isServer(value)) throw new UsageError(`${JSON.stringify(value)} is not an https URL`)
+  return text(value)
 }

@@ -5,7 +5,7 @@ import { apiFlags } from './api.ts'
 import { authenticationFlags } from './authentication.ts'
 import { authorizationFlags } from './authorization.ts'
 import { loggingFlags } from './logging.ts'
-import { loopFlags } from './loops.ts'
+import { upLoopFlags } from './loops.ts'
 import { serviceAccountFlags } from './service-account-tokens.ts'
 import { servingFlags } from './serving.ts'
 import { storeFlags } from './store.ts'
@@ -45,6 +45,6 @@ export const serverFlags = {
 export type ServerOptions = OptionsOf<typeof serverFlags>
 
 /** What `orch up` takes in addition. */
-export const upFlags = loopFlags
+export const upFlags = upLoopFlags
 
 export type UpOptions = OptionsOf<typeof upFlags>

@@ -55,7 +55,7 @@ export const servingFlags = {
   ),
 }
 
-function readPort(value: string): number {
+export function readPort(value: string): number {
   const port = Number(value)
   if (!/^\d{1,5}$/.test(value) || port > 65535)
     throw new UsageError(`${JSON.stringify(value)} is not a port: use 0 to 65535`)

@@ -1,0 +1,83 @@
+/**
+ * Credentials of the service accounts that control loops run as: each account is made where it is missing, and gets a
+ * token that is renewed before it ends. Requests wait for the token that is being fetched; one that fails is fetched
+ * again by the next request.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { Client } from '../../client/client.ts'
+import { objectPath, type ResourceType } from '../../client/resource-type.ts'
+import { StatusError } from '../../client/status-error.ts'
+import type { Transport } from '../../client/transport.ts'
+import { groupName, type Vendor } from '../../model/vendor.ts'
+
+const namespace = 'kube-system'
+const lifeSeconds = 3600
+/** A token is replaced when this part of its life is over. */
+const usedPart = 0.8
+
+const serviceAccounts: ResourceType = { group: '', version: 'v1', plural: 'serviceaccounts', namespaced: true }
+
+export interface AccountTokenParts {
+  /** May create service accounts and their tokens. */
+  readonly client: Client
+  /** A way to the server that carries no credentials. */
+  readonly anonymous: Transport
+  readonly vendor: Vendor
+  readonly clock: Clock
+}
+
+interface Held {
+  readonly token: Promise<string>
+  readonly freshUntil: number
+}
+
+export class AccountTokens {
+  readonly #parts: AccountTokenParts
+  readonly #held = new Map<string, Held>()
+
+  constructor(parts: AccountTokenParts) {
+    this.#parts = parts
+  }
+
+  /** As this account. */
+  transport(account: string): Transport {
+    return async (request) => {
+      const headers = { ...request.headers, authorization: `Bearer ${await this.#token(account)}` }
+      const response = await this.#parts.anonymous({ ...request, headers })
+      // The account may have been deleted and made again, or the key of tokens replaced.
+      if (response.status === 401) this.#held.delete(account)
+      return response
+    }
+  }
+
+  #token(account: string): Promise<string> {
+    const now = this.#parts.clock.monotonic()
+    const held = this.#held.get(account)
+    if (held !== undefined && now < held.freshUntil) return held.token
+    const token = this.#fetch(account)
+    token.catch(() => this.#held.delete(account))
+    this.#held.set(account, { token, freshUntil: now + lifeSeconds * 1000 * usedPart })
+    return token
+  }
+
+  async #fetch(account: string): Promise<string> {
+    const { client, vendor } = this.#parts
+    const name = { namespace, name: account }
+    await client
+      .create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: name })
+      .catch((error: unknown) => {
+        if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error
+      })
+    const response = await client.open({
+      method: 'POST',
+      path: objectPath(serviceAccounts, name, 'token'),
+      body: {
+        ...{ apiVersion: `${groupName(vendor, 'authentication')}/v1`, kind: 'TokenRequest' },
+        spec: { expirationSeconds: lifeSeconds },
+      },
+    })
+    const text = await Array.fromAsync(response.body, (chunk) => Buffer.from(chunk))
+    const { status } = JSON.parse(Buffer.concat(text).toString()) as { status: { token: string } }
+    return status.token
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * `orch controller-manager`: the control loops in a process of their own, which talks to an API server over TLS like any
+ * other client. Names of groups and keys it learns from that server. Of several managers one works, the holder of a
+ * Lease; a manager that loses it ends, as it cannot know what is under way elsewhere.
+ */
+
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../../base/clock.ts'
+import { UsageError } from '../../base/flags.ts'
+import { Client } from '../../client/client.ts'
+import { type Term, timingFault, withinTerm } from '../../client/leader-election.ts'
+import { parserFor } from '../../client/node/config-parser.ts'
+import { HttpTransport, type HttpTransportOptions } from '../../client/node/http-transport.ts'
+import { readClientConfig } from '../../client/node/kubeconfig.ts'
+import { usualFiles } from '../../client/node/kubeconfig-files.ts'
+import type { Transport } from '../../client/transport.ts'
+import { controlLoops } from '../../controllers/all.ts'
+import { chooseLoops } from '../../controllers/choice.ts'
+import type { ControlLoop } from '../../controllers/control-loop.ts'
+import { startControlLoops } from '../../controllers/manager.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import { selfMadePair } from '../../pki/self-made-pair.ts'
+import type { RunningLoops } from '../../reconcile/loop.ts'
+import { MissingRights } from '../../reconcile/missing-rights.ts'
+import { WorkQueueMetrics } from '../../reconcile/work-queue-metrics.ts'
+import { Exposer } from '../../telemetry/exposition.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { Gauge } from '../../telemetry/metrics.ts'
+import type { ManagerOptions } from '../flags/controller-manager.ts'
+import { concurrencyOf } from '../flags/loops.ts'
+import { readFlagFile } from '../read-flag-file.ts'
+import { openReloading } from '../reloading.ts'
+import { AccountTokens } from './account-tokens.ts'
+import { runElected } from './election.ts'
+import { learnVendor } from './learn-vendor.ts'
+import { openSecurePort } from './secure-port.ts'
+import { type FileOptions, readSigningFiles } from './signing-files.ts'
+
+export interface ControllerManager {
+  /** Where it serves; undefined where it does not. */
+  readonly port: number | undefined
+  /** Resolves when the Lease was lost and all work has ended. */
+  readonly lost: Promise<void>
+  stop(): Promise<void>
+}
+
+/** Resolves when it is under way; the API server need not answer yet. Throws UsageError for what flags say wrongly. */
+export async function startControllerManager(options: ManagerOptions, log: Log): Promise<ControllerManager> {
+  await using opened = new AsyncDisposableStack()
+  const chosen = chooseLoops(controlLoops, options.controllers)
+  checkTiming(options)
+  const reloading = openReloading(log)
+  opened.defer(() => reloading.close())
+  const files = readSigningFiles(options, reloading)
+  const config = await readConfig(options)
+  const connections = new Connections(config)
+  opened.defer(() => connections.close())
+  const manager = new Manager({ options, chosen, files, connections, log })
+  const port = await openPort(options, manager)
+  if (port !== undefined) opened.defer(() => port.close())
+  opened.defer(() => manager.stop())
+  const owned = opened.move()
+  log.info('the controller manager runs', { server: config.server, loops: chosen.map(({ name }) => name).join(' ') })
+  return { port: port?.port, lost: manager.lost, stop: () => owned.disposeAsync() }
+}
+
+function timingOf({ leaseDuration, renewDeadline, retryPeriod }: ManagerOptions) {
+  return { leaseDurationMs: leaseDuration, renewDeadlineMs: renewDeadline, retryPeriodMs: retryPeriod }
+}
+
+function checkTiming(options: ManagerOptions): void {
+  const fault = timingFault(timingOf(options))
+  if (options.leaderElect && fault !== undefined) throw new UsageError(`--leader-elect-lease-duration: ${fault}`)
+}
+
+async function readConfig({ kubeconfig }: ManagerOptions): Promise<HttpTransportOptions> {
+  const surroundings = { env: process.env, home: homedir(), directory: process.cwd() }
+  const files = kubeconfig === '' ? usualFiles(surroundings) : [join(kubeconfig)]
+  return readClientConfig({ files, parse: await parserFor(files) }).transport
+}
+
+/** The ways to the API server: as the user of the client config, and without credentials. */
+class Connections {
+  readonly own: HttpTransport
+  readonly bare: HttpTransport
+
+  constructor(config: HttpTransportOptions) {
+    const { certificate: _c, token: _t, headers: _h, ...bare } = config
+    this.own = new HttpTransport(config)
+    this.bare = new HttpTransport(bare)
+  }
+
+  close(): void {
+    this.own.close()
+    this.bare.close()
+  }
+}
+
+async function openPort(options: ManagerOptions, manager: Manager) {
+  const { securePort: port, bindAddress: address, tlsCertFile, tlsPrivateKeyFile } = options
+  if (port === 0) return undefined
+  if ((tlsCertFile === '') !== (tlsPrivateKeyFile === ''))
+    throw new UsageError('--tls-cert-file and --tls-private-key-file go together')
+  const pair =
+    tlsCertFile === ''
+      ? selfMadePair('orch-controller-manager', { dns: ['localhost'], ips: ['127.0.0.1', '::1'] }, systemClock.now())
+      : {
+          certificate: readFlagFile('tls-cert-file', tlsCertFile),
+          key: readFlagFile('tls-private-key-file', tlsPrivateKeyFile),
+        }
+  const { exposer, reviewer } = manager
+  return await openSecurePort({ address, port, pair, exposer, reviewer, clock: systemClock })
+}
+
+interface ManagerParts {
+  readonly options: ManagerOptions
+  readonly chosen: readonly ControlLoop[]
+  readonly files: FileOptions
+  readonly connections: Connections
+  readonly log: Log
+}
+
+class Manager {
+  readonly exposer: Exposer
+  readonly lost: Promise<void>
+  readonly #parts: ManagerParts
+  readonly #client: Client
+  readonly #workQueues = new WorkQueueMetrics()
+  readonly #stopping = new AbortController()
+  readonly #running: Promise<void>
+  #vendor: Vendor | undefined
+  #leads = false
+
+  constructor(parts: ManagerParts) {
+    this.#parts = parts
+    this.#client = new Client(parts.connections.own.send, { userAgent: 'kube-controller-manager' })
+    const status = { name: 'leader_election_master_status', help: 'Whether this manager leads.', labels: [] }
+    this.exposer = new Exposer([...this.#workQueues.metrics, new Gauge(status, () => [[[], this.#leads ? 1 : 0]])])
+    const lost = Promise.withResolvers<void>()
+    this.lost = lost.promise
+    this.#running = this.#run(lost.resolve)
+  }
+
+  readonly reviewer = () => (this.#vendor === undefined ? undefined : { client: this.#client, vendor: this.#vendor })
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  async #run(onLost: () => void): Promise<void> {
+    const { options, log } = this.#parts
+    const { signal } = this.#stopping
+    const vendor = await learnVendor(this.#client, log, signal)
+    if (vendor === undefined) return
+    this.#vendor = vendor
+    if (!options.leaderElect) return await this.#workUntil(vendor, signal)
+    const election = {
+      ...{ client: this.#client, vendor, clock: systemClock, log, timing: timingOf(options) },
+      lease: { namespace: options.resourceNamespace, name: options.resourceName },
+    }
+    const isLost = await runElected(election, (term) => this.#start(vendor, term), signal)
+    this.#leads = false
+    if (isLost) onLost()
+  }
+
+  async #workUntil(vendor: Vendor, signal: AbortSignal): Promise<void> {
+    const running = this.#start(vendor, { signal, mayGoOn: () => !signal.aborted })
+    await new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true })
+      if (signal.aborted) resolve()
+    })
+    await running.stop()
+  }
+
+  #start(vendor: Vendor, term: Term): RunningLoops {
+    this.#leads = true
+    const { options, chosen, files, log } = this.#parts
+    const { issueTokenOf, ...signing } = files
+    const transportOf = this.#transports(vendor)
+    return startControlLoops(chosen, {
+      clientAs: (account) =>
+        new Client(withinTerm(transportOf(account), term), {
+          // It names the owner of the fields that are written.
+          userAgent: vendor.managers.loops ?? account ?? 'kube-controller-manager',
+        }),
+      ...{ vendor, clock: systemClock, concurrency: concurrencyOf(options as { [option: string]: unknown }) },
+      records: { log, metrics: this.#workQueues, missingRights: new MissingRights(log) },
+      options: {
+        ...signing,
+        quotaSyncMs: options.resourceQuotaSyncPeriod,
+        createTokenSecrets: options.createTokenSecrets,
+        ...(issueTokenOf === undefined ? {} : { issueToken: issueTokenOf(vendor) }),
+      },
+    })
+  }
+
+  /** The way to the server as an account, or as the manager. */
+  #transports(vendor: Vendor): (account: string | undefined) => Transport {
+    const { options, connections } = this.#parts
+    if (!options.useServiceAccountCredentials) return () => connections.own.send
+    const parts = { client: this.#client, anonymous: connections.bare.send, vendor, clock: systemClock }
+    const tokens = new AccountTokens(parts)
+    return (account) => (account === undefined ? connections.own.send : tokens.transport(account))
+  }
+}

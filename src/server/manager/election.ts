@@ -1,0 +1,73 @@
+/** The election of the manager that works: as whom this process stands, what it says in the log and in an Event. */
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Clock } from '../../base/clock.ts'
+import type { Client } from '../../client/client.ts'
+import { EventRecorder } from '../../client/event-recorder.ts'
+import { type ElectionTiming, leadOnce, type Term } from '../../client/leader-election.ts'
+import type { ObjectName, ResourceType } from '../../client/resource-type.ts'
+import type { Lease } from '../../kinds/coordination/lease.ts'
+import { groupName, type Vendor } from '../../model/vendor.ts'
+import type { RunningLoops } from '../../reconcile/loop.ts'
+import { errorFields, type Log } from '../../telemetry/log.ts'
+
+export interface ManagerElection {
+  readonly client: Client
+  readonly vendor: Vendor
+  readonly clock: Clock
+  readonly log: Log
+  readonly lease: ObjectName
+  readonly timing: ElectionTiming
+}
+
+/** The Lease of kube-controller-manager: the default roles let managers have it. */
+export const managerLease: ObjectName = { namespace: 'kube-system', name: 'kube-controller-manager' }
+export const usualTiming: ElectionTiming = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 }
+
+/** Runs the loops for one term. Resolves true when the Lease was lost, false when the signal has aborted. */
+export async function runElected(
+  { client, vendor, clock, log, lease, timing }: ManagerElection,
+  start: (term: Term) => RunningLoops,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const identity = `${hostname()}_${randomUUID()}`
+  const type: ResourceType<Lease> = {
+    ...{ group: groupName(vendor, 'coordination'), version: 'v1', plural: 'leases', namespaced: true },
+  }
+  const onError = (error: unknown) => log.warn('the lease of the managers was not renewed or got', errorFields(error))
+  const onLeader = (leader: string) => {
+    if (leader !== identity) log.info('another manager leads; this one waits', { leader })
+  }
+  const work = async (term: Term) => {
+    log.info('this manager leads', { identity })
+    void tell(client, { type, lease, identity, clock, log })
+    const running = start(term)
+    await new Promise<void>((resolve) => {
+      term.signal.addEventListener('abort', () => resolve(), { once: true })
+      if (term.signal.aborted) resolve()
+    })
+    await running.stop()
+  }
+  return await leadOnce({ client, type, lease, identity, clock, timing, onError, onLeader }, work, signal)
+}
+
+interface Elected {
+  readonly type: ResourceType<Lease>
+  readonly lease: ObjectName
+  readonly identity: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** An Event about the Lease says who leads from now on. */
+async function tell(client: Client, { type, lease, identity, clock, log }: Elected): Promise<void> {
+  const onError = (error: unknown) => log.warn('an event could not be written', errorFields(error))
+  const recorder = new EventRecorder({ client, component: 'kube-controller-manager', clock, onError })
+  try {
+    const object = await client.get(type, lease)
+    recorder.record(object, { type: 'Normal', reason: 'LeaderElection', message: `${identity} became leader` })
+    await recorder.flush()
+  } catch (error) {
+    onError(error)
+  }
+}

@@ -1,0 +1,25 @@
+/** Which profile the API server has: its groups say so. Waits until it answers. */
+import { pause } from '../../base/abort.ts'
+import { backoffMs } from '../../base/backoff.ts'
+import type { Client } from '../../client/client.ts'
+import { groupName, profileNames, type Vendor, vendorOf } from '../../model/vendor.ts'
+import { errorFields, type Log } from '../../telemetry/log.ts'
+
+const backoff = { firstMs: 250, longestMs: 5_000 }
+
+/** Undefined when the signal has aborted. */
+export async function learnVendor(client: Client, log: Log, signal: AbortSignal): Promise<Vendor | undefined> {
+  for (let failures = 1; !signal.aborted; failures++) {
+    try {
+      const { groups } = await client.read<{ groups: { name: string }[] }>('/apis', { signal })
+      const names = new Set(groups.map(({ name }) => name))
+      const found = profileNames.map(vendorOf).find((vendor) => names.has(groupName(vendor, 'coordination')))
+      if (found !== undefined) return found
+      log.error('the API server has the groups of no known profile; it is asked again', { groups: names.size })
+    } catch (error) {
+      if (!signal.aborted) log.warn('the API server does not answer; it is asked again', errorFields(error))
+    }
+    await pause(backoffMs(backoff, failures), signal)
+  }
+  return undefined
+}

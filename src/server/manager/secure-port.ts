@@ -1,0 +1,151 @@
+/**
+ * What the manager serves itself: `/healthz` (also `/livez`, `/readyz`) to everybody, and `/metrics` to those whom the
+ * API server knows by their token (TokenReview) and permits (SubjectAccessReview). Its answers are remembered for ten
+ * seconds. Nothing else is served, and nothing of a request is read but its first line and one header.
+ */
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Clock } from '../../base/clock.ts'
+import { UsageError } from '../../base/flags.ts'
+import { TtlCache } from '../../base/ttl-cache.ts'
+import type { Client } from '../../client/client.ts'
+import type { ResourceType } from '../../client/resource-type.ts'
+import type { ApiObject } from '../../model/object.ts'
+import { groupName, type Vendor } from '../../model/vendor.ts'
+import type { CertifiedKey } from '../../pki/authority.ts'
+import type { Exposer } from '../../telemetry/exposition.ts'
+
+export interface SecurePortParts {
+  readonly address: string
+  readonly port: number
+  readonly pair: CertifiedKey
+  readonly exposer: Exposer
+  readonly clock: Clock
+  /** Who may see the metrics is asked with it; undefined while the API server is not known yet. */
+  readonly reviewer: () => { readonly client: Client; readonly vendor: Vendor } | undefined
+}
+
+export interface SecurePort {
+  readonly port: number
+  close(): Promise<void>
+}
+
+const rememberedMs = 10_000
+const maxConnections = 256
+const healthPaths = ['/healthz', '/livez', '/readyz']
+
+export async function openSecurePort(parts: SecurePortParts): Promise<SecurePort> {
+  const verdicts = new TtlCache<number>(parts.clock)
+  const { certificate: cert, key } = parts.pair
+  const server = createServer({ cert, key, headersTimeout: 10_000, requestTimeout: 10_000 }, (request, response) => {
+    answer(parts, verdicts, { request, response }).catch(() => end(response, 500, 'it could not be answered'))
+  })
+  server.maxConnections = maxConnections
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) =>
+      reject(new UsageError(`--secure-port: cannot listen on ${parts.address}, port ${parts.port}: ${error.message}`)),
+    )
+    server.listen(parts.port, parts.address, resolve)
+  })
+  server.on('error', () => {})
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}
+
+async function answer(parts: SecurePortParts, verdicts: TtlCache<number>, exchange: Exchange): Promise<void> {
+  const { request, response } = exchange
+  const path = (request.url ?? '').split('?')[0]!
+  if (request.method !== 'GET' && request.method !== 'HEAD') return end(response, 405, 'only GET is served')
+  if (healthPaths.includes(path)) return end(response, 200, 'ok')
+  if (path !== '/metrics') return end(response, 404, 'served are /healthz, /livez, /readyz and /metrics')
+  const token = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+  const verdict = token === undefined ? 401 : await verdicts.get(hashOf(token), () => judge(parts, token))
+  if (verdict !== 200) return end(response, verdict, explanations[verdict] ?? '')
+  const { mediaType, text } = await parts.exposer.expose()
+  response.setHeader('content-type', mediaType)
+  end(response, 200, text)
+}
+
+const explanations: { readonly [status: number]: string } = {
+  401: 'send a token that the API server knows: Authorization: Bearer TOKEN',
+  403: 'the API server does not permit this user to get /metrics',
+  503: 'the API server could not be asked who you are',
+}
+
+/** Connections are not kept: nobody asks often. */
+function end(response: ServerResponse, status: number, text: string): void {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  response.statusCode = status
+  response.setHeader('connection', 'close')
+  response.setHeader('cache-control', 'no-store')
+  response.setHeader('x-content-type-options', 'nosniff')
+  if (!response.hasHeader('content-type')) response.setHeader('content-type', 'text/plain; charset=utf-8')
+  if (status === 401) response.setHeader('www-authenticate', 'Bearer')
+  response.end(text)
+}
+
+/** Tokens are not kept, only what they hash to. */
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64')
+}
+
+interface Review extends ApiObject {
+  status?: { authenticated?: boolean; allowed?: boolean; user?: ReviewedUser }
+}
+
+interface ReviewedUser {
+  readonly username?: string
+  readonly uid?: string
+  readonly groups?: readonly string[]
+  readonly extra?: unknown
+}
+
+/** The status to answer with. What could not be asked is not remembered. */
+async function judge({ reviewer }: SecurePortParts, token: string): Promise<{ value: number; ttlMs: number }> {
+  const asked = reviewer()
+  if (asked === undefined) return { value: 503, ttlMs: 0 }
+  try {
+    const user = await review(asked, 'tokenreviews', { token })
+    if (user.status?.authenticated !== true) return { value: 401, ttlMs: rememberedMs }
+    const { username, uid, groups, extra } = user.status.user ?? {}
+    const nonResourceAttributes = { path: '/metrics', verb: 'get' }
+    const access = await review(asked, 'subjectaccessreviews', {
+      user: username,
+      uid,
+      groups,
+      extra,
+      nonResourceAttributes,
+    })
+    return { value: access.status?.allowed === true ? 200 : 403, ttlMs: rememberedMs }
+  } catch {
+    return { value: 503, ttlMs: 0 }
+  }
+}
+
+async function review(
+  { client, vendor }: { readonly client: Client; readonly vendor: Vendor },
+  plural: 'tokenreviews' | 'subjectaccessreviews',
+  spec: object,
+): Promise<Review> {
+  const isToken = plural === 'tokenreviews'
+  const group = groupName(vendor, isToken ? 'authentication' : 'authorization')
+  const type: ResourceType<Review> = { group, version: 'v1', plural, namespaced: false }
+  const kind = isToken ? 'TokenReview' : 'SubjectAccessReview'
+  return await client.create(type, { apiVersion: `${group}/v1`, kind, metadata: {}, spec })
+}

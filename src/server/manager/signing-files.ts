@@ -1,0 +1,139 @@
+/**
+ * The files that the manager signs with: the CAs of the built-in signers, the key of token Secrets, and the CA that it
+ * publishes. They are read at the start, where a fault ends it, and again when they change.
+ */
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { TokenIssuer } from '../../authn/service-account/issuer.ts'
+import { isSigning, readKeys, tokenKeys } from '../../authn/service-account/keys.ts'
+import { UsageError } from '../../base/flags.ts'
+import type { LoopOptions } from '../../controllers/control-loop.ts'
+import type { SigningAuthorities } from '../../controllers/csr-signing.ts'
+import type { Vendor } from '../../model/vendor.ts'
+import type { Issuer } from '../../pki/certificate-template.ts'
+import { schemeOfKey } from '../../pki/signature-scheme.ts'
+import type { ManagerOptions } from '../flags/controller-manager.ts'
+import { readFlagFile } from '../read-flag-file.ts'
+import type { Reloading } from '../reloading.ts'
+
+export type FileOptions = Pick<LoopOptions, 'signing' | 'rootAuthority'> & {
+  /** Signs with the names of a vendor, which are known later. */
+  readonly issueTokenOf?: (vendor: Vendor) => NonNullable<LoopOptions['issueToken']>
+}
+
+/** Throws UsageError. */
+export function readSigningFiles(options: ManagerOptions, reloading: Reloading): FileOptions {
+  const authorities = readAuthorities(options, reloading)
+  const { rootCaFile, serviceAccountPrivateKeyFile, clusterSigningDuration: longestMs } = options
+  return {
+    ...(Object.keys(authorities).length === 0 ? {} : { signing: { authorities, longestMs } }),
+    ...(rootCaFile === ''
+      ? {}
+      : { rootAuthority: followed(reloading, { flag: 'root-ca-file', file: rootCaFile }, readBundle) }),
+    ...(serviceAccountPrivateKeyFile === ''
+      ? {}
+      : { issueTokenOf: tokenIssuer(serviceAccountPrivateKeyFile, reloading) }),
+  }
+}
+
+type PairName = '' | 'kube-apiserver-client-' | 'kubelet-client-' | 'kubelet-serving-' | 'legacy-unknown-'
+
+interface PairFiles {
+  readonly name: PairName
+  readonly certificate: string
+  readonly key: string
+}
+
+function readAuthorities(options: ManagerOptions, reloading: Reloading): SigningAuthorities {
+  const all = { name: '', certificate: options.clusterSigningCertFile, key: options.clusterSigningKeyFile } as const
+  const own = {
+    client: pair('kube-apiserver-client-', options.clientSigningCertFile, options.clientSigningKeyFile),
+    nodeClient: pair('kubelet-client-', options.nodeClientSigningCertFile, options.nodeClientSigningKeyFile),
+    nodeServing: pair('kubelet-serving-', options.nodeServingSigningCertFile, options.nodeServingSigningKeyFile),
+    legacyUnknown: pair('legacy-unknown-', options.legacyUnknownSigningCertFile, options.legacyUnknownSigningKeyFile),
+  }
+  const given = Object.values(own).filter((files) => isGiven(files))
+  if (isGiven(all) && given.length > 0)
+    throw new UsageError(
+      `--cluster-signing-cert-file is for all signers: leave it out, or --cluster-signing-${given[0]!.name}cert-file`,
+    )
+  if (isGiven(all)) {
+    const authority = readPair(all, reloading)
+    return { client: authority, nodeClient: authority, nodeServing: authority, legacyUnknown: authority }
+  }
+  const entries = Object.entries(own).filter(([, files]) => isGiven(files))
+  return Object.fromEntries(entries.map(([id, files]) => [id, readPair(files, reloading)]))
+}
+
+function pair(name: PairName, certificate: string, key: string): PairFiles {
+  return { name, certificate, key }
+}
+
+function isGiven({ certificate, key }: PairFiles): boolean {
+  return certificate !== '' || key !== ''
+}
+
+function readPair({ name, certificate, key }: PairFiles, reloading: Reloading): () => Issuer {
+  const [certificateFlag, keyFlag] = [`cluster-signing-${name}cert-file`, `cluster-signing-${name}key-file`]
+  if (certificate === '' || key === '') throw new UsageError(`--${certificateFlag} and --${keyFlag} go together`)
+  const read = () => issuerIn(readFlagFile(certificateFlag, certificate), readFlagFile(keyFlag, key), certificateFlag)
+  let issuer: Issuer
+  reloading.follow(certificateFlag, [certificate, key], () => {
+    issuer = read()
+  })
+  issuer = read()
+  return () => issuer
+}
+
+function issuerIn(certificate: string, key: string, flag: string): Issuer {
+  const fault = (what: string) => new UsageError(`--${flag}: ${what}`)
+  const x509 = parsed(() => new X509Certificate(certificate), fault('it holds no certificate in PEM form'))
+  const privateKey: KeyObject = parsed(() => createPrivateKey(key), fault('its key file holds no key in PEM form'))
+  if (!x509.ca) throw fault('it is not the certificate of an authority')
+  if (!x509.checkPrivateKey(privateKey)) throw fault('the key is not that of the certificate')
+  parsed(() => schemeOfKey(privateKey), fault('the key is of a type that does not sign certificates'))
+  return { certificate, key: privateKey }
+}
+
+function parsed<T>(read: () => T, fault: UsageError): T {
+  try {
+    return read()
+  } catch {
+    // What is wrong with it might quote the key.
+    throw fault
+  }
+}
+
+interface FlagFile {
+  readonly flag: string
+  readonly file: string
+}
+
+/** What a file holds, as it is now. */
+function followed<T>(reloading: Reloading, { flag, file }: FlagFile, read: (flag: string, file: string) => T): () => T {
+  let held: T
+  reloading.follow(flag, [file], () => {
+    held = read(flag, file)
+  })
+  held = read(flag, file)
+  return () => held
+}
+
+function readBundle(flag: string, file: string): string {
+  const text = readFlagFile(flag, file)
+  parsed(() => new X509Certificate(text), new UsageError(`--${flag}: ${file} holds no certificate in PEM form`))
+  return text
+}
+
+function tokenIssuer(file: string, reloading: Reloading): NonNullable<FileOptions['issueTokenOf']> {
+  const key = followed(reloading, { flag: 'service-account-private-key-file', file }, readSigningKey)
+  return (vendor) => async (token) => await new TokenIssuer('', vendor, tokenKeys(key(), [])).issueLegacy(token)
+}
+
+function readSigningKey(flag: string, file: string) {
+  const key = parsed(
+    () => readKeys(readFlagFile(flag, file)).find(isSigning),
+    new UsageError(`--${flag}: ${file} holds no key that signs tokens`),
+  )
+  if (key === undefined) throw new UsageError(`--${flag}: ${file} holds no private key`)
+  return key
+}

@@ -1,0 +1,90 @@
+/** Events: what repeats is counted, what floods is bounded, and what cannot be written is lost without harm. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Client } from '../../src/client/client.ts'
+import { EventRecorder } from '../../src/client/event-recorder.ts'
+import type { ApiObject } from '../../src/model/object.ts'
+import { serve } from '../tools/in-process.ts'
+
+const events = { group: '', version: 'v1', plural: 'events', namespaced: true }
+
+interface Told extends ApiObject {
+  reason: string
+  message: string
+  count: number
+  type: string
+  involvedObject: { kind: string; name: string }
+  source: { component: string }
+}
+
+test('events', async (t) => {
+  const client = new Client((await serve(t)).transport())
+  const time = { skipped: 0 }
+  const clock = { now: () => Date.now() + time.skipped, monotonic: () => performance.now() + time.skipped }
+  const errors: unknown[] = []
+  const onError = (error: unknown) => errors.push(error)
+  const recorder = new EventRecorder({ client, component: 'tester', clock, onError })
+  const about = (name: string, namespace: string | undefined = 'default') =>
+    ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { ...(namespace && { namespace }), name, uid: name },
+    }) as ApiObject
+  const told = async (name: string) => {
+    const { items } = await client.list(events, { fieldSelector: `involvedObject.name=${name}` })
+    return items as Told[]
+  }
+
+  await t.test('one says what happened to what, and by whom', async () => {
+    recorder.record(about('a'), { type: 'Warning', reason: 'Broken', message: 'it broke' })
+    await recorder.flush()
+    const [event, ...more] = await told('a')
+    assert.equal(more.length, 0)
+    assert.deepEqual([event?.reason, event?.message, event?.type, event?.count], ['Broken', 'it broke', 'Warning', 1])
+    assert.equal(event?.source.component, 'tester')
+  })
+
+  await t.test('repetitions are counted, also after the Event was deleted', async () => {
+    for (let i = 0; i < 3; i++) recorder.record(about('b'), { type: 'Normal', reason: 'Again', message: 'again' })
+    await recorder.flush()
+    const [event, ...more] = await told('b')
+    assert.deepEqual([event?.count, more.length], [3, 0])
+    await client.delete(events, { namespace: 'default', name: event!.metadata.name! })
+    recorder.record(about('b'), { type: 'Normal', reason: 'Again', message: 'again' })
+    await recorder.flush()
+    assert.equal((await told('b'))[0]?.count, 1)
+  })
+
+  await t.test('many that differ in their message become one, and a flood is bounded', async () => {
+    for (let i = 0; i < 100; i++)
+      recorder.record(about('c'), { type: 'Normal', reason: 'Flood', message: `number ${i}` })
+    await recorder.flush()
+    const all = await told('c')
+    assert.equal(all.length, 11)
+    const combined = all.filter(({ message }) => message.startsWith('(combined from similar events)'))
+    assert.deepEqual(
+      combined.map(({ count }) => count),
+      [15],
+    )
+    time.skipped += 11 * 60_000
+    recorder.record(about('c'), { type: 'Normal', reason: 'Flood', message: 'later' })
+    await recorder.flush()
+    assert.equal((await told('c')).length, 12)
+  })
+
+  await t.test('one without a namespace is told in the namespace default', async () => {
+    recorder.record(about('d', ''), { type: 'Normal', reason: 'Whole', message: 'm'.repeat(5000) })
+    await recorder.flush()
+    const [event] = await told('d')
+    assert.equal(event?.metadata.namespace, 'default')
+    assert.ok((event?.message.length ?? 0) <= 1024)
+  })
+
+  await t.test('what cannot be written is lost, and others go on', async () => {
+    recorder.record(about('e', 'nowhere'), { type: 'Normal', reason: 'Lost', message: 'lost' })
+    recorder.record(about('f'), { type: 'Normal', reason: 'Kept', message: 'kept' })
+    await recorder.flush()
+    assert.equal(errors.length, 1)
+    assert.equal((await told('f')).length, 1)
+  })
+})
