@@ -16,7 +16,7 @@ const layers: readonly (readonly string[])[] = [
   ['merge'],
   ['cache', 'authn', 'authz', 'client'],
   ['reconcile'],
-  ['admission', 'controllers', 'cli'],
+  ['admission', 'controllers', 'cli', 'joining'],
   ['registry'],
   ['resources', 'custom', 'http', 'upkeep'],
   ['aggregation'],

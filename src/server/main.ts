@@ -3,13 +3,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { groupedHelp } from '../base/flag-help.ts'
 import { parseFlags, UsageError } from '../base/flags.ts'
 import { ConfigError } from '../client/node/kubeconfig-files.ts'
+import { StatusError } from '../client/status-error.ts'
+import { TransportError } from '../client/transport.ts'
 import { controlLoops } from '../controllers/all.ts'
 import { chooseLoops } from '../controllers/choice.ts'
+import { join, joinFlags } from '../joining/join.ts'
+import { JoinError } from '../joining/join-error.ts'
+import { tokenCommand, tokenFlagGroups } from '../joining/token-commands.ts'
 import { version } from '../model/version.ts'
 import { PkiFileError } from '../pki/files.ts'
 import { StoreError } from '../store/store.ts'
 import { errorFields, type Log, openLog } from '../telemetry/log.ts'
 import { startApiServer } from './api-server.ts'
+import { startClusterInfo } from './cluster-info.ts'
 import { startOwnControlLoops } from './control-loops.ts'
 import { ephemeralGreeting, whenAbandoned, withEphemeralDefaults } from './ephemeral.ts'
 import { managerFlagGroups, managerFlags } from './flags/controller-manager.ts'
@@ -24,13 +30,15 @@ Usage:
   orch apiserver [flags]           run the API server alone
   orch controller-manager [flags]  run the control loops alone
   orch envtest NAME                stand in for etcd or kube-apiserver in tests
+  orch token create|list|delete    manage the tokens that clients join with
+  orch join [flags]                join a cluster as a node agent, with a token
   orch version                     print the version
   orch help                        print this help
 
 `
 
 const managerUsage = `Usage:
-  orch controller-manager [flags]  run the control loops, for an API server elsewhere
+  orch controller-manager [flags]  run the control loops for an API server
 
 `
 
@@ -42,6 +50,9 @@ const plainWidth = 80
 function help(command: string | undefined): string {
   const width = process.stdout.columns ?? plainWidth
   if (command === 'controller-manager') return managerUsage + groupedHelp(managerFlagGroups, width)
+  if (command === 'join') return `Usage:\n  orch join [flags]\n\n${groupedHelp({ Join: joinFlags }, width)}`
+  if (command === 'token')
+    return `Usage:\n  orch token create [TOKEN] | list | delete ID\n\n${groupedHelp(tokenFlagGroups, width)}`
   const groups = { ...serverFlagGroups, 'Control loop (orch up only)': { ...upFlags, ...syncFlags } }
   return usage + groupedHelp(groups, width)
 }
@@ -64,9 +75,11 @@ async function obey(args: readonly string[]): Promise<void> {
     return
   }
   if (command === 'controller-manager') return await runManager(rest)
+  if (command === 'join') return await join(parseFlags(joinFlags, rest), (line) => process.stderr.write(`${line}\n`))
+  if (command === 'token') return await tokenCommand(rest, (line) => process.stdout.write(`${line}\n`))
   if (command !== 'up' && command !== 'apiserver')
     throw new UsageError(
-      `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, version or help`,
+      `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, token, join, version or help`,
     )
   const flags = withEphemeralDefaults(rest)
   const up = command === 'up' ? parseFlags({ ...serverFlags, ...upFlags, ...syncFlags } as UpFlags, flags) : undefined
@@ -122,9 +135,9 @@ async function start(options: ServerOptions, up: (ServerOptions & UpOptions) | u
   if (options.ephemeral) process.stdout.write(ephemeralGreeting(server.url, options))
   else if (up !== undefined) process.stdout.write(greeting(server.url, options))
   else log.info('serving', { url: server.url, profile: options.profile })
-  const loops = up === undefined ? undefined : startOwnControlLoops(server, up)
+  const loops = up === undefined ? [] : [startClusterInfo(server, up), startOwnControlLoops(server, up)]
   const stop = async () => {
-    await loops?.stop()
+    await Promise.all(loops.map((each) => each.stop()))
     await server.stop()
   }
   void server.failed.then((error) => {
@@ -163,7 +176,9 @@ function stopOnSignal(stop: () => Promise<void>): void {
 
 /** What the user can fix is printed in one line; anything else with its stack. */
 function fail(error: unknown): never {
-  const known = [UsageError, StoreError, PkiFileError, ConfigError].some((each) => error instanceof each)
+  const known = [UsageError, StoreError, PkiFileError, ConfigError, JoinError, StatusError, TransportError].some(
+    (each) => error instanceof each,
+  )
   process.stderr.write(
     `orch: ${error instanceof Error ? (known ? error.message : (error.stack ?? error.message)) : String(error)}\n`,
   )

@@ -60,7 +60,8 @@ function serverOf(cluster: Entry): string {
   return server
 }
 
-function isServer(text: string): boolean {
+/** Whether it is the address of a server: an https URL. */
+export function isServer(text: string): boolean {
   return URL.canParse(text) && new URL(text).protocol === 'https:'
 }
 

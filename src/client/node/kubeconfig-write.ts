@@ -1,11 +1,13 @@
 /**
- * The text of a client config (kubeconfig) for the administrator of this server: one cluster, one user, one context,
- * with everything it needs inside. Pure; where it is written, and that only its owner may read it (it holds a private
+ * The text of a client config (kubeconfig) for one user of one server, as its administrator: one cluster, one user, one
+ * context, with everything it needs inside. Pure; where it is written, and that only its owner may read it (it holds a private
  * key), is left to the callers.
  */
 export interface AdminConfig {
   /** The cluster, in the names of everything here: so configs of several servers can be used together. */
   readonly cluster: string
+  /** The user, in the names of things here; the administrator where it is left out. */
+  readonly user?: string
   /** The address of the server, such as https://127.0.0.1:6443 */
   readonly server: string
   /** PEM of the authority that signed the server's certificate. */
@@ -16,8 +18,8 @@ export interface AdminConfig {
 }
 
 /** The text of a kubeconfig with a client certificate. */
-export function adminKubeconfig({ cluster, server, authority, certificate, key }: AdminConfig): string {
-  const user = `${cluster}-admin`
+export function adminKubeconfig({ cluster, user: name, server, authority, certificate, key }: AdminConfig): string {
+  const user = name ?? `${cluster}-admin`
   return `apiVersion: v1
 kind: Config
 clusters:

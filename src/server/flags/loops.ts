@@ -1,6 +1,6 @@
 /** Flags of the control loops: those that `orch up` and `orch controller-manager` share, and those of `orch up` alone. */
 import { type Flag, type Flags, flag, readBoolean, text, UsageError } from '../../base/flags.ts'
-import { isServer } from '../../client/node/kubeconfig.ts'
+import { isServer } from '../../client/node/kubeconfig-cluster.ts'
 import { controlLoops } from '../../controllers/all.ts'
 import { list, readTime } from './values.ts'
 
