@@ -11,11 +11,11 @@ import { parse } from 'yaml'
 import { serveUp } from '../tools/in-process.ts'
 import { orchctl } from '../tools/orchctl.ts'
 import { type Ran, runCommand } from '../tools/run-command.ts'
-import { root } from '../tools/server.ts'
+import { root, withoutRootCa } from '../tools/server.ts'
 import { parts } from './rows/all.ts'
 import type { Part, Row } from './rows/row.ts'
 
-const server = await serveUp({ after }, ['--profile=kubernetes'])
+const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])
 const rows = parts.flatMap((part) => part.rows)
 
 /** Where the rows of a part run: a directory, and a namespace that looks like the default one. */

@@ -10,8 +10,9 @@ import { serveUp } from '../tools/in-process.ts'
 import { kubectl } from '../tools/kubectl.ts'
 import { configOf, orchctl } from '../tools/orchctl.ts'
 import type { Ran } from '../tools/run-command.ts'
+import { withoutRootCa } from '../tools/server.ts'
 
-const server = await serveUp({ after }, ['--profile=kubernetes'])
+const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])
 const { directory } = server
 
 const files: { readonly [name: string]: string } = {

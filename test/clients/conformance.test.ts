@@ -8,8 +8,9 @@ import { after, test } from 'node:test'
 import { requestPem } from '../pki/encode.ts'
 import type { WatchEvent } from '../tools/http-client.ts'
 import { serveUp } from '../tools/in-process.ts'
+import { withoutRootCa } from '../tools/server.ts'
 
-const server = await serveUp({ after }, ['--profile=kubernetes'])
+const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])
 const client = server.client()
 
 /** A namespace of its own for a test. */

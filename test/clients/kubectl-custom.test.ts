@@ -5,8 +5,9 @@ import { after, test } from 'node:test'
 import { serveUp } from '../tools/in-process.ts'
 import { kubectl } from '../tools/kubectl.ts'
 import { orchctl } from '../tools/orchctl.ts'
+import { withoutRootCa } from '../tools/server.ts'
 
-const server = await serveUp({ after }, ['--profile=kubernetes'])
+const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])
 
 async function run(args: readonly string[], input = ''): Promise<string> {
   const { code, stdout, stderr } = await kubectl(server, args, input)

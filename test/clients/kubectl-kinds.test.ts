@@ -10,12 +10,13 @@ import { fieldsOf } from '../kinds/fields-of.ts'
 import { serveUp } from '../tools/in-process.ts'
 import { kubectl } from '../tools/kubectl.ts'
 import { manifest, manifestObject, manifestOf } from '../tools/manifests.ts'
+import { withoutRootCa } from '../tools/server.ts'
 
 const vendor = vendorOf('kubernetes')
 const storedKinds = allKinds.filter(({ life }) => !life.virtual)
 const ids = [...new Set(storedKinds.map(manifestOf))]
 
-const server = await serveUp({ after }, ['--profile=kubernetes'])
+const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])
 const directory = join(server.directory, 'manifests')
 mkdirSync(directory)
 for (const id of ids) writeFileSync(join(directory, `${id}.yaml`), manifest(id, 'kubernetes'))

@@ -6,8 +6,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serveUp } from '../tools/in-process.ts'
 import { kubectlFor, type Running } from '../tools/kubectl-shell.ts'
+import { withoutRootCa } from '../tools/server.ts'
 
-const server = await serveUp({ after }, ['--profile=kubernetes'])
+const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])
 const kubectl = kubectlFor(server)
 const client = server.client()
 

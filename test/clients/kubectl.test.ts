@@ -9,11 +9,12 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { serveUp } from '../tools/in-process.ts'
 import { kubectlFor } from '../tools/kubectl-shell.ts'
+import { withoutRootCa } from '../tools/server.ts'
 import { parseTranscript, writeOutcome } from '../tools/transcript.ts'
 
 const sessions = ['kinds', 'discovering', 'reading', 'writing', 'refusals', 'declaring', 'workloads', 'services']
 
-const server = await serveUp({ after }, ['--profile=kubernetes'])
+const server = await serveUp({ after }, ['--profile=kubernetes', withoutRootCa])
 
 describe('kubectl', { concurrency: 2 }, () => {
   for (const session of sessions) describe(session, { concurrency: 1 }, () => follow(session))

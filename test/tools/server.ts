@@ -75,6 +75,9 @@ export async function startWithFew(t: Ending, openFiles: number): Promise<Server
   return await start(t, { command: 'apiserver', flags: [], env: {}, openFiles })
 }
 
+/** For tests that look at all ConfigMaps of a namespace: only what they make is there. */
+export const withoutRootCa = '--controllers=*,bootstrapsigner,tokencleaner,-root-ca-cert-publisher'
+
 export async function startUp(t: Ending, flags: readonly string[] = []): Promise<ServerHandle> {
   return await start(t, { command: 'up', flags, env: {} })
 }

@@ -5,6 +5,7 @@
 import type { ApiObject } from '../../../model/object.ts'
 import type { Session } from '../../session.ts'
 import { describeBinding, describeRole, describeServiceAccount } from './access.ts'
+import { describeCertificateRequest } from './certificates.ts'
 import { describeConfigMap, describeNamespace, describeSecret } from './configuration.ts'
 import {
   describeEndpointSlice,
@@ -47,6 +48,7 @@ function of<T>(
 }
 
 export const describers: readonly Describer[] = [
+  of('certificates', 'CertificateSigningRequest', describeCertificateRequest),
   of('core', 'ConfigMap', describeConfigMap),
   of('core', 'Secret', describeSecret, false),
   of('core', 'Namespace', describeNamespace, false),

@@ -1,0 +1,183 @@
+/**
+ * `orch controller-manager` as people run it: a process beside `orch apiserver`, over TLS, under the accounts of its
+ * loops. From a request by openssl to a certificate that logs in, and what it serves itself.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openssl } from '../pki/openssl.ts'
+import { HttpClient } from '../tools/http-client.ts'
+import { startManager } from '../tools/manager.ts'
+import { runCommand } from '../tools/run-command.ts'
+import { root, startServer } from '../tools/server.ts'
+import { until } from '../tools/until.ts'
+
+const requests = '/apis/certificates.orch.io/v1/certificatesigningrequests'
+
+async function fetchFrom(port: number, path: string, token?: string): Promise<{ status: number; body: string }> {
+  return await new Promise((resolve, reject) => {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const sent = request({ host: '127.0.0.1', port, path, headers, rejectUnauthorized: false }, (response) => {
+      let body = ''
+      response.on('data', (chunk) => (body += chunk))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
+    })
+    sent.on('error', reject).end()
+  })
+}
+
+test('the manager beside a server', async (t) => {
+  const server = await startServer(t)
+  const admin = server.client()
+  const keyFile = join(server.directory, 'sa.key')
+  writeFileSync(keyFile, openssl(['genrsa', '-traditional', '2048']))
+  const port = 20000 + Math.floor(Math.random() * 20000)
+  const user = join(server.directory, 'jane')
+  openssl([
+    'req',
+    '-new',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-keyout',
+    `${user}.key`,
+    '-subj',
+    '/O=dev/CN=jane',
+    '-out',
+    `${user}.csr`,
+  ])
+
+  await t.test('without a manager an approved request stays as it is', async () => {
+    const spec = {
+      ...{ request: readFileSync(`${user}.csr`).toString('base64'), signerName: 'orch.io/apiserver-client' },
+      ...{ usages: ['client auth', 'digital signature', 'key encipherment'] },
+    }
+    assert.equal((await admin.post(requests, { metadata: { name: 'jane' }, spec })).status, 201)
+    const approve = ['certificate', 'approve', 'jane', `--kubeconfig=${server.directory}/admin.kubeconfig`]
+    const { code, stderr } = await runCommand(join(root, 'bin/orchctl'), approve)
+    assert.equal(code, 0, stderr)
+    assert.equal((await admin.get(`${requests}/jane`)).body.status.certificate, undefined)
+  })
+
+  const manager = startManager(t, server, [
+    ...[
+      '--use-service-account-credentials',
+      '--controllers=*,tokencleaner',
+      `--service-account-private-key-file=${keyFile}`,
+    ],
+    ...[`--secure-port=${port}`, '--create-token-secrets', '--concurrent-namespace-syncs=2'],
+  ])
+  await manager.leads()
+
+  await t.test('the certificate comes, and logs in', async () => {
+    const { body } = await until(
+      () => admin.get(`${requests}/jane`),
+      (told) => told.body.status.certificate !== undefined,
+    )
+    const certificate = Buffer.from(body.status.certificate, 'base64').toString()
+    const ca = readFileSync(join(server.directory, 'data/pki/ca.crt'), 'utf8')
+    const jane = new HttpClient({
+      port: server.port,
+      token: '',
+      ca,
+      cert: certificate,
+      key: readFileSync(`${user}.key`, 'utf8'),
+    })
+    const review = await jane.post('/apis/authorization.orch.io/v1/selfsubjectaccessreviews', {
+      spec: { nonResourceAttributes: { path: '/api', verb: 'get' } },
+    })
+    assert.equal(review.status, 201, JSON.stringify(review.body))
+    const denied = await jane.get('/api/v1/namespaces/default/secrets')
+    assert.match(denied.body.message, /User "jane"/)
+    jane.close()
+  })
+
+  await t.test('the root CA is in every namespace, and accounts have token Secrets', async () => {
+    const path = '/api/v1/namespaces/default/configmaps/kube-root-ca.crt'
+    await until(
+      () => admin.get(path),
+      ({ status }) => status === 200,
+    )
+    const { body } = await until(
+      () => admin.get('/api/v1/namespaces/default/serviceaccounts/default'),
+      (told) => (told.body.secrets ?? []).length > 0,
+    )
+    assert.equal(body.secrets.length, 1)
+    assert.match(body.secrets[0].name, /^default-token-.{5}$/)
+    const secret = await until(
+      () => admin.get(`/api/v1/namespaces/default/secrets/${body.secrets[0].name}`),
+      (told) => told.body.data?.token !== undefined,
+    )
+    const token = Buffer.from(secret.body.data.token, 'base64').toString()
+    const header = JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString())
+    assert.equal(header.alg, 'RS256')
+    // The server was not told of the manager's key, so it does not take such a token.
+    assert.equal((await server.client(token).get('/api')).status, 401)
+  })
+
+  await t.test('it says that it is well to all, and its metrics to those who may see them', async () => {
+    assert.deepEqual(await fetchFrom(port, '/healthz'), { status: 200, body: 'ok' })
+    assert.equal((await fetchFrom(port, '/metrics')).status, 401)
+    assert.equal((await fetchFrom(port, '/metrics', 'wrong')).status, 401)
+    assert.equal((await fetchFrom(port, '/metrics', 'alice-token')).status, 403)
+    const { status, body } = await fetchFrom(port, '/metrics', 'admin-token')
+    assert.equal(status, 200)
+    assert.match(body, /workqueue_adds_total\{name="csrsigning"\} [1-9]/)
+    assert.match(body, /leader_election_master_status 1/)
+    assert.equal((await fetchFrom(port, '/other')).status, 404)
+  })
+
+  await t.test('it ends in order, and gives its lease up', async () => {
+    assert.equal(await manager.end(), 0, manager.output())
+    const lease = await admin.get('/apis/coordination.orch.io/v1/namespaces/kube-system/leases/kube-controller-manager')
+    assert.equal(lease.body.spec.holderIdentity, '')
+  })
+})
+
+test('what is wrong on the command line is said in one line', async (t) => {
+  const server = await startServer(t)
+  const config = `--kubeconfig=${server.directory}/admin.kubeconfig`
+  const pki = join(server.directory, 'data/pki')
+  for (const [flags, message] of [
+    [
+      ['--controllers=*,tokencleane'],
+      /no control loop "tokencleane"; did you mean tokencleaner\? There are: bootstrapsigner, /,
+    ],
+    [['--controllers=-nothing'], /no control loop "nothing"/],
+    [['--leader-elect-lease-duration=5s'], /longer than the renew deadline/],
+    [[`--cluster-signing-cert-file=${pki}/ca.crt`], /go together/],
+    [
+      [`--cluster-signing-cert-file=${pki}/ca.crt`, `--cluster-signing-key-file=${pki}/serving.key`],
+      /not that of the certificate/,
+    ],
+    [
+      [`--cluster-signing-cert-file=${pki}/serving.crt`, `--cluster-signing-key-file=${pki}/serving.key`],
+      /not the certificate of an authority/,
+    ],
+    [
+      [
+        ...[`--cluster-signing-cert-file=${pki}/ca.crt`, `--cluster-signing-key-file=${pki}/ca.key`],
+        ...[
+          `--cluster-signing-kubelet-client-cert-file=${pki}/ca.crt`,
+          `--cluster-signing-kubelet-client-key-file=${pki}/ca.key`,
+        ],
+      ],
+      /for all signers/,
+    ],
+    [['--root-ca-file=/nowhere'], /--root-ca-file: cannot read/],
+    [[`--service-account-private-key-file=${pki}/ca.crt`], /holds no private key/],
+    [['--cluster-signing-duration=1m'], /at least 10m/],
+    [['--concurrent-namespace-syncs=0'], /--concurrent-namespace-syncs/],
+  ] as const) {
+    const ran = await runCommand(join(root, 'bin/orch'), ['controller-manager', config, '--secure-port=0', ...flags])
+    assert.equal(ran.code, 1, flags.join(' '))
+    assert.match(ran.stderr, message)
+    assert.equal(ran.stderr.trim().split('\n').length, 1, ran.stderr)
+  }
+  const { stdout } = await runCommand(join(root, 'bin/orch'), ['controller-manager', '--help'])
+  for (const title of ['Connection', 'Control loop', 'Signing', 'Leader election', 'Serving', 'Logging'])
+    assert.ok(stdout.includes(`${title} flags:`), title)
+  for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
+})

@@ -1,0 +1,94 @@
+/**
+ * Two managers on one etcd, of which one works: the leader is killed, or stopped for longer than its lease. In the end
+ * everything is as one undisturbed manager would have left it, and nothing exists twice.
+ */
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { generateKey, keyToPem } from '../../src/pki/keys.ts'
+import { makeRequest } from '../../src/pki/make-request.ts'
+import { startEtcd } from '../tools/etcd.ts'
+import { type ManagerHandle, startManager } from '../tools/manager.ts'
+import { startServer } from '../tools/server.ts'
+import { until } from '../tools/until.ts'
+
+const timing = [
+  '--leader-elect-lease-duration=2s',
+  '--leader-elect-renew-deadline=1500ms',
+  '--leader-elect-retry-period=250ms',
+]
+const namespaces = Array.from({ length: 12 }, (_, i) => `ns-${i}`)
+const users = Array.from({ length: 24 }, (_, i) => `user-${i}`)
+const requests = '/apis/certificates.orch.io/v1/certificatesigningrequests'
+
+test('leaders that are killed or stopped', { timeout: 240_000 }, async (t) => {
+  const etcd = await startEtcd()
+  const server = await startServer({ after: (run) => t.after(async () => run().finally(() => etcd.stop())) }, [
+    `--etcd-servers=${etcd.endpoints}`,
+  ])
+  const admin = server.client()
+  const keyFile = `${server.directory}/sa.key`
+  const key = generateKey()
+  writeFileSync(keyFile, keyToPem(key))
+  const flags = [...timing, '--create-token-secrets', `--service-account-private-key-file=${keyFile}`]
+  const start = () => startManager(t, server, flags)
+  const managers = new Set<ManagerHandle>([start(), start()])
+  const leader = () =>
+    until(
+      async () => [...managers].find((each) => each.output().includes('this manager leads')),
+      (found) => found !== undefined,
+    ) as Promise<ManagerHandle>
+  const work = async (part: number, parts: number) => {
+    const some = (all: readonly string[]) => all.filter((_, i) => i % parts === part)
+    for (const name of some(namespaces)) await admin.post('/api/v1/namespaces', { metadata: { name } })
+    for (const name of some(users)) {
+      const request = Buffer.from(makeRequest({ commonName: name, organizations: ['dev'] }, key)).toString('base64')
+      const spec = { request, signerName: 'orch.io/apiserver-client', usages: ['client auth'] }
+      const made = await admin.post(requests, { metadata: { name }, spec })
+      const status = { conditions: [{ type: 'Approved', status: 'True', reason: 'ByHand' }] }
+      assert.equal((await admin.put(`${requests}/${name}/approval`, { ...made.body, status })).status, 200)
+    }
+  }
+  const ends = ['kill', 'stop', 'kill'] as const
+  for (const [i, how] of ends.entries()) {
+    const leading = await leader()
+    await work(i, ends.length)
+    managers.delete(leading)
+    if (how === 'kill') await leading.end('SIGKILL')
+    else leading.process.kill('SIGSTOP')
+    managers.add(start())
+    const next = await leader()
+    assert.notEqual(next, leading)
+    if (how === 'kill') continue
+    leading.process.kill('SIGCONT')
+    await until(
+      async () => leading.process.exitCode,
+      (code) => code !== null,
+    )
+    assert.equal(leading.process.exitCode, 1)
+    assert.match(leading.output(), /the lease of the managers is lost/)
+  }
+  for (const name of users)
+    await until(
+      () => admin.get(`${requests}/${name}`),
+      ({ body }) => body.status.certificate !== undefined,
+    )
+  for (const name of namespaces) {
+    const path = `/api/v1/namespaces/${name}`
+    await until(
+      () => admin.get(`${path}/configmaps/kube-root-ca.crt`),
+      ({ status }) => status === 200,
+    )
+    const account = await until(
+      () => admin.get(`${path}/serviceaccounts/default`),
+      ({ body }) => (body.secrets ?? []).length > 0,
+    )
+    const { body } = await until(
+      () => admin.get(`${path}/secrets`),
+      (told) => told.body.items.length > 0 && told.body.items.every((each: { data?: object }) => each.data),
+    )
+    assert.equal(body.items.length, 1, name)
+    assert.deepEqual(account.body.secrets, [{ name: body.items[0].metadata.name }])
+  }
+  for (const each of managers) assert.equal(await each.end(), 0, each.output())
+})

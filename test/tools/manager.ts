@@ -1,0 +1,49 @@
+/** A real `orch controller-manager` for a test: a process of its own, which talks to a real server over TLS. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { type Ending, root, type Served } from './server.ts'
+import { until } from './until.ts'
+
+export interface ManagerHandle {
+  readonly process: ChildProcess
+  output(): string
+  /** Sends a signal and waits for the end, if it is one that ends it. */
+  end(signal?: 'SIGTERM' | 'SIGKILL'): Promise<number | null>
+  /** Resolves when it says that it leads. */
+  readonly leads: () => Promise<void>
+}
+
+/** With the CA of the server to sign with, and its administrator's client config. */
+export function startManager(t: Ending, server: Served, flags: readonly string[] = []): ManagerHandle {
+  const pki = join(server.directory, 'data/pki')
+  const child = spawn(
+    join(root, 'bin/orch'),
+    [
+      ...['controller-manager', `--kubeconfig=${server.directory}/admin.kubeconfig`],
+      ...(flags.some((flag) => flag.startsWith('--secure-port')) ? [] : ['--secure-port=0']),
+      ...[`--cluster-signing-cert-file=${pki}/ca.crt`, `--cluster-signing-key-file=${pki}/ca.key`],
+      ...[`--root-ca-file=${pki}/ca.crt`, ...flags],
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+  const closed = once(child, 'exit')
+  const end = async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+    await closed
+    return child.exitCode
+  }
+  t.after(async () => {
+    await end('SIGKILL')
+  })
+  const leads = async () => {
+    await until(
+      async () => output,
+      (told) => told.includes('this manager leads') || child.exitCode !== null,
+    )
+    if (child.exitCode !== null) throw new Error(output)
+  }
+  return { process: child, output: () => output, end, leads }
+}
