@@ -2,8 +2,9 @@
  * `npm run bench`: what the server does, against what the machine could do at most, in one run of a few minutes.
  * Every bare limit is taken in the same run, so that the ratios hold on any machine. Linux, with wrk and h2load.
  *
- *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, list, writes, admission, webhooks,
- *                    custom, stores, patch, start, memory, watch, protobuf, label, stalls, orchctl, growth
+ *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, certificates, list, writes,
+ *                    admission, webhooks, custom, stores, patch, start, memory, watch, protobuf, label, stalls, orchctl,
+ *                    growth
  *   --json FILE      write the figures to a file too
  *   --plot FILE      draw the rows of `growth` (SVG)
  *   --cpu-prof DIR   our server writes profiles of its processor time there (and is the slower for it)
@@ -16,6 +17,7 @@ import { parseArgs } from 'node:util'
 import { plot } from './plot.ts'
 import { accessRows } from './rows/access.ts'
 import { admissionRows } from './rows/admission.ts'
+import { certificateRows } from './rows/certificates.ts'
 import { customRows } from './rows/custom.ts'
 import { getRows } from './rows/get.ts'
 import { growthRows, growthSeries } from './rows/growth.ts'
@@ -40,6 +42,7 @@ const groups = [
   getRows,
   accessRows,
   tokenRows,
+  certificateRows,
   listRows,
   writeRows,
   admissionRows,

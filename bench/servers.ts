@@ -86,6 +86,28 @@ export class Bench {
     return await this.#own(child, /serving url="https:\/\/[^"]*:(\d+)"/)
   }
 
+  /** The control loops in a process of their own, for a server in this directory. */
+  async startManager(directory: string, { origin }: Side): Promise<Pick<Side, 'pid' | 'stop'>> {
+    const pki = join(directory, 'data/pki')
+    const kubeconfig = join(directory, 'manager.kubeconfig')
+    const named = (sort: string, content: object) => ({ [`${sort}s`]: [{ name: 'bench', [sort]: content }] })
+    const config = {
+      ...named('cluster', { server: origin, 'certificate-authority': join(pki, 'ca.crt') }),
+      ...named('user', { token }),
+      ...named('context', { cluster: 'bench', user: 'bench' }),
+      'current-context': 'bench',
+    }
+    writeFileSync(kubeconfig, JSON.stringify(config))
+    const flags = [
+      ...[`--kubeconfig=${kubeconfig}`, '--secure-port=0', '--controllers=csrapproving,csrsigning'],
+      ...[`--cluster-signing-cert-file=${pki}/ca.crt`, `--cluster-signing-key-file=${pki}/ca.key`],
+    ]
+    const child = spawn(join(root, 'bin/orch'), ['controller-manager', ...flags], { stdio: ['ignore', 'pipe', 'pipe'] })
+    this.#running.add(child)
+    await portOf(child, /this manager lead(s)/)
+    return { pid: child.pid!, stop: () => this.#stop(child) }
+  }
+
   /** With the certificates of a directory that our server has used. */
   async startBare(directory: string, files: BareFiles = {}): Promise<Side> {
     const own = this.newDirectory()

@@ -4,7 +4,7 @@
  * another one of that name, is deleted. Nobody gets such a Secret without asking for it, unless `makeSecrets` says that
  * every account has one (`account-token-secrets.ts`).
  *
- * Every server runs this loop, and an account may be deleted and made again meanwhile. So a Secret is filled for the
+ * Another manager may run this loop too for a moment, and an account may be deleted and made again meanwhile. So a Secret is filled for the
  * account as the store has it, and only while it is of that account or of none: the UID that another server wrote stays.
  */
 import { changeObject } from '../client/change-object.ts'
@@ -18,7 +18,7 @@ import { checkDnsSubdomain } from '../model/names.ts'
 import type { ApiObject } from '../model/object.ts'
 import { type Vendor, vendorKey } from '../model/vendor.ts'
 import type { Loop } from '../reconcile/loop.ts'
-import { fromInformer } from '../reconcile/sources.ts'
+import { fromInformer, type Source } from '../reconcile/sources.ts'
 import type { StepOutcome } from '../reconcile/work-queue.ts'
 import { ensureTokenSecret, secrets } from './account-token-secrets.ts'
 import { serviceAccounts } from './service-account.ts'
@@ -58,7 +58,7 @@ export function tokenSecretLoop(parts: TokenSecretParts): Loop {
     sources: [
       fromInformer(parts.secrets),
       fromInformer(parts.accounts, ({ previous, object }) => secretsOf(parts, (object ?? previous)!)),
-      ...(parts.makeSecrets ? [fromInformer(parts.accounts, ({ key }) => [accountPrefix + key])] : []),
+      ...(parts.makeSecrets ? accountSources(parts) : []),
     ],
     reconcile: async (key, signal) => {
       if (!key.startsWith(accountPrefix)) return await reconcile(parts, key, signal)
@@ -69,6 +69,18 @@ export function tokenSecretLoop(parts: TokenSecretParts): Loop {
 
 /** Begins the keys of accounts; no namespace begins like this. */
 const accountPrefix = 'account:'
+
+/** Accounts that change, and those of Secrets that are gone. */
+function accountSources(parts: TokenSecretParts): Source[] {
+  return [
+    fromInformer(parts.accounts, ({ key }) => [accountPrefix + key]),
+    fromInformer(parts.secrets, ({ previous, object }) =>
+      object === undefined && previous !== undefined
+        ? [`${accountPrefix}${previous.metadata.namespace}/${accountOf(parts, previous)}`]
+        : [],
+    ),
+  ]
+}
 
 /** The keys of the Secrets that name an account. */
 function* secretsOf(parts: TokenSecretParts, { metadata }: ServiceAccount): Generator<string> {

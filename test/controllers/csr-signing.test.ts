@@ -8,6 +8,7 @@ import type { SigningAuthorities } from '../../src/controllers/csr-signing.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
 import { generateKey } from '../../src/pki/keys.ts'
 import { makeRequest } from '../../src/pki/make-request.ts'
+import { openssl } from '../pki/openssl.ts'
 import { deaths, openLoopServer } from '../tools/loop-manager.ts'
 import { eventOf } from '../tools/resource-types.ts'
 
@@ -163,4 +164,42 @@ test('signing', async (t) => {
     }
   })
   await again.stop()
+
+  await t.test('bytes that cannot be read, from an older server, fail with the reason, and others go on', async () => {
+    const good = makeRequest({ commonName: 'odd', organizations: [] }, key)
+    const body = good.split('\n').slice(1, -2).join('')
+    const odd: [string, string][] = [
+      ['text', 'hello'],
+      ['cut', good.slice(0, 120)],
+      ['label', good.replaceAll('CERTIFICATE REQUEST', 'CERTIFICATE')],
+      ['flipped', good.replace(body.slice(90, 94), 'AAAA')],
+      ['random', `-----BEGIN CERTIFICATE REQUEST-----\n${'QUJD'.repeat(8)}\n-----END CERTIFICATE REQUEST-----\n`],
+      [
+        'several',
+        openssl([
+          'req',
+          '-new',
+          '-newkey',
+          'ec',
+          '-pkeyopt',
+          'ec_paramgen_curve:P-256',
+          '-nodes',
+          '-keyout',
+          '/dev/null',
+          '-subj',
+          '/CN=a/CN=b',
+        ]),
+      ],
+    ]
+    const sent = Buffer.from(good).toString('base64')
+    for (const [name, bytes] of odd) {
+      const alter = (text: string) => text.replaceAll(sent, Buffer.from(bytes).toString('base64'))
+      const older = start(['csrsigning'], { options: { signing }, alter })
+      await approved(client, { name: `odd-${name}`, request: good })
+      await approved(client, { name: `even-${name}` })
+      assert.notEqual(failureOf(await outcome(client, `odd-${name}`)), '', name)
+      assert.ok(certificateOf(await outcome(client, `even-${name}`)))
+      await older.stop()
+    }
+  })
 })

@@ -26,6 +26,8 @@ export interface Death {
 export interface ManagerOptions extends Partial<Pick<ManagerParts, 'clock'>> {
   readonly options?: Partial<LoopOptions>
   readonly death?: Death
+  /** Changes what the server answers, as one of another version might. */
+  readonly alter?: (text: string) => string
 }
 
 export interface Manager extends RunningLoops {
@@ -45,9 +47,13 @@ export async function openLoopServer(t: Ending, flags: readonly string[] = []) {
     await stop()
   })
   const vendor = vendorOf(flags.includes('--profile=kubernetes') ? 'kubernetes' : 'orch')
-  const start = (names: readonly string[], { options, death, clock = systemClock }: ManagerOptions = {}): Manager => {
+  const start = (
+    names: readonly string[],
+    { options, death, alter, clock = systemClock }: ManagerOptions = {},
+  ): Manager => {
     const killed = Promise.withResolvers<void>()
-    const line = death === undefined ? (transport: Transport) => transport : dyingLine(death, killed.resolve)
+    const whole = death === undefined ? (transport: Transport) => transport : dyingLine(death, killed.resolve)
+    const line = (transport: Transport) => whole(alter === undefined ? transport : alteringLine(transport, alter))
     const running = startControlLoops(chooseLoops(controlLoops, names), {
       clientAs: (account) =>
         new Client(line(server.transport(account === undefined ? ofManager : accountOf(account))), {
@@ -86,6 +92,18 @@ function dyingLine({ writes, answered }: Death, onKilled: () => void): (transpor
     onKilled()
     for await (const _ of answer.body);
     throw dead()
+  }
+}
+
+/** The server in this process sends whole events and lists. */
+function alteringLine(transport: Transport, alter: (text: string) => string): Transport {
+  return async (request) => {
+    const answer = await transport(request)
+    const { body } = answer
+    const altered = async function* () {
+      for await (const chunk of body) yield Buffer.from(alter(Buffer.from(chunk).toString()))
+    }
+    return { ...answer, body: altered() }
   }
 }
 

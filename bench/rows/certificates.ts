@@ -1,0 +1,88 @@
+/**
+ * Certificates: 1,000 requests of node agents that are approved and signed by a controller manager in a process of its
+ * own, from the first request to the last certificate, beside the signing alone. Each takes three writes and a review.
+ */
+import { createPrivateKey } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client as OrchClient } from '../../src/client/client.ts'
+import { HttpTransport } from '../../src/client/node/http-transport.ts'
+import { watch } from '../../src/client/watch.ts'
+import { certificateRequests } from '../../src/controllers/certificate-requests.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { readCertificateRequest } from '../../src/pki/certificate-request.ts'
+import { generateKey } from '../../src/pki/keys.ts'
+import { makeRequest } from '../../src/pki/make-request.ts'
+import { signRequest } from '../../src/pki/sign-request.ts'
+import { type Bench, token } from '../servers.ts'
+import { perSecond, type Row, short } from '../table.ts'
+import { cpuOf } from '../usage.ts'
+
+const count = 1000
+const atOnce = 50
+const usages = ['client auth', 'digital signature', 'key encipherment']
+const vendor = vendorOf('orch')
+const type = certificateRequests(vendor)
+
+export const certificateRows = {
+  name: 'certificates',
+  async run(bench: Bench): Promise<Row[]> {
+    const directory = bench.newDirectory()
+    const side = await bench.startOrch(directory)
+    const manager = await bench.startManager(directory, side)
+    const authority = readFileSync(join(directory, 'data/pki/ca.crt'), 'utf8')
+    const transport = new HttpTransport({ server: side.origin, authority, token: () => token })
+    const client = new OrchClient(transport.send)
+    const pem = makeRequest({ commonName: 'system:node:n1', organizations: ['system:nodes'] }, generateKey())
+    const before = [cpuOf(side.pid).total, cpuOf(manager.pid).total]
+    const began = performance.now()
+    const issued = allIssued(client)
+    await createAll(client, Buffer.from(pem).toString('base64'))
+    await issued
+    const seconds = (performance.now() - began) / 1000
+    const after = [cpuOf(side.pid).total, cpuOf(manager.pid).total]
+    transport.close()
+    await manager.stop()
+    await side.stop()
+    const [ofServer, ofManager] = after.map((each, i) => ((each - before[i]!) / count) * 1000) as [number, number]
+    const alone = signingAlone(pem, directory, authority)
+    const cpu = `${short(ofServer)} + ${short(ofManager)} ms`
+    const figures = { perSecond: count / seconds, alone, serverMs: ofServer, managerMs: ofManager }
+    const name = `${short(count)} certificate requests approved and signed`
+    const note = 'processor time of the server and of the manager for each'
+    return [{ name, ours: perSecond(count / seconds), bare: perSecond(alone), cpu, note, figures }]
+  },
+}
+
+/** Resolves when all of them have a certificate. */
+async function allIssued(client: OrchClient): Promise<void> {
+  const done = new Set<string>()
+  for await (const event of watch(client, type)) {
+    if (event.type === 'BOOKMARK' || !event.object.status?.certificate) continue
+    done.add(event.object.metadata.name!)
+    if (done.size === count) return
+  }
+  throw new Error('the watch ended before all requests were signed')
+}
+
+async function createAll(client: OrchClient, request: string): Promise<void> {
+  const create = (i: number) =>
+    client.create(type, {
+      ...{ apiVersion: `${type.group}/v1`, kind: 'CertificateSigningRequest', metadata: { name: `r${i}` } },
+      spec: { request, signerName: vendor.signers.nodeClient, usages },
+    })
+  for (let from = 0; from < count; from += atOnce)
+    await Promise.all(Array.from({ length: atOnce }, (_, i) => create(from + i)))
+}
+
+/** How many certificates a second are read and signed where nothing else is done. */
+function signingAlone(pem: string, directory: string, certificate: string): number {
+  const key = createPrivateKey(readFileSync(join(directory, 'data/pki/ca.key')))
+  const issuer = { certificate, key }
+  const began = performance.now()
+  for (let i = 0; i < count; i++) {
+    const request = readCertificateRequest(Buffer.from(pem))
+    signRequest({ request, usages, issuer, lifeMs: 86_400_000, now: Date.now() })
+  }
+  return count / ((performance.now() - began) / 1000)
+}
