@@ -59,6 +59,7 @@ import { runtimeClass, runtimeClassV1beta1 } from './node/runtime-class.ts'
 import { accessExplanation } from './ops/access-explanation.ts'
 import { admissionWebhook } from './ops/admission-webhook.ts'
 import { certificateDenyList } from './ops/certificate-deny-list.ts'
+import { deletionExplanation } from './ops/deletion-explanation.ts'
 import { webhookPreview } from './ops/webhook-preview.ts'
 import { whoAmI } from './ops/who-am-i.ts'
 import { whoCan } from './ops/who-can.ts'
@@ -151,4 +152,5 @@ export const allKinds: readonly Kind[] = [
   whoCan,
   admissionWebhook,
   webhookPreview,
+  deletionExplanation,
 ]

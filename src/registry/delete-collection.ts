@@ -8,8 +8,11 @@ import { type DeleteOptions, deleteObject } from './delete.ts'
 import { type ListPage, type ListQuery, list, slicesOf } from './list.ts'
 import { failedHalfway, type WriteContext } from './write.ts'
 
-/** How many objects are deleted at the same time. */
-const atOnce = 64
+/**
+ * How many objects are deleted at the same time: one at first, then ever more, so that what is refused for all of them
+ * is found out by one.
+ */
+const maxAtOnce = 64
 
 /** Returns the page that was deleted or marked. Objects that are gone meanwhile are passed over. */
 export async function deleteCollection(
@@ -19,12 +22,15 @@ export async function deleteCollection(
 ): Promise<ListPage> {
   const page = await list(context.resource, query)
   let done = 0
+  let atOnce = 1
   try {
     for await (const slice of slicesOf(page))
-      for (let i = 0; i < slice.length; i += atOnce) {
+      for (let i = 0; i < slice.length; ) {
         const some = slice.slice(i, i + atOnce)
         const failure = await deleteSome(context, some, { options, onDone: () => done++ })
         if (failure !== undefined) throw failure.reason
+        i += some.length
+        atOnce = Math.min(2 * atOnce, maxAtOnce)
       }
   } catch (error) {
     throw done === 0 || context.dryRun ? error : failedHalfway(error, `deleted ${done} objects`)

@@ -6,6 +6,7 @@ import { accessQuestions } from './access-questions.ts'
 import { accessReviews, type ReviewParts } from './access-reviews.ts'
 import { type AdmissionWebhookParts, admissionWebhooks } from './admission-webhooks.ts'
 import { type Component, componentStatuses } from './component-statuses.ts'
+import { deletionExplanation } from './deletion-explanation.ts'
 import { nodeConnections } from './node-connections.ts'
 import { binding, podBinding } from './pod-binding.ts'
 import { podConnections } from './pod-connections.ts'
@@ -49,5 +50,6 @@ export function allEndpoints(parts: EndpointParts): Endpoint[] {
     componentStatuses(components),
     admissionWebhooks(parts),
     webhookPreview(parts),
+    deletionExplanation(parts),
   ]
 }

@@ -6,7 +6,6 @@
 import type { AdmissionOperation } from '../admission/admission.ts'
 import { candidateOf } from '../admission/webhook/configurations.ts'
 import { compileConfiguration, type Webhook, type WebhookConfiguration } from '../admission/webhook/webhook.ts'
-import type { Access } from '../authz/access.ts'
 import type { Clock } from '../base/clock.ts'
 import { TimeSlice } from '../base/time-slice.ts'
 import { webhookPreview as previewKind, type WebhookPreview } from '../kinds/ops/webhook-preview.ts'
@@ -16,15 +15,13 @@ import type { User } from '../model/user.ts'
 import { groupName, type Vendor } from '../model/vendor.ts'
 import type { Endpoint } from '../registry/endpoint.ts'
 import { formsOf } from '../registry/object-forms.ts'
-import type { Resource, ServedType } from '../registry/resource.ts'
+import type { Resource } from '../registry/resource.ts'
+import { storedTypes, VisibleTypes, type VisibleTypesParts } from './visible-types.ts'
 
-export interface WebhookPreviewParts {
+export interface WebhookPreviewParts extends VisibleTypesParts {
   readonly vendor: Vendor
   readonly clock: Clock
   readonly lookup: Lookup
-  readonly access: () => Access
-  /** Everything that is served. */
-  readonly served: () => readonly ServedType[]
 }
 
 const maxNames = 100
@@ -49,22 +46,24 @@ export function webhookPreview(parts: WebhookPreviewParts): Endpoint<WebhookPrev
   }
 }
 
-/** One answer: what the caller may list is asked once per type and namespace. */
+/** One answer. */
 class Preview {
   readonly #parts: WebhookPreviewParts
-  readonly #user: User
+  readonly #visible: VisibleTypes
   readonly #pace = new TimeSlice()
-  readonly #allowed = new Map<string, boolean>()
-  readonly hidden = new Set<string>()
 
   constructor(parts: WebhookPreviewParts, user: User) {
     this.#parts = parts
-    this.#user = user
+    this.#visible = new VisibleTypes(parts, user)
+  }
+
+  get hidden(): ReadonlySet<string> {
+    return this.#visible.hidden
   }
 
   async typesOf(webhook: Webhook) {
     const found = []
-    for (const resource of storedTypes(this.#parts)) {
+    for (const resource of reviewedTypes(this.#parts)) {
       if (!ruledBy(webhook, resource)) continue
       const names = await this.#matching(webhook, resource)
       const { group, plural } = resource
@@ -82,7 +81,8 @@ class Preview {
         const labels = selectable.labels ?? {}
         if (!(webhook.objectSelector?.matches(labels) ?? true)) continue
         if (!this.#inSelectedNamespace(webhook, resource, { namespace, labels })) continue
-        if (await this.#mayList(resource, namespace)) names.push(namespace === '' ? name : `${namespace}/${name}`)
+        if (await this.#visible.mayList(resource, namespace))
+          names.push(namespace === '' ? name : `${namespace}/${name}`)
       }
     }
     return names
@@ -100,32 +100,12 @@ class Preview {
     const found = this.#parts.lookup.getCached(namespaces, { namespace: '', name: object.namespace })
     return namespaceSelector.matches(found?.object.metadata.labels ?? {})
   }
-
-  async #mayList(resource: Resource, namespace: string): Promise<boolean> {
-    const { group, plural } = resource
-    const key = `${group}/${plural} ${namespace}`
-    const known = this.#allowed.get(key)
-    if (known !== undefined) return known
-    const may = (await this.#may(resource, '')) || (namespace !== '' && (await this.#may(resource, namespace)))
-    this.#allowed.set(key, may)
-    if (!may) this.hidden.add(group === '' ? plural : `${plural}.${group}`)
-    return may
-  }
-
-  async #may({ group, plural, kind }: Resource, namespace: string): Promise<boolean> {
-    const attributes = { resource: true, verb: 'list', group, version: kind.version, plural, namespace } as const
-    const { authorizer } = this.#parts.access()
-    const decision = await authorizer({ user: this.#user, attributes: { ...attributes, subresource: '', name: '' } })
-    return decision.verdict === 'allow'
-  }
 }
 
 /** Every stored kind once, but for webhook configurations, which no webhook is asked about. */
-function storedTypes({ served, vendor }: WebhookPreviewParts): Resource[] {
-  const stored = served().flatMap((type) => (type.endpoint === undefined ? [type.stored ?? type] : []))
-  const group = groupName(vendor, 'admissionregistration')
-  const unique = new Map(stored.map((resource) => [`${resource.kind.group}/${resource.plural}`, resource]))
-  return [...unique.values()].filter((resource) => resource.group !== group)
+function reviewedTypes(parts: WebhookPreviewParts): Resource[] {
+  const group = groupName(parts.vendor, 'admissionregistration')
+  return storedTypes(parts).filter((resource) => resource.group !== group)
 }
 
 /** Whether a rule names the type in any version, for the objects themselves. */

@@ -10,6 +10,7 @@ import { escapeLine } from '../printers/escape.ts'
 import { type Session, withSession } from '../session.ts'
 import { findSubjects, type Subject, subjectFlags } from '../subjects.ts'
 import { isGone, waitFor } from '../wait-for.ts'
+import { tellWhatHolds } from '../waiting-deletion.ts'
 import { dryRunNote, writeFlags } from '../writing.ts'
 
 const flags = {
@@ -158,7 +159,14 @@ async function waitUntilGone(
     sortOf: ({ type }) => type,
     done: 'gone',
     act: async (subject) => {
-      await waitFor(session, subject, { until: isGone(subject.uid), timeoutMs: timeout || week })
+      const waiting = new AbortController()
+      const told = tellWhatHolds(session, subject, waiting.signal)
+      try {
+        await waitFor(session, subject, { until: isGone(subject.uid), timeoutMs: timeout || week })
+      } finally {
+        waiting.abort()
+        await told
+      }
       return ''
     },
   })
