@@ -9,6 +9,7 @@ import type { ControlLoop } from './control-loop.ts'
 import { csrApprovingLoop } from './csr-approving.ts'
 import { csrCleanerLoop } from './csr-cleaner.ts'
 import { csrSigningLoop } from './csr-signing.ts'
+import { ephemeralVolumeLoop, pods } from './ephemeral-volume.ts'
 import { garbageCollectorLoop } from './garbage-collector/garbage-collector.ts'
 import { namespaceLoop, namespaces } from './namespace.ts'
 import { resourceQuotaLoop, resourceQuotas } from './resource-quota.ts'
@@ -18,6 +19,8 @@ import { secrets, tokenSecretLoop, tokenSecretType } from './service-account-sec
 import { claimProtectionLoop, claims, volumeProtectionLoop, volumes } from './storage-protection.ts'
 import { tokenCleanerLoop } from './token-cleaner.ts'
 import { jobs, ttlAfterFinishedLoop } from './ttl-after-finished.ts'
+import { storageClasses, volumeBinderLoop } from './volumes/binder.ts'
+import { hostPathProvisionerLoop } from './volumes/host-path-provisioner.ts'
 
 export const controlLoops: readonly ControlLoop[] = [
   {
@@ -60,10 +63,31 @@ export const controlLoops: readonly ControlLoop[] = [
     },
   },
   {
+    name: 'ephemeral-volume',
+    account: 'ephemeral-volume-controller',
+    syncs: { flag: 'ephemeralvolume', default: 5 },
+    make: ({ client, recorder, informer }) =>
+      ephemeralVolumeLoop({ client, recorder, pods: informer(pods), claims: informer(claims) }),
+  },
+  {
     name: 'garbagecollector',
     account: 'generic-garbage-collector',
     syncs: { flag: 'gc', default: 20 },
     make: ({ client, clock, log, recorder }) => garbageCollectorLoop({ client, clock, log, recorder }),
+  },
+  {
+    name: 'host-path-provisioner',
+    account: 'persistent-volume-binder',
+    make: ({ client, recorder, informer, vendor, options: { volumeDirectory: directory } }) => {
+      if (directory === undefined)
+        return { notRunning: 'there is no directory for volumes: name one with --volume-directory' }
+      const objects = {
+        claims: informer(claims),
+        volumes: informer(volumes),
+        classes: informer(storageClasses(vendor)),
+      }
+      return hostPathProvisionerLoop({ client, recorder, vendor, directory, ...objects })
+    },
   },
   {
     name: 'namespace',
@@ -71,6 +95,18 @@ export const controlLoops: readonly ControlLoop[] = [
     syncs: { flag: 'namespace', default: 10 },
     make: ({ client, informer, vendor, clock }) =>
       namespaceLoop({ client, informer: informer(namespaces), finalizer: vendor.namespaceFinalizer, clock }),
+  },
+  {
+    name: 'persistentvolume-binder',
+    account: 'persistent-volume-binder',
+    make: ({ client, recorder, informer, vendor }) => {
+      const objects = {
+        claims: informer(claims),
+        volumes: informer(volumes),
+        classes: informer(storageClasses(vendor)),
+      }
+      return volumeBinderLoop({ client, recorder, vendor, ...objects })
+    },
   },
   {
     name: 'pv-protection',

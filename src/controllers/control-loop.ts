@@ -54,6 +54,8 @@ export interface LoopOptions {
   readonly quotaSyncMs: number
   /** Does this while no write is under way that quotas account for; undefined where nobody can know that. */
   readonly whileStill?: <T>(namespace: string, run: (isStill: () => boolean) => Promise<T>) => Promise<T | undefined>
+  /** Below which the volumes of the built-in provisioner are; undefined: it makes none. */
+  readonly volumeDirectory?: string
   /** By what clients verify the API server, as it is now: certificates in PEM form; undefined: not known. */
   readonly rootAuthority?: () => string
   /** Signs tokens that are kept in Secrets; undefined: nothing here may. */

@@ -86,14 +86,23 @@ export interface Environment {
   readonly defaultLimits?: boolean
   /** The store, in place of the one that the options name. The server closes it. */
   readonly store?: Store
+  /** Whether there is a storage class for claims that name none; false by default. */
+  readonly defaultStorageClass?: boolean
 }
 
 export async function startApiServer(
   options: ServerOptions,
-  { log, clock = systemClock, kinds = allKinds, defaultLimits = false, store }: Environment,
+  {
+    log,
+    clock = systemClock,
+    kinds = allKinds,
+    defaultLimits = false,
+    defaultStorageClass = false,
+    store,
+  }: Environment,
 ): Promise<ApiServer> {
   await using opened = new AsyncDisposableStack()
-  const server = await join(options, { log, clock, kinds, defaultLimits, store, opened })
+  const server = await join(options, { log, clock, kinds, defaultLimits, defaultStorageClass, store, opened })
   const owned = opened.move()
   return Object.assign(server, { stop: () => owned.disposeAsync() })
 }
@@ -104,6 +113,7 @@ interface Surroundings {
   readonly kinds: readonly Kind[]
   readonly defaultLimits: boolean
   readonly store: Store | undefined
+  readonly defaultStorageClass: boolean
   /** Closes what is opened. */
   readonly opened: AsyncDisposableStack
 }

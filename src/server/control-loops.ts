@@ -3,6 +3,7 @@
  * the service account that is its identity.
  */
 import { createPrivateKey } from 'node:crypto'
+import { join, resolve } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import { Client } from '../client/client.ts'
 import { type Term, withinTerm } from '../client/leader-election.ts'
@@ -63,6 +64,7 @@ function startLoopsOf(
     ...{ vendor, clock: systemClock, records: server.loopRecords, concurrency: concurrencyOf(options) },
     options: {
       quotaSyncMs: options.resourceQuotaSyncPeriod,
+      volumeDirectory: resolve(options.volumeDirectory || join(options.dataDir, 'volumes')),
       rootAuthority: () => server.authority,
       issueToken: (token) => server.issueLegacyToken(token),
       createTokenSecrets: options.createTokenSecrets,

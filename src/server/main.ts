@@ -129,7 +129,11 @@ async function runManager(args: readonly string[]): Promise<void> {
 
 /** Gives what stops it all again. */
 async function start(options: ServerOptions, up: (ServerOptions & UpOptions) | undefined, log: Log) {
-  const server = await startApiServer(options, { log, defaultLimits: up?.defaultLimitRange ?? false })
+  const server = await startApiServer(options, {
+    log,
+    defaultLimits: up?.defaultLimitRange ?? false,
+    defaultStorageClass: up?.defaultStorageClass ?? false,
+  })
   // A greeting that cannot be written, as on a full disk, ends nothing.
   process.stdout.on('error', () => {})
   if (options.ephemeral) process.stdout.write(ephemeralGreeting(server.url, options))

@@ -6,6 +6,7 @@ import type { Log } from '../telemetry/log.ts'
 import { apiServiceLoop } from '../upkeep/api-services.ts'
 import { defaultLimitsLoop } from '../upkeep/default-limits.ts'
 import { defaultPolicyLoop } from '../upkeep/default-policy.ts'
+import { defaultStorageClassLoop } from '../upkeep/default-storage-class.ts'
 import { flowSchemaLoop } from '../upkeep/flow-schemas.ts'
 import { ownServiceLoop } from '../upkeep/own-service.ts'
 import { reservationsLoop } from '../upkeep/reservations.ts'
@@ -16,6 +17,8 @@ import { ownAddress } from './service-pools.ts'
 interface UpkeepParts {
   readonly log: Log
   readonly defaultLimits: boolean
+  /** Whether there is to be a class for claims that name none. */
+  readonly defaultStorageClass: boolean
   /** Closes what is opened. */
   readonly opened: AsyncDisposableStack
 }
@@ -24,7 +27,7 @@ interface UpkeepParts {
 export async function startUpkeep(
   catalogue: Catalogue,
   records: LoopRecords,
-  { log, defaultLimits, opened }: UpkeepParts,
+  { log, defaultLimits, defaultStorageClass, opened }: UpkeepParts,
 ): Promise<void> {
   const start = (loops: readonly (Loop | undefined)[]) => {
     const running = startLoops(
@@ -40,6 +43,7 @@ export async function startUpkeep(
     flowSchemaLoop(catalogue),
     apiServiceLoop(catalogue),
     defaultLimits ? defaultLimitsLoop(catalogue) : undefined,
+    defaultStorageClass ? defaultStorageClassLoop(catalogue) : undefined,
   ])
   // Requests do not rely on it.
   void start([reservationsLoop(catalogue, log)])

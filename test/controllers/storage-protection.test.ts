@@ -83,14 +83,17 @@ test('a volume goes when no claim is bound to it', async (t) => {
     metadata: { name },
     spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/d' } },
   })
-  const setPhase = (phase: string) =>
-    client.patch(volumes, { name: 'bound' }, { patch: { merge: { status: { phase } } }, subresource: 'status' })
   for (const name of ['bound', 'free']) await client.create(volumes, volume(name))
-  await setPhase('Bound')
+  const user = claim('user')
+  await client.create(claims, { ...user, spec: { ...user.spec, volumeName: 'bound' } })
+  await eventOf(client, claims, {
+    name: { namespace, name: 'user' },
+    fits: (event) => event.type !== 'BOOKMARK' && event.object.status?.phase === 'Bound',
+  })
   for (const name of ['bound', 'free']) await client.delete(volumes, { name })
   await gone(client, volumes, { name: 'free' })
   assert.ok((await client.get(volumes, { name: 'bound' })).metadata.deletionTimestamp)
-  await setPhase('Released')
+  await client.delete(claims, { namespace, name: 'user' })
   await gone(client, volumes, { name: 'bound' })
 })
 

@@ -31,6 +31,20 @@ export const sharedLoopFlags = {
 export const upLoopFlags = {
   controllers: controllersFlag('*,bootstrapsigner,tokencleaner'),
   ...sharedLoopFlags,
+  volumeDirectory: flag(
+    'volume-directory',
+    'DIR',
+    '',
+    (value) => value,
+    'directory below which the provisioner host-path makes volumes; empty: volumes in the data directory',
+  ),
+  defaultStorageClass: flag(
+    'default-storage-class',
+    'BOOL',
+    'true',
+    readBoolean,
+    'create the StorageClass "standard" as the default class, with the provisioner host-path',
+  ),
   defaultLimitRange: flag(
     'default-limit-range',
     'BOOL',

@@ -1,0 +1,94 @@
+/**
+ * Binds claims to volumes and keeps the phases of both: looks at one claim (`claims.ts`) or one volume (`volumes.ts`) at
+ * a time. A step that ends in the middle is taken up by the next look: which side names which says how far it came.
+ * Every write carries the version that it was decided by, so that no volume is given away twice.
+ */
+import type { Client } from '../../client/client.ts'
+import type { EventRecorder } from '../../client/event-recorder.ts'
+import type { Informer } from '../../client/informer.ts'
+import { nameOfKey, objectKey, type ResourceType } from '../../client/resource-type.ts'
+import { isConflict, isNotFound } from '../../client/status-error.ts'
+import type { PersistentVolume } from '../../kinds/core/persistent-volume.ts'
+import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts'
+import type { StorageClass } from '../../kinds/storage/storage-class.ts'
+import { groupName, type Vendor } from '../../model/vendor.ts'
+import type { Loop } from '../../reconcile/loop.ts'
+import { fromInformer } from '../../reconcile/sources.ts'
+import type { StepOutcome } from '../../reconcile/work-queue.ts'
+import { type BindingKeys, bindingKeys } from './annotations.ts'
+import { syncClaim } from './claims.ts'
+import { classOf } from './matching.ts'
+import { syncVolume } from './volumes.ts'
+
+export function storageClasses(vendor: Vendor): ResourceType<StorageClass> {
+  return { group: groupName(vendor, 'storage'), version: 'v1', plural: 'storageclasses', namespaced: false }
+}
+
+export interface BinderParts {
+  readonly client: Client
+  readonly recorder: EventRecorder
+  readonly vendor: Vendor
+  readonly claims: Informer<PersistentVolumeClaim>
+  readonly volumes: Informer<PersistentVolume>
+  readonly classes: Informer<StorageClass>
+}
+
+export interface Binder extends BinderParts {
+  readonly keys: BindingKeys
+}
+
+export function volumeBinderLoop(parts: BinderParts): Loop {
+  const binder = { ...parts, keys: bindingKeys(parts.vendor) }
+  return {
+    name: 'persistentvolume-binder',
+    sources: [
+      fromInformer(parts.claims, ({ key, object, previous }) => [
+        `claim ${key}`,
+        ...volumeNamed(object ?? previous).map((name) => `volume ${name}`),
+      ]),
+      fromInformer(parts.volumes, ({ key, object, previous }) => [
+        `volume ${key}`,
+        ...claimsConcernedBy(binder, (object ?? previous)!).map((claim) => `claim ${claim}`),
+      ]),
+      fromInformer(parts.classes, ({ key }) =>
+        unboundClaims(binder, (claim) => classOf(claim, binder.keys) === key).map((claim) => `claim ${claim}`),
+      ),
+    ],
+    reconcile: (key, signal) => reconcile(binder, key, signal),
+  }
+}
+
+function volumeNamed(claim: PersistentVolumeClaim | undefined): string[] {
+  const name = claim?.spec?.volumeName ?? ''
+  return name === '' ? [] : [name]
+}
+
+/** The claim that a volume is for; a volume that is free may be what any claim waits for that has none. */
+function claimsConcernedBy(binder: Binder, { metadata, spec }: PersistentVolume): string[] {
+  const { claimRef } = spec ?? {}
+  if (claimRef !== undefined) return [`${claimRef.namespace}/${claimRef.name}`]
+  return unboundClaims(binder, (claim) => [undefined, '', metadata.name].includes(claim.spec?.volumeName))
+}
+
+function unboundClaims({ claims, keys }: Binder, fits: (claim: PersistentVolumeClaim) => boolean): string[] {
+  return [...claims.objects()]
+    .filter((claim) => claim.metadata.annotations?.[keys.bindCompleted] === undefined && fits(claim))
+    .map(objectKey)
+}
+
+async function reconcile(binder: Binder, key: string, signal: AbortSignal): Promise<StepOutcome> {
+  const space = key.indexOf(' ')
+  const name = nameOfKey(key.slice(space + 1))
+  try {
+    if (key.startsWith('claim ')) {
+      const claim = binder.claims.get(name)
+      return claim === undefined ? 'done' : await syncClaim(binder, claim, signal)
+    }
+    const volume = binder.volumes.get(name)
+    return volume === undefined ? 'done' : await syncVolume(binder, volume, signal)
+  } catch (error) {
+    // Somebody was faster: the change brings the object here again, at the latest after a pause.
+    if (isConflict(error) || isNotFound(error)) return 'later'
+    throw error
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * The directories of volumes: each below one root, named after its volume, with mode 0700. Only what was made here is
+ * removed: a mark beside each directory says so. No link is followed: what is not a plain directory is refused.
+ */
+import { lstat, mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export class VolumeDirectories {
+  readonly #root: string
+
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  pathOf(name: string): string {
+    // Names come from objects; one like `..` must not lead out of the root.
+    if (!/^pvc-[0-9a-f-]{36}$/.test(name))
+      throw new Error(`${JSON.stringify(name)} is not the name of a volume made here`)
+    return join(this.#root, name)
+  }
+
+  /** Makes the directory of a volume, unless it is there from an attempt before; returns its path. */
+  async make(name: string): Promise<string> {
+    const path = this.pathOf(name)
+    await mkdir(this.#root, { recursive: true, mode: 0o700 })
+    await assertDirectory(this.#root)
+    const isMarked = await exists(this.#markOf(name))
+    if (!isMarked && (await exists(path))) throw new Error(`${path} is there already, and was not made here`)
+    // The mark first: a directory without one would be nobody's to remove.
+    await writeFile(this.#markOf(name), '', { mode: 0o600 })
+    await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+    await assertDirectory(path)
+    return path
+  }
+
+  /** Removes the directory of a volume with all that is in it. One that is gone already is no fault. */
+  async remove(name: string, path: string): Promise<void> {
+    if (path !== this.pathOf(name)) throw new Error(`${path} is not the directory of the volume ${name}`)
+    await assertDirectory(this.#root)
+    if (!(await exists(path))) return await rm(this.#markOf(name), { force: true })
+    if (!(await exists(this.#markOf(name)))) throw new Error(`${path} was not made here`)
+    await assertDirectory(path)
+    // Links in it are removed, not followed.
+    await rm(path, { recursive: true })
+    await rm(this.#markOf(name), { force: true })
+  }
+
+  #markOf(name: string): string {
+    return join(this.#root, `.${name}.made`)
+  }
+}
+
+async function assertDirectory(path: string): Promise<void> {
+  if (!(await lstat(path)).isDirectory()) throw new Error(`${path} is not a directory`)
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
+}

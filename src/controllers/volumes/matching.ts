@@ -1,0 +1,120 @@
+/** Which volume suits a claim: by class, mode, access modes, size, labels, and the node that was chosen for it. */
+import type { Node } from '../../kinds/core/node.ts'
+import type { PersistentVolume } from '../../kinds/core/persistent-volume.ts'
+import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts'
+import { LabelMatcher, requirementsOf } from '../../model/label-selector.ts'
+import { compareQuantities, parseQuantity } from '../../model/quantity.ts'
+import type { BindingKeys } from './annotations.ts'
+
+/** The class of a claim or a volume; '' for none. The annotation is from before there was the field, and goes first. */
+export function classOf(
+  { metadata, spec }: PersistentVolumeClaim | PersistentVolume,
+  { betaClass }: BindingKeys,
+): string {
+  return metadata.annotations?.[betaClass] ?? spec?.storageClassName ?? ''
+}
+
+/** Whether a volume says that it is for this claim; without a UID it is for any claim of the name. */
+export function isFor({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
+  const { claimRef } = spec ?? {}
+  if (claimRef === undefined || claimRef.name !== metadata.name || claimRef.namespace !== metadata.namespace)
+    return false
+  return (claimRef.uid ?? '') === '' || claimRef.uid === metadata.uid
+}
+
+/** Why a volume does not suit a claim, whoever chose it; undefined where it does. */
+export function mismatch(
+  volume: PersistentVolume,
+  claim: PersistentVolumeClaim,
+  keys: BindingKeys,
+): string | undefined {
+  const { spec: offered = {} } = volume
+  const { spec: wanted = {} } = claim
+  if (volume.metadata.deletionTimestamp !== undefined) return 'the volume is being deleted'
+  if ((offered.volumeMode ?? 'Filesystem') !== (wanted.volumeMode ?? 'Filesystem')) return 'incompatible volumeMode'
+  if (classOf(volume, keys) !== classOf(claim, keys)) return 'storageClassName does not match'
+  if (!(wanted.accessModes ?? []).every((mode) => (offered.accessModes ?? []).includes(mode)))
+    return 'incompatible accessMode'
+  return compareSizes(offered.capacity?.storage, wanted.resources?.requests?.storage) < 0
+    ? 'requested PV is too small'
+    : undefined
+}
+
+export function compareSizes(a = '0', b = '0'): number {
+  return compareQuantities(parseQuantity(a)!, parseQuantity(b)!)
+}
+
+export interface Choice {
+  readonly claim: PersistentVolumeClaim
+  readonly keys: BindingKeys
+  /** The node that the claim is for; undefined: none was chosen. */
+  readonly node: Node | undefined
+  /** Whether a volume may be chosen only if it names the claim: the claim's first Pod has no node yet. */
+  readonly isDelayed: boolean
+}
+
+/** The volume that names the claim; else the smallest of those with the fewest access modes that suits it. */
+export function bestMatch(volumes: Iterable<PersistentVolume>, choice: Choice): PersistentVolume | undefined {
+  const { claim, keys, isDelayed } = choice
+  let best: PersistentVolume | undefined
+  for (const volume of volumes) {
+    if (mismatch(volume, claim, keys) !== undefined) continue
+    if (isFor(volume, claim)) return volume
+    if (isDelayed || volume.spec?.claimRef !== undefined || volume.status?.phase !== 'Available') continue
+    if (isSelected(volume, choice) && (best === undefined || comesBefore(volume, best))) best = volume
+  }
+  return best
+}
+
+function isSelected(volume: PersistentVolume, { claim, node }: Choice): boolean {
+  const { selector } = claim.spec ?? {}
+  if (selector !== undefined && !new LabelMatcher(requirementsOf(selector)).matches(volume.metadata.labels))
+    return false
+  return node === undefined || isOnNode(volume, node)
+}
+
+function comesBefore({ spec: a = {} }: PersistentVolume, { spec: b = {} }: PersistentVolume): boolean {
+  const modes = (a.accessModes?.length ?? 0) - (b.accessModes?.length ?? 0)
+  return (modes || compareSizes(a.capacity?.storage, b.capacity?.storage)) < 0
+}
+
+type Terms = NonNullable<
+  NonNullable<NonNullable<PersistentVolume['spec']>['nodeAffinity']>['required']
+>['nodeSelectorTerms']
+type Term = NonNullable<Terms>[number]
+type NodeRequirement = NonNullable<Term['matchExpressions']>[number]
+
+/** Whether one of the terms of the volume's affinity selects the node; a volume without affinity is everywhere. */
+export function isOnNode({ spec }: PersistentVolume, node: Node): boolean {
+  const required = spec?.nodeAffinity?.required
+  return required === undefined || (required.nodeSelectorTerms ?? []).some((term) => selects(term, node))
+}
+
+function selects({ matchExpressions = [], matchFields = [] }: Term, { metadata }: Node): boolean {
+  if (matchExpressions.length + matchFields.length === 0) return false
+  const { name = '', labels = {} } = metadata
+  const label = (key: string) => (Object.hasOwn(labels, key) ? labels[key] : undefined)
+  return (
+    matchExpressions.every((each) => isMet(each, label(each.key ?? ''))) &&
+    matchFields.every((each) => isMet(each, each.key === 'metadata.name' ? name : undefined))
+  )
+}
+
+function isMet({ operator, values = [] }: NodeRequirement, value: string | undefined): boolean {
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value)
+    case 'NotIn':
+      return value === undefined || !values.includes(value)
+    case 'Exists':
+      return value !== undefined
+    case 'DoesNotExist':
+      return value === undefined
+    case 'Gt':
+      return Number(value) > Number(values[0])
+    case 'Lt':
+      return Number(value) < Number(values[0])
+    default:
+      return false
+  }
+}

@@ -1,0 +1,381 @@
+/** Claims and volumes: which binds to which, their phases, what becomes of volumes, and those that are made for claims. */
+import assert from 'node:assert/strict'
+import { existsSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, afterEach, before, test } from 'node:test'
+import type { ResourceType } from '../../src/client/resource-type.ts'
+import { isNotFound } from '../../src/client/status-error.ts'
+import type { Transport } from '../../src/client/transport.ts'
+import { pods } from '../../src/controllers/ephemeral-volume.ts'
+import { claims, volumes } from '../../src/controllers/storage-protection.ts'
+import type { PersistentVolume } from '../../src/kinds/core/persistent-volume.ts'
+import type { PersistentVolumeClaim } from '../../src/kinds/core/persistent-volume-claim.ts'
+import type { ApiObject } from '../../src/model/object.ts'
+import { type LoopServer, loopServer } from '../tools/control-loops.ts'
+import { until, untilTrue } from '../tools/until.ts'
+
+const classes: ResourceType = { group: 'storage.orch.io', version: 'v1', plural: 'storageclasses', namespaced: false }
+const nodes: ResourceType = { group: '', version: 'v1', plural: 'nodes', namespaced: false }
+const events: ResourceType = { group: '', version: 'v1', plural: 'events', namespaced: true }
+const namespace = 'default'
+const loops = [
+  'persistentvolume-binder',
+  'host-path-provisioner',
+  'ephemeral-volume',
+  'pv-protection',
+  'pvc-protection',
+  'garbagecollector',
+]
+
+const endings: (() => Promise<void>)[] = []
+let server: LoopServer
+let root: string
+
+before(async () => {
+  server = await loopServer({ after: (run) => endings.push(run) }, ['--disable-admission-plugins=ServiceAccount'])
+  root = join(server.directory, 'volumes')
+})
+after(async () => {
+  for (const end of endings) await end()
+})
+afterEach(async () => {
+  await server.end()
+})
+
+function begin(through?: (send: Transport) => Transport): void {
+  server.run(loops, { options: { volumeDirectory: root }, ...(through === undefined ? {} : { through }) })
+}
+
+interface Wanted {
+  readonly size?: string
+  readonly modes?: string[]
+  readonly className?: string
+  readonly spec?: object
+  readonly annotations?: { [key: string]: string }
+  readonly labels?: { [key: string]: string }
+}
+
+async function makeVolume(
+  name: string,
+  { size = '1Gi', modes = ['ReadWriteOnce'], className = '', spec = {}, labels = {} }: Wanted = {},
+) {
+  const own = {
+    capacity: { storage: size },
+    accessModes: modes,
+    storageClassName: className,
+    hostPath: { path: `/x/${name}` },
+  }
+  const object = { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name, labels }, spec: { ...own, ...spec } }
+  return await server.client.create(volumes, object as PersistentVolume)
+}
+
+async function makeClaim(
+  name: string,
+  { size = '1Gi', modes = ['ReadWriteOnce'], className = '', spec = {}, annotations = {} }: Wanted = {},
+): Promise<PersistentVolumeClaim> {
+  const own = { accessModes: modes, resources: { requests: { storage: size } }, storageClassName: className }
+  const object = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name, namespace, annotations },
+    spec: { ...own, ...spec },
+  }
+  return await server.client.create(claims, object as PersistentVolumeClaim)
+}
+
+async function makeClass(name: string, more: object = {}): Promise<void> {
+  const object = {
+    apiVersion: 'storage.orch.io/v1',
+    kind: 'StorageClass',
+    metadata: { name },
+    provisioner: 'orch.io/host-path',
+  }
+  await server.client.create(classes, { ...object, ...more })
+}
+
+const claim = (name: string) => server.client.get(claims, { namespace, name })
+const volume = (name: string) => server.client.get(volumes, { name })
+
+async function claimIn(phase: string, name: string): Promise<PersistentVolumeClaim> {
+  return await until(
+    () => claim(name),
+    ({ status }) => status?.phase === phase,
+  )
+}
+
+async function volumeIn(phase: string, name: string): Promise<PersistentVolume> {
+  return await until(
+    () => volume(name),
+    ({ status }) => status?.phase === phase,
+  )
+}
+
+async function gone<T extends ApiObject>(type: ResourceType<T>, name: string): Promise<void> {
+  const place = type.namespaced ? { namespace, name } : { name }
+  const isThere = async () => {
+    try {
+      await server.client.get(type, place)
+      return true
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+      return false
+    }
+  }
+  await untilTrue(async () => !(await isThere()))
+}
+
+async function eventOf(name: string, reason: string): Promise<ApiObject> {
+  const fieldSelector = `involvedObject.name=${name},reason=${reason}`
+  const { items } = await until(
+    () => server.client.list(events, { fieldSelector }),
+    ({ items }) => items.length > 0,
+  )
+  return items[0]!
+}
+
+test('a claim gets the smallest volume that suits it in class, modes, size and labels', async () => {
+  begin()
+  await makeVolume('m-small', { size: '500Mi' })
+  await makeVolume('m-class', { className: 'other' })
+  await makeVolume('m-modes', { modes: ['ReadOnlyMany'] })
+  await makeVolume('m-block', { spec: { volumeMode: 'Block' } })
+  await makeVolume('m-large', { size: '9Gi', labels: { tier: 'fast' } })
+  await makeVolume('m-right', { size: '2Gi', labels: { tier: 'fast' } })
+  await makeVolume('m-unlabelled', { size: '1Gi' })
+  for (const name of ['m-small', 'm-right', 'm-large', 'm-unlabelled']) await volumeIn('Available', name)
+  await makeClaim('m', { spec: { selector: { matchLabels: { tier: 'fast' } } } })
+  const { spec, status, metadata } = await claimIn('Bound', 'm')
+  assert.equal(spec?.volumeName, 'm-right')
+  assert.deepEqual([status?.capacity, status?.accessModes], [{ storage: '2Gi' }, ['ReadWriteOnce']])
+  assert.deepEqual(metadata.annotations, {
+    'pv.orch.io/bind-completed': 'yes',
+    'pv.orch.io/bound-by-controller': 'yes',
+  })
+  const bound = await volumeIn('Bound', 'm-right')
+  const { name, uid } = bound.spec?.claimRef ?? {}
+  assert.deepEqual([name, uid], ['m', metadata.uid])
+  assert.equal(bound.metadata.annotations?.['pv.orch.io/bound-by-controller'], 'yes')
+  await makeClaim('m-none', { size: '90Gi' })
+  await eventOf('m-none', 'FailedBinding')
+  assert.equal((await claim('m-none')).status?.phase, 'Pending')
+  await makeVolume('m-huge', { size: '100Gi' })
+  assert.equal((await claimIn('Bound', 'm-none')).spec?.volumeName, 'm-huge')
+})
+
+test('what names each other binds; a volume of another claim, and one that does not suit, are refused with an event', async () => {
+  begin()
+  const claimRef = { namespace, name: 'n-claim' }
+  await makeVolume('n-volume', { spec: { claimRef } })
+  await makeVolume('n-tiny', { size: '1Mi' })
+  await makeClaim('n-other', { spec: { volumeName: 'n-volume' } })
+  await eventOf('n-other', 'FailedBinding')
+  await makeClaim('n-claim', { spec: { volumeName: 'n-volume' } })
+  const bound = await claimIn('Bound', 'n-claim')
+  const { spec, metadata } = await volumeIn('Bound', 'n-volume')
+  assert.equal(spec?.claimRef?.uid, bound.metadata.uid)
+  assert.equal(metadata.annotations?.['pv.orch.io/bound-by-controller'], undefined)
+  await makeClaim('n-mismatch', { spec: { volumeName: 'n-tiny' } })
+  assert.match(String((await eventOf('n-mismatch', 'VolumeMismatch')).message), /too small/)
+})
+
+test('phases: Released with Retain; Failed where nobody can delete it; a claim that lost its volume is Lost', async () => {
+  begin()
+  for (const [name, policy] of [
+    ['p-keep', 'Retain'],
+    ['p-fail', 'Delete'],
+  ] as const) {
+    await makeVolume(name, { spec: { persistentVolumeReclaimPolicy: policy } })
+    await makeClaim(name, { spec: { volumeName: name } })
+    await claimIn('Bound', name)
+    await server.client.delete(claims, { namespace, name })
+  }
+  await volumeIn('Released', 'p-keep')
+  await volumeIn('Failed', 'p-fail')
+  await eventOf('p-fail', 'VolumeFailedDelete')
+  await makeVolume('p-lost')
+  await makeClaim('p-lost', { spec: { volumeName: 'p-lost' } })
+  await claimIn('Bound', 'p-lost')
+  await volumeIn('Bound', 'p-lost')
+  await server.client.delete(volumes, { name: 'p-lost' })
+  await server.client.patch(volumes, { name: 'p-lost' }, { patch: { merge: { metadata: { finalizers: null } } } })
+  await claimIn('Lost', 'p-lost')
+  await eventOf('p-lost', 'ClaimLost')
+})
+
+test('the provisioner: a directory of mode 0700, bound, removed with its claim and not before its Pod', async () => {
+  begin()
+  await makeClass('dir')
+  await makeClaim('d', { className: 'dir', size: '3Gi' })
+  const { spec, metadata } = await claimIn('Bound', 'd')
+  assert.equal(spec?.volumeName, `pvc-${metadata.uid}`)
+  assert.equal(metadata.annotations?.['volume.orch.io/storage-provisioner'], 'orch.io/host-path')
+  const made = await volumeIn('Bound', `pvc-${metadata.uid}`)
+  assert.equal(made.spec?.persistentVolumeReclaimPolicy, 'Delete')
+  assert.equal(made.metadata.annotations?.['pv.orch.io/provisioned-by'], 'orch.io/host-path')
+  assert.deepEqual(made.spec?.capacity, { storage: '3Gi' })
+  assert.equal(made.spec?.nodeAffinity, undefined)
+  const { path = '' } = made.spec?.hostPath ?? {}
+  assert.equal(path, join(root, `pvc-${metadata.uid}`))
+  assert.equal(lstatSync(path).mode & 0o777, 0o700)
+  const outside = join(server.directory, 'outside')
+  mkdirSync(outside)
+  writeFileSync(join(outside, 'precious'), 'kept')
+  symlinkSync(outside, join(path, 'link'))
+  await eventOf('d', 'ProvisioningSucceeded')
+  await server.client.delete(claims, { namespace, name: 'd' })
+  await gone(claims, 'd')
+  await gone(volumes, `pvc-${metadata.uid}`)
+  assert.equal(existsSync(path), false)
+  assert.deepEqual(readdirSync(outside), ['precious'])
+  assert.deepEqual(readdirSync(root), [])
+})
+
+test('the provisioner removes nothing that it did not make, and one volume that fails does not hold up the others', async () => {
+  begin()
+  await makeClaim('s', { className: 'dir' })
+  await makeClaim('s-other', { className: 'dir' })
+  const { metadata, spec } = await claimIn('Bound', 's')
+  await claimIn('Bound', 's-other')
+  // Somebody who may write volumes points one elsewhere.
+  const stranger = join(server.directory, 'stranger')
+  mkdirSync(stranger)
+  const name = `pvc-${'0'.repeat(8)}-0000-0000-0000-${'0'.repeat(12)}`
+  await server.client.create(volumes, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name, annotations: { 'pv.orch.io/provisioned-by': 'orch.io/host-path' } },
+    spec: {
+      ...{ capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], persistentVolumeReclaimPolicy: 'Delete' },
+      claimRef: { namespace, name: 'nobody', uid: 'nobody-uid' },
+      hostPath: { path: stranger },
+    },
+  } as PersistentVolume)
+  await volumeIn('Failed', name)
+  await server.client.delete(claims, { namespace, name: 's' })
+  await gone(volumes, spec!.volumeName!)
+  assert.ok(existsSync(stranger))
+  assert.ok(metadata.uid)
+  await server.client.delete(claims, { namespace, name: 's-other' })
+  await gone(claims, 's-other')
+})
+
+test('a claim that waits for its first Pod gets its volume on the node that was selected, within the topologies', async () => {
+  begin()
+  const node = (name: string, zone: string) => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, labels: { 'orch.io/hostname': name, zone } },
+  })
+  for (const [name, zone] of [
+    ['node-a', 'a'],
+    ['node-b', 'b'],
+  ] as const)
+    await server.client.create(nodes, node(name, zone))
+  const allowedTopologies = [{ matchLabelExpressions: [{ key: 'zone', values: ['a'] }] }]
+  await makeClass('late', { volumeBindingMode: 'WaitForFirstConsumer', allowedTopologies })
+  await makeClaim('w', { className: 'late' })
+  await eventOf('w', 'WaitForFirstConsumer')
+  assert.equal((await claim('w')).status?.phase, 'Pending')
+  const select = (name: string, to: string) =>
+    server.client.patch(
+      claims,
+      { namespace, name },
+      { patch: { merge: { metadata: { annotations: { 'volume.orch.io/selected-node': to } } } } },
+    )
+  await select('w', 'node-b')
+  assert.match(String((await eventOf('w', 'ProvisioningFailed')).message), /none of the allowed topologies/)
+  await select('w', 'node-a')
+  const { spec } = await claimIn('Bound', 'w')
+  const { nodeAffinity } = (await volume(spec!.volumeName!)).spec ?? {}
+  const [term] = nodeAffinity?.required?.nodeSelectorTerms ?? []
+  assert.deepEqual(term?.matchExpressions, [{ key: 'orch.io/hostname', operator: 'In', values: ['node-a'] }])
+  // A volume that is there already on the node is taken before one is made.
+  const affinity = (zone: string) => ({
+    nodeAffinity: {
+      required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: [zone] }] }] },
+    },
+  })
+  await makeVolume('w-b', { className: 'late', spec: affinity('b') })
+  await makeVolume('w-a', { className: 'late', spec: affinity('a') })
+  for (const name of ['w-a', 'w-b']) await volumeIn('Available', name)
+  await makeClaim('w-static', { className: 'late', annotations: { 'volume.orch.io/selected-node': 'node-a' } })
+  assert.equal((await claimIn('Bound', 'w-static')).spec?.volumeName, 'w-a')
+})
+
+test('other provisioners are asked by annotation and event; a class that is not there is reported, until it is', async () => {
+  begin()
+  await makeClass('external', { provisioner: 'example.com/disk' })
+  await makeClaim('e', { className: 'external' })
+  await eventOf('e', 'ExternalProvisioning')
+  const marked = await until(
+    () => claim('e'),
+    ({ metadata }) => metadata.annotations !== undefined,
+  )
+  assert.equal(marked.metadata.annotations?.['volume.orch.io/storage-provisioner'], 'example.com/disk')
+  assert.equal(marked.metadata.annotations?.['volume.beta.orch.io/storage-provisioner'], 'example.com/disk')
+  await makeClaim('e-later', { className: 'later' })
+  await eventOf('e-later', 'ProvisioningFailed')
+  await makeClass('later')
+  await claimIn('Bound', 'e-later')
+})
+
+test('an ephemeral volume: its claim has the spec of the template, is owned by its Pod, and goes with it', async () => {
+  begin()
+  const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: 'dir' }
+  const pod = (name: string, ...names: string[]) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace },
+    spec: {
+      ...{ automountServiceAccountToken: false, containers: [{ name: 'c', image: 'i' }] },
+      volumes: names.map((volume) => ({
+        name: volume,
+        ephemeral: { volumeClaimTemplate: { metadata: { labels: { a: 'b' } }, spec } },
+      })),
+    },
+  })
+  await makeClaim('q-taken')
+  await server.client.create(pods, pod('q', 'taken', 'free') as never)
+  assert.match(
+    String((await eventOf('q', 'FailedBinding')).message),
+    /ephemeral volume taken: .*not created for the pod/,
+  )
+  const made = await claimIn('Bound', 'q-free')
+  const [owner] = made.metadata.ownerReferences ?? []
+  assert.deepEqual([owner?.kind, owner?.name, owner?.controller], ['Pod', 'q', true])
+  assert.deepEqual(made.metadata.labels, { a: 'b' })
+  const { volumeName, volumeMode, ...own } = made.spec ?? {}
+  assert.deepEqual(own, spec)
+  await server.client.delete(pods, { namespace, name: 'q' }, { gracePeriodSeconds: 0 })
+  await gone(claims, 'q-free')
+  await gone(volumes, volumeName!)
+  assert.equal(volumeMode, 'Filesystem')
+  assert.ok(await claim('q-taken'))
+})
+
+test('a manager that ends after any of its writes is finished by the next', async () => {
+  for (let allowed = 0; allowed < 8; allowed++) {
+    let writes = 0
+    const stopped = Promise.withResolvers<void>()
+    begin((send) => async (request) => {
+      const isWrite = request.method !== 'GET' && !request.path.includes('/events')
+      if (isWrite && writes++ >= allowed) {
+        stopped.resolve()
+        throw new Error('the manager has ended')
+      }
+      return await send(request)
+    })
+    const name = `k-${allowed}`
+    await makeClaim(name, { className: 'dir' })
+    const isBound = claimIn('Bound', name)
+    await Promise.race([stopped.promise, isBound])
+    await server.end()
+    begin()
+    const { spec, metadata } = await isBound
+    assert.equal(spec?.volumeName, `pvc-${metadata.uid}`)
+    await volumeIn('Bound', spec!.volumeName!)
+    await server.client.delete(claims, { namespace, name })
+    await gone(volumes, spec!.volumeName!)
+    await server.end()
+  }
+})
