@@ -19,10 +19,23 @@ import { secrets, tokenSecretLoop, tokenSecretType } from './service-account-sec
 import { claimProtectionLoop, claims, volumeProtectionLoop, volumes } from './storage-protection.ts'
 import { tokenCleanerLoop } from './token-cleaner.ts'
 import { jobs, ttlAfterFinishedLoop } from './ttl-after-finished.ts'
-import { storageClasses, volumeBinderLoop } from './volumes/binder.ts'
+import { attachDetachLoop, csiDrivers, volumeAttachments } from './volumes/attach-detach.ts'
+import { volumeBinderLoop } from './volumes/binder.ts'
+import { volumeExpanderLoop } from './volumes/expander.ts'
 import { hostPathProvisionerLoop } from './volumes/host-path-provisioner.ts'
+import { nodes, storageClasses } from './volumes/parts.ts'
 
 export const controlLoops: readonly ControlLoop[] = [
+  {
+    name: 'attachdetach',
+    account: 'attachdetach-controller',
+    make: ({ client, recorder, informer, vendor, clock }) =>
+      attachDetachLoop({
+        ...{ client, recorder, vendor, clock, pods: informer(pods), nodes: informer(nodes) },
+        ...{ claims: informer(claims), volumes: informer(volumes) },
+        ...{ attachments: informer(volumeAttachments(vendor)), drivers: informer(csiDrivers(vendor)) },
+      }),
+  },
   {
     name: 'bootstrapsigner',
     onByDefault: false,
@@ -107,6 +120,12 @@ export const controlLoops: readonly ControlLoop[] = [
       }
       return volumeBinderLoop({ client, recorder, vendor, ...objects })
     },
+  },
+  {
+    name: 'persistentvolume-expander',
+    account: 'expand-controller',
+    make: ({ client, recorder, informer, vendor, clock }) =>
+      volumeExpanderLoop({ client, recorder, vendor, clock, claims: informer(claims), volumes: informer(volumes) }),
   },
   {
     name: 'pv-protection',

@@ -97,10 +97,9 @@ const claim = (name: string) => server.client.get(claims, { namespace, name })
 const volume = (name: string) => server.client.get(volumes, { name })
 
 async function claimIn(phase: string, name: string): Promise<PersistentVolumeClaim> {
-  return await until(
-    () => claim(name),
-    ({ status }) => status?.phase === phase,
-  )
+  const find = async () =>
+    (await server.client.list(claims, { namespace, fieldSelector: `metadata.name=${name}` })).items[0]
+  return (await until(find, (found) => found?.status?.phase === phase))!
 }
 
 async function volumeIn(phase: string, name: string): Promise<PersistentVolume> {
@@ -378,4 +377,48 @@ test('a manager that ends after any of its writes is finished by the next', asyn
     await gone(volumes, spec!.volumeName!)
     await server.end()
   }
+})
+
+test('a claim that asks for more gets it: a volume of our own grows, others are left to their controllers', async () => {
+  const grow = (name: string) =>
+    server.client.patch(
+      claims,
+      { namespace, name },
+      { patch: { merge: { spec: { resources: { requests: { storage: '5Gi' } } } } } },
+    )
+  const size = async (name: string) => (await claim(name)).status?.capacity?.storage
+  begin()
+  await makeClass('growing', { allowVolumeExpansion: true })
+  for (const name of ['g-a', 'g-b']) await makeClaim(name, { className: 'growing' })
+  await makeVolume('g-other', { className: 'growing', spec: { claimRef: { namespace, name: 'g-other' } } })
+  await makeClaim('g-other', { className: 'growing', spec: { volumeName: 'g-other' } })
+  for (const name of ['g-a', 'g-b', 'g-other']) await claimIn('Bound', name)
+  await server.end()
+  // The manager ends after it has let the volume of `g-a` grow, and cannot write that of `g-b` at all.
+  const grown = Promise.withResolvers<void>()
+  const other = (await claim('g-a')).spec?.volumeName
+  const broken = (await claim('g-b')).spec?.volumeName
+  server.run(['persistentvolume-expander'], {
+    through: (send) => async (request) => {
+      if (request.method === 'PATCH' && request.path.endsWith(`/${broken}`)) throw new Error('refused')
+      const answer = await send(request)
+      if (request.method === 'PATCH' && request.path.endsWith(`/${other}`)) grown.resolve()
+      return answer
+    },
+  })
+  for (const name of ['g-a', 'g-b', 'g-other']) await grow(name)
+  await grown.promise
+  await eventOf('g-other', 'ExternalExpanding')
+  await server.end()
+  server.run([...loops, 'persistentvolume-expander'], { options: { volumeDirectory: root } })
+  for (const name of ['g-a', 'g-b']) {
+    await until(
+      () => size(name),
+      (found) => found === '5Gi',
+    )
+    const { spec, status } = await claim(name)
+    assert.deepEqual(status?.conditions ?? [], [])
+    assert.deepEqual((await volume(spec!.volumeName!)).spec?.capacity, { storage: '5Gi' })
+  }
+  assert.equal(await size('g-other'), '1Gi')
 })

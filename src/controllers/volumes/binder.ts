@@ -1,41 +1,15 @@
-/**
- * Binds claims to volumes and keeps the phases of both: looks at one claim (`claims.ts`) or one volume (`volumes.ts`) at
- * a time. A step that ends in the middle is taken up by the next look: which side names which says how far it came.
- * Every write carries the version that it was decided by, so that no volume is given away twice.
- */
-import type { Client } from '../../client/client.ts'
-import type { EventRecorder } from '../../client/event-recorder.ts'
-import type { Informer } from '../../client/informer.ts'
-import { nameOfKey, objectKey, type ResourceType } from '../../client/resource-type.ts'
+import { nameOfKey, objectKey } from '../../client/resource-type.ts'
 import { isConflict, isNotFound } from '../../client/status-error.ts'
 import type { PersistentVolume } from '../../kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts'
-import type { StorageClass } from '../../kinds/storage/storage-class.ts'
-import { groupName, type Vendor } from '../../model/vendor.ts'
 import type { Loop } from '../../reconcile/loop.ts'
 import { fromInformer } from '../../reconcile/sources.ts'
 import type { StepOutcome } from '../../reconcile/work-queue.ts'
-import { type BindingKeys, bindingKeys } from './annotations.ts'
+import { bindingKeys } from './annotations.ts'
 import { syncClaim } from './claims.ts'
 import { classOf } from './matching.ts'
+import type { Binder, BinderParts } from './parts.ts'
 import { syncVolume } from './volumes.ts'
-
-export function storageClasses(vendor: Vendor): ResourceType<StorageClass> {
-  return { group: groupName(vendor, 'storage'), version: 'v1', plural: 'storageclasses', namespaced: false }
-}
-
-export interface BinderParts {
-  readonly client: Client
-  readonly recorder: EventRecorder
-  readonly vendor: Vendor
-  readonly claims: Informer<PersistentVolumeClaim>
-  readonly volumes: Informer<PersistentVolume>
-  readonly classes: Informer<StorageClass>
-}
-
-export interface Binder extends BinderParts {
-  readonly keys: BindingKeys
-}
 
 export function volumeBinderLoop(parts: BinderParts): Loop {
   const binder = { ...parts, keys: bindingKeys(parts.vendor) }

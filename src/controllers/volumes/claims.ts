@@ -1,17 +1,13 @@
 /** What becomes of a claim: it finds a volume, waits for one, or has lost the one it had. */
 
 import type { Happening } from '../../client/event-recorder.ts'
-import type { ResourceType } from '../../client/resource-type.ts'
-import type { Node } from '../../kinds/core/node.ts'
 import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts'
 import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { unlessGone } from '../unless-gone.ts'
 import { hostPathProvisionerName } from './annotations.ts'
-import type { Binder } from './binder.ts'
 import { bestMatch, classOf, isFor, mismatch } from './matching.ts'
+import { type Binder, nodes } from './parts.ts'
 import { bind, setClaimStatus, writeClaim } from './writes.ts'
-
-export const nodes: ResourceType<Node> = { group: '', version: 'v1', plural: 'nodes', namespaced: false }
 
 export async function syncClaim(
   binder: Binder,

@@ -19,9 +19,9 @@ import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { volumes } from '../storage-protection.ts'
 import { unlessGone } from '../unless-gone.ts'
 import { type BindingKeys, bindingKeys, hostPathProvisionerName } from './annotations.ts'
-import { nodes } from './claims.ts'
 import { VolumeDirectories } from './directories.ts'
 import { classOf, isOnNode } from './matching.ts'
+import { nodes } from './parts.ts'
 import { fail } from './volumes.ts'
 
 export interface HostPathParts {

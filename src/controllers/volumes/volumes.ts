@@ -4,7 +4,7 @@ import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-c
 import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { claims, volumes } from '../storage-protection.ts'
 import { unlessGone } from '../unless-gone.ts'
-import type { Binder } from './binder.ts'
+import type { Binder } from './parts.ts'
 import { setVolumeStatus } from './writes.ts'
 
 export async function syncVolume(binder: Binder, volume: PersistentVolume, signal: AbortSignal): Promise<StepOutcome> {

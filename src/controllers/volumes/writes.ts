@@ -3,7 +3,7 @@ import type { PersistentVolume } from '../../kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts'
 import { type Json, sameJson } from '../../model/json.ts'
 import { claims, volumes } from '../storage-protection.ts'
-import type { Binder } from './binder.ts'
+import type { Binder } from './parts.ts'
 
 export interface Pair {
   readonly volume: PersistentVolume
