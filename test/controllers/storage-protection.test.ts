@@ -1,5 +1,8 @@
 /** The loops of storage protection, in a real `orch up`: what is deleted goes when nobody uses it, and not before. */
 import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Client } from '../../src/client/client.ts'
 import type { ObjectName, ResourceType } from '../../src/client/resource-type.ts'
@@ -114,4 +117,48 @@ test('what was made without protection gets it; other finalizers are left alone'
   })
   await client.patch(claims, name, { patch: { merge: { metadata: { finalizers: null } } } })
   await gone(client, claims, name)
+})
+
+test('a claim of the default class gets a directory below the data directory, grows, and takes it along', async (t) => {
+  const server = await startUp(t)
+  const client = new Client(server.transport())
+  const name = { namespace, name: 'plain' }
+  const { storageClassName: _, ...plain } = spec
+  await client.create(claims, { ...claim('plain'), spec: plain } as never)
+  const bound = await eventOf(client, claims, {
+    name,
+    fits: (event) => event.type !== 'BOOKMARK' && event.object.status?.phase === 'Bound',
+  })
+  assert.ok(bound.type !== 'BOOKMARK')
+  assert.equal(bound.object.spec?.storageClassName, 'standard')
+  const volume = await client.get(volumes, { name: bound.object.spec?.volumeName ?? '' })
+  const path = volume.spec?.hostPath?.path ?? ''
+  assert.equal(path, `${server.directory}/data/volumes/${volume.metadata.name}`)
+  assert.ok(existsSync(path))
+  await client.patch(claims, name, { patch: { merge: { spec: { resources: { requests: { storage: '4Gi' } } } } } })
+  await eventOf(client, claims, {
+    name,
+    fits: (event) => event.type !== 'BOOKMARK' && event.object.status?.capacity?.storage === '4Gi',
+  })
+  await client.delete(claims, name)
+  await gone(client, claims, name)
+  await gone(client, volumes, { name: volume.metadata.name! })
+  assert.equal(existsSync(path), false)
+})
+
+test('--default-storage-class=false leaves the class out, --volume-directory says where volumes are', async (t) => {
+  const place = mkdtempSync(join(tmpdir(), 'orch-volumes-'))
+  t.after(() => rmSync(place, { recursive: true }))
+  const client = await begin(t, ['--default-storage-class=false', `--volume-directory=${place}/v`])
+  const classes = { group: 'storage.orch.io', version: 'v1', plural: 'storageclasses', namespaced: false }
+  assert.deepEqual((await client.list(classes)).items, [])
+  const metadata = { name: 'own' }
+  const own = { apiVersion: 'storage.orch.io/v1', kind: 'StorageClass', metadata, provisioner: 'orch.io/host-path' }
+  await client.create(classes, own)
+  await client.create(claims, { ...claim('elsewhere'), spec: { ...spec, storageClassName: 'own' } })
+  await eventOf(client, claims, {
+    name: { namespace, name: 'elsewhere' },
+    fits: (event) => event.type !== 'BOOKMARK' && event.object.status?.phase === 'Bound',
+  })
+  assert.equal(readdirSync(`${place}/v`).filter((file) => file.startsWith('pvc-')).length, 1)
 })
