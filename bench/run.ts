@@ -3,8 +3,8 @@
  * Every bare limit is taken in the same run, so that the ratios hold on any machine. Linux, with wrk and h2load.
  *
  *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, certificates, list, writes,
- *                    admission, webhooks, custom, stores, patch, start, memory, watch, protobuf, label, stalls, orchctl,
- *                    growth
+ *                    admission, webhooks, custom, stores, patch, start, memory, watch, protobuf, label, stalls, collection,
+ *                    orchctl, growth
  *   --json FILE      write the figures to a file too
  *   --plot FILE      draw the rows of `growth` (SVG)
  *   --cpu-prof DIR   our server writes profiles of its processor time there (and is the slower for it)
@@ -18,6 +18,7 @@ import { plot } from './plot.ts'
 import { accessRows } from './rows/access.ts'
 import { admissionRows } from './rows/admission.ts'
 import { certificateRows } from './rows/certificates.ts'
+import { collectionRows } from './rows/collection.ts'
 import { customRows } from './rows/custom.ts'
 import { getRows } from './rows/get.ts'
 import { growthRows, growthSeries } from './rows/growth.ts'
@@ -56,6 +57,7 @@ const groups = [
   protobufRows,
   labelRows,
   stallRows,
+  collectionRows,
   orchctlRows,
   growthRows,
 ]

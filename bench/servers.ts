@@ -71,6 +71,15 @@ export class Bench {
 
   /** With further flags, where a row is about those. */
   async startOrch(directory: string, more: readonly string[] = []): Promise<Side> {
+    return await this.#startOrch('apiserver', directory, more)
+  }
+
+  /** With the control loops. */
+  async startOrchUp(directory: string): Promise<Side> {
+    return await this.#startOrch('up', directory, [])
+  }
+
+  async #startOrch(command: 'apiserver' | 'up', directory: string, more: readonly string[]): Promise<Side> {
     const flags = [
       '--secure-port=0',
       `--data-dir=${directory}/data`,
@@ -79,11 +88,11 @@ export class Bench {
       ...more,
     ]
     const env = this.#profiles ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${this.#profiles}` } : {}
-    const child = spawn(join(root, 'bin/orch'), ['apiserver', ...flags], {
+    const child = spawn(join(root, 'bin/orch'), [command, ...flags], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     })
-    return await this.#own(child, /serving url="https:\/\/[^"]*:(\d+)"/)
+    return await this.#own(child, /serving (?:at |url=")https:\/\/[^" ]*:(\d+)\b/)
   }
 
   /** The control loops in a process of their own, for a server in this directory. */
