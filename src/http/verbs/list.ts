@@ -31,7 +31,7 @@ import { lackingDefaults } from './get.ts'
 export const handleList: Handler = async (request) => {
   const { exchange, resource } = request
   const query = readListQuery(request)
-  const page = await prepared(request, await list(resource, query))
+  const page = await lookAhead(request, await list(resource, query))
   warnOfUnreadable(exchange, resource, query.selection.namespace)
   await warnOfDefaults(exchange, resource, page)
   const { form } = exchange
@@ -44,21 +44,26 @@ export const handleList: Handler = async (request) => {
   }
 }
 
-/** What is converted before anything is sent; more would drive the first out of memory again. */
-const maxPrepared = 32 * 1024 * 1024
+/** What is looked at before anything is sent; more would drive the first out of memory again. */
+const maxLookedAt = 32 * 1024 * 1024
 
 /**
- * Where a webhook converts the objects, all are converted before anything is sent, a page in as few calls as can be: so
- * its failure can be answered. What is beyond the bound is converted while the list is sent.
+ * Where a webhook converts the objects, or their defaults may not fit, they are looked at before anything is sent: so a
+ * failure can be answered, and a warning given. A webhook is asked about a page in as few calls as can be. What is beyond
+ * the bound is looked at while the list is sent.
  */
-async function prepared({ exchange, resource }: ResourceRequest, page: ListPage): Promise<ListPage> {
-  if (!isRemote(resource) || exchange.form.view?.metadataOnly) return page
+async function lookAhead({ exchange, resource }: ResourceRequest, page: ListPage): Promise<ListPage> {
+  const { kind } = resource
+  const converts = isRemote(resource) && !exchange.form.view?.metadataOnly
+  if (!converts && (kind.evolution === undefined || !hasDefaults(kind.schema))) return page
+  const slices = slicesOf(page)
   const objects: CachedObject[] = []
   let bytes = 0
-  for await (const slice of slicesOf(page)) {
-    for (const object of slice) objects.push(object)
-    bytes += slice.reduce((sum, { json }) => sum + json.length, 0)
-    if (bytes <= maxPrepared) await prepareObjects(resource, slice)
+  for (let next = await slices.next(); !next.done; next = await slices.next()) {
+    for (const object of next.value) objects.push(object)
+    bytes += next.value.reduce((sum, { json }) => sum + json.length, 0)
+    if (converts) await prepareObjects(resource, next.value)
+    if (bytes > maxLookedAt) return { ...page, objects, rest: slices }
   }
   const { rest: _, ...whole } = page
   return { ...whole, objects }
@@ -79,10 +84,7 @@ function warnOfUnreadable(exchange: Exchange, { cache }: Resource, namespace: st
   if (left.length > toldKeys) exchange.warn(`${left.length - toldKeys} more objects are left out: they cannot be read`)
 }
 
-/**
- * Headers go before the objects: of a list that is looked for while it is sent the first objects are looked at, and what
- * was found of others before counts for the rest.
- */
+/** Headers go before the objects: of those that were not looked at, what was found of any before counts. */
 async function warnOfDefaults(exchange: Exchange, resource: Resource, { objects, rest }: ListPage): Promise<void> {
   const { evolution, schema } = resource.kind
   if (evolution === undefined || !hasDefaults(schema)) return
