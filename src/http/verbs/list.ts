@@ -29,19 +29,23 @@ import { sendMessageList } from '../shared-messages.ts'
 import { lackingDefaults } from './get.ts'
 
 export const handleList: Handler = async (request) => {
-  const { exchange, resource } = request
   const query = readListQuery(request)
-  const page = await lookAhead(request, await list(resource, query))
-  warnOfUnreadable(exchange, resource, query.selection.namespace)
-  await warnOfDefaults(exchange, resource, page)
-  const { form } = exchange
+  const page = await list(request.resource, query)
   try {
-    if (form.encode === undefined) await sendJson(exchange, resource, page)
-    else if (form.shared?.list !== undefined) await sendShared(request, query, page)
-    else await sendForm(exchange, resource, page)
+    await sendPage(request, query, await lookAhead(request, page))
   } finally {
     page.close?.()
   }
+}
+
+async function sendPage(request: ResourceRequest, query: ListQuery, page: ListPage): Promise<void> {
+  const { exchange, resource } = request
+  const { form } = exchange
+  warnOfUnreadable(exchange, resource, query.selection.namespace)
+  await warnOfDefaults(exchange, resource, page)
+  if (form.encode === undefined) await sendJson(exchange, resource, page)
+  else if (form.shared?.list !== undefined) await sendShared(request, query, page)
+  else await sendForm(exchange, resource, page)
 }
 
 /** What is looked at before anything is sent; more would drive the first out of memory again. */
