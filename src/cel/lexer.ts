@@ -77,9 +77,11 @@ function stringAt(text: string, at: number, open: string): Read {
   const reading = { at, isBytes: prefix.includes('b') }
   const next = end + quote.length
   if (!reading.isBytes) {
-    return { token: { kind: 'string', text: isRaw ? body : readEscapes(body, reading).toString(), at }, end: next }
+    return { token: { kind: 'string', text: isRaw ? body : readEscapes(body, reading), at }, end: next }
   }
-  const bytes = isRaw ? Buffer.from(body) : readEscapes(body, reading)
+  // The characters themselves are their bytes in UTF-8.
+  const latin = Buffer.from(body).toString('latin1')
+  const bytes = Buffer.from(isRaw ? latin : readEscapes(latin, reading), 'latin1')
   return { token: { kind: 'bytes', bytes, text: text.slice(at, next), at }, end: next }
 }
 
@@ -108,26 +110,22 @@ interface Reading {
   readonly isBytes: boolean
 }
 
-/** In bytes `\x` and octal escapes are one byte each, in strings a code point. */
-function readEscapes(body: string, { at, isBytes }: Reading): Buffer {
-  const parts: Buffer[] = []
-  let last = 0
-  for (const match of body.matchAll(escapes)) {
-    parts.push(Buffer.from(body.slice(last, match.index)))
-    last = match.index + match[0].length
-    const [, x, bigX, u, bigU, octal, letter] = match
-    const hex = x ?? bigX ?? u ?? bigU
-    if (hex === undefined && octal === undefined) {
-      const known = Object.hasOwn(simple, letter!) ? simple[letter!] : undefined
-      if (known === undefined) throw new SyntaxIssue(at, 'Syntax error: unable to unescape string')
-      parts.push(Buffer.from(known))
-      continue
-    }
-    const code = hex === undefined ? Number.parseInt(octal!, 8) : Number.parseInt(hex, 16)
-    const isUnicode = u !== undefined || bigU !== undefined
-    const isValid = isUnicode ? !isBytes && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) : true
-    if (!isValid) throw new SyntaxIssue(at, 'Syntax error: invalid unicode code point')
-    parts.push(isBytes ? Buffer.from([code]) : Buffer.from(String.fromCodePoint(code)))
+/** In bytes `\x` and octal escapes are one byte each, in strings a code point: so bytes are read as if in Latin-1. */
+function readEscapes(body: string, reading: Reading): string {
+  if (!body.includes('\\')) return body
+  return body.replaceAll(escapes, (_, ...groups: (string | undefined)[]) => escaped(groups, reading))
+}
+
+function escaped([x, bigX, u, bigU, octal, letter]: readonly (string | undefined)[], { at, isBytes }: Reading): string {
+  const hex = x ?? bigX ?? u ?? bigU
+  if (hex === undefined && octal === undefined) {
+    const known = Object.hasOwn(simple, letter!) ? simple[letter!] : undefined
+    if (known === undefined) throw new SyntaxIssue(at, 'Syntax error: unable to unescape string')
+    return known
   }
-  return Buffer.concat([...parts, Buffer.from(body.slice(last))])
+  const code = hex === undefined ? Number.parseInt(octal!, 8) : Number.parseInt(hex, 16)
+  const isUnicode = u !== undefined || bigU !== undefined
+  const isValid = isUnicode ? !isBytes && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) : true
+  if (!isValid) throw new SyntaxIssue(at, 'Syntax error: invalid unicode code point')
+  return String.fromCodePoint(code)
 }

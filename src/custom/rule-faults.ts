@@ -3,7 +3,16 @@
  * rule and in the schema as a whole. The limits and the words are those of Kubernetes 1.25.
  */
 import type { TimeSlice } from '../base/time-slice.ts'
-import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../model/field-error.ts'
+import {
+  at,
+  child,
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  notJudged,
+  required,
+} from '../model/field-error.ts'
 import { isObject, type Json } from '../model/json.ts'
 import type { Vendor } from '../model/vendor.ts'
 import { validationFaults } from './object-validations.ts'
@@ -62,7 +71,8 @@ interface Around {
 
 function judge(node: RuleNode, judging: Judging, around: Around): void {
   const { path, members, values, items, limit, correlation } = node
-  for (const [i, rule] of node.rules.entries()) {
+  if (node.declared === undefined && node.rules.length > 0) judging.faults.push(unseenFault(node, judging))
+  for (const [i, rule] of node.declared === undefined ? [] : node.rules.entries()) {
     const place = at(child(path, `${judging.prefix}validations`), i)
     const faults = formFaults(rule, place)
     judging.faults.push(...faults)
@@ -73,6 +83,15 @@ function judge(node: RuleNode, judging: Judging, around: Around): void {
   const each = { ...below, occurrences: within(around, limit) }
   if (values) judge(values, judging, each)
   if (items) judge(items, judging, each)
+}
+
+/** Rules see nothing of a value that may be anything. */
+function unseenFault({ path, type }: RuleNode, { prefix }: Judging): FieldError {
+  const about = `type: '${type}' ${prefix}preserve-unknown-fields: '${type === ''}'`
+  return notJudged(
+    child(path, `${prefix}validations`),
+    `rule declared on schema that does not support validation rules ${about}`,
+  )
 }
 
 function within({ occurrences }: Around, limit: number | undefined): number | undefined {

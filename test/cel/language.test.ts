@@ -29,6 +29,7 @@ describe('literals', () => {
     `"""a\n"b" """ == 'a\\n"b" '`,
     String.raw`r'\d' == '\\d'`,
     String.raw`b'\xff' != b'\xfe'`,
+    String.raw`b'é\xc3\251' == bytes('éé')`,
     "size('a😀') == 2",
     'bytes("é").size() == 2',
   ])

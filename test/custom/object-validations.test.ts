@@ -88,7 +88,9 @@ describe('definitions', () => {
     ],
     'a rule where nothing is described': [
       { 'x-orch-preserve-unknown-fields': true, [rules]: [{ rule: 'true' }] },
-      [`${inSpec}.rule ${shown('true')}: rule declared on schema that does not support validation rules`],
+      [
+        `${place}.properties[spec].${rules} Internal error: rule declared on schema that does not support validation rules type: '' x-orch-preserve-unknown-fields: 'true'`,
+      ],
     ],
     'a rule in a demand': [
       objectOf({ a: integer }, { allOf: [{ [rules]: [{ rule: 'true' }] }] }),
