@@ -41,8 +41,14 @@ export function declaredTypeOf(schema: JsonObject, place: Place): DeclaredType |
 /** The type of a schema below another: an embedded object is a whole one. */
 export function declaredBelow(schema: Json | undefined, prefix: string): DeclaredType | undefined {
   if (!isObject(schema)) return undefined
-  return declaredTypeOf(schema, { prefix, isResource: schema[`${prefix}embedded-resource`] === true })
+  if (known.has(schema)) return known.get(schema)
+  const declared = declaredTypeOf(schema, { prefix, isResource: schema[`${prefix}embedded-resource`] === true })
+  known.set(schema, declared)
+  return declared
 }
+
+/** Each level of a schema that has rules asks for the types below it. */
+const known = new WeakMap<JsonObject, DeclaredType | undefined>()
 
 /** A limit of a schema, which is not below zero. */
 export function limitOf(limit: Json | undefined): number | undefined {
