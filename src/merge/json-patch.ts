@@ -14,7 +14,7 @@ import { maxDepth } from '../codec/json-scan.ts'
 import { entityTooLarge } from '../model/api-error.ts'
 import { isObject, type Json, type JsonObject, own, sameJson, setKey, typeName } from '../model/json.ts'
 import { find, formatPointer, isWithin, type Pointer, parseIndex, parsePointer, step } from './json-pointer.ts'
-import { inapplicable, malformed } from './patch-faults.ts'
+import { ExpensivePatch, inapplicable, malformed } from './patch-faults.ts'
 
 export type PatchOperation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: Pointer; readonly value: Json }
@@ -23,7 +23,7 @@ export type PatchOperation =
 
 const maxOperations = 10_000
 const maxCopiedBytes = 3 * 1024 * 1024
-const maxShifted = 500_000_000
+const maxShifted = 100_000_000
 const maxUnknownMembers = 100
 
 /** The operations of a patch. Throws 400 for what is not one, 413 for too many. */
@@ -159,7 +159,7 @@ function insertionIndex(list: Json[], path: Pointer): number {
 
 function splice(draft: Draft, list: Json[], index: number, removed: 0 | 1, ...added: Json[]): void {
   draft.shifted += list.length - index
-  if (draft.shifted > maxShifted) throw inapplicable('it inserts or removes too often at the front of long lists')
+  if (draft.shifted > maxShifted) throw new ExpensivePatch('it inserts or removes too often at the front of long lists')
   list.splice(index, removed, ...added)
 }
 
@@ -235,7 +235,8 @@ function share(draft: Draft, value: Json): void {
   while (pending.length > 0) {
     const next = pending.pop()!
     draft.copiedBytes += ownBytes(next)
-    if (draft.copiedBytes > maxCopiedBytes) throw inapplicable(`its copies come to more than ${maxCopiedBytes} bytes`)
+    if (draft.copiedBytes > maxCopiedBytes)
+      throw new ExpensivePatch(`its copies come to more than ${maxCopiedBytes} bytes`)
     if (typeof next !== 'object' || next === null) continue
     draft.ours.delete(next)
     for (const child of Object.values(next)) pending.push(child!)

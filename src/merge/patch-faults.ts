@@ -19,6 +19,13 @@ export function inapplicable(why: string): ApiError {
   return new ApiError(422, 'Invalid', `the patch cannot be applied: ${why}`, {})
 }
 
+/** It would take more work than any patch should. */
+export class ExpensivePatch extends ApiError {
+  constructor(why: string) {
+    super(422, 'Invalid', `the patch cannot be applied: ${why}`, {})
+  }
+}
+
 /** 422: the object that the patch would make is not one of its kind. */
 export function invalidPatch(why: string): ApiError {
   const error: FieldError = { fault: 'FieldValueInvalid', path: 'patch', text: `Invalid value: ${why}` }

@@ -7,6 +7,7 @@ import { type Steps, TimeSlice } from '../../base/time-slice.ts'
 import { parseSteps } from '../../codec/json.ts'
 import { jsonPatchSteps, parseJsonPatch } from '../../merge/json-patch.ts'
 import { readManagers } from '../../merge/managed-fields.ts'
+import { ExpensivePatch } from '../../merge/patch-faults.ts'
 import { ApiError, badRequest, internalError } from '../../model/api-error.ts'
 import { isObject, type Json, sameJson } from '../../model/json.ts'
 import { type ApiObject, asJson, copyWithout } from '../../model/object.ts'
@@ -48,6 +49,9 @@ export async function applyPatch(patched: Patched, patch: Buffer | undefined): P
   } catch (error) {
     if (!(error instanceof ApiError) || error.reason === 'InternalError') throw error
     if (error === otherNamespace) throw error
+    // Else a webhook could keep this server busy for as long as it likes: its breaker must hear of it.
+    if (error instanceof ExpensivePatch || error.code === 413)
+      throw new CallError('answer', `its patch takes too much work: ${error.message}`)
     throw internalError(`the patch of admission webhook ${JSON.stringify(webhook.name)} is of no use: ${error.message}`)
   }
 }

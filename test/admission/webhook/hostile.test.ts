@@ -28,6 +28,7 @@ const failing = [
   'reset',
   'many-values',
   'huge-patch',
+  'quadratic-patch',
 ]
 
 async function create(path: string, more: object) {
@@ -52,7 +53,7 @@ for (const path of failing)
     assert.ok(ignored.ms < mostMs, `${ignored.ms} ms`)
   })
 
-for (const path of ['quadratic-patch', 'deep-patch', 'prototype-patch'])
+for (const path of ['deep-patch', 'prototype-patch'])
   test(`${path}: is an error, or harmless`, async () => {
     const { answer, ms } = await create(`/${path}`, { failurePolicy: 'Fail', timeoutSeconds: 2 })
     assert.ok([201, 422, 500].includes(answer.status), answer.text.slice(0, 500))

@@ -10,6 +10,7 @@ import { type Question, WebhookCalls } from '../../../src/admission/webhook/call
 import { timeFor } from '../../../src/admission/webhook/time-share.ts'
 import { compileConfiguration, type Webhook } from '../../../src/admission/webhook/webhook.ts'
 import { WebhookMetrics } from '../../../src/admission/webhook/webhook-metrics.ts'
+import { assertBelow } from '../../tools/effort.ts'
 import { startEtcd } from '../../tools/etcd.ts'
 import { serve, serveUp } from '../../tools/in-process.ts'
 import { configure, everything, unconfigure, Webhooks, webhook } from '../../tools/webhooks.ts'
@@ -146,15 +147,18 @@ test('every server on a store acts on a configuration within a second', async (t
   const denied = async () => (await second.post(`${maps}?dryRun=All`, { metadata: { name: 'a' } })).status === 403
   const waitFor = async (wanted: boolean) => {
     const began = performance.now()
-    while ((await denied()) !== wanted) assert.ok(performance.now() - began < 5000)
+    while ((await denied()) !== wanted) assert.ok(performance.now() - began < 30_000)
     return performance.now() - began
   }
   await waitFor(false)
-  await configure(first, 'validating', 'shared', [webhook(webhooks, '/deny/403/no')])
-  const inForce = await waitFor(true)
-  await unconfigure(first, 'validating', 'shared')
-  const gone = await waitFor(false)
-  t.diagnostic(`in force after ${Math.round(inForce)} ms, gone after ${Math.round(gone)} ms`)
+  // The slower of both ways; on a disturbed machine it is measured anew.
+  const slowest = await assertBelow(1000, 'ms until a change acts on the other server', async () => {
+    await configure(first, 'validating', 'shared', [webhook(webhooks, '/deny/403/no')])
+    const inForce = await waitFor(true)
+    await unconfigure(first, 'validating', 'shared')
+    return Math.max(inForce, await waitFor(false))
+  })
+  t.diagnostic(`acts after ${Math.round(slowest)} ms`)
 })
 
 test('the controls can be switched off, together with their kinds', async (t) => {
