@@ -58,14 +58,14 @@ test('a list comes in pages and is whole; a collection is deleted page by page',
   const sizes: number[] = []
   for await (const page of client.pages(configMaps, { namespace: 'default', limit: 4 })) sizes.push(page.items.length)
   assert.deepEqual(sizes, [4, 4, 3])
-  const { items } = await client.list(configMaps, { limit: 4 })
+  const { items } = await client.list(configMaps, { namespace: 'default', limit: 4 })
   assert.deepEqual(
     items.map(({ metadata }) => metadata.name),
     names,
   )
   assert.deepEqual(items[0], await client.get(configMaps, inDefault(names[0]!)))
   await client.deleteCollection(configMaps, { namespace: 'default', limit: 3 })
-  assert.deepEqual((await client.list(configMaps)).items, [])
+  assert.deepEqual((await client.list(configMaps, { namespace: 'default' })).items, [])
 })
 
 test('a list whose pages have expired starts over', async (t) => {
@@ -85,14 +85,14 @@ test('a list whose pages have expired starts over', async (t) => {
       assert.ok(tries < 20_000, 'the page did not expire')
     }
   }
-  const { items } = await new Client(slow).list(configMaps, { limit: 2 })
+  const { items } = await new Client(slow).list(configMaps, { namespace: 'default', limit: 2 })
   assert.deepEqual(
     items.map(({ metadata }) => metadata.name),
     ['a', 'b', 'c', 'd', 'e'],
   )
   assert.ok(tries > 0)
   await assert.rejects(async () => {
-    for await (const _ of new Client(slow).pages(configMaps, { limit: 2 }));
+    for await (const _ of new Client(slow).pages(configMaps, { namespace: 'default', limit: 2 }));
   }, isExpired)
 })
 
@@ -130,7 +130,7 @@ test('a server that is not there is a TransportError, and one that comes back is
   await broken
   await assert.rejects(client.list(configMaps), TransportError)
   await server.restart()
-  assert.deepEqual((await client.list(configMaps)).items, [])
+  assert.deepEqual((await client.list(configMaps, { namespace: 'default' })).items, [])
 })
 
 test('what a closed transport is asked for fails as the network does, whenever it is closed', async (t) => {
@@ -166,7 +166,7 @@ test('a client certificate says who asks', async (t) => {
   const certificate = { certificate: pem('client-certificate-data'), key: pem('client-key-data') }
   const http = new HttpTransport({ server: server.url, authority, certificate })
   t.after(() => http.close())
-  assert.deepEqual((await new Client(http.send).list(configMaps)).items, [])
+  assert.deepEqual((await new Client(http.send).list(configMaps, { namespace: 'default' })).items, [])
 })
 
 test('a wrong token and a wrong authority are refused', async (t) => {
