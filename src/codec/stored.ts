@@ -166,7 +166,9 @@ function* splitBody(object: ApiObject, order: Order): Generator<void, Parts> {
       before = text + parts.before
       text = parts.after
     } else {
-      text += yield* storedTextSteps(json[key], orderBelow(members, key), 1)
+      const value = json[key]
+      const inner = orderBelow(members, key)
+      text += isNested(value) ? yield* storedTextSteps(value, inner, 1) : stringifyStored(value, inner, 1)
     }
     yield
   }

@@ -18,6 +18,8 @@ export interface WriteOptions {
   readonly fieldManager: string
 }
 
+const noOptions: WriteOptions = { dryRun: false, fieldManager: '' }
+
 const longestManager = 128
 
 export interface OptionsCheck {
@@ -30,6 +32,7 @@ export interface OptionsCheck {
 
 /** Reads and checks the options of a write. Throws 422 with all faults at once. */
 export function readWriteOptions(query: URLSearchParams, { kind, vendor, faults }: OptionsCheck): WriteOptions {
+  if (query.size === 0 && faults.length === 0) return noOptions
   const errors = [...faults, ...checkDryRun(query), ...checkManager(query), ...checkValidation(query)]
   if (errors.length > 0) throw invalidObject({ group: groupName(vendor, 'meta'), kind }, '', errors)
   return { dryRun: query.get('dryRun') === 'All', fieldManager: query.get('fieldManager') ?? '' }

@@ -12,6 +12,7 @@ import { assertOwnCount } from '../codec/stored.ts'
 import { ApiError, conflict, invalidObject, serviceUnavailable } from '../model/api-error.ts'
 import { invalid } from '../model/field-error.ts'
 import { type JsonObject, own, sameJson } from '../model/json.ts'
+import { isLarge } from '../model/large-json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
 import { storedSteps } from '../schema/normalize.ts'
@@ -159,8 +160,7 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
   await context.pace.yieldIfDue()
   const { object, managed, named, guards } = await transform(fromStored(version, previous))
   await context.pace.yieldIfDue()
-  if (!context.own) await context.pace.run(assertOwnCount(object))
-  await context.pace.yieldIfDue()
+  if (!context.own && isLarge(asJson(object))) await context.pace.run(assertOwnCount(object))
   const inStored = await context.pace.run(storedSteps(version, object, previous))
   const conditions = new WriteConditions()
   for (const guard of [...(standing ? [standing] : []), ...(guards ?? [])]) conditions.dependOn(guard)
