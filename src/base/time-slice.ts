@@ -27,6 +27,11 @@ export class TimeSlice {
   #since = clock.now()
   #units = 0
 
+  /** What came before was waiting, not work: to look whether others have worked in this turn is not free. */
+  begin(): void {
+    this.#since = clock.now()
+  }
+
   /** Whether it is time to rest, now that so much has been done. */
   charge(units: number): boolean {
     this.#units += units

@@ -38,6 +38,7 @@ function refuseCharset(parameter: string): void {
 export async function readContent(exchange: Exchange, type: BodyType): Promise<ParsedJson> {
   assertReadable(exchange, type)
   const bytes = await readBody(exchange)
+  exchange.pace.begin()
   return await parseContent(exchange, type, bytes)
 }
 
@@ -48,6 +49,7 @@ export async function readOptionalContent(exchange: Exchange, type: BodyType): P
   const bytes = await readBody(exchange)
   if (bytes.length === 0) return undefined
   assertReadable(exchange, type)
+  exchange.pace.begin()
   return await parseContent(exchange, type, bytes)
 }
 

@@ -90,6 +90,7 @@ export async function updateObject(context: WriteContext, name: string, transfor
   await pace.yieldIfDue()
   return await resource.turns.take({ key, abandoned }, async (waited) => {
     if (waited) await waitForCaches(resource)
+    pace.begin()
     return await updateAtOnce(context, name, transform)
   })
 }

@@ -262,7 +262,7 @@ function isZero(value: Json): boolean {
   return Array.isArray(value) ? value.length === 0 : !hasKeys(value)
 }
 
-/** Without a list of all the keys: there may be very many. */
+/** Without an array of the keys. */
 function hasKeys(object: JsonObject): boolean {
   for (const _ in object) return true
   return false

@@ -20,6 +20,7 @@ export const handleApply: Handler = async (request) => {
   const { exchange, info, resource } = request
   const context = writeContext(request, 'PatchOptions', requireManager(info.query))
   const body = await readBody(exchange)
+  exchange.pace.begin()
   const { value: config, duplicates } = await readYaml(exchange, body)
   assertAppliedKind(resource, config)
   reportFields(exchange, duplicateFields(duplicates), badRequest)
