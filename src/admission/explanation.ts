@@ -54,9 +54,9 @@ export class AdmissionExplanation {
 }
 
 /** How many fields of one control are reported, how long their names may be, and how long the whole may be. */
-const mostFields = 20
-const longestPath = 200
-const longestText = 4000
+const maxFields = 20
+const maxPathLength = 200
+const maxTextLength = 4000
 
 /** `[{"control":"ServiceAccount","fields":["spec.serviceAccountName"]}]`, in ASCII alone. */
 export function describeChanges(changes: readonly ControlChange[]): string {
@@ -71,27 +71,27 @@ function bounded(entries: readonly string[]): string {
   let length = 0
   for (const text of entries) {
     length += text.length + 1
-    if (length > longestText) return `[${[...told, `{"more":${entries.length - told.length}}`].join(',')}]`
+    if (length > maxTextLength) return `[${[...told, `{"more":${entries.length - told.length}}`].join(',')}]`
     told.push(text)
   }
   return `[${told.join(',')}]`
 }
 
-const longestSaid = 300
+const maxSaidLength = 300
 
 /** `[{"control":"LimitRanger","step":"mutate","ms":0.02}]`, in ASCII alone. */
 function describeLooks(looks: readonly Look[]): string {
   const entries = looks.map(({ said, ms, ...look }) => ({
     ...look,
     ms: Math.round(ms * 100) / 100,
-    ...(said === undefined ? {} : { said: said.slice(0, longestSaid) }),
+    ...(said === undefined ? {} : { said: said.slice(0, maxSaidLength) }),
   }))
   return bounded(entries.map((entry) => ascii(JSON.stringify(entry))))
 }
 
 function entryOf(control: string, paths: readonly FieldPath[]) {
-  const fields = paths.slice(0, mostFields).map((path) => path.slice(0, longestPath))
-  return paths.length > mostFields ? { control, fields, more: true } : { control, fields }
+  const fields = paths.slice(0, maxFields).map((path) => path.slice(0, maxPathLength))
+  return paths.length > maxFields ? { control, fields, more: true } : { control, fields }
 }
 
 /** The fields in which two objects differ, at most one more than are reported. */
@@ -103,7 +103,7 @@ function changedFields(before: ApiObject | undefined, after: ApiObject): FieldPa
 
 /** What controls leave alone they share with the object before, so most of it is not looked at. */
 function compare(a: Json | undefined, b: Json | undefined, { path, paths }: { path: FieldPath; paths: FieldPath[] }) {
-  if (a === b || paths.length > mostFields) return
+  if (a === b || paths.length > maxFields) return
   if (Array.isArray(a) && Array.isArray(b)) {
     for (let i = 0; i < Math.max(a.length, b.length); i++) compare(a[i], b[i], { path: at(path, i), paths })
   } else if (isObject(a) && isObject(b)) {

@@ -1,9 +1,8 @@
 /**
  * A decision by the state of the namespace that a request is for: its labels or annotations. The write then rests on
- * that state, so that it is not stored where somebody has changed the namespace meanwhile. A refusal is never based on a
- * state that another server has already replaced: before it counts, the most recent one is looked at.
+ * that state, so that it is not stored where somebody has changed the namespace meanwhile. A refusal is never based on
+ * a state that another server has already replaced: before it counts, the most recent one is looked at.
  */
-
 import { namespaces } from '../kinds/stored-types.ts'
 import { notFound } from '../model/api-error.ts'
 import type { Found, Lookup } from '../model/lookup.ts'

@@ -3,11 +3,11 @@ import type { Toleration } from '../kinds/core/types/scheduling.ts'
 import { sameJson } from '../model/json.ts'
 
 /** Beyond these many nobody looks for what is superfluous: it is harmless, and looking would take too long. */
-const mostCompared = 500
+const maxCompared = 500
 
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
   const all = [...first, ...second]
-  if (all.length > mostCompared) return all
+  if (all.length > maxCompared) return all
   const merged: Toleration[] = []
   for (const [i, one] of all.entries()) {
     const isCovered = merged.some((other) => covers(other, one))

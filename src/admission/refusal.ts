@@ -11,7 +11,7 @@ export function refusal(request: Refused, why: string): ApiError {
   return forbiddenError(type, name, `${full} "${name}" is forbidden: ${why}`)
 }
 
-/** What a refused object is called: nobody has heard of a name that was only just drawn. */
+/** The name of a refused object in messages: a name that was generated for this attempt is not shown. */
 export function refusedName({ name, drawnFrom }: Refused): string {
   return drawnFrom ?? name
 }

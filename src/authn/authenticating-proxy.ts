@@ -79,7 +79,7 @@ function extraOf(prefixes: readonly string[], sent: SentHeaders): Map<string, st
   return extra
 }
 
-/** A key that is not properly percent-encoded is meant as it stands. */
+/** A key that is not properly percent-encoded is taken literally. */
 export function decodeKey(key: string): string {
   try {
     return decodeURIComponent(key)

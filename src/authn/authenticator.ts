@@ -43,7 +43,7 @@ export interface KnownUser {
   readonly result: 'user'
   readonly user: User
   /**
-   * Those of the audiences in question that the token names; absent: it names nobody, so it is meant for this server.
+   * Those of the audiences in question that the token names; absent: it names none, so it is for this server.
    */
   readonly audiences?: readonly string[]
   /** What the user should know of the credentials. */

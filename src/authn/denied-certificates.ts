@@ -1,5 +1,5 @@
 /**
- * The client certificates that deny certificateDenyLists name. A change of a list counts from the moment in which this server hears of
+ * The client certificates that deny lists name. A change of a list counts from the moment in which this server hears of
  * it, and whoever keeps connections open is told of it.
  */
 import type { X509Certificate } from 'node:crypto'
@@ -15,7 +15,7 @@ export class DeniedCertificates {
   #stale = false
   #serials = new Set<string>()
   #fingerprints = new Set<string>()
-  /** What was found out, for as long as the certificateDenyLists stay the same. */
+  /** What was found out, for as long as the lists stay the same. */
   #judged = new WeakMap<X509Certificate, boolean>()
 
   /** To be called before the caches are loaded. */
@@ -24,7 +24,7 @@ export class DeniedCertificates {
     lookup.follow(certificateDenyLists, { changed: () => this.#change(), reset: () => this.#change() })
   }
 
-  /** Called when certificateDenyLists have changed: once for changes that come together. */
+  /** Called when lists have changed: once for changes that come together. */
   onChange(run: () => void): void {
     this.#onChange = run
   }

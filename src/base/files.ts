@@ -4,7 +4,6 @@
  * start: what somebody else has put there before, a file or a link, is never written into. Callers explain errors to
  * the user, since they know what the file is for.
  */
-
 import { randomBytes } from 'node:crypto'
 import { chmod, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'

@@ -48,13 +48,13 @@ export interface Counts {
   readonly strangers: UnauthenticatedLimits
 }
 
-const mostStrangers = 4096
+const maxStrangers = 4096
 /** What the store, its files and connections to others need. */
 const kept = 64
 
 /** Half of what the process may open is kept for those who prove who they are. */
 export function countsFor(openFiles: number): Counts {
   const connections = Math.max(openFiles - kept, Math.floor(openFiles / 2))
-  const total = Math.min(mostStrangers, Math.floor(connections / 2))
-  return { connections, strangers: { total, perAddress: Math.ceil(total / 2), leastTime: 1 * seconds } }
+  const total = Math.min(maxStrangers, Math.floor(connections / 2))
+  return { connections, strangers: { total, perAddress: Math.ceil(total / 2), minTime: 1 * seconds } }
 }

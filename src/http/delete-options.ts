@@ -2,6 +2,7 @@
 import { shorten } from '../base/shorten.ts'
 import { badRequest } from '../model/api-error.ts'
 import type { Json, JsonObject } from '../model/json.ts'
+import { asJson } from '../model/object.ts'
 import { type JudgedDeleteOptions, judgeDeleteOptions, type SentDeleteOptions } from '../registry/delete-options.ts'
 import type { Resource } from '../registry/resource.ts'
 import { decode } from '../schema/decode.ts'
@@ -24,7 +25,7 @@ export async function readDeleteOptions(exchange: Exchange, resource: Resource):
   const sent = body === undefined ? fromQuery(query) : decodeOptions(body.value ?? {})
   const judged = judgeDeleteOptions(sent, resource, query.getAll('dryRun'))
   const { kind: _, apiVersion: __, dryRun: ___, ...rest } = sent
-  const options = { ...rest, ...(judged.dryRun ? { dryRun: ['All'] } : {}) } as JsonObject
+  const options = asJson({ ...rest, ...(judged.dryRun ? { dryRun: ['All'] } : {}) })
   return { ...judged, waits: sent.orphanDependents === false, sent: options }
 }
 

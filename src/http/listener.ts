@@ -27,7 +27,7 @@ export interface ListenerOptions {
   readonly openFiles?: number
 }
 
-const usualOpenFiles = 1024
+const defaultOpenFiles = 1024
 /** How often it is logged that there is no room. */
 const tellEveryMs = 10_000
 
@@ -46,7 +46,7 @@ export class Listener {
   #toldFull = Number.NEGATIVE_INFINITY
 
   private constructor(options: ListenerOptions) {
-    const { tls, onRequest, onError, times = defaultTimes, openFiles = usualOpenFiles } = options
+    const { tls, onRequest, onError, times = defaultTimes, openFiles = defaultOpenFiles } = options
     const { maySwitch = () => false } = options
     const { connections, strangers } = countsFor(openFiles)
     this.#onError = onError
@@ -61,7 +61,7 @@ export class Listener {
       requestCert: true,
       rejectUnauthorized: false,
       handshakeTimeout: times.handshake,
-      // The system notices a client that vanished without a word, even where there is nothing to send to it.
+      // The system notices a client that vanished without closing the connection, even where there is nothing to send to it.
       keepAlive: true,
       keepAliveInitialDelay: times.headers,
     })

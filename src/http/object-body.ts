@@ -65,7 +65,7 @@ export async function readPatched(
   return accept(exchange, completed)
 }
 
-/** What an apply made. A field that nobody knows is an error: what is applied is meant. */
+/** What an apply made. An unknown field is an error: an applied field is always intended. */
 export async function readApplied(exchange: Exchange, resource: Served, value: JsonObject): Promise<ApiObject> {
   if (!isOfKind(resource, value)) throw otherKind(resource, value)
   const completed = await exchange.pace.run(normalizeSteps(resource, value, { keepsNull: true }))
@@ -157,15 +157,15 @@ function isOfKind(resource: Served, value: Json): value is JsonObject {
   return isObject(value) && value.apiVersion === resource.apiVersion && value.kind === resource.kind.kind
 }
 
-const longestPath = 500
+const maxPathLength = 500
 
 function unknownFields({ unknown }: Pick<Normalized, 'unknown'>): string[] {
-  return unknown.slice(0, maxTold).map((path) => `unknown field "${shorten(path, longestPath)}"`)
+  return unknown.slice(0, maxTold).map((path) => `unknown field "${shorten(path, maxPathLength)}"`)
 }
 
 /** Fields that a document names twice, in the words of a fault. */
 export function duplicateFields(paths: readonly string[]): string[] {
-  return paths.slice(0, maxTold).map((path) => `duplicate field "${shorten(path, longestPath)}"`)
+  return paths.slice(0, maxTold).map((path) => `duplicate field "${shorten(path, maxPathLength)}"`)
 }
 
 /** Refuses the request, warns, or says nothing, as `fieldValidation` wants; `refuse` makes the error. */

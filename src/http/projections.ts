@@ -2,7 +2,6 @@
  * Other views of objects: as a Table for people, or their metadata alone. A view is made from the JSON of the answer,
  * whether that is one object or a list; a Status stays what it is.
  */
-
 import { memoizeByObject } from '../base/memoize-by-object.ts'
 import { shorten } from '../base/shorten.ts'
 import type { CachedObject } from '../cache/cached-object.ts'
@@ -161,7 +160,7 @@ function metaVersion({ projection: { group, version } }: View): string {
 }
 
 function partial(view: View, { metadata }: ApiObject): JsonObject {
-  return { kind: 'PartialObjectMetadata', apiVersion: metaVersion(view), metadata: metadata as unknown as JsonObject }
+  return { kind: 'PartialObjectMetadata', apiVersion: metaVersion(view), metadata: asJson(metadata) }
 }
 
 function table(view: View, objects: readonly ApiObject[], metadata: JsonObject, withColumns: boolean): JsonObject {

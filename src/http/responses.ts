@@ -5,7 +5,6 @@ import { memoizeByObject } from '../base/memoize-by-object.ts'
 import { jsonDocument } from '../codec/json.ts'
 import type { Order } from '../codec/member-order.ts'
 import type { Status } from '../model/api-error.ts'
-import type { JsonObject } from '../model/json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { type Kind, orderOf } from '../schema/kind.ts'
 import { listOf, status as statusType } from '../schema/meta-types.ts'
@@ -17,7 +16,7 @@ const gzipAsync = promisify(gzip)
 
 /** A Status, in the form that was negotiated. */
 export async function sendStatus(exchange: Exchange, code: number, status: Status): Promise<void> {
-  await sendBytes(exchange, code, jsonDocument(status as unknown as JsonObject, statusType))
+  await sendBytes(exchange, code, jsonDocument(asJson(status), statusType))
 }
 
 interface Sent {

@@ -10,8 +10,8 @@ import type { Socket } from 'node:net'
 export interface UnauthenticatedLimits {
   readonly total: number
   readonly perAddress: number
-  /** How long a stranger may stay in any case, in milliseconds. */
-  readonly leastTime: number
+  /** How long an unauthenticated connection may stay in any case, in milliseconds. */
+  readonly minTime: number
 }
 
 interface Stranger {
@@ -64,7 +64,7 @@ export class UnauthenticatedConnections {
   #makeRoom(among: ReadonlyMap<string, Stranger>, limit: number): boolean {
     if (among.size < limit) return true
     const [key, oldest] = among.entries().next().value!
-    if (performance.now() - oldest.since < this.#limits.leastTime) return false
+    if (performance.now() - oldest.since < this.#limits.minTime) return false
     this.#forget(key, oldest)
     oldest.socket.destroy()
     return true

@@ -20,7 +20,7 @@ export interface WriteOptions {
 
 const noOptions: WriteOptions = { dryRun: false, fieldManager: '' }
 
-const longestManager = 128
+const maxManagerLength = 128
 
 export interface OptionsCheck {
   /** The kind of options that errors name: CreateOptions, UpdateOptions, PatchOptions. */
@@ -55,9 +55,13 @@ function checkDryRun(query: URLSearchParams): FieldError[] {
 
 function checkManager(query: URLSearchParams): FieldError[] {
   const name = query.get('fieldManager') ?? ''
-  if (Buffer.byteLength(name) > longestManager)
+  if (Buffer.byteLength(name) > maxManagerLength)
     return [
-      { fault: 'FieldValueTooLong', path: 'fieldManager', text: `Too long: must have at most ${longestManager} bytes` },
+      {
+        fault: 'FieldValueTooLong',
+        path: 'fieldManager',
+        text: `Too long: must have at most ${maxManagerLength} bytes`,
+      },
     ]
   // U+FFFD stands for bytes that are not UTF-8: no manager has such a name.
   return /^[\P{C}]*$/u.test(name) && !name.includes('\ufffd')
@@ -82,7 +86,7 @@ export function managerName(fieldManager: string, userAgent: string | undefined)
   // Nearly all names are plain ASCII, for which the general rule would be needlessly expensive.
   const printable = /^[ -~]*$/.test(agent) ? agent : agent.replaceAll(/\p{C}/gu, '')
   if (printable === '') return 'unknown'
-  return printable.length <= longestManager / 3
+  return printable.length <= maxManagerLength / 3
     ? printable
-    : new TextDecoder().decode(Buffer.from(printable).subarray(0, longestManager), wholeCharacters)
+    : new TextDecoder().decode(Buffer.from(printable).subarray(0, maxManagerLength), wholeCharacters)
 }

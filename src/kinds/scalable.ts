@@ -28,7 +28,7 @@ export function scaleOf<T extends Scalable>(
         const { spec, metadata } = sent as Scale & ApiObject
         assertNamespace(metadata)
         object.spec = { ...object.spec, replicas: spec?.replicas ?? 0 }
-        // Of the metadata only what says which object is meant counts.
+        // Of the metadata only the fields that identify the object count.
         const { uid, resourceVersion } = metadata
         object.metadata = { ...object.metadata, ...defined({ uid }) }
         if (resourceVersion === undefined) delete object.metadata.resourceVersion
@@ -39,7 +39,7 @@ export function scaleOf<T extends Scalable>(
   }
 }
 
-/** Of what is applied as well only the number counts, and which object is meant. */
+/** An applied Scale too counts only by its number and the fields that identify the object. */
 function configOf(config: JsonObject): JsonObject {
   const { name, namespace, uid, resourceVersion } = part(config, 'metadata')
   const { replicas } = part(config, 'spec')

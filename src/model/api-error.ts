@@ -158,7 +158,7 @@ export function unsupportedMediaType(message: string): ApiError {
 /** The object breaks the rules of its kind: the first faults are listed as causes. */
 export function invalidObject(kind: KindRef, name: string, errors: readonly FieldError[]): ApiError {
   const full = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
-  const shown = shorten(name, longestName)
+  const shown = shorten(name, maxNameLength)
   const told = firstFaults(errors)
   const more = errors.length > told.length ? `, and ${errors.length - told.length} more` : ''
   const details = { ...detailsOf(kind.group, kind.kind, shown), causes: told.map(causeOf) }
@@ -166,7 +166,7 @@ export function invalidObject(kind: KindRef, name: string, errors: readonly Fiel
 }
 
 /** No name that is longer is valid. */
-const longestName = 1000
+const maxNameLength = 1000
 
 /** 429: the client should wait. */
 export function tooManyRequests(message: string, retryAfterSeconds = 1): ApiError {

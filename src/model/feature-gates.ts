@@ -2,6 +2,8 @@
  * Feature gates: what `--feature-gates` can turn on or off, under the names of Kubernetes. A gate is listed here when
  * something asks for it, and not before; rules find those that are on in their context.
  */
+import { keysOf } from './json.ts'
+
 export interface FeatureGateFacts {
   readonly on: boolean
   readonly stage: 'alpha' | 'beta'
@@ -32,7 +34,7 @@ export type FeatureGate = keyof typeof featureGates
 export type Gates = ReadonlySet<FeatureGate>
 
 /** The names of all features. */
-export const featureGateNames = Object.keys(featureGates) as FeatureGate[]
+export const featureGateNames = keysOf(featureGates)
 
 /** The features that are on unless flags say otherwise. */
 export const defaultGates: Gates = new Set(featureGateNames.filter((name) => featureGates[name].on))

@@ -110,15 +110,15 @@ export function summary(errors: readonly FieldError[]): string {
 export const maxTold = 50
 /** How many are looked for: an answer lists the first few, and nobody reads further. */
 export const maxFaults = 1000
-const longestPath = 500
-const longestText = 2000
+const maxPathLength = 500
+const maxTextLength = 2000
 
 /** The first faults, none of them long. */
 export function firstFaults(errors: readonly FieldError[]): FieldError[] {
   return errors.slice(0, maxTold).map(({ fault, path, text }) => ({
     fault,
-    path: shorten(path, longestPath),
-    text: shorten(text, longestText),
+    path: shorten(path, maxPathLength),
+    text: shorten(text, maxTextLength),
   }))
 }
 
@@ -126,11 +126,11 @@ function join(head: string, detail: string): string {
   return detail === '' ? head : `${head}: ${detail}`
 }
 
-const longestShown = 1000
+const maxShownLength = 1000
 
 function show(value: unknown): string {
   if (value === undefined) return 'null'
   if (typeof value === 'bigint') return value.toString()
   const text = JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? item.toString() : item))
-  return text.length > longestShown ? `${shorten(text, longestShown)}...` : text
+  return text.length > maxShownLength ? `${shorten(text, maxShownLength)}...` : text
 }

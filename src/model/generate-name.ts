@@ -5,7 +5,7 @@ import { shorten } from '../base/shorten.ts'
 /** Without vowels, so that no words come about. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const randomLength = 5
-const longestPrefix = 63 - randomLength
+const maxPrefixLength = 63 - randomLength
 
 /** The prefix is cut where the name would be too long. */
 export function generateName(prefix: string): string {
@@ -16,5 +16,5 @@ export function generateName(prefix: string): string {
     suffix += alphabet[random % alphabet.length]
     random = Math.floor(random / alphabet.length)
   }
-  return `${shorten(prefix, longestPrefix)}${suffix}`
+  return `${shorten(prefix, maxPrefixLength)}${suffix}`
 }

@@ -66,6 +66,11 @@ export function typeName(value: unknown): string {
   return typeof value
 }
 
+/** The keys of an object whose type names all of them. */
+export function keysOf<T extends object>(object: T): (keyof T & string)[] {
+  return Object.keys(object) as (keyof T & string)[]
+}
+
 /** The members that have a value. */
 export function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never

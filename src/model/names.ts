@@ -98,11 +98,11 @@ export function checkPathSegment(name: string): string[] {
   return errors
 }
 
-const longestStored = 512
+const maxStoredLength = 512
 
 /** A name as part of a key of the store: what names must be even where a kind lets them be anything. */
 export function checkStoredName(name: string): string[] {
-  if (Buffer.byteLength(name) > longestStored) return [`must be no more than ${longestStored} bytes`]
+  if (Buffer.byteLength(name) > maxStoredLength) return [`must be no more than ${maxStoredLength} bytes`]
   return name.includes('\0') || !name.isWellFormed() ? ['must be well-formed text without NUL'] : []
 }
 

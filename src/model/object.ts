@@ -50,9 +50,9 @@ export interface ApiObject {
   [field: string]: unknown
 }
 
-/** An API object seen as plain JSON. It is the same value; only its static type changes. */
-export function asJson(object: ApiObject): JsonObject {
-  return object as unknown as JsonObject
+/** An API object, or a part of one, seen as plain JSON. It is the same value; only its static type changes. */
+export function asJson(object: object): JsonObject {
+  return object as JsonObject
 }
 
 /** JSON that has been decoded against a kind's schema, seen as an API object. */

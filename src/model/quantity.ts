@@ -14,7 +14,7 @@ export interface Quantity {
 /** `1500m`, `2G`; `1536Mi`, `2Gi`; `15e3`. */
 type Form = 'decimal' | 'binary' | 'exponent'
 
-const longestText = 100
+const maxTextLength = 100
 const largestExponent = 100
 const nanosInOne = 1_000_000_000n
 const largestBinary = (2n ** 63n - 1n) * nanosInOne
@@ -115,7 +115,7 @@ const settled = /^[1-9][0-9]{0,2}(?:m|[kMG]|[KMG]i)$/
 const plainNumber = /^[1-9][0-9]{0,17}$/
 
 function takeApart(text: string): Parts | undefined {
-  const match = text.length > longestText ? null : pattern.exec(text)
+  const match = text.length > maxTextLength ? null : pattern.exec(text)
   if (match === null) return undefined
   const [, sign, whole = '', fraction = '', letters = '', power = ''] = match
   const scale = scaleOf(letters, power)

@@ -4,6 +4,9 @@
  * Code names groups and keys by their short id (`storage`, `metadata.name`); a profile turns them into the names on
  * the wire (`storage.orch.io`, `orch.io/metadata.name`). A store belongs to one profile for good: names are data.
  */
+import { keysOf } from './json.ts'
+
+/** Which vendor's names are served. */
 export type ProfileName = 'orch' | 'kubernetes'
 
 /** All names that contain the vendor's domain. */
@@ -109,7 +112,7 @@ const profiles: Record<ProfileName, Vendor> = {
 }
 
 /** The names of all profiles. */
-export const profileNames = Object.keys(profiles) as ProfileName[]
+export const profileNames = keysOf(profiles)
 
 /** The profile of this name. */
 export function vendorOf(profile: ProfileName): Vendor {
@@ -180,8 +183,8 @@ export function legacyTokenIssuer({ apiService }: Vendor): string {
 }
 
 /**
- * The published name of a definition: `core.v1.ConfigMap` is `io.orch.api.core.v1.ConfigMap`. One that begins with a dot
- * is whole: `.com.example.stable.v1.Widget` belongs to somebody else.
+ * The published name of a definition: `core.v1.ConfigMap` is `io.orch.api.core.v1.ConfigMap`. One that begins with a
+ * dot is whole: `.com.example.stable.v1.Widget` belongs to somebody else.
  */
 export function definitionName({ definitionPrefixes }: Vendor, name: string): string {
   if (name.startsWith('.')) return name.slice(1)

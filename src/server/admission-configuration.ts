@@ -2,7 +2,6 @@
  * The file of `--admission-control-config-file`: an AdmissionConfiguration, which holds the configuration of each
  * control, or the path of a file with it, seen from this one.
  */
-
 import { dirname, resolve } from 'node:path'
 import { messageOf } from '../base/errors.ts'
 import { UsageError } from '../base/flags.ts'

@@ -2,7 +2,6 @@
  * The admission chain as the flags and the configuration file want it. A name that no control has, a configuration for
  * a control that takes none, and fields that nobody reads stop the start: nothing that was asked for is passed over.
  */
-
 import { type Admission, type Control, chain } from '../admission/admission.ts'
 import type { AdmissionMetrics } from '../admission/admission-metrics.ts'
 import { allControls, type ControlEntry, type ControlParts } from '../admission/controls/all.ts'

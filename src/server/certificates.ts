@@ -1,5 +1,4 @@
 /** The certificates that the server shows: self-made ones, which are renewed, or those in files, which are followed. */
-
 import { existsSync } from 'node:fs'
 import { lstat, readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'

@@ -1,5 +1,4 @@
 /** Who may come in, as the flags say: the authenticators of this server. */
-
 import { authenticatingProxy, isProxyHeader } from '../authn/authenticating-proxy.ts'
 import { type Authenticator, anonymousUser, firstOf } from '../authn/authenticator.ts'
 import { clientCertificates } from '../authn/client-certificate.ts'

@@ -1,5 +1,4 @@
 /** Reads a file that a flag names; a fault names the flag. Pipes and devices are refused: they may never end. */
-
 import { readFileSync, statSync } from 'node:fs'
 import { messageOf } from '../base/errors.ts'
 import { UsageError } from '../base/flags.ts'

@@ -1,5 +1,4 @@
 /** Service account tokens, as the flags say: their keys, who issues them, and how they are judged. */
-
 import type { Authenticator } from '../authn/authenticator.ts'
 import { serviceAccountTokens } from '../authn/service-account/authenticator.ts'
 import { TokenIssuer } from '../authn/service-account/issuer.ts'

@@ -2,7 +2,6 @@
  * AlwaysPullImages: images are fetched for every pod, so that only those get a private image who have the right to it,
  * also where the node has it already.
  */
-
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { Container } from '../../kinds/core/types/container.ts'
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'

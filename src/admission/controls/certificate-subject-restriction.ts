@@ -2,7 +2,6 @@
  * CertificateSubjectRestriction: nobody gets a client certificate of this cluster that makes its holder a superuser,
  * whoever would approve it. A certificate cannot be taken back, so that right is not given by one.
  */
-
 import type { CertificateSigningRequest } from '../../kinds/certificates/certificate-signing-request.ts'
 import { certificateSigningRequests } from '../../kinds/stored-types.ts'
 import { forbiddenError } from '../../model/api-error.ts'

@@ -1,6 +1,6 @@
 /**
  * DefaultStorageClass and DefaultIngressClass: a claim or an ingress that names no class gets the one that is marked as
- * the default. Where two are marked nobody knows which is meant, and it is refused.
+ * the default. Where two are marked, the object is refused.
  */
 import type { PersistentVolumeClaim } from '../../kinds/core/persistent-volume-claim.ts'
 import type { Ingress } from '../../kinds/networking/ingress.ts'

@@ -86,7 +86,7 @@ function sourceAndObject({ source = {}, involvedObject = {} }: Event): string {
   return JSON.stringify([source.component, source.host, kind, namespace, name, uid, apiVersion])
 }
 
-const usualSize = 4096
+const defaultSize = 4096
 
 /** Buckets that fill by and by, one for each key; those not used for longest are forgotten, which fills them. */
 class Meter {
@@ -100,7 +100,7 @@ class Meter {
     this.#clock = clock
     this.#perMs = qps / 1000
     this.#burst = burst
-    this.#size = cacheSize === 0 ? usualSize : cacheSize
+    this.#size = cacheSize === 0 ? defaultSize : cacheSize
   }
 
   take(key: string): boolean {

@@ -1,8 +1,7 @@
 /**
- * ExtendedResourceToleration: nodes with rare hardware are tainted with the name of that resource, so that only pods that
- * ask for it go there. Such pods tolerate the taint by themselves.
+ * ExtendedResourceToleration: nodes with rare hardware are tainted with the name of that resource, so that only pods
+ * that ask for it go there. Such pods tolerate the taint by themselves.
  */
-
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
 import { isExtended } from '../../kinds/core/types/resource-names.ts'

@@ -2,7 +2,6 @@
  * ImagePolicyWebhook: a backend is asked with an ImageReview whether the images of a pod may run. What it says is
  * cached for a while; whether a pod is let in while it does not answer is for its configuration to say.
  */
-
 import { setTimeout } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'

@@ -63,11 +63,11 @@ function isLarge(request: LimitedRequest): boolean {
 }
 
 /** How many LimitRanges a write rests on; the others of a namespace with that many may change unnoticed. */
-const mostRestedOn = 20
+const maxRestedOn = 20
 
 function rangesOf(lookup: Lookup, { namespace, dependOn }: LimitedRequest): Found<LimitRange>[] {
   const ranges = lookup.list(limitRanges, { namespace, whole: true })
-  if (dependOn !== undefined) for (const range of ranges.slice(0, mostRestedOn)) dependOn(range)
+  if (dependOn !== undefined) for (const range of ranges.slice(0, maxRestedOn)) dependOn(range)
   return ranges
 }
 
@@ -142,7 +142,7 @@ function without(defaults: ResourceList, given: ResourceList = {}): string[] {
 }
 
 /** How many breaches a refusal lists. */
-const mostTold = 20
+const maxTold = 20
 
 /** Throws for the first range that is broken, with all that is wrong by it. */
 function* judge(request: LimitedRequest, ranges: readonly Found<LimitRange>[]): Generator<void, void> {
@@ -150,7 +150,7 @@ function* judge(request: LimitedRequest, ranges: readonly Found<LimitRange>[]): 
     const breaches = new Set<string>()
     for (const bounds of boundsOf(range))
       for (const found of breachesOf(request, bounds)) {
-        for (const breach of found) if (breaches.size < mostTold) breaches.add(breach)
+        for (const breach of found) if (breaches.size < maxTold) breaches.add(breach)
         yield
       }
     if (breaches.size > 0) throw refusal(request, `${told([...breaches])} (LimitRange ${range.object.metadata.name})`)

@@ -3,7 +3,6 @@
  * the object is refused later; a dry run makes none, and neither does a question that is not stored. The namespace is
  * admitted as if the server had sent it: who refuses it refuses the object.
  */
-
 import { namespaces } from '../../kinds/stored-types.ts'
 import { ApiError } from '../../model/api-error.ts'
 import type { Lookup } from '../../model/lookup.ts'

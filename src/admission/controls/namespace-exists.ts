@@ -1,5 +1,4 @@
 /** NamespaceExists: nothing is written in a namespace that does not exist; in one that is being deleted it is. */
-
 import { namespaces } from '../../kinds/stored-types.ts'
 import { notFound } from '../../model/api-error.ts'
 import type { Found, Lookup } from '../../model/lookup.ts'
@@ -19,7 +18,9 @@ export function namespaceExists({ lookup }: { readonly lookup: Lookup }): Contro
   }
 }
 
-/** What is new must not come into a namespace that has gone meanwhile; what exists may be deleted after its namespace. */
+/**
+ * What is new must not come into a namespace that has gone meanwhile; what exists may be deleted after its namespace.
+ */
 function assertThere({ operation, namespace, dependOn }: AdmissionRequest, found: Found | undefined): void {
   if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace)
   if (operation === 'CREATE') dependOn?.(found)

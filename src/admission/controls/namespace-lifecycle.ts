@@ -2,7 +2,6 @@
  * NamespaceLifecycle: nothing is created in a namespace that does not exist or is being deleted, and the namespaces
  * that the system needs cannot be deleted.
  */
-
 import { namespaces } from '../../kinds/stored-types.ts'
 import { ApiError, forbiddenError, notFound } from '../../model/api-error.ts'
 import type { Found, Lookup } from '../../model/lookup.ts'

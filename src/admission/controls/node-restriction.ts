@@ -4,11 +4,14 @@
  * delete its Node, nor have it deleted by giving it an owner. Agents are users `system:node:<name>` of the group
  * `system:nodes`.
  */
+import { lease } from '../../kinds/coordination/lease.ts'
 import type { Node } from '../../kinds/core/node.ts'
-import { pods } from '../../kinds/stored-types.ts'
+import type { Pod } from '../../kinds/core/pod.ts'
+import { csiNode } from '../../kinds/storage/csi-node.ts'
+import { nodes, persistentVolumeClaims, pods, serviceAccounts, storedType } from '../../kinds/stored-types.ts'
 import { notFound } from '../../model/api-error.ts'
 import { type Json, type JsonObject, sameJson } from '../../model/json.ts'
-import type { Lookup } from '../../model/lookup.ts'
+import type { Lookup, StoredType } from '../../model/lookup.ts'
 import { type ApiObject, asJson } from '../../model/object.ts'
 import { nodesGroup, nodeUserPrefix, type User } from '../../model/user.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
@@ -20,26 +23,25 @@ interface Parts {
   readonly lookup: Lookup
 }
 
-/** Throws to refuse. `node` is the name of the node whose agent asks. */
-type Assertion = (request: AdmissionRequest, node: string, lookup: Lookup) => void | Promise<void>
-
-/** By the group's short id and the plural. */
-const assertions: { readonly [type: string]: Assertion } = {
-  'core/nodes': assertNode,
-  'core/pods': assertPod,
-  'core/persistentvolumeclaims': assertClaim,
-  'core/serviceaccounts': assertAccount,
-  'coordination/leases': assertLease,
-  'storage/csinodes': assertCsiNode,
+/** What an agent may do with the objects of one kind. */
+interface Restriction<T = ApiObject | undefined> {
+  readonly type: StoredType<Exclude<T, undefined>>
+  /** Throws to refuse. `node` is the name of the node whose agent asks. Is asked about objects of the type alone. */
+  assert(request: AdmissionRequest<T>, node: string, lookup: Lookup): void | Promise<void>
 }
 
-const types = Object.keys(assertions).map((type) => {
-  const [group, plural] = type.split('/') as [string, string]
-  return { group, plural }
-})
+const restrictions: readonly Restriction[] = [
+  { type: nodes, assert: assertNode } satisfies Restriction<Node | undefined>,
+  { type: pods, assert: assertPod } satisfies Restriction<Pod | undefined>,
+  { type: persistentVolumeClaims, assert: assertClaim },
+  { type: serviceAccounts, assert: assertAccount },
+  { type: storedType(lease), assert: assertLease },
+  { type: storedType(csiNode), assert: assertCsiNode },
+]
 
 export function nodeRestriction({ lookup }: Parts): Control {
-  const byPlural = new Map(types.map(({ group, plural }) => [plural, assertions[`${group}/${plural}`]!]))
+  const types = restrictions.map(({ type }) => type)
+  const byPlural = new Map(restrictions.map((restriction) => [restriction.type.plural, restriction]))
   return {
     name: 'NodeRestriction',
     handles: { operations: ['CREATE', 'UPDATE', 'DELETE'], types },
@@ -47,7 +49,7 @@ export function nodeRestriction({ lookup }: Parts): Control {
       const node = agentOf(request.user)
       if (node === undefined) return undefined
       if (node === '') throw refusal(request, `could not determine node from user "${request.user.name}"`)
-      await byPlural.get(request.type.plural)!(request, node, lookup)
+      await byPlural.get(request.type.plural)!.assert(request, node, lookup)
       return undefined
     },
   }
@@ -58,12 +60,12 @@ function agentOf({ name, groups }: User): string | undefined {
   return name.startsWith(nodeUserPrefix) && groups.includes(nodesGroup) ? name.slice(nodeUserPrefix.length) : undefined
 }
 
-function assertNode(request: AdmissionRequest, node: string): void {
+function assertNode(request: AdmissionRequest<Node | undefined>, node: string): void {
   const { operation, name, object, oldObject, vendor } = request
   const refuse = (what: string) => refusal(request, `node "${node}" is not allowed to ${what}`)
   if (name !== node) throw refuse(`modify node "${name}"`)
   if (operation === 'DELETE') throw refuse('delete its node')
-  const [next, previous] = [object as Node & ApiObject, (oldObject ?? undefined) as (Node & ApiObject) | undefined]
+  const [next, previous] = [object!, oldObject ?? undefined]
   if (!sameOwners(next, previous)) throw refuse('modify ownerReferences')
   if (next.spec?.configSource !== undefined && !same(next.spec.configSource, previous?.spec?.configSource))
     throw refuse('set configSource')
@@ -86,32 +88,37 @@ function same(a: unknown, b: unknown): boolean {
   return sameJson(a, b)
 }
 
-function assertPod(request: AdmissionRequest, node: string, lookup: Lookup): void | Promise<void> {
+function assertPod(request: AdmissionRequest<Pod | undefined>, node: string, lookup: Lookup): void | Promise<void> {
   const { operation, subresource } = request
   const act = `${operation} ${subresource}`
-  if (act === 'CREATE ') return assertMirrorPod(lookup, request, node)
+  if (isNew(request)) return assertMirrorPod(lookup, request, node)
   if (act === 'CREATE eviction') return assertEviction(lookup, request, node)
   if (act === 'DELETE ') return assertBound(request, node, 'delete pods')
   if (act === 'UPDATE status') return assertPodStatus(request, node)
   throw refusal(request, `node "${node}" may not ${operation.toLowerCase()} pods${subresource && `/${subresource}`}`)
 }
 
-function assertBound(request: AdmissionRequest, node: string, what: string): void {
+/** A pod is created, and not one of its sub-resources. */
+function isNew(request: AdmissionRequest<Pod | undefined>): request is AdmissionRequest<Pod> {
+  return request.operation === 'CREATE' && request.subresource === ''
+}
+
+function assertBound(request: AdmissionRequest<Pod | undefined>, node: string, what: string): void {
   if (nodeOf(request.oldObject) !== node)
     throw refusal(request, `node "${node}" can only ${what} with spec.nodeName set to itself`)
 }
 
-function nodeOf(pod: ApiObject | undefined): string {
-  return (pod?.spec as { nodeName?: string } | undefined)?.nodeName ?? ''
+function nodeOf(pod: Pod | undefined): string {
+  return pod?.spec?.nodeName ?? ''
 }
 
-function assertPodStatus(request: AdmissionRequest, node: string): void {
+function assertPodStatus(request: AdmissionRequest<Pod | undefined>, node: string): void {
   assertBound(request, node, 'update pod status for pods')
   if (changedLabels(request.object?.metadata.labels, request.oldObject?.metadata.labels).length > 0)
     throw refusal(request, `node "${node}" cannot update labels through pod status`)
 }
 
-async function assertEviction(lookup: Lookup, request: AdmissionRequest, node: string): Promise<void> {
+async function assertEviction(lookup: Lookup, request: AdmissionRequest<Pod | undefined>, node: string): Promise<void> {
   const { namespace, name } = request
   const found = await lookup.getLatest(pods, { namespace, name })
   if (found === undefined) throw notFound({ group: '', plural: 'pods' }, name)

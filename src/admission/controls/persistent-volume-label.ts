@@ -13,7 +13,7 @@ import { UsageError } from '../../base/flags.ts'
 import type { PersistentVolume } from '../../kinds/core/persistent-volume.ts'
 import { persistentVolumes } from '../../kinds/stored-types.ts'
 import { type FieldError, type FieldPath, invalid } from '../../model/field-error.ts'
-import type { Json } from '../../model/json.ts'
+import { type Json, keysOf } from '../../model/json.ts'
 import { checkLabels } from '../../model/label-rules.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
@@ -33,10 +33,8 @@ const idFields = {
   vsphereVolume: 'volumePath',
 } as const
 
-type Source = keyof typeof idFields
-
 const entryFields = {
-  source: field(1, s.oneOf(...(Object.keys(idFields) as Source[])), { required: true, doc: 'The kind of volume.' }),
+  source: field(1, s.oneOf(...keysOf(idFields)), { required: true, doc: 'The kind of volume.' }),
   id: field(2, s.string(), { doc: 'Which volume; every one of that kind where it is left out.' }),
   labels: field(3, s.map(s.string()), { required: true, doc: 'The labels it gets.' }),
 }
@@ -78,7 +76,7 @@ export function configuredPersistentVolumeLabel({ vendor }: Parts, configuration
 type VolumeSpec = NonNullable<PersistentVolume['spec']>
 
 function entryFor(table: ReadonlyMap<string, Entry>, spec: VolumeSpec): Entry | undefined {
-  for (const source of Object.keys(idFields) as Source[]) {
+  for (const source of keysOf(idFields)) {
     const given = spec[source] as { readonly [field: string]: unknown } | undefined
     if (given !== undefined) return table.get(`${source} ${given[idFields[source]]}`) ?? table.get(`${source} `)
   }

@@ -41,19 +41,19 @@ export function podNodeSelector(parts: Parts): Control<Pod> {
 const fields = {
   podNodeSelectorPluginConfig: field(1, s.map(s.string()), { doc: 'Selectors by the name of the namespace.' }),
 }
-const usualKey = 'clusterDefaultNodeSelector'
+const defaultKey = 'clusterDefaultNodeSelector'
 
 export function configuredPodNodeSelector(parts: Parts, configuration: Json): Control<Pod> {
   const { podNodeSelectorPluginConfig: given = {} } = readFields(configuration, { vendor: parts.vendor, fields })
   const read = Object.entries(given).map(([name, text]): [string, NodeLabels] => {
     const labels = parseSelector(text)
-    const [fault] = name === usualKey ? [] : checkDnsLabel(name)
+    const [fault] = name === defaultKey ? [] : checkDnsLabel(name)
     if (fault !== undefined || typeof labels === 'string')
       throw new Error(`podNodeSelectorPluginConfig[${name}]: ${fault ?? labels}`)
     return [name, labels]
   })
-  const limits = new Map(read.filter(([name]) => name !== usualKey))
-  return withSelectors(parts, { usual: new Map(read).get(usualKey) ?? {}, limits })
+  const limits = new Map(read.filter(([name]) => name !== defaultKey))
+  return withSelectors(parts, { usual: new Map(read).get(defaultKey) ?? {}, limits })
 }
 
 function withSelectors({ vendor, lookup }: Parts, { usual, limits }: Selectors): Control<Pod> {

@@ -1,9 +1,8 @@
 /**
  * PodSecurity: pods keep to the level of the pod security standard that their namespace asks for by its labels. What
- * breaks the level of `enforce` is refused, of that of `warn` the client hears, and that of `audit` is counted. Kinds that
- * make pods are warned about and never refused, as their pods will be. The rules are in `pod-security/`.
+ * breaks the level of `enforce` is refused, of that of `warn` the client hears, and that of `audit` is counted. Kinds
+ * that make pods are warned about and never refused, as their pods will be. The rules are in `pod-security/`.
  */
-
 import { namespaces, pods } from '../../kinds/stored-types.ts'
 import { type ApiError, invalidObject } from '../../model/api-error.ts'
 import type { Json } from '../../model/json.ts'

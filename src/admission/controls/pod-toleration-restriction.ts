@@ -1,9 +1,8 @@
 /**
- * PodTolerationRestriction: the pods of a namespace tolerate what an annotation of the namespace lists, and nothing that
- * another annotation does not list. Where a namespace has no such annotation the lists of the configuration count; an
- * empty annotation is an empty list. Pods that ask for resources tolerate that memory runs short.
+ * PodTolerationRestriction: the pods of a namespace tolerate what an annotation of the namespace lists, and nothing
+ * that another annotation does not list. Where a namespace has no such annotation the lists of the configuration count;
+ * an empty annotation is an empty list. Pods that ask for resources tolerate that memory runs short.
  */
-
 import { messageOf } from '../../base/errors.ts'
 import type { Pod } from '../../kinds/core/pod.ts'
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
@@ -90,12 +89,12 @@ function tolerating(request: AdmissionRequest<Pod>, added: readonly Toleration[]
 }
 
 /** Beyond these many, comparing all of one list with all of the other would take too long. */
-const mostCompared = 50_000
+const maxCompared = 50_000
 
 function refuseBeyond(request: AdmissionRequest<Pod>, whitelist: readonly Toleration[], whose: string): void {
   if (whitelist.length === 0) return
   const { tolerations = [] } = specOf(request)
-  if (tolerations.length * whitelist.length > mostCompared)
+  if (tolerations.length * whitelist.length > maxCompared)
     throw refusal(request, `${tolerations.length} tolerations are too many to compare with the ${whose} whitelist`)
   const other = tolerations.find((one) => !whitelist.some((allowed) => covers(allowed, one)))
   if (other !== undefined)

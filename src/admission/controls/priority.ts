@@ -1,6 +1,6 @@
 /**
  * Priority: turns the class that a pod names into a number, for schedulers, lets one class at most be the default, and
- * keeps the two priorityClasses of the system.
+ * keeps the two classes of the system.
  * A client that sends the number must send the same: the class alone decides how important a pod is.
  */
 import type { Pod } from '../../kinds/core/pod.ts'

@@ -145,12 +145,12 @@ function judgeBy(accounting: Accounting, quotas: readonly Found<ResourceQuota>[]
   for (const plan of plans) assertFits(accounting, plan)
   assertCovered(accounting, quotas)
   const unsettled = quotas.filter((quota) => isUnsettled(quota, accounting))
-  for (const quota of unsettled.slice(0, mostRestedOn)) request.dependOn?.(quota)
+  for (const quota of unsettled.slice(0, maxRestedOn)) request.dependOn?.(quota)
   return plans
 }
 
 /** How many quotas that nobody has looked at yet a write waits for at most. */
-const mostRestedOn = 20
+const maxRestedOn = 20
 
 function planFor(accounting: Accounting, quota: Found<ResourceQuota>): Plan {
   const { request } = accounting

@@ -2,6 +2,7 @@
  * The only pods that the agent of a node may make: mirrors, which show what it runs by itself. They are bound to the
  * node, owned by it and by nobody else, and refer to nothing, as a pod gives its node the right to read what it names.
  */
+import type { Pod } from '../../kinds/core/pod.ts'
 import type { Container } from '../../kinds/core/types/container.ts'
 import { secretsOf } from '../../kinds/core/types/pod-secrets.ts'
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
@@ -13,18 +14,17 @@ import { vendorKey } from '../../model/vendor.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import { refusal } from '../refusal.ts'
 
-export async function assertMirrorPod(lookup: Lookup, request: AdmissionRequest, node: string): Promise<void> {
-  const { metadata, spec = {} } = request.object!
+export async function assertMirrorPod(lookup: Lookup, request: AdmissionRequest<Pod>, node: string): Promise<void> {
+  const { metadata, spec = {} } = request.object
   const refuse = (why: string) => refusal(request, why)
   const mirror = vendorKey(request.vendor, 'config.mirror')
   if (metadata.annotations?.[mirror] === undefined)
     throw refuse(`pod does not have "${mirror}" annotation, node "${node}" can only create mirror pods`)
-  if ((spec as PodSpec).nodeName !== node)
-    throw refuse(`node "${node}" can only create pods with spec.nodeName set to itself`)
+  if (spec.nodeName !== node) throw refuse(`node "${node}" can only create pods with spec.nodeName set to itself`)
   const fault = ownerFault(metadata.ownerReferences ?? [], node)
   if (fault !== '') throw refuse(`node "${node}" ${fault}`)
   await assertOwner(lookup, request, { node, uid: metadata.ownerReferences![0]!.uid })
-  const named = referenced(spec as PodSpec)
+  const named = referenced(spec)
   if (named !== '') throw refuse(`node "${node}" can not create pods that reference ${named}`)
 }
 

@@ -1,7 +1,7 @@
 /**
- * Which labels of its Node the agent of a node may set. Those of others than the vendor are free. Of the vendor's it has
- * those that describe the machine, and two domains of its own; the rest, and all of `node-restriction`, are for people
- * who keep workloads apart by them.
+ * Which labels of its Node the agent of a node may set. Those of others than the vendor are free. Of the vendor's it
+ * has those that describe the machine, and two domains of its own; the rest, and all of `node-restriction`, are for
+ * people who keep workloads apart by them.
  */
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 
@@ -34,7 +34,7 @@ function isWithin(domain: string, other: string): boolean {
   return domain === other || domain.endsWith(`.${other}`)
 }
 
-/** What describes the machine, in words of today and of before. */
+/** Labels that describe the machine, under their present and their former names. */
 function ownLabels(vendor: Vendor): ReadonlySet<string> {
   const places = ['zone', 'region']
   return new Set([

@@ -1,9 +1,10 @@
-/** What a policy and a pod are to the rules here, and what counts for a container: its own word, else that of its pod. */
+/**
+ * What a policy and a pod are to the rules here, and what counts for a container: its own word, else that of its pod.
+ */
 import type { Container } from '../../kinds/core/types/container.ts'
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
 import type { SecurityContext } from '../../kinds/core/types/security-context.ts'
 import type { PodSecurityPolicy } from '../../kinds/policy/pod-security-policy.ts'
-import type { ApiObject } from '../../model/object.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
 
 export type PolicySpec = NonNullable<PodSecurityPolicy['spec']>
@@ -23,8 +24,7 @@ export type Profiles = ReadonlySet<string> | undefined
 /** The older name of `runtime/default`. */
 export const dockerDefault = 'docker/default'
 
-export function policyIn(object: ApiObject, vendor: Vendor): Policy {
-  const { metadata, spec = {} } = object as PodSecurityPolicy & ApiObject
+export function policyIn({ metadata, spec = {} }: PodSecurityPolicy, vendor: Vendor): Policy {
   const { name = '', annotations = {} } = metadata
   const allowedIn = (system: string): Profiles => {
     const key = vendorKey(vendor, 'allowedProfileNames', system)

@@ -2,6 +2,7 @@
 import type { Container } from '../../kinds/core/types/container.ts'
 import type { PodSpec } from '../../kinds/core/types/pod-spec.ts'
 import { at, child, type FieldError, type FieldPath, forbidden, invalid } from '../../model/field-error.ts'
+import { keysOf } from '../../model/json.ts'
 import { safeSysctls } from '../pod-security/checks/sysctls.ts'
 import { checkCapabilities } from './capabilities.ts'
 import { containerLists, effective, type JudgedPod, type Policy, type PolicySpec } from './effective.ts'
@@ -33,7 +34,7 @@ export function faultsOf(policy: Policy, pod: JudgedPod): FieldError[] {
 const hostFields = { hostNetwork: 'Host network', hostPID: 'Host PID', hostIPC: 'Host IPC' } as const
 
 function checkHost(policy: PolicySpec, spec: PodSpec, path: FieldPath): FieldError[] {
-  return (Object.keys(hostFields) as (keyof typeof hostFields)[])
+  return keysOf(hostFields)
     .filter((field) => spec[field] && !policy[field])
     .map((field) => invalid(child(path, field), true, `${hostFields[field]} is not allowed to be used`))
 }

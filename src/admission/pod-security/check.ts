@@ -54,12 +54,12 @@ export function quotedList(names: readonly string[]): string {
 }
 
 /** A pod may have thousands of what is wrong: nobody reads more. */
-const mostTold = 20
+const maxTold = 20
 
 /** `a, b`, and where there are many how many more. */
 export function list(words: readonly string[]): string {
-  const more = words.length - mostTold
-  return more > 0 ? `${words.slice(0, mostTold).join(', ')} and ${more} more` : words.join(', ')
+  const more = words.length - maxTold
+  return more > 0 ? `${words.slice(0, maxTold).join(', ')} and ${more} more` : words.join(', ')
 }
 
 /** Who set something: `pod and container "a"`; '' for nobody. */

@@ -9,8 +9,8 @@ import type { Vendor } from '../../model/vendor.ts'
 import { reasonsOf, violationsOf } from './evaluate.ts'
 import { type LevelVersion, levelText } from './policy.ts'
 
-const mostPods = 3000
-const longestMs = 1000
+const maxPods = 3000
+const maxMs = 1000
 
 interface Search {
   readonly lookup: Lookup
@@ -42,7 +42,7 @@ async function findViolating({ lookup, vendor, namespace, level, exemptRuntimeCl
   const names = [...lookup.names(pods, namespace)].map(({ name }) => name)
   const [pace, began] = [new TimeSlice(), performance.now()]
   let seen = 0
-  for (; seen < Math.min(names.length, mostPods) && performance.now() - began < longestMs; seen++) {
+  for (; seen < Math.min(names.length, maxPods) && performance.now() - began < maxMs; seen++) {
     await pace.yieldIfDue()
     const name = names[seen]!
     const pod = lookup.readUncached(pods, { namespace, name })

@@ -13,7 +13,7 @@ export interface StillnessBounds {
   readonly holdMs: number
 }
 
-const usualBounds: StillnessBounds = { drainMs: 500, holdMs: 2000 }
+const defaultBounds: StillnessBounds = { drainMs: 500, holdMs: 2000 }
 
 interface Place {
   underWay: number
@@ -29,7 +29,7 @@ export class QuotaActivity {
   readonly #bounds: StillnessBounds
   readonly #places = new Map<string, Place>()
 
-  constructor(bounds = usualBounds) {
+  constructor(bounds = defaultBounds) {
     this.#bounds = bounds
   }
 

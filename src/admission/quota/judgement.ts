@@ -13,7 +13,7 @@ import {
 
 export type QuotaStatus = NonNullable<ResourceQuota['status']>
 
-/** Why a charge does not fit, in words; undefined: it does. */
+/** Why a charge does not fit; undefined: it does. */
 export function whyNot(name: string, { hard = {}, used = {} }: QuotaStatus, charge: Amounts): string | undefined {
   const limited = only(charge, hard)
   const unknown = [...limited.keys()].filter((each) => readAmount(used, each) === undefined)

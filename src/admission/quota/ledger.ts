@@ -7,12 +7,12 @@
  * given back are stored one after the other, so that they never cancel out: every charge makes a new version of the
  * quota, by which `controllers/resource-quota.ts` knows that a write is under way.
  */
-
+import type { ResourceQuota } from '../../kinds/core/resource-quota.ts'
 import { resourceQuotas } from '../../kinds/stored-types.ts'
 import { ApiError } from '../../model/api-error.ts'
 import type { JsonObject } from '../../model/json.ts'
 import type { ObjectName } from '../../model/lookup.ts'
-import type { ApiObject } from '../../model/object.ts'
+import { asJson } from '../../model/object.ts'
 import type { Amounts } from '../../model/quota/amounts.ts'
 import type { OwnWrites } from '../own-writes.ts'
 import { charged, type QuotaStatus, whyNot } from './judgement.ts'
@@ -72,7 +72,7 @@ export class Ledger {
     this.#waiting.delete(key)
   }
 
-  /** Never fails: each entry hears what has become of it. */
+  /** Never fails: the outcome goes to each entry. */
   async #store(quota: ObjectName, batch: readonly Entry[]): Promise<void> {
     if (batch.length === 0) return
     try {
@@ -87,11 +87,11 @@ export class Ledger {
 }
 
 /** The status with all that fits, in the order in which it came. May be called again with a newer state. */
-function book(object: ApiObject, batch: readonly Entry[]): JsonObject {
-  let { status = {} } = object as ApiObject & { status?: QuotaStatus }
+function book(object: ResourceQuota, batch: readonly Entry[]): JsonObject {
+  let { status = {} }: { status?: QuotaStatus } = object
   for (const entry of batch) {
     entry.refused = entry.refusable ? whyNot(object.metadata.name!, status, entry.change) : undefined
     if (entry.refused === undefined) status = charged(status, entry.change)
   }
-  return status as JsonObject
+  return asJson(status)
 }

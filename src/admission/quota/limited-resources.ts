@@ -54,7 +54,7 @@ export interface Coverage {
   readonly scopes: readonly ScopeRequirement[]
 }
 
-/** Why it is refused that no quota covers this, in words; undefined: it is not. */
+/** Why a write that no quota covers is refused; undefined: it is not. */
 export function uncovered(limited: readonly LimitedResource[], coverage: Coverage): string | undefined {
   const { type, object, increase, hard, scopes } = coverage
   const concerned = limited.filter(({ apiGroup = '', resource }) => apiGroup === type.group && resource === type.plural)

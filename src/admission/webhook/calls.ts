@@ -2,7 +2,6 @@
  * Asks one webhook about one request: with its breaker, its share of time and its failure policy. What comes out is a
  * verdict that was put to use, nothing where the webhook could not be asked and is to be ignored, or an ApiError.
  */
-
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
@@ -148,7 +147,7 @@ function controlOf({ phase }: Webhook) {
     : ({ control: 'ValidatingAdmissionWebhook', step: 'validate' } as const)
 }
 
-/** What an allowing verdict comes to, with the annotations that are meant for the audit. */
+/** The result of an allowing verdict, with the annotations for the audit. */
 function told({ patch, auditAnnotations }: Verdict): string {
   const notes = Object.entries(auditAnnotations).map(([key, value]) => `; ${key}=${value}`)
   return `allowed${patch === undefined ? '' : ', with a patch'}${notes.join('')}`

@@ -11,9 +11,9 @@ import type { Webhook } from './webhook.ts'
 
 /** For validation and the store. */
 const reservedMs = 1000
-const leastShareMs = 1000
+const minShareMs = 1000
 /** What a request has unless its client asks for less. */
-const usualMs = 60_000
+const defaultMs = 60_000
 
 export interface Remaining {
   /** The time that the request has left. */
@@ -26,7 +26,7 @@ export interface Remaining {
 
 export function timeFor({ timeoutMs, ignoresFailures }: Webhook, { leftMs, calls, allCalls }: Remaining): number {
   const left = leftMs - reservedMs
-  const least = Math.min(leastShareMs, (usualMs - reservedMs) / allCalls)
-  const share = ignoresFailures ? Math.max(least, left / calls) : Math.max(leastShareMs, left)
+  const least = Math.min(minShareMs, (defaultMs - reservedMs) / allCalls)
+  const share = ignoresFailures ? Math.max(least, left / calls) : Math.max(minShareMs, left)
   return Math.min(timeoutMs, share)
 }

@@ -86,7 +86,7 @@ function isTime(value: Json | undefined): value is number {
   return typeof value === 'number' && value >= 0 && value <= lastSecond
 }
 
-/** Whether a token is meant for this client. */
+/** Whether a token names this client as its audience. */
 export function isFor(claims: JsonObject, client: string): boolean {
   const audience = own(claims, 'aud')
   return audience === client || (Array.isArray(audience) && audience.includes(client))

@@ -17,7 +17,7 @@ export interface ProviderParts {
 }
 
 /** The least time between two questions, and how soon a provider is asked again that was never found. */
-const leastMs = 2_000
+const minMs = 2_000
 const retryMs = 5_000
 /** After so long keys are fetched again even where they fit: one may have been withdrawn. */
 const staleMs = 60 * 60 * 1000
@@ -58,7 +58,7 @@ export class OpenidProvider {
   refresh(): Promise<boolean> {
     if (this.#asking !== undefined) return this.#asking
     const now = this.#parts.clock.monotonic()
-    if (now - this.#asked < leastMs) return Promise.resolve(false)
+    if (now - this.#asked < minMs) return Promise.resolve(false)
     this.#asked = now
     this.#asking = this.#fetch().finally(() => {
       this.#asking = undefined

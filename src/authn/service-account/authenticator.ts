@@ -82,7 +82,7 @@ function judgeOf({ vendor, clock, holders, recency, audiences: own, metrics }: S
   }
 }
 
-/** Those of the audiences in question that it is meant for; one that names nobody is meant for this server. */
+/** The requested audiences that it names; a token that names none is for this server. */
 function meantFor({ audiences }: TokenClaims, asked: readonly string[], own: readonly string[]): string[] {
   const named = audiences.length === 0 ? own : audiences
   return asked.filter((audience) => named.includes(audience))

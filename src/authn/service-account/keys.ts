@@ -2,7 +2,6 @@
  * The keys of service account tokens: one that signs, and all that verify. They come as PEM, any number in one text:
  * private keys, public keys and certificates. The algorithm of a key is fixed by the key, never by a token.
  */
-
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { messageOf } from '../../base/errors.ts'
 import { type PemBlock, readPemBlocks } from '../../pki/pem.ts'

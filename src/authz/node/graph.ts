@@ -1,9 +1,9 @@
 /**
- * Who needs what, kept by watch: from the pods on a node to the secrets, configmaps, claims and accounts that they name;
- * from claims to the volumes that they are bound to, and the secrets that those name; and which attachments are a node's.
- * A question costs a look-up or two, however many pods there are.
+ * Who needs what, kept by watch: from the pods on a node to the secrets, configmaps, claims and accounts that they
+ * name; from claims to the volumes that they are bound to, and the secrets that those name; and which attachments are a
+ * node's. A question costs a look-up or two, however many pods there are.
  */
-
+import type { VolumeAttachment } from '../../kinds/storage/volume-attachment.ts'
 import { persistentVolumes, pods, volumeAttachments } from '../../kinds/stored-types.ts'
 import type { Lookup, ObjectName } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
@@ -107,8 +107,8 @@ export class NodeGraph {
       this.#volumesOf.set(secret, (this.#volumesOf.get(secret) ?? new Set()).add(name))
   }
 
-  #takeAttachment(name: string, object: ApiObject | undefined): void {
-    const { nodeName } = (object?.spec ?? {}) as { readonly nodeName?: string }
+  #takeAttachment(name: string, object: VolumeAttachment | undefined): void {
+    const { nodeName } = object?.spec ?? {}
     if (nodeName) this.#attachments.set(name, nodeName)
     else this.#attachments.delete(name)
   }

@@ -2,7 +2,6 @@
  * `orchctl diff`: what `apply` would change, found out by a dry run on the server and shown by the program `diff` (or
  * that of $KUBECTL_EXTERNAL_DIFF). Values of Secrets are masked. Exit codes as those of diff: 0 the same, 1 different.
  */
-
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

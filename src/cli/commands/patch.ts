@@ -1,5 +1,4 @@
 /** `orchctl patch`: sends a patch that the user wrote, as JSON or YAML. */
-
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { codeOf } from '../../base/errors.ts'

@@ -1,5 +1,4 @@
 /** The texts that `-f` names: files, the files of a directory, addresses, and `-` for the standard input. */
-
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { codeOf } from '../../base/errors.ts'

@@ -3,7 +3,6 @@
  *
  *   json, yaml, name, wide, jsonpath=TEMPLATE, jsonpath-file=FILE, custom-columns=NAME:PATH,..., custom-columns-file=FILE
  */
-
 import { readFileSync } from 'node:fs'
 import { codeOf } from '../../base/errors.ts'
 import { flag, UsageError } from '../../base/flags.ts'

@@ -1,5 +1,4 @@
 /** Where client configs lie: the files that are read when none is named. */
-
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { codeOf } from '../../base/errors.ts'

@@ -12,7 +12,7 @@ import type { Exchange } from '../exchange.ts'
 import type { Step } from '../pipeline.ts'
 import type { AnswerError } from './answer-errors.ts'
 
-const longestMs = 60_000
+const maxMs = 60_000
 
 export interface DeadlineStep {
   readonly step: Step
@@ -41,11 +41,11 @@ function tooLate(): Error {
 
 function allowedMs({ info }: Exchange): number {
   const text = info.query.get('timeout')
-  if (text === null || text === '') return longestMs
+  if (text === null || text === '') return maxMs
   const ms = parseDuration(text)
   if (ms === undefined)
     throw badRequest(
       `invalid timeout specified in the request URL: ${JSON.stringify(shorten(text, 50))}; use a duration such as 30s`,
     )
-  return ms === 0 ? longestMs : Math.min(ms, longestMs)
+  return ms === 0 ? maxMs : Math.min(ms, maxMs)
 }

@@ -6,6 +6,7 @@ import type { EventForm } from '../../cache/event.ts'
 import type { Watcher } from '../../cache/watcher.ts'
 import { ApiError, failure } from '../../model/api-error.ts'
 import type { JsonObject } from '../../model/json.ts'
+import { asJson } from '../../model/object.ts'
 import { formatVersion, parseVersion } from '../../model/resource-version.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { toldUpTo, type Watching, watch } from '../../registry/watch.ts'
@@ -46,7 +47,7 @@ async function tellErrors(exchange: Exchange, form: EventForm, run: () => Promis
   } catch (error) {
     if (!(error instanceof ApiError) || (error.code !== 410 && !exchange.answered)) throw error
     openStream(exchange)
-    await write(exchange, form.tell('ERROR', failure(error) as unknown as JsonObject))
+    await write(exchange, form.tell('ERROR', asJson(failure(error))))
     exchange.transport.end()
   }
 }

@@ -1,7 +1,7 @@
 /** DaemonSet: runs one pod of a template on every node that fits. */
 import { badRequest } from '../../model/api-error.ts'
 import { child, type FieldError, type FieldPath, invalid, notSupported, required } from '../../model/field-error.ts'
-import { sameJson } from '../../model/json.ts'
+import { keysOf, sameJson } from '../../model/json.ts'
 import { ageColumn, column, nameColumn } from '../../schema/columns.ts'
 import type { RuleContext } from '../../schema/context.ts'
 import { defineKind, type ObjectOf } from '../../schema/kind.ts'
@@ -234,7 +234,7 @@ function checkUpdate(next: DaemonSet, previous: DaemonSet, { subresource }: Rule
 function checkStatus(status: Status, previous: Status): FieldError[] {
   const { conditions: _, ...counts } = status
   return [
-    ...noneNegative(counts, Object.keys(counts) as (keyof typeof counts)[], 'status'),
+    ...noneNegative(counts, keysOf(counts), 'status'),
     ...notLess(status.collisionCount, previous.collisionCount, 'status.collisionCount'),
   ]
 }

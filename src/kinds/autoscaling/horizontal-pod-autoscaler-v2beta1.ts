@@ -76,7 +76,7 @@ function fromStored(object: HorizontalPodAutoscaler, vendor: Vendor): Horizontal
   return {
     ...object,
     metadata: withCarried(object.metadata, { behavior: writeBehavior(rules) }, vendor),
-    spec: { ...spec, metrics: metrics.map(specToV1) as MetricSpecV1[] },
+    spec: { ...spec, metrics: metrics.map(specToV1) },
     status: {
       ...status,
       currentReplicas: status.currentReplicas ?? 0,

@@ -154,12 +154,12 @@ function checkMadeSelector({ selector, manualSelector }: JobSpec, path: FieldPat
 }
 
 /** Jobs are named after it and the time, and pods after them. */
-const longestName = 52
+const maxNameLength = 52
 
 function checkLength(name: string): FieldError[] {
-  return name.length <= longestName
+  return name.length <= maxNameLength
     ? []
-    : [invalid('metadata.name', name, `must be no more than ${longestName} characters`)]
+    : [invalid('metadata.name', name, `must be no more than ${maxNameLength} characters`)]
 }
 
 function zoneWarnings({ spec }: CronJob, { keyDomain }: Vendor): string[] {

@@ -120,7 +120,7 @@ function checkPort({ name = '', port: number = 0, protocol = '', appProtocol }: 
   ]
 }
 
-const mostShown = 3
+const maxShown = 3
 
 /** `10.0.0.1:80,10.0.0.2:80 + 3 more...`: the first, and how many there are besides. */
 function listed(subsets: readonly Subset[]): string {
@@ -130,7 +130,7 @@ function listed(subsets: readonly Subset[]): string {
   for (const { addresses = [], ports = [] } of subsets) {
     count += addresses.length * Math.max(ports.length, 1)
     for (const { port: number } of ports.length > 0 ? ports : [{ port: undefined }])
-      for (const { ip = '' } of addresses.slice(0, mostShown - shown.length)) shown.push(place(ip, number))
+      for (const { ip = '' } of addresses.slice(0, maxShown - shown.length)) shown.push(place(ip, number))
   }
   return `${shown.join(',')}${count > shown.length ? ` + ${count - shown.length} more...` : ''}`
 }

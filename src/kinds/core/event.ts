@@ -147,8 +147,8 @@ function checkOlder({ metadata, involvedObject }: Event): FieldError[] {
   return agree ? [] : [wrongNamespace(namespace)]
 }
 
-const longestWord = 128
-const longestMessage = 1024
+const maxWordLength = 128
+const maxMessageLength = 1024
 /** Where events of objects without a namespace may be. */
 const withoutNamespace = ['default', 'kube-system']
 
@@ -164,7 +164,7 @@ function checkNewer(object: Event): FieldError[] {
     ...checkWord('reportingInstance', reportingInstance),
     ...checkWord('action', action),
     ...checkWord('reason', reason),
-    ...checkLength('message', object.message ?? '', longestMessage),
+    ...checkLength('message', object.message ?? '', maxMessageLength),
   ]
 }
 
@@ -193,7 +193,7 @@ function wrongNamespace(namespace: string): FieldError {
 }
 
 function checkWord(path: string, word = ''): FieldError[] {
-  return word === '' ? [required(path)] : checkLength(path, word, longestWord)
+  return word === '' ? [required(path)] : checkLength(path, word, maxWordLength)
 }
 
 function checkLength(path: string, text: string, limit: number): FieldError[] {

@@ -123,14 +123,14 @@ function checkRecycling({ hostPath, persistentVolumeReclaimPolicy: policy }: Per
   return [forbidden('spec.persistentVolumeReclaimPolicy', "may not be 'Recycle' for a hostPath of '/'")]
 }
 
-const longestInterfaceName = 64
+const maxInterfaceNameLength = 64
 
 /** With an initiator of its own, the node names an interface after volume and portal. */
 function checkPortal({ metadata, spec }: PersistentVolume): FieldError[] {
   const { initiatorName, targetPortal = '' } = spec?.iscsi ?? {}
   const { length } = `${metadata.name}:${targetPortal}`
-  if (initiatorName === undefined || length <= longestInterfaceName) return []
-  const text = `with the name of the volume it may have at most ${longestInterfaceName - 1} characters if iscsi.initiatorName is set`
+  if (initiatorName === undefined || length <= maxInterfaceNameLength) return []
+  const text = `with the name of the volume it may have at most ${maxInterfaceNameLength - 1} characters if iscsi.initiatorName is set`
   return [invalid('spec.iscsi.targetportal', targetPortal, text)]
 }
 

@@ -94,7 +94,7 @@ function prepareNew(object: Pod, { vendor }: RuleContext): void {
   if (Object.keys(annotations).length > 0) object.metadata.annotations = annotations
 }
 
-/** Old nodes spoil the owners of pods when they write a status. */
+/** Old node agents drop the owners of pods when they write a status. */
 function keepAllButStatus(next: Pod, previous: Pod): void {
   keep(next, previous, 'spec')
   const { ownerReferences: _, ...metadata } = next.metadata

@@ -23,7 +23,7 @@ import { immutableField } from '../immutable.ts'
 import { joinSome } from '../join-some.ts'
 import { checkEndpoint, type Endpoint, endpoint } from './types/endpoint.ts'
 
-const mostEndpoints = 1000
+const maxEndpoints = 1000
 const addressTypes = ['FQDN', 'IPv4', 'IPv6']
 
 const portFields = {
@@ -68,17 +68,17 @@ const fields = {
 
 export type EndpointSlice = ObjectOf<typeof fields>
 
-const mostShown = 3
+const maxShown = 3
 const columns: readonly Column<EndpointSlice>[] = [
   nameColumn,
   column('AddressType', 'What its addresses are.', ({ addressType }) => addressType ?? ''),
   column('Ports', 'The ports.', ({ ports = [] }) => {
     const shown = ports.map(({ port, name }) => (port === undefined ? (name ?? '*') : String(port)))
-    return joinSome(shown, { most: mostShown }) || '<unset>'
+    return joinSome(shown, { most: maxShown }) || '<unset>'
   }),
   column('Endpoints', 'The addresses.', ({ endpoints = [] }) => {
     const shown = endpoints.flatMap(({ addresses = [] }) => addresses)
-    return joinSome(shown, { most: mostShown }) || '<unset>'
+    return joinSome(shown, { most: maxShown }) || '<unset>'
   }),
   ageColumn,
 ]
@@ -149,7 +149,7 @@ function checkAddressType(type: string): FieldError[] {
 
 function checkEndpoints(endpoints: readonly Endpoint[], type: string): FieldError[] {
   const path = 'endpoints'
-  if (endpoints.length > mostEndpoints) return [tooMany(path, endpoints.length, mostEndpoints)]
+  if (endpoints.length > maxEndpoints) return [tooMany(path, endpoints.length, maxEndpoints)]
   return endpoints.flatMap((each, i) => checkEndpoint(each, at(path, i), type))
 }
 

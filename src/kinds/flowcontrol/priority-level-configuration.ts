@@ -20,9 +20,9 @@ import { mandatoryLevels } from './types/mandatory.ts'
 
 const types = ['Exempt', 'Limited']
 const responses = ['Queue', 'Reject']
-const mostQueues = 10_000_000
+const maxQueues = 10_000_000
 /** How many bits there are to draw a hand of queues by. */
-const mostBits = 60
+const maxBits = 60
 
 const queuingFields = {
   queues: field(1, s.int32(), { doc: 'How many queues there are; 64 by default.' }),
@@ -179,7 +179,7 @@ function checkQueuing(value: InferFields<typeof queuingFields>, path: FieldPath)
   return [
     ...told('queueLengthLimit', queueLengthLimit > 0 ? undefined : 'must be positive'),
     ...told('queues', queues > 0 ? undefined : 'must be positive'),
-    ...told('queues', queues <= mostQueues ? undefined : `must not be greater than ${mostQueues}`),
+    ...told('queues', queues <= maxQueues ? undefined : `must not be greater than ${maxQueues}`),
     ...told('handSize', faultOfHand(queues, handSize)),
   ]
 }
@@ -188,6 +188,6 @@ function checkQueuing(value: InferFields<typeof queuingFields>, path: FieldPath)
 function faultOfHand(queues: number, handSize: number): string | undefined {
   if (handSize <= 0) return 'must be positive'
   if (handSize > queues) return `should not be greater than queues (${queues})`
-  if (Math.ceil(Math.log2(queues) * handSize) <= mostBits) return undefined
-  return `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${mostBits}`
+  if (Math.ceil(Math.log2(queues) * handSize) <= maxBits) return undefined
+  return `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${maxBits}`
 }

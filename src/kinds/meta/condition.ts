@@ -37,8 +37,8 @@ const condition = s.object(fields, {
 
 export const conditions = s.list(condition, byType)
 
-const longestReason = 1024
-const longestMessage = 32 * 1024
+const maxReasonLength = 1024
+const maxMessageLength = 32 * 1024
 const statuses = ['False', 'True', 'Unknown']
 
 export function checkConditions(all: readonly Condition[] = [], path: FieldPath): FieldError[] {
@@ -60,13 +60,13 @@ function checkCondition(value: Condition, path: FieldPath): FieldError[] {
       : []),
     ...(lastTransitionTime ? [] : [required(child(path, 'lastTransitionTime'), 'must be set')]),
     ...checkReason(reason, child(path, 'reason')),
-    ...(message.length > longestMessage ? [tooLong(child(path, 'message'), longestMessage)] : []),
+    ...(message.length > maxMessageLength ? [tooLong(child(path, 'message'), maxMessageLength)] : []),
   ]
 }
 
 function checkReason(reason: string, path: FieldPath): FieldError[] {
   if (reason === '') return [required(path, 'must be set')]
-  if (reason.length > longestReason) return [tooLong(path, longestReason)]
+  if (reason.length > maxReasonLength) return [tooLong(path, maxReasonLength)]
   if (/^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason)) return []
   return [
     invalid(path, reason, "must start with a letter and consist of letters, digits, '_', ',' or ':' (e.g. 'My_name')"),

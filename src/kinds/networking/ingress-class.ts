@@ -16,7 +16,7 @@ import { countsGeneration } from '../generation.ts'
 import { immutableField } from '../immutable.ts'
 import { checkTypedReference } from './types/typed-reference.ts'
 
-const longestController = 250
+const maxControllerLength = 250
 const pathForm = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/
 
 const parametersFields = {
@@ -92,7 +92,7 @@ function checkController(controller: string, path: FieldPath): FieldError[] {
   if (controller === '') return []
   const slash = controller.indexOf('/')
   const [domain, rest] = [controller.slice(0, slash), controller.slice(slash + 1)]
-  const long = controller.length > longestController ? [tooLong(path, longestController)] : []
+  const long = controller.length > maxControllerLength ? [tooLong(path, maxControllerLength)] : []
   if (slash < 1 || rest === '')
     return [...long, invalid(path, controller, 'must be a domain-prefixed path (such as "example.com/foo")')]
   return [

@@ -62,12 +62,12 @@ export const ingress = defineKind({
   },
 })
 
-const mostHosts = 3
+const maxHosts = 3
 
 function hostsOf({ spec }: Ingress): string {
   const rules = spec?.rules ?? []
   const hosts = rules.flatMap(({ host = '' }) => (host === '' ? [] : [host]))
-  return joinSome(hosts, { most: mostHosts, of: rules.length }) || '*'
+  return joinSome(hosts, { most: maxHosts, of: rules.length }) || '*'
 }
 
 function addressesOf({ status }: Ingress): string {

@@ -1,6 +1,5 @@
 /**
- * PodSecurityPolicy: what pods may ask for. It is deprecated, and nobody heeds it but the admission control of its
- * name.
+ * PodSecurityPolicy: what pods may request. It is deprecated, and only the admission control of its name reads it.
  */
 import {
   at,

@@ -20,7 +20,7 @@ import { repeatedAt } from '../core/types/repeated.ts'
 import { checkDriverName } from '../core/types/volumes/storage-systems.ts'
 import { byName } from '../list-keys.ts'
 
-const longestNodeId = 256
+const maxNodeIdLength = 256
 
 const allocatable = s.object(
   {
@@ -102,8 +102,8 @@ export const csiNode = defineKind({
 function checkDriver({ name = '', nodeID = '', topologyKeys = [] }: Driver, path: FieldPath): FieldError[] {
   return [
     ...checkDriverName(name, child(path, 'name')),
-    ...(nodeID.length > longestNodeId
-      ? [invalid(child(path, 'nodeID'), nodeID, `must be ${longestNodeId} characters or less`)]
+    ...(nodeID.length > maxNodeIdLength
+      ? [invalid(child(path, 'nodeID'), nodeID, `must be ${maxNodeIdLength} characters or less`)]
       : []),
     ...checkTopologyKeys(topologyKeys, path),
   ]

@@ -12,8 +12,8 @@ import { field, s } from '../../schema/schema.ts'
 import { checkTopologyTerms, topologySelectorTerm } from '../core/types/topology-selector.ts'
 import { immutableField } from '../immutable.ts'
 
-const mostParameters = 512
-const mostParameterBytes = 256 * 1024
+const maxParameters = 512
+const maxParameterBytes = 256 * 1024
 const reclaimPolicies = ['Delete', 'Retain']
 
 const fields = {
@@ -117,9 +117,9 @@ function checkParameters(parameters: { readonly [key: string]: string }): FieldE
   const keys = Object.keys(parameters)
   const bytes = keys.reduce((sum, key) => sum + Buffer.byteLength(key) + Buffer.byteLength(parameters[key]!), 0)
   return [
-    ...(keys.length > mostParameters ? [tooLong(path, mostParameters)] : []),
+    ...(keys.length > maxParameters ? [tooLong(path, maxParameters)] : []),
     ...(keys.includes('') ? [invalid(path, '', 'field can not be empty.')] : []),
-    ...(bytes > mostParameterBytes ? [tooLong(path, mostParameterBytes)] : []),
+    ...(bytes > maxParameterBytes ? [tooLong(path, maxParameterBytes)] : []),
   ]
 }
 

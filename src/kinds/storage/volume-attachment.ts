@@ -20,8 +20,8 @@ import { checkDriverName } from '../core/types/volumes/storage-systems.ts'
 import { immutableField } from '../immutable.ts'
 import { specAndStatus, statusAlone } from '../spec-and-status.ts'
 
-const longestMessage = 1024
-const mostMetadataBytes = 256 * 1024
+const maxMessageLength = 1024
+const maxMetadataBytes = 256 * 1024
 
 const sourceFields = {
   persistentVolumeName: field(1, s.string(), { zero: 'keep', doc: 'The name of the PersistentVolume.' }),
@@ -66,7 +66,7 @@ const volumeError = s.object(
     name: 'VolumeError',
     doc: 'What went wrong, and when.',
     check: ({ message = '' }, path) =>
-      Buffer.byteLength(message) > longestMessage ? [tooLong(child(path, 'message'), longestMessage)] : [],
+      Buffer.byteLength(message) > maxMessageLength ? [tooLong(child(path, 'message'), maxMessageLength)] : [],
   },
 )
 
@@ -170,5 +170,5 @@ function checkInline(inline: PersistentVolumeSpec, path: FieldPath): FieldError[
 function checkMetadata(metadata: { readonly [key: string]: string }, path: FieldPath): FieldError[] {
   let bytes = 0
   for (const key in metadata) bytes += Buffer.byteLength(key) + Buffer.byteLength(metadata[key]!)
-  return bytes > mostMetadataBytes ? [tooLong(path, mostMetadataBytes)] : []
+  return bytes > maxMetadataBytes ? [tooLong(path, maxMetadataBytes)] : []
 }

@@ -1,5 +1,4 @@
 /** What `config set-context`, `set-cluster` and `set-credentials` have in common: fields of one entry are set. */
-
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { codeOf } from '../../../base/errors.ts'

@@ -2,7 +2,6 @@
  * Where the data of a ConfigMap or a Secret comes from: literals (`--from-literal=key=value`), files
  * (`--from-file=[key=]file`, or all files of a directory), and files of lines `KEY=VALUE` (`--from-env-file`).
  */
-
 import { isUtf8 } from 'node:buffer'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'

@@ -1,5 +1,4 @@
 /** `orchctl create secret generic|tls|docker-registry` */
-
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'

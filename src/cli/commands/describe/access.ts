@@ -23,7 +23,7 @@ export async function describeServiceAccount(account: ServiceAccount, { client, 
       Object.entries(annotations).some(([key, value]) => key.endsWith('/service-account.name') && value === name),
   )
   return [
-    head(account as ApiObject),
+    head(account),
     multiline('Image pull secrets', named(account.imagePullSecrets)),
     multiline('Mountable secrets', named(account.secrets)),
     multiline(

@@ -191,7 +191,7 @@ export function describeNetworkPolicy(policy: NetworkPolicy): string {
   })
   const applies = selectorText(podSelector)
   return [
-    head(policy as ApiObject),
+    head(policy),
     `Spec:\n  PodSelector: ${applies === '<none>' ? '<none> (all pods of the namespace)' : applies}\n`,
     ...allowed,
     `  Policy Types: ${policyTypes.join(', ')}\n`,

@@ -20,7 +20,7 @@ export async function describeClaim(claim: PersistentVolumeClaim, { client, cont
   )
   const first = {
     StorageClass: spec.storageClassName ?? '',
-    Status: phaseText(claim as ApiObject, status.phase),
+    Status: phaseText(claim, status.phase),
     Volume: spec.volumeName ?? '',
   }
   const source = spec.dataSource
@@ -59,7 +59,7 @@ export function describeVolume(volume: PersistentVolume): string {
     lines({
       Finalizers: `[${(metadata.finalizers ?? []).join(' ')}]`,
       StorageClass: spec.storageClassName ?? '',
-      Status: phaseText(volume as ApiObject, status.phase),
+      Status: phaseText(volume, status.phase),
       Claim: spec.claimRef === undefined ? '' : `${spec.claimRef.namespace}/${spec.claimRef.name}`,
       'Reclaim Policy': spec.persistentVolumeReclaimPolicy ?? '',
       'Access Modes': modesText(spec.accessModes),
@@ -98,7 +98,7 @@ export function describeStorageClass(storage: StorageClass): string {
   )
   const { allowVolumeExpansion, mountOptions = [] } = storage
   return [
-    head(storage as ApiObject, lines({ IsDefaultClass: isDefault ? 'Yes' : 'No' })),
+    head(storage, lines({ IsDefaultClass: isDefault ? 'Yes' : 'No' })),
     lines({
       Provisioner: storage.provisioner ?? '',
       Parameters: pairsText(storage.parameters),

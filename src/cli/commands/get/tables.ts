@@ -2,7 +2,7 @@
 import type { DiscoveredType } from '../../../client/discovery.ts'
 import { isNotFound } from '../../../client/status-error.ts'
 import { getTable, listTable, type Table } from '../../../client/table.ts'
-import type { Json } from '../../../model/json.ts'
+import { asJson } from '../../../model/object.ts'
 import { SeveralErrors } from '../../explain-error.ts'
 import { singularName } from '../../find-type.ts'
 import { withNearNames } from '../../near-names.ts'
@@ -37,7 +37,7 @@ async function inOrder({ type, tables }: Section, path: string): Promise<Section
   const rows = sortedBy(
     tables.flatMap(({ rows }) => rows),
     path,
-    ({ object }) => object as unknown as Json,
+    ({ object }) => (object === null ? null : asJson(object)),
   )
   return { type, tables: [{ ...tables[0]!, rows }] }
 }

@@ -59,16 +59,16 @@ function checkJobSpec(spec: JobSpec, path: FieldPath): FieldError[] {
 }
 
 const modes = ['NonIndexed', 'Indexed']
-const mostParallel = 100_000
+const maxParallel = 100_000
 
 /** The controller tracks numbered pods one by one. */
 function checkMode({ completionMode: mode, completions, parallelism = 0 }: JobSpec, path: FieldPath): FieldError[] {
   if (mode !== undefined && !modes.includes(mode)) return [notSupported(child(path, 'completionMode'), mode, modes)]
   if (mode !== 'Indexed') return []
-  const why = `must be less than or equal to ${mostParallel} when completion mode is Indexed`
+  const why = `must be less than or equal to ${maxParallel} when completion mode is Indexed`
   return [
     ...(completions === undefined ? [required(child(path, 'completions'), 'when completion mode is Indexed')] : []),
-    ...(parallelism > mostParallel ? [invalid(child(path, 'parallelism'), parallelism, why)] : []),
+    ...(parallelism > maxParallel ? [invalid(child(path, 'parallelism'), parallelism, why)] : []),
   ]
 }
 

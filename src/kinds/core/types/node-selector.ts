@@ -1,4 +1,4 @@
-/** NodeSelector: which nodes are meant. Its terms are alternatives; the requirements of a term must all be met. */
+/** NodeSelector: selects nodes. Its terms are alternatives; the requirements of a term must all be met. */
 import { at, child, type FieldError, type FieldPath, forbidden, invalid, required } from '../../../model/field-error.ts'
 import { checkDnsSubdomain, checkQualifiedName } from '../../../model/names.ts'
 import { field, type Infer, s } from '../../../schema/schema.ts'

@@ -225,12 +225,12 @@ function checkNames(spec: PodSpec, path: FieldPath): FieldError[] {
   })
 }
 
-const longestDeadline = 2 ** 31 - 1
+const maxDeadline = 2 ** 31 - 1
 
 function checkDeadline({ activeDeadlineSeconds: deadline }: PodSpec, path: FieldPath): FieldError[] {
-  if (deadline === undefined || (deadline >= 1 && deadline <= longestDeadline)) return []
+  if (deadline === undefined || (deadline >= 1 && deadline <= maxDeadline)) return []
   const place = child(path, 'activeDeadlineSeconds')
-  return [invalid(place, deadline, `must be between 1 and ${longestDeadline}, inclusive`)]
+  return [invalid(place, deadline, `must be between 1 and ${maxDeadline}, inclusive`)]
 }
 
 function checkDnsNone({ dnsPolicy, dnsConfig: config }: PodSpec, path: FieldPath): FieldError[] {

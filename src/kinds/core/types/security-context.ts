@@ -173,7 +173,7 @@ function checkRepeatedSysctls({ sysctls = [] }: PodSecurityContext, path: FieldP
   return [...repeatedAt(sound)].map((i) => duplicate(child(at(path, i), 'name'), sound[i]!))
 }
 
-const longestCredential = 64 * 1024
+const maxCredentialLength = 64 * 1024
 
 function checkWindows(options: InferFields<typeof windowsFields>, path: FieldPath): FieldError[] {
   const { gmsaCredentialSpecName: specName, gmsaCredentialSpec: spec, runAsUserName: user } = options
@@ -181,8 +181,8 @@ function checkWindows(options: InferFields<typeof windowsFields>, path: FieldPat
     ...(specName === undefined
       ? []
       : checkDnsSubdomain(specName).map((text) => invalid(child(path, 'gmsaCredentialSpecName'), specName, text))),
-    ...(spec !== undefined && (spec === '' || Buffer.byteLength(spec) > longestCredential)
-      ? [invalid(child(path, 'gmsaCredentialSpec'), '', `must have from 1 to ${longestCredential} bytes`)]
+    ...(spec !== undefined && (spec === '' || Buffer.byteLength(spec) > maxCredentialLength)
+      ? [invalid(child(path, 'gmsaCredentialSpec'), '', `must have from 1 to ${maxCredentialLength} bytes`)]
       : []),
     ...(user === undefined ? [] : checkWindowsUser(user, child(path, 'runAsUserName'))),
   ]

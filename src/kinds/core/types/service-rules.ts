@@ -113,14 +113,14 @@ function checkOnePort({ name = '', port = 0, targetPort = 0, appProtocol }: Serv
   ]
 }
 
-const longestAffinity = 86400
+const maxAffinity = 86400
 
 /** Defaults have seen to it that there is a time where one is needed, and none where it is not. */
 function checkAffinity({ sessionAffinity, sessionAffinityConfig }: ServiceSpec): FieldError[] {
   const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds
-  if (sessionAffinity !== 'ClientIP' || seconds === undefined || (seconds > 0 && seconds <= longestAffinity)) return []
+  if (sessionAffinity !== 'ClientIP' || seconds === undefined || (seconds > 0 && seconds <= maxAffinity)) return []
   const path = 'spec.sessionAffinityConfig.clientIP.timeoutSeconds'
-  return [invalid(path, seconds, `must be greater than 0 and less than ${longestAffinity}`)]
+  return [invalid(path, seconds, `must be greater than 0 and less than ${maxAffinity}`)]
 }
 
 const onlyBalancers = "may only be used when `type` is 'LoadBalancer'"

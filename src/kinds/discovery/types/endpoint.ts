@@ -10,8 +10,8 @@ import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 import { objectReference } from '../../core/types/references.ts'
 
-const mostAddresses = 100
-const mostTopology = 16
+const maxAddresses = 100
+const maxTopology = 16
 
 const conditions = s.object(
   {
@@ -73,7 +73,7 @@ export function checkEndpoint(value: Endpoint, path: FieldPath, type: string): F
     ...(nodeName === undefined ? [] : checkDnsSubdomain(nodeName)).map((fault) =>
       invalid(child(path, 'nodeName'), nodeName, fault),
     ),
-    ...(size > mostTopology ? [tooMany(place, size, mostTopology)] : checkLabels(topology, place)),
+    ...(size > maxTopology ? [tooMany(place, size, maxTopology)] : checkLabels(topology, place)),
     ...(hostname === undefined ? [] : checkDnsLabel(hostname)).map((fault) =>
       invalid(child(path, 'hostname'), hostname, fault),
     ),
@@ -82,7 +82,7 @@ export function checkEndpoint(value: Endpoint, path: FieldPath, type: string): F
 
 function checkAddresses(addresses: readonly string[], path: FieldPath, type: string): FieldError[] {
   if (addresses.length === 0) return [required(path, 'must contain at least 1 address')]
-  if (addresses.length > mostAddresses) return [tooMany(path, addresses.length, mostAddresses)]
+  if (addresses.length > maxAddresses) return [tooMany(path, addresses.length, maxAddresses)]
   const check = checks[type]
   if (check === undefined) return []
   return addresses.flatMap((address, i) => check(address).map((fault) => invalid(at(path, i), address, fault)))

@@ -8,6 +8,7 @@ import {
   notSupported,
   required,
 } from '../../../model/field-error.ts'
+import { keysOf } from '../../../model/json.ts'
 import { checkDnsLabel, checkDnsSubdomain } from '../../../model/names.ts'
 import { field, type InferFields, s } from '../../../schema/schema.ts'
 
@@ -34,7 +35,7 @@ const serviceAccount = s.object(accountFields, {
 
 /** The kinds, and the member that each needs. */
 const members = { Group: 'group', ServiceAccount: 'serviceAccount', User: 'user' } as const
-const kinds = Object.keys(members) as (keyof typeof members)[]
+const kinds = keysOf(members)
 
 const subjectFields = {
   kind: field(1, s.string(), { zero: 'write', doc: 'User, Group or ServiceAccount.' }),

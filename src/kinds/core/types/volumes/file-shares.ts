@@ -55,7 +55,7 @@ export const quobyte = s.object(
   { name: 'QuobyteVolumeSource', doc: 'A volume of Quobyte.', check: checkQuobyte },
 )
 
-const longestTenant = 64
+const maxTenantLength = 64
 const hostAndPort = /^(?:\[[^[\]]*\]|[^:[\]]*):[^:[\]]*$/
 
 function checkQuobyte(
@@ -63,8 +63,8 @@ function checkQuobyte(
   path: FieldPath,
 ): FieldError[] {
   if (registry === '') return []
-  if (tenant.length > longestTenant)
-    return [required(child(path, 'tenant'), `must be a UUID of at most ${longestTenant} characters`)]
+  if (tenant.length > maxTenantLength)
+    return [required(child(path, 'tenant'), `must be a UUID of at most ${maxTenantLength} characters`)]
   if (registry.split(',').every((pair) => hostAndPort.test(pair))) return []
   return [invalid(child(path, 'registry'), registry, 'must be host:port pairs, separated by commas')]
 }

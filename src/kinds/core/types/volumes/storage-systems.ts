@@ -113,13 +113,13 @@ function checkFlexOptions(
     .map((key) => invalid(at(child(path, 'options'), key), key, `the domain ${vendor.keyDomain} is reserved`))
 }
 
-const longestDriverName = 63
+const maxDriverNameLength = 63
 
 /** The name of a CSI driver: a DNS subdomain, whose letters may be capital. */
 export function checkDriverName(name: string, path: FieldPath): FieldError[] {
   return [
     ...(name === '' ? [required(path)] : []),
-    ...(name.length > longestDriverName ? [tooLong(path, longestDriverName)] : []),
+    ...(name.length > maxDriverNameLength ? [tooLong(path, maxDriverNameLength)] : []),
     ...checkDnsSubdomain(name.toLowerCase()).map((fault) => invalid(path, name, fault)),
   ]
 }
