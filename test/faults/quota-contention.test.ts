@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startEtcd } from '../tools/etcd.ts'
 import type { HttpClient } from '../tools/http-client.ts'
-import { type ServerHandle, startServer, startUp } from '../tools/server.ts'
+import { type ServerHandle, startServer, startUp, withoutRootCa } from '../tools/server.ts'
 import { untilTrue } from '../tools/until.ts'
 
 const clients = 50
@@ -118,7 +118,7 @@ test('fifty clients on two servers over one etcd', { timeout: 300_000 }, async (
 })
 
 test('what a killed server left charged is found', { timeout: 300_000 }, async (t) => {
-  const server = await startUp(t, ['--resource-quota-sync-period=10m'])
+  const server = await startUp(t, ['--resource-quota-sync-period=10m', withoutRootCa])
   await prepare(server.client())
   await untilTrue(async () => (await usedBy(server.client())) === 0)
   for (let round = 0; (await leftCharged(server.client())) === 0; round++) {
@@ -128,7 +128,7 @@ test('what a killed server left charged is found', { timeout: 300_000 }, async (
   const [left, before] = [await countOf(server.client()), await usedBy(server.client())]
   assert.ok(before > left && before <= hard, `${before} are charged for ${left}`)
   await server.stop()
-  await server.restart(['--resource-quota-sync-period=1s'])
+  await server.restart(['--resource-quota-sync-period=1s', withoutRootCa])
   const again = several(server)
   await untilTrue(async () => (await leftCharged(again[0]!)) === 0)
   assert.equal(await fill(again, 'after'), hard - left)
