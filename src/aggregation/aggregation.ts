@@ -22,6 +22,7 @@ export interface AggregationParts extends BackendsParts {
   readonly openFiles: number
 }
 
+/** The API servers behind this one, and the way to them. */
 export class Aggregation {
   readonly backends: Backends
   readonly loops: readonly (Loop | undefined)[]

@@ -103,8 +103,8 @@ function resumeFirst(): void {
  */
 export type Steps<T> = Generator<unknown, T>
 
-/** Work that is done already. */
 // biome-ignore lint/correctness/useYield: there is nothing to wait for
+/** Work that is done already. */
 export function* done<T>(value: T): Steps<T> {
   return value
 }

@@ -19,6 +19,7 @@ const maxTime = 40_000
 /** How many elements and characters all results of one evaluation may have. */
 const maxAllocated = 10_000_000
 
+/** What evaluating rules may still cost. */
 export class Budget {
   cost = 0
   readonly #limit: number

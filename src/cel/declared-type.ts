@@ -19,6 +19,7 @@ export type JsonForm =
   | 'boolean'
   | 'int-or-string'
 
+/** A type as a schema declares it, with what bounds its size. */
 export interface DeclaredType {
   readonly type: CelType
   readonly form: JsonForm

@@ -7,6 +7,7 @@ import type { DeclaredType } from './declared-type.ts'
 import { readBase64, readDate, readDateTime, readSchemaDuration } from './time-text.ts'
 import { CelError, CelList, CelMap, Double, type Value } from './values.ts'
 
+/** A JSON value as rules see it. */
 export function fromJson(json: Json | undefined, declared: DeclaredType): Value {
   // What is null and may be so was let through before; nothing else looks at it.
   if (json === null || json === undefined) return null

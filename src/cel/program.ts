@@ -14,6 +14,7 @@ import { parse } from './parser.ts'
 import type { Pattern, ReadPattern } from './regex.ts'
 import { CelError, type Value } from './values.ts'
 
+/** A rule that can be evaluated. */
 export interface Program {
   /** The declared variables that it uses. */
   readonly used: ReadonlySet<string>
@@ -23,6 +24,7 @@ export interface Program {
   readonly run: (variables: readonly Value[], budget: Budget) => boolean
 }
 
+/** A program, or what is wrong with its text. */
 export type Compiled =
   | { readonly outcome: 'program'; readonly program: Program }
   | { readonly outcome: 'invalid'; readonly why: string }

@@ -1,5 +1,6 @@
 /** Regular expressions as rules need them. The engine is handed in: it must match in time linear in the text. */
 
+/** A compiled regular expression that runs in linear time. */
 export interface Pattern {
   /** A match takes at most so many steps for each character of a text. */
   readonly size: number
@@ -10,6 +11,7 @@ export interface Pattern {
   readonly findAll: (text: string, limit: number) => string[]
 }
 
+/** Compiles a regular expression, or says why not. */
 export type ReadPattern = (
   text: string,
 ) => { readonly outcome: 'pattern'; readonly pattern: Pattern } | { readonly outcome: 'refused'; readonly why: string }

@@ -5,6 +5,7 @@
 const plainNames = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration', 'dyn', 'url'] as const
 type PlainName = (typeof plainNames)[number] | 'null_type'
 
+/** A type of the language. */
 export type CelType =
   | { readonly kind: PlainName }
   | { readonly kind: 'list'; readonly elem: CelType }
@@ -22,6 +23,7 @@ function plain(kind: PlainName): CelType {
   return { kind }
 }
 
+/** The types without parameters. */
 export const types = {
   bool: plain('bool'),
   int: plain('int'),
@@ -36,10 +38,12 @@ export const types = {
   null: plain('null_type'),
 }
 
+/** The type of lists of this type. */
 export function listOf(elem: CelType): CelType {
   return { kind: 'list', elem }
 }
 
+/** The type of maps with these keys and values. */
 export function mapOf(key: CelType, value: CelType): CelType {
   return { kind: 'map', key, value }
 }

@@ -136,6 +136,7 @@ function keyText(key: Value): string {
 
 export type Int = number | bigint
 
+/** A value of the language. */
 export type Value =
   | null
   | boolean

@@ -16,6 +16,7 @@ import { isNotFound } from './status-error.ts'
 
 const events: ResourceType<Event & ApiObject> = { group: '', version: 'v1', plural: 'events', namespaced: true }
 
+/** What an Event tells of an object. */
 export interface Happening {
   readonly type: 'Normal' | 'Warning'
   /** Why, in one word for programs. */
@@ -59,6 +60,7 @@ interface Allowance {
   at: number
 }
 
+/** Records Events about objects; those that repeat are counted in one. */
 export class EventRecorder {
   readonly #options: EventRecorderOptions
   readonly #written = new Map<string, Written>()

@@ -31,6 +31,7 @@ export interface ElectionOptions {
   readonly onLeader?: (identity: string) => void
 }
 
+/** How long a lease lasts, and how often it is renewed and tried for. */
 export interface ElectionTiming {
   /** How long others wait, once they have seen the Lease, before they take it. */
   readonly leaseDurationMs: number

@@ -37,6 +37,7 @@ const usualBackoff: Backoff = { firstMs: 200, longestMs: 10_000 }
 /** A watch is renewed after this time, or up to twice as much, so that not all are renewed at once. */
 const watchSeconds = 300
 
+/** Follows all objects of a type and keeps none: lists, then watches, and starts over where it must. */
 export class Reflector<T extends ApiObject = ApiObject> {
   readonly type: ResourceType<T>
   /** Resolves true when the first list is complete, false if `run` ended before. */

@@ -25,6 +25,7 @@ import { volumeExpanderLoop } from './volumes/expander.ts'
 import { hostPathProvisionerLoop } from './volumes/host-path-provisioner.ts'
 import { nodes, storageClasses } from './volumes/parts.ts'
 
+/** All control loops. */
 export const controlLoops: readonly ControlLoop[] = [
   {
     name: 'attachdetach',

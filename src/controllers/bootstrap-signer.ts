@@ -21,6 +21,7 @@ import type { StepOutcome } from '../reconcile/work-queue.ts'
 import { endOf, type Secret, textIn } from './bootstrap-token-secrets.ts'
 import { unlessGone } from './unless-gone.ts'
 
+/** The type of ConfigMaps. */
 export const configMaps: ResourceType<ConfigMap> = { group: '', version: 'v1', plural: 'configmaps', namespaced: true }
 
 export interface BootstrapSignerParts {

@@ -14,6 +14,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { SigningAuthorities } from './csr-signing.ts'
 import type { LegacyTokenOf } from './service-account-secret.ts'
 
+/** An entry of the table: a loop by its name, its account, and how it is made. */
 export interface ControlLoop {
   /** As `--controllers` names it. */
   readonly name: string

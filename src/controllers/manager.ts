@@ -24,6 +24,7 @@ export interface ManagerParts {
   readonly records: LoopRecords
 }
 
+/** Starts loops of the table, with shared informers and a client for each account. */
 export function startControlLoops(chosen: readonly ControlLoop[], parts: ManagerParts): RunningLoops {
   const { log } = parts.records
   const informer = sharedInformers(parts.clientAs(), log)

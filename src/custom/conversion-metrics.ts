@@ -12,6 +12,7 @@ export interface Conversion {
 
 const shortest = 0.001
 
+/** How long conversion webhooks take. */
 export class ConversionMetrics {
   readonly #durations = new Histogram(
     {

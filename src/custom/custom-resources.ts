@@ -44,6 +44,7 @@ export interface TypePlace {
 const arrivalMs = 3000
 const backoff = { firstMs: 50, longestMs: 10_000 }
 
+/** All custom kinds: established, served and cleaned up as their definitions say. */
 export class CustomResources {
   readonly #parts: CustomResourcesParts
   readonly #known: KnownDefinitions

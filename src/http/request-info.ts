@@ -34,6 +34,7 @@ export interface PathInfo {
   readonly query: URLSearchParams
 }
 
+/** What a request asks for, by its method and path. */
 export type RequestInfo = ResourceInfo | PathInfo
 
 const verbs: ReadonlyMap<string, Verb> = new Map([

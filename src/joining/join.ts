@@ -11,6 +11,7 @@ import { trustCluster } from './cluster-info.ts'
 import { JoinError } from './join-error.ts'
 import { nodeCertificate } from './node-certificate.ts'
 
+/** The flags of `orch join`. */
 export const joinFlags = {
   server: flag('server', 'URL', '', readServer, 'address of the API server, such as https://10.0.0.1:6443'),
   token: flag('token', 'TOKEN', '', readToken, 'bootstrap token, as `orch token create` prints it'),

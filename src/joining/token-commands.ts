@@ -39,6 +39,7 @@ const createFlags = {
   quiet: toggle('q,quiet', 'print the token alone, not the command to join with'),
 }
 
+/** The flags of `orch token`, in groups for its help. */
 export const tokenFlagGroups: { readonly [title: string]: Flags } = {
   'orch token create': createFlags,
   'orch token list and delete': connectionFlags,

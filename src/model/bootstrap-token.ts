@@ -8,14 +8,17 @@ import { type Vendor, vendorKey } from './vendor.ts'
 export const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 /** The groups that a token may be in beside the one of all tokens. */
 export const tokenGroupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
+/** The group of everybody who shows a bootstrap token. */
 export const allTokensGroup = 'system:bootstrappers'
 /** The group of tokens that node agents join with: bindings of `orch up` let it ask for certificates. */
 export const joinGroup = 'system:bootstrappers:orch:default-node-token'
 
 /** Where the public part of the cluster's client config is, for clients that have nothing but a token. */
 export const clusterInfo = { namespace: 'kube-public', name: 'cluster-info' } as const
+/** Begins the keys under which the signatures of `cluster-info` stand, by token id. */
 export const signaturePrefix = 'jws-kubeconfig-'
 
+/** The name of the Secret that holds a token. */
 export function tokenSecretName(id: string): string {
   return `bootstrap-token-${id}`
 }

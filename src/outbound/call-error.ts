@@ -13,6 +13,7 @@ export type CallFault = 'timeout' | 'connection' | 'tls' | 'answer' | 'aborted'
  */
 export type Remedy = 'reconnect' | 'verify'
 
+/** A call to another server that brought no answer that can be used. */
 export class CallError extends Error {
   override readonly name = 'CallError'
   readonly fault: CallFault

@@ -9,6 +9,7 @@ import { CallError } from './call-error.ts'
 import type { Credentials } from './credentials.ts'
 import { NamelessCertificateAgent } from './nameless-certificates.ts'
 
+/** Where a call goes, and how the server there is known. */
 export interface Destination {
   /** A name, which the machine's resolver resolves, or an address. */
   readonly host: string

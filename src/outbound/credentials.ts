@@ -19,6 +19,7 @@ export function headersOf({ token, username, password }: Credentials): { authori
   return { authorization: `Basic ${Buffer.from(`${username ?? ''}:${password ?? ''}`).toString('base64')}` }
 }
 
+/** The credentials that a file configures, by host. */
 export interface ConfiguredCredentials {
   /** By host and port, as `users` of a client config name them: `s.n.svc:8443`, `*.n.svc`, `*`. */
   readonly byName: ReadonlyMap<string, Credentials>

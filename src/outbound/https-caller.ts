@@ -48,6 +48,7 @@ const maxBufferedBytes = 64 * 1024 * 1024
 /** To each destination. */
 const maxConnections = 64
 
+/** Calls other servers over HTTPS, with connections that are used again and answers that are bounded. */
 export class HttpsCaller {
   readonly #userAgent: string
   readonly #connections = new Connections(maxConnections)

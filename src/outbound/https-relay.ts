@@ -12,6 +12,7 @@ import type { Duplex, Readable } from 'node:stream'
 import { CallError, callErrorOf } from './call-error.ts'
 import { Connections, type Destination } from './connections.ts'
 
+/** A request that is passed on to another server. */
 export interface RelayedRequest {
   readonly destination: Destination
   readonly method: string
@@ -36,6 +37,7 @@ export interface RelayedBody {
   readonly isWhole: () => boolean
 }
 
+/** What the other server answers, as it comes. */
 export interface RelayedAnswer {
   readonly status: number
   readonly rawHeaders: readonly string[]
@@ -44,6 +46,7 @@ export interface RelayedAnswer {
   readonly switched: Duplex | undefined
 }
 
+/** Passes requests on to other servers, and streams their answers. */
 export class HttpsRelay {
   readonly #connections = new Connections(Number.POSITIVE_INFINITY)
 

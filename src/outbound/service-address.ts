@@ -9,17 +9,20 @@ import type { ApiObject } from '../model/object.ts'
 import { type Vendor, vendorKey } from '../model/vendor.ts'
 import { CallError } from './call-error.ts'
 
+/** A Service and a port of it, as configurations name them. */
 export interface ServiceReference {
   readonly namespace: string
   readonly name: string
   readonly port: number
 }
 
+/** A host and a port that can be called. */
 export interface Address {
   readonly host: string
   readonly port: number
 }
 
+/** What finding the address of a Service needs. */
 export interface ServiceAddressParts {
   readonly vendor: Vendor
   readonly lookup: Lookup

@@ -20,6 +20,7 @@ export interface ClientConfig {
   readonly caBundle?: string
 }
 
+/** Where a webhook is called. */
 export interface WebhookAddress {
   /** As errors name it. */
   readonly url: string
@@ -33,6 +34,7 @@ export interface WebhookAddress {
   readonly authority: string | undefined
 }
 
+/** Finds out where a webhook is; throws CallError where it cannot be known. */
 export function webhookAddress({ url, service, caBundle }: ClientConfig, timeoutMs: number): WebhookAddress {
   const authority = caBundle ? Buffer.from(caBundle, 'base64').toString('utf8') : undefined
   const query = `timeout=${timeoutMs / 1000}s`

@@ -39,6 +39,7 @@ export interface Authority extends CertifiedKey {
   proxyCertificate(): Promise<CertifiedKey>
 }
 
+/** Where the authority of a server keeps its files. */
 export interface AuthorityOptions {
   readonly directory: string
   readonly clock: Clock

@@ -7,6 +7,7 @@ import type { Signers } from '../model/vendor.ts'
 import type { CertificateRequest } from './certificate-request.ts'
 import { requestedNames } from './requested-names.ts'
 
+/** The built-in signers, whatever the vendor calls them. */
 export type SignerId = keyof Signers
 
 const nodeGroup = 'system:nodes'

@@ -11,6 +11,7 @@ import { MalformedInput } from './malformed-input.ts'
 import { readPemBlocks } from './pem.ts'
 import { readPublicKey } from './public-key.ts'
 
+/** What a request for a certificate (PKCS #10) says. */
 export interface CertificateRequest {
   readonly subject: Subject
   /** The subject as it stands: a Name in DER. */

@@ -41,6 +41,7 @@ export interface CertificateSubject {
   readonly organizations: readonly string[]
 }
 
+/** Who signs a certificate. */
 export interface Issuer {
   /** PEM, or 'self': the certificate is signed with its own key. */
   readonly certificate: string | 'self'

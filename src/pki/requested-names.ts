@@ -20,6 +20,7 @@ const uriTag = 0x86
 const ipTag = 0x87
 const copied = [emailTag, dnsTag, uriTag, ipTag]
 
+/** The names that a request asks for, as text. */
 export function requestedNames({ extensions }: CertificateRequest): RequestedNames {
   const names = extensions
     .filter(({ id }) => id === subjectAltNameId)

@@ -6,6 +6,7 @@ import type { AlternativeNames } from './names.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
+/** A key and a certificate that it has signed itself. */
 export function selfMadePair(commonName: string, names: AlternativeNames, now: number): CertifiedKey {
   const key = generateKey()
   const certificate = issueCertificate({

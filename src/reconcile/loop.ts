@@ -14,6 +14,7 @@ import type { Source } from './sources.ts'
 import { type StepOutcome, WorkQueue } from './work-queue.ts'
 import type { WorkQueueMetrics } from './work-queue-metrics.ts'
 
+/** Background work on objects: where its keys come from, and what is done for each. */
 export interface Loop {
   readonly name: string
   readonly sources: readonly Source[]
@@ -26,12 +27,14 @@ export interface Loop {
   readonly onStop?: () => Promise<void>
 }
 
+/** Where loops report what they do. */
 export interface LoopRecords {
   readonly log: Log
   readonly metrics: WorkQueueMetrics
   readonly missingRights: MissingRights
 }
 
+/** A loop that was started. */
 export interface RunningLoop {
   /** Looks at this key, although no source has named it. */
   add(key: string): void
@@ -43,6 +46,7 @@ export interface RunningLoop {
   stop(): Promise<void>
 }
 
+/** Several loops that were started together. */
 export type RunningLoops = Pick<RunningLoop, 'firstPass' | 'stop'>
 
 /** How long a loop may take to take back what it did. */

@@ -19,6 +19,7 @@ interface Refused {
   readonly keys: Map<string, number>
 }
 
+/** Which loops lack a right: told once in the log, and in readiness. */
 export class MissingRights {
   readonly #log: Log
   readonly #refused = new Map<string, Refused>()

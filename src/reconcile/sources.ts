@@ -5,6 +5,7 @@
 import type { Informer, ObjectChange } from '../client/informer.ts'
 import type { ApiObject } from '../model/object.ts'
 
+/** Where the keys of a loop come from. */
 export interface Source {
   /** Has to run before the keys mean anything. Several loops may share a feed; it is run once. */
   readonly feed?: Feed
@@ -12,6 +13,7 @@ export interface Source {
   readonly connect: (add: (key: string) => void) => () => void
 }
 
+/** What runs while loops that share it do. */
 export interface Feed {
   /** Runs until the signal aborts. */
   run(signal: AbortSignal): Promise<void>

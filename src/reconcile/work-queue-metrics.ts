@@ -23,6 +23,7 @@ export interface QueueState {
   readonly underWaySeconds: readonly number[]
 }
 
+/** The metrics of all work queues, by their names. */
 export class WorkQueueMetrics {
   readonly #queues = new Map<string, QueueState>()
   readonly #adds = counter('workqueue_adds_total', 'How many keys were put into the queue.')

@@ -4,6 +4,7 @@
  */
 import { ApiError } from '../model/api-error.ts'
 
+/** An object could not be converted to the version that was asked for. */
 export class ConversionFailed extends ApiError {
   /** `message` is the whole reason. */
   constructor(message: string) {

@@ -9,6 +9,7 @@ import { createMissing } from './own-objects.ts'
 
 const spec = { limits: [{ type: 'Container', defaultRequest: { cpu: '100m' } }] }
 
+/** Keeps the LimitRange with which the namespace `default` begins. */
 export function defaultLimitsLoop(catalogue: Catalogue): Loop {
   return {
     name: 'default-limits',

@@ -21,6 +21,7 @@ import { contextOf, createMissing, getCached, ignoreNotFound } from './own-objec
 /** Roles come before what binds them. */
 const order: readonly (keyof DefaultPolicy)[] = ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings']
 
+/** Keeps the default roles and bindings as they should be. */
 export function defaultPolicyLoop(catalogue: Catalogue): Loop {
   return {
     name: 'default-policy',

@@ -8,6 +8,7 @@ import { atStart } from '../reconcile/sources.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { createMissing } from './own-objects.ts'
 
+/** Creates the default StorageClass once. */
 export function defaultStorageClassLoop(catalogue: Catalogue): Loop {
   return {
     name: 'default-storage-class',

@@ -33,6 +33,7 @@ export interface ServerAddresses {
 
 const periodMs = 5_000
 
+/** Keeps the Service that this server is, and its Endpoints. */
 export function ownServiceLoop(parts: OwnServiceParts): Loop {
   const servers = serversOf(parts)
   return {

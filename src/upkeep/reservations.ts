@@ -10,6 +10,7 @@ import type { Log } from '../telemetry/log.ts'
 
 const periodMs = 5 * 60_000
 
+/** Repairs reservations that no object holds any more, and those that are missing. */
 export function reservationsLoop(catalogue: Catalogue, log: Log): Loop {
   return {
     name: 'reservations',

@@ -15,6 +15,7 @@ export interface StatusWrite {
   readonly next: (object: ApiObject) => ApiObject
 }
 
+/** Writes the status of an object of the server's own, unless it is so already. */
 export async function writeStatus(resource: Resource, { name, signal, manager, next }: StatusWrite): Promise<void> {
   const found = getCached(resource, { namespace: '', name })
   if (found === undefined || next(found) === found) return

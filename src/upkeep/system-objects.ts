@@ -39,6 +39,7 @@ function withSpecs(specs: ReadonlyMap<string, Json>, vendor: Vendor): [string, J
   return [...specs].map(([name, spec]) => [name, { metadata, spec }])
 }
 
+/** Keeps the namespaces and other objects that a server needs to be useful. */
 export function systemObjectsLoop(catalogue: Catalogue): Loop {
   return {
     name: 'system-objects',

@@ -11,6 +11,7 @@ import { claims, volumes } from '../../src/controllers/storage-protection.ts'
 import type { ApiObject } from '../../src/model/object.ts'
 import { serveUp } from '../tools/in-process.ts'
 import { eventOf } from '../tools/resource-types.ts'
+import { startUp } from '../tools/server.ts'
 
 const pods: ResourceType = { group: '', version: 'v1', plural: 'pods', namespaced: true }
 const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: '' }

@@ -33,6 +33,7 @@ export interface OpenApiOptions {
   readonly passOn: (exchange: Exchange, place: string) => false | Promise<void>
 }
 
+/** Serves `/openapi/v2` and `/openapi/v3`. */
 export function openApiPaths({ catalogue, version, published, passOn }: OpenApiOptions): PathHandler {
   const { vendor } = catalogue
   const documents = new Documents(() => ({ vendor, version, types: catalogue.all(), elsewhere: published() }))

@@ -7,6 +7,7 @@ export interface PublishedParts {
   readonly types: readonly (readonly [name: string, value: JsonObject])[]
 }
 
+/** What other servers behind this one publish. */
 export interface DescribedElsewhere {
   /** Of version 2; the same object for as long as it is the same document. */
   readonly documents: readonly PublishedParts[]
