@@ -89,6 +89,7 @@ const questions: { readonly [kind: string]: object } = {
     spec: { user: 'u', resourceAttributes: { namespace: 'default', verb: 'get', resource: 'pods' } },
   },
   SelfSubjectRulesReview: { spec: { namespace: 'default' } },
+  DeletionExplanation: { spec: { resource: 'pods', namespace: 'default', name: 'p' } },
   WhoAmI: {},
 }
 const access = { spec: { user: 'u', resourceAttributes: { verb: 'get', resource: 'pods' } } }
