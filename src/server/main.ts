@@ -7,9 +7,7 @@ import { StatusError } from '../client/status-error.ts'
 import { TransportError } from '../client/transport.ts'
 import { controlLoops } from '../controllers/all.ts'
 import { chooseLoops } from '../controllers/choice.ts'
-import { join, joinFlags } from '../joining/join.ts'
 import { JoinError } from '../joining/join-error.ts'
-import { tokenCommand, tokenFlagGroups } from '../joining/token-commands.ts'
 import { version } from '../model/version.ts'
 import { PkiFileError } from '../pki/files.ts'
 import { StoreError } from '../store/store.ts'
@@ -47,9 +45,10 @@ type UpFlags = Omit<typeof serverFlags, keyof typeof upFlags> & typeof upFlags
 /** Lines of this length where the output is not a terminal. */
 const plainWidth = 80
 
-function help(command: string | undefined): string {
+async function help(command: string | undefined): Promise<string> {
   const width = process.stdout.columns ?? plainWidth
   if (command === 'controller-manager') return managerUsage + groupedHelp(managerFlagGroups, width)
+  const { joinFlags, tokenFlagGroups } = await joining()
   if (command === 'join') return `Usage:\n  orch join [flags]\n\n${groupedHelp({ Join: joinFlags }, width)}`
   if (command === 'token')
     return `Usage:\n  orch token create [TOKEN] | list | delete ID\n\n${groupedHelp(tokenFlagGroups, width)}`
@@ -66,7 +65,7 @@ async function obey(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args
   if (command === 'envtest') return await obeyEnvtest(rest)
   if (command === undefined || command === 'help' || args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(help(command))
+    process.stdout.write(await help(command))
     process.exitCode = command === undefined ? 2 : 0
     return
   }
@@ -75,8 +74,7 @@ async function obey(args: readonly string[]): Promise<void> {
     return
   }
   if (command === 'controller-manager') return await runManager(rest)
-  if (command === 'join') return await join(parseFlags(joinFlags, rest), (line) => process.stderr.write(`${line}\n`))
-  if (command === 'token') return await tokenCommand(rest, (line) => process.stdout.write(`${line}\n`))
+  if (command === 'join' || command === 'token') return await runJoining(command, rest)
   if (command !== 'up' && command !== 'apiserver')
     throw new UsageError(
       `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, token, join, version or help`,
@@ -106,6 +104,18 @@ async function run(options: ServerOptions, up: (ServerOptions & UpOptions) | und
   })
   if (options.ephemeral) whenAbandoned(() => process.kill(process.pid, 'SIGTERM'))
   await starting
+}
+
+/** A server does not need this. */
+async function joining() {
+  const [joins, tokens] = await Promise.all([import('../joining/join.ts'), import('../joining/token-commands.ts')])
+  return { ...joins, ...tokens }
+}
+
+async function runJoining(command: 'join' | 'token', args: readonly string[]): Promise<void> {
+  const { join, joinFlags, tokenCommand } = await joining()
+  if (command === 'token') return await tokenCommand(args, (line) => process.stdout.write(`${line}\n`))
+  await join(parseFlags(joinFlags, args), (line) => process.stderr.write(`${line}\n`))
 }
 
 /** Runs until a signal comes, or until another manager may have taken over. */
