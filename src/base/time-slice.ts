@@ -103,9 +103,9 @@ function resumeFirst(): void {
  */
 export type Steps<T> = Generator<unknown, T>
 
-// biome-ignore lint/correctness/useYield: there is nothing to wait for
 /** Work that is done already. */
 export function* done<T>(value: T): Steps<T> {
+  yield* []
   return value
 }
 
