@@ -1,7 +1,7 @@
 /** Flags of `orch controller-manager`, in the groups that its help shows. They are named as kube-controller-manager's. */
 import { flag, type OptionsOf, oneOf, readBoolean, text } from '../../base/flags.ts'
 import { loggingFlags } from './logging.ts'
-import { controllersFlag, sharedLoopFlags, syncFlags } from './loops.ts'
+import { controllersFlag, sharedLoopFlags, syncFlags, volumeDirectoryFlag } from './loops.ts'
 import { readPort } from './serving.ts'
 import { readAddress, readTime } from './values.ts'
 
@@ -40,6 +40,7 @@ const loopFlags = {
   ),
   createTokenSecrets: sharedLoopFlags.createTokenSecrets,
   resourceQuotaSyncPeriod: sharedLoopFlags.resourceQuotaSyncPeriod,
+  volumeDirectory: volumeDirectoryFlag('without it the provisioner does not run'),
 }
 
 /** The files of one signer, or of all. */

@@ -31,13 +31,7 @@ export const sharedLoopFlags = {
 export const upLoopFlags = {
   controllers: controllersFlag('*,bootstrapsigner,tokencleaner'),
   ...sharedLoopFlags,
-  volumeDirectory: flag(
-    'volume-directory',
-    'DIR',
-    '',
-    (value) => value,
-    'directory below which the provisioner host-path makes volumes; empty: volumes in the data directory',
-  ),
+  volumeDirectory: volumeDirectoryFlag('volumes in the data directory by default'),
   defaultStorageClass: flag(
     'default-storage-class',
     'BOOL',
@@ -66,6 +60,17 @@ export const upLoopFlags = {
     readServer,
     'address of this cluster for clients that join, in the ConfigMap cluster-info; the address of this server by default',
   ),
+}
+
+/** Where volumes are made; `otherwise` says what is so without it. */
+export function volumeDirectoryFlag(otherwise: string): Flag<string> {
+  return flag(
+    'volume-directory',
+    'DIR',
+    '',
+    text,
+    `directory below which the provisioner host-path makes volumes; ${otherwise}`,
+  )
 }
 
 /** Which loops run. What is written is judged when they are chosen, with all of them at hand. */

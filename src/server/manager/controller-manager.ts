@@ -5,7 +5,7 @@
  */
 
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { systemClock } from '../../base/clock.ts'
 import { UsageError } from '../../base/flags.ts'
 import { Client } from '../../client/client.ts'
@@ -191,6 +191,7 @@ class Manager {
         ...signing,
         quotaSyncMs: options.resourceQuotaSyncPeriod,
         createTokenSecrets: options.createTokenSecrets,
+        ...(options.volumeDirectory === '' ? {} : { volumeDirectory: resolve(options.volumeDirectory) }),
         ...(issueTokenOf === undefined ? {} : { issueToken: issueTokenOf(vendor) }),
       },
     })
