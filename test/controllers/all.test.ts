@@ -1,11 +1,14 @@
 /** The table of control loops, and what `--controllers` makes of it. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { controllerRoles } from '../../src/authz/rbac/defaults/controller-roles.ts'
 import { namespacedRoles } from '../../src/authz/rbac/defaults/namespaced-roles.ts'
 import { controlLoops } from '../../src/controllers/all.ts'
 import { chooseLoops } from '../../src/controllers/choice.ts'
 import type { ControlLoop } from '../../src/controllers/control-loop.ts'
+import { root } from '../tools/server.ts'
 
 test('loops are in the order of their names, each once', () => {
   const names = controlLoops.map(({ name }) => name)
@@ -16,6 +19,11 @@ test('each account has a role', () => {
   const roles = new Set([...controllerRoles, ...namespacedRoles].map(({ name }) => name))
   for (const { name, account } of controlLoops)
     if (account !== undefined) assert.ok(roles.has(`system:controller:${account}`), `${name}: ${account}`)
+})
+
+test('each loop is described in docs/loops.md', () => {
+  const page = readFileSync(join(root, 'docs/loops.md'), 'utf8')
+  for (const { name } of controlLoops) assert.match(page, new RegExp(`^\\|.*\`${name}\``, 'm'))
 })
 
 const make = () => ({ notRunning: 'not in this test' })

@@ -54,7 +54,7 @@ async function makeNamespaces(client: HttpClient): Promise<void> {
 
 /** A world of one kind: objects that came one after another, every third of which went again. */
 async function makeWorld(client: HttpClient, kind: Kind, random: Seeded): Promise<World> {
-  const lives: Life[] = []
+  const lives = await livesOf(client, kind)
   for (const namespace of namespaces.filter((one) => !one.includes('.')))
     for (const name of names) {
       const path = `/api/v1/namespaces/${namespace}/${kind.plural}`
@@ -72,6 +72,18 @@ async function makeWorld(client: HttpClient, kind: Kind, random: Seeded): Promis
   const { metadata } = (await client.get(`/api/v1/${kind.plural}`)).body
   const newest = Number(metadata.resourceVersion)
   return { lives, newest, selectable: ['metadata.name', 'metadata.namespace', ...kind.fields] }
+}
+
+/** What the server has of it by itself. */
+async function livesOf(client: HttpClient, { plural, fields }: Kind): Promise<Life[]> {
+  const { items } = (await client.get(`/api/v1/${plural}`)).body
+  return items.map(
+    (object: { metadata: { name: string; namespace: string; labels?: object; resourceVersion: string } }) => {
+      const { name, namespace, labels = {}, resourceVersion } = object.metadata
+      const values = Object.fromEntries(fields.map((field) => [field, valueAt(object, field)]))
+      return { name, namespace, labels, fields: values, born: Number(resourceVersion) }
+    },
+  )
 }
 
 /** The version of a deletion: that of the collection right after it, as nobody else writes. */
