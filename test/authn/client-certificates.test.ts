@@ -140,7 +140,7 @@ test('certificates of several authorities', { timeout: 300_000 }, async (t) => {
       put(pem)
       await until(
         async () => server.output().slice(before),
-        (text) => / error .*cannot be used; what it held before stays in use .*--client-ca-file: /.test(text),
+        (text) => / error cannot use a changed file; its previous content stays in use .*--client-ca-file: /.test(text),
       )
       assert.equal((await whoIs(server, { certificate: good })).status, 201, name)
       assert.equal((await whoIs(server, { certificate: other })).status, 401, name)

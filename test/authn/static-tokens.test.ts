@@ -30,12 +30,12 @@ test('a file of tokens that changes', { timeout: 300_000 }, async (t) => {
   await t.test('tokens that are changed or removed stop counting, on open connections too', async () => {
     put(`${all.replace('bob-token,bob', 'bob-token,robert')}${secret}-2,new,new-uid,"a,b"\n`)
     await until(bob, ({ status }) => status === 401)
-    assert.match(server.output(), / count after a restart flag="--token-auth-file" tokens=2/)
+    assert.match(server.output(), / take effect after a restart flag="--token-auth-file" tokens=2/)
     assert.equal(await statusOf(`${secret}-2`), 401)
     assert.deepEqual([await statusOf('alice-token'), await statusOf(secret)], [201, 201])
     put(all)
     await until(
-      async () => server.output().split(' count after a restart').length,
+      async () => server.output().split(' take effect after a restart').length,
       (times) => times === 3,
     )
     assert.equal((await bob()).status, 401)
@@ -45,7 +45,7 @@ test('a file of tokens that changes', { timeout: 300_000 }, async (t) => {
     appendFileSync(file, `${secret}-2,appended,uid\n`)
     await until(
       async () => server.output(),
-      (log) => / count after a restart .*tokens=2.* count after a restart .*tokens=2/s.test(log),
+      (log) => / take effect after a restart .*tokens=2.* take effect after a restart .*tokens=2/s.test(log),
     )
     writeFileSync(`${file}.elsewhere`, all.replace(/^link.*$/m, ''))
     symlinkSync(`${file}.elsewhere`, `${file}.link`)

@@ -2,8 +2,9 @@
  * The directories of volumes: each below one root, named after its volume, with mode 0700. Only what was made here is
  * removed: a mark beside each directory says so. No link is followed: what is not a plain directory is refused.
  */
-import { lstat, mkdir, rm, writeFile } from 'node:fs/promises'
+import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createFile, makeDirectory } from '../../base/files.ts'
 
 export class VolumeDirectories {
   readonly #root: string
@@ -22,15 +23,13 @@ export class VolumeDirectories {
   /** Makes the directory of a volume, unless it is there from an attempt before; returns its path. */
   async make(name: string): Promise<string> {
     const path = this.pathOf(name)
-    await mkdir(this.#root, { recursive: true, mode: 0o700 })
+    await makeDirectory(this.#root, 0o700)
     await assertDirectory(this.#root)
     const isMarked = await exists(this.#markOf(name))
     if (!isMarked && (await exists(path))) throw new Error(`${path} is there already, and was not made here`)
     // The mark first: a directory without one would be nobody's to remove.
-    await writeFile(this.#markOf(name), '', { mode: 0o600 })
-    await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error
-    })
+    await createFile(this.#markOf(name), '', 0o600)
+    await makeDirectory(path, 0o700)
     await assertDirectory(path)
     return path
   }
