@@ -36,8 +36,9 @@ export function compare(schema: Schema, before: Json | undefined, after: Json | 
   if (before === after) return unchanged
   if (before === undefined) return { ...unchanged, added: everything(schema, after!) }
   if (after === undefined) return { ...unchanged, removed: everything(schema, before) }
-  const pairs = pairsOf(schema, before, after)
-  if (pairs === undefined) return sameJson(before, after) ? unchanged : modifiedHere
+  const then = sentPart(before, after)
+  const pairs = pairsOf(schema, then, after)
+  if (pairs === undefined) return sameJson(then, after) ? unchanged : modifiedHere
   const parts: Part[] = []
   for (const { step, type, before, after } of pairs) {
     const part = compare(type, before, after)
@@ -57,8 +58,9 @@ export function* compareSteps(
   yield
   if (before === undefined) return { ...unchanged, added: yield* everythingSteps(schema, after!) }
   if (after === undefined) return { ...unchanged, removed: yield* everythingSteps(schema, before) }
-  const pairs = pairsOf(schema, before, after)
-  if (pairs === undefined) return sameJson(before, after) ? unchanged : modifiedHere
+  const then = sentPart(before, after)
+  const pairs = pairsOf(schema, then, after)
+  if (pairs === undefined) return sameJson(then, after) ? unchanged : modifiedHere
   const parts: Part[] = []
   for (const [i, { step, type, before, after }] of pairs.entries()) {
     if (i % partsPerStep === 0) yield
@@ -76,14 +78,17 @@ interface Pair {
   readonly after: Json | undefined
 }
 
+/** What is there for form's sake alone is nothing, beside what somebody sent. */
+function sentPart(before: Json, after: Json): Json {
+  return isUnsent(before) && !isUnsent(after) ? null : before
+}
+
 /** The parts of two values that may differ; undefined where the values are compared in one piece. */
 function pairsOf(schema: Schema, before: Json, after: Json): Pair[] | undefined {
-  // What is there for form's sake alone is nothing, beside what somebody sent.
-  const then = isUnsent(before) && !isUnsent(after) ? null : before
-  if (hasMembers(schema) && isParted(then, after, isObject))
-    return memberPairs(schema, (then ?? {}) as JsonObject, (after ?? {}) as JsonObject)
-  if (hasElements(schema) && isParted(then, after, Array.isArray))
-    return elementPairs(schema, (then ?? []) as Json[], (after ?? []) as Json[])
+  if (hasMembers(schema) && isParted(before, after, isObject))
+    return memberPairs(schema, (before ?? {}) as JsonObject, (after ?? {}) as JsonObject)
+  if (hasElements(schema) && isParted(before, after, Array.isArray))
+    return elementPairs(schema, (before ?? []) as Json[], (after ?? []) as Json[])
   return undefined
 }
 

@@ -165,7 +165,7 @@ export const seeds: readonly Seed[] = [
   seed(
     'base64 is taken as Node takes it',
     {
-      file: 'src/schema/decode.ts',
+      file: 'src/schema/read-scalars.ts',
       find: 'return same && paddedEnd.test(text.slice(-4)) ? canonical : undefined',
       replace: 'return canonical',
     },
@@ -358,8 +358,8 @@ export const seeds: readonly Seed[] = [
     'ephemeral containers are not judged',
     {
       file: 'src/admission/pod-security/check.ts',
-      find: ', ...(ephemeralContainers as Container[])]',
-      replace: ', ...(ephemeralContainers as Container[]).slice(0, 0)]',
+      find: ', ...ephemeralContainers]',
+      replace: ', ...ephemeralContainers.slice(0, 0)]',
     },
     { test: 'test/admission/pod-security-checks.test.ts', told: 'privileged: ephemeralContainers' },
   ),

@@ -61,7 +61,7 @@ test('a serving certificate that is replaced', { timeout: 300_000 }, async (t) =
   copyFileSync(third!.certificateFile, certificate)
   await until(
     async () => server.output(),
-    (log) => /cannot be used; .*the key in .*tls\.key is not that of/.test(log),
+    (log) => /cannot use a changed file; .*the key in .*tls\.key is not that of/.test(log),
   )
   assert.equal(await shownName(t, server.port), 'CN=second')
   writeFileSync(certificate, 'canary')
