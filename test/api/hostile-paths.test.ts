@@ -151,7 +151,9 @@ test('writes through odd spellings are refused or done as the plain path would',
     assert.ok([400, 404, 422].includes(status), `${namespace.slice(0, 50)}: ${status} ${text.slice(0, 300)}`)
     await assertAlive()
   }
-  const { body } = await client.get('/api/v1/configmaps?fieldSelector=metadata.name!=extension-apiserver-authentication')
+  const { body } = await client.get(
+    '/api/v1/configmaps?fieldSelector=metadata.name!=extension-apiserver-authentication',
+  )
   assert.deepEqual(body.items, [])
 })
 

@@ -68,7 +68,10 @@ async function assertServes(server: Served): Promise<void> {
   const ready = await client.get('/readyz?verbose')
   assert.equal(ready.status, 200)
   assert.match(ready.text, /\[\+\]objects ok, but 2 objects cannot be read: .*default\/b \(.*default\/d \(/)
-  assert.match(server.output(), /cannot read a stored object; it is not served key="objects\/core\/configmaps\/default\/b"/)
+  assert.match(
+    server.output(),
+    /cannot read a stored object; it is not served key="objects\/core\/configmaps\/default\/b"/,
+  )
   assert.equal((await client.get(`${path}/a`)).status, 200)
   const damaged = await client.get(`${path}/b`)
   assert.equal(damaged.status, 500)
