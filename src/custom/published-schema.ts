@@ -58,7 +58,6 @@ const extensions = [
   'list-map-keys',
   'list-type',
   'map-type',
-  'validations',
 ]
 const logic = ['allOf', 'anyOf', 'oneOf']
 
@@ -94,14 +93,16 @@ function writeBelow({ properties, items, additionalProperties }: JsonObject, wor
   }
 }
 
-/** Only version 3 has it. */
+/** Only version 3 has it, and the rules in CEL beside it. */
 function writeLogic(schema: JsonObject, words: Words): JsonObject {
+  const rules = `${words.prefix}validations`
   const said = logic.filter((keyword) => !saysNothing(own(schema, keyword)))
   return {
     ...Object.fromEntries(
       said.map((keyword) => [keyword, (schema[keyword] as JsonObject[]).map((inner) => write(inner, words))]),
     ),
     ...(isObject(schema.not) && { not: write(schema.not, words) }),
+    ...(!saysNothing(own(schema, rules)) && { [rules]: schema[rules]! }),
   }
 }
 

@@ -75,9 +75,9 @@ describe('version 2', () => {
       { 'x-orch-int-or-string': true, pattern: '^1' },
     ],
     [
-      'logic goes, and rules stay',
+      'logic and rules go',
       { type: 'integer', not: { minimum: 1 }, oneOf: [{ maximum: 9 }], 'x-orch-validations': [{ rule: 'self > 0' }] },
-      { type: 'integer', 'x-orch-validations': [{ rule: 'self > 0' }] },
+      { type: 'integer' },
     ],
     [
       'an embedded object that preserves fields',
