@@ -7,8 +7,7 @@
  *   await pace.run(work)                            // for a generator that yields where it can be interrupted
  *
  * Short work never rests, and always runs in the same order. All long work of a turn of the event loop shares one
- * stretch of time, and one piece that rests goes on in each turn: however many there are, others wait for a few
- * milliseconds only.
+ * stretch of time: however many pieces there are, others wait for a few milliseconds only.
  */
 
 /** The global of this name is a getter, which is not free. */
@@ -85,16 +84,17 @@ function beginStretch(turn: number, now: number): void {
 /** Work that rests, the longest first. */
 const resting: (() => void)[] = []
 
-/** Resolves in a turn of the event loop in which no other work goes on that was resting. */
+/** Resolves in a later turn of the event loop, and there within the time that all long work of a turn shares. */
 function nextTurn(): Promise<void> {
-  if (resting.length === 0) setImmediate(resumeFirst)
+  setImmediate(resumeInTime)
   return new Promise((resolve) => resting.push(resolve))
 }
 
-function resumeFirst(): void {
-  if (resting.length > 1) setImmediate(resumeFirst)
-  beginStretch(nodeTiming.uvMetricsInfo.loopCount, clock.now())
-  resting.shift()!()
+/** Called once for each piece that rests. What was resumed before it in the same turn has done its part by now. */
+function resumeInTime(): void {
+  const now = clock.now()
+  if (now - stretchBegan(now) < stretchMs) resting.shift()!()
+  else setImmediate(resumeInTime)
 }
 
 /**
