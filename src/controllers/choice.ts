@@ -13,7 +13,7 @@ function checkWord(word: string, known: readonly string[]): void {
   const name = word.startsWith('-') ? word.slice(1) : word
   if (word === '*' || known.includes(name)) return
   const hint = closestMatch(name, known)
-  const meant = hint === undefined ? '' : `; did you mean ${hint}?`
+  const meant = hint === undefined ? '.' : `; did you mean ${hint}?`
   throw new UsageError(
     `--controllers: there is no control loop ${JSON.stringify(name)}${meant} There are: ${known.join(', ')}`,
   )

@@ -77,7 +77,7 @@ async function obey(args: readonly string[]): Promise<void> {
   if (command === 'join' || command === 'token') return await runJoining(command, rest)
   if (command !== 'up' && command !== 'apiserver')
     throw new UsageError(
-      `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, token, join, version or help`,
+      `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, token, join, envtest, version or help`,
     )
   const flags = withEphemeralDefaults(rest)
   const up = command === 'up' ? parseFlags({ ...serverFlags, ...upFlags, ...syncFlags } as UpFlags, flags) : undefined

@@ -8,7 +8,7 @@ import { claims, volumes } from '../../src/controllers/storage-protection.ts'
 import { csiDrivers, volumeAttachments } from '../../src/controllers/volumes/attach-detach.ts'
 import { nodes } from '../../src/controllers/volumes/parts.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
-import { type LoopServer, loopServer } from '../tools/control-loops.ts'
+import { type LoopServer, loopServer } from '../tools/loop-manager.ts'
 import { until } from '../tools/until.ts'
 
 const vendor = vendorOf('orch')

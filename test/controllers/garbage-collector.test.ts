@@ -10,7 +10,7 @@ import type { ResourceType } from '../../src/client/resource-type.ts'
 import { isNotFound } from '../../src/client/status-error.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import type { ApiObject, OwnerReference } from '../../src/model/object.ts'
-import { type LoopServer, type LoopsOptions, loopServer } from '../tools/control-loops.ts'
+import { type LoopServer, loopServer, type ManagerOptions } from '../tools/loop-manager.ts'
 import { configMap, configMaps } from '../tools/resource-types.ts'
 import { until, untilTrue } from '../tools/until.ts'
 
@@ -43,7 +43,7 @@ afterEach(async () => {
   await server.end()
 })
 
-async function collect(options?: LoopsOptions): Promise<void> {
+async function collect(options?: ManagerOptions): Promise<void> {
   await server.run(['garbagecollector'], options).firstPass
 }
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { discover } from '../../src/client/discovery.ts'
 import { namespaces } from '../../src/controllers/namespace.ts'
 import type { ApiObject } from '../../src/model/object.ts'
-import { loopServer } from '../tools/control-loops.ts'
+import { loopServer } from '../tools/loop-manager.ts'
 import { manifestObject } from '../tools/manifests.ts'
 import { untilTrue } from '../tools/until.ts'
 

@@ -11,7 +11,7 @@ import { claims, volumes } from '../../src/controllers/storage-protection.ts'
 import type { PersistentVolume } from '../../src/kinds/core/persistent-volume.ts'
 import type { PersistentVolumeClaim } from '../../src/kinds/core/persistent-volume-claim.ts'
 import type { ApiObject } from '../../src/model/object.ts'
-import { type LoopServer, loopServer } from '../tools/control-loops.ts'
+import { type LoopServer, loopServer } from '../tools/loop-manager.ts'
 import { until, untilTrue } from '../tools/until.ts'
 
 const classes: ResourceType = { group: 'storage.orch.io', version: 'v1', plural: 'storageclasses', namespaced: false }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { jobs } from '../../src/controllers/ttl-after-finished.ts'
 import type { ApiObject } from '../../src/model/object.ts'
-import { type LoopServer, loopServer } from '../tools/control-loops.ts'
+import { type LoopServer, loopServer } from '../tools/loop-manager.ts'
 import { untilTrue } from '../tools/until.ts'
 
 const endings: (() => Promise<void>)[] = []

@@ -28,6 +28,8 @@ export interface ManagerOptions extends Partial<Pick<ManagerParts, 'clock'>> {
   readonly death?: Death
   /** Changes what the server answers, as one of another version might. */
   readonly alter?: (text: string) => string
+  /** What the loops' requests pass through on their way, such as a fault. */
+  readonly through?: (send: Transport) => Transport
 }
 
 export interface Manager extends RunningLoops {
@@ -49,14 +51,14 @@ export async function openLoopServer(t: Ending, flags: readonly string[] = []) {
   const vendor = vendorOf(flags.includes('--profile=kubernetes') ? 'kubernetes' : 'orch')
   const start = (
     names: readonly string[],
-    { options, death, alter, clock = systemClock }: ManagerOptions = {},
+    { options, death, alter, through = (send) => send, clock = systemClock }: ManagerOptions = {},
   ): Manager => {
     const killed = Promise.withResolvers<void>()
     const whole = death === undefined ? (transport: Transport) => transport : dyingLine(death, killed.resolve)
     const line = (transport: Transport) => whole(alter === undefined ? transport : alteringLine(transport, alter))
     const running = startControlLoops(chooseLoops(controlLoops, names), {
       clientAs: (account) =>
-        new Client(line(server.transport(account === undefined ? ofManager : accountOf(account))), {
+        new Client(line(through(server.transport(account === undefined ? ofManager : accountOf(account)))), {
           userAgent: account ?? 'manager',
         }),
       ...{ vendor, clock, records: server.loopRecords },
@@ -69,6 +71,34 @@ export async function openLoopServer(t: Ending, flags: readonly string[] = []) {
   const as = (name: string, groups: readonly string[] = []) =>
     new Client(server.transport({ name, groups: [...groups], ...noUid }))
   return { server, vendor, directory, start, client: new Client(server.transport(admin)), as }
+}
+
+export interface LoopServer {
+  /** As an administrator. */
+  readonly client: Client
+  readonly directory: string
+  /** Starts these loops, as `--controllers` names them. */
+  run(names: readonly string[], options?: ManagerOptions): RunningLoops
+  /** Ends the loops that were started last. */
+  end(): Promise<void>
+}
+
+/** The same for one manager at a time, which is ended and started again. */
+export async function loopServer(t: Ending, flags: readonly string[] = []): Promise<LoopServer> {
+  const { client, directory, start } = await openLoopServer(t, flags)
+  let running: Manager | undefined
+  return {
+    client,
+    directory,
+    run: (names, options) => {
+      running = start(names, options)
+      return running
+    },
+    end: async () => {
+      await running?.stop()
+      running = undefined
+    },
+  }
 }
 
 function accountOf(account: string): User {

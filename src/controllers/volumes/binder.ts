@@ -8,10 +8,10 @@ import type { StepOutcome } from '../../reconcile/work-queue.ts'
 import { bindingKeys } from './annotations.ts'
 import { syncClaim } from './claims.ts'
 import { classOf } from './matching.ts'
-import type { Binder, BinderParts } from './parts.ts'
+import type { Binder, VolumeParts } from './parts.ts'
 import { syncVolume } from './volumes.ts'
 
-export function volumeBinderLoop(parts: BinderParts): Loop {
+export function volumeBinderLoop(parts: VolumeParts): Loop {
   const binder = { ...parts, keys: bindingKeys(parts.vendor) }
   return {
     name: 'persistentvolume-binder',

@@ -3,9 +3,6 @@
  * are released and their policy is Delete. The volume of a claim is named after the claim's UID, so an attempt that ended
  * in the middle is taken up, and never makes a second one.
  */
-import type { Client } from '../../client/client.ts'
-import type { EventRecorder } from '../../client/event-recorder.ts'
-import type { Informer } from '../../client/informer.ts'
 import { nameOfKey, objectKey } from '../../client/resource-type.ts'
 import { isConflict, StatusError } from '../../client/status-error.ts'
 import type { Node } from '../../kinds/core/node.ts'
@@ -21,16 +18,10 @@ import { unlessGone } from '../unless-gone.ts'
 import { type BindingKeys, bindingKeys, hostPathProvisionerName } from './annotations.ts'
 import { VolumeDirectories } from './directories.ts'
 import { classOf, isOnNode } from './matching.ts'
-import { nodes } from './parts.ts'
+import { nodes, type VolumeParts } from './parts.ts'
 import { fail } from './volumes.ts'
 
-export interface HostPathParts {
-  readonly client: Client
-  readonly recorder: EventRecorder
-  readonly vendor: Vendor
-  readonly claims: Informer<PersistentVolumeClaim>
-  readonly volumes: Informer<PersistentVolume>
-  readonly classes: Informer<StorageClass>
+export interface HostPathParts extends VolumeParts {
   /** All directories are below this one. */
   readonly directory: string
 }

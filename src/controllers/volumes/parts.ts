@@ -16,7 +16,7 @@ export function storageClasses(vendor: Vendor): ResourceType<StorageClass> {
   return { group: groupName(vendor, 'storage'), version: 'v1', plural: 'storageclasses', namespaced: false }
 }
 
-export interface BinderParts {
+export interface VolumeParts {
   readonly client: Client
   readonly recorder: EventRecorder
   readonly vendor: Vendor
@@ -25,6 +25,6 @@ export interface BinderParts {
   readonly classes: Informer<StorageClass>
 }
 
-export interface Binder extends BinderParts {
+export interface Binder extends VolumeParts {
   readonly keys: BindingKeys
 }
