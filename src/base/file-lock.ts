@@ -9,10 +9,15 @@ import { ignoring } from './files.ts'
 /** Longer than anybody holds one: what runs under it waits for a few answers at most. */
 const staleMs = 60_000
 const retryMs = 50
+/** After this others are not waited for: they take it again and again. */
+const patienceMs = 2 * staleMs
 
-/** Runs it while this program alone holds the lock; waits for others that hold it. */
+/** Runs it while this program alone holds the lock; waits for others that hold it, and throws where that takes too long. */
 export async function withFileLock<T>(file: string, run: () => Promise<T>): Promise<T> {
+  const end = performance.now() + patienceMs
   while (!(await take(file))) {
+    if (performance.now() > end)
+      throw new Error(`other programs hold ${file}: try again, or remove it if there are none`)
     await removeStale(file)
     await pause(retryMs, new AbortController().signal)
   }
