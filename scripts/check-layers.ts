@@ -14,7 +14,7 @@ const layers: readonly (readonly string[])[] = [
   ['schema', 'pki', 'cel'],
   ['kinds', 'codec', 'outbound'],
   ['merge'],
-  ['cache', 'authn', 'authz', 'client'],
+  ['cache', 'authn', 'authz', 'audit', 'client'],
   ['reconcile'],
   ['admission', 'controllers', 'cli', 'joining'],
   ['registry'],

@@ -3,6 +3,7 @@
  * runs them in order: first all that may change the object, then, on the object as it would be stored, all that judge
  * it. `controls/all.ts` lists the controls there are.
  */
+import type { AuditNotes } from '../audit/record.ts'
 import { ApiError } from '../model/api-error.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { StoredType } from '../model/lookup.ts'
@@ -53,6 +54,8 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
   readonly abandoned?: (() => AbortSignal) | undefined
   /** Why no webhook is asked, where the caller has broken the glass. */
   readonly bypass?: string | undefined
+  /** Where it is noted for the audit, if the request is recorded. */
+  readonly audit?: AuditNotes | undefined
   /**
    * A control that decides by the state of another object says so here: the write then happens only if that object is
    * still at this revision, else everything is decided again. Where it is absent the most recent state must be looked

@@ -4,6 +4,7 @@
  */
 import { type Agent, request } from 'node:https'
 
+/** A request to another server. */
 export interface JsonQuestion {
   readonly url: string
   readonly agent: Agent
@@ -21,7 +22,23 @@ const timeoutMs = 10_000
 const maxAnswer = 1024 * 1024
 
 /** Sends a request over HTTPS and reads the answer as JSON, within limits. */
-export function askForJson({ url, agent, body, headers = {} }: JsonQuestion): Promise<unknown> {
+export async function askForJson(question: JsonQuestion): Promise<unknown> {
+  const body = await ask(question)
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    // The error of the parser quotes what it read.
+    throw new BadAnswer('the service did not answer with JSON')
+  }
+}
+
+/** Sends a request of which nobody reads the answer: it only must be one of success. */
+export async function tellJson(question: JsonQuestion): Promise<void> {
+  await ask(question)
+}
+
+/** The body of an answer of success. */
+function ask({ url, agent, body, headers = {} }: JsonQuestion): Promise<Buffer> {
   const all = {
     ...(body === undefined
       ? {}
@@ -49,25 +66,13 @@ export function askForJson({ url, agent, body, headers = {} }: JsonQuestion): Pr
         if (size > maxAnswer) call.destroy(new BadAnswer(`the service answered with more than ${maxAnswer} bytes`))
       })
       answer.on('end', () => {
-        try {
-          resolve(read(answer.statusCode ?? 0, Buffer.concat(chunks)))
-        } catch (error) {
-          reject(error)
-        }
+        const { statusCode = 0 } = answer
+        if (statusCode >= 200 && statusCode < 300) resolve(Buffer.concat(chunks))
+        else reject(new BadAnswer(`the service answered ${statusCode}`))
       })
       answer.on('error', fail)
     })
     call.on('error', fail)
     call.end(body)
   })
-}
-
-function read(status: number, body: Buffer): unknown {
-  if (status < 200 || status > 299) throw new BadAnswer(`the service answered ${status}`)
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    // The error of the parser quotes what it read.
-    throw new BadAnswer('the service did not answer with JSON')
-  }
 }

@@ -39,7 +39,13 @@ export async function readContent(exchange: Exchange, type: BodyType): Promise<P
   assertReadable(exchange, type)
   const bytes = await readBody(exchange)
   exchange.pace.begin()
-  return await parseContent(exchange, type, bytes)
+  return noted(exchange, await parseContent(exchange, type, bytes), bytes)
+}
+
+/** Lets the audit see what was sent. */
+export function noted(exchange: Exchange, parsed: ParsedJson, { length }: Buffer): ParsedJson {
+  exchange.audit?.hasSent(parsed.value, length)
+  return parsed
 }
 
 /**
@@ -50,7 +56,7 @@ export async function readOptionalContent(exchange: Exchange, type: BodyType): P
   if (bytes.length === 0) return undefined
   assertReadable(exchange, type)
   exchange.pace.begin()
-  return await parseContent(exchange, type, bytes)
+  return noted(exchange, await parseContent(exchange, type, bytes), bytes)
 }
 
 /** Throws 415 unless the body is said to be in one of the forms that can be read. */

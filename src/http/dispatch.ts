@@ -145,6 +145,9 @@ function isPlaced({ kind }: ServedType, { namespace, name }: ResourceInfo): bool
 
 function warnOfDeprecation(exchange: Exchange, { kind, apiVersion, vendor }: ServedType): void {
   if (kind.deprecated === undefined) return
+  exchange.audit?.annotate(`${vendor.groupDomain}/deprecated`, 'true')
+  if ('until' in kind.deprecated && kind.deprecated.until !== undefined)
+    exchange.audit?.annotate(`${vendor.groupDomain}/removed-release`, kind.deprecated.until.replace(/^v/, ''))
   exchange.warn(deprecationOf(kind.deprecated, { kind, apiVersion, vendor }))
 }
 

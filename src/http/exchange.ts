@@ -4,6 +4,7 @@
  */
 import type { Duplex, Readable } from 'node:stream'
 import type { AdmissionExplanation } from '../admission/explanation.ts'
+import type { AuditRecord } from '../audit/record.ts'
 import type { ShownCertificate } from '../authn/authenticator.ts'
 import { TimeSlice } from '../base/time-slice.ts'
 import type { DocumentWorker } from '../codec/document-worker.ts'
@@ -76,11 +77,17 @@ export class Exchange {
   deadline = Number.POSITIVE_INFINITY
   /** Set by the pipeline's steps, in the order of the steps. */
   headers!: RequestHeaders
+  /** Names the request in the answer, the log and the audit. */
+  auditId = ''
   info!: RequestInfo
   /** Collects what admission controls do with it; set by the step that reads whether the client asks for that. */
   explanation: AdmissionExplanation | undefined
   /** Why no webhook is to be asked about it; set by the step that reads whether the caller breaks the glass. */
   bypass: string | undefined
+  /** What the audit is told of it; undefined where it is not recorded. Opened once the user is known. */
+  audit: AuditRecord | undefined
+  /** Called when an answer in parts begins. */
+  onOpened: (() => void) | undefined
   /** The user as which the request runs. */
   user!: User
   /** The user who sent the request, where that is another one. */
@@ -198,6 +205,7 @@ export class Exchange {
     this.answered = true
     this.status = status
     this.transport.open(status, this.#complete(contentType))
+    this.onOpened?.()
   }
 
   /** Switches protocols; from then on the connection is the caller's. */
@@ -205,6 +213,7 @@ export class Exchange {
     this.answered = true
     this.complete = true
     this.status = 101
+    this.onOpened?.()
     return upgrade.switch(this.#complete(undefined))
   }
 

@@ -41,6 +41,7 @@ export function writeContext(
     admission,
     explanation: exchange.explanation,
     bypass: exchange.bypass,
+    audit: exchange.audit,
     deadline: exchange.deadline,
     warn: (text) => exchange.warn(text),
     abandoned: () => exchange.abandoned,

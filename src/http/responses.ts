@@ -16,6 +16,7 @@ const gzipAsync = promisify(gzip)
 
 /** A Status, in the form that was negotiated. */
 export async function sendStatus(exchange: Exchange, code: number, status: Status): Promise<void> {
+  if (exchange.audit !== undefined) exchange.audit.failure = status
   await sendBytes(exchange, code, jsonDocument(asJson(status), statusType))
 }
 
@@ -42,6 +43,7 @@ const listOrder = memoizeByObject(listOf)
  */
 export function sendBytes(exchange: Exchange, code: number, json: Buffer): void | Promise<void> {
   const { form } = exchange
+  exchange.audit?.hasAnswered(json)
   if (form.encode !== undefined || wantsGzip(exchange, json.length)) return sendTurned(exchange, code, json)
   exchange.send(code, form.mediaType, json)
 }

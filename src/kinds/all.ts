@@ -58,6 +58,7 @@ import { networkPolicy } from './networking/network-policy.ts'
 import { runtimeClass, runtimeClassV1beta1 } from './node/runtime-class.ts'
 import { accessExplanation } from './ops/access-explanation.ts'
 import { admissionWebhook } from './ops/admission-webhook.ts'
+import { auditEvent } from './ops/audit-event.ts'
 import { certificateDenyList } from './ops/certificate-deny-list.ts'
 import { deletionExplanation } from './ops/deletion-explanation.ts'
 import { webhookPreview } from './ops/webhook-preview.ts'
@@ -151,6 +152,7 @@ export const allKinds: readonly Kind[] = [
   whoAmI,
   whoCan,
   admissionWebhook,
+  auditEvent,
   webhookPreview,
   deletionExplanation,
 ]

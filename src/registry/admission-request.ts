@@ -38,6 +38,7 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     deadline: context.deadline,
     abandoned: context.abandoned,
     bypass: context.bypass,
+    audit: context.audit,
     ofCollection: context.ofCollection,
     // A dry run stores nothing, so nobody would notice that what it rests on has changed, and nothing is left to do.
     dependOn: dryRun ? undefined : (guard) => conditions.dependOn(guard),

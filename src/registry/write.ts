@@ -2,6 +2,7 @@
 
 import type { Admission } from '../admission/admission.ts'
 import type { AdmissionExplanation } from '../admission/explanation.ts'
+import type { AuditNotes } from '../audit/record.ts'
 import type { TimeSlice } from '../base/time-slice.ts'
 import { storedTextSteps } from '../codec/json-steps.ts'
 import { encodeSteps, type Storable, storedJson } from '../codec/stored.ts'
@@ -48,6 +49,8 @@ export interface WriteContext {
   readonly deadline?: number | undefined
   /** Why no webhook is asked, where the caller has broken the glass. */
   readonly bypass?: string | undefined
+  /** Where the controls tell the audit what they did, if the request is recorded. */
+  readonly audit?: AuditNotes | undefined
   /** Whether its objects are deleted as a collection. */
   readonly ofCollection?: boolean | undefined
   /** Throws unless the caller may create the object too: asked where a change turns out to be a creation. */

@@ -5,6 +5,7 @@ import type { Resource } from '../registry/resource.ts'
 import { accessQuestions } from './access-questions.ts'
 import { accessReviews, type ReviewParts } from './access-reviews.ts'
 import { type AdmissionWebhookParts, admissionWebhooks } from './admission-webhooks.ts'
+import { type AuditEventParts, auditEvents } from './audit-events.ts'
 import { type Component, componentStatuses } from './component-statuses.ts'
 import { deletionExplanation } from './deletion-explanation.ts'
 import { nodeConnections } from './node-connections.ts'
@@ -23,6 +24,7 @@ export interface EndpointParts
     ReviewParts,
     ServiceAccountTokenParts,
     AdmissionWebhookParts,
+    AuditEventParts,
     WebhookPreviewParts {
   readonly lookup: Lookup
   /** The stored kinds, for those who write to them. */
@@ -49,6 +51,7 @@ export function allEndpoints(parts: EndpointParts): Endpoint[] {
     ...serviceConnections(lookup),
     componentStatuses(components),
     admissionWebhooks(parts),
+    auditEvents(parts),
     webhookPreview(parts),
     deletionExplanation(parts),
   ]

@@ -11,6 +11,7 @@ import { DeniedCertificates } from '../authn/denied-certificates.ts'
 import type { LegacyToken } from '../authn/service-account/claims.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Transport as ClientTransport } from '../client/transport.ts'
+import { audit } from '../http/steps/audit.ts'
 import { authenticate } from '../http/steps/authenticate.ts'
 import { allKinds } from '../kinds/all.ts'
 import type { User } from '../model/user.ts'
@@ -28,6 +29,7 @@ import { makeAdmission } from './admission.ts'
 import { ownWritesIn } from './admission-writes.ts'
 import { ownerTypesIn, servedTypesIn } from './admitted-types.ts'
 import { startAggregation } from './aggregation.ts'
+import { openAudit } from './audit.ts'
 import { openAccess } from './authorization.ts'
 import { openCaches } from './caches.ts'
 import { type CatalogueParts, openCatalogue } from './catalogue.ts'
@@ -153,6 +155,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const givenKeys = readGivenKeys(options)
 
   const metrics = openMetrics(clock)
+  const audited = await openAudit(options, { vendor, clock, log, reloading, opened, metrics: metrics.audit })
   const { store, failed, notice } = await openStore(options, {
     log,
     clock,
@@ -174,6 +177,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const { catalogue, lookup, registry, access, admission, identity, quotaActivity } = await openApi(options, {
     ...{ store, caches, clock, kinds, accountTokens, identify, denied, log, reloading, opened, metrics },
     components: [readiness.store],
+    recentEvents: () => audited.recent.all(),
     ownAddress: () => listening.address,
   })
   opened.defer(() => caches.stop())
@@ -187,7 +191,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const aggregation = await startAggregation(outside, around)
   await access.policy.current()
   const who = { identity, denied, accountTokens, authorizer: access.authorizer, admission }
-  const served = { catalogue, custom, aggregation, loopRecords, listening, quotaActivity }
+  const served = { catalogue, custom, aggregation, loopRecords, listening, quotaActivity, audited }
   return { vendor, ...who, metrics, failed, certificates, store, caches, readiness, ...served }
 }
 
@@ -211,6 +215,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
   const handling = handleRequests({
     ...{ vendor, authorizer, routes, metrics: metrics.requests, log, clock },
     breakGlass: options.enableBreakGlass,
+    audit: audit({ vendor, clock, metrics: metrics.audit, ...inner.audited }),
   })
   opened.defer(() => handling.close())
 

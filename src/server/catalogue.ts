@@ -1,6 +1,8 @@
 /** What this server serves: the kinds, the endpoints, and which of them the flags leave out. */
+
 import type { Admission } from '../admission/admission.ts'
 import type { Webhook } from '../admission/webhook/webhook.ts'
+import type { RecentEvent } from '../audit/recent-events.ts'
 import type { Authenticator } from '../authn/authenticator.ts'
 import type { Access } from '../authz/access.ts'
 import type { Clock } from '../base/clock.ts'
@@ -40,6 +42,8 @@ export interface CatalogueParts {
   readonly accounting: () => Admission
   /** The admission webhooks that this server calls; known once the catalogue is. */
   readonly webhooks: () => readonly Webhook[]
+  /** The requests that this server has recorded lately. */
+  readonly recentEvents: () => readonly RecentEvent[]
 }
 
 export interface OpenCatalogue {
@@ -60,6 +64,7 @@ export async function openCatalogue(options: ServerOptions, parts: CataloguePart
   const endpoints = allEndpoints({
     ...{ vendor, lookup, clock, audiences, tokens, authenticateToken, components, access },
     webhooks: parts.webhooks,
+    recentEvents: parts.recentEvents,
     served: () => catalogue.all(),
     stored: findStored,
   })

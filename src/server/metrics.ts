@@ -1,5 +1,6 @@
 /** The metrics of this server, gathered from the parts that record them or can be asked. */
 import { AdmissionMetrics } from '../admission/admission-metrics.ts'
+import { AuditMetrics } from '../audit/audit-metrics.ts'
 import { AuthenticationMetrics } from '../authn/authentication-metrics.ts'
 import { TokenMetrics } from '../authn/service-account/token-metrics.ts'
 import type { Clock } from '../base/clock.ts'
@@ -17,6 +18,7 @@ export interface ServerMetrics {
   readonly watches: WatchMetrics
   readonly authentication: AuthenticationMetrics
   readonly tokens: TokenMetrics
+  readonly audit: AuditMetrics
   readonly admission: AdmissionMetrics
   readonly store: StoreMetrics
   readonly workQueues: WorkQueueMetrics
@@ -30,6 +32,7 @@ export function openMetrics(clock: Clock): ServerMetrics {
     watches: new WatchMetrics(),
     authentication: new AuthenticationMetrics(clock),
     tokens: new TokenMetrics(),
+    audit: new AuditMetrics(),
     admission: new AdmissionMetrics(clock),
     store: new StoreMetrics(clock),
     workQueues: new WorkQueueMetrics(),

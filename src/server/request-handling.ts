@@ -8,6 +8,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { pipeline, type Step } from '../http/pipeline.ts'
 import type { RequestMetrics } from '../http/request-metrics.ts'
 import { answerErrors } from '../http/steps/answer-errors.ts'
+import type { AuditSteps } from '../http/steps/audit.ts'
 import { authorize } from '../http/steps/authorize.ts'
 import { breakGlass } from '../http/steps/break-glass.ts'
 import { explainAdmission } from '../http/steps/explain-admission.ts'
@@ -27,6 +28,8 @@ export interface HandlingParts {
   readonly metrics: RequestMetrics
   readonly log: Log
   readonly clock: Clock
+  /** Records requests. */
+  readonly audit: AuditSteps
   /** Whether callers with the permission may pass by admission webhooks. */
   readonly breakGlass: boolean
 }
@@ -39,7 +42,7 @@ export interface Handling {
 }
 
 export function handleRequests(parts: HandlingParts): Handling {
-  const { vendor, authorizer, routes, metrics, log, clock } = parts
+  const { vendor, authorizer, routes, metrics, log, clock, audit } = parts
   const answerError = answerErrors(vendor, (error, exchange) => {
     const { method, target } = exchange.transport
     log.error('a request failed', {
@@ -55,12 +58,16 @@ export function handleRequests(parts: HandlingParts): Handling {
   const count: Step = (exchange) => metrics.begin(exchange)
   const onHandled = (exchange: Exchange) => {
     metrics.end(exchange)
+    audit.close(exchange)
     if (log.tells(3)) log.detail(3, 'request', requestFields(exchange, clock))
   }
   const ends = { answerError, onHandled }
   return {
     handleAs: (identify) =>
-      pipeline([stamp, resolveRequest, count, deadline.step, identify, become, mayThey, explain, bypass, handOn], ends),
+      pipeline(
+        [stamp, resolveRequest, count, deadline.step, identify, audit.open, become, mayThey, explain, bypass, handOn],
+        ends,
+      ),
     close: deadline.close,
   }
 }

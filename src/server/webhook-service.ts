@@ -5,7 +5,7 @@
  */
 import { Agent } from 'node:https'
 import { UsageError } from '../base/flags.ts'
-import { askForJson, BadAnswer } from '../base/https-json.ts'
+import { askForJson, BadAnswer, type JsonQuestion, tellJson } from '../base/https-json.ts'
 import { parseConfigYaml } from '../client/node/config-yaml.ts'
 import type { HttpTransportOptions } from '../client/node/http-transport.ts'
 import { type ClientConfig, readClientConfig } from '../client/node/kubeconfig.ts'
@@ -16,6 +16,8 @@ import type { Reloading } from './reloading.ts'
 export interface WebhookService {
   /** Gives the answer; throws where there is none that can be read. */
   post(body: JsonObject): Promise<Json>
+  /** Sends a JSON text, once; the answer must be one of success, and is not read. */
+  tell(text: string): Promise<void>
   close(): void
 }
 
@@ -47,6 +49,7 @@ export function webhookService(flag: string, file: string, reloading: Reloading)
         }
       }
     },
+    tell: async (text) => tellJson(await questionOf(current, text)),
     close: () => {
       stopFollowing()
       current.agent.destroy()
@@ -88,11 +91,15 @@ function readConfig(flag: string, file: string): ClientConfig {
   }
 }
 
-async function send({ options: { server, token, headers }, agent }: Opened, body: string): Promise<Json> {
+async function send(opened: Opened, body: string): Promise<Json> {
+  return (await askForJson(await questionOf(opened, body))) as Json
+}
+
+async function questionOf({ options: { server, token, headers }, agent }: Opened, body: string): Promise<JsonQuestion> {
   const bearer = await token?.()
   const authorization = bearer === undefined ? headers?.authorization : `Bearer ${bearer}`
   const sent = authorization === undefined ? {} : { authorization: String(authorization) }
-  return (await askForJson({ url: server, agent, body, headers: sent })) as Json
+  return { url: server, agent, body, headers: sent }
 }
 
 /** What is under way goes on; no connection is used again. */

@@ -13,9 +13,9 @@ import { child, type FieldError, type FieldPath, invalid } from '../../model/fie
 import type { Json } from '../../model/json.ts'
 import type { StoredType } from '../../model/lookup.ts'
 import type { Vendor } from '../../model/vendor.ts'
+import { readConfiguration } from '../../schema/read-configuration.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
-import { readConfiguration } from '../configuration.ts'
 
 interface Parts {
   readonly vendor: Vendor

@@ -11,10 +11,10 @@ import type { Pod } from '../../kinds/core/pod.ts'
 import { pods } from '../../kinds/stored-types.ts'
 import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
 import { apiVersionOf, type Vendor } from '../../model/vendor.ts'
+import { readFields } from '../../schema/read-configuration.ts'
 import { field, s } from '../../schema/schema.ts'
 import { errorFields, type Log } from '../../telemetry/log.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
-import { readFields } from '../configuration.ts'
 import { refusal } from '../refusal.ts'
 
 /** A service that is asked over HTTPS, as a client config (kubeconfig) names it. */

@@ -16,9 +16,9 @@ import { type FieldError, type FieldPath, invalid } from '../../model/field-erro
 import { type Json, keysOf } from '../../model/json.ts'
 import { checkLabels } from '../../model/label-rules.ts'
 import { type Vendor, vendorKey } from '../../model/vendor.ts'
+import { readConfiguration } from '../../schema/read-configuration.ts'
 import { field, type InferFields, s } from '../../schema/schema.ts'
 import type { Control } from '../admission.ts'
-import { readConfiguration } from '../configuration.ts'
 
 interface Parts {
   readonly vendor: Vendor

@@ -1,6 +1,6 @@
 /**
  * PodSecurity: pods keep to the level of the pod security standard that their namespace asks for by its labels. What
- * breaks the level of `enforce` is refused, of that of `warn` the client hears, and that of `audit` is counted. Kinds
+ * breaks the level of `enforce` is refused, of that of `warn` the client hears, and that of `audit` is counted and recorded. Kinds
  * that make pods are warned about and never refused, as their pods will be. The rules are in `pod-security/`.
  */
 import { namespaces, pods } from '../../kinds/stored-types.ts'
@@ -8,7 +8,7 @@ import { type ApiError, invalidObject } from '../../model/api-error.ts'
 import type { Json } from '../../model/json.ts'
 import type { Lookup } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
-import type { Vendor } from '../../model/vendor.ts'
+import { type Vendor, vendorKey } from '../../model/vendor.ts'
 import type { AdmissionRequest, Control } from '../admission.ts'
 import type { AdmissionMetrics } from '../admission-metrics.ts'
 import { inNamespace } from '../in-namespace.ts'
@@ -145,9 +145,15 @@ interface Judgement {
 function judge({ request, pod, policy, refuses, metrics }: Judgement): void {
   const brokenOf = (mode: Mode): string => detailsOf(violationsOf(policy[mode], { ...pod, vendor: request.vendor }))
   const broken = refuses ? brokenOf('enforce') : ''
+  const { audit, vendor } = request
+  if (refuses) audit?.annotate(vendorKey(vendor, 'enforce-policy', 'pod-security'), levelText(policy.enforce))
   if (refuses) metrics.podSecurity.judged(request, { mode: 'enforce', level: policy.enforce, allowed: broken === '' })
   const audited = brokenOf('audit')
-  if (audited !== '') metrics.podSecurity.judged(request, { mode: 'audit', level: policy.audit, allowed: false })
+  if (audited !== '') {
+    metrics.podSecurity.judged(request, { mode: 'audit', level: policy.audit, allowed: false })
+    const text = `would violate PodSecurity ${quoted(policy, 'audit')}: ${audited}`
+    audit?.annotate(vendorKey(vendor, 'audit-violations', 'pod-security'), text)
+  }
   if (broken !== '') throw refusal(request, `violates PodSecurity ${quoted(policy, 'enforce')}: ${broken}`)
   const warned = brokenOf('warn')
   if (warned === '') return

@@ -6,8 +6,8 @@ import { at, duplicate, type FieldError, type FieldPath, invalid } from '../../m
 import type { Json } from '../../model/json.ts'
 import { checkDnsLabel, checkDnsSubdomain, type NameCheck } from '../../model/names.ts'
 import type { Vendor } from '../../model/vendor.ts'
+import { readConfiguration } from '../../schema/read-configuration.ts'
 import { field, s } from '../../schema/schema.ts'
-import { readConfiguration } from '../configuration.ts'
 import { type Level, type LevelVersion, levelFault, type Mode, type Policy, versionFault } from './policy.ts'
 
 export interface PodSecurityConfiguration {

@@ -10,8 +10,8 @@ import type { Amounts, WrittenAmounts } from '../../model/quota/amounts.ts'
 import { holds, type ScopeRequirement } from '../../model/quota/scopes.ts'
 import type { CountedType } from '../../model/quota/usage.ts'
 import type { Vendor } from '../../model/vendor.ts'
+import { readConfiguration } from '../../schema/read-configuration.ts'
 import { field, type Infer, s } from '../../schema/schema.ts'
-import { readConfiguration } from '../configuration.ts'
 
 const requirement = s.object({
   scopeName: field(1, s.string(), { required: true, doc: 'The scope.' }),

@@ -100,6 +100,8 @@ export class WebhookCalls {
     try {
       const verdict = await this.#call(question, reviewVersion, timeoutMs)
       for (const text of verdict.warnings) request.warn(text)
+      for (const [key, value] of Object.entries(verdict.auditAnnotations))
+        request.audit?.annotate(`${webhook.name}/${key}`, value)
       if (!verdict.allowed) throw denial(webhook, verdict.status)
       const used = await use(verdict, () => elapsed() > webhook.timeoutMs)
       breaker.answered(elapsed())

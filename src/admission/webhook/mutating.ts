@@ -64,9 +64,11 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
     const allCalls = candidates.length + 1
     const question = { webhook, form, request, reviews, calls: allCalls - i, allCalls }
     const current = request
-    const object = await parts.calls.ask(question, ({ patch }, isLate) =>
-      applyPatch({ request: current, webhook, form, isLate }, patch),
-    )
+    const object = await parts.calls.ask(question, async ({ patch }, isLate) => {
+      const changed = await applyPatch({ request: current, webhook, form, isLate }, patch)
+      if (current.audit !== undefined) note(current, { webhook, index: i, patch: changed && patch })
+      return changed
+    })
     if (object !== undefined) rounds.changed()
     rounds.asked(webhook)
     if (object === undefined) continue
@@ -75,6 +77,24 @@ async function askInTurn(parts: WebhookControlParts, round: Round): Promise<ApiO
   }
   rounds.end(request.object)
   return request.object
+}
+
+interface Mutation {
+  readonly webhook: Webhook
+  /** Which of those that are called in this round. */
+  readonly index: number
+  /** Undefined where nothing was changed. */
+  readonly patch: Buffer | undefined
+}
+
+/** Tells the audit what a webhook changed, under the keys of kube-apiserver. */
+function note({ audit, vendor, again }: AdmissionRequest, { webhook, index, patch }: Mutation): void {
+  const place = `webhook.admission.${vendor.groupDomain}/round_${again ? 1 : 0}_index_${index}`
+  const told = { configuration: webhook.configuration, webhook: webhook.name }
+  audit?.annotate(`mutation.${place}`, JSON.stringify({ ...told, mutated: patch !== undefined }))
+  if (patch === undefined) return
+  const head = JSON.stringify(told).slice(0, -1)
+  audit?.annotateBody(`patch.${place}`, `${head},"patch":${patch.toString()},"patchType":"JSONPatch"}`)
 }
 
 /** The webhooks that are called again in the second round. */

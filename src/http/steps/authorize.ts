@@ -1,10 +1,12 @@
 /** Checks whether the user may do this, before the body is read. A refusal says how to get an explanation. */
+import type { AuditNotes } from '../../audit/record.ts'
 import type { Authorizer, Decision, PathAttributes, Question, ResourceAttributes } from '../../authz/authorizer.ts'
 import { accessExplanation } from '../../kinds/ops/access-explanation.ts'
 import { ApiError } from '../../model/api-error.ts'
 import { parseFieldSelector } from '../../model/field-selector.ts'
 import { checkPathSegment } from '../../model/names.ts'
 import { groupName, type Vendor } from '../../model/vendor.ts'
+import type { Exchange } from '../exchange.ts'
 import type { Step } from '../pipeline.ts'
 import { refusal } from '../refusal.ts'
 import type { RequestInfo, ResourceInfo } from '../request-info.ts'
@@ -16,13 +18,23 @@ export function authorize(authorizer: Authorizer, vendor: Vendor): Step {
     const { verdict } = await authorizer({ user: question.user, attributes: explanation })
     throw refusal(question, decision, { mayAskWhy: verdict === 'allow' })
   }
-  return ({ user, info }) => {
-    const question = { user, attributes: attributesOf(info) }
-    const decision = authorizer(question)
-    if (decision instanceof Promise)
-      return decision.then((later) => (later.verdict === 'allow' ? undefined : refuse(question, later)))
+  const judge = (exchange: Exchange, question: Question, decision: Decision) => {
+    if (exchange.audit !== undefined) note(exchange.audit, decision, vendor)
     return decision.verdict === 'allow' ? undefined : refuse(question, decision)
   }
+  return (exchange) => {
+    const { user, info } = exchange
+    const question = { user, attributes: attributesOf(info) }
+    const decision = authorizer(question)
+    if (decision instanceof Promise) return decision.then((later) => judge(exchange, question, later))
+    return judge(exchange, question, decision)
+  }
+}
+
+/** Tells the audit of a decision. */
+function note(audit: AuditNotes, { verdict, reason }: Decision, { groupDomain }: Vendor): void {
+  audit.annotate(`authorization.${groupDomain}/decision`, verdict === 'allow' ? 'allow' : 'forbid')
+  audit.annotate(`authorization.${groupDomain}/reason`, reason())
 }
 
 /** What it takes to ask why something is refused. */

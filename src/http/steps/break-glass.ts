@@ -36,6 +36,7 @@ export function breakGlass({ authorizer, vendor, isEnabled, log }: BreakGlassPar
     const attributes = { resource: true, verb: 'create', ...type, subresource: '', namespace, name: '' } as const
     const use = () => {
       exchange.bypass = reason.slice(0, maxReason)
+      exchange.audit?.annotate(`${type.group}/break-glass`, exchange.bypass)
       log.warn('admission webhooks are bypassed', { ...whoOf(exchange), reason: exchange.bypass })
     }
     const allowed = assertAllowed(authorizer, { user, attributes })

@@ -3,9 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { RequestHeaders } from '../headers.ts'
 import type { Step } from '../pipeline.ts'
 
+/** A proxy or a client may name its request; whatever else it sends there is replaced. */
+const sound = /^[\w.:-]{1,64}$/
+
 /** Gives the exchange an ID and reads its headers. */
 export const stamp: Step = (exchange) => {
-  exchange.setHeader('audit-id', randomUUID())
-  exchange.setHeader('cache-control', 'no-cache, private')
   exchange.headers = new RequestHeaders(exchange.transport.rawHeaders)
+  const given = exchange.headers.first('audit-id')
+  exchange.auditId = given !== undefined && sound.test(given) ? given : randomUUID()
+  exchange.setHeader('audit-id', exchange.auditId)
+  exchange.setHeader('cache-control', 'no-cache, private')
 }

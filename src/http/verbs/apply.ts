@@ -7,7 +7,7 @@ import { jsonSteps } from '../../registry/conversion.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { readOnlyFields } from '../../registry/write.ts'
 import { readBody } from '../body.ts'
-import { readYaml } from '../content.ts'
+import { noted, readYaml } from '../content.ts'
 import { assertAppliedFits, assertAppliedKind, duplicateFields, readApplied, reportFields } from '../object-body.ts'
 import { isTrue } from '../request-info.ts'
 import { type Handler, type ResourceRequest, writeContext } from '../resource-request.ts'
@@ -21,7 +21,7 @@ export const handleApply: Handler = async (request) => {
   const context = writeContext(request, 'PatchOptions', requireManager(info.query))
   const body = await readBody(exchange)
   exchange.pace.begin()
-  const { value: config, duplicates } = await readYaml(exchange, body)
+  const { value: config, duplicates } = noted(exchange, await readYaml(exchange, body), body)
   assertAppliedKind(resource, config)
   reportFields(exchange, duplicateFields(duplicates), badRequest)
   assertAppliedFits(resource, config, readOnlyFields(context))

@@ -12,7 +12,7 @@ import { namesVersion } from '../../registry/metadata.ts'
 import type { Resource } from '../../registry/resource.ts'
 import { assertNamesVersion, updateObject } from '../../registry/update.ts'
 import { readBody } from '../body.ts'
-import { mediaType } from '../content.ts'
+import { mediaType, noted } from '../content.ts'
 import { duplicateFields, readPatched } from '../object-body.ts'
 import { type Handler, writeContext } from '../resource-request.ts'
 import { sendBytes } from '../responses.ts'
@@ -70,7 +70,7 @@ export const handlePatch: Handler = async (request) => {
   const { pace } = context
   const patched = await updateObject(context, info.name, async (previous) => {
     // Read once there is an object: a missing object is reported before mistakes in the patch.
-    patch ??= form(resource, await pace.run(parseSteps(body)))
+    patch ??= form(resource, noted(exchange, await pace.run(parseSteps(body)), body))
     await pace.yieldIfDue()
     const made = patch.apply(asJson(previous))
     const value = isSteps(made) ? await pace.run(made) : made

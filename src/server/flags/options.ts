@@ -2,6 +2,7 @@
 import { flag, type OptionsOf, text } from '../../base/flags.ts'
 import { admissionFlags } from './admission.ts'
 import { apiFlags } from './api.ts'
+import { auditFlags } from './audit.ts'
 import { authenticationFlags } from './authentication.ts'
 import { authorizationFlags } from './authorization.ts'
 import { loggingFlags } from './logging.ts'
@@ -28,6 +29,7 @@ export const serverFlagGroups = {
   'Service account tokens': serviceAccountFlags,
   Authorization: authorizationFlags,
   Admission: admissionFlags,
+  Auditing: auditFlags,
   Logging: loggingFlags,
 } as const
 
@@ -39,6 +41,7 @@ export const serverFlags = {
   ...serverFlagGroups['Service account tokens'],
   ...serverFlagGroups.Authorization,
   ...serverFlagGroups.Admission,
+  ...serverFlagGroups.Auditing,
   ...serverFlagGroups.Logging,
 }
 

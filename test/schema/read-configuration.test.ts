@@ -1,9 +1,9 @@
 /** What a configuration file says of a control: all of it is understood, or an error names the field. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readConfiguration, readFields } from '../../src/admission/configuration.ts'
 import type { Json } from '../../src/model/json.ts'
 import { vendorOf } from '../../src/model/vendor.ts'
+import { readConfiguration, readFields } from '../../src/schema/read-configuration.ts'
 import { field, s } from '../../src/schema/schema.ts'
 
 const vendor = vendorOf('orch')

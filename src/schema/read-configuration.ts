@@ -1,5 +1,5 @@
 /**
- * Reads what the configuration file says of one control, by a schema as kinds have it. What the schema does not know,
+ * Reads a part of a configuration file, such as that of one admission control, by a schema as kinds have it. What the schema does not know,
  * values of wrong types and broken rules are errors that name the field; the caller adds the file.
  *
  *   const fields = { limits: field(1, s.list(limit), { required: true, doc: 'What is limited.' }) }
@@ -9,9 +9,9 @@
  */
 import { isObject, type Json, type JsonObject, own } from '../model/json.ts'
 import { apiVersionOf, type Vendor } from '../model/vendor.ts'
-import { decode } from '../schema/decode.ts'
-import { type Fields, type InferFields, s } from '../schema/schema.ts'
-import { validate } from '../schema/validate.ts'
+import { decode } from './decode.ts'
+import { type Fields, type InferFields, s } from './schema.ts'
+import { validate } from './validate.ts'
 
 export interface ConfigurationForm<F extends Fields> extends ConfigurationFields<F> {
   /** The short id of its group: `apiserver.config`. */

@@ -1,0 +1,105 @@
+/**
+ * What is known of one request for the audit, gathered while it is handled. There is none for a request that the policy
+ * does not record, so that those cost nothing.
+ */
+import { parseOwnJson, stringifyJson } from '../codec/json.ts'
+import type { Status } from '../model/api-error.ts'
+import { isObject, type Json, own } from '../model/json.ts'
+import type { Decision, Level, Stage } from './policy.ts'
+import { levels } from './policy.ts'
+import { holdsSecrets, type Place, withoutSecrets } from './redact.ts'
+
+/** Beyond this a body is not recorded: an event is to be read by people and must fit into a line. */
+const maxBody = 1024 * 1024
+const maxAnnotations = 200
+const maxAnnotation = 20_000
+
+/** What those who handle a request may add to its record. */
+export interface AuditNotes {
+  /** Notes something under a key; the first value counts, as in kube-apiserver. */
+  annotate(key: string, value: string): void
+  /** The same for a text that repeats what was sent: only where bodies are recorded and hold no secrets. */
+  annotateBody(key: string, value: string): void
+}
+
+/** The record of one request. */
+export class AuditRecord implements AuditNotes {
+  readonly decision: Decision
+  readonly auditId: string
+  /** The answer's Status, where it is a failure. */
+  failure: Status | undefined
+  requestObject: string | undefined
+  responseObject: string | undefined
+  readonly annotations = new Map<string, string>()
+  /** What the sent object says of itself where the path does not. */
+  sent = { name: '', namespace: '', uid: '', resourceVersion: '' }
+  readonly #place: Place | undefined
+
+  /** `place` is undefined for paths that are not resources. */
+  constructor(decision: Decision, auditId: string, place: Place | undefined) {
+    this.decision = decision
+    this.auditId = auditId
+    this.#place = place
+  }
+
+  /** Whether something is told at this stage. */
+  tells(stage: Stage): boolean {
+    return !this.decision.omitStages.has(stage)
+  }
+
+  annotate(key: string, value: string): void {
+    if (this.annotations.has(key) || this.annotations.size >= maxAnnotations) return
+    this.annotations.set(key, value.slice(0, maxAnnotation))
+  }
+
+  annotateBody(key: string, value: string): void {
+    if (this.#isAtLeast('Request') && (this.#place === undefined || !holdsSecrets(this.#place)))
+      this.annotate(key, value)
+  }
+
+  /** The body that was sent; `size` in bytes. */
+  hasSent(value: Json, size: number): void {
+    const metadata = isObject(value) ? own(value, 'metadata') : undefined
+    if (isObject(metadata)) {
+      const textOf = (key: string) => {
+        const text = own(metadata, key)
+        return typeof text === 'string' ? text.slice(0, 300) : ''
+      }
+      this.sent = {
+        ...{ name: textOf('name'), namespace: textOf('namespace') },
+        ...{ uid: textOf('uid'), resourceVersion: textOf('resourceVersion') },
+      }
+    }
+    if (this.#isAtLeast('Request') && size <= maxBody) this.requestObject = this.#text(value)
+  }
+
+  /** The body of the answer, as JSON. */
+  hasAnswered(json: Buffer): void {
+    if (!this.#isAtLeast('RequestResponse') || json.length > maxBody) return
+    const asItIs = !this.decision.omitManagedFields && (this.#place === undefined || !holdsSecrets(this.#place))
+    this.responseObject = asItIs ? json.toString().trimEnd() : this.#text(parseOwnJson(json))
+  }
+
+  #isAtLeast(level: Level): boolean {
+    return levels.indexOf(this.decision.level) >= levels.indexOf(level)
+  }
+
+  #text(value: Json): string {
+    const told = this.#place === undefined ? value : withoutSecrets(value, this.#place)
+    return stringifyJson(this.decision.omitManagedFields ? withoutManagedFields(told) : told)
+  }
+}
+
+/** Of an object, and of each in a list. */
+function withoutManagedFields(value: Json): Json {
+  if (!isObject(value)) return value
+  const items = own(value, 'items')
+  const metadata = own(value, 'metadata')
+  return {
+    ...value,
+    ...(isObject(metadata)
+      ? { metadata: Object.fromEntries(Object.entries(metadata).filter(([key]) => key !== 'managedFields')) }
+      : {}),
+    ...(Array.isArray(items) ? { items: items.map(withoutManagedFields) } : {}),
+  }
+}

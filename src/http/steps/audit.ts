@@ -1,0 +1,144 @@
+/**
+ * Records requests for the audit, as the policy says. A record is opened once the user is known, so that the policy can
+ * decide by them; what is known of the request by its end is told then. A request that fails authentication is told of
+ * too, without a user.
+ */
+import { isIP } from 'node:net'
+import type { AuditMetrics } from '../../audit/audit-metrics.ts'
+import { eventOf, type ObjectReference } from '../../audit/event.ts'
+import type { Policy, Stage } from '../../audit/policy.ts'
+import { AuditRecord } from '../../audit/record.ts'
+import type { Sink } from '../../audit/sink.ts'
+import type { Clock } from '../../base/clock.ts'
+import { internalError } from '../../model/api-error.ts'
+import { apiVersionOf, type Vendor } from '../../model/vendor.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Step } from '../pipeline.ts'
+
+export interface AuditParts {
+  readonly vendor: Vendor
+  /** The policy in force. */
+  readonly policy: Policy
+  readonly sinks: readonly Sink[]
+  readonly metrics: AuditMetrics
+  readonly clock: Clock
+}
+
+/** The two places of the audit in the way of a request. */
+export interface AuditSteps {
+  /** Comes right after authentication. */
+  readonly open: Step
+  /** To be called for every request that was handled. */
+  readonly close: (exchange: Exchange) => void
+}
+
+/** Sub-resources whose answers last as long as the caller likes. */
+const longRunning: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
+const maxUserAgent = 1024
+const maxSources = 20
+
+/** Opens and closes the records of requests. */
+export function audit(parts: AuditParts): AuditSteps {
+  const { policy, metrics } = parts
+  const tell = teller(parts)
+  const begin = (exchange: Exchange): AuditRecord | undefined => {
+    const { info, user, auditId } = exchange
+    const decision = policy(info, user)
+    metrics.requests[decision.level].value++
+    if (decision.level === 'None') return undefined
+    exchange.audit = new AuditRecord(decision, auditId, info.resource ? info : undefined)
+    return exchange.audit
+  }
+  return {
+    open: (exchange) => {
+      const record = begin(exchange)
+      if (record === undefined) return
+      if (lasts(exchange)) exchange.onOpened = () => void tell(exchange, record, 'ResponseStarted')
+      return tell(exchange, record, 'RequestReceived')
+    },
+    close: (exchange) => {
+      if (exchange.audit !== undefined) void tell(exchange, exchange.audit, 'ResponseComplete')
+      else if (exchange.status === 401 && exchange.user === undefined && exchange.info !== undefined) {
+        const record = begin(exchange)
+        if (record !== undefined) void tell(exchange, record, 'ResponseStarted')
+      }
+    },
+  }
+}
+
+type Tell = (exchange: Exchange, record: AuditRecord, stage: Stage) => void | Promise<void>
+
+/** Hands an event to every sink; waits where one of them asks for that. */
+function teller({ vendor, sinks, metrics, clock }: AuditParts): Tell {
+  const apiVersion = apiVersionOf(vendor, 'audit', 'v1')
+  return (exchange, record, stage) => {
+    if (!record.tells(stage)) return
+    const fields = { apiVersion, stage, ...factsOf(exchange, record), ...timesOf(exchange, clock) }
+    const event = eventOf(fields, vendor.groupDomain)
+    metrics.events.value++
+    const waits = sinks.map((sink) => sink.write(event)).filter((each) => each !== undefined)
+    if (waits.length === 0) return
+    return Promise.all(waits).then(
+      () => {},
+      () => {
+        metrics.rejected.value++
+        throw internalError('the request could not be recorded for the audit')
+      },
+    )
+  }
+}
+
+function factsOf(exchange: Exchange, record: AuditRecord) {
+  const { transport, info, headers, user, impersonator, status } = exchange
+  const { failure } = record
+  return {
+    level: record.decision.level,
+    auditId: record.auditId,
+    requestUri: transport.target,
+    verb: info.verb,
+    user: impersonator ?? user,
+    impersonatedUser: impersonator === undefined ? undefined : user,
+    sourceIps: sourcesOf(exchange),
+    userAgent: (headers.first('user-agent') ?? '').slice(0, maxUserAgent),
+    objectRef: objectOf(exchange, record),
+    responseStatus: status === 0 ? undefined : { ...failure, code: status },
+    requestObject: record.requestObject,
+    responseObject: record.responseObject,
+    annotations: record.annotations,
+  }
+}
+
+/** By the wall clock, also of what the monotonic clock has noted. */
+function timesOf({ arrived }: Exchange, clock: Clock) {
+  const reached = clock.now()
+  return { reached, received: reached - (clock.monotonic() - arrived) }
+}
+
+function objectOf({ info }: Exchange, { sent }: AuditRecord): ObjectReference | undefined {
+  if (!info.resource) return undefined
+  const { plural: resource, group: apiGroup, version: apiVersion, subresource } = info
+  return {
+    resource,
+    namespace: info.namespace || sent.namespace,
+    name: info.name || sent.name,
+    uid: sent.uid,
+    apiGroup,
+    apiVersion,
+    resourceVersion: sent.resourceVersion,
+    subresource,
+  }
+}
+
+/** Those whom proxies name, in their order, and the other end of the connection last. */
+function sourcesOf({ headers, transport }: Exchange): string[] {
+  const named = [...headers.all('x-forwarded-for').flatMap((value) => value.split(',')), ...headers.all('x-real-ip')]
+    .map((value) => value.trim())
+    .filter((value) => isIP(value) !== 0)
+    .slice(0, maxSources)
+  const { address } = transport.peer
+  return [...new Set([...named, ...(address === '' ? [] : [address])])]
+}
+
+function lasts({ info }: Exchange): boolean {
+  return info.resource && (info.verb === 'watch' || longRunning.has(info.subresource))
+}

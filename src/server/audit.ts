@@ -1,0 +1,194 @@
+/** The audit of this server, as the flags say: the policy, and the sinks that events go to. */
+import { stdout } from 'node:process'
+import type { AuditMetrics } from '../audit/audit-metrics.ts'
+import { Batches, type BatchOptions } from '../audit/batches.ts'
+import { type LineOutput, LogSink } from '../audit/log-sink.ts'
+import { type Policy, writesOnly } from '../audit/policy.ts'
+import { RecentEvents } from '../audit/recent-events.ts'
+import type { Sink, SinkFaults, Truncation } from '../audit/sink.ts'
+import { textWithin } from '../audit/sink.ts'
+import type { Clock } from '../base/clock.ts'
+import { messageOf } from '../base/errors.ts'
+import { UsageError } from '../base/flags.ts'
+import { groupName, type Vendor } from '../model/vendor.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { ServerOptions } from './flags/options.ts'
+import { readFlagFile } from './read-flag-file.ts'
+import type { Reloading } from './reloading.ts'
+
+export interface AuditMeans {
+  readonly vendor: Vendor
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: AuditMetrics
+  readonly reloading: Reloading
+  /** Closes what is opened. */
+  readonly opened: AsyncDisposableStack
+}
+
+export interface Audit {
+  readonly policy: Policy
+  readonly sinks: readonly Sink[]
+  readonly recent: RecentEvents
+}
+
+const policyFlag = 'audit-policy-file'
+
+/** Throws UsageError where a file is of no use, or flags do not fit together. */
+export async function openAudit(options: ServerOptions, means: AuditMeans): Promise<Audit> {
+  const { vendor, opened } = means
+  const given = options.auditPolicyFile !== ''
+  if (!given && (options.auditLogPath !== '' || options.auditWebhookConfigFile !== ''))
+    throw new UsageError(`--${policyFlag} is needed where audit events are to be written: it says which`)
+  const policy = given
+    ? await readPolicyFile(options.auditPolicyFile, vendor)
+    : writesOnly((id) => groupName(vendor, id))
+  const recent = new RecentEvents()
+  const sinks: Sink[] = [recent]
+  for (const open of [openLog, openWebhook]) {
+    const sink = await open(options, means)
+    if (sink === undefined) continue
+    opened.defer(() => sink.close())
+    sinks.push(sink)
+  }
+  return { policy, sinks, recent }
+}
+
+async function readPolicyFile(file: string, vendor: Vendor): Promise<Policy> {
+  const text = readFlagFile(policyFlag, file)
+  const [{ parseYaml }, { readPolicy }] = await Promise.all([
+    import('../codec/yaml.ts'),
+    import('../audit/read-policy.ts'),
+  ])
+  try {
+    return readPolicy(parseYaml(Buffer.from(text), text.length * 4).value, vendor)
+  } catch (error) {
+    throw new UsageError(`--${policyFlag}: ${file}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+const megabyte = 1024 * 1024
+const day = 24 * 60 * 60 * 1000
+
+async function openLog(options: ServerOptions, { clock, log, metrics }: AuditMeans): Promise<Sink | undefined> {
+  const { auditLogPath: path, auditLogMode: mode } = options
+  if (path === '') return undefined
+  const faults = faultsOf('log', { log, metrics })
+  const truncation: Truncation = {
+    isEnabled: options.auditLogTruncateEnabled,
+    maxEvent: options.auditLogTruncateMaxEventSize,
+    maxBatch: options.auditLogTruncateMaxBatchSize,
+  }
+  const output = path === '-' ? standardOutput : await openFile(options, { clock, faults })
+  if (mode !== 'batch') return new LogSink({ output, truncation, isStrict: mode === 'blocking-strict', faults })
+  const batch = {
+    buffer: options.auditLogBatchBufferSize,
+    maxSize: Math.max(1, options.auditLogBatchMaxSize),
+    maxWaitMs: options.auditLogBatchMaxWait,
+    rate: undefined,
+    maxLength: lengthOf(truncation),
+  }
+  return batchedLog({ output, batch, truncation, faults, clock })
+}
+
+interface BatchedLogParts {
+  readonly output: LineOutput
+  readonly batch: BatchOptions
+  readonly truncation: Truncation
+  readonly faults: SinkFaults
+  readonly clock: Clock
+}
+
+/** Requests never wait for it: what it cannot hold is lost, and counted. */
+function batchedLog({ output, batch, truncation, faults, clock }: BatchedLogParts): Sink {
+  const batches = new Batches(batch, { send: (lines) => output.append(`${lines.join('\n')}\n`), faults, clock })
+  return {
+    write: (event) => {
+      const text = textWithin(truncation, event)
+      if (text === undefined) faults.lost(1, new Error('an event is longer than the limit, even without bodies'))
+      else batches.add(text)
+    },
+    close: async () => {
+      await batches.close()
+      await output.close()
+    },
+  }
+}
+
+const standardOutput: LineOutput = {
+  append: (lines) =>
+    new Promise((resolve, reject) => {
+      stdout.write(lines, (error) => (error ? reject(error) : resolve()))
+    }),
+  close: async () => {},
+}
+
+async function openFile(options: ServerOptions, { clock, faults }: { clock: Clock; faults: SinkFaults }) {
+  const { RotatingFile } = await import('../audit/rotating-file.ts')
+  const rotation = {
+    maxBytes: (options.auditLogMaxsize || 100) * megabyte,
+    maxBackups: options.auditLogMaxbackup,
+    maxAgeMs: options.auditLogMaxage * day,
+    compress: options.auditLogCompress,
+  }
+  const file = new RotatingFile(options.auditLogPath, rotation, { clock, onError: (error) => faults.lost(0, error) })
+  await file.open().catch((error) => {
+    throw new UsageError(`--audit-log-path: cannot write ${options.auditLogPath}: ${messageOf(error)}`)
+  })
+  return file
+}
+
+async function openWebhook(options: ServerOptions, means: AuditMeans): Promise<Sink | undefined> {
+  const { auditWebhookConfigFile: file } = options
+  const { vendor, clock, reloading, opened } = means
+  if (file === '') return undefined
+  const [{ webhookService }, { WebhookSink }] = await Promise.all([
+    import('./webhook-service.ts'),
+    import('../audit/webhook-sink.ts'),
+  ])
+  const service = webhookService('audit-webhook-config-file', file, reloading)
+  opened.defer(() => service.close())
+  const truncation: Truncation = {
+    isEnabled: options.auditWebhookTruncateEnabled,
+    maxEvent: options.auditWebhookTruncateMaxEventSize,
+    maxBatch: options.auditWebhookTruncateMaxBatchSize,
+  }
+  const rate = {
+    perSecond: options.auditWebhookBatchThrottleQps,
+    burst: Math.max(1, options.auditWebhookBatchThrottleBurst),
+  }
+  const batch = {
+    buffer: options.auditWebhookBatchBufferSize,
+    maxSize: Math.max(1, options.auditWebhookBatchMaxSize),
+    maxWaitMs: options.auditWebhookBatchMaxWait,
+    rate: options.auditWebhookBatchThrottleEnable ? rate : undefined,
+    maxLength: lengthOf(truncation),
+  }
+  return new WebhookSink({
+    ...{ vendor, clock, batch, truncation, mode: options.auditWebhookMode },
+    send: (text) => service.tell(text),
+    firstPauseMs: options.auditWebhookInitialBackoff,
+    faults: faultsOf('webhook', means),
+  })
+}
+
+function lengthOf({ isEnabled, maxBatch }: Truncation): number {
+  return isEnabled ? maxBatch : Number.POSITIVE_INFINITY
+}
+
+/** How long the log says nothing more of a sink that fails. */
+const quietMs = 60_000
+
+/** Counts what is lost, and logs it now and then. */
+function faultsOf(sink: string, { log, metrics }: Pick<AuditMeans, 'log' | 'metrics'>): SinkFaults {
+  let told = Number.NEGATIVE_INFINITY
+  return {
+    lost: (events, error) => {
+      metrics.lost(sink, events)
+      const now = performance.now()
+      if (now - told < quietMs) return
+      told = now
+      log.error('audit events are lost', { sink, error: messageOf(error) })
+    },
+  }
+}

@@ -1,0 +1,181 @@
+/** Where audit events go: files that are set aside, batches, and what happens when a sink cannot keep up. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { Batches } from '../../src/audit/batches.ts'
+import type { AuditEvent } from '../../src/audit/event.ts'
+import { LogSink } from '../../src/audit/log-sink.ts'
+import type { Stage } from '../../src/audit/policy.ts'
+import { RecentEvents } from '../../src/audit/recent-events.ts'
+import { RotatingFile } from '../../src/audit/rotating-file.ts'
+import { WebhookSink } from '../../src/audit/webhook-sink.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { untilTrue } from '../tools/until.ts'
+
+const event = (text: string, stage: Stage = 'ResponseComplete'): AuditEvent => ({
+  ...{ text, stage, auditId: text, shortened: () => text.slice(0, 3) },
+})
+const whole = { isEnabled: false, maxEvent: 0, maxBatch: 0 }
+
+class Faults {
+  count = 0
+  lost(events: number): void {
+    this.count += events
+  }
+}
+
+test('a file that grows too large is set aside, compressed, and only so many are kept', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  let now = Date.parse('2026-01-31T10:00:00Z')
+  const clock = { now: () => (now += 1000), monotonic: () => 0 }
+  writeFileSync(join(directory, 'audit-notes.log'), 'nobody touches this')
+  const path = join(directory, 'audit.log')
+  const rotation = { maxBytes: 10, maxBackups: 2, maxAgeMs: 0, compress: true }
+  const file = new RotatingFile(path, rotation, { clock, onError: assert.ifError })
+  await file.open()
+  for (const line of ['first\n', 'second\n', 'third\n', 'fourth\n', 'a\n']) await file.append(line)
+  await file.close()
+  assert.equal(readFileSync(path, 'utf8'), 'fourth\na\n')
+  const kept = readdirSync(directory)
+    .filter((name) => name.endsWith('.gz'))
+    .sort()
+  assert.equal(kept.length, 2)
+  for (const name of kept) assert.match(name, /^audit-2026-01-31T10-00-\d\d\.000\.log\.gz$/)
+  assert.ok(readdirSync(directory).includes('audit-notes.log'))
+  assert.equal(gunzipSync(readFileSync(join(directory, kept[0]!))).toString(), 'second\n')
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+})
+
+test('files that are too old are removed', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-audit-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  writeFileSync(join(directory, 'audit-2020-01-01T00-00-00.000.log'), 'old')
+  const rotation = { maxBytes: 4, maxBackups: 0, maxAgeMs: 1000, compress: false }
+  const file = new RotatingFile(join(directory, 'audit.log'), rotation, { clock: systemClock, onError: assert.ifError })
+  for (const line of ['one\n', 'two\n']) await file.append(line)
+  await file.close()
+  const names = readdirSync(directory)
+  assert.equal(names.length, 2)
+  assert.ok(!names.some((name) => name.includes('2020')))
+})
+
+test('lines that come while one is written go together; a request waits only for room', async () => {
+  const written: string[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const append = async (lines: string) => {
+    written.push(lines)
+    await promise
+  }
+  const output = { append, close: async () => {} }
+  const sink = new LogSink({ output, truncation: whole, isStrict: false, faults: new Faults() })
+  for (const text of ['a', 'b']) assert.equal(sink.write(event(text)), undefined)
+  const waits = sink.write(event('c'.repeat(5 * 1024 * 1024)))
+  assert.ok(waits instanceof Promise)
+  resolve()
+  await waits
+  await sink.close()
+  assert.equal(written.length, 1)
+  assert.ok(written[0]!.startsWith('a\nb\nccc'))
+})
+
+test('where requests must be recorded, one that is not is told so; else it is only counted', async () => {
+  const output = { append: () => Promise.reject(new Error('full')), close: async () => {} }
+  const faults = new Faults()
+  const strict = new LogSink({ output, truncation: whole, isStrict: true, faults })
+  await assert.rejects(async () => await strict.write(event('a', 'RequestReceived')), /full/)
+  assert.equal(strict.write(event('b')), undefined)
+  await strict.close()
+  const lenient = new LogSink({ output, truncation: whole, isStrict: false, faults })
+  lenient.write(event('c', 'RequestReceived'))
+  await lenient.close()
+  assert.equal(faults.count, 3)
+})
+
+test('a long event loses its bodies, and one that is still too long is lost', async () => {
+  const written: string[] = []
+  const output = { append: async (lines: string) => void written.push(lines), close: async () => {} }
+  const faults = new Faults()
+  const sinkOf = (maxEvent: number) =>
+    new LogSink({ output, truncation: { isEnabled: true, maxEvent, maxBatch: 100 }, isStrict: false, faults })
+  for (const sink of [sinkOf(10), sinkOf(3), sinkOf(2)]) {
+    sink.write(event('12345'))
+    await sink.close()
+  }
+  assert.deepEqual([written, faults.count], [['12345\n', '123\n'], 1])
+})
+
+const unlimited = { buffer: 3, maxSize: 2, maxWaitMs: 60_000, rate: undefined, maxLength: 100 }
+
+test('a batch goes when it is full or has waited, and what the buffer cannot hold is counted', async () => {
+  const sent: (readonly string[])[] = []
+  const faults = new Faults()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const send = async (events: readonly string[]) => {
+    sent.push(events)
+    await promise
+  }
+  const batches = new Batches(unlimited, { send, faults, clock: systemClock })
+  for (const text of ['a', 'b', 'c', 'd', 'e', 'f']) batches.add(text)
+  await untilTrue(async () => sent.length === 1)
+  resolve()
+  await untilTrue(async () => sent.length === 2)
+  await batches.close()
+  assert.deepEqual(sent, [['a', 'b'], ['c', 'd'], ['e']])
+  assert.equal(faults.count, 1)
+  const patient = new Batches({ ...unlimited, maxWaitMs: 1 }, { send, faults, clock: systemClock })
+  patient.add('g')
+  await untilTrue(async () => sent.length === 4)
+})
+
+test('a batch is bounded in length, and a rate bounds how often one is sent', async () => {
+  const times: number[] = []
+  const sent: (readonly string[])[] = []
+  const send = async (events: readonly string[]) => {
+    times.push(performance.now())
+    sent.push(events)
+  }
+  const options = { ...unlimited, buffer: 100, maxSize: 3, maxLength: 5, rate: { perSecond: 20, burst: 1 } }
+  const batches = new Batches(options, { send, faults: new Faults(), clock: systemClock })
+  for (const text of ['aaaa', 'bbbb', 'cc', 'dd', 'eeeeeeeee']) batches.add(text)
+  await untilTrue(async () => sent.length === 3)
+  await batches.close()
+  assert.deepEqual(sent, [['aaaa'], ['bbbb'], ['cc', 'dd'], ['eeeeeeeee']])
+  assert.ok(times[1]! - times[0]! > 40, `${times[1]! - times[0]!} ms between two batches`)
+})
+
+test('a list that could not be sent is sent again, and after five times it is lost', async () => {
+  const faults = new Faults()
+  let calls = 0
+  const texts: string[] = []
+  const sink = new WebhookSink({
+    ...{ vendor: vendorOf('orch'), mode: 'batch', truncation: whole, firstPauseMs: 1, faults, clock: systemClock },
+    batch: { ...unlimited, maxSize: 1 },
+    send: async (text) => {
+      if (++calls % 6 !== 0) throw new Error('no')
+      texts.push(text)
+    },
+  })
+  sink.write(event('{"a":1}'))
+  await untilTrue(async () => faults.count === 1)
+  sink.write(event('{"b":1}'))
+  await untilTrue(async () => texts.length === 1)
+  await sink.close()
+  const { kind, apiVersion, items } = JSON.parse(texts[0]!)
+  assert.deepEqual([kind, apiVersion, items], ['EventList', 'audit.orch.io/v1', [{ b: 1 }]])
+})
+
+test('recent events are bounded in number and in length', () => {
+  const recent = new RecentEvents()
+  for (let i = 0; i < 5000; i++) recent.write(event(`${i}`))
+  recent.write(event('later', 'RequestReceived'))
+  assert.deepEqual([recent.all().length, recent.all()[0]!.text, recent.all().at(-1)!.text], [1000, '4000', '4999'])
+  for (let i = 0; i < 1000; i++) recent.write(event('x'.repeat(10_000)))
+  assert.ok(recent.all().length < 450)
+  recent.write(event('y'.repeat(20_000)))
+  assert.equal(recent.all().at(-1)!.text, 'yyy')
+})
