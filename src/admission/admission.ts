@@ -10,6 +10,7 @@ import type { StoredType } from '../model/lookup.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { User } from '../model/user.ts'
 import { groupName, type Vendor } from '../model/vendor.ts'
+import type { Claims, Dependency, Ending } from './commit-terms.ts'
 import type { AdmissionExplanation, ControlChange } from './explanation.ts'
 import type { ObjectForms } from './object-forms.ts'
 
@@ -61,7 +62,12 @@ export interface AdmissionRequest<T = ApiObject | undefined> {
    * still at this revision, else everything is decided again. Where it is absent the most recent state must be looked
    * up.
    */
-  readonly dependOn?: ((state: { readonly key: string; readonly revision: number }) => void) | undefined
+  readonly dependOn?: ((state: Dependency) => void) | undefined
+  /**
+   * A control that keeps account of the object elsewhere notes here what the commit of the write is to take and release
+   * in the same step, where the object is stored by it or removed. Absent where nothing is stored.
+   */
+  readonly commitWith?: ((ending: Ending, claims: Claims) => void) | undefined
   /**
    * A control that has changed something elsewhere, or is to do so once the write has happened, says here what to do
    * when its outcome is known: what was charged is given back if the write failed. Absent where nothing is stored, as

@@ -5,8 +5,9 @@
  * it knows is counted anew only when the quota was left alone for `quietMs`, which is longer than any write takes:
  * until then a charge may belong to an object that is not there yet, and a count would lose it. Less than is charged
  * becomes what is in use only when the quota was left alone for as long again: until then an object that the count no
- * longer found may still be given back, and would be twice. That repairs what a server left behind that was killed
- * between the charge and the write. What nobody has counted yet is counted at once.
+ * longer found may still be given back, and would be twice. What nobody has counted yet is counted at once. What a server
+ * left charged that was killed between the charge and the write is not waited for: the API servers settle it
+ * (`upkeep/quota-debts.ts`).
  *
  * A quota that is never left alone for that long is counted while no write is under way, where one server is all there
  * is and can say so (`whileStill`): such a count is exact. Among several servers nobody knows of all writes.

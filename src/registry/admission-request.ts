@@ -42,6 +42,7 @@ export function admissionRequest(context: WriteContext, write: AdmittedWrite): A
     ofCollection: context.ofCollection,
     // A dry run stores nothing, so nobody would notice that what it rests on has changed, and nothing is left to do.
     dependOn: dryRun ? undefined : (guard) => conditions.dependOn(guard),
+    commitWith: dryRun ? undefined : (ending, claims) => conditions.commitWith(ending, claims),
     onOutcome: dryRun ? undefined : (settle) => conditions.onOutcome(settle),
     explanation: context.explanation,
     warn,

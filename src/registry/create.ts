@@ -100,8 +100,9 @@ function drawsName({ metadata }: ApiObject): boolean {
   return !metadata.name && !!metadata.generateName
 }
 
-async function persist(context: WriteContext, object: ApiObject, { guards }: WriteConditions): Promise<Outcome> {
-  const result = await commitObject(context, object, { previous: undefined, expected: 0, guards })
+async function persist(context: WriteContext, object: ApiObject, conditions: WriteConditions): Promise<Outcome> {
+  const terms = conditions.termsFor('stored')
+  const result = await commitObject(context, object, { previous: undefined, expected: 0, terms })
   if (result.outcome === 'stored') return result.json
   // The name is free, so it was a guard, or another holds what this was to hold.
   return result.current === undefined ? 'unguarded' : taken(context, object)

@@ -12,10 +12,11 @@ import { removeContents } from './contents.ts'
 import { fromStored } from './conversion.ts'
 import { ConversionFailed } from './conversion-failed.ts'
 import { readObject, readStored } from './read-stored.ts'
-import { claimsOf, reservationChanges } from './reservations.ts'
+import { claimsOf } from './reservations.ts'
 import { keyOf, notFoundError, type Resource, waitForCaches } from './resource.ts'
 import {
   commitObject,
+  commitTerms,
   failedHalfway,
   maxAttempts,
   prepareContext,
@@ -133,8 +134,9 @@ async function deleteUnreadable(context: WriteContext, name: string, options: De
     if (context.dryRun) return { object: withVersion(object, held.revision), removed: true }
     await removeContents(resource, name, context.pace)
     const { key, revision: expected } = held
-    const releases = claimsOf(resource, key)
-    const result = await resource.store.commit({ key, expected, value: undefined, guards: conditions.guards, releases })
+    const terms = conditions.termsFor('removed')
+    const releases = [...claimsOf(resource, key), ...terms.releases]
+    const result = await resource.store.commit({ key, expected, value: undefined, ...terms, releases })
     if (result.outcome === 'conflict') throw conflict(resource, name, 'it was changed meanwhile; try again')
     return { object: withVersion(object, expected), removed: true }
   })
@@ -181,8 +183,8 @@ function assertNotPermanent(resource: Resource, object: ApiObject): void {
 }
 
 async function remove(context: WriteContext, { previous, revision, conditions }: Attempt): Promise<Deleted | 'lost'> {
-  const { guards } = conditions
-  const removed = await removeObject(context, previous, { previous, expected: revision, guards })
+  const terms = conditions.termsFor('removed')
+  const removed = await removeObject(context, previous, { previous, expected: revision, terms })
   return removed === undefined ? 'lost' : { object: removed, removed: true }
 }
 
@@ -194,7 +196,11 @@ async function storeMark(
 ): Promise<{ object: ApiObject; revision: number } | 'lost'> {
   if (sameJson(asJson(previous), asJson(marked))) return { object: previous, revision }
   if (context.dryRun) return { object: marked, revision }
-  const result = await commitObject(context, marked, { previous, expected: revision, guards: conditions.guards })
+  const result = await commitObject(context, marked, {
+    previous,
+    expected: revision,
+    terms: conditions.termsFor('stored'),
+  })
   if (result.outcome === 'conflict') return 'lost'
   return { object: withVersion(marked, result.revision), revision: result.revision }
 }
@@ -277,13 +283,13 @@ export function mustWait(resource: Resource, object: ApiObject): boolean {
 export async function removeObject(
   context: WriteContext,
   object: ApiObject,
-  { previous, expected, guards }: Replaced,
+  { previous, expected, terms }: Replaced,
 ): Promise<ApiObject | undefined> {
   const { resource, namespace } = context
   if (context.dryRun) return withVersion(object, expected)
   const key = keyOf(resource, namespace, object.metadata.name!)
-  const reservations = reservationChanges(resource, undefined, previous)
-  const result = await resource.store.commit({ key, expected, value: undefined, guards, ...reservations })
+  const all = commitTerms(resource, terms, { next: undefined, previous })
+  const result = await resource.store.commit({ key, expected, value: undefined, ...all })
   return result.outcome === 'conflict' ? undefined : withVersion(object, expected)
 }
 

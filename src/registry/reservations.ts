@@ -8,9 +8,9 @@ import { invalidObject } from '../model/api-error.ts'
 import { tooMany } from '../model/field-error.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Reservation } from '../schema/reservations.ts'
-import { maxClaims } from '../store/store.ts'
+import { maxClaims, type Taken } from '../store/store.ts'
 import { allocatorOf } from './pools.ts'
-import { kindRef, type Resource, waitForCaches } from './resource.ts'
+import { keyOf, kindRef, type Resource, waitForCaches } from './resource.ts'
 
 /** Any change from one such object to another fits one commit. */
 const maxHeld = maxClaims / 2
@@ -75,14 +75,20 @@ export function reservationChanges(
   resource: Resource,
   next: ApiObject | undefined,
   previous: ApiObject | undefined,
-): { takes: string[]; releases: string[] } | undefined {
+): { takes: Taken[]; releases: string[] } | undefined {
   if (resource.kind.reservations === undefined) return undefined
   const after = new Set(heldBy(resource, next).map(keyOfReservation))
   const before = new Set(heldBy(resource, previous).map(keyOfReservation))
+  const holder = holderOf(resource, (next ?? previous)!)
   return {
-    takes: [...after].filter((key) => !before.has(key)),
+    takes: [...after].filter((key) => !before.has(key)).map((key) => ({ key, value: holder })),
     releases: [...before].filter((key) => !after.has(key)),
   }
+}
+
+/** What a claim says of who holds it: the key of the object. */
+function holderOf(resource: Resource, { metadata: { namespace = '', name = '' } }: ApiObject): Buffer {
+  return Buffer.from(keyOf(resource, namespace, name))
 }
 
 export function heldBy({ kind }: Resource, object: ApiObject | undefined): readonly Reservation[] {

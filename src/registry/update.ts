@@ -16,7 +16,6 @@ import { isLarge } from '../model/large-json.ts'
 import { type ApiObject, asJson } from '../model/object.ts'
 import { formatVersion, parseVersion } from '../model/resource-version.ts'
 import { storedSteps } from '../schema/normalize.ts'
-import type { Guard } from '../store/store.ts'
 import { fromStored, jsonSteps, writtenSteps } from './conversion.ts'
 import { create } from './create.ts'
 import { mustWait, removeObject } from './delete.ts'
@@ -24,7 +23,7 @@ import { namesVersion } from './metadata.ts'
 import { readStoredSteps } from './read-stored.ts'
 import { keyOf, notFoundError, type Resource, waitForCaches } from './resource.ts'
 import { asStored, commitObject, maxAttempts, unstored, versionOf, type WriteContext } from './write.ts'
-import { WriteConditions } from './write-conditions.ts'
+import { type CommitTerms, WriteConditions } from './write-conditions.ts'
 import { runSteps, withKeptMetadata } from './write-steps.ts'
 
 /**
@@ -38,8 +37,8 @@ export interface Next {
   readonly managed: boolean
   /** Whether the client means just the version that the object names: where there is another by now, it is told so. */
   readonly named?: boolean | undefined
-  /** Other objects that it rests on: it is stored only if they are at these revisions. */
-  readonly guards?: readonly Guard[] | undefined
+  /** What its commit rests on, takes and releases besides. */
+  readonly terms?: Partial<CommitTerms> | undefined
 }
 
 export interface Updated {
@@ -159,12 +158,14 @@ async function updateOnce(context: WriteContext, name: string, { stored, transfo
   await context.pace.yieldIfDue()
   const previous = await context.pace.run(readStoredSteps(context.resource.kind, stored.json))
   await context.pace.yieldIfDue()
-  const { object, managed, named, guards } = await transform(fromStored(version, previous))
+  const next = await transform(fromStored(version, previous))
+  const { object, managed, named } = next
   await context.pace.yieldIfDue()
   if (!context.own && isLarge(asJson(object))) await context.pace.run(assertOwnCount(object))
   const inStored = await context.pace.run(storedSteps(version, object, previous))
   const conditions = new WriteConditions()
-  for (const guard of [...(standing ? [standing] : []), ...(guards ?? [])]) conditions.dependOn(guard)
+  for (const guard of [...(standing ? [standing] : []), ...(next.terms?.guards ?? [])]) conditions.dependOn(guard)
+  if (next.terms !== undefined) conditions.commitWith('stored', next.terms)
   return await conditions.attempt(
     () => attemptUpdate(context, { previous, next: { object: inStored, managed, named }, stored, conditions }),
     (outcome) => (isDone(outcome) ? outcome.result : 'failed'),
@@ -226,10 +227,12 @@ async function persist(context: WriteContext, attempt: Persisting): Promise<Outc
   // Also by an update that changes nothing: a second deletion would do the same.
   if (next.metadata.deletionTimestamp !== undefined && !mustWait(context.resource, next))
     return await remove(context, attempt)
-  if (isUnchanged(next, previous)) return { result: 'unchanged', json: stored.json }
+  const terms = conditions.termsFor('stored')
+  const keeps = terms.takes.length + terms.releases.length === 0
+  if (keeps && isUnchanged(next, previous)) return { result: 'unchanged', json: stored.json }
   await context.pace.yieldIfDue()
   if (context.dryRun) return await judged(context, next, stored)
-  const result = await commitObject(context, next, { previous, expected: stored.revision, guards: conditions.guards })
+  const result = await commitObject(context, next, { previous, expected: stored.revision, terms })
   if (result.outcome === 'stored') return { result: 'stored', json: result.json }
   // Where nobody has changed the object, what it rests on has changed, or another holds by now what this was to hold:
   // it is decided again.
@@ -248,8 +251,8 @@ async function remove(
   context: WriteContext,
   { next, previous, stored, conditions }: Attempt<ApiObject>,
 ): Promise<Outcome> {
-  const { guards } = conditions
-  const removed = await removeObject(context, next, { previous, expected: stored.revision, guards })
+  const terms = conditions.termsFor('removed')
+  const removed = await removeObject(context, next, { previous, expected: stored.revision, terms })
   if (removed === undefined) return { result: 'lost' }
   return { result: context.dryRun ? 'judged' : 'removed', json: await unstored(context, removed) }
 }

@@ -1,19 +1,43 @@
 /**
- * The terms on which one attempt at a write is admitted: what it rests on, who wants to hear how it ended, and the
- * stored object as controls see it. Each attempt has its own; those who admit it fill them, whoever stores it keeps them.
+ * The terms on which one attempt at a write is admitted: what it rests on, what its commit takes and releases besides,
+ * who wants to hear how it ended, and the stored object as controls see it. Each attempt has its own; those who admit it fill them, whoever stores it keeps them.
  */
 import type { Settle, WriteOutcome } from '../admission/admission.ts'
+import type { Claims, Ending } from '../admission/commit-terms.ts'
 import type { ApiObject } from '../model/object.ts'
-import { type Guard, StoreError } from '../store/store.ts'
+import { type Guard, type Key, StoreError, type Taken } from '../store/store.ts'
+
+/** What a commit rests on, takes and releases beyond the object itself and what that holds. */
+export interface CommitTerms {
+  readonly guards: readonly Guard[]
+  readonly takes: readonly Taken[]
+  readonly releases: readonly Key[]
+}
 
 export class WriteConditions {
   /** The write happens only if these are as they were. */
-  readonly guards: Guard[] = []
+  readonly #guards: Guard[] = []
+  readonly #along: { readonly ending: Ending; readonly claims: Claims }[] = []
   readonly #waiting: Settle[] = []
   #shown: ApiObject | undefined
 
   dependOn(guard: Guard): void {
-    this.guards.push(guard)
+    this.#guards.push(guard)
+  }
+
+  /** The commit with which the write ends so takes and releases these too. */
+  commitWith(ending: Ending, claims: Claims): void {
+    this.#along.push({ ending, claims })
+  }
+
+  termsFor(ending: Ending): CommitTerms {
+    if (this.#along.length === 0) return { guards: this.#guards, takes: [], releases: [] }
+    const along = this.#along.filter((each) => each.ending === ending)
+    return {
+      guards: this.#guards,
+      takes: along.flatMap(({ claims }) => claims.takes ?? []),
+      releases: along.flatMap(({ claims }) => claims.releases ?? []),
+    }
   }
 
   onOutcome(settle: Settle): void {

@@ -14,12 +14,13 @@ import { formatVersion } from '../model/resource-version.ts'
 import type { User } from '../model/user.ts'
 import type { PrepareContext } from '../schema/context.ts'
 import { orderOf } from '../schema/kind.ts'
-import { type Conflict, type Guard, StoreError } from '../store/store.ts'
+import { type Conflict, StoreError } from '../store/store.ts'
 import { fromStored, otherVersions } from './conversion.ts'
 import { ConversionFailed } from './conversion-failed.ts'
 import { reservationChanges } from './reservations.ts'
 import { headerOf, keyOf, kindRef, type Resource } from './resource.ts'
 import { TypeChanged } from './type-changed.ts'
+import type { CommitTerms } from './write-conditions.ts'
 
 /** How often a write is tried that others keep beating to it. */
 export const maxAttempts = 100
@@ -145,8 +146,19 @@ export interface Replaced {
   readonly previous: ApiObject | undefined
   /** The revision that the key must be at; 0: absent. */
   readonly expected: number
-  /** What the write rests on. */
-  readonly guards?: readonly Guard[] | undefined
+  /** What the write rests on, and what it takes and releases beyond what the object holds. */
+  readonly terms: CommitTerms
+}
+
+/** All that a commit rests on, takes and releases. */
+export function commitTerms(
+  resource: Resource,
+  { guards, takes, releases }: CommitTerms,
+  { next, previous }: { next: ApiObject | undefined; previous: ApiObject | undefined },
+): CommitTerms {
+  const held = reservationChanges(resource, next, previous)
+  if (held === undefined) return { guards, takes, releases }
+  return { guards, takes: [...held.takes, ...takes], releases: [...held.releases, ...releases] }
 }
 
 /**
@@ -156,7 +168,7 @@ export interface Replaced {
 export async function commitObject(
   { resource, namespace, pace }: WriteContext,
   object: ApiObject,
-  { previous, expected, guards }: Replaced,
+  { previous, expected, terms }: Replaced,
 ): Promise<Stored | Conflict> {
   assertKind(resource, object)
   const key = keyOf(resource, namespace, object.metadata.name!)
@@ -164,8 +176,8 @@ export async function commitObject(
   const lifetimeSeconds = resource.kind.life.expires ? resource.lifetimeSeconds : undefined
   // A new object has a uid that was drawn for it.
   const unique = expected === 0
-  const reservations = reservationChanges(resource, object, previous)
-  const result = await resource.store.commit({ key, expected, value, lifetimeSeconds, guards, unique, ...reservations })
+  const all = commitTerms(resource, terms, { next: object, previous })
+  const result = await resource.store.commit({ key, expected, value, lifetimeSeconds, unique, ...all })
   if (result.outcome === 'conflict') return result
   const { revision } = result
   return { outcome: 'stored', revision, json: storedJson(value, formatVersion(revision), Buffer.allocUnsafe).json }

@@ -4,9 +4,16 @@ import type { OwnWrites } from '../admission/own-writes.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import { stored } from '../registry/lookup.ts'
 import { updateObject } from '../registry/update.ts'
+import { maxClaims, type Store } from '../store/store.ts'
 import { contextOf, createIn } from '../upkeep/own-objects.ts'
 
-export function ownWritesIn(catalogue: Catalogue, admission: () => Admission): OwnWrites {
+interface OwnWritesParts {
+  readonly catalogue: Catalogue
+  readonly store: Store
+  readonly admission: () => Admission
+}
+
+export function ownWritesIn({ catalogue, store, admission }: OwnWritesParts): OwnWrites {
   return {
     createMissing: async (type, { namespace, name }, rest) => {
       const context = contextOf(stored(catalogue, type), namespace, 'CreateOptions')
@@ -14,10 +21,15 @@ export function ownWritesIn(catalogue: Catalogue, admission: () => Admission): O
     },
     changeStatus: async (type, { namespace, name }, next) => {
       const context = { ...contextOf(stored(catalogue, type), namespace, 'UpdateOptions'), subresource: 'status' }
-      await updateObject(context, name, (previous) => ({
-        object: { ...previous, status: next(previous) },
-        managed: false,
-      }))
+      await updateObject(context, name, async (previous) => {
+        const { status, ...terms } = await next(previous)
+        return { object: { ...previous, status }, managed: false, terms }
+      })
+    },
+    taken: async (prefix) => (await store.list({ prefix, limit: maxClaims, count: false })).entries,
+    release: async (key) => {
+      const entry = await store.get(key)
+      if (entry !== undefined) await store.commit({ key, expected: entry.revision, value: undefined })
     },
   }
 }

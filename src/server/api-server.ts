@@ -174,19 +174,22 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const loopRecords = { log, metrics: metrics.workQueues, missingRights: new MissingRights(log) }
   const { missingRights } = loopRecords
   const readiness = readinessOf({ store, caches, failed, notice, missingRights })
-  const { catalogue, lookup, registry, access, admission, identity, quotaActivity } = await openApi(options, {
-    ...{ store, caches, clock, kinds, accountTokens, identify, denied, log, reloading, opened, metrics },
-    components: [readiness.store],
-    recentEvents: () => audited.recent.all(),
-    ownAddress: () => listening.address,
-  })
+  const { catalogue, lookup, registry, access, admission, identity, quotaActivity, ownWrites } = await openApi(
+    options,
+    {
+      ...{ store, caches, clock, kinds, accountTokens, identify, denied, log, reloading, opened, metrics },
+      components: [readiness.store],
+      recentEvents: () => audited.recent.all(),
+      ownAddress: () => listening.address,
+    },
+  )
   opened.defer(() => caches.stop())
   await caches.start()
   const custom = await startCustomResources(catalogue, registry, {
     ...{ records: loopRecords, metrics: metrics.conversions, lookup, opened },
     ownAddress: () => listening.address,
   })
-  await startUpkeep(catalogue, loopRecords, around)
+  await startUpkeep(catalogue, loopRecords, { ...around, ownWrites })
   const outside = { catalogue, lookup, vendor, frontProxy, authorities, loopRecords }
   const aggregation = await startAggregation(outside, around)
   await access.policy.current()
@@ -286,14 +289,15 @@ async function openApi(options: ServerOptions, parts: ApiParts) {
   parts.opened.defer(() => access.close())
   const { authorizer } = access
   const servedTypes = servedTypesIn(catalogue)
-  const own = { servedTypes, ownWrites: ownWritesIn(catalogue, () => admission), ownerType: ownerTypesIn(catalogue) }
+  const ownWrites = ownWritesIn({ catalogue, store: parts.store, admission: () => admission })
+  const own = { servedTypes, ownWrites, ownerType: ownerTypesIn(catalogue) }
   const caller = new HttpsCaller('orch-admission')
   parts.opened.defer(() => caller.close())
   const outside = { caller, knownWebhooks, ownAddress: parts.ownAddress, ...imagePolicyMeans(options, parts) }
   const quotaActivity = new QuotaActivity()
   const means = { vendor, lookup, authorizer, access, ...own, ...outside, quotaActivity, clock, log }
   const { admission, accounting } = await makeAdmission(options, means, metrics.admission)
-  return { catalogue, lookup, registry, access, admission, identity, quotaActivity }
+  return { catalogue, lookup, registry, access, admission, identity, quotaActivity, ownWrites }
 }
 
 /** What the image policy needs: its backend is opened where there is one. */

@@ -1,4 +1,5 @@
 /** Starts the loops by which the server keeps its own objects in order. */
+import type { OwnWrites } from '../admission/own-writes.ts'
 import { type Loop, type LoopRecords, startLoops } from '../reconcile/loop.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
 import type { Store } from '../store/store.ts'
@@ -9,6 +10,7 @@ import { defaultPolicyLoop } from '../upkeep/default-policy.ts'
 import { defaultStorageClassLoop } from '../upkeep/default-storage-class.ts'
 import { flowSchemaLoop } from '../upkeep/flow-schemas.ts'
 import { ownServiceLoop } from '../upkeep/own-service.ts'
+import { quotaDebtsLoop } from '../upkeep/quota-debts.ts'
 import { reservationsLoop } from '../upkeep/reservations.ts'
 import { systemObjectsLoop } from '../upkeep/system-objects.ts'
 import type { ServerOptions } from './flags/options.ts'
@@ -16,6 +18,7 @@ import { ownAddress } from './service-pools.ts'
 
 interface UpkeepParts {
   readonly log: Log
+  readonly ownWrites: OwnWrites
   readonly defaultLimits: boolean
   /** Whether there is to be a class for claims that name none. */
   readonly defaultStorageClass: boolean
@@ -27,7 +30,7 @@ interface UpkeepParts {
 export async function startUpkeep(
   catalogue: Catalogue,
   records: LoopRecords,
-  { log, defaultLimits, defaultStorageClass, opened }: UpkeepParts,
+  { log, ownWrites, defaultLimits, defaultStorageClass, opened }: UpkeepParts,
 ): Promise<void> {
   const start = (loops: readonly (Loop | undefined)[]) => {
     const running = startLoops(
@@ -45,8 +48,8 @@ export async function startUpkeep(
     defaultLimits ? defaultLimitsLoop(catalogue) : undefined,
     defaultStorageClass ? defaultStorageClassLoop(catalogue) : undefined,
   ])
-  // Requests do not rely on it.
-  void start([reservationsLoop(catalogue, log)])
+  // Requests do not rely on these.
+  void start([reservationsLoop(catalogue, log), quotaDebtsLoop(ownWrites, log)])
 }
 
 interface OwnServiceSurroundings {

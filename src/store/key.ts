@@ -20,17 +20,17 @@ export function assertWrite(write: Write): void {
   if (lifetimeSeconds !== undefined) assertLifetime(lifetimeSeconds, value)
   for (const guard of guards ?? []) {
     assertKey(guard.key)
-    assertRevision(guard.revision)
+    if (guard.revision !== 'present') assertRevision(guard.revision)
   }
   assertClaims(write)
 }
 
 /** What goes by itself would leave what it holds behind. */
 function assertClaims({ key, takes = [], releases = [], lifetimeSeconds }: Write): void {
-  const claims = [...takes, ...releases]
+  const claims = [...takes.map((taken) => taken.key), ...releases]
   if (claims.length === 0) return
   if (claims.length > maxClaims) throw new StoreError(`a write takes and releases ${maxClaims} keys at most`)
-  if (lifetimeSeconds !== undefined) throw new StoreError('a key with a lifetime takes and releases nothing')
+  if (lifetimeSeconds !== undefined && takes.length > 0) throw new StoreError('a key with a lifetime takes nothing')
   if (new Set([key, ...claims]).size <= claims.length) throw new StoreError('a write names a key twice')
   for (const claim of claims) assertKey(claim)
 }

@@ -43,11 +43,12 @@ export class MemoryStore implements Store {
     assertWrite(write)
     const current = this.#current.get(write.key)
     if ((current?.revision ?? 0) !== write.expected) return { outcome: 'conflict', current }
-    const holds = ({ key, revision }: Guard) => (this.#current.get(key)?.revision ?? 0) === revision
+    const holds = ({ key, revision }: Guard) =>
+      revision === 'present' ? this.#current.has(key) : (this.#current.get(key)?.revision ?? 0) === revision
     if (!(write.guards ?? []).every(holds)) return { outcome: 'conflict', current }
-    if (write.takes?.some((key) => this.#current.has(key))) return { outcome: 'conflict', current }
+    if (write.takes?.some(({ key }) => this.#current.has(key))) return { outcome: 'conflict', current }
     for (const key of write.releases ?? []) if (this.#current.has(key)) this.#apply(key, undefined)
-    for (const key of write.takes ?? []) this.#apply(key, Buffer.from(write.key))
+    for (const { key, value } of write.takes ?? []) this.#apply(key, value)
     this.#setLifetime(write.key, write.lifetimeSeconds)
     return { outcome: 'committed', revision: this.#apply(write.key, write.value) }
   }

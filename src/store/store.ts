@@ -5,7 +5,8 @@
  *  - Durable: a commit resolves when it is durable and not before; until then nobody can see it.
  *  - Ordered: each commit gets the next revision; revisions rise strictly and are never reused, not by a restart either.
  *  - Compare-and-set: a commit names the revision it replaces; of several that name the same one, at most one wins. It
- *    may name revisions of other keys that it rests on: none of them has changed when it happens.
+ *    may name revisions of other keys that it rests on: none of them has changed when it happens. It may also rest on
+ *    keys that are merely there.
  *  - Claims: a commit may take keys that nobody holds and release others, all of it or nothing. Two commits never take
  *    the same key.
  *  - Linearizable: `revision()` is at least the revision of every commit acknowledged before the call.
@@ -48,10 +49,10 @@ export interface Write {
   readonly value: Bytes | undefined
   readonly guards?: readonly Guard[] | undefined
   /**
-   * Keys that come into being in the same step, each with the written key as its value: who holds it. All of them must
-   * be absent, else it is a conflict. With `releases` at most `maxClaims`, and no key twice.
+   * Keys that come into being in the same step. All of them must be absent, else it is a conflict. With `releases` at
+   * most `maxClaims`, and no key twice.
    */
-  readonly takes?: readonly Key[] | undefined
+  readonly takes?: readonly Taken[] | undefined
   /** Keys that are deleted in the same step, where they are there. */
   readonly releases?: readonly Key[] | undefined
   /** No other write, of anybody at any time, has these bytes: a lost answer can be recognized by them. */
@@ -68,10 +69,19 @@ export interface Write {
 /** How many keys a write may take and release at most: what fits a transaction of etcd. */
 export const maxClaims = 2000
 
-/** A key that a write rests on: it is written only if that one is at this revision too; 0: is absent. */
+/** A key that a write takes, and what it says of who holds it and why: some hundred bytes. */
+export interface Taken {
+  readonly key: Key
+  readonly value: Bytes
+}
+
+/**
+ * A key that a write rests on: it is written only if that one is at this revision too; 0: is absent; `present`: is there,
+ * at whichever revision.
+ */
 export interface Guard {
   readonly key: Key
-  readonly revision: Revision
+  readonly revision: Revision | 'present'
 }
 
 export interface Committed {

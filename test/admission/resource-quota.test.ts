@@ -45,6 +45,24 @@ test('a write that fails gives back what it was charged', async () => {
   assert.deepEqual(await used(), { configmaps: '1', 'count/configmaps': '1' })
 })
 
+test('nothing is owed once writes have ended; who counts anew makes void what is owed', async () => {
+  const { base, namespace, used } = await limited({ hard: { configmaps: '5' } })
+  const maps = `${base}/configmaps`
+  const owed = async () => (await server.store.list({ prefix: `quota-debts/${namespace}/` })).entries.length
+  await Promise.all(['a', 'b', 'c', 'a'].map((name) => client.post(maps, map(name))))
+  await client.delete(`${maps}/c`)
+  assert.deepEqual([await used(), await owed()], [{ configmaps: '2' }, 0])
+  const { uid } = (await client.get(`${base}/resourcequotas/q`)).body.metadata
+  const value = Buffer.from(JSON.stringify({ quota: uid, change: { configmaps: '-1' } }))
+  await server.store.commit({ key: `quota-debts/${namespace}/q/left`, expected: 0, value })
+  const status = (configmaps: string) =>
+    client.send(`${base}/resourcequotas/q/status`, patchOf({ status: { used: { configmaps } } }))
+  assert.equal((await status('2')).status, 200)
+  assert.equal(await owed(), 1, 'it says nothing new')
+  assert.equal((await status('1')).status, 200)
+  assert.deepEqual([await used(), await owed()], [{ configmaps: '1' }, 0])
+})
+
 test('what goes gives back: at once, with its last finalizer, and in a collection', async () => {
   const { base, used } = await limited({ hard: { configmaps: '3' } })
   const maps = `${base}/configmaps`

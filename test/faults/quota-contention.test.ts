@@ -1,7 +1,7 @@
 /**
  * Fifty clients against one quota: at no moment are there more objects than it allows, and all that it allows come to
  * be. On the embedded store, where the server is then killed among them and what it left behind is repaired; and on two
- * servers over one etcd.
+ * servers over one etcd, of which one is killed while the other goes on writing.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -123,7 +123,8 @@ test('what a killed server left charged is found', { timeout: 300_000 }, async (
   await untilTrue(async () => (await usedBy(server.client())) === 0)
   for (let round = 0; (await leftCharged(server.client())) === 0; round++) {
     assert.ok(round < 20, 'in none of 20 rounds the server was killed between a charge and its create')
-    await killAmongCreates(server, round)
+    await killAmongCreates(server, { round, seenBy: server.client(), creates: 5 })
+    await server.restart()
   }
   const [left, before] = [await countOf(server.client()), await usedBy(server.client())]
   assert.ok(before > left && before <= hard, `${before} are charged for ${left}`)
@@ -135,29 +136,76 @@ test('what a killed server left charged is found', { timeout: 300_000 }, async (
   assert.deepEqual([await countOf(again[0]!), await usedBy(again[0]!)], [hard, hard])
 })
 
+test('what one of two servers left charged is found while the other is written to', { timeout: 300_000 }, async (t) => {
+  const cluster = await startEtcd()
+  t.after(() => cluster.stop())
+  const flags = [`--etcd-servers=${cluster.endpoints.join(',')}`]
+  const [killed, other] = [await startServer(t, flags), await startServer(t, flags)]
+  const client = other.client()
+  await prepare(client)
+  await enforce(client)
+  await killBetweenChargeAndCreate(killed, client)
+  const before = await leftCharged(client)
+  assert.ok(before > 0)
+  const writing = writeOn(other.client())
+  // What is under way at the moment is charged too: no more than one of each.
+  await untilTrue(async () => (await leftCharged(client)) <= 1, 30_000)
+  assert.ok((await writing.stop()) > 10)
+  assert.equal(await leftCharged(client), 0)
+})
+
+/** Creates and deletes, one after the other, until it is stopped; says how often it did. */
+function writeOn(client: HttpClient) {
+  let [stopped, rounds] = [false, 0]
+  const running = (async () => {
+    for (; !stopped; rounds++) {
+      assert.equal((await client.post(maps, { metadata: { name: 'on' } })).status, 201)
+      assert.equal((await client.delete(`${maps}/on`)).status, 200)
+    }
+  })()
+  const stop = async () => {
+    stopped = true
+    await running
+    return rounds
+  }
+  return { stop }
+}
+
+/** Repeats it until charges are left without their objects, as seen through the other server. */
+async function killBetweenChargeAndCreate(killed: ServerHandle, client: HttpClient): Promise<void> {
+  for (let round = 0; round < 20; round++) {
+    await killAmongCreates(killed, { round, seenBy: client, creates: 20 })
+    if ((await leftCharged(client)) > 0) return
+    await killed.restart()
+  }
+  assert.fail('in none of 20 rounds the server was killed between a charge and its create')
+}
+
 async function leftCharged(client: HttpClient): Promise<number> {
   return (await usedBy(client)) - (await countOf(client))
 }
 
 /** Kills the server in the moment in which a charge of several creates is seen; their answers are lost. */
-async function killAmongCreates(server: ServerHandle, round: number): Promise<void> {
+async function killAmongCreates(
+  server: ServerHandle,
+  { round, seenBy, creates }: { round: number; seenBy: HttpClient; creates: number },
+): Promise<void> {
   const client = server.client()
-  const before = await usedBy(client)
+  const before = await usedBy(seenBy)
   const stop = new AbortController()
-  const { resourceVersion } = (await client.get(`${base}/resourcequotas/q`)).body.metadata
+  const { resourceVersion } = (await seenBy.get(`${base}/resourcequotas/q`)).body.metadata
   const watching = (async () => {
     const path = `${base}/resourcequotas?watch=1&resourceVersion=${resourceVersion}`
-    for await (const { object } of client.watch(path, stop.signal))
+    for await (const { object } of seenBy.watch(path, stop.signal))
       if (Number(object.status.used.configmaps) > before + 1) {
         server.process.kill('SIGKILL')
         return
       }
   })().catch(() => undefined)
-  const creating = Array.from({ length: 5 }, (_, i) =>
+  const creating = Array.from({ length: creates }, (_, i) =>
     client.post(maps, { metadata: { name: `k-${round}-${i}` } }).catch(() => undefined),
   )
   await Promise.all([...creating, watching])
   stop.abort()
   await server.kill()
-  await server.restart()
 }

@@ -148,12 +148,13 @@ test('what is due goes on a full disk, and makes room', async (t) => {
 
 test('a delete that releases what its object held succeeds on a full disk', (t) =>
   withStore(join(smallDevice(t, 8), 'data'), async (store) => {
-    const takes = Array.from({ length: 100 }, (_, i) => `claims/${i}`)
+    const keys = Array.from({ length: 100 }, (_, i) => `claims/${i}`)
+    const takes = keys.map((key) => ({ key, value: Buffer.from('holder') }))
     const result = await store.commit({ key: 'holder', expected: 0, value: Buffer.alloc(500_000), takes })
     assert.ok(result.outcome === 'committed')
     await fill(store, 100_000)
     await fill(store, 100, {}, 'small/')
-    const ended = await store.commit({ key: 'holder', expected: result.revision, value: undefined, releases: takes })
+    const ended = await store.commit({ key: 'holder', expected: result.revision, value: undefined, releases: keys })
     assert.equal(ended.outcome, 'committed')
     assert.equal((await store.list({ prefix: 'claims/' })).entries.length, 0)
   }))

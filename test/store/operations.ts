@@ -1,6 +1,6 @@
 /** What the proofs of the store contract (`suite/`) are made of: writes and reads, in a form that compares well. */
 import assert from 'node:assert/strict'
-import type { Bytes, Change, Entry, Key, Revision, Snapshot, Store } from '../../src/store/store.ts'
+import type { Bytes, Change, Entry, Key, Revision, Snapshot, Store, Taken } from '../../src/store/store.ts'
 
 export const keysOf = ({ entries }: Snapshot) => entries.map(({ key }) => key)
 
@@ -50,6 +50,11 @@ export async function entryOf(store: Store, key: Key): Promise<Plain> {
 
 export function bytes(value: string): Bytes {
   return Buffer.from(value)
+}
+
+/** Keys that a commit takes, each with who holds it as its value. */
+export function heldBy(holder: string, ...keys: readonly Key[]): Taken[] {
+  return keys.map((key) => ({ key, value: bytes(holder) }))
 }
 
 export function text(value: Bytes): string {

@@ -3,9 +3,9 @@
  * charges is what will be stored.
  *
  * A write that uses more is charged before it happens, and what was charged is given back if it does not happen; a
- * write that uses less gives back after it happened. What a crash in between leaves behind is too much, never too
- * little, and the loop of `controllers/resource-quota.ts` counts anew. What is enforced is in the status of the quota,
- * which that loop puts there; until then a quota limits nothing.
+ * write that uses less gives back after it happened. What is to be given back is a debt in the store until it is
+ * (`quota/debts.ts`), so that a server that is killed in between takes nothing with it. What is enforced is in the
+ * status of the quota, which the loop of `controllers/resource-quota.ts` puts there; until then a quota limits nothing.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { ResourceQuota } from '../../kinds/core/resource-quota.ts'
@@ -13,15 +13,17 @@ import { resourceQuotas } from '../../kinds/stored-types.ts'
 import { ApiError } from '../../model/api-error.ts'
 import type { Found, Lookup, ObjectName } from '../../model/lookup.ts'
 import type { ApiObject } from '../../model/object.ts'
-import { type Amounts, above, add, negative, only } from '../../model/quota/amounts.ts'
+import { type Amounts, above, add, negative, only, readAmount } from '../../model/quota/amounts.ts'
 import { asPod, containersOf } from '../../model/quota/counted-pod.ts'
 import { counts, holds, requirementsOf } from '../../model/quota/scopes.ts'
 import { isCounted, isPods, namesStated, usageOf, usageVaries } from '../../model/quota/usage.ts'
 import type { Vendor } from '../../model/vendor.ts'
 import { errorFields, type Log } from '../../telemetry/log.ts'
 import type { AdmissionRequest, Control, WriteOutcome } from '../admission.ts'
+import type { Ending } from '../commit-terms.ts'
 import type { OwnWrites } from '../own-writes.ts'
 import type { QuotaActivity } from '../quota/activity.ts'
+import { type Debt, debtsOf, newDebtKey, recordOf } from '../quota/debts.ts'
 import { whyNot } from '../quota/judgement.ts'
 import { Ledger } from '../quota/ledger.ts'
 import { type LimitedResource, uncovered } from '../quota/limited-resources.ts'
@@ -43,6 +45,7 @@ export function resourceQuota(parts: Parts, limited: readonly LimitedResource[] 
     accounts: true,
     handles: { operations: ['CREATE', 'UPDATE', 'DELETE'] },
     validate: (request) => {
+      if (writesUsage(request)) return voidDebts(parts, request)
       if (!mayMatter(request)) return undefined
       const quotas = quotasOf(parts.lookup, request)
       if (quotas.length === 0 && limited.length === 0) return undefined
@@ -110,19 +113,52 @@ async function account(accounting: Accounting, known: readonly Found<ResourceQuo
     end()
     throw error
   }
-  const paid: Plan[] = []
-  request.onOutcome!((outcome) => settle(accounting, { plans, paid, outcome }).finally(end))
-  await charge(accounting, plans, paid)
+  const debts: Debts = { charges: [], stored: [], removed: [] }
+  request.onOutcome!((outcome) => settle(accounting, debts, outcome).finally(end))
+  for (const plan of plans) oweWithCommit(accounting, plan, debts)
+  await charge(accounting, plans, debts)
 }
 
-async function charge({ request, ledger }: Accounting, plans: readonly Plan[], paid: Plan[]): Promise<void> {
+/** What quotas are owed, by how the write ends. */
+interface Debts {
+  /** What was charged is owed until the object is stored, whose commit cancels it. */
+  readonly charges: Debt[]
+  readonly stored: Debt[]
+  readonly removed: Debt[]
+}
+
+/** What the write uses less is owed to the quota from the very commit on by which it does. */
+function oweWithCommit({ request }: Accounting, plan: Plan, { stored, removed }: Debts): void {
+  const { operation, subresource } = request
+  const { increase, decrease, before } = plan
+  // What is only marked as being deleted is still there. The status of a pod says what is, and is not charged before.
+  const change = subresource === '' ? decrease : add(increase, decrease)
+  if (operation !== 'DELETE' && change.size > 0) stored.push(owe(request, 'stored', { plan, change }))
+  if (before.size > 0) removed.push(owe(request, 'removed', { plan, change: negative(before) }))
+}
+
+function owe(request: AdmissionRequest, ending: Ending, { plan, change }: { plan: Plan; change: Amounts }): Debt {
+  const debt = { key: newDebtKey(plan.name), quota: plan.name, uid: plan.quota.object.metadata.uid ?? '', change }
+  request.commitWith!(ending, { takes: [recordOf(debt)] })
+  return debt
+}
+
+/** How many charges a commit makes sure of: a transaction of etcd compares 128 keys. */
+const maxCharges = 20
+
+async function charge({ request, ledger }: Accounting, plans: readonly Plan[], { charges }: Debts): Promise<void> {
   // The status of a pod says what is, and is not refused.
   if (request.subresource !== '') return
   for (const plan of plans) {
     if (plan.increase.size === 0) continue
-    const refused = await ledger.charge(plan.name, plan.increase)
-    if (refused !== undefined) throw refusal(request, refused)
-    paid.push(plan)
+    const outcome = await ledger.charge(plan.name, plan.increase)
+    if ('refused' in outcome) throw refusal(request, outcome.refused)
+    if (outcome.debt === undefined) continue
+    const { key } = outcome.debt
+    charges.push(outcome.debt)
+    request.commitWith!('stored', { releases: [key] })
+    // Somebody else may have given it back meanwhile: then it is decided anew.
+    if (charges.length <= maxCharges) request.dependOn!({ key, revision: 'present' })
   }
 }
 
@@ -221,36 +257,35 @@ function isUnsettled(quota: Found, { request, after }: Accounting): boolean {
   return unknown && isMeantFor(quota, request, request.object)
 }
 
-interface Settlement {
-  readonly plans: readonly Plan[]
-  /** Those that were charged. */
-  readonly paid: readonly Plan[]
-  readonly outcome: WriteOutcome
-}
-
-/** Where the outcome is not known, what was charged stays: too much is in use, which the loop finds out. */
-async function settle({ ledger, request, log }: Accounting, { plans, paid, outcome }: Settlement): Promise<void> {
-  for (const plan of plans) {
-    const change = changeAfter(request, plan, { paid: paid.includes(plan), outcome })
-    if (change.size === 0) continue
-    await ledger.adjust(plan.name, change).catch((error: unknown) => {
-      log.error('failed to release quota; it will be recounted later', {
-        ...plan.name,
-        ...errorFields(error),
-      })
+/** Where the outcome is not known, so is what is owed: `upkeep/quota-debts.ts` finds out. */
+async function settle({ ledger, log }: Accounting, debts: Debts, outcome: WriteOutcome): Promise<void> {
+  if (outcome === 'unknown') return
+  const due = outcome === 'stored' ? debts.stored : [...debts.charges, ...(outcome === 'removed' ? debts.removed : [])]
+  for (const debt of due)
+    await ledger.settle(debt).catch((error: unknown) => {
+      log.error('failed to release quota; it is tried again later', { ...debt.quota, ...errorFields(error) })
     })
-  }
 }
 
-function changeAfter(
-  { subresource, operation }: AdmissionRequest,
-  { increase, decrease, before }: Plan,
-  { paid, outcome }: { paid: boolean; outcome: WriteOutcome },
-): Amounts {
-  const charge: Amounts = paid ? increase : new Map()
-  if (outcome === 'failed') return negative(charge)
-  if (outcome === 'removed') return negative(add(before, charge))
-  // What is only marked as being deleted is still there.
-  if (outcome === 'unknown' || operation === 'DELETE') return new Map()
-  return subresource === '' ? decrease : add(increase, decrease)
+/**
+ * Whoever counts what is in use and writes it has counted what was owed until then too: those debts are void. A write
+ * under way whose charge was not counted is decided anew.
+ */
+async function voidDebts({ ownWrites }: Parts, request: AdmissionRequest): Promise<void> {
+  const [before, after] = [request.oldObject, request.object].map((quota) => asQuota(quota).status?.used ?? {})
+  const isRecounted = (name: string) => readAmount(before, name)?.nanos !== readAmount(after, name)?.nanos
+  if (!Object.keys(before!).some(isRecounted)) return
+  const { namespace, name } = request
+  const releases = (await ownWrites.taken(debtsOf({ namespace, name }))).map(({ key }) => key)
+  if (releases.length > 0) request.commitWith?.('stored', { releases })
+}
+
+function asQuota(object: ApiObject | undefined): Pick<ResourceQuota, 'status'> {
+  return (object ?? {}) as Pick<ResourceQuota, 'status'>
+}
+
+/** Whether it writes what is in use of a quota. */
+function writesUsage({ operation, type, subresource, dryRun }: AdmissionRequest): boolean {
+  const isQuota = type.group === '' && type.plural === resourceQuotas.plural
+  return isQuota && operation === 'UPDATE' && subresource === 'status' && !dryRun
 }

@@ -30,11 +30,15 @@ function pick(list: WrittenAmounts, names: Iterable<string>): Amounts {
   return new Map([...names].map((name) => [name, readAmount(list, name)!]))
 }
 
+/** That part of the amounts that the quota limits and somebody has counted. */
+export function knownOf({ hard = {}, used = {} }: QuotaStatus, amounts: Amounts): Map<string, Quantity> {
+  return new Map([...only(amounts, hard)].filter(([name]) => readAmount(used, name) !== undefined))
+}
+
 /** The status after something was charged, or given back. What nobody has counted yet stays unknown. */
 export function charged(status: QuotaStatus, change: Amounts): QuotaStatus {
-  const { hard = {}, used = {} } = status
-  const known = [...only(change, hard)].filter(([name]) => readAmount(used, name) !== undefined)
-  const after = known.map(([name, amount]): [string, Quantity] => [
+  const { used = {} } = status
+  const after = [...knownOf(status, change)].map(([name, amount]): [string, Quantity] => [
     name,
     atLeastNone(addQuantities(readAmount(used, name)!, amount)),
   ])

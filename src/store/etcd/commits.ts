@@ -25,6 +25,7 @@ import {
   type Key,
   type Revision,
   StoreFull,
+  type Taken,
   type Write,
 } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -80,11 +81,11 @@ export class Commits {
 
   async #sendMany(write: Write, deadline: number | undefined): Promise<Committed | Conflict> {
     const { takes = [], ...rest } = write
-    const ranges = rangesOf(takes).map(([first, last]) => ({
+    const ranges = rangesOf(takes.map(({ key }) => key)).map(([first, last]) => ({
       key: this.#space.key(first),
       end: this.#space.key(`${last}\0`),
     }))
-    const wanted = new Set(takes.map((key) => this.#space.prefix + key))
+    const wanted = new Set(takes.map(({ key }) => this.#space.prefix + key))
     const unchanged: { key: Uint8Array; end: Uint8Array; since: number }[] = []
     const options = { effect: 'read', ...(deadline === undefined ? {} : { deadline }) } as const
     for (const range of ranges) {
@@ -94,9 +95,7 @@ export class Commits {
       const free = entries.every(({ key }) => !wanted.has(key))
       unchanged.push({ ...range, since: free ? revision : -1 })
     }
-    const holder = Buffer.from(write.key)
-    const puts = takes.map((taken) => ({ key: this.#space.key(taken), value: holder }))
-    return await this.#swap({ ...this.#requestOf(rest), unchanged, puts }, deadline)
+    return await this.#swap({ ...this.#requestOf(rest), unchanged, puts: this.#putsOf(takes) }, deadline)
   }
 
   async #swap(request: SwapRequest, deadline: number | undefined): Promise<Committed | Conflict> {
@@ -109,8 +108,7 @@ export class Commits {
   }
 
   #requestOf({ key, expected, value, guards = [], takes = [], releases = [] }: Write): SwapRequest {
-    const holder = Buffer.from(key)
-    const absent = takes.map((taken) => ({ key: taken, revision: 0 }))
+    const absent = takes.map((taken) => ({ key: taken.key, revision: 0 }))
     return {
       key: this.#space.key(key),
       compare: this.#expectation(expected),
@@ -119,13 +117,18 @@ export class Commits {
         key: this.#space.key(guard.key),
         compare: this.#expectation(guard.revision),
       })),
-      puts: takes.map((taken) => ({ key: this.#space.key(taken), value: holder })),
+      puts: this.#putsOf(takes),
       deletes: releases.map((released) => this.#space.key(released)),
     }
   }
 
+  #putsOf(takes: readonly Taken[]) {
+    return takes.map(({ key, value }) => ({ key: this.#space.key(key), value }))
+  }
+
   // A revision from before the offset names nothing that exists; -1 is what no key has.
-  #expectation(expected: Revision): Compare {
+  #expectation(expected: Revision | 'present'): Compare {
+    if (expected === 'present') return { target: 'version', above: 0 }
     const equals = expected === 0 ? 0 : Math.max(-1, this.#space.etcdRevision(expected) || -1)
     return { target: 'modRevision', equals }
   }

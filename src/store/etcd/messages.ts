@@ -45,6 +45,7 @@ export interface RangeResponse {
 export type Compare =
   | { readonly target: 'modRevision'; readonly equals: number }
   | { readonly target: 'version'; readonly equals: number }
+  | { readonly target: 'version'; readonly above: number }
 
 /** One key compared, then written (undefined: deleted); when the comparison fails the key is read instead. */
 export interface SwapRequest {
@@ -182,11 +183,13 @@ function writePut(writer: WireWriter, key: Uint8Array, value: Uint8Array, lease?
   if (lease !== undefined) writer.integer(3, lease)
 }
 
-function writeCompare(writer: WireWriter, key: Uint8Array, { target, equals }: Compare): void {
-  writer.integer(1, 0)
+/** Equal is 0, greater is 1. */
+function writeCompare(writer: WireWriter, key: Uint8Array, compare: Compare): void {
+  const { target } = compare
+  writer.integer(1, 'above' in compare ? 1 : 0)
   writer.integer(2, target === 'version' ? 0 : 2)
   writer.bytes(3, key)
-  writer.integer(target === 'version' ? 4 : 6, equals)
+  writer.integer(target === 'version' ? 4 : 6, 'above' in compare ? compare.above : compare.equals)
 }
 
 /** That all keys of the range were last written at a revision below the next one: less is 2, as is the last revision. */

@@ -16,10 +16,11 @@ import {
   type Revision,
   type StoreError,
   StoreFull,
+  type Taken,
   type Write,
 } from '../store.ts'
 import type { Connection } from './connection.ts'
-import { Packer, Unpacker } from './pack.ts'
+import { Packer, present, Unpacker } from './pack.ts'
 
 interface Pending {
   /** How often it found no room although nothing beside it was written. */
@@ -216,13 +217,21 @@ function pack(batch: readonly Pending[]): ArrayBuffer {
     packed.bytes(write.value ?? nothing, headroom)
     packed.number(write.guards?.length ?? 0)
     for (const guard of write.guards ?? []) {
-      packed.number(guard.revision)
+      packed.number(guard.revision === 'present' ? present : guard.revision)
       packed.key(guard.key)
     }
-    packKeys(packed, write.takes)
+    packTaken(packed, write.takes)
     packKeys(packed, write.releases)
   }
   return packed.finish()
+}
+
+function packTaken(packed: Packer, takes: readonly Taken[] = []): void {
+  packed.number(takes.length)
+  for (const { key, value } of takes) {
+    packed.key(key)
+    packed.bytes(value, headroom)
+  }
 }
 
 function packKeys(packed: Packer, keys: readonly Key[] = []): void {
@@ -254,12 +263,11 @@ function readHeld(key: Key, reply: Unpacker): Entry | undefined {
 
 /** What was released and what was taken has the revisions before that of the write, in this order. */
 function readClaims(
-  { key, takes = [], releases = [] }: Write,
+  { takes = [], releases = [] }: Write,
   { revision, reply, changes }: { revision: Revision; reply: Unpacker; changes: Change[] },
 ): void {
   const released = releases.map((each) => readHeld(each, reply)).filter((held) => held !== undefined)
   let next = revision - released.length - takes.length
   for (const previous of released) changes.push({ key: previous.key, revision: next++, value: undefined, previous })
-  const holder = Buffer.from(key)
-  for (const taken of takes) changes.push({ key: taken, revision: next++, value: holder, previous: undefined })
+  for (const { key, value } of takes) changes.push({ key, revision: next++, value, previous: undefined })
 }

@@ -5,6 +5,9 @@
  */
 import type { Bytes, Key } from '../store.ts'
 
+/** Stands for the revision of a key that is only to be there. */
+export const present = -1
+
 /** Writes records into a growing block. */
 export class Packer {
   #bytes: Buffer

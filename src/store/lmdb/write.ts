@@ -8,7 +8,7 @@
 import type { Bytes, Revision } from '../store.ts'
 import { StoreError } from '../store.ts'
 import { type DiskReservation, needOfChange, needOfRemoval } from './disk-reservation.ts'
-import { Packer, Unpacker } from './pack.ts'
+import { Packer, present, Unpacker } from './pack.ts'
 import {
   append,
   dueKey,
@@ -78,14 +78,15 @@ function commitOne(place: Place, writes: Unpacker, reply: Packer): void {
   const held = tables.current.get(key)
   const previous = held === undefined ? 0 : heldRevision(held)
   const wins = previous === expected && guarded && claims.free
-  const size = { value: deletes ? undefined : value.length, replaced: held?.length ?? 0, claims: claims.count }
+  const replacedSize = (held?.length ?? 0) + claims.bytes
+  const size = { value: deletes ? undefined : value.length, replaced: replacedSize, claims: claims.count }
   const trace = wins ? takeRoom(place.room, size) : undefined
   const next = revision + claims.count + 1
   reply.number(trace ? next : wins ? noRoom : 0)
   reply.number(previous)
   const replaced = held && reply.bytes(held).subarray(8)
   if (trace === undefined) return
-  applyClaims(tables, { revision, holder: key, reply, trace, ...claims })
+  applyClaims(tables, { revision, reply, trace, ...claims })
   apply(tables, { revision: next, previous, replaced, key, value: deletes ? undefined : value }, trace)
   if (due > 0) write(tables.expiry, dueKey(due, next), key)
   place.revision = next
@@ -118,16 +119,20 @@ interface Claims {
   readonly free: boolean
   /** How many keys change. */
   readonly count: number
-  readonly takes: readonly Bytes[]
+  readonly takes: readonly { readonly key: Bytes; readonly value: Buffer }[]
+  /** How many bytes the values of what is taken have. */
+  readonly bytes: number
   readonly releases: readonly { readonly key: Bytes; readonly held: Buffer | undefined }[]
 }
 
 function readClaims({ current }: Tables, writes: Unpacker): Claims {
-  const takes = readKeys(writes)
+  const takes = Array.from({ length: writes.number() }, () => ({ key: writes.bytes(), value: writes.bytes() }))
   const copy = (held: Uint8Array | undefined) => held && Buffer.from(held)
   const releases = readKeys(writes).map((key) => ({ key, held: copy(current.get(key)) }))
   const there = releases.filter(({ held }) => held !== undefined).length
-  return { free: takes.every((key) => current.get(key) === undefined), count: takes.length + there, takes, releases }
+  const free = takes.every(({ key }) => current.get(key) === undefined)
+  const bytes = takes.reduce((sum, { value }) => sum + value.length, 0)
+  return { free, count: takes.length + there, bytes, takes, releases }
 }
 
 function readKeys(writes: Unpacker): Bytes[] {
@@ -137,14 +142,7 @@ function readKeys(writes: Unpacker): Bytes[] {
 /** The revisions after `revision` are theirs, one by one. */
 function applyClaims(
   tables: Tables,
-  {
-    revision,
-    holder,
-    reply,
-    trace,
-    takes,
-    releases,
-  }: Claims & { revision: Revision; holder: Bytes; reply: Packer; trace: Trace },
+  { revision, reply, trace, takes, releases }: Claims & { revision: Revision; reply: Packer; trace: Trace },
 ): void {
   let next = revision
   for (const { key, held } of releases) {
@@ -154,10 +152,8 @@ function applyClaims(
     const replaced = reply.bytes(held).subarray(8)
     apply(tables, { revision: ++next, previous, replaced, key, value: undefined }, trace)
   }
-  for (const key of takes) {
-    const value = Buffer.concat([Buffer.alloc(8), holder])
+  for (const { key, value } of takes)
     apply(tables, { revision: ++next, previous: 0, replaced: undefined, key, value }, trace)
-  }
 }
 
 /** Whether every guard is at its revision. */
@@ -166,7 +162,7 @@ function readGuards({ current }: Tables, writes: Unpacker): boolean {
   for (let left = writes.number(); left > 0; left--) {
     const revision = writes.number()
     const held = current.get(writes.bytes())
-    if ((held === undefined ? 0 : heldRevision(held)) !== revision) hold = false
+    if (revision === present ? held === undefined : (held ? heldRevision(held) : 0) !== revision) hold = false
   }
   return hold
 }
