@@ -20,14 +20,26 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
 
+// What users import: `orch/<name>` in Node, and for browsers where the name says so. Each has its place in `exports` of
+// package.json; its declarations are made by scripts/declare.mjs.
+export const libraries = {
+  client: 'src/library/client.ts',
+  'client-browser': 'src/library/client-browser.ts',
+}
+
 const entryPoints = {
   orch: 'src/server/orch.ts',
   orchctl: 'src/cli/orchctl.ts',
   'store-thread': 'src/store/lmdb/thread.ts',
   'document-worker-thread': 'src/codec/document-worker-thread.ts',
+  ...libraries,
 }
 
-const programs = { orch: ['orch', 'store-thread', 'document-worker-thread'], orchctl: ['orchctl'] }
+const programs = {
+  orch: ['orch', 'store-thread', 'document-worker-thread'],
+  orchctl: ['orchctl'],
+  ...Object.fromEntries(Object.keys(libraries).map((name) => [name, [name]])),
+}
 
 export async function bundleIfStale(program) {
   if (isStale(program)) await bundle(() => isStale(program))
@@ -59,13 +71,8 @@ function optionsOf(name, entry, outdir) {
     outdir,
     bundle: true,
     splitting: true,
-    platform: 'node',
     format: 'esm',
-    target: 'node24',
-    plugins: [nativeOfLmdb],
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
+    ...(name.endsWith('-browser') ? forBrowsers : forNode),
     minifySyntax: true,
     legalComments: 'none',
     metafile: true,
@@ -84,6 +91,17 @@ const nativeOfLmdb = {
       if (parts.length !== 2) throw new Error(`${path} does not find its native part as it did: see scripts/bundle.mjs`)
       return { contents: parts.join("import.meta.resolve('lmdb')") }
     })
+  },
+}
+
+const forBrowsers = { platform: 'browser', target: 'es2022' }
+
+const forNode = {
+  platform: 'node',
+  target: 'node24',
+  plugins: [nativeOfLmdb],
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
 }
 

@@ -23,10 +23,15 @@ const whole =
 /** How many exports that another room uses have no doc comment. */
 const undocumentedLimit = 0
 
+/** What users import (`orch/client`): everything in these files counts as used. */
+const { libraries } = (await import(new URL('./bundle.mjs', import.meta.url).href)) as {
+  readonly libraries: { readonly [name: string]: string }
+}
+
 /** Names that are imported, as `file name`; and those of them that a file of another room imports. */
 const used = new Set<string>()
 const usedElsewhere = new Set<string>()
-const usedWhole = new Set<string>()
+const usedWhole = new Set<string>(Object.values(libraries))
 for (const [file, text] of texts) {
   const target = (path: string) => normalize(join(dirname(file), path))
   for (const [, names = '', path = ''] of text.matchAll(named))

@@ -16,7 +16,7 @@ const layers: readonly (readonly string[])[] = [
   ['merge'],
   ['cache', 'authn', 'authz', 'audit', 'client'],
   ['reconcile'],
-  ['admission', 'controllers', 'cli', 'joining'],
+  ['admission', 'controllers', 'cli', 'joining', 'library'],
   ['registry'],
   ['resources', 'custom', 'http', 'upkeep'],
   ['aggregation'],
@@ -30,10 +30,15 @@ const only: { readonly [room: string]: readonly string[] } = {
   outbound: ['base', 'model'],
   reconcile: ['base', 'telemetry', 'model', 'client'],
   controllers: ['base', 'telemetry', 'model', 'pki', 'client', 'reconcile'],
+  library: ['base', 'model', 'client', 'reconcile'],
 }
 
 /** Rooms whose types these may name besides, in type-only imports, which leave nothing in a bundle. */
-const onlyTypes: { readonly [room: string]: readonly string[] } = { client: ['kinds'], controllers: ['kinds'] }
+const onlyTypes: { readonly [room: string]: readonly string[] } = {
+  client: ['kinds'],
+  controllers: ['kinds'],
+  library: ['kinds'],
+}
 
 /** What runs in a browser as well: nothing of Node, no library, and nothing of the folder that is for Node. */
 const anywhere = { folder: 'client/', but: 'client/node/' }

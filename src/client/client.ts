@@ -14,6 +14,7 @@ import { collectionPath, type ObjectName, objectPath, type ResourceType, type Se
 import { errorOf, isExpired } from './status-error.ts'
 import { type Transport, TransportError, type TransportResponse } from './transport.ts'
 
+/** The options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
@@ -31,11 +32,13 @@ export interface WriteOptions extends CallOptions {
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
 }
 
+/** The options of a write to an object that exists. */
 export interface UpdateOptions extends WriteOptions {
   /** `status`, `finalize`, ... */
   readonly subresource?: string
 }
 
+/** Which objects of a collection, and how they are listed. */
 export interface ListOptions extends Selection, CallOptions {
   /** The most objects in one answer; 0: all at once. 500 if left out. */
   readonly limit?: number
@@ -61,11 +64,13 @@ export type Patch =
   /** Server-side apply needs a `fieldManager`; `force` takes fields that others own. */
   | { readonly apply: ApiObject; readonly force?: boolean }
 
+/** Objects as of one version of the collection. */
 export interface List<T> {
   readonly items: T[]
   readonly resourceVersion: string
 }
 
+/** Some objects of a list. */
 export interface ListPage<T> extends List<T> {
   /** Where the next page goes on; '' after the last one. */
   readonly continueToken: string
@@ -88,6 +93,7 @@ export interface RawRequest extends CallOptions {
 
 export type Query = { readonly [name: string]: string | number | boolean | undefined }
 
+/** What a client sends with all requests, and how long it waits. */
 export interface ClientOptions {
   /** Its first word is the manager of fields that are written without naming one. */
   readonly userAgent?: string
@@ -95,6 +101,10 @@ export interface ClientOptions {
   readonly timeoutMs?: number
   /** What objects are sent and asked for in, where that is not JSON alone. */
   readonly form?: ContentForm | undefined
+  /** The namespace that the user's client config names. */
+  readonly namespace?: string | undefined
+  /** Ends the connections when the client is closed. */
+  readonly onClose?: () => void
 }
 
 const defaultLimit = 500
@@ -107,13 +117,23 @@ export class Client {
   readonly #transport: Transport
   readonly #userAgent: string
   readonly #timeoutMs: number
+  readonly #onClose: () => void
   readonly form: ContentForm | undefined
+  /** The namespace to work in where the user names none. */
+  readonly namespace: string
 
-  constructor(transport: Transport, { userAgent = 'orch', timeoutMs = defaultTimeoutMs, form }: ClientOptions = {}) {
+  constructor(transport: Transport, options: ClientOptions = {}) {
     this.#transport = transport
-    this.form = form
-    this.#userAgent = userAgent
-    this.#timeoutMs = timeoutMs
+    this.#userAgent = options.userAgent ?? 'orch'
+    this.#timeoutMs = options.timeoutMs ?? defaultTimeoutMs
+    this.#onClose = options.onClose ?? (() => {})
+    this.form = options.form
+    this.namespace = options.namespace ?? 'default'
+  }
+
+  /** Cuts off what is under way, where the client has a connection of its own. */
+  close(): void {
+    this.#onClose()
   }
 
   async get<T extends ApiObject>(type: ResourceType<T>, name: ObjectName, options: CallOptions = {}): Promise<T> {

@@ -1,0 +1,3 @@
+/** The entry `orch/client` for Node: the client, and `connect`, which finds the server in a client config or is told it. */
+export { type ConnectOptions, connect } from '../client/node/connect.ts'
+export * from './client-everywhere.ts'
