@@ -12,7 +12,7 @@ const layers: readonly (readonly string[])[] = [
   ['base'],
   ['store', 'model', 'telemetry'],
   ['schema', 'pki', 'cel'],
-  ['kinds', 'codec', 'outbound'],
+  ['kinds', 'codec', 'outbound', 'encryption'],
   ['merge'],
   ['cache', 'authn', 'authz', 'audit', 'client'],
   ['reconcile'],
@@ -44,12 +44,13 @@ const onlyTypes: { readonly [room: string]: readonly string[] } = {
 const anywhere = { folder: 'client/', but: 'client/node/' }
 
 /** Who may import the store: it hands out bytes, which only these rooms understand. */
-const storeReaders = ['store', 'cache', 'registry', 'http', 'upkeep', 'server']
+const storeReaders = ['store', 'encryption', 'cache', 'registry', 'http', 'upkeep', 'server']
 
 const drivers: { readonly [name: string]: string } = {
   lmdb: 'store/lmdb',
   'prom-client': 'telemetry',
   jose: 'authn',
+  '@noble/ciphers': 'encryption',
 }
 
 const faults: string[] = []

@@ -275,6 +275,7 @@ function versionMember(resourceVersion: string): string {
 }
 
 function assertSound(key: string, view: Buffer): void {
+  assertPlain(view)
   if (view.length < headerStart) throw new DamagedValue('the stored value is cut off')
   const known = view[0]! >= 1 && view[0]! <= format
   if (known && view[1] === 0 && matches(view[0]!, key, view)) return
@@ -282,6 +283,18 @@ function assertSound(key: string, view: Buffer): void {
   if (view[0]! > format && !matches(format, key, view) && !matches(1, key, view))
     throw new NewerValue(`the stored value has format ${view[0]}, which only a newer version of this program reads`)
   throw new DamagedValue('the stored value does not match its checksum')
+}
+
+/** Such values come up here only where they could not be decrypted below (`encryption/`). */
+function assertPlain(view: Buffer): void {
+  if (view[0] === undefined || view[0] <= format) return
+  const [, cipher, key] = /^[a-z0-9]+:enc:([a-z]+):(?:v1:([^:]{1,253}):)?/.exec(view.toString('latin1', 0, 300)) ?? []
+  if (cipher === undefined) return
+  throw new UnreadableValue(
+    cipher === 'plain'
+      ? 'the stored value is not encrypted, and --encryption-provider-config does not name identity for it'
+      : `the stored value is encrypted by ${cipher} with the key ${JSON.stringify(key ?? '')}, which --encryption-provider-config does not have, or it is damaged`,
+  )
 }
 
 function matches(form: number, key: string, view: Buffer): boolean {

@@ -19,6 +19,8 @@ export interface Vendor {
   /** The finalizer in `spec.finalizers` of a Namespace. */
   readonly namespaceFinalizer: string
   readonly protobufMediaType: string
+  /** Begins values that are encrypted in the store. */
+  readonly encryptionWord: string
   /** The name of the Service that this server is: of the namespace `default`. */
   readonly apiService: string
   /** The signers of certificates that are built in. */
@@ -57,6 +59,7 @@ const profiles: Record<ProfileName, Vendor> = {
     keyDomain: 'orch.io',
     namespaceFinalizer: 'orch',
     protobufMediaType: 'application/vnd.orch.protobuf',
+    encryptionWord: 'orch',
     apiService: 'orch',
     signers: {
       client: 'orch.io/apiserver-client',
@@ -83,6 +86,7 @@ const profiles: Record<ProfileName, Vendor> = {
     keyDomain: 'kubernetes.io',
     namespaceFinalizer: 'kubernetes',
     protobufMediaType: 'application/vnd.kubernetes.protobuf',
+    encryptionWord: 'k8s',
     apiService: 'kubernetes',
     signers: {
       client: 'kubernetes.io/kube-apiserver-client',
@@ -130,6 +134,14 @@ export function groupName(vendor: Vendor, group: string): string {
   if (group === 'core') return ''
   if (group.endsWith('.')) return group.slice(0, -1)
   return bareGroups.has(group) ? group : `${group}.${vendor.groupDomain}`
+}
+
+/** The id of a group, from its name on the wire: the way back from `groupName`. */
+export function groupId(vendor: Vendor, name: string): string {
+  if (name === '') return 'core'
+  if (bareGroups.has(name)) return name
+  const domain = `.${vendor.groupDomain}`
+  return name.endsWith(domain) ? name.slice(0, -domain.length) : `${name}.`
 }
 
 /**

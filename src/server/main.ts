@@ -30,6 +30,7 @@ Usage:
   orch envtest NAME                stand in for etcd or kube-apiserver in tests
   orch token create|list|delete    manage the tokens that clients join with
   orch join [flags]                join a cluster as a node agent, with a token
+  orch encryption rewrite [flags]  encrypt in a stopped store what lies there already
   orch version                     print the version
   orch help                        print this help
 
@@ -75,9 +76,13 @@ async function obey(args: readonly string[]): Promise<void> {
   }
   if (command === 'controller-manager') return await runManager(rest)
   if (command === 'join' || command === 'token') return await runJoining(command, rest)
+  if (command === 'encryption') {
+    const { encryptionCommand } = await import('./encryption-command.ts')
+    return await encryptionCommand(rest, (line) => process.stdout.write(`${line}\n`))
+  }
   if (command !== 'up' && command !== 'apiserver')
     throw new UsageError(
-      `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, token, join, envtest, version or help`,
+      `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, token, join, encryption, envtest, version or help`,
     )
   const flags = withEphemeralDefaults(rest)
   const up = command === 'up' ? parseFlags({ ...serverFlags, ...upFlags, ...syncFlags } as UpFlags, flags) : undefined

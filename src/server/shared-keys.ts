@@ -2,7 +2,7 @@
  * The secrets that all servers on one store share, so that they are one cluster without being handed files: the CA, the
  * key of service account tokens, the key of continue tokens. Whoever starts first makes them, by compare-and-set; all
  * others use those. They lie beside the objects (`meta/...`), where no request of the API reaches; whoever can read the
- * store itself can read them, as it can read every Secret.
+ * store itself can read them, as it can read every Secret. Where Secrets are encrypted, so are they.
  *
  * The embedded store shares its CA with nobody: there the files in the data directory are all there is.
  */
@@ -19,6 +19,9 @@ const proxyAuthorityKey = 'meta/front-proxy-authority'
 const tokenKey = 'meta/service-account-key'
 const continueKey = 'meta/continue-key'
 const continueKeyBytes = 32
+
+/** The keys in the store that hold secrets of the cluster. */
+export const sharedSecrets: readonly string[] = [authorityKey, proxyAuthorityKey, tokenKey, continueKey]
 
 /** The value of a key, made on first use; when several servers make it at once, all use the first one's. */
 export async function settledValue(store: Store, key: string, make: () => Buffer | Promise<Buffer>): Promise<Buffer> {
@@ -98,5 +101,7 @@ function readPair(value: Buffer, { what, key: storeKey }: SharedAuthority): Cert
 }
 
 function damaged(what: string, key: string): StoreError {
-  return new StoreError(`what the store holds as ${what} (${key}) is none: restore it, or delete it`)
+  return new StoreError(
+    `what the store holds as ${what} (${key}) is none: restore it, or delete it; if it is encrypted, start with --encryption-provider-config`,
+  )
 }

@@ -2,9 +2,11 @@
 
 import type { Clock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
+import { encryptedStore } from '../encryption/encrypted-store.ts'
 import type { OnCapacity } from '../store/fullness.ts'
 import { type Store, StoreError } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
+import { readEncryptionFile } from './encryption.ts'
 import type { ServerOptions } from './flags/options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 import type { StoreMetrics } from './store-metrics.ts'
@@ -25,8 +27,16 @@ export async function openStore(
   const onEtcd = options.etcdServers.length > 0
   const notice = new StoreNotice(log, clock, onEtcd ? remedies.etcd : remedies.embedded)
   const listeners = { onFailed, onCapacity: notice.onCapacity, log }
-  const store = given ?? (onEtcd ? await openEtcd(options, listeners) : await openEmbedded(options, listeners))
+  const encrypted = await readEncryptionFile(options)
+  const raw = given ?? (onEtcd ? await openEtcd(options, listeners) : await openEmbedded(options, listeners))
+  const store = encrypted === undefined ? raw : encryptedStore(raw, encrypted)
   return { store: metrics.measured(store), failed, notice }
+}
+
+/** The store as it lies on the disk, for commands. */
+export async function openRawStore(options: ServerOptions, log: Log): Promise<Store> {
+  const listeners = { onFailed: () => {}, onCapacity: () => {}, log }
+  return options.etcdServers.length > 0 ? await openEtcd(options, listeners) : await openEmbedded(options, listeners)
 }
 
 /** What to do about a full store. */

@@ -21,6 +21,13 @@ export const storeFlags = {
   etcdCafile: flag('etcd-cafile', 'FILE', '', text, 'PEM bundle of the CAs that verify the members of etcd'),
   etcdCertfile: flag('etcd-certfile', 'FILE', '', text, 'PEM client certificate for etcd'),
   etcdKeyfile: flag('etcd-keyfile', 'FILE', '', text, 'PEM private key of --etcd-certfile'),
+  encryptionProviderConfig: flag(
+    'encryption-provider-config',
+    'FILE',
+    '',
+    text,
+    'EncryptionConfiguration file: which resources are encrypted in the store, and with which keys',
+  ),
   historyDuration: flag(
     'history-duration',
     'TIME',

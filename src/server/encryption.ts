@@ -1,0 +1,45 @@
+/** Encryption at rest, as `--encryption-provider-config` says. */
+
+import { messageOf } from '../base/errors.ts'
+import { UsageError } from '../base/flags.ts'
+import { prefixOf } from '../cache/caches.ts'
+import type { Encrypted } from '../encryption/encrypted-store.ts'
+import { identity } from '../encryption/providers.ts'
+import { groupId, type Vendor, vendorOf } from '../model/vendor.ts'
+import type { ServerOptions } from './flags/options.ts'
+import { readFlagFile } from './read-flag-file.ts'
+import { sharedSecrets } from './shared-keys.ts'
+
+const flagName = 'encryption-provider-config'
+
+/** What is encrypted, and how; undefined where no file is given. Throws UsageError where it is of no use. */
+export async function readEncryptionFile(options: ServerOptions): Promise<Encrypted | undefined> {
+  const file = options.encryptionProviderConfig
+  if (file === '') return undefined
+  const text = readFlagFile(flagName, file)
+  const [{ parseYaml }, { readEncryption }] = await Promise.all([
+    import('../codec/yaml.ts'),
+    import('../encryption/read-configuration.ts'),
+  ])
+  const vendor = vendorOf(options.profile)
+  try {
+    const { value } = parseYaml(Buffer.from(text), 4 * text.length)
+    return withSharedSecrets(await readEncryption(value, { vendor, prefixOf: (resource) => placeOf(resource, vendor) }))
+  } catch (error) {
+    throw new UsageError(`--${flagName}: ${file}: ${messageOf(error)}`)
+  }
+}
+
+/** `secrets` or `deployments.apps`. */
+function placeOf(resource: string, vendor: Vendor): string {
+  const dot = resource.indexOf('.')
+  const [plural, group] = dot < 0 ? [resource, ''] : [resource.slice(0, dot), resource.slice(dot + 1)]
+  return prefixOf(groupId(vendor, group), plural)
+}
+
+/** Where Secrets are encrypted the keys of the cluster are too. They may lie there as they are from before. */
+function withSharedSecrets(encrypted: Encrypted): Encrypted {
+  const ofSecrets = encrypted.get(prefixOf('core', 'secrets'))
+  if (ofSecrets === undefined) return encrypted
+  return new Map([...encrypted, ...sharedSecrets.map((key) => [key, [...ofSecrets, identity]] as const)])
+}

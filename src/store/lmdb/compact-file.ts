@@ -1,0 +1,70 @@
+/**
+ * Makes the file of a directory anew, without free pages: what was deleted or replaced is then in the file no more, and
+ * the room that it took is the disk's again. The directory is claimed meanwhile. The new file takes the place of the old
+ * one in a single step, once it is durable.
+ */
+import { mkdir, open as openFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { claimDirectory } from './claim.ts'
+import { openTables, write } from './tables.ts'
+
+const tableNames = ['current', 'history', 'log', 'expiry', 'meta'] as const
+/** So many records are one transaction. */
+const batch = 1000
+
+/** How many bytes the file had before and has now. */
+export interface FileSizes {
+  readonly before: number
+  readonly after: number
+}
+
+/** Throws StoreError where another process uses the directory. */
+export async function compactFile(directory: string): Promise<FileSizes> {
+  const release = await claimDirectory(directory)
+  const [file, aside] = [join(directory, 'data.mdb'), join(directory, 'compacting')]
+  const fresh = join(aside, 'data.mdb')
+  try {
+    await rm(aside, { recursive: true, force: true })
+    await mkdir(aside, { mode: 0o700 })
+    const before = (await stat(file)).size
+    await copyTables(directory, aside)
+    await sync(fresh)
+    await rename(fresh, file)
+    await sync(directory)
+    return { before, after: (await stat(file)).size }
+  } finally {
+    await rm(aside, { recursive: true, force: true })
+    release()
+  }
+}
+
+/** Record by record: a copy that lmdb makes itself is not laid out as a file that it works on. */
+async function copyTables(from: string, to: string): Promise<void> {
+  await using opened = new AsyncDisposableStack()
+  const source = openTables(from)
+  opened.defer(() => source.root.close())
+  const target = openTables(to)
+  opened.defer(() => target.root.close())
+  for (const name of tableNames) {
+    const records = source[name].getRange({ snapshot: false })[Symbol.iterator]()
+    let done = false
+    while (!done)
+      target.root.transactionSync(() => {
+        for (let i = 0; i < batch && !done; i++) {
+          const next = records.next()
+          if (next.done) done = true
+          else write(target[name], next.value.key, next.value.value)
+        }
+      })
+  }
+  await target.root.flushed
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await openFile(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
