@@ -15,7 +15,7 @@ const clock = performance
 const { nodeTiming } = clock
 
 /** How long work may take in a turn of the event loop, far less than a client would notice. */
-const stretchMs = 5
+const stretchMs = 2
 /** Work below this does not rest, whatever others did in the same turn; longer work looks as often whether it must. */
 const briefMs = 0.25
 /** How much work is done before the clock is read again. */

@@ -39,6 +39,7 @@ export function* parseSteps(bytes: Buffer): Generator<void, ParsedJson> {
     const parsed = parseNative(text)
     yield
     const value = scan.bigNumbers ? yield* exactSteps(text) : parsed
+    yield
     return { value, duplicates: countMembers(value) < scan.members ? findDuplicates(text) : [] }
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest(`the body is not valid JSON: ${error.message}`, { cause: error })

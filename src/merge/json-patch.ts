@@ -25,13 +25,24 @@ const maxOperations = 10_000
 const maxCopiedBytes = 3 * 1024 * 1024
 const maxShifted = 100_000_000
 const maxUnknownMembers = 100
+const operationsPerStep = 100
 
 /** The operations of a patch. Throws 400 for what is not one, 413 for too many. */
 export function parseJsonPatch(value: Json): PatchOperation[] {
+  return runToCompletion(operationSteps(value))
+}
+
+/** The same, with a yield where it can be interrupted. */
+export function* operationSteps(value: Json): Generator<void, PatchOperation[]> {
   if (!Array.isArray(value)) throw malformed(`expected a list of operations, got ${typeName(value)}`)
   if (value.length > maxOperations)
     throw entityTooLarge(`a JSON patch may have ${maxOperations} operations, this one has ${value.length}`)
-  return value.map(parseOperation)
+  const operations: PatchOperation[] = []
+  for (const [i, operation] of value.entries()) {
+    operations.push(parseOperation(operation, i))
+    if (i % operationsPerStep === 0) yield
+  }
+  return operations
 }
 
 /** Names of members that no operation has, each once: what a strict reader of the patch complains about. */
@@ -101,7 +112,6 @@ export function applyJsonPatch(document: Json, operations: readonly PatchOperati
 
 /** After how many elements that were moved others have their turn. */
 const shiftedPerStep = 1_000_000
-const operationsPerStep = 100
 
 /** The same, with a yield where it can be interrupted. */
 export function* jsonPatchSteps(document: Json, operations: readonly PatchOperation[]): Generator<void, Json> {

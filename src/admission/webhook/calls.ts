@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
+import { TimeSlice } from '../../base/time-slice.ts'
 import { ApiError, timeout } from '../../model/api-error.ts'
 import { CallError } from '../../outbound/call-error.ts'
 import type { HttpsCaller } from '../../outbound/https-caller.ts'
@@ -15,7 +16,7 @@ import type { Candidate } from './configurations.ts'
 import { denial, dryRunRefused, unaskable } from './denial.ts'
 import type { Reviews } from './review.ts'
 import { timeFor } from './time-share.ts'
-import { readVerdict, type Verdict } from './verdict.ts'
+import { type Verdict, verdictSteps } from './verdict.ts'
 import type { Webhook } from './webhook.ts'
 import type { RejectionCause, WebhookMetrics } from './webhook-metrics.ts'
 
@@ -128,7 +129,7 @@ export class WebhookCalls {
         signal: request.abandoned?.(),
       }),
     )
-    return readVerdict(answer, { vendor: request.vendor, phase, version, uid })
+    return await new TimeSlice().run(verdictSteps(answer, { vendor: request.vendor, phase, version, uid }))
   }
 
   /** A call that was cut before the webhook's own time was over says nothing of the webhook. */

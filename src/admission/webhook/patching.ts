@@ -5,14 +5,14 @@
  */
 import { type Steps, TimeSlice } from '../../base/time-slice.ts'
 import { parseSteps } from '../../codec/json.ts'
-import { jsonPatchSteps, parseJsonPatch } from '../../merge/json-patch.ts'
+import { jsonPatchSteps, operationSteps } from '../../merge/json-patch.ts'
 import { readManagers } from '../../merge/managed-fields.ts'
 import { ExpensivePatch } from '../../merge/patch-faults.ts'
 import { ApiError, badRequest, internalError } from '../../model/api-error.ts'
 import { isObject, type Json, sameJson } from '../../model/json.ts'
 import { type ApiObject, asJson, copyWithout } from '../../model/object.ts'
 import { CallError } from '../../outbound/call-error.ts'
-import { assertFewValues } from '../../outbound/json-effort.ts'
+import { fewValuesSteps } from '../../outbound/json-effort.ts'
 import type { AdmissionRequest } from '../admission.ts'
 import type { ObjectForm } from '../object-forms.ts'
 import { unchangeable } from './denial.ts'
@@ -30,14 +30,14 @@ export interface Patched {
 /** The changed object; undefined where the patch changes nothing. */
 export async function applyPatch(patched: Patched, patch: Buffer | undefined): Promise<ApiObject | undefined> {
   if (patch === undefined) return undefined
-  assertFewValues(patch)
   const { request, webhook, form } = patched
   const { object } = request
   const pace = new TimeSlice()
   try {
+    await pace.run(fewValuesSteps(patch))
     const { value } = await pace.run(parseSteps(patch))
     await pace.yieldIfDue()
-    const operations = parseJsonPatch(value)
+    const operations = await pace.run(operationSteps(value))
     if (operations.length === 0) return undefined
     if (object === undefined) throw unchangeable(webhook)
     await pace.yieldIfDue()

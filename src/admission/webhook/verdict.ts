@@ -2,12 +2,13 @@
  * What a webhook answered: an AdmissionReview with a response. It is bounded before it is parsed, and checked to the
  * letter in version v1; v1beta1 does not ask for the uid and the type. What is not an answer is a CallError.
  */
-import { parseJson } from '../../codec/json.ts'
+import type { Steps } from '../../base/time-slice.ts'
+import { parseSteps } from '../../codec/json.ts'
 import { isObject, type Json, type JsonObject, own } from '../../model/json.ts'
 import { apiVersionOf, type Vendor } from '../../model/vendor.ts'
 import { CallError } from '../../outbound/call-error.ts'
 import type { HttpsAnswer } from '../../outbound/https-caller.ts'
-import { assertFewValues } from '../../outbound/json-effort.ts'
+import { fewValuesSteps } from '../../outbound/json-effort.ts'
 import type { Phase, ReviewVersion } from './webhook.ts'
 
 export interface Verdict {
@@ -27,11 +28,13 @@ export interface Asked {
   readonly uid: string
 }
 
-export function readVerdict({ body, contentType, status }: HttpsAnswer, asked: Asked): Verdict {
+/** The verdict that an answer holds, in steps: a hostile one is large. Throws CallError for what is none. */
+export function* verdictSteps({ body, contentType, status }: HttpsAnswer, asked: Asked): Steps<Verdict> {
   if (body.length === 0)
     throw new CallError('answer', `0-length response with status code: ${status} and content type: ${contentType}`)
-  assertFewValues(body)
-  const review = parse(body)
+  yield* fewValuesSteps(body)
+  const review = yield* parse(body)
+  yield
   assertType(review, asked)
   const response = own(review, 'response')
   if (!isObject(response)) throw faulty('webhook response was absent')
@@ -51,10 +54,10 @@ export function readVerdict({ body, contentType, status }: HttpsAnswer, asked: A
   }
 }
 
-function parse(body: Buffer): JsonObject {
+function* parse(body: Buffer): Steps<JsonObject> {
   let value: Json
   try {
-    value = parseJson(body).value
+    value = (yield* parseSteps(body)).value
   } catch {
     // The parser's own words quote what it read.
     throw malformed('the answer is not valid JSON')

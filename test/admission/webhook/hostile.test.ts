@@ -68,6 +68,15 @@ test('a bad certificate is a failure', async () => {
   assert.match(answer.body.message, /x509: certificate signed by unknown authority/)
 })
 
+test('a name that leads to somebody else is a failure, before anything is sent', async () => {
+  webhooks.taken()
+  const url = `https://localhost:${webhooks.port}/allow`
+  const { answer } = await create('/allow', { clientConfig: { url, caBundle: webhooks.caBundle } })
+  assert.equal(answer.status, 500)
+  assert.match(answer.body.message, /x509/)
+  assert.deepEqual(webhooks.taken(), [])
+})
+
 test('a CA bundle that is none is a failure', async () => {
   const caBundle = Buffer.from('-----BEGIN CERTIFICATE-----\nbm8=\n-----END CERTIFICATE-----\n').toString('base64')
   const { answer } = await create('/allow', { clientConfig: { url: `${webhooks.base}/allow`, caBundle } })

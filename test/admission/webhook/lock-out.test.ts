@@ -10,7 +10,7 @@ import { type Question, WebhookCalls } from '../../../src/admission/webhook/call
 import { timeFor } from '../../../src/admission/webhook/time-share.ts'
 import { compileConfiguration, type Webhook } from '../../../src/admission/webhook/webhook.ts'
 import { WebhookMetrics } from '../../../src/admission/webhook/webhook-metrics.ts'
-import { assertBelow } from '../../tools/effort.ts'
+import { assertBelow, assertBrief } from '../../tools/effort.ts'
 import { startEtcd } from '../../tools/etcd.ts'
 import { serve, serveUp } from '../../tools/in-process.ts'
 import { configure, everything, unconfigure, Webhooks, webhook } from '../../tools/webhooks.ts'
@@ -77,6 +77,29 @@ test('a denial never opens a breaker', async () => {
   const { items } = (await client.get('/apis/ops.orch.io/v1/admissionwebhooks')).body
   assert.deepEqual([items[0].status.breaker, items[0].status.calls], ['Closed', 7])
   await unconfigure(client, 'validating', 'denying')
+})
+
+test('a chain of webhooks that hang and are to be ignored leaves time for the write', async () => {
+  const hanging = (count: number) =>
+    Array.from({ length: count }, () => webhook(webhooks, '/hang', { failurePolicy: 'Ignore', timeoutSeconds: 30 }))
+  await configure(client, 'mutating', 'chain', hanging(2))
+  await configure(client, 'validating', 'chain', hanging(3))
+  webhooks.taken()
+  const { status, text } = await client.post(`${maps}?timeout=5s`, { metadata: { name: 'patient' } })
+  assert.equal(status, 201, text)
+  assert.equal(webhooks.taken().length, 5)
+  await unconfigure(client, 'mutating', 'chain')
+  await unconfigure(client, 'validating', 'chain')
+})
+
+test('a patch with very many operations on long lists holds up nobody', async () => {
+  const hostile = () => webhook(webhooks, '/quadratic-patch', { failurePolicy: 'Ignore', timeoutSeconds: 5 })
+  await assertBrief(45, async () => {
+    await configure(client, 'mutating', 'quadratic', [hostile()])
+    const create = () => client.post(maps, { metadata: { generateName: 'quadratic-' } })
+    for (const { status } of await Promise.all([create(), create(), create(), create()])) assert.equal(status, 201)
+  })
+  await unconfigure(client, 'mutating', 'quadratic')
 })
 
 test('a client that leaves a webhook no time gets no answer, and passes nobody by', async () => {
