@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { HttpTransport, type HttpTransportOptions } from '../../src/client/node/http-transport.ts'
 import type { Transport } from '../../src/client/transport.ts'
+import { putBeginning } from './begun-data.ts'
 import { asForUsers } from './compiled.ts'
 import { HttpClient } from './http-client.ts'
 
@@ -85,6 +86,7 @@ export async function startUp(t: Ending, flags: readonly string[] = []): Promise
 async function start(t: Ending, how: Pick<Launch, 'command' | 'flags' | 'env' | 'openFiles'>): Promise<ServerHandle> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
   writeFileSync(join(directory, 'tokens.csv'), tokens)
+  if (how.flags.length === 0) await putBeginning(join(directory, 'data'))
   let running = await launch({ ...how, directory, port: 0 })
   const port = running.port
   const clients = new Set<HttpClient | HttpTransport>()
