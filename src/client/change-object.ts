@@ -1,7 +1,7 @@
 /** Read, change, write: the way to change an object that others change too. */
 import { pause } from '../base/abort.ts'
 import { backoffMs } from '../base/backoff.ts'
-import type { ApiObject } from '../model/object.ts'
+import type { ApiObject, ObjectBase } from '../model/object.ts'
 import type { Client, UpdateOptions } from './client.ts'
 import type { ObjectName, ResourceType } from './resource-type.ts'
 import { isConflict } from './status-error.ts'
@@ -15,7 +15,7 @@ const never = new AbortController().signal
  * Writes what `change` makes of the newest state, and starts over when someone was faster. `change` gives undefined to
  * leave the object as it is; then so does this. Throws the conflict when it goes on for too long.
  */
-export async function changeObject<T extends ApiObject>(
+export async function changeObject<T extends ObjectBase = ApiObject>(
   client: Client,
   type: ResourceType<T>,
   { name, change, ...options }: UpdateOptions & { name: ObjectName; change: (object: T) => T | undefined },

@@ -2,7 +2,7 @@
  * A copy of a selection, kept up to date by a reflector, that calls handlers with every change. So handlers may miss
  * intermediate states of an object, but never its last one, nor its disappearance.
  */
-import type { ApiObject } from '../model/object.ts'
+import type { ApiObject, ObjectBase } from '../model/object.ts'
 import type { Client } from './client.ts'
 import { Reflector, type ReflectorOptions, type ReflectorSink } from './reflector.ts'
 import { type ObjectName, objectKey, type ResourceType } from './resource-type.ts'
@@ -19,7 +19,7 @@ export type ChangeHandler<T> = (change: ObjectChange<T>) => void
 export type InformerOptions = ReflectorOptions
 
 /** Keeps a copy of the objects of a type and reports every change. */
-export class Informer<T extends ApiObject = ApiObject> {
+export class Informer<T extends ObjectBase = ApiObject> {
   readonly type: ResourceType<T>
   /** Resolves true when the first list is in the store, false if `run` ended before. */
   readonly synced: Promise<boolean>
@@ -88,7 +88,7 @@ export class Informer<T extends ApiObject = ApiObject> {
   }
 }
 
-function sameVersion(a: ApiObject | undefined, b: ApiObject): boolean {
+function sameVersion(a: ObjectBase | undefined, b: ObjectBase): boolean {
   return (
     a !== undefined && a.metadata.uid === b.metadata.uid && a.metadata.resourceVersion === b.metadata.resourceVersion
   )

@@ -7,7 +7,7 @@
  */
 import { pause } from '../base/abort.ts'
 import { type Backoff, backoffMs } from '../base/backoff.ts'
-import type { ApiObject } from '../model/object.ts'
+import type { ApiObject, ObjectBase } from '../model/object.ts'
 import type { Client } from './client.ts'
 import type { ResourceType, Selection } from './resource-type.ts'
 import { isExpired } from './status-error.ts'
@@ -38,7 +38,7 @@ const usualBackoff: Backoff = { firstMs: 200, longestMs: 10_000 }
 const watchSeconds = 300
 
 /** Follows all objects of a type and keeps none: lists, then watches, and starts over where it must. */
-export class Reflector<T extends ApiObject = ApiObject> {
+export class Reflector<T extends ObjectBase = ApiObject> {
   readonly type: ResourceType<T>
   /** Resolves true when the first list is complete, false if `run` ended before. */
   readonly synced: Promise<boolean>
@@ -50,8 +50,6 @@ export class Reflector<T extends ApiObject = ApiObject> {
   #version = ''
   /** Attempts in a row that brought nothing. */
   #failures = 0
-  /** Whether the pages of the last list expired: then the next one comes in one piece. */
-  #expiredPages = false
 
   constructor(
     client: Client,
@@ -86,20 +84,13 @@ export class Reflector<T extends ApiObject = ApiObject> {
 
   async #list(signal: AbortSignal): Promise<void> {
     const { selection, accept } = this.#options
-    // What expires is the snapshot that the pages are cut from. A list in one piece cannot expire.
-    const limit = this.#expiredPages ? { limit: 0 } : {}
-    const pages = this.#client.pages(this.type, { ...selection, ...limit, accept: accept?.list, signal })
+    const onRestart = () => this.#sink.beginList()
+    const pages = this.#client.pages(this.type, { ...selection, accept: accept?.list, signal, onRestart })
     let version = ''
-    this.#expiredPages = false
     this.#sink.beginList()
-    try {
-      for await (const { items, resourceVersion } of pages) {
-        version = resourceVersion
-        for (const object of items) this.#sink.set(object)
-      }
-    } catch (error) {
-      this.#expiredPages = isExpired(error)
-      throw error
+    for await (const { items, resourceVersion } of pages) {
+      version = resourceVersion
+      for (const object of items) this.#sink.set(object)
     }
     await this.#sink.endList()
     this.#version = version

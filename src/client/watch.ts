@@ -1,12 +1,14 @@
 /**
  * A watch as an async iterator: the events of a selection until the server ends it, the signal aborts or the reader
- * leaves. It ends normally when the server ends it; an ERROR event and a broken connection throw. Resuming is the
- * informer's job. Runs in Node and in browsers.
+ * leaves. It ends normally when the server ends it; an ERROR event and a broken connection throw. Resuming is left to
+ * `resume-watch.ts` and to informers. Runs in Node and in browsers.
  */
-import type { ApiObject } from '../model/object.ts'
+import type { ApiObject, ObjectBase } from '../model/object.ts'
+import { isIn } from './answers.ts'
 import { joined } from './chunks.ts'
-import { type CallOptions, type Client, isIn } from './client.ts'
+import type { ContentForm } from './content-form.ts'
 import { parseJson } from './json.ts'
+import type { CallOptions, RawRequest } from './options.ts'
 import { collectionPath, type ResourceType, type Selection } from './resource-type.ts'
 import { isStatus, StatusError } from './status-error.ts'
 import { TransportError, type TransportResponse } from './transport.ts'
@@ -29,15 +31,22 @@ export interface WatchOptions extends Selection, CallOptions {
   readonly includeObject?: 'None' | 'Object' | undefined
 }
 
+/** What a watch needs of a client. */
+export interface WatchOpener {
+  readonly form: ContentForm | undefined
+  open(request: RawRequest): Promise<TransportResponse>
+  resolve<T extends ObjectBase = ApiObject>(type: ResourceType<T>, options: CallOptions): Promise<ResourceType<T>>
+}
+
 /** Watches a selection of objects until the server ends the watch. */
-export async function* watch<T extends ApiObject>(
-  client: Client,
+export async function* watch<T extends ObjectBase = ApiObject>(
+  client: WatchOpener,
   type: ResourceType<T>,
   { namespace, bookmarks, signal, accept, ...query }: WatchOptions = {},
 ): AsyncGenerator<WatchEvent<T>> {
   const response = await client.open({
     method: 'GET',
-    path: collectionPath(type, namespace),
+    path: collectionPath(await client.resolve(type, { signal }), namespace),
     query: { ...query, watch: true, allowWatchBookmarks: bookmarks || undefined },
     signal,
     accept,
@@ -45,8 +54,8 @@ export async function* watch<T extends ApiObject>(
   for await (const event of eventsIn(client, response)) yield readEvent(event as RawEvent<T>)
 }
 
-async function* eventsIn({ form }: Client, response: TransportResponse): AsyncGenerator<RawEvent<unknown>> {
-  if (isIn(form, response)) yield* form!.readEvents(response.body)
+async function* eventsIn({ form }: WatchOpener, response: TransportResponse): AsyncGenerator<RawEvent<unknown>> {
+  if (isIn(form, response)) yield* form.readEvents(response.body)
   else for await (const line of lines(response.body, maxLineBytes)) yield parseJson(line) as RawEvent<unknown>
 }
 
@@ -58,7 +67,7 @@ interface RawEvent<T> {
   readonly object: T
 }
 
-function readEvent<T extends ApiObject>({ type, object }: RawEvent<T>): WatchEvent<T> {
+function readEvent<T extends ObjectBase = ApiObject>({ type, object }: RawEvent<T>): WatchEvent<T> {
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':

@@ -42,11 +42,15 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[]
 }
 
-/** Any API object. A kind's own fields are read through its inferred type. */
-export interface ApiObject {
+/** The fields that every API object has: what a type of objects must have at least. */
+export interface ObjectBase {
   apiVersion: string
   kind: string
   metadata: ObjectMeta
+}
+
+/** Any API object. A kind's own fields are read through its inferred type. */
+export interface ApiObject extends ObjectBase {
   [field: string]: unknown
 }
 

@@ -3,7 +3,7 @@
  * which keys to look at; the loop reads the state itself.
  */
 import type { Informer, ObjectChange } from '../client/informer.ts'
-import type { ApiObject } from '../model/object.ts'
+import type { ObjectBase } from '../model/object.ts'
 
 /** Where the keys of a loop come from. */
 export interface Source {
@@ -22,7 +22,7 @@ export interface Feed {
 }
 
 /** The keys of changed objects of an informer, unless `keysOf` maps a change to other keys. */
-export function fromInformer<T extends ApiObject>(
+export function fromInformer<T extends ObjectBase>(
   informer: Informer<T>,
   keysOf: (change: ObjectChange<T>) => Iterable<string> = ({ key }) => [key],
 ): Source {

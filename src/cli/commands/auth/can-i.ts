@@ -1,5 +1,7 @@
 /** `orchctl auth can-i`: asks the server whether this user may do something; the exit code says it too. */
+
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags.ts'
+import type { ResourceType } from '../../../client/resource-type.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { groupName } from '../../../model/vendor.ts'
 import { defineCommand, ExitCode } from '../../command.ts'
@@ -104,7 +106,7 @@ async function review<T extends ApiObject>(
   { kind, plural, spec }: Question,
 ): Promise<T> {
   const group = groupName(await types.vendor(), 'authorization')
-  const type = { group, version: 'v1', plural, namespaced: false }
+  const type: ResourceType = { group, version: 'v1', plural, namespaced: false }
   const question: ApiObject = { apiVersion: `${group}/v1`, kind, metadata: {}, spec }
   return (await client.create(type, question, { signal: context.signal })) as T
 }

@@ -1,5 +1,7 @@
 /** `orchctl auth whoami`: who the server takes the asker for. */
+
 import { flag, oneOf } from '../../../base/flags.ts'
+import type { ResourceType } from '../../../client/resource-type.ts'
 import { type ApiObject, asJson } from '../../../model/object.ts'
 import { groupName } from '../../../model/vendor.ts'
 import { defineCommand, refuseWords } from '../../command.ts'
@@ -29,7 +31,7 @@ export const whoamiCommand = defineCommand({
     await withSession(context, options, async ({ client, types }) => {
       const group = groupName(await types.vendor(), 'ops')
       const question = { apiVersion: `${group}/v1`, kind: 'WhoAmI', metadata: {} }
-      const type = { group, version: 'v1', plural: 'whoamis', namespaced: false }
+      const type: ResourceType = { group, version: 'v1', plural: 'whoamis', namespaced: false }
       const answer = (await client.create(type, question, { signal: context.signal })) as Identity
       context.out(options.output === '' ? table(answer) : await printDocument(asJson(answer), options.output))
     })

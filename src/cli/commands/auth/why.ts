@@ -2,7 +2,9 @@
  * `orchctl auth why`: asks the server why something is allowed or not: the rules that come nearest, the bindings they
  * came by, and the smallest rule that would allow it. The server names this command in a refusal, where one may ask.
  */
+
 import { flag, type OptionsOf, text, toggle, UsageError } from '../../../base/flags.ts'
+import type { ResourceType } from '../../../client/resource-type.ts'
 import type { JsonObject } from '../../../model/json.ts'
 import type { ApiObject } from '../../../model/object.ts'
 import { groupName } from '../../../model/vendor.ts'
@@ -68,7 +70,7 @@ interface Explanation extends ApiObject {
 
 async function ask({ client, types, context: { signal } }: Session, spec: JsonObject): Promise<Explanation['status']> {
   const group = groupName(await types.vendor(), 'ops')
-  const type = { group, version: 'v1', plural: 'accessexplanations', namespaced: false }
+  const type: ResourceType = { group, version: 'v1', plural: 'accessexplanations', namespaced: false }
   const question: ApiObject = { apiVersion: `${group}/v1`, kind: 'AccessExplanation', metadata: {}, spec }
   return ((await client.create(type, question, { signal })) as Explanation).status
 }
