@@ -14,7 +14,7 @@ const layers: readonly (readonly string[])[] = [
   ['schema', 'pki', 'cel'],
   ['kinds', 'codec', 'outbound', 'encryption'],
   ['merge'],
-  ['cache', 'authn', 'authz', 'audit', 'client'],
+  ['cache', 'authn', 'authz', 'audit', 'client', 'flowcontrol'],
   ['reconcile'],
   ['admission', 'controllers', 'cli', 'joining', 'library'],
   ['registry'],

@@ -11,6 +11,7 @@ import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../base/clock.ts'
 import type { Exchange, UpgradeRequest } from '../http/exchange.ts'
+import { isLongRunning } from '../http/request-info.ts'
 import { ApiError, badRequest, timeout } from '../model/api-error.ts'
 import { CallError } from '../outbound/call-error.ts'
 import type { HttpsRelay, RelayedAnswer, RelayedRequest } from '../outbound/https-relay.ts'
@@ -35,8 +36,6 @@ export interface ProxyParts {
 const longestMs = 60_000
 /** The answer that a backend took too long is ours to give, before the request's own time is over. */
 const reserveMs = 500
-/** Sub-resources that go on for as long as both sides like. */
-const longRunning = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 
 export class AggregationProxy {
   readonly #parts: ProxyParts
@@ -152,11 +151,16 @@ async function passAnswer(exchange: Exchange, backend: Backend, { status, rawHea
     body.destroy()
     throw badGateway(backend, why)
   }
-  const { info } = exchange
-  if (info.resource && longRunning.has(info.subresource)) exchange.deadline = Number.POSITIVE_INFINITY
+  if (isLongRunning(exchange.info)) goOn(exchange)
   passHeaders(exchange, { status, rawHeaders })
   exchange.open(status, undefined)
   await passBody(exchange, body)
+}
+
+/** A stream goes on for as long as both sides like, and holds nothing that others wait for. */
+function goOn(exchange: Exchange): void {
+  exchange.deadline = Number.POSITIVE_INFINITY
+  exchange.seats?.release()
 }
 
 function passHeaders(exchange: Exchange, { status, rawHeaders }: Pick<RelayedAnswer, 'status' | 'rawHeaders'>): void {
@@ -194,7 +198,7 @@ async function tunnel(
   answer: RelayedAnswer & { readonly switched: Duplex },
   upgrade: UpgradeRequest,
 ): Promise<void> {
-  exchange.deadline = Number.POSITIVE_INFINITY
+  goOn(exchange)
   passHeaders(exchange, answer)
   const chosen = answer.rawHeaders.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === 'upgrade')
   exchange.setHeader('upgrade', answer.rawHeaders[chosen + 1] ?? '')

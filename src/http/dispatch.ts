@@ -38,6 +38,8 @@ export interface Routes {
   readonly paths: readonly PathHandler[]
   readonly admission: Admission
   readonly watchMetrics: WatchMetrics
+  /** The least that a watch lasts which asks for no time of its own. */
+  readonly minWatchMs: number
   /** Resolves when a type that is not served may have come to be, where it could be on its way. */
   readonly arrival?: ((type: ResourceInfo) => Promise<void> | undefined) | undefined
   /** Handles requests for what another server serves; returns false for all others. */
@@ -59,7 +61,7 @@ const handlers: { readonly [V in Verb]: Handler } = {
 
 /** The step that finds what a path names and calls the handler of its verb. */
 export function dispatch(routes: Routes): Step {
-  const { catalogue, paths, admission, authorizer, watchMetrics, arrival } = routes
+  const { catalogue, paths, admission, authorizer, watchMetrics, minWatchMs, arrival } = routes
   const documentWorker = new DocumentWorker()
   const handle = (exchange: Exchange, info: ResourceInfo, served: ServedType | undefined) => {
     if (served === undefined) return unserved(routes, exchange, info)
@@ -72,7 +74,7 @@ export function dispatch(routes: Routes): Step {
     if (endpoint !== undefined) return handleAnswer({ verb, exchange, info, served, endpoint, admission })
     const resource = resourceOf(served, info)
     negotiateResponse(exchange, resource)
-    return handlers[verb]({ exchange, info, resource, admission, authorizer, watchMetrics })
+    return handlers[verb]({ exchange, info, resource, admission, authorizer, watchMetrics, minWatchMs })
   }
   const find = ({ group, version, plural }: ResourceInfo) => catalogue.find(group, version, plural)
   /** A request for a type that is defined by an object: it begins anew where the definition changes under it. */

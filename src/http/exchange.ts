@@ -8,6 +8,7 @@ import type { AuditRecord } from '../audit/record.ts'
 import type { ShownCertificate } from '../authn/authenticator.ts'
 import { TimeSlice } from '../base/time-slice.ts'
 import type { DocumentWorker } from '../codec/document-worker.ts'
+import type { Occupancy } from '../flowcontrol/flow-control.ts'
 import type { User } from '../model/user.ts'
 import type { Served } from '../registry/served.ts'
 import { type Form, jsonForm } from './forms.ts'
@@ -92,6 +93,8 @@ export class Exchange {
   user!: User
   /** The user who sent the request, where that is another one. */
   impersonator: User | undefined
+  /** The seats that flow control has given it; set by the step that limits requests. */
+  seats: Occupancy | undefined
   /** How the answer is written; JSON until something else is agreed on. */
   form: Form = jsonForm
   /** Converts documents that are too large for the event loop; set by the step that dispatches. */
@@ -162,6 +165,7 @@ export class Exchange {
   }
 
   finish(): void {
+    this.seats?.release()
     this.#onFinish?.()
   }
 

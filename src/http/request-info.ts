@@ -160,3 +160,11 @@ export function isTrue(query: URLSearchParams, name: string): boolean {
   const value = query.get(name)
   return value !== null && value.toLowerCase() !== 'false' && value !== '0'
 }
+
+/** What is streamed for as long as somebody reads or writes it. */
+const streams = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
+
+/** Whether a request has no natural end: a watch, or a stream through to somewhere else. */
+export function isLongRunning(info: RequestInfo): boolean {
+  return info.verb === 'watch' || (info.resource && streams.has(info.subresource))
+}

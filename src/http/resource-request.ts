@@ -17,6 +17,8 @@ export interface ResourceRequest {
   readonly resource: Resource
   readonly admission: Admission
   readonly watchMetrics: WatchMetrics
+  /** The least that a watch lasts which asks for no time of its own. */
+  readonly minWatchMs: number
   readonly authorizer: Authorizer
 }
 

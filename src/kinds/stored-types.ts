@@ -19,6 +19,8 @@ import { resourceQuota } from './core/resource-quota.ts'
 import { secret } from './core/secret.ts'
 import { service } from './core/service.ts'
 import { serviceAccount } from './core/service-account.ts'
+import { flowSchema } from './flowcontrol/flow-schema.ts'
+import { priorityLevelConfiguration } from './flowcontrol/priority-level-configuration.ts'
 import { ingress } from './networking/ingress.ts'
 import { ingressClass } from './networking/ingress-class.ts'
 import { runtimeClass } from './node/runtime-class.ts'
@@ -49,6 +51,8 @@ export const ingresses = storedType(ingress)
 export const ingressClasses = storedType(ingressClass)
 export const runtimeClasses = storedType(runtimeClass)
 export const certificateSigningRequests = storedType(certificateSigningRequest)
+export const flowSchemas = storedType(flowSchema)
+export const priorityLevelConfigurations = storedType(priorityLevelConfiguration)
 export const certificateDenyLists = storedType(certificateDenyList)
 export const mutatingWebhookConfigurations = storedType(mutatingWebhookConfiguration)
 export const validatingWebhookConfigurations = storedType(validatingWebhookConfiguration)

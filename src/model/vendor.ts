@@ -34,7 +34,7 @@ export interface Vendor {
   readonly nodeAgent: string
   /** The environment variable through which a client tells a credential plugin what it needs. */
   readonly execInfoVariable: string
-  /** Begins the vendor's own words in OpenAPI: `<extensionPrefix>list-type`. */
+  /** Begins the vendor's own words in OpenAPI (`<extensionPrefix>list-type`) and its own headers. */
   readonly extensionPrefix: string
   /** Begin the names of published definitions: those of kinds, and by their first word those of shared types. */
   readonly definitionPrefixes: { readonly kinds: string; readonly [firstWord: string]: string }

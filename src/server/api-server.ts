@@ -37,6 +37,7 @@ import { type Certificates, openCertificates } from './certificates.ts'
 import { ClientAuthorities } from './client-authorities.ts'
 import { startCustomResources } from './custom-resources.ts'
 import type { ServerOptions } from './flags/options.ts'
+import { openFlowControl } from './flow-control.ts'
 import { openFrontProxy } from './front-proxy.ts'
 import { readIdentity } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
@@ -183,6 +184,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
       ownAddress: () => listening.address,
     },
   )
+  const limitRequests = openFlowControl(options, { catalogue, lookup, clock, metrics: metrics.flows })
   opened.defer(() => caches.stop())
   await caches.start()
   const custom = await startCustomResources(catalogue, registry, {
@@ -193,7 +195,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const outside = { catalogue, lookup, vendor, frontProxy, authorities, loopRecords }
   const aggregation = await startAggregation(outside, around)
   await access.policy.current()
-  const who = { identity, denied, accountTokens, authorizer: access.authorizer, admission }
+  const who = { identity, denied, accountTokens, authorizer: access.authorizer, admission, limitRequests }
   const served = { catalogue, custom, aggregation, loopRecords, listening, quotaActivity, audited }
   return { vendor, ...who, metrics, failed, certificates, store, caches, readiness, ...served }
 }
@@ -212,6 +214,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
   const routes = {
     ...{ catalogue, paths, admission, authorizer },
     watchMetrics: metrics.watches,
+    minWatchMs: options.minRequestTimeout * 1000,
     arrival: inner.custom?.arrival,
     elsewhere: aggregation.handle.bind(aggregation),
   }
@@ -219,6 +222,8 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
     ...{ vendor, authorizer, routes, metrics: metrics.requests, log, clock },
     breakGlass: options.enableBreakGlass,
     audit: audit({ vendor, clock, metrics: metrics.audit, ...inner.audited }),
+    limitRequests: inner.limitRequests,
+    maxRequestMs: options.requestTimeout,
   })
   opened.defer(() => handling.close())
 

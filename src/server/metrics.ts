@@ -5,6 +5,7 @@ import { AuthenticationMetrics } from '../authn/authentication-metrics.ts'
 import { TokenMetrics } from '../authn/service-account/token-metrics.ts'
 import type { Clock } from '../base/clock.ts'
 import { ConversionMetrics } from '../custom/conversion-metrics.ts'
+import { FlowMetrics } from '../flowcontrol/flow-metrics.ts'
 import { RequestMetrics } from '../http/request-metrics.ts'
 import { WatchMetrics } from '../http/watch-metrics.ts'
 import { WorkQueueMetrics } from '../reconcile/work-queue-metrics.ts'
@@ -16,6 +17,7 @@ import { StoreMetrics } from './store-metrics.ts'
 export interface ServerMetrics {
   readonly requests: RequestMetrics
   readonly watches: WatchMetrics
+  readonly flows: FlowMetrics
   readonly authentication: AuthenticationMetrics
   readonly tokens: TokenMetrics
   readonly audit: AuditMetrics
@@ -30,6 +32,7 @@ export function openMetrics(clock: Clock): ServerMetrics {
   return {
     requests: new RequestMetrics(clock),
     watches: new WatchMetrics(),
+    flows: new FlowMetrics(),
     authentication: new AuthenticationMetrics(clock),
     tokens: new TokenMetrics(),
     audit: new AuditMetrics(),

@@ -32,6 +32,10 @@ export interface HandlingParts {
   readonly audit: AuditSteps
   /** Whether callers with the permission may pass by admission webhooks. */
   readonly breakGlass: boolean
+  /** The step that keeps the server from being overrun. */
+  readonly limitRequests: Step
+  /** The longest time of a request that is not a watch. */
+  readonly maxRequestMs: number
 }
 
 export interface Handling {
@@ -51,7 +55,7 @@ export function handleRequests(parts: HandlingParts): Handling {
       ...errorFields(error),
     })
   })
-  const deadline = setDeadline(clock, answerError)
+  const deadline = setDeadline(clock, parts.maxRequestMs, answerError)
   const [become, mayThey, handOn] = [impersonate(authorizer, vendor), authorize(authorizer, vendor), dispatch(routes)]
   const explain = explainAdmission(authorizer, vendor)
   const bypass = breakGlass({ authorizer, vendor, isEnabled: parts.breakGlass, log })
@@ -62,12 +66,10 @@ export function handleRequests(parts: HandlingParts): Handling {
     if (log.tells(3)) log.detail(3, 'request', requestFields(exchange, clock))
   }
   const ends = { answerError, onHandled }
+  const before = [stamp, resolveRequest, count, deadline.step]
+  const after = [audit.open, become, parts.limitRequests, mayThey, explain, bypass, handOn]
   return {
-    handleAs: (identify) =>
-      pipeline(
-        [stamp, resolveRequest, count, deadline.step, identify, audit.open, become, mayThey, explain, bypass, handOn],
-        ends,
-      ),
+    handleAs: (identify) => pipeline([...before, identify, ...after], ends),
     close: deadline.close,
   }
 }

@@ -8,6 +8,7 @@ import { apiServiceLoop } from '../upkeep/api-services.ts'
 import { defaultLimitsLoop } from '../upkeep/default-limits.ts'
 import { defaultPolicyLoop } from '../upkeep/default-policy.ts'
 import { defaultStorageClassLoop } from '../upkeep/default-storage-class.ts'
+import { flowControlObjectsLoop } from '../upkeep/flow-control-objects.ts'
 import { flowSchemaLoop } from '../upkeep/flow-schemas.ts'
 import { ownServiceLoop } from '../upkeep/own-service.ts'
 import { quotaDebtsLoop } from '../upkeep/quota-debts.ts'
@@ -40,7 +41,7 @@ export async function startUpkeep(
     opened.defer(() => running.stop())
     return running.firstPass
   }
-  await start([systemObjectsLoop(catalogue)])
+  await start([systemObjectsLoop(catalogue), flowControlObjectsLoop(catalogue)])
   await start([
     defaultPolicyLoop(catalogue),
     flowSchemaLoop(catalogue),

@@ -1,11 +1,7 @@
 /** The objects that always exist: created at every start where they are missing. */
-import { flowSchema } from '../kinds/flowcontrol/flow-schema.ts'
-import { priorityLevelConfiguration } from '../kinds/flowcontrol/priority-level-configuration.ts'
-import { mandatoryFlowSchemas, mandatoryLevels } from '../kinds/flowcontrol/types/mandatory.ts'
 import { systemPriorityClasses } from '../kinds/scheduling/priority-class.ts'
-import type { Json, JsonObject } from '../model/json.ts'
+import type { JsonObject } from '../model/json.ts'
 import { systemNamespaces } from '../model/system-namespaces.ts'
-import { type Vendor, vendorKey } from '../model/vendor.ts'
 import type { Loop } from '../reconcile/loop.ts'
 import { atStart } from '../reconcile/sources.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
@@ -20,7 +16,7 @@ const permanentNamespaces = ['default', ...systemNamespaces]
 /** Objects of one kind without namespaces, each with what it has beside its name. */
 interface Wanted {
   readonly type: { readonly group: string; readonly plural: string }
-  readonly objects: (vendor: Vendor) => readonly (readonly [name: string, rest: JsonObject])[]
+  readonly objects: () => readonly (readonly [name: string, rest: JsonObject])[]
 }
 
 const wanted: readonly Wanted[] = [
@@ -29,15 +25,7 @@ const wanted: readonly Wanted[] = [
     type: { group: 'scheduling', plural: 'priorityclasses' },
     objects: () => systemPriorityClasses.map(({ name, ...rest }) => [name, rest]),
   },
-  { type: priorityLevelConfiguration, objects: (vendor) => withSpecs(mandatoryLevels, vendor) },
-  { type: flowSchema, objects: (vendor) => withSpecs(mandatoryFlowSchemas, vendor) },
 ]
-
-/** The annotation says that the server decides what is in them. */
-function withSpecs(specs: ReadonlyMap<string, Json>, vendor: Vendor): [string, JsonObject][] {
-  const metadata = { annotations: { [vendorKey(vendor, 'autoupdate-spec', 'apf')]: 'true' } }
-  return [...specs].map(([name, spec]) => [name, { metadata, spec }])
-}
 
 /** Keeps the namespaces and other objects that a server needs to be useful. */
 export function systemObjectsLoop(catalogue: Catalogue): Loop {
@@ -55,7 +43,5 @@ async function createAll(catalogue: Catalogue, { type, objects }: Wanted): Promi
   const resource = catalogue.stored(type.group, type.plural)
   // A server may be made of other kinds alone, as some tests do.
   if (resource === undefined) return
-  await Promise.all(
-    objects(catalogue.vendor).map(([name, rest]) => createMissing(resource, { namespace: '', name }, rest)),
-  )
+  await Promise.all(objects().map(([name, rest]) => createMissing(resource, { namespace: '', name }, rest)))
 }

@@ -12,23 +12,21 @@ import type { Exchange } from '../exchange.ts'
 import type { Step } from '../pipeline.ts'
 import type { AnswerError } from './answer-errors.ts'
 
-const maxMs = 60_000
-
 export interface DeadlineStep {
   readonly step: Step
   /** Stops looking after deadlines. */
   readonly close: () => void
 }
 
-/** Limits the time of every request except watches. */
-export function setDeadline(clock: Clock, answerError: AnswerError): DeadlineStep {
+/** Limits the time of every request except watches, to `maxMs` and to what it asks for. */
+export function setDeadline(clock: Clock, maxMs: number, answerError: AnswerError): DeadlineStep {
   const deadlines = new Deadlines<Exchange>(clock, (exchange) => {
     exchange.expire()
     void answerError(exchange, tooLate())
   })
   const step: Step = (exchange) => {
     if (exchange.info.verb === 'watch') return
-    deadlines.add(exchange, allowedMs(exchange))
+    deadlines.add(exchange, allowedMs(exchange, maxMs))
     exchange.onFinish(() => deadlines.delete(exchange))
   }
   return { step, close: () => deadlines.close() }
@@ -39,7 +37,7 @@ function tooLate(): Error {
   return timeout('the request did not complete within its time; what it was to change may or may not have changed')
 }
 
-function allowedMs({ info }: Exchange): number {
+function allowedMs({ info }: Exchange, maxMs: number): number {
   const text = info.query.get('timeout')
   if (text === null || text === '') return maxMs
   const ms = parseDuration(text)

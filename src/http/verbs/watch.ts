@@ -22,7 +22,7 @@ export const handleWatch: Handler = async (request) => {
   const { exchange, info, resource } = request
   checkVersionMatch(info.query, resource.vendor, true)
   const selection = readSelection(request)
-  const lifetime = lifetimeMs(info.query)
+  const lifetime = lifetimeMs(info.query, request.minWatchMs)
   const resourceVersion = text(info.query, 'resourceVersion')
   if (resourceVersion !== '') parseVersion(resourceVersion)
   const form = negotiateEvents(exchange, resource)
@@ -76,6 +76,8 @@ async function stream(
   if (signal.aborted) end()
   try {
     await replay(exchange, before)
+    // Events that come later are paid for by the writes that they tell of.
+    exchange.seats?.release()
     bookmarks?.start(watcher)
     await forward(exchange, watcher, sent)
     exchange.transport.end()
@@ -126,13 +128,13 @@ function write({ transport }: Exchange, chunk: Buffer): Promise<void> | undefine
 }
 
 const minute = 60_000
-const shortestDefault = 30 * minute
+/** As long as a timer can wait. */
+const maxLifetimeMs = 2 ** 31 - 1
 
-/** What the client asks for, else half an hour to an hour, so that not all watches end at once. */
-function lifetimeMs(query: URLSearchParams): number {
+/** What the client asks for, else once to twice the least, so that not all watches end at once. */
+function lifetimeMs(query: URLSearchParams, minMs: number): number {
   const { timeoutSeconds } = readCounts(query)
-  if (timeoutSeconds > 0) return Math.min(timeoutSeconds * 1000, 2 ** 31 - 1)
-  return Math.round(shortestDefault * (1 + Math.random()))
+  return Math.min(timeoutSeconds > 0 ? timeoutSeconds * 1000 : Math.round(minMs * (1 + Math.random())), maxLifetimeMs)
 }
 
 const beforeTheEnd = 2000

@@ -7,6 +7,7 @@ import { authenticationFlags } from './authentication.ts'
 import { authorizationFlags } from './authorization.ts'
 import { loggingFlags } from './logging.ts'
 import { upLoopFlags } from './loops.ts'
+import { overloadFlags } from './overload.ts'
 import { serviceAccountFlags } from './service-account-tokens.ts'
 import { servingFlags } from './serving.ts'
 import { storeFlags } from './store.ts'
@@ -23,6 +24,7 @@ const clientFlags = {
 
 export const serverFlagGroups = {
   Serving: { ...servingFlags, ...clientFlags },
+  Overload: overloadFlags,
   Storage: storeFlags,
   API: apiFlags,
   Authentication: authenticationFlags,
@@ -35,6 +37,7 @@ export const serverFlagGroups = {
 
 export const serverFlags = {
   ...serverFlagGroups.Serving,
+  ...serverFlagGroups.Overload,
   ...serverFlagGroups.Storage,
   ...serverFlagGroups.API,
   ...serverFlagGroups.Authentication,

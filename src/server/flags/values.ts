@@ -21,3 +21,9 @@ export function readAddress(value: string): string {
   if (isIP(value) === 0) throw new UsageError(`${JSON.stringify(value)} is not an IP address`)
   return value
 }
+
+/** A whole number from 0 on. */
+export function readCount(value: string): number {
+  if (!/^\d{1,9}$/.test(value)) throw new UsageError(`${JSON.stringify(value)} is not a whole number from 0 on`)
+  return Number(value)
+}

@@ -1,0 +1,31 @@
+/**
+ * Which queues of a level a flow may use: a few of many, drawn by a hash of its name. Two flows rarely draw the same, so
+ * that a flow which fills all of its queues leaves nearly every other flow at least one. The hash is salted once per
+ * process: nobody can choose a name that shares its queues with those of a given victim.
+ */
+import { hash, randomBytes } from 'node:crypto'
+
+const salt = randomBytes(16).toString('hex')
+
+/** A number by which hands are drawn: the same for the same flow as long as the process lives. */
+export function hashFlow(schema: string, distinguisher: string): bigint {
+  return BigInt(`0x${hash('sha256', `${salt}/${schema}/${distinguisher}`).slice(0, 16)}`)
+}
+
+/** `handSize` different numbers below `deckSize`, drawn by the hash. */
+export function dealHand(flow: bigint, deckSize: number, handSize: number): number[] {
+  const hand: number[] = []
+  let rest = flow
+  for (let left = deckSize; hand.length < Math.min(handSize, deckSize); left--) {
+    hand.push(undrawnAt(Number(rest % BigInt(left)), hand))
+    rest /= BigInt(left)
+  }
+  return hand
+}
+
+/** The card at this place among those that are not in the hand. */
+function undrawnAt(place: number, hand: readonly number[]): number {
+  let card = place
+  for (const drawn of hand.toSorted((a, b) => a - b)) if (drawn <= card) card++
+  return card
+}

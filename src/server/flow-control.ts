@@ -1,0 +1,34 @@
+/** The step that keeps the server from being overrun, as the flags want it. */
+import type { Clock } from '../base/clock.ts'
+import { UsageError } from '../base/flags.ts'
+import { FlowConfiguration } from '../flowcontrol/configuration.ts'
+import { FlowControl } from '../flowcontrol/flow-control.ts'
+import type { FlowMetrics } from '../flowcontrol/flow-metrics.ts'
+import { InFlight } from '../flowcontrol/in-flight.ts'
+import type { Step } from '../http/pipeline.ts'
+import { limitInFlight, shareFairly } from '../http/steps/limit-requests.ts'
+import type { Lookup } from '../model/lookup.ts'
+import { vendorOf } from '../model/vendor.ts'
+import type { Catalogue } from '../registry/catalogue.ts'
+import type { ServerOptions } from './flags/options.ts'
+
+interface FlowControlParts {
+  readonly catalogue: Catalogue
+  readonly lookup: Lookup
+  readonly clock: Clock
+  readonly metrics: FlowMetrics
+}
+
+/** To be called before the caches are loaded. */
+export function openFlowControl(options: ServerOptions, { catalogue, lookup, clock, metrics }: FlowControlParts): Step {
+  const { maxRequests, maxMutatingRequests, priorityAndFairness, profile, requestTimeout } = options
+  if (!priorityAndFairness)
+    return limitInFlight(new InFlight({ readOnly: maxRequests, mutating: maxMutatingRequests }, metrics.dropped))
+  const seats = maxRequests + maxMutatingRequests
+  if (seats === 0)
+    throw new UsageError(
+      'priority and fairness has no seats: set --max-requests-inflight or --max-mutating-requests-inflight above 0, or --enable-priority-and-fairness=false',
+    )
+  const configuration = new FlowConfiguration(lookup, seats, metrics)
+  return shareFairly(new FlowControl(configuration, clock, requestTimeout / 4), catalogue, vendorOf(profile))
+}
