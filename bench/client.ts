@@ -3,24 +3,30 @@ import { once } from 'node:events'
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { type Side, token } from './servers.ts'
 
-const authorization = `Bearer ${token}`
 const newline = 10
 
 export class Client {
   readonly #session: ClientHttp2Session
+  readonly #authorization: string
 
-  static async connect({ origin }: Side): Promise<Client> {
+  static async connect({ origin }: Side, bearer = token): Promise<Client> {
     const session = connect(origin, { rejectUnauthorized: false })
     await once(session, 'connect')
-    return new Client(session)
+    return new Client(session, bearer)
   }
 
-  private constructor(session: ClientHttp2Session) {
+  private constructor(session: ClientHttp2Session, bearer: string) {
     this.#session = session
+    this.#authorization = `Bearer ${bearer}`
   }
 
   send(method: string, path: string, body: string): Promise<void> {
-    const headers = { ':method': method, ':path': path, 'content-type': 'application/json', authorization }
+    const headers = {
+      ':method': method,
+      ':path': path,
+      'content-type': 'application/json',
+      authorization: this.#authorization,
+    }
     return new Promise((resolve, reject) => {
       const stream = this.#session.request(headers, { endStream: body === '' })
       let status = 0
@@ -42,7 +48,7 @@ export class Client {
     onEvents: (count: number, bytes: number) => void,
     accept = 'application/json',
   ): Promise<void> {
-    const stream = this.#session.request({ ':path': path, authorization, accept })
+    const stream = this.#session.request({ ':path': path, authorization: this.#authorization, accept })
     const count = accept === 'application/json' ? linesIn : frameCounter()
     stream.on('data', (chunk: Buffer) => onEvents(count(chunk), chunk.length))
     const [answer] = await once(stream, 'response')

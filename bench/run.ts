@@ -3,7 +3,7 @@
  * Every bare limit is taken in the same run, so that the ratios hold on any machine. Linux, with wrk and h2load.
  *
  *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, certificates, list, writes,
- *                    admission, webhooks, custom, stores, patch, start, memory, watch, protobuf, label, stalls, collection,
+ *                    admission, webhooks, custom, stores, patch, start, memory, watch, protobuf, label, stalls, overload, collection,
  *                    orchctl, growth
  *   --json FILE      write the figures to a file too
  *   --plot FILE      draw the rows of `growth` (SVG)
@@ -26,6 +26,7 @@ import { labelRows } from './rows/label.ts'
 import { listRows } from './rows/list.ts'
 import { memoryRows } from './rows/memory.ts'
 import { orchctlRows } from './rows/orchctl.ts'
+import { overloadRows } from './rows/overload.ts'
 import { patchRows } from './rows/patch.ts'
 import { protobufRows } from './rows/protobuf.ts'
 import { stallRows } from './rows/stalls.ts'
@@ -57,6 +58,7 @@ const groups = [
   protobufRows,
   labelRows,
   stallRows,
+  overloadRows,
   collectionRows,
   orchctlRows,
   growthRows,

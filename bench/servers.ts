@@ -16,6 +16,9 @@ export const token = 'bench-token'
 /** Of a user who has no rights but those that a row gives. */
 export const readerToken = 'reader-token'
 
+/** Of another such user. */
+export const quietToken = 'quiet-token'
+
 export interface Side {
   readonly pid: number
   readonly port: number
@@ -46,7 +49,7 @@ export class Bench {
     mkdirSync(directory)
     writeFileSync(
       join(directory, 'tokens.csv'),
-      `${token},bench,bench-uid,"system:masters"\n${readerToken},reader,reader-uid\n`,
+      `${token},bench,bench-uid,"system:masters"\n${readerToken},reader,reader-uid\n${quietToken},quiet,quiet-uid\n`,
     )
     return directory
   }

@@ -1,0 +1,92 @@
+/**
+ * What priority and fairness costs while nobody is held up: GET and create by a user who is not exempt, beside the same
+ * server without any limit. And what it is for: how long a quiet user waits while another one floods the server.
+ */
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { Client } from '../client.ts'
+import { compare, compared, type Drive, http1, limits } from '../load.ts'
+import { bodyOf, collection } from '../objects.ts'
+import { type Bench, quietToken, readerToken, type Side } from '../servers.ts'
+import { quantile, type Row, short } from '../table.ts'
+
+const allowed = ['--authorization-mode=AlwaysAllow']
+const unlimited = [
+  ...allowed,
+  '--enable-priority-and-fairness=false',
+  '--max-requests-inflight=0',
+  '--max-mutating-requests-inflight=0',
+]
+const script = join(import.meta.dirname, '../writes.lua')
+const path = `${collection}/one`
+
+export const overloadRows = {
+  name: 'overload',
+  async run(bench: Bench): Promise<Row[]> {
+    const [on, off] = [await prepare(bench, allowed), await prepare(bench, unlimited)]
+    const rows = [
+      await costRow('GET 1 kB, fairness on', http1(path, { connections: 32, bearer: readerToken }), { on, off }),
+      await costRow('create 1 kB, fairness on', creates(), { on, off }),
+      await neighbourRow(on),
+    ]
+    await Promise.all([on.stop(), off.stop()])
+    return rows
+  },
+}
+
+async function prepare(bench: Bench, flags: readonly string[]): Promise<Side> {
+  const side = await bench.startOrch(bench.newDirectory(), flags)
+  const client = await Client.connect(side)
+  await client.send('POST', collection, bodyOf('one', 'TEXT'))
+  client.close()
+  return side
+}
+
+/** Each time it is driven it makes objects of other names. */
+function creates(): Drive {
+  let driven = 0
+  return (side, seconds) => {
+    const scriptArgs = ['create', `r${driven++}-`, bodyOf('NAME', 'TEXT')]
+    return http1(collection, { connections: 32, bearer: readerToken, script, scriptArgs })(side, seconds)
+  }
+}
+
+async function costRow(name: string, drive: Drive, { on, off }: { on: Side; off: Side }): Promise<Row> {
+  const { ours, bare } = await compare({ side: on, drive }, { side: off, drive })
+  return { name, ...compared(0.9, ours, bare), note: `beside no limits; ${limits(ours, bare)}` }
+}
+
+const floodSeconds = 8
+/** By then the flood has its connections: what a handshake costs is not what this is about. */
+const handshakesMs = 3000
+
+/** The reader writes from 400 connections as fast as answers come; somebody else reads ten times a second. */
+async function neighbourRow(side: Side): Promise<Row> {
+  const client = await Client.connect(side, quietToken)
+  const quiet = await waits(client, 2)
+  const body = bodyOf('NAME', 'TEXT')
+  const flood = http1(collection, { connections: 400, bearer: readerToken, script, scriptArgs: ['create', 'n-', body] })
+  const flooding = flood(side, floodSeconds)
+  await setTimeout(handshakesMs)
+  const crowded = await waits(client, floodSeconds - handshakesMs / 1000 - 1)
+  const { requests, failed } = await flooding
+  client.close()
+  const [p99, before] = [quantile(crowded, 0.99), quantile(quiet, 0.99)]
+  return {
+    name: 'GET of a quiet user during a flood, p99',
+    ours: `${short(p99)} ms`,
+    bare: `${short(before)} ms`,
+    note: `bare: without the flood; of the flood ${requests} were answered, ${failed} of them with 429`,
+    figures: { p99, before, requests, failed },
+  }
+}
+
+async function waits(client: Client, seconds: number): Promise<number[]> {
+  const found: number[] = []
+  for (const end = performance.now() + seconds * 1000; performance.now() < end; await setTimeout(100)) {
+    const begin = performance.now()
+    await client.send('GET', path, '')
+    found.push(performance.now() - begin)
+  }
+  return found
+}
