@@ -18,7 +18,7 @@ const layers: readonly (readonly string[])[] = [
   ['reconcile'],
   ['admission', 'controllers', 'cli', 'joining', 'library'],
   ['registry'],
-  ['resources', 'custom', 'http', 'upkeep'],
+  ['resources', 'custom', 'http', 'upkeep', 'backup'],
   ['aggregation'],
   ['server'],
 ]
@@ -44,7 +44,7 @@ const onlyTypes: { readonly [room: string]: readonly string[] } = {
 const anywhere = { folder: 'client/', but: 'client/node/' }
 
 /** Who may import the store: it hands out bytes, which only these rooms understand. */
-const storeReaders = ['store', 'encryption', 'cache', 'registry', 'http', 'upkeep', 'server']
+const storeReaders = ['store', 'encryption', 'cache', 'registry', 'http', 'upkeep', 'backup', 'server']
 
 const drivers: { readonly [name: string]: string } = {
   lmdb: 'store/lmdb',

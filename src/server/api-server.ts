@@ -31,6 +31,8 @@ import { ownerTypesIn, servedTypesIn } from './admitted-types.ts'
 import { startAggregation } from './aggregation.ts'
 import { openAudit } from './audit.ts'
 import { openAccess } from './authorization.ts'
+import { makeBackup } from './backup/make-backup.ts'
+import { ScheduledBackups } from './backup/scheduled.ts'
 import { openCaches } from './caches.ts'
 import { type CatalogueParts, openCatalogue } from './catalogue.ts'
 import { type Certificates, openCertificates } from './certificates.ts'
@@ -157,7 +159,7 @@ async function openInner(options: ServerOptions, around: Surroundings) {
 
   const metrics = openMetrics(clock)
   const audited = await openAudit(options, { vendor, clock, log, reloading, opened, metrics: metrics.audit })
-  const { store, failed, notice } = await openStore(options, {
+  const { store, raw, failed, notice } = await openStore(options, {
     log,
     clock,
     metrics: metrics.store,
@@ -174,7 +176,9 @@ async function openInner(options: ServerOptions, around: Surroundings) {
   const caches = openCaches(store, failed, log)
   const loopRecords = { log, metrics: metrics.workQueues, missingRights: new MissingRights(log) }
   const { missingRights } = loopRecords
-  const readiness = readinessOf({ store, caches, failed, notice, missingRights })
+  const backupSource = { store: raw, dataDir: options.etcdServers.length > 0 ? undefined : options.dataDir }
+  const backups = new ScheduledBackups(options, { source: backupSource, log, clock })
+  const readiness = readinessOf({ store, caches, failed, notice, missingRights, backups })
   const { catalogue, lookup, registry, access, admission, identity, quotaActivity, ownWrites } = await openApi(
     options,
     {
@@ -192,12 +196,14 @@ async function openInner(options: ServerOptions, around: Surroundings) {
     ownAddress: () => listening.address,
   })
   await startUpkeep(catalogue, loopRecords, { ...around, ownWrites })
+  backups.start()
+  opened.defer(() => backups.stop())
   const outside = { catalogue, lookup, vendor, frontProxy, authorities, loopRecords }
   const aggregation = await startAggregation(outside, around)
   await access.policy.current()
   const who = { identity, denied, accountTokens, authorizer: access.authorizer, admission, limitRequests }
   const served = { catalogue, custom, aggregation, loopRecords, listening, quotaActivity, audited }
-  return { vendor, ...who, metrics, failed, certificates, store, caches, readiness, ...served }
+  return { vendor, ...who, metrics, failed, certificates, store, caches, readiness, backupSource, ...served }
 }
 
 /** How requests come in and are answered: the pipeline, the port, and the way in for this process itself. */
@@ -210,6 +216,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
     address: () => url.host,
     issuer: inner.accountTokens.policy.issuer,
     keysAddress: options.serviceAccountJwksUri,
+    makeBackup: () => makeBackup(inner.backupSource),
   })
   const routes = {
     ...{ catalogue, paths, admission, authorizer },

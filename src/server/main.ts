@@ -1,5 +1,6 @@
 /** What `orch` does: reads the command line, starts what it asks for, and stops it on a signal. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { BackupError } from '../backup/backup-error.ts'
 import { groupedHelp } from '../base/flag-help.ts'
 import { parseFlags, UsageError } from '../base/flags.ts'
 import { ConfigError } from '../client/node/kubeconfig-files.ts'
@@ -16,6 +17,7 @@ import { startApiServer } from './api-server.ts'
 import { startClusterInfo } from './cluster-info.ts'
 import { startOwnControlLoops } from './control-loops.ts'
 import { ephemeralGreeting, whenAbandoned, withEphemeralDefaults } from './ephemeral.ts'
+import { backupCommandFlags } from './flags/backup.ts'
 import { managerFlagGroups, managerFlags } from './flags/controller-manager.ts'
 import { syncFlags } from './flags/loops.ts'
 import { type ServerOptions, serverFlagGroups, serverFlags, type UpOptions, upFlags } from './flags/options.ts'
@@ -31,6 +33,10 @@ Usage:
   orch token create|list|delete    manage the tokens that clients join with
   orch join [flags]                join a cluster as a node agent, with a token
   orch encryption rewrite [flags]  encrypt in a stopped store what lies there already
+  orch backup --to FILE            copy a server or a store to a file
+  orch restore --from FILE         fill an empty store from a backup
+  orch check [flags]               read a store or a backup and report damage
+  orch migrate [flags]             copy a store into an empty one
   orch version                     print the version
   orch help                        print this help
 
@@ -51,6 +57,8 @@ async function help(command: string | undefined): Promise<string> {
   if (command === 'controller-manager') return managerUsage + groupedHelp(managerFlagGroups, width)
   const { joinFlags, tokenFlagGroups } = await joining()
   if (command === 'join') return `Usage:\n  orch join [flags]\n\n${groupedHelp({ Join: joinFlags }, width)}`
+  if (command !== undefined && isBackupCommand(command))
+    return `Usage:\n  orch ${command} [flags]\n\n${groupedHelp({ [`orch ${command}`]: backupCommandFlags[command]! }, width)}`
   if (command === 'token')
     return `Usage:\n  orch token create [TOKEN] | list | delete ID\n\n${groupedHelp(tokenFlagGroups, width)}`
   const groups = { ...serverFlagGroups, 'Control loop (orch up only)': { ...upFlags, ...syncFlags } }
@@ -80,9 +88,10 @@ async function obey(args: readonly string[]): Promise<void> {
     const { encryptionCommand } = await import('./encryption-command.ts')
     return await encryptionCommand(rest, (line) => process.stdout.write(`${line}\n`))
   }
+  if (isBackupCommand(command)) return await runBackupCommand(command, rest)
   if (command !== 'up' && command !== 'apiserver')
     throw new UsageError(
-      `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, token, join, encryption, envtest, version or help`,
+      `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, token, join, encryption, backup, restore, check, migrate, envtest, version or help`,
     )
   const flags = withEphemeralDefaults(rest)
   const up = command === 'up' ? parseFlags({ ...serverFlags, ...upFlags, ...syncFlags } as UpFlags, flags) : undefined
@@ -121,6 +130,15 @@ async function runJoining(command: 'join' | 'token', args: readonly string[]): P
   const { join, joinFlags, tokenCommand } = await joining()
   if (command === 'token') return await tokenCommand(args, (line) => process.stdout.write(`${line}\n`))
   await join(parseFlags(joinFlags, args), (line) => process.stderr.write(`${line}\n`))
+}
+
+function isBackupCommand(command: string): boolean {
+  return Object.hasOwn(backupCommandFlags, command)
+}
+
+async function runBackupCommand(command: string, args: readonly string[]): Promise<void> {
+  const { backupCommand } = await import('./backup/run-command.ts')
+  if (!(await backupCommand(command, args))) process.exitCode = 1
 }
 
 /** Runs until a signal comes, or until another manager may have taken over. */
@@ -195,9 +213,16 @@ function stopOnSignal(stop: () => Promise<void>): void {
 
 /** What the user can fix is printed in one line; anything else with its stack. */
 function fail(error: unknown): never {
-  const known = [UsageError, StoreError, PkiFileError, ConfigError, JoinError, StatusError, TransportError].some(
-    (each) => error instanceof each,
-  )
+  const known = [
+    UsageError,
+    StoreError,
+    BackupError,
+    PkiFileError,
+    ConfigError,
+    JoinError,
+    StatusError,
+    TransportError,
+  ].some((each) => error instanceof each)
   process.stderr.write(
     `orch: ${error instanceof Error ? (known ? error.message : (error.stack ?? error.message)) : String(error)}\n`,
   )

@@ -4,7 +4,7 @@ import { type ProfileName, profileNames } from '../model/vendor.ts'
 import type { Store } from '../store/store.ts'
 import { settledValue } from './shared-keys.ts'
 
-const profileKey = 'meta/profile'
+export const profileKey = 'meta/profile'
 
 export async function claimProfile(store: Store, profile: ProfileName): Promise<void> {
   const stored = (await settledValue(store, profileKey, () => Buffer.from(profile))).toString('utf8')

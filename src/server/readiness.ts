@@ -20,9 +20,10 @@ export interface ReadinessParts {
   readonly failed: Promise<StoreError>
   readonly notice: StoreNotice
   readonly missingRights: MissingRights
+  readonly backups: { note(): string | undefined }
 }
 
-export function readinessOf({ store, caches, failed, notice, missingRights }: ReadinessParts): Readiness {
+export function readinessOf({ store, caches, failed, notice, missingRights, backups }: ReadinessParts): Readiness {
   let failure: StoreError | undefined
   void failed.then((error) => {
     failure = error
@@ -39,6 +40,7 @@ export function readinessOf({ store, caches, failed, notice, missingRights }: Re
       ofStore,
       { name: 'objects', check: () => undefined, note: () => leftOut(caches) },
       { name: 'loops', check: () => undefined, note: () => missingRights.note() },
+      { name: 'backups', check: () => undefined, note: () => backups.note() },
       { name: 'shutdown', check: () => (isStopping ? 'the server is stopping' : undefined) },
     ],
     stopping: () => {

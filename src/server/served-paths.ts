@@ -1,5 +1,6 @@
 /** The paths that are not resources: health, discovery, OpenAPI, the version, and the list of all of them. */
 import type { Aggregation } from '../aggregation/aggregation.ts'
+import { backupPaths } from '../http/backup-path.ts'
 import { discoveryPaths } from '../http/discovery.ts'
 import type { VersionsElsewhere } from '../http/discovery-groups.ts'
 import type { PathHandler } from '../http/dispatch.ts'
@@ -22,6 +23,8 @@ export interface PathParts {
   readonly issuer: PublicIssuer
   /** Where its keys are said to be; '': here. */
   readonly keysAddress: string
+  /** Begins a backup of what is stored now. */
+  readonly makeBackup: () => AsyncIterable<Buffer>
 }
 
 /** The first that knows a path answers. */
@@ -35,6 +38,7 @@ export function servedPaths(parts: PathParts): PathHandler[] {
   return [
     healthPaths([], ready),
     metricsPath(exposer),
+    backupPaths(parts.makeBackup),
     discoveryPaths({ catalogue, elsewhere, address }),
     openApiPaths({
       ...{ catalogue, version },

@@ -14,8 +14,8 @@ import { generateKey, keyToPem } from '../pki/keys.ts'
 import { type Store, StoreError } from '../store/store.ts'
 import type { ServerOptions } from './flags/options.ts'
 
-const authorityKey = 'meta/authority'
-const proxyAuthorityKey = 'meta/front-proxy-authority'
+export const authorityKey = 'meta/authority'
+export const proxyAuthorityKey = 'meta/front-proxy-authority'
 const tokenKey = 'meta/service-account-key'
 const continueKey = 'meta/continue-key'
 const continueKeyBytes = 32

@@ -14,6 +14,8 @@ import { StoreNotice } from './store-notice.ts'
 
 export interface OpenStore {
   readonly store: Store
+  /** The same as it lies on the disk: values may be encrypted. For backups. */
+  readonly raw: Store
   /** Resolves with the reason when the store can never be written again; etcd always may come back. */
   readonly failed: Promise<StoreError>
   readonly notice: StoreNotice
@@ -30,7 +32,7 @@ export async function openStore(
   const encrypted = await readEncryptionFile(options)
   const raw = given ?? (onEtcd ? await openEtcd(options, listeners) : await openEmbedded(options, listeners))
   const store = encrypted === undefined ? raw : encryptedStore(raw, encrypted)
-  return { store: metrics.measured(store), failed, notice }
+  return { store: metrics.measured(store), raw, failed, notice }
 }
 
 /** The store as it lies on the disk, for commands. */

@@ -89,6 +89,13 @@ export class Recorder {
     })
   }
 
+  /** A read of everything in another way than by a list: it must be a state that was, like any list. */
+  async readAll(read: () => Promise<Pick<List, 'revision' | 'seen'>>): Promise<void> {
+    const called = this.#records.moment++
+    const { revision, seen } = await read()
+    this.#records.lists.push({ called, returned: this.#records.moment++, revision, seen })
+  }
+
   /**
    * Changes after a revision, through as many connections as it takes, until the signal aborts.
    * Each lasts so many seconds at most, and the next is made to the next of `clients`.

@@ -88,6 +88,8 @@ test('flags that are wrong are named, with the nearest right one or what is acce
     [['--profile=__proto__'], /unknown profile/],
     [['--history-duration=soon'], /--history-duration: "soon" is not a duration/],
     [['--history-duration=0'], /1s to 24h/],
+    [['--backup-interval=0'], /1s to 576h/],
+    [['--backup-keep=0'], /is not a number of backups/],
     [['--event-ttl=never'], /--event-ttl: "never" is not a duration/],
     [['--event-ttl=0'], /1s to 10000h/],
     [['--shutdown-grace-period=-1s'], /--shutdown-grace-period/],

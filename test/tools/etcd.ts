@@ -115,6 +115,15 @@ export async function startEtcd(options: EtcdOptions = {}): Promise<Cluster> {
   }
 }
 
+/** The only member of a cluster whose data is there already, such as a snapshot that was restored. */
+export async function startEtcdOn(directory: string): Promise<{ endpoint: string; stop(): Promise<void> }> {
+  const [client, peer] = (await freePorts(2)).map((port) => `http://127.0.0.1:${port}`) as [string, string]
+  const urls = ['--listen-client-urls', client, '--advertise-client-urls', client, '--listen-peer-urls', peer]
+  const member = launch({ client, args: ['--data-dir', directory, ...urls] })
+  await member.ready
+  return { endpoint: client, stop: () => member.kill() }
+}
+
 async function findLeader(clients: readonly string[]): Promise<number> {
   const deadline = performance.now() + readyMs
   while (performance.now() < deadline) {

@@ -1,5 +1,5 @@
 /**
- * Bounds the time of every request but watches, which end by their own rules. When the time is over the client gets a
+ * Bounds the time of every request but watches and backups, which end by their own rules. When the time is over the client gets a
  * 504; the work that is still going on finds the exchange answered, and its own answer is dropped.
  */
 
@@ -7,6 +7,7 @@ import type { Clock } from '../../base/clock.ts'
 import { parseDuration } from '../../base/duration.ts'
 import { shorten } from '../../base/shorten.ts'
 import { badRequest, timeout } from '../../model/api-error.ts'
+import { backupPath } from '../backup-path.ts'
 import { Deadlines } from '../deadlines.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Step } from '../pipeline.ts'
@@ -18,14 +19,14 @@ export interface DeadlineStep {
   readonly close: () => void
 }
 
-/** Limits the time of every request except watches, to `maxMs` and to what it asks for. */
+/** Limits the time of every request except watches and backups, to `maxMs` and to what it asks for. */
 export function setDeadline(clock: Clock, maxMs: number, answerError: AnswerError): DeadlineStep {
   const deadlines = new Deadlines<Exchange>(clock, (exchange) => {
     exchange.expire()
     void answerError(exchange, tooLate())
   })
   const step: Step = (exchange) => {
-    if (exchange.info.verb === 'watch') return
+    if (exchange.info.verb === 'watch' || exchange.info.path === backupPath) return
     deadlines.add(exchange, allowedMs(exchange, maxMs))
     exchange.onFinish(() => deadlines.delete(exchange))
   }

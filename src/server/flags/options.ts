@@ -5,6 +5,7 @@ import { apiFlags } from './api.ts'
 import { auditFlags } from './audit.ts'
 import { authenticationFlags } from './authentication.ts'
 import { authorizationFlags } from './authorization.ts'
+import { scheduledBackupFlags } from './backup.ts'
 import { loggingFlags } from './logging.ts'
 import { upLoopFlags } from './loops.ts'
 import { overloadFlags } from './overload.ts'
@@ -25,7 +26,7 @@ const clientFlags = {
 export const serverFlagGroups = {
   Serving: { ...servingFlags, ...clientFlags },
   Overload: overloadFlags,
-  Storage: storeFlags,
+  Storage: { ...storeFlags, ...scheduledBackupFlags },
   API: apiFlags,
   Authentication: authenticationFlags,
   'Service account tokens': serviceAccountFlags,

@@ -49,7 +49,8 @@ function readDirectory(value: string): string {
   return value
 }
 
-function readServers(value: string): string[] {
+/** Addresses of members of etcd. */
+export function readServers(value: string): string[] {
   return list(value).map((item) => {
     const url = URL.canParse(item) ? new URL(item) : undefined
     if (
@@ -67,13 +68,15 @@ function readServers(value: string): string[] {
   })
 }
 
-function readPrefix(value: string): string {
+/** A prefix of keys in etcd. */
+export function readPrefix(value: string): string {
   if (!/^\/[!-~]{0,200}$/.test(value))
     throw new UsageError(`${JSON.stringify(value)} is not a prefix: use one such as /orch/`)
   return value
 }
 
-function readTtl(value: string): number {
+/** A lifetime of events, in milliseconds. */
+export function readTtl(value: string): number {
   const ms = readTime(value)
   if (ms < 1000 || ms > 10_000 * 3_600_000) throw new UsageError('events are kept for 1s to 10000h')
   return ms

@@ -13,7 +13,7 @@ export interface KeyRange {
 }
 
 /** The names of the notes. */
-export type Note = 'offset' | 'compact' | 'tick'
+export type Note = 'offset' | 'compact' | 'tick' | 'unfinished'
 
 export class KeySpace {
   readonly prefix: string
@@ -33,6 +33,12 @@ export class KeySpace {
 
   note(name: Note): Buffer {
     return Buffer.from(`${this.prefix}\0${name}`)
+  }
+
+  /** All notes. */
+  notes(): KeyRange {
+    const key = Buffer.from(`${this.prefix}\0`)
+    return { key, end: endOf(key) }
   }
 
   /** A note of ours, or a stranger's write to the bare prefix: no key of the contract. */

@@ -10,6 +10,7 @@ export const methods = {
   range: '/etcdserverpb.KV/Range',
   put: '/etcdserverpb.KV/Put',
   txn: '/etcdserverpb.KV/Txn',
+  deleteRange: '/etcdserverpb.KV/DeleteRange',
   compact: '/etcdserverpb.KV/Compact',
   grantLease: '/etcdserverpb.Lease/LeaseGrant',
   watch: '/etcdserverpb.Watch/Watch',
@@ -59,7 +60,7 @@ export interface SwapRequest {
   /** Ranges in which nothing was written after a revision. */
   readonly unchanged?: readonly { readonly key: Uint8Array; readonly end: Uint8Array; readonly since: number }[]
   /** What else is written and deleted. */
-  readonly puts?: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[]
+  readonly puts?: readonly { readonly key: Uint8Array; readonly value: Uint8Array; readonly lease?: bigint }[]
   readonly deletes?: readonly Uint8Array[]
 }
 
@@ -115,7 +116,7 @@ const chunkSize = 60
 export function encodeSwap(request: SwapRequest): Buffer {
   const { key, compare, value, lease, guards, unchanged, puts = [], deletes = [] } = request
   const further = [
-    ...puts.map((put) => (op: WireWriter) => op.message(2, (inner) => writePut(inner, put.key, put.value))),
+    ...puts.map((put) => (op: WireWriter) => op.message(2, (inner) => writePut(inner, put.key, put.value, put.lease))),
     ...deletes.map((gone) => (op: WireWriter) => op.message(3, (deletion) => deletion.bytes(1, gone))),
   ]
   return encode(
@@ -135,6 +136,13 @@ export function encodeSwap(request: SwapRequest): Buffer {
     },
     (value?.length ?? 0) + 3 * key.length,
   )
+}
+
+export function encodeDeleteRange({ key, end }: { key: Uint8Array; end: Uint8Array }): Buffer {
+  return encode((writer) => {
+    writer.bytes(1, key)
+    writer.bytes(2, end)
+  })
 }
 
 export function encodeCompact(revision: number): Buffer {
@@ -224,7 +232,7 @@ function readRange(reader: WireReader): RangeResponse {
   return response
 }
 
-/** The revision of a Put or a Compact. */
+/** The revision of a Put, a Compact or a DeleteRange. */
 export function decodeHeaderOnly(bytes: Uint8Array): number {
   const reader = new WireReader(bytes)
   let revision = 0

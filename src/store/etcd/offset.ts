@@ -4,6 +4,7 @@
  *
  *   handed out up to 118, etcd restored at 90: the offset becomes 100118, and the present is 100208
  */
+import { unfinishedText } from '../loading.ts'
 import { type Revision, StoreError } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { KeySpace } from './key-space.ts'
@@ -20,15 +21,19 @@ export interface Placed {
 
 /** Reads the offset, and raises it where it is not above `told`. Of several servers that raise it, one does. */
 export async function readOffset(connection: Connection, prefix: string, told: Revision): Promise<Placed> {
-  const note = new KeySpace(prefix, 0).note('offset')
+  const bare = new KeySpace(prefix, 0)
+  const note = bare.note('offset')
   for (let attempt = 0; attempt < 10; attempt++) {
-    const answer = await connection.call(methods.range, encodeRange({ key: note }), { effect: 'read' })
+    const answer = await connection.call(methods.range, encodeRange(bare.notes()), { effect: 'read' })
     const { revision, entries } = decodeRange(answer)
-    const offset = entries[0] === undefined ? 0 : Number(Buffer.from(entries[0].value).toString())
+    if (entries.some(({ key }) => key === bare.note('unfinished').toString()))
+      throw new StoreError(`the store under ${prefix} in etcd is not complete: ${unfinishedText}`)
+    const held = entries.find((entry) => bare.isOffset(entry))
+    const offset = held === undefined ? 0 : Number(Buffer.from(held.value).toString())
     if (offset >= told) return { space: new KeySpace(prefix, offset), etcdRevision: revision }
     const request = encodeSwap({
       key: note,
-      compare: { target: 'modRevision', equals: entries[0]?.modRevision ?? 0 },
+      compare: { target: 'modRevision', equals: held?.modRevision ?? 0 },
       value: Buffer.from(String(told + margin)),
     })
     // Whether it was this one or another's is seen when it is read again.

@@ -172,6 +172,7 @@ function warnOfFaults(warn: (text: string) => void): (version: string) => void {
   }
 }
 
-function withSlash(prefix: string): string {
+/** A prefix that no other prefix lies within. */
+export function withSlash(prefix: string): string {
   return prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
 }

@@ -5,7 +5,8 @@
  *   log      revision                -> check, previous revision, 1 if the key was deleted, key, previous value
  *   history  key, NUL, revision      -> the revision that replaced it, whose log record holds the value
  *   expiry   due time, revision      -> key
- *   meta     'format'                -> format version;  'state' -> revision, oldest kept revision, checksum
+ *   meta     'format'                -> format version;  'state' -> revision, oldest kept revision, checksum;
+ *            'unfinished'            -> how much was loaded of what the file is to hold
  *
  * Revisions are eight bytes, big-endian, so that they order as bytes. Keys hold no NUL, so the versions of a key lie
  * together in `history` and in the order of `current`. Replaced values lie in the log, where they are written one after
@@ -19,6 +20,7 @@
  */
 import { crc32 } from 'node:zlib'
 import { type Database, open, type RootDatabase } from 'lmdb'
+import { unfinishedText } from '../loading.ts'
 import { type Bytes, type Revision, StoreError } from '../store.ts'
 
 export const formatVersion = 2
@@ -45,6 +47,8 @@ export interface State {
 
 const formatKey = Buffer.from('format')
 const stateKey = Buffer.from('state')
+/** There while the file is being loaded (loading.ts): what is in it then is not complete. */
+export const unfinishedKey = Buffer.from('unfinished')
 
 // Values pass through as they are. lmdb lends its own buffer to `decode` and has set its length to the value's.
 const rawValues = {
@@ -54,8 +58,16 @@ const rawValues = {
   },
 }
 
-/** Opens the file, makes the tables in a new one, and refuses a file of a newer format. */
+/** Opens the file, makes the tables in a new one, and refuses a file of a newer format or one that is unfinished. */
 export function openTables(directory: string): Tables {
+  const tables = openUnfinished(directory)
+  if (tables.meta.get(unfinishedKey) !== undefined)
+    throw new StoreError(`the data directory ${directory} is not complete: ${unfinishedText}`)
+  return tables
+}
+
+/** The same for the one who completes it. */
+export function openUnfinished(directory: string): Tables {
   const root = open<Buffer, Bytes>({
     path: directory,
     // Else a directory with a dot in its name is taken for the file.

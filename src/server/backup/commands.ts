@@ -1,0 +1,205 @@
+/**
+ * `orch backup`, `restore`, `check` and `migrate`: what an administrator does with a whole store. Each says on the standard
+ * error how far it is, and on the standard output what came of it. Nothing is ever overwritten, and nothing is left half:
+ * a store that was not filled to the end cannot be opened.
+ */
+import { once } from 'node:events'
+import { homedir } from 'node:os'
+import { BackupError } from '../../backup/backup-error.ts'
+import { openBackup, readContents, writeBackupFile } from '../../backup/backup-file.ts'
+import { type CheckReport, checkPages, type Fault } from '../../backup/check.ts'
+import { type BackupContents, backupFormat, writeBackup } from '../../backup/format.ts'
+import { loadPages, revisionAbove } from '../../backup/load.ts'
+import { snapshotOf } from '../../backup/snapshot.ts'
+import type { OptionsOf } from '../../base/flags.ts'
+import { UsageError } from '../../base/flags.ts'
+import { parserFor } from '../../client/node/config-parser.ts'
+import { HttpTransport } from '../../client/node/http-transport.ts'
+import { readClientConfig } from '../../client/node/kubeconfig.ts'
+import { usualFiles } from '../../client/node/kubeconfig-files.ts'
+import { errorOf } from '../../client/status-error.ts'
+import { backupPath } from '../../http/backup-path.ts'
+import { version } from '../../model/version.ts'
+import type { Entry, Store } from '../../store/store.ts'
+import type { backupFlags, checkFlags, restoreFlags, StorePlace } from '../flags/backup.ts'
+import { adoptAuthority, isAuthority } from './authorities.ts'
+import { lifetimes } from './lifetimes.ts'
+import { makeBackup } from './make-backup.ts'
+import { assertOnePlace, loadPlace, openPlace } from './open-place.ts'
+import { bytesText, countText, ProgressLine, type Terminal } from './progress-line.ts'
+
+/** `orch backup`: of a running server, unless a store is named. */
+export async function backup(options: OptionsOf<typeof backupFlags>, terminal: Terminal): Promise<void> {
+  const { to, kubeconfig } = options
+  const isDirect = options.dataDir !== '' || options.etcdServers.length > 0
+  if (isDirect && kubeconfig !== '') throw new UsageError('--kubeconfig is for the backup of a running server')
+  if (isDirect) assertOnePlace(options, ['data-dir', 'etcd-servers'])
+  await using chunks = isDirect ? await ofPlace(options, terminal) : await ofServer(kubeconfig)
+  const progress = new ProgressLine(terminal, 'backup')
+  if (to === '-') return await writeOut(chunks.read(), progress)
+  const contents = await writeBackupFile(to, chunks.read(), (bytes) => progress.show(bytesText(bytes)))
+  progress.end()
+  terminal.print(`${to}: ${contentsText(contents)}`)
+}
+
+/** Something to read that must be closed. */
+interface Reading extends AsyncDisposable {
+  read(): AsyncIterable<Buffer>
+}
+
+async function ofPlace(place: StorePlace, { warn }: Terminal): Promise<Reading> {
+  const store = await openPlace(place, warn)
+  const dataDir = place.dataDir === '' ? undefined : place.dataDir
+  return { read: () => makeBackup({ store, dataDir }), [Symbol.asyncDispose]: () => store.close() }
+}
+
+async function ofServer(kubeconfig: string): Promise<Reading> {
+  const files =
+    kubeconfig === '' ? usualFiles({ env: process.env, home: homedir(), directory: process.cwd() }) : [kubeconfig]
+  const { transport: config } = readClientConfig({ files, parse: await parserFor(files) })
+  const transport = new HttpTransport(config)
+  return {
+    read: () => fromServer(transport),
+    [Symbol.asyncDispose]: async () => transport.close(),
+  }
+}
+
+async function* fromServer(transport: HttpTransport): AsyncGenerator<Buffer> {
+  const headers = { 'user-agent': `orch-backup/${version}`, accept: '*/*' }
+  const request = { method: 'GET', path: backupPath, headers, body: undefined, signal: new AbortController().signal }
+  const answer = await transport.send(request)
+  if (answer.status !== 200) throw errorOf(answer.status, Buffer.concat(await Array.fromAsync(answer.body)).toString())
+  for await (const chunk of answer.body) yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+}
+
+async function writeOut(chunks: AsyncIterable<Buffer>, progress: ProgressLine): Promise<void> {
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    progress.show(bytesText(bytes))
+    if (!process.stdout.write(chunk)) await once(process.stdout, 'drain')
+  }
+  progress.end()
+}
+
+/** `orch restore`: into a store that holds nothing yet. */
+export async function restore(options: OptionsOf<typeof restoreFlags>, terminal: Terminal): Promise<void> {
+  const { from, profile } = options
+  assertOnePlace(options, ['data-dir', 'etcd-servers'])
+  // A file is read to its end first: what turns out to be damaged leaves no trace.
+  const sha = from === '-' ? '' : (await readContents(from)).sha256
+  const reader = await openBackup(from)
+  const { header } = reader
+  if (profile !== '' && profile !== header.profile)
+    throw new BackupError(`the backup is of the profile ${header.profile}, not ${profile}: names in it cannot change`)
+  const load = {
+    id: `backup ${header.created} ${header.revision} ${sha}`,
+    above: revisionAbove(header.revision, Date.parse(header.created), Date.now()),
+  }
+  const revision = await fill(options, { load, pages: () => reader.pages(), ttlMs: options.eventTtl }, terminal)
+  terminal.print(
+    `restored ${contentsText(reader.contents!)} of ${header.created}; profile ${header.profile}, revision ${revision}`,
+  )
+}
+
+export interface Filling {
+  readonly load: { readonly id: string; readonly above: number }
+  readonly pages: () => AsyncIterable<readonly Entry[]>
+  /** How long events are kept. */
+  readonly ttlMs: number
+}
+
+/** Fills a store; returns the revision that it is at. */
+export async function fill(place: StorePlace, { load, pages, ttlMs }: Filling, terminal: Terminal): Promise<number> {
+  const loading = await loadPlace(place, load)
+  const progress = new ProgressLine(terminal, 'load')
+  try {
+    if (loading.done > 0) terminal.warn(`taking up an interrupted load after ${countText(loading.done, 'entry')}`)
+    await loadPages(loading, pages(), {
+      lifetimeOf: lifetimes(ttlMs),
+      keepsElsewhere: async (entry) => {
+        if (place.dataDir === '' || !isAuthority(entry)) return false
+        await adoptAuthority(place.dataDir, entry)
+        return true
+      },
+      onProgress: ({ entries, bytes }) => progress.show(`${countText(entries, 'entry')}, ${bytesText(bytes)}`),
+    })
+    return await loading.finish()
+  } finally {
+    progress.end()
+    await loading.close()
+  }
+}
+
+/** `orch check`. Returns whether all is well. */
+export async function check(options: OptionsOf<typeof checkFlags>, terminal: Terminal): Promise<boolean> {
+  const { backup: file, setAside } = options
+  const isBackup = file !== ''
+  if (isBackup && (options.dataDir !== '' || options.etcdServers.length > 0 || setAside !== ''))
+    throw new UsageError('--backup goes alone')
+  if (isBackup) return await checkBackup(file, terminal)
+  assertOnePlace(options, ['data-dir', 'etcd-servers'])
+  const store = await openPlace(options, terminal.warn)
+  try {
+    const { revision, pages } = await snapshotOf(store)
+    const report = await checkAll(pages(), terminal)
+    terminal.print(`revision ${revision}: ${reportText(report)}`)
+    const damaged = report.faults.filter((fault) => fault.damaged)
+    if (setAside === '' || damaged.length === 0) return report.faults.length === 0
+    await moveAside(store, damaged, setAside)
+    terminal.print(`${countText(damaged.length, 'damaged entry')} moved to ${setAside}`)
+    return report.faults.length === damaged.length && report.more === 0
+  } finally {
+    await store.close()
+  }
+}
+
+async function checkBackup(file: string, terminal: Terminal): Promise<boolean> {
+  const reader = await openBackup(file)
+  const { created, profile, revision, program } = reader.header
+  const report = await checkAll(reader.pages(), terminal)
+  terminal.print(`backup of ${created} by orch ${program}; profile ${profile}, revision ${revision}`)
+  terminal.print(contentsText(reader.contents!))
+  for (const [type, count] of Object.entries(reader.contents!.types)) terminal.print(`  ${count}\t${type}`)
+  terminal.print(reportText(report))
+  return report.faults.length === 0
+}
+
+async function checkAll(pages: AsyncIterable<readonly Entry[]>, terminal: Terminal): Promise<CheckReport> {
+  const progress = new ProgressLine(terminal, 'check')
+  const report = await checkPages(pages, ({ entries, bytes }) =>
+    progress.show(`${countText(entries, 'entry')}, ${bytesText(bytes)}`),
+  )
+  progress.end()
+  for (const { entry, why } of report.faults) terminal.print(`${entry.key} (revision ${entry.revision}): ${why}`)
+  return report
+}
+
+/** First into the file, which is in the form of a backup, then out of the store, unless they have changed since. */
+async function moveAside(store: Store, damaged: readonly Fault[], file: string): Promise<void> {
+  const entries = damaged.map(({ entry }) => entry)
+  const header = {
+    ...{ format: backupFormat, profile: '', program: version },
+    ...{ revision: await store.revision(), created: new Date().toISOString() },
+  }
+  await writeBackupFile(
+    file,
+    writeBackup(
+      header,
+      (async function* () {
+        yield entries
+      })(),
+    ),
+  )
+  for (const { key, revision } of entries) await store.commit({ key, expected: revision, value: undefined })
+}
+
+function reportText({ entries, bytes, objects, faults, more }: CheckReport): string {
+  const all = `${countText(entries, 'entry')} (${countText(objects, 'object')}, ${bytesText(bytes)}) read`
+  const count = faults.length + more
+  return count === 0 ? `${all}: all sound` : `${all}: ${countText(count, 'fault')}`
+}
+
+function contentsText({ entries, bytes, sha256 }: BackupContents): string {
+  return `${countText(entries, 'entry')}, ${bytesText(bytes)}, sha256 ${sha256}`
+}

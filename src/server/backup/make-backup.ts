@@ -1,0 +1,29 @@
+/** A backup of a store that is open, as a stream: of the state at one revision, while the store is in use. */
+import { BackupError } from '../../backup/backup-error.ts'
+import { type BackupContents, backupFormat, writeBackup } from '../../backup/format.ts'
+import { snapshotOf } from '../../backup/snapshot.ts'
+import { version } from '../../model/version.ts'
+import type { Store } from '../../store/store.ts'
+import { profileKey } from '../profile.ts'
+import { withAuthorities } from './authorities.ts'
+
+export interface BackupSource {
+  readonly store: Store
+  /** Of an embedded store: its CAs lie there. */
+  readonly dataDir: string | undefined
+}
+
+/** Chunks of a backup. Returns what it holds. */
+export async function* makeBackup({ store, dataDir }: BackupSource): AsyncGenerator<Buffer, BackupContents> {
+  const profile = await store.get(profileKey)
+  if (profile === undefined) throw new BackupError('the store holds nothing yet: there is nothing to back up')
+  const { revision, pages } = await snapshotOf(store)
+  const header = {
+    format: backupFormat,
+    profile: Buffer.from(profile.value).toString(),
+    revision,
+    created: new Date().toISOString(),
+    program: version,
+  }
+  return yield* writeBackup(header, dataDir === undefined ? pages() : withAuthorities(pages(), dataDir))
+}

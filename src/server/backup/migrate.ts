@@ -1,0 +1,78 @@
+/** `orch migrate`: copies a store into another that holds nothing yet, also from the etcd of a kube-apiserver. */
+
+import { KubeSnapshot } from '../../backup/kube-snapshot.ts'
+import { revisionAbove } from '../../backup/load.ts'
+import { type Snapshot, snapshotOf } from '../../backup/snapshot.ts'
+import { type OptionsOf, UsageError } from '../../base/flags.ts'
+import type { migrateFlags, StorePlace } from '../flags/backup.ts'
+import { withAuthorities } from './authorities.ts'
+import { fill } from './commands.ts'
+import { assertOnePlace, etcdOf, openPlace } from './open-place.ts'
+import { countText, type Terminal } from './progress-line.ts'
+
+type MigrateOptions = OptionsOf<typeof migrateFlags>
+
+interface Source extends AsyncDisposable {
+  /** Names the place. */
+  readonly id: string
+  readonly snapshot: Snapshot
+  /** What is to be said when all of it has been copied. */
+  report(terminal: Terminal): void
+}
+
+export async function migrate(options: MigrateOptions, terminal: Terminal): Promise<void> {
+  const from = sourcePlace(options)
+  assertOnePlace(from, ['from-data-dir', 'from-etcd-servers'])
+  assertOnePlace(options, ['data-dir', 'etcd-servers'])
+  if (options.fromKubernetes && from.dataDir !== '')
+    throw new UsageError('--from-kubernetes goes with --from-etcd-servers')
+  await using source = options.fromKubernetes ? await ofKubernetes(from) : await ofStore(from, terminal)
+  const { snapshot, id } = source
+  const now = Date.now()
+  const load = { id: `${id} ${snapshot.revision}`, above: revisionAbove(snapshot.revision, now, now) }
+  const revision = await fill(options, { load, pages: snapshot.pages, ttlMs: options.eventTtl }, terminal)
+  terminal.print(`copied ${id} at revision ${snapshot.revision}; the copy is at revision ${revision}`)
+  source.report(terminal)
+}
+
+function sourcePlace(options: MigrateOptions): StorePlace {
+  const { fromEtcdPrefix, fromKubernetes } = options
+  return {
+    dataDir: options.fromDataDir,
+    etcdServers: options.fromEtcdServers,
+    etcdPrefix: fromEtcdPrefix === '' ? (fromKubernetes ? '/registry/' : '/orch/') : fromEtcdPrefix,
+    etcdCafile: options.fromEtcdCafile,
+    etcdCertfile: options.fromEtcdCertfile,
+    etcdKeyfile: options.fromEtcdKeyfile,
+  }
+}
+
+async function ofStore(place: StorePlace, terminal: Terminal): Promise<Source> {
+  const store = await openPlace(place, terminal.warn)
+  const { revision, pages } = await snapshotOf(store)
+  const { dataDir } = place
+  return {
+    id: dataDir === '' ? `${place.etcdServers.join(',')}${place.etcdPrefix}` : dataDir,
+    snapshot: { revision, pages: () => (dataDir === '' ? pages() : withAuthorities(pages(), dataDir)) },
+    report: () => {},
+    [Symbol.asyncDispose]: () => store.close(),
+  }
+}
+
+async function ofKubernetes(place: StorePlace): Promise<Source> {
+  const { EtcdReader } = await import('../../store/etcd/read-only.ts')
+  const { endpoints, tls } = etcdOf(place)
+  const reader = await EtcdReader.open({ endpoints, tls })
+  const { etcdPrefix } = place
+  const prefix = etcdPrefix.endsWith('/') ? etcdPrefix : `${etcdPrefix}/`
+  const snapshot = new KubeSnapshot(reader, prefix)
+  return {
+    id: `${endpoints.join(',')}${prefix}`,
+    snapshot: { revision: snapshot.revision, pages: () => snapshot.pages() },
+    report: ({ print }) => {
+      for (const { why, count, example } of snapshot.left.values())
+        print(`not copied: ${countText(count, 'key')} such as ${example}: ${why}`)
+    },
+    [Symbol.asyncDispose]: async () => reader.close(),
+  }
+}

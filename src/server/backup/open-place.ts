@@ -1,0 +1,58 @@
+/** Opens the store that a command works on by itself, to read it or to fill it. No server has it meanwhile, but for etcd. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { systemClock } from '../../base/clock.ts'
+import { UsageError } from '../../base/flags.ts'
+import type { Load, Loading } from '../../store/loading.ts'
+import { type Store, StoreError } from '../../store/store.ts'
+import type { StorePlace } from '../flags/backup.ts'
+import { readFlagFile } from '../read-flag-file.ts'
+
+/** Longer than any command takes: it is not for a command to forget history. */
+const historyMs = 24 * 3_600_000
+
+/** Throws UsageError unless exactly one of the two kinds of stores is named. */
+export function assertOnePlace({ dataDir, etcdServers }: StorePlace, names: readonly [string, string]): void {
+  const count = (dataDir === '' ? 0 : 1) + (etcdServers.length === 0 ? 0 : 1)
+  if (count !== 1) throw new UsageError(`use either --${names[0]} or --${names[1]}`)
+}
+
+/** A store that exists, as it is: nothing expires and no history is forgotten while a command looks at it. */
+export async function openPlace(place: StorePlace, warn: (text: string) => void): Promise<Store> {
+  if (place.etcdServers.length > 0) {
+    const { EtcdStore } = await import('../../store/etcd/store.ts')
+    return await EtcdStore.open({ ...etcdOf(place), historyMs, onWarning: warn, onWaiting: warn })
+  }
+  const directory = place.dataDir
+  if (!existsSync(join(directory, 'data.mdb'))) throw new StoreError(`there is no store in ${directory}`)
+  const { LmdbStore } = await import('../../store/lmdb/store.ts')
+  const clock = { ...systemClock, every: () => () => {} }
+  return await LmdbStore.open({ directory, historyMs, clock, onWarning: warn })
+}
+
+/** Begins to fill a store that holds nothing yet. */
+export async function loadPlace(place: StorePlace, load: Load): Promise<Loading> {
+  if (place.etcdServers.length > 0) {
+    const { loadEtcd } = await import('../../store/etcd/loading.ts')
+    return await loadEtcd(etcdOf(place), load)
+  }
+  const { loadDirectory } = await import('../../store/lmdb/loading.ts')
+  return await loadDirectory(place.dataDir, load)
+}
+
+/** How to reach the etcd of a place. */
+export function etcdOf(place: Omit<StorePlace, 'dataDir'>) {
+  const { etcdServers, etcdPrefix, etcdCafile, etcdCertfile, etcdKeyfile } = place
+  if ((etcdCertfile === '') !== (etcdKeyfile === ''))
+    throw new UsageError('the certificate and the key of a client of etcd go together')
+  return {
+    endpoints: etcdServers,
+    prefix: etcdPrefix,
+    tls: {
+      ...(etcdCafile === '' ? {} : { ca: readFlagFile('etcd-cafile', etcdCafile) }),
+      ...(etcdCertfile === ''
+        ? {}
+        : { cert: readFlagFile('etcd-certfile', etcdCertfile), key: readFlagFile('etcd-keyfile', etcdKeyfile) }),
+    },
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * The keys of an etcd that belongs to somebody else, at one revision, page by page. Nothing is written, nothing is
+ * watched, and the values are handed out as they are.
+ */
+import { Connection } from './connection.ts'
+import { isCompacted, readFailure } from './failure.ts'
+import { KeySpace } from './key-space.ts'
+import { decodeRange, encodeRange, type KeyValue, methods } from './messages.ts'
+import { type Pages, readPages } from './pages.ts'
+import type { EtcdOptions } from './store.ts'
+
+const pageKeys = 500
+const deadlineMs = 30_000
+
+export class EtcdReader {
+  /** etcd's own. */
+  readonly revision: number
+  readonly #connection: Connection
+
+  /** Throws StoreError when no member can be used. */
+  static async open({ endpoints, tls }: Pick<EtcdOptions, 'endpoints' | 'tls'>): Promise<EtcdReader> {
+    const connection = new Connection({ endpoints, tls, deadlineMs })
+    try {
+      const request = encodeRange({ key: Buffer.of(0), countOnly: true })
+      const { revision } = decodeRange(await connection.call(methods.range, request, { effect: 'read' }))
+      return new EtcdReader(connection, revision)
+    } catch (error) {
+      connection.close()
+      throw readFailure(error)
+    }
+  }
+
+  private constructor(connection: Connection, revision: number) {
+    this.#connection = connection
+    this.revision = revision
+  }
+
+  /** What lies under a prefix, in the order of the keys. Throws StoreError, also when etcd has forgotten the revision. */
+  async *pages(prefix: string): AsyncGenerator<readonly KeyValue[]> {
+    const space = new KeySpace(prefix, 0)
+    let after: string | undefined
+    for (;;) {
+      const page: Pages = await this.#page(space, after)
+      const last = page.entries.at(-1)
+      if (last === undefined) return
+      yield page.entries
+      if (page.remaining === 0) return
+      after = last.key.slice(prefix.length)
+    }
+  }
+
+  close(): void {
+    this.#connection.close()
+  }
+
+  async #page(space: KeySpace, after: string | undefined): Promise<Pages> {
+    const range = { ...space.range('', after), limit: pageKeys, revision: this.revision }
+    try {
+      return await readPages(range, async (request) =>
+        decodeRange(await this.#connection.call(methods.range, encodeRange(request), { effect: 'read' })),
+      )
+    } catch (error) {
+      const why = isCompacted(error) ? new Error(`revision ${this.revision} was compacted meanwhile: try again`) : error
+      throw readFailure(why)
+    }
+  }
+}
