@@ -1,5 +1,5 @@
 /** A clock for the embedded store that stands still until it is moved. */
-import type { StoreClock } from '../../src/store/lmdb/store.ts'
+import type { StoreClock } from '../../src/store/lmdb/owned.ts'
 
 /** Time that moves when told, and runs what is due. */
 export class HandClock implements StoreClock {

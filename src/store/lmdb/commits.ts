@@ -6,6 +6,7 @@
  * What finds no room is tried again: first among few others, which may be all that it takes, then after part of history
  * was given up for it, and at last after all of it was.
  */
+import type { Clock } from '../../base/clock.ts'
 import { Fullness, type OnCapacity } from '../fullness.ts'
 import {
   type Change,
@@ -17,6 +18,7 @@ import {
   type StoreError,
   StoreFull,
   type Taken,
+  ValueTooLarge,
   type Write,
 } from '../store.ts'
 import type { Connection } from './connection.ts'
@@ -203,6 +205,19 @@ export class Commits {
     if (this.#queue.length > 0 || this.#anyRefused || this.#batches > 0) return
     for (const resolve of this.#onIdle.splice(0)) resolve()
   }
+}
+
+/** The largest value: lmdb takes any, but a batch in memory is bounded by it. */
+const maxValueBytes = 8 * 1024 * 1024
+
+export function assertSize({ value }: Write): void {
+  const size = value?.length ?? 0
+  if (size > maxValueBytes) throw new ValueTooLarge(size, maxValueBytes)
+}
+
+/** The time from which on the key is to go by itself; 0: it stays. */
+export function dueTime({ lifetimeSeconds }: Write, clock: Clock): number {
+  return lifetimeSeconds === undefined ? 0 : clock.now() + 1000 * lifetimeSeconds
 }
 
 const headroom = 8

@@ -5,8 +5,8 @@
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { type Revision, StoreError, StoreFull } from '../store.ts'
-import type { Failure, OpenReply, Reply, Request } from './messages.ts'
-import { takeThread } from './thread-start.ts'
+import type { Broadcast, Failure, OpenReply, Reply, Request } from './messages.ts'
+import { type Thread, takeThread } from './thread-start.ts'
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 
@@ -23,6 +23,8 @@ export interface Listeners {
   onFailed(error: StoreError): void
   /** Nothing before this revision can be read any more. Called after the receiver has the reply. */
   onCut(revision: Revision): void
+  /** Changes of any store on the file, packed. Called for an attached connection, before the replies that show them. */
+  onChanges?(changes: SharedArrayBuffer): void
 }
 
 interface Waiting {
@@ -37,12 +39,14 @@ export class Connection {
   #lastId = 0
   readonly #onFailed: (error: StoreError) => void
   readonly #onCut: (revision: Revision) => void
+  readonly #onChanges: ((changes: SharedArrayBuffer) => void) | undefined
   #ended: StoreError | undefined
   #closing = false
+  #portClosed = false
 
   /** Starts the thread, if none is waiting, and waits until it has opened the file. */
   static async open(directory: string, listeners: Listeners): Promise<{ connection: Connection; state: OpenReply }> {
-    const connection = new Connection(listeners)
+    const connection = new Connection(takeThread(), listeners)
     try {
       const state = await connection.request({ type: 'open', directory })
       return { connection, state: state as OpenReply }
@@ -52,12 +56,23 @@ export class Connection {
     }
   }
 
-  private constructor({ onEnd, onFailed, onCut }: Listeners) {
+  /** A connection of another thread, over a port that `StoreHub` made. Resolves when the store's thread knows it. */
+  static async attach(port: MessagePort, listeners: Listeners): Promise<{ connection: Connection; state: OpenReply }> {
+    const ended = new Promise<unknown>((resolve) => port.once('close', () => resolve(undefined)))
+    const connection = new Connection({ port, ended }, listeners)
+    const state = await new Promise((resolve, reject) => connection.#expect(0, { resolve, reject }, false))
+    return { connection, state: state as OpenReply }
+  }
+
+  private constructor({ port, ended }: Thread, { onEnd, onFailed, onCut, onChanges }: Listeners) {
     this.#onFailed = onFailed
     this.#onCut = onCut
-    const { port, ended } = takeThread()
+    this.#onChanges = onChanges
     this.#port = port
-    this.#port.on('message', (reply: Reply) => this.#receive(reply))
+    this.#port.once('close', () => {
+      this.#portClosed = true
+    })
+    this.#port.on('message', (reply: Reply | Broadcast) => this.#receive(reply))
     this.#exited = ended.then((cause) => {
       const error = this.#end(cause)
       // Its owner first: what is rejected then is no news to it.
@@ -71,7 +86,7 @@ export class Connection {
     return new Promise((resolve, reject) => this.send(request, [], { resolve, reject }))
   }
 
-  send(request: WithoutId<Request>, transfer: ArrayBuffer[], receiver: Receiver): void {
+  send(request: WithoutId<Request>, transfer: (ArrayBuffer | MessagePort)[], receiver: Receiver): void {
     if (this.#ended) {
       receiver.reject(this.#ended)
       return
@@ -92,11 +107,22 @@ export class Connection {
     }
   }
 
+  /** Ends this connection alone; the thread goes on. */
+  async detach(): Promise<void> {
+    this.#closing = true
+    this.#port.close()
+    await this.#exited
+  }
+
   #expect(id: number, receiver: Receiver, writes: boolean): void {
     this.#waiting.set(id, { receiver, writes })
   }
 
-  #receive(reply: Reply): void {
+  #receive(reply: Reply | Broadcast): void {
+    if ('changes' in reply) {
+      this.#onChanges?.(reply.changes)
+      return
+    }
     const receiver = this.#waiting.get(reply.id)?.receiver
     this.#waiting.delete(reply.id)
     if (!('failure' in reply)) {
@@ -110,9 +136,10 @@ export class Connection {
   }
 
   #end(cause: unknown): StoreError {
-    // What the thread said last may still be on its way.
-    for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port))
-      this.#receive(next.message)
+    // What the thread said last may still be on its way. A port that is closed has delivered it, and must not be asked.
+    if (!this.#portClosed)
+      for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port))
+        this.#receive(next.message)
     const why = cause instanceof Error ? `: ${cause.message}` : ''
     const ended = new StoreError(`the thread of the store has ended${why}`, { cause })
     this.#ended = ended

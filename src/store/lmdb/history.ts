@@ -13,9 +13,22 @@ import type { Connection } from './connection.ts'
 import { TimeMarks } from './marks.ts'
 import type { CompactReply } from './messages.ts'
 
+/** What stores of other threads do to the same history (`worker-store.ts`). */
+export interface SharedHistory {
+  /** The oldest revision that reading may begin at. */
+  readonly oldest: Revision
+  /** Below this one nothing can be read any more. */
+  readonly cut: Revision
+  /** Keeps a revision readable for this thread. False where it is gone. */
+  pin(revision: Revision): Promise<boolean>
+  unpin(revision: Revision): void
+}
+
 export interface HistoryOptions {
   readonly connection: Connection
-  readonly tail: Tail
+  readonly tail: Pick<Tail, 'revision' | 'forget'>
+  /** Absent: nobody else has to do with this history. */
+  readonly shared?: SharedHistory
   readonly oldest: Revision
   readonly clock: Clock
   /** Called when history is shorter than it should be, a minute apart at least. */
@@ -60,6 +73,7 @@ export class History {
 
   /** Makes room. False where there is nothing to give up. Never rejects. */
   async giveUp(part: 'half' | 'all'): Promise<boolean> {
+    this.#learn()
     const { revision } = this.#options.tail
     if (this.#stopped || this.#oldest >= revision) return false
     const kept = part === 'all' ? 0 : Math.floor((revision - this.#oldest) / 2)
@@ -90,11 +104,28 @@ export class History {
 
   /** Throws RevisionGone where reading cannot begin at this revision. */
   assertKept(revision: Revision): void {
+    this.#learn()
     if (revision < this.#oldest) throw new RevisionGone(revision, this.#oldest)
   }
 
   /** Keeps this revision readable while `read` runs, unless history is cut off: `assertReadable` says so. */
   async pinned<T>(revision: Revision, read: () => Promise<T>): Promise<T> {
+    const { shared } = this.#options
+    return shared === undefined
+      ? await this.#pinned(revision, read)
+      : await this.#pinned(revision, () => this.#pinnedForAll(shared, revision, read))
+  }
+
+  async #pinnedForAll<T>(shared: SharedHistory, revision: Revision, read: () => Promise<T>): Promise<T> {
+    if (!(await shared.pin(revision))) throw new RevisionGone(revision, shared.oldest)
+    try {
+      return await read()
+    } finally {
+      shared.unpin(revision)
+    }
+  }
+
+  async #pinned<T>(revision: Revision, read: () => Promise<T>): Promise<T> {
     this.assertKept(revision)
     this.#pins.set(revision, (this.#pins.get(revision) ?? 0) + 1)
     try {
@@ -106,7 +137,16 @@ export class History {
 
   /** To be called for all that was read at this revision. */
   assertReadable(revision: Revision): void {
+    this.#learn()
     if (revision < this.#cut) throw new RevisionGone(revision, this.#oldest)
+  }
+
+  /** What others have forgotten is gone here too. */
+  #learn(): void {
+    const { shared } = this.#options
+    if (shared === undefined) return
+    this.#oldest = Math.max(this.#oldest, shared.oldest)
+    this.#cut = Math.max(this.#cut, shared.cut)
   }
 
   async #forget(revision: Revision): Promise<void> {

@@ -1,6 +1,7 @@
 /**
  * What the store and its thread say to each other. When the reply to a read arrives, the replies to all commits that
- * the read could see have arrived before it.
+ * the read could see have arrived before it. Stores of other threads (`worker-store.ts`) speak the same on ports of their
+ * own, and get the changes of all commits as broadcasts, before any reply that could show them.
  *
  * Packed blocks, record by record:
  *   commit request  expected, deletes (0 or 1), due time (0: it stays), key, value with eight bytes of headroom for the
@@ -13,6 +14,7 @@
  *   slice of a log  revision, deletes (0 or 1), key, previous revision, previous value, value
  *   step of expiry  what was deleted, as a slice of a log; no block at all: nothing was due
  */
+import type { MessagePort } from 'node:worker_threads'
 import type { Key, Revision } from '../store.ts'
 
 /** `open` is the first, and sent once. */
@@ -25,7 +27,24 @@ export type Request =
   | { readonly type: 'log'; readonly id: number; readonly after: Revision; readonly limit: number }
   | { readonly type: 'compact'; readonly id: number; readonly oldest: Revision; readonly upTo: Revision }
   | { readonly type: 'expire'; readonly id: number; readonly now: number }
+  | AttachRequest
+  | PinRequest
   | { readonly type: 'close'; readonly id: number }
+
+/** Another thread's store: its port, and the memory of the SharedRevisions, the same for all of them. */
+export interface AttachRequest {
+  readonly type: 'attach'
+  readonly id: number
+  readonly port: MessagePort
+  readonly memory: SharedArrayBuffer
+}
+
+/** Keeps a revision readable while it is read, or not any longer. The reply says whether it can be read. */
+export interface PinRequest {
+  readonly type: 'pin' | 'unpin'
+  readonly id: number
+  readonly revision: Revision
+}
 
 export interface CommitRequest {
   readonly type: 'commit'
@@ -58,6 +77,15 @@ export interface CountReply {
 
 export interface CompactReply {
   readonly more: boolean
+}
+
+export interface PinReply {
+  readonly readable: boolean
+}
+
+/** What the stores of other threads are sent without having asked: changes, packed as a slice of a log. */
+export interface Broadcast {
+  readonly changes: SharedArrayBuffer
 }
 
 export interface Failure {

@@ -63,7 +63,7 @@ export class Unpacker {
   readonly #bytes: Buffer
   #at = 0
 
-  constructor(block: ArrayBuffer) {
+  constructor(block: ArrayBuffer | SharedArrayBuffer) {
     this.#bytes = Buffer.from(block)
   }
 

@@ -2,12 +2,16 @@
  * The store's thread: the only owner of the LMDB file. All that waits in its port is taken at once; the commits among
  * it are one transaction with one sync, and are answered when it is durable. Between two groups of commits at most
  * one slice of a read or one step of expiry or compaction runs, so neither commits nor reads starve.
+ *
+ * The stores of other threads have ports of their own: what waits there is taken with the rest, in the same transaction.
  */
 import { join } from 'node:path'
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { type Revision, StoreError, StoreFull } from '../store.ts'
 import { DiskReservation } from './disk-reservation.ts'
-import type { CommitRequest, Failure, Reply, Request } from './messages.ts'
+import { Followers } from './followers.ts'
+import type { AttachRequest, CommitRequest, Failure, PinReply, PinRequest, Reply, Request } from './messages.ts'
+import { Packer } from './pack.ts'
 import { checkPages } from './page-check.ts'
 import { countEntries, getEntry, listEntries, readLog } from './read.ts'
 import { openTables, readState, type State, type Tables } from './tables.ts'
@@ -15,22 +19,31 @@ import { compactStep, expireStep, readDue } from './upkeep.ts'
 import { checkSoleWriter, commitGroup } from './write.ts'
 
 type OpenRequest = Extract<Request, { type: 'open' }>
-type OtherRequest = Exclude<Request, CommitRequest | OpenRequest>
+type OtherRequest = Exclude<Request, CommitRequest | OpenRequest | AttachRequest | PinRequest>
+type AnyRequest = Exclude<Request, OpenRequest>
+
+/** A request, and where its reply goes. */
+interface Asked<T> {
+  readonly request: T
+  readonly port: MessagePort
+}
 
 /** How long a step of compaction may work before its sync; together well under 5 ms. */
 const compactionBudgetMs = 2
 
 class StoreThread {
-  readonly #port: MessagePort
+  /** The first is the owner's. */
+  readonly #ports: MessagePort[]
   readonly #tables: Tables
   readonly #room: DiskReservation
+  readonly #followers = new Followers()
   #state: State
   #failed: Failure | undefined
-  #commits: CommitRequest[] = []
-  readonly #others: OtherRequest[] = []
+  #commits: Asked<CommitRequest>[] = []
+  readonly #others: Asked<OtherRequest>[] = []
 
   constructor(port: MessagePort, directory: string) {
-    this.#port = port
+    this.#ports = [port]
     checkPages(join(directory, 'data.mdb'))
     this.#tables = openTables(directory)
     this.#state = readState(this.#tables.meta)
@@ -38,12 +51,13 @@ class StoreThread {
   }
 
   start(id: number): void {
-    this.#port.on('message', (request: CommitRequest | OtherRequest) => this.#work(request))
-    this.#answer(id, { ...this.#state })
+    const port = this.#ports[0]!
+    port.on('message', (request: AnyRequest) => this.#work({ request, port }))
+    this.#answer({ port, id }, { ...this.#state })
   }
 
-  #work(request: CommitRequest | OtherRequest): void {
-    this.#take(request)
+  #work(asked: Asked<AnyRequest>): void {
+    this.#take(asked)
     while (this.#commits.length > 0 || this.#others.length > 0) {
       this.#takeWaiting()
       if (this.#commits.length > 0) this.#commit()
@@ -53,13 +67,40 @@ class StoreThread {
   }
 
   #takeWaiting(): void {
-    for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port))
-      this.#take(next.message)
+    for (const port of this.#ports)
+      for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port))
+        this.#take({ request: next.message, port })
   }
 
-  #take(request: CommitRequest | OtherRequest): void {
-    if (request.type === 'commit') this.#commits.push(request)
-    else this.#others.push(request)
+  #take({ request, port }: Asked<AnyRequest>): void {
+    if (request.type === 'commit') this.#commits.push({ request, port })
+    else if (request.type === 'attach') this.#attach(request, port)
+    else if (isPin(request)) this.#pin(request, port)
+    else this.#others.push({ request, port })
+  }
+
+  /** From its first message on the other store knows everything up to a revision, and is sent all that comes after. */
+  #attach({ id, port, memory }: AttachRequest, owner: MessagePort): void {
+    this.#followers.add(port, memory)
+    this.#followers.forget(this.#state.oldest)
+    this.#followers.publish(this.#state.revision, new ArrayBuffer(0))
+    this.#ports.push(port)
+    port.on('message', (request: AnyRequest) => this.#work({ request, port }))
+    port.on('close', () => this.#detach(port))
+    this.#answer({ port, id: 0 }, { ...this.#state })
+    this.#answer({ port: owner, id }, undefined)
+  }
+
+  #detach(port: MessagePort): void {
+    this.#followers.remove(port)
+    this.#ports.splice(this.#ports.indexOf(port), 1)
+  }
+
+  #pin({ id, type, revision }: PinRequest, port: MessagePort): void {
+    const readable = revision >= this.#state.oldest
+    if (type === 'unpin') this.#followers.unpin(port, revision)
+    else if (readable) this.#followers.pin(port, revision)
+    this.#answer({ port, id }, { readable } satisfies PinReply)
   }
 
   #commit(): void {
@@ -67,81 +108,89 @@ class StoreThread {
     this.#commits = []
     try {
       this.#assertSound()
-      const batches = group.map(({ writes }) => writes)
+      const batches = group.map(({ request }) => request.writes)
+      const changes = this.#followers.any ? new Packer(sizeOf(batches)) : undefined
       this.#room.begin()
-      const { state, replies } = commitGroup(this.#tables, this.#state, { batches, room: this.#room })
+      const { state, replies } = commitGroup(this.#tables, this.#state, { batches, room: this.#room, changes })
       const cut = this.#advance(state)
+      if (changes) this.#followers.publish(state.revision, changes.finish(), cut)
       // The last reply says where history begins: by then all changes of the group are known on the other side.
       for (const [i, reply] of replies.entries())
-        this.#answerBlock(group[i]!.id, reply, i === replies.length - 1 ? cut : undefined)
+        this.#answerBlock(recipientOf(group[i]!), reply, i === replies.length - 1 ? cut : undefined)
     } catch (error) {
       const failure = this.#failure(error, true)
-      for (const { id } of group) this.#refuse(id, failure)
+      for (const asked of group) this.#refuse(recipientOf(asked), failure)
     }
   }
 
-  #serve(request: OtherRequest): void {
+  #serve(asked: Asked<OtherRequest>): void {
+    const { request } = asked
     try {
-      this.#run(request)
+      this.#run(request, recipientOf(asked))
     } catch (error) {
-      this.#refuse(request.id, this.#failure(error, request.type === 'compact' || request.type === 'expire'))
+      this.#refuse(recipientOf(asked), this.#failure(error, request.type === 'compact' || request.type === 'expire'))
     } finally {
       // A read transaction that stays open keeps old pages from being used again.
       if (request.type !== 'close') this.#tables.root.resetReadTxn()
     }
   }
 
-  #run(request: OtherRequest): void {
+  #run(request: OtherRequest, to: Recipient): void {
     switch (request.type) {
       case 'get':
-        this.#answerBlock(request.id, getEntry(this.#tables, request.key))
+        this.#answerBlock(to, getEntry(this.#tables, request.key))
         break
       case 'list':
-        this.#list(request)
+        this.#list(request, to)
         break
       case 'count':
-        this.#answer(request.id, countEntries(this.#tables, this.#state.revision, request.range))
+        this.#answer(to, countEntries(this.#tables, this.#state.revision, request.range))
         break
       case 'log':
-        this.#answerBlock(request.id, readLog(this.#tables, request.after, request.limit))
+        this.#answerBlock(to, readLog(this.#tables, request.after, request.limit))
         break
       case 'compact':
-        this.#compact(request)
+        this.#compact(request, to)
         break
       case 'expire':
-        this.#expire(request)
+        this.#expire(request, to)
         break
       case 'close':
-        this.#close(request.id)
+        this.#close(to)
     }
   }
 
-  #list({ id, range, limit }: Extract<Request, { type: 'list' }>): void {
+  #list({ range, limit }: Extract<Request, { type: 'list' }>, to: Recipient): void {
     const reply = listEntries(this.#tables, this.#state.revision, range, limit)
-    this.#answer(id, reply, [reply.entries])
+    this.#answer(to, reply, { transfer: [reply.entries] })
   }
 
-  #compact({ id, oldest, upTo }: Extract<Request, { type: 'compact' }>): void {
+  #compact({ oldest, upTo }: Extract<Request, { type: 'compact' }>, to: Recipient): void {
     this.#assertSound()
     this.#room.begin()
-    const compaction = { oldest, upTo, budgetMs: compactionBudgetMs, room: this.#room }
+    this.#followers.forget(oldest)
+    const compaction = {
+      ...{ oldest, upTo: Math.min(upTo, this.#followers.oldestPin) },
+      ...{ budgetMs: compactionBudgetMs, room: this.#room },
+    }
     const { state, more } = compactStep(this.#tables, this.#state, compaction)
     this.#state = state
-    this.#answer(id, { more })
+    this.#answer(to, { more })
   }
 
-  #expire({ id, now }: Extract<Request, { type: 'expire' }>): void {
+  #expire({ now }: Extract<Request, { type: 'expire' }>, to: Recipient): void {
     checkSoleWriter(this.#tables, this.#state)
     const due = readDue(this.#tables, now)
     if (due.length === 0) {
-      this.#answer(id, undefined)
+      this.#answer(to, undefined)
       return
     }
     this.#assertSound()
     this.#room.begin()
     const { state, changes } = expireStep(this.#tables, this.#state, { due, room: this.#room })
     const cut = this.#advance(state)
-    this.#answerBlock(id, changes, cut)
+    this.#followers.publish(state.revision, changes, cut)
+    this.#answerBlock(to, changes, cut)
   }
 
   /** Takes over the state that was written. Returns where history begins now, if deletes have cut it off. */
@@ -151,35 +200,66 @@ class StoreThread {
     return cut
   }
 
-  #close(id: number): void {
+  /** The thread ends when no port is open any more; the owner closes its own. */
+  #close(to: Recipient): void {
+    for (const port of this.#ports) if (port !== to.port) port.close()
     this.#room.close()
     this.#tables.root.close().then(
-      () => this.#answer(id, undefined),
-      (error: unknown) => this.#refuse(id, this.#failure(error, false)),
+      () => this.#answer(to, undefined),
+      (error: unknown) => this.#refuse(to, this.#failure(error, false)),
     )
   }
 
-  #answerBlock(id: number, block: ArrayBuffer, cut?: Revision): void {
-    this.#answer(id, block, [block], cut)
+  #answerBlock(to: Recipient, block: ArrayBuffer, cut?: Revision): void {
+    this.#answer(to, block, { transfer: [block], cut })
   }
 
-  #answer(id: number, result: unknown, transfer: ArrayBuffer[] = [], cut?: Revision): void {
-    this.#port.postMessage({ id, result, cut } satisfies Reply, transfer)
+  #answer({ port, id }: Recipient, result: unknown, { transfer = [], cut }: AnswerOptions = {}): void {
+    port.postMessage({ id, result, cut } satisfies Reply, transfer)
   }
 
-  #refuse(id: number, failure: Failure): void {
-    this.#port.postMessage({ id, failure } satisfies Reply)
+  #refuse({ port, id }: Recipient, failure: Failure): void {
+    port.postMessage({ id, failure } satisfies Reply)
   }
 
   #failure(error: unknown, writing: boolean): Failure {
     const failure = toFailure(error, writing)
-    if (failure.kind === 'failed') this.#failed ??= failure
+    if (failure.kind !== 'failed' || this.#failed) return failure
+    this.#failed = failure
+    // No store on the file can write from now on, whichever of them it was that found out.
+    if (this.#followers.any) for (const port of this.#ports) this.#refuse({ port, id: toAll }, failure)
     return failure
   }
 
   #assertSound(): void {
     if (this.#failed) throw new StoreError(`nothing is written any more: ${this.#failed.message}`)
   }
+}
+
+/** Where a reply goes, and to which request it is. */
+interface Recipient {
+  readonly port: MessagePort
+  readonly id: number
+}
+
+interface AnswerOptions {
+  readonly transfer?: ArrayBuffer[]
+  readonly cut?: Revision | undefined
+}
+
+function isPin(request: OtherRequest | PinRequest): request is PinRequest {
+  return request.type === 'pin' || request.type === 'unpin'
+}
+
+/** Not the id of any request. */
+const toAll = -1
+
+function recipientOf({ port, request }: Asked<AnyRequest>): Recipient {
+  return { port, id: request.id }
+}
+
+function sizeOf(batches: readonly ArrayBuffer[]): number {
+  return batches.reduce((sum, { byteLength }) => sum + byteLength, 0)
 }
 
 /** lmdb lost what it needs to go on: input or output error, fatal error of the environment. */

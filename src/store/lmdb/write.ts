@@ -27,15 +27,22 @@ import {
   writeState,
 } from './tables.ts'
 
+export interface CommitGroup {
+  readonly batches: readonly ArrayBuffer[]
+  readonly room: DiskReservation
+  /** Where the changes are packed, as a slice of the log; undefined: nobody needs them. */
+  readonly changes?: Packer | undefined
+}
+
 /** Commits all batches in one transaction and gives the reply of each. `state` is what this thread wrote last. */
 export function commitGroup(
   tables: Tables,
   state: State,
-  { batches, room }: { batches: readonly ArrayBuffer[]; room: DiskReservation },
+  { batches, room, changes }: CommitGroup,
 ): { state: State; replies: ArrayBuffer[] } {
   const result = tables.root.transactionSync(() => {
     checkSoleWriter(tables, state)
-    const place = { tables, room, revision: state.revision, oldest: state.oldest }
+    const place = { tables, room, changes, revision: state.revision, oldest: state.oldest }
     const replies = batches.map((batch) => {
       const reply = new Packer(Math.max(4096, batch.byteLength))
       const writes = new Unpacker(batch)
@@ -62,6 +69,7 @@ export function checkSoleWriter({ meta }: Tables, state: State): void {
 export interface Place {
   readonly tables: Tables
   readonly room: DiskReservation
+  readonly changes?: Packer | undefined
   revision: Revision
   oldest: Revision
 }
@@ -86,8 +94,8 @@ function commitOne(place: Place, writes: Unpacker, reply: Packer): void {
   reply.number(previous)
   const replaced = held && reply.bytes(held).subarray(8)
   if (trace === undefined) return
-  applyClaims(tables, { revision, reply, trace, ...claims })
-  apply(tables, { revision: next, previous, replaced, key, value: deletes ? undefined : value }, trace)
+  applyClaims(place, { revision, reply, trace, ...claims })
+  applyPacked(place, { revision: next, previous, replaced, key, value: deletes ? undefined : value }, trace)
   if (due > 0) write(tables.expiry, dueKey(due, next), key)
   place.revision = next
   if (trace === 'none') place.oldest = next
@@ -141,7 +149,7 @@ function readKeys(writes: Unpacker): Bytes[] {
 
 /** The revisions after `revision` are theirs, one by one. */
 function applyClaims(
-  tables: Tables,
+  place: Place,
   { revision, reply, trace, takes, releases }: Claims & { revision: Revision; reply: Packer; trace: Trace },
 ): void {
   let next = revision
@@ -150,10 +158,10 @@ function applyClaims(
     reply.number(previous)
     if (held === undefined) continue
     const replaced = reply.bytes(held).subarray(8)
-    apply(tables, { revision: ++next, previous, replaced, key, value: undefined }, trace)
+    applyPacked(place, { revision: ++next, previous, replaced, key, value: undefined }, trace)
   }
   for (const { key, value } of takes)
-    apply(tables, { revision: ++next, previous: 0, replaced: undefined, key, value }, trace)
+    applyPacked(place, { revision: ++next, previous: 0, replaced: undefined, key, value }, trace)
 }
 
 /** Whether every guard is at its revision. */
@@ -175,6 +183,20 @@ export interface Applied {
   readonly key: Bytes
   /** Eight bytes of room and the value; undefined deletes the key. */
   readonly value: Buffer | undefined
+}
+
+function applyPacked({ tables, changes }: Place, change: Applied, trace: Trace): void {
+  if (changes) packChange(changes, change)
+  apply(tables, change, trace)
+}
+
+function packChange(changes: Packer, { revision, previous, replaced, key, value }: Applied): void {
+  changes.number(revision)
+  changes.number(value === undefined ? 1 : 0)
+  changes.bytes(key)
+  changes.number(previous)
+  if (previous !== 0) changes.bytes(replaced ?? nothing)
+  if (value !== undefined) changes.bytes(value.subarray(8))
 }
 
 export function apply(tables: Tables, change: Applied, trace: Trace): void {

@@ -1,0 +1,112 @@
+/**
+ * The owner of a data directory whose store is used by other threads alone: it claims the directory, starts the thread that
+ * owns the file, and makes a port to that thread for each of the others (`worker-store.ts`). Forgetting history and deleting
+ * what is due happen here, once for all of them.
+ */
+import { MessageChannel } from 'node:worker_threads'
+import { StoreError } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { Expiry, expiryTickMs } from './expiry.ts'
+import { History } from './history.ts'
+import { keepHistory, type Owned, type OwnedOptions, openOwned, storeClock } from './owned.ts'
+import { SharedRevisions } from './shared-revisions.ts'
+import type { StorePort } from './worker-store.ts'
+
+export class StoreHub {
+  readonly #connection: Connection
+  readonly #release: () => void
+  readonly #shared = new SharedRevisions()
+  readonly #history: History
+  readonly #expiry: Expiry
+  readonly #options: OwnedOptions
+  #stopTimers: (() => void)[] = []
+  #closing = false
+  #failed = false
+
+  static async open(options: OwnedOptions): Promise<StoreHub> {
+    let hub: StoreHub | undefined
+    const opened = await openOwned(options, {
+      onEnd: () => {
+        if (hub) hub.#stop()
+      },
+      onFailed: (error) => {
+        if (hub) hub.#fail(error)
+      },
+      onCut: (revision) => {
+        if (hub) hub.#history.cutOff(revision)
+      },
+    })
+    hub = new StoreHub(opened, options)
+    hub.#startTimers()
+    return hub
+  }
+
+  private constructor({ connection, state, release }: Owned, options: OwnedOptions) {
+    this.#connection = connection
+    this.#release = release
+    this.#options = options
+    const shared = this.#shared
+    const { clock = storeClock, onWarning } = options
+    const onError = (error: Error) => this.#report(error)
+    this.#shared.raise('revision', state.revision)
+    this.#shared.raise('oldest', state.oldest)
+    this.#history = new History({
+      ...{ connection, oldest: state.oldest, clock, onWarning, onError },
+      tail: {
+        get revision() {
+          return shared.revision
+        },
+        // Each store forgets its own.
+        forget: () => {},
+      },
+    })
+    this.#expiry = new Expiry({ connection, now: () => clock.now(), onDeleted: () => {}, onError })
+  }
+
+  /** A port for one more thread, to be transferred to it. It ends with that thread. */
+  async connect(): Promise<StorePort> {
+    if (this.#closing) throw new StoreError('the store is closed')
+    const { port1, port2 } = new MessageChannel()
+    const { memory } = this.#shared
+    await new Promise((resolve, reject) =>
+      this.#connection.send({ type: 'attach', port: port1, memory }, [port1], { resolve, reject }),
+    )
+    return { port: port2, memory }
+  }
+
+  /** Closes the file. Stores of other threads have ended, or end now. */
+  async close(): Promise<void> {
+    this.#closing = true
+    this.#stop()
+    try {
+      await this.#history.stop()
+      await this.#connection.close()
+    } finally {
+      this.#release()
+    }
+  }
+
+  #startTimers(): void {
+    const { clock = storeClock } = this.#options
+    this.#stopTimers = [
+      keepHistory(this.#history, clock, this.#options),
+      clock.every(expiryTickMs, () => this.#expiry.run()),
+    ]
+  }
+
+  #stop(): void {
+    this.#expiry.stop()
+    for (const stop of this.#stopTimers.splice(0)) stop()
+  }
+
+  #fail(error: StoreError): void {
+    if (this.#failed) return
+    this.#failed = true
+    this.#stop()
+    this.#options.onFailed?.(error)
+  }
+
+  #report(error: Error): void {
+    if (!this.#closing && !this.#failed) this.#options.onUpkeepError?.(error)
+  }
+}

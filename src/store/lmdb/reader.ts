@@ -1,0 +1,92 @@
+/** Reading through the store's thread: entries, lists in slices, the log. How far back that goes, `History` says. */
+import type { Change, Entry, Key, ListRange, Revision, Snapshot } from '../store.ts'
+import type { Connection } from './connection.ts'
+import type { History } from './history.ts'
+import type { CountReply, ListReply, SliceRange } from './messages.ts'
+import { Unpacker } from './pack.ts'
+
+export class Reader {
+  readonly #connection: Connection
+  readonly #history: History
+
+  constructor(connection: Connection, history: History) {
+    this.#connection = connection
+    this.#history = history
+  }
+
+  async get(key: Key): Promise<Entry | undefined> {
+    const reply = new Unpacker((await this.#connection.request({ type: 'get', key })) as ArrayBuffer)
+    return reply.done ? undefined : { key, revision: reply.number(), value: reply.bytes() }
+  }
+
+  /** The exact state at a revision, which must have been reached. Throws RevisionGone. */
+  async listAt(
+    at: Revision,
+    { prefix, after, limit = Number.POSITIVE_INFINITY, count = true }: ListRange,
+  ): Promise<Snapshot> {
+    return await this.#history.pinned(at, async () => {
+      const { entries, resume } = await this.#readEntries({ prefix, after, revision: at }, limit)
+      const remaining = resume === undefined ? 0 : count ? await this.#countEntries(resume) : 1
+      return { revision: at, entries, remaining }
+    })
+  }
+
+  /** Changes after a revision: at least one, unless the log ends there. Throws RevisionGone. */
+  async log(after: Revision, limit: number): Promise<readonly Change[]> {
+    this.#history.assertKept(after)
+    const reply = (await this.#connection.request({ type: 'log', after, limit })) as ArrayBuffer
+    // Compaction may have passed while the thread read.
+    this.#history.assertKept(after)
+    return readChanges(reply)
+  }
+
+  async #readEntries(range: SliceRange, limit: number): Promise<{ entries: Entry[]; resume: SliceRange | undefined }> {
+    const entries: Entry[] = []
+    let rest: SliceRange | undefined = range
+    while (rest && entries.length < limit) {
+      const request = { type: 'list', range: rest, limit: limit - entries.length } as const
+      const reply = (await this.#connection.request(request)) as ListReply
+      this.#history.assertReadable(range.revision)
+      readEntries(new Unpacker(reply.entries), entries)
+      rest = reply.resume === undefined ? undefined : { ...range, after: reply.resume }
+    }
+    return { entries, resume: rest }
+  }
+
+  async #countEntries(range: SliceRange): Promise<number> {
+    let count = 0
+    let rest: SliceRange | undefined = range
+    while (rest) {
+      const reply = (await this.#connection.request({ type: 'count', range: rest })) as CountReply
+      this.#history.assertReadable(range.revision)
+      count += reply.count
+      rest = reply.resume === undefined ? undefined : { ...range, after: reply.resume }
+    }
+    return count
+  }
+}
+
+function readEntries(packed: Unpacker, entries: Entry[]): void {
+  while (!packed.done) {
+    const revision = packed.number()
+    entries.push({ key: packed.key(), revision, value: packed.bytes() })
+  }
+}
+
+/** The changes of a packed slice of a log. */
+export function readChanges(block: ArrayBuffer | SharedArrayBuffer): Change[] {
+  const packed = new Unpacker(block)
+  const changes: Change[] = []
+  while (!packed.done) changes.push(readChange(packed))
+  return changes
+}
+
+function readChange(packed: Unpacker): Change {
+  const revision = packed.number()
+  const deletes = packed.number() === 1
+  const key = packed.key()
+  const held = packed.number()
+  const previous = held === 0 ? undefined : { key, revision: held, value: packed.bytes() }
+  const value = deletes ? undefined : packed.bytes()
+  return { key, revision, value, previous }
+}

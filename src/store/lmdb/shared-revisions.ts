@@ -1,0 +1,42 @@
+/**
+ * Revisions of the store in memory that all threads of the process see: how far it is, and how far back it can be read.
+ * The store's thread raises them, always before it answers what raised them: so a thread that reads `revision` after
+ * another was told of a commit reads at least that commit's.
+ */
+import type { Revision } from '../store.ts'
+
+const places = { revision: 0, oldest: 1, cut: 2 } as const
+
+export class SharedRevisions {
+  readonly memory: SharedArrayBuffer
+  readonly #numbers: BigInt64Array
+
+  constructor(memory = new SharedArrayBuffer(Object.keys(places).length * BigInt64Array.BYTES_PER_ELEMENT)) {
+    this.memory = memory
+    this.#numbers = new BigInt64Array(memory)
+  }
+
+  /** The newest revision that is durable. */
+  get revision(): Revision {
+    return this.#read('revision')
+  }
+
+  /** The oldest revision that reading may begin at. */
+  get oldest(): Revision {
+    return this.#read('oldest')
+  }
+
+  /** Below this one nothing can be read, not even by a reader that has begun to. */
+  get cut(): Revision {
+    return this.#read('cut')
+  }
+
+  /** For the store's thread alone. */
+  raise(place: keyof typeof places, revision: Revision): void {
+    if (revision > this.#read(place)) Atomics.store(this.#numbers, places[place], BigInt(revision))
+  }
+
+  #read(place: keyof typeof places): Revision {
+    return Number(Atomics.load(this.#numbers, places[place]))
+  }
+}
