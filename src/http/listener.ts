@@ -17,6 +17,8 @@ import { connectionKey, UnauthenticatedConnections } from './unauthenticated-con
 export interface ListenerOptions {
   readonly host: string
   readonly port: number
+  /** Whether others in this process listen there too: the system then spreads the connections; false by default. */
+  readonly reusePort?: boolean
   readonly tls: SecureContextOptions
   readonly onRequest: (transport: ServerTransport) => void
   /** Whether a request for this path and query may be answered by switching protocols; by default none may. */
@@ -76,7 +78,8 @@ export class Listener {
     const listener = new Listener(options)
     await new Promise<void>((resolve, reject) => {
       listener.#tls.once('error', reject)
-      listener.#tls.listen(options.port, options.host, () => {
+      const { host, port, reusePort = false } = options
+      listener.#tls.listen({ host, port, reusePort }, () => {
         listener.#tls.off('error', reject)
         listener.#tls.on('error', (error) => listener.#onFailure(error))
         resolve()

@@ -1,9 +1,9 @@
 /** `/metrics`: the numbers of this server as text for Prometheus. */
-import type { Exposer } from '../telemetry/exposition.ts'
+import type { Exposing } from '../telemetry/exposition.ts'
 import { notAllowed, type PathHandler } from './dispatch.ts'
 
 /** Serves `/metrics`. */
-export function metricsPath(exposer: Exposer): PathHandler {
+export function metricsPath(exposer: Exposing): PathHandler {
   return (exchange, { path, verb }) => {
     if (path !== '/metrics') return false
     if (verb !== 'get' && verb !== 'head') throw notAllowed()

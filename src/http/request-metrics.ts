@@ -53,6 +53,7 @@ export class RequestMetrics {
         name: 'apiserver_requested_deprecated_apis',
         help: 'Deprecated versions that were requested, and the release that may remove them.',
         labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
+        across: 'max',
       },
       () => [...this.#deprecated.values()].map((labels) => [labels, 1] as const),
     ),

@@ -12,6 +12,11 @@ export interface ReaderLimits {
 const defaultLimits: ReaderLimits = { server: 256, user: 64 }
 const retryAfterSeconds = 2
 
+/** The limits of one of so many workers: an equal share of those of the server. */
+export function readerLimits(workers: number): ReaderLimits {
+  return { server: Math.ceil(defaultLimits.server / workers), user: Math.ceil(defaultLimits.user / workers) }
+}
+
 /** Limits how many watches read the past at once, per user and in all. */
 export class HistoryReaders {
   readonly #limits: ReaderLimits

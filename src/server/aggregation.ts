@@ -9,6 +9,7 @@ import type { Catalogue } from '../registry/catalogue.ts'
 import { authenticationConfigMapLoop } from '../upkeep/authentication-config-map.ts'
 import type { ClientAuthorities } from './client-authorities.ts'
 import type { FrontProxy } from './front-proxy.ts'
+import { hasDuties, type WorkerPlace } from './worker-place.ts'
 
 interface AggregationMeans {
   readonly catalogue: Catalogue
@@ -21,6 +22,7 @@ interface AggregationMeans {
 
 interface Surroundings {
   readonly clock: Clock
+  readonly worker: WorkerPlace | undefined
   /** Closes what is opened. */
   readonly opened: AsyncDisposableStack
 }
@@ -28,7 +30,10 @@ interface Surroundings {
 const usualOpenFiles = 1024
 
 /** Resolves when the ConfigMap is there, or could not be written yet. The caches have been loaded. */
-export async function startAggregation(means: AggregationMeans, { clock, opened }: Surroundings): Promise<Aggregation> {
+export async function startAggregation(
+  means: AggregationMeans,
+  { clock, worker, opened }: Surroundings,
+): Promise<Aggregation> {
   const { catalogue, lookup, vendor, frontProxy, authorities, loopRecords } = means
   const aggregation = new Aggregation({
     ...{ catalogue, lookup, vendor, clock },
@@ -50,7 +55,7 @@ export async function startAggregation(means: AggregationMeans, { clock, opened 
     return running.firstPass
   }
   // A failure has been logged and is tried again: it is no reason not to start.
-  await start([authenticationConfigMapLoop(catalogue, trust)]).catch(() => {})
+  if (hasDuties(worker)) await start([authenticationConfigMapLoop(catalogue, trust)]).catch(() => {})
   // Nobody waits for these: a backend may take its time, and requests go on without it.
   void start(aggregation.loops)
   return aggregation

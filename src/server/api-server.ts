@@ -23,6 +23,7 @@ import type { LoopRecords } from '../reconcile/loop.ts'
 import { MissingRights } from '../reconcile/missing-rights.ts'
 import type { Kind } from '../schema/kind.ts'
 import type { Store, StoreError } from '../store/store.ts'
+import { Exposer } from '../telemetry/exposition.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import { systemNamespace } from '../upkeep/system-objects.ts'
 import { makeAdmission } from './admission.ts'
@@ -44,7 +45,7 @@ import { openFrontProxy } from './front-proxy.ts'
 import { readIdentity } from './identity.ts'
 import { InProcess } from './in-process-transport.ts'
 import { openListener, urlOf } from './listener.ts'
-import { exposerOf, openMetrics, type ServerMetrics } from './metrics.ts'
+import { allMetrics, openMetrics, type ServerMetrics } from './metrics.ts'
 import { claimProfile } from './profile.ts'
 import { readinessOf } from './readiness.ts'
 import { openReloading, type Reloading } from './reloading.ts'
@@ -55,6 +56,7 @@ import { openAccountTokens, readGivenKeys, settleKeys } from './service-account-
 import { shareAuthority } from './shared-keys.ts'
 import { openStore } from './store.ts'
 import { startOwnService, startUpkeep } from './upkeep.ts'
+import { hasDuties, type WorkerPlace } from './worker-place.ts'
 
 export interface ApiServer {
   /** Where it is: https://127.0.0.1:6443 */
@@ -93,6 +95,8 @@ export interface Environment {
   readonly store?: Store
   /** Whether there is a storage class for claims that name none; false by default. */
   readonly defaultStorageClass?: boolean
+  /** Where this server is one of several in this process. */
+  readonly worker?: WorkerPlace
 }
 
 export async function startApiServer(
@@ -104,10 +108,12 @@ export async function startApiServer(
     defaultLimits = false,
     defaultStorageClass = false,
     store,
+    worker,
   }: Environment,
 ): Promise<ApiServer> {
   await using opened = new AsyncDisposableStack()
-  const server = await join(options, { log, clock, kinds, defaultLimits, defaultStorageClass, store, opened })
+  const around = { log, clock, kinds, defaultLimits, defaultStorageClass, store, worker, opened }
+  const server = await join(options, around)
   const owned = opened.move()
   return Object.assign(server, { stop: () => owned.disposeAsync() })
 }
@@ -119,6 +125,7 @@ interface Surroundings {
   readonly defaultLimits: boolean
   readonly store: Store | undefined
   readonly defaultStorageClass: boolean
+  readonly worker: WorkerPlace | undefined
   /** Closes what is opened. */
   readonly opened: AsyncDisposableStack
 }
@@ -164,11 +171,12 @@ async function openInner(options: ServerOptions, around: Surroundings) {
     clock,
     metrics: metrics.store,
     given: around.store,
+    worker: around.worker,
   })
   opened.defer(() => store.close())
   await claimProfile(store, options.profile)
   await shareAuthority(options, store, clock)
-  const certificates = await openCertificates(options, { clock, authorities, reloading })
+  const certificates = await openCertificates(options, { clock, authorities, reloading, worker: around.worker })
   const frontProxy = await openFrontProxy(options, { clock, store, log, authorities, reloading, opened })
   const accountTokens = openAccountTokens(options, await settleKeys(givenKeys, options, store))
 
@@ -195,9 +203,11 @@ async function openInner(options: ServerOptions, around: Surroundings) {
     ...{ records: loopRecords, metrics: metrics.conversions, lookup, opened },
     ownAddress: () => listening.address,
   })
-  await startUpkeep(catalogue, loopRecords, { ...around, ownWrites })
-  backups.start()
-  opened.defer(() => backups.stop())
+  if (hasDuties(around.worker)) {
+    await startUpkeep(catalogue, loopRecords, { ...around, ownWrites })
+    backups.start()
+    opened.defer(() => backups.stop())
+  }
   const outside = { catalogue, lookup, vendor, frontProxy, authorities, loopRecords }
   const aggregation = await startAggregation(outside, around)
   await access.policy.current()
@@ -207,9 +217,10 @@ async function openInner(options: ServerOptions, around: Surroundings) {
 }
 
 /** How requests come in and are answered: the pipeline, the port, and the way in for this process itself. */
-async function openOuter(options: ServerOptions, inner: Inner, { log, clock, opened }: Surroundings) {
+async function openOuter(options: ServerOptions, inner: Inner, { log, clock, opened, worker }: Surroundings) {
   const { vendor, identity, authorizer, admission, metrics, catalogue, readiness, certificates, aggregation } = inner
-  const exposer = exposerOf(metrics, catalogue)
+  const shown = allMetrics(metrics, catalogue)
+  const exposer = worker === undefined ? new Exposer(shown) : worker.exposing(shown)
   const paths = servedPaths({
     ...{ catalogue, exposer, aggregation },
     ready: readiness.checks,
@@ -253,7 +264,7 @@ async function openOuter(options: ServerOptions, inner: Inner, { log, clock, ope
   opened.defer(() => inner.caches.endWatches())
   const inProcess = new InProcess(handling.handleAs, clock)
   opened.defer(() => inProcess.close())
-  await startOwnService(options, { ...inner, port: listener.port, opened })
+  if (hasDuties(worker)) await startOwnService(options, { ...inner, port: listener.port, opened })
   const url = urlOf(options, listener)
   inner.listening.address = { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: listener.port }
   await certificates.writeAdminConfig(url.origin)

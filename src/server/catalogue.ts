@@ -13,7 +13,7 @@ import type { Lookup, StoredType } from '../model/lookup.ts'
 import { vendorOf } from '../model/vendor.ts'
 import { Catalogue } from '../registry/catalogue.ts'
 import { ContinueTokens } from '../registry/continue-token.ts'
-import { HistoryReaders } from '../registry/history-readers.ts'
+import { HistoryReaders, readerLimits } from '../registry/history-readers.ts'
 import { lookupIn, stored } from '../registry/lookup.ts'
 import { type RegistryParts, serveKinds } from '../registry/resource.ts'
 import { allEndpoints } from '../resources/all.ts'
@@ -74,7 +74,7 @@ export async function openCatalogue(options: ServerOptions, parts: CataloguePart
     caches,
     clock,
     continueTokens: new ContinueTokens(await continueTokenKey(store)),
-    historyReaders: new HistoryReaders(),
+    historyReaders: new HistoryReaders(readerLimits(options.workers)),
     gates: options.featureGates,
     lifetimeSeconds: Math.ceil(options.eventTtl / 1000),
     pools: servicePools(options),

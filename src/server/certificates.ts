@@ -19,6 +19,7 @@ import type { ServerOptions } from './flags/options.ts'
 import { followGivenPair } from './given-pair.ts'
 import type { Reloading } from './reloading.ts'
 import { ownAddress } from './service-pools.ts'
+import type { WorkerPlace } from './worker-place.ts'
 
 export interface Certificates {
   readonly tls: SecureContextOptions
@@ -39,20 +40,14 @@ export interface CertificateParts {
   readonly clock: Clock
   readonly authorities: ClientAuthorities
   readonly reloading: Reloading
+  readonly worker?: WorkerPlace | undefined
 }
 
 export async function openCertificates(options: ServerOptions, parts: CertificateParts): Promise<Certificates> {
   const { clock, authorities, reloading } = parts
   const authority = await openAuthority({ directory: join(options.dataDir, 'pki'), clock })
   authorities.addOwn(authority.certificate)
-  const files = servingFiles(options)
-  const given = followGivenPair(
-    {
-      certificate: { flag: 'tls-cert-file', file: files.certificate },
-      key: { flag: 'tls-private-key-file', file: files.key },
-    },
-    reloading,
-  )
+  const given = followGivenPair(servingFiles(options), reloading)
   const names = servingNames(options)
   const serving = given.pair ?? (await authority.servingCertificate(names))
   const admin = await authority.adminCertificate()
@@ -97,13 +92,29 @@ export async function openCertificates(options: ServerOptions, parts: Certificat
           await writeAdmin(server)
         },
       }
-      renewWhenDue({ pairs: given.pair === undefined ? [servingPair, adminPair] : [adminPair], onError, signal })
+      const pairs = given.pair === undefined ? [servingPair, adminPair] : [adminPair]
+      renewWhenDue({ pairs, onError, signal, everyMilliseconds: renewalPeriod(parts.worker) })
     },
   }
 }
 
+const minute = 60_000
+
+/** Workers look at different times: the first to find a certificate due makes it anew, and the others find the new one. */
+function renewalPeriod(worker: WorkerPlace | undefined): number {
+  return (60 + (worker?.index ?? 0)) * minute
+}
+
 /** The pair to serve with that the flags name, or else the one that lies in --cert-dir; '' for none. */
-function servingFiles({ tlsCertFile, tlsPrivateKeyFile, certDir }: ServerOptions) {
+function servingFiles(options: ServerOptions) {
+  const { certificate, key } = servingPaths(options)
+  return {
+    certificate: { flag: 'tls-cert-file', file: certificate },
+    key: { flag: 'tls-private-key-file', file: key },
+  }
+}
+
+function servingPaths({ tlsCertFile, tlsPrivateKeyFile, certDir }: ServerOptions) {
   const lying = { certificate: join(certDir, 'apiserver.crt'), key: join(certDir, 'apiserver.key') }
   const isGiven = tlsCertFile !== '' || tlsPrivateKeyFile !== '' || certDir === ''
   if (isGiven || !existsSync(lying.certificate) || !existsSync(lying.key))

@@ -69,7 +69,8 @@ function startLoopsOf(
       issueToken: (token) => server.issueLegacyToken(token),
       createTokenSecrets: options.createTokenSecrets,
       signing: { authorities: everySigner(server), longestMs: options.clusterSigningDuration },
-      ...(options.etcdServers.length === 0
+      // Writes of other servers and workers cannot be held up.
+      ...(options.etcdServers.length === 0 && options.workers === 1
         ? { whileStill: (namespace, run) => server.quotaActivity.whileStill(namespace, run) }
         : {}),
     },

@@ -16,32 +16,38 @@ export interface ListenerParts {
   readonly log: Log
 }
 
-type Address = Pick<ServerOptions, 'bindAddress' | 'securePort'>
+type Address = Pick<ServerOptions, 'bindAddress' | 'securePort' | 'workers'>
 
 export async function openListener(
   options: Address,
   { tls }: Certificates,
   { handle, maySwitch, clock, log }: ListenerParts,
 ): Promise<Listener> {
-  const { bindAddress: host, securePort: port } = options
+  const { bindAddress: host, securePort: port, workers } = options
   const onError = (error: unknown) => log.error('a connection failed', errorFields(error))
   const openFiles = openFileLimit()
   try {
     return await Listener.open({
       host,
       port,
+      reusePort: workers > 1,
       tls,
       onRequest: (transport) => void handle(new Exchange(transport, clock.monotonic())).catch(onError),
       maySwitch,
       onError,
-      ...(openFiles === undefined ? {} : { openFiles }),
+      // The process may open so many: each worker has an equal share.
+      ...(openFiles === undefined ? {} : { openFiles: Math.floor(openFiles / workers) }),
     })
   } catch (error) {
     throw explained(error as NodeJS.ErrnoException, options)
   }
 }
 
-function explained(error: NodeJS.ErrnoException, { bindAddress: host, securePort: port }: Address): Error {
+/** An error of listening, with what to do about it where that is known. */
+export function explained(
+  error: NodeJS.ErrnoException,
+  { bindAddress: host, securePort: port }: Pick<ServerOptions, 'bindAddress' | 'securePort'>,
+): Error {
   const remedies: { readonly [code: string]: string } = {
     EADDRINUSE: `port ${port} on ${host} is in use: stop what listens there, or choose another with --secure-port`,
     EACCES: `port ${port} needs more rights than this user has: choose one above 1023 with --secure-port`,

@@ -1,27 +1,21 @@
 /** What `orch` does: reads the command line, starts what it asks for, and stops it on a signal. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { BackupError } from '../backup/backup-error.ts'
 import { groupedHelp } from '../base/flag-help.ts'
 import { parseFlags, UsageError } from '../base/flags.ts'
-import { ConfigError } from '../client/node/kubeconfig-files.ts'
-import { StatusError } from '../client/status-error.ts'
-import { TransportError } from '../client/transport.ts'
 import { controlLoops } from '../controllers/all.ts'
 import { chooseLoops } from '../controllers/choice.ts'
-import { JoinError } from '../joining/join-error.ts'
 import { version } from '../model/version.ts'
-import { PkiFileError } from '../pki/files.ts'
-import { StoreError } from '../store/store.ts'
+import type { StoreError } from '../store/store.ts'
 import { errorFields, type Log, openLog } from '../telemetry/log.ts'
-import { startApiServer } from './api-server.ts'
-import { startClusterInfo } from './cluster-info.ts'
-import { startOwnControlLoops } from './control-loops.ts'
+import { readServerFlags, type ServerCommand, type ServerCommandLine } from './command-line.ts'
 import { ephemeralGreeting, whenAbandoned, withEphemeralDefaults } from './ephemeral.ts'
+import { explainFailure } from './explain-failure.ts'
 import { backupCommandFlags } from './flags/backup.ts'
 import { managerFlagGroups, managerFlags } from './flags/controller-manager.ts'
 import { syncFlags } from './flags/loops.ts'
-import { type ServerOptions, serverFlagGroups, serverFlags, type UpOptions, upFlags } from './flags/options.ts'
+import { serverFlagGroups, upFlags } from './flags/options.ts'
 import { greeting } from './greeting.ts'
+import { startRunning } from './running.ts'
 
 const usage = `orch ${version}: a cluster-orchestration API server
 
@@ -46,8 +40,6 @@ const managerUsage = `Usage:
   orch controller-manager [flags]  run the control loops for an API server
 
 `
-
-type UpFlags = Omit<typeof serverFlags, keyof typeof upFlags> & typeof upFlags
 
 /** Lines of this length where the output is not a terminal. */
 const plainWidth = 80
@@ -94,9 +86,9 @@ async function obey(args: readonly string[]): Promise<void> {
       `unknown command ${JSON.stringify(command)}: use up, apiserver, controller-manager, token, join, encryption, backup, restore, check, migrate, envtest, version or help`,
     )
   const flags = withEphemeralDefaults(rest)
-  const up = command === 'up' ? parseFlags({ ...serverFlags, ...upFlags, ...syncFlags } as UpFlags, flags) : undefined
-  if (up !== undefined) chooseLoops(controlLoops, up.controllers)
-  await run(up ?? parseFlags(serverFlags, flags), up)
+  const line = readServerFlags(command, flags)
+  if (line.up !== undefined) chooseLoops(controlLoops, line.up.controllers)
+  await run(line, { command, flags })
 }
 
 async function obeyEnvtest(args: readonly string[]): Promise<void> {
@@ -105,11 +97,11 @@ async function obeyEnvtest(args: readonly string[]): Promise<void> {
   if (meant !== undefined) await obey(['apiserver', ...meant])
 }
 
-/** `up` is set where the control loops are to run as well. */
-async function run(options: ServerOptions, up: (ServerOptions & UpOptions) | undefined): Promise<void> {
+async function run(line: ServerCommandLine, given: GivenFlags): Promise<void> {
+  const { options } = line
   const log = openLog({ level: options.verbosity, format: options.loggingFormat })
   process.on('unhandledRejection', (error) => log.error('unhandled promise rejection', errorFields(error)))
-  const starting = start(options, up, log)
+  const starting = options.workers > 1 ? startWorkers(line, given, log) : start(line, log)
   stopOnSignal(async () => {
     log.info('stopping')
     // A start that does not get anywhere, as its store does not answer, holds nothing that would have to be stopped.
@@ -160,30 +152,49 @@ async function runManager(args: readonly string[]): Promise<void> {
   process.exit(1)
 }
 
+/** What the command line said. */
+interface GivenFlags {
+  readonly command: ServerCommand
+  readonly flags: readonly string[]
+}
+
 /** Gives what stops it all again. */
-async function start(options: ServerOptions, up: (ServerOptions & UpOptions) | undefined, log: Log) {
-  const server = await startApiServer(options, {
-    log,
-    defaultLimits: up?.defaultLimitRange ?? false,
-    defaultStorageClass: up?.defaultStorageClass ?? false,
-  })
+async function start(line: ServerCommandLine, log: Log): Promise<() => Promise<void>> {
+  const running = await startRunning(line, { log })
+  announce(running.server.url, line, log)
+  running.startLoops()
+  stopWhenFailed(running.server.failed, running.stop, { line, log })
+  return running.stop
+}
+
+/** The same with several workers: a server that has one does not load what this takes. */
+async function startWorkers(line: ServerCommandLine, given: GivenFlags, log: Log): Promise<() => Promise<void>> {
+  const { startSupervisor } = await import('./workers/supervisor.ts')
+  const supervisor = await startSupervisor(line.options, given, log)
+  announce(supervisor.url, line, log)
+  stopWhenFailed(supervisor.failed, supervisor.stop, { line, log })
+  return supervisor.stop
+}
+
+function announce(url: string, { options, up }: ServerCommandLine, log: Log): void {
   // A greeting that cannot be written, as on a full disk, ends nothing.
   process.stdout.on('error', () => {})
-  if (options.ephemeral) process.stdout.write(ephemeralGreeting(server.url, options))
-  else if (up !== undefined) process.stdout.write(greeting(server.url, options))
-  else log.info('serving', { url: server.url, profile: options.profile })
-  const loops = up === undefined ? [] : [startClusterInfo(server, up), startOwnControlLoops(server, up)]
-  const stop = async () => {
-    await Promise.all(loops.map((each) => each.stop()))
-    await server.stop()
-  }
-  void server.failed.then((error) => {
+  if (options.ephemeral) process.stdout.write(ephemeralGreeting(url, options))
+  else if (up !== undefined) process.stdout.write(greeting(url, options))
+  else log.info('serving', { url, profile: options.profile })
+}
+
+function stopWhenFailed(
+  failed: Promise<StoreError>,
+  stop: () => Promise<void>,
+  { line, log }: { line: ServerCommandLine; log: Log },
+): void {
+  void failed.then((error) => {
     log.error('the store can no longer be written, so the server stops: check the disk, then start it again', {
       error: error.message,
     })
-    return endAfterFailure(stop, options.shutdownGrace)
+    return endAfterFailure(stop, line.options.shutdownGrace)
   })
-  return stop
 }
 
 /** Long enough for a readiness probe to get the reason. */
@@ -211,20 +222,7 @@ function stopOnSignal(stop: () => Promise<void>): void {
   process.on('SIGTERM', onSignal)
 }
 
-/** What the user can fix is printed in one line; anything else with its stack. */
 function fail(error: unknown): never {
-  const known = [
-    UsageError,
-    StoreError,
-    BackupError,
-    PkiFileError,
-    ConfigError,
-    JoinError,
-    StatusError,
-    TransportError,
-  ].some((each) => error instanceof each)
-  process.stderr.write(
-    `orch: ${error instanceof Error ? (known ? error.message : (error.stack ?? error.message)) : String(error)}\n`,
-  )
+  process.stderr.write(`orch: ${explainFailure(error)}\n`)
   process.exit(1)
 }

@@ -10,8 +10,7 @@ import { RequestMetrics } from '../http/request-metrics.ts'
 import { WatchMetrics } from '../http/watch-metrics.ts'
 import { WorkQueueMetrics } from '../reconcile/work-queue-metrics.ts'
 import type { Catalogue } from '../registry/catalogue.ts'
-import { Exposer } from '../telemetry/exposition.ts'
-import { Gauge } from '../telemetry/metrics.ts'
+import { Gauge, type Metric } from '../telemetry/metrics.ts'
 import { StoreMetrics } from './store-metrics.ts'
 
 export interface ServerMetrics {
@@ -44,13 +43,16 @@ export function openMetrics(clock: Clock): ServerMetrics {
 }
 
 /** What `/metrics` shows: all that is recorded, and what can be asked of the catalogue. */
-export function exposerOf(recorded: ServerMetrics, catalogue: Catalogue): Exposer {
-  return new Exposer([...Object.values(recorded).flatMap(({ metrics }) => metrics), storedObjects(catalogue)])
+export function allMetrics(recorded: ServerMetrics, catalogue: Catalogue): readonly Metric[] {
+  return [...Object.values(recorded).flatMap(({ metrics }) => metrics), storedObjects(catalogue)]
 }
 
 function storedObjects(catalogue: Catalogue): Gauge {
   return new Gauge(
-    { name: 'apiserver_storage_objects', help: 'How many objects of each type are stored.', labels: ['resource'] },
+    {
+      ...{ name: 'apiserver_storage_objects', help: 'How many objects of each type are stored.', labels: ['resource'] },
+      across: 'max',
+    },
     () =>
       catalogue
         .all()

@@ -11,14 +11,14 @@ import { openApiPaths } from '../http/openapi/openapi-paths.ts'
 import { rootPaths, unknownPath } from '../http/root.ts'
 import { apiLevel, version } from '../model/version.ts'
 import { type Catalogue, whileUnchanged } from '../registry/catalogue.ts'
-import type { Exposer } from '../telemetry/exposition.ts'
+import type { Exposing } from '../telemetry/exposition.ts'
 
 export interface PathParts {
   readonly catalogue: Catalogue
   readonly aggregation: Aggregation
   readonly ready: readonly HealthCheck[]
   readonly address: () => string
-  readonly exposer: Exposer
+  readonly exposer: Exposing
   /** Of service account tokens. */
   readonly issuer: PublicIssuer
   /** Where its keys are said to be; '': here. */

@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import { UsageError } from '../base/flags.ts'
 import { encryptedStore } from '../encryption/encrypted-store.ts'
 import type { OnCapacity } from '../store/fullness.ts'
+import type { WorkerStoreOptions } from '../store/lmdb/worker-store.ts'
 import { type Store, StoreError } from '../store/store.ts'
 import type { Log } from '../telemetry/log.ts'
 import { readEncryptionFile } from './encryption.ts'
@@ -11,6 +12,7 @@ import type { ServerOptions } from './flags/options.ts'
 import { readFlagFile } from './read-flag-file.ts'
 import type { StoreMetrics } from './store-metrics.ts'
 import { StoreNotice } from './store-notice.ts'
+import type { WorkerPlace } from './worker-place.ts'
 
 export interface OpenStore {
   readonly store: Store
@@ -23,16 +25,28 @@ export interface OpenStore {
 
 export async function openStore(
   options: ServerOptions,
-  { log, clock, metrics, given }: { log: Log; clock: Clock; metrics: StoreMetrics; given?: Store | undefined },
+  { log, clock, metrics, given, worker }: StoreSurroundings,
 ): Promise<OpenStore> {
   const { promise: failed, resolve: onFailed } = Promise.withResolvers<StoreError>()
   const onEtcd = options.etcdServers.length > 0
   const notice = new StoreNotice(log, clock, onEtcd ? remedies.etcd : remedies.embedded)
   const listeners = { onFailed, onCapacity: notice.onCapacity, log }
+  const open = () => {
+    if (worker !== undefined) return worker.openStore(embeddedListeners(listeners))
+    return onEtcd ? openEtcd(options, listeners) : openEmbedded(options, listeners)
+  }
   const encrypted = await readEncryptionFile(options)
-  const raw = given ?? (onEtcd ? await openEtcd(options, listeners) : await openEmbedded(options, listeners))
+  const raw = given ?? (await open())
   const store = encrypted === undefined ? raw : encryptedStore(raw, encrypted)
   return { store: metrics.measured(store), raw, failed, notice }
+}
+
+interface StoreSurroundings {
+  readonly log: Log
+  readonly clock: Clock
+  readonly metrics: StoreMetrics
+  readonly given?: Store | undefined
+  readonly worker?: WorkerPlace | undefined
 }
 
 /** The store as it lies on the disk, for commands. */
@@ -61,14 +75,17 @@ async function openEmbedded(
   if (idle !== undefined)
     throw new UsageError(`--${idle.toLowerCase().replace('etcd', 'etcd-')} goes with --etcd-servers`)
   const { LmdbStore } = await import('../store/lmdb/store.ts')
-  return await LmdbStore.open({
-    directory: dataDir,
-    historyMs: historyDuration,
-    onFailed,
-    onCapacity,
+  const listeners = embeddedListeners({ onFailed, onCapacity, log })
+  return await LmdbStore.open({ directory: dataDir, historyMs: historyDuration, ...listeners })
+}
+
+/** What the embedded store reports, in the log. */
+export function embeddedListeners({ onFailed, onCapacity, log }: Listeners): WorkerStoreOptions {
+  return {
+    ...{ onFailed, onCapacity },
     onUpkeepError: ({ message }) => log.error(`cannot clean up the store: ${message}; it will be tried again`),
     onWarning: (text) => log.warn(text),
-  })
+  }
 }
 
 async function openEtcd(options: ServerOptions, { onCapacity, log }: Listeners): Promise<Store> {

@@ -5,13 +5,19 @@
 import type { Metric as LibraryMetric, Registry } from 'prom-client'
 import type { Metric } from './metrics.ts'
 
+/** Metrics as text, and what form of text that is. */
 export interface Exposition {
   readonly mediaType: string
   readonly text: string
 }
 
-/** Writes all metrics as Prometheus reads them. */
-export class Exposer {
+/** Writes metrics as Prometheus reads them. */
+export interface Exposing {
+  expose(): Promise<Exposition>
+}
+
+/** Writes all metrics of this thread, and those of the process. */
+export class Exposer implements Exposing {
   readonly #metrics: readonly Metric[]
   #registry: Promise<Registry> | undefined
 
@@ -23,6 +29,19 @@ export class Exposer {
     this.#registry ??= openRegistry(this.#metrics)
     const registry = await this.#registry
     return { mediaType: registry.contentType, text: await registry.metrics() }
+  }
+}
+
+/** Writes the metrics of the process, and others that are handed in each time. */
+export class ProcessExposer {
+  readonly #process = new Exposer([])
+
+  async expose(metrics: readonly Metric[]): Promise<Exposition> {
+    const { mediaType, text } = await this.#process.expose()
+    const { default: library } = await import('prom-client')
+    const registry = new library.Registry()
+    for (const metric of metrics) registry.registerMetric(adapted(metric))
+    return { mediaType, text: text + (await registry.metrics()) }
   }
 }
 

@@ -31,6 +31,8 @@ export interface LogOptions {
   readonly format?: LogFormat
   readonly write?: (line: string) => void
   readonly now?: () => number
+  /** In every line, before its own. */
+  readonly fields?: LogFields
 }
 
 type Severity = 'info' | 'warning' | 'error'
@@ -48,10 +50,11 @@ export function openLog({
   format = 'text',
   write = openStandardError(),
   now = Date.now,
+  fields: common = {},
 }: LogOptions = {}): Log {
   const encode = encoders[format]
   const line = (severity: Severity, message: string, fields: LogFields = {}) =>
-    write(encode({ time: new Date(now()).toISOString(), severity, message, fields }))
+    write(encode({ time: new Date(now()).toISOString(), severity, message, fields: { ...common, ...fields } }))
   const tells = (wanted: number) => wanted <= level
   return {
     info: (message, fields) => line('info', message, fields),

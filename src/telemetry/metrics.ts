@@ -20,6 +20,8 @@ export interface Metric {
   /** What is counted, in a sentence. */
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
+  /** What the metric of several threads is: all values added up, which is the default, or the highest. */
+  readonly across?: 'sum' | 'max' | undefined
   samples(): Sample[]
 }
 
@@ -27,6 +29,7 @@ export interface Description {
   readonly name: string
   readonly help: string
   readonly labels: readonly string[]
+  readonly across?: Metric['across']
 }
 
 const maxSeries = 5000
@@ -94,12 +97,14 @@ export class Gauge implements Metric {
   readonly name: string
   readonly help: string
   readonly type = 'gauge'
+  readonly across: Metric['across']
   readonly #read: () => Iterable<readonly [values: readonly string[], value: number]>
   readonly #labels: readonly string[]
 
-  constructor({ name, help, labels }: Description, read: () => Iterable<readonly [readonly string[], number]>) {
+  constructor({ name, help, labels, across }: Description, read: () => Iterable<readonly [readonly string[], number]>) {
     this.name = name
     this.help = help
+    this.across = across
     this.#labels = labels
     this.#read = read
   }

@@ -57,6 +57,7 @@ export class WebhookMetrics {
         name: 'orch_admission_webhook_breaker_open',
         help: 'Webhooks whose circuit breaker is open on this server.',
         labels: ['configuration', 'name', 'type'],
+        across: 'max',
       },
       () =>
         this.#all()

@@ -49,10 +49,26 @@ export const servingFlags = {
     readTime,
     'time that requests under way have to finish when the server stops',
   ),
+  workers: flag(
+    'workers',
+    'N',
+    '1',
+    readWorkers,
+    'threads that serve requests, on the embedded store; at most as many as the machine has cores are of use',
+  ),
   ephemeral: toggle(
     'ephemeral',
     'for tests: keep everything in memory, use a free port, print the kubeconfig, end when standard input or the parent process does',
   ),
+}
+
+const maxWorkers = 64
+
+function readWorkers(value: string): number {
+  const workers = Number(value)
+  if (!/^\d{1,3}$/.test(value) || workers < 1 || workers > maxWorkers)
+    throw new UsageError(`${JSON.stringify(value)} is not a number of workers: use 1 to ${maxWorkers}`)
+  return workers
 }
 
 export function readPort(value: string): number {

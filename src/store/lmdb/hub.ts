@@ -12,6 +12,7 @@ import { keepHistory, type Owned, type OwnedOptions, openOwned, storeClock } fro
 import { SharedRevisions } from './shared-revisions.ts'
 import type { StorePort } from './worker-store.ts'
 
+/** Owns a data directory for the stores of other threads. */
 export class StoreHub {
   readonly #connection: Connection
   readonly #release: () => void

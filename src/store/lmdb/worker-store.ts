@@ -40,6 +40,7 @@ export interface StorePort {
   readonly memory: SharedArrayBuffer
 }
 
+/** What the store of a worker reports, and its clock. */
 export interface WorkerStoreOptions {
   readonly clock?: StoreClock
   readonly onWarning?: (message: string) => void
@@ -49,6 +50,7 @@ export interface WorkerStoreOptions {
   readonly onFailed?: (error: StoreError) => void
 }
 
+/** The embedded store, from a thread that does not own it. */
 export class WorkerStore implements Store {
   readonly #connection: Connection
   readonly #shared: SharedRevisions

@@ -1,0 +1,32 @@
+/** An API server with what runs beside it: the control loops and what lets others join, where `orch up` asked for them. */
+import { type ApiServer, type Environment, startApiServer } from './api-server.ts'
+import { startClusterInfo } from './cluster-info.ts'
+import type { ServerCommandLine } from './command-line.ts'
+import { startOwnControlLoops } from './control-loops.ts'
+
+export interface Running {
+  readonly server: ApiServer
+  /** Starts what runs beside the server; of several workers one does. */
+  startLoops(): void
+  /** Ends all of it, in order. */
+  stop(): Promise<void>
+}
+
+export async function startRunning({ options, up }: ServerCommandLine, environment: Environment): Promise<Running> {
+  const server = await startApiServer(options, {
+    ...environment,
+    defaultLimits: up?.defaultLimitRange ?? false,
+    defaultStorageClass: up?.defaultStorageClass ?? false,
+  })
+  let loops: readonly { stop(): Promise<void> }[] = []
+  return {
+    server,
+    startLoops: () => {
+      if (up !== undefined) loops = [startClusterInfo(server, up), startOwnControlLoops(server, up)]
+    },
+    stop: async () => {
+      await Promise.all(loops.map((each) => each.stop()))
+      await server.stop()
+    },
+  }
+}

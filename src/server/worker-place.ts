@@ -1,0 +1,19 @@
+/** What a server is among the workers of one process (`--workers`): its number, its store, and how all are measured as one. */
+import type { WorkerStoreOptions } from '../store/lmdb/worker-store.ts'
+import type { Store } from '../store/store.ts'
+import type { Exposing } from '../telemetry/exposition.ts'
+import type { Metric } from '../telemetry/metrics.ts'
+
+export interface WorkerPlace {
+  /** From 0 on. */
+  readonly index: number
+  /** The store that all workers share. */
+  openStore(options: WorkerStoreOptions): Promise<Store>
+  /** Shows these metrics of this worker together with those of all others. */
+  exposing(metrics: readonly Metric[]): Exposing
+}
+
+/** Whether this server does what is done once per process: the first worker does, and so does a server that is alone. */
+export function hasDuties(worker: WorkerPlace | undefined): boolean {
+  return worker === undefined || worker.index === 0
+}

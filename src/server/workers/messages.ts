@@ -1,0 +1,33 @@
+/** What the supervisor and its workers say to each other, and what a worker is started with. */
+import type { StorePort } from '../../store/lmdb/worker-store.ts'
+import type { Exposition } from '../../telemetry/exposition.ts'
+import type { MetricSnapshot } from '../../telemetry/metric-sums.ts'
+import type { ServerCommand } from '../command-line.ts'
+
+export interface WorkerData {
+  /** From 0 on. The first one has the duties that are done once: loops, upkeep, the administrator's kubeconfig. */
+  readonly index: number
+  readonly command: ServerCommand
+  readonly flags: readonly string[]
+  /** The port that all workers listen on. */
+  readonly port: number
+  readonly store: StorePort
+  /** Counts on while the event loop of the worker turns. */
+  readonly heartbeat: Int32Array
+}
+
+export type ToWorker =
+  /** What it needs is there. */
+  | { readonly type: 'start' }
+  /** To let what is under way finish, and end. */
+  | { readonly type: 'stop' }
+  | { readonly type: 'sample'; readonly id: number }
+  | { readonly type: 'exposition'; readonly id: number; readonly exposition: Exposition }
+
+export type ToSupervisor =
+  | { readonly type: 'ready'; readonly url: string }
+  /** It could not start. */
+  | { readonly type: 'failed'; readonly why: string }
+  | { readonly type: 'samples'; readonly id: number; readonly metrics: readonly MetricSnapshot[] }
+  /** A client asks for the metrics of all workers; these are the sender's own. */
+  | { readonly type: 'expose'; readonly id: number; readonly metrics: readonly MetricSnapshot[] }

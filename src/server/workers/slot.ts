@@ -1,0 +1,150 @@
+/**
+ * The place of one worker: starts its thread, and another when that one ends by itself or stands still. A worker that ends
+ * soon after its start is replaced after a pause that grows.
+ */
+import { getHeapStatistics } from 'node:v8'
+import { Worker } from 'node:worker_threads'
+import { UsageError } from '../../base/flags.ts'
+import type { StoreHub } from '../../store/lmdb/hub.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { watchHeartbeat } from './heartbeat.ts'
+import type { ToSupervisor, ToWorker, WorkerData } from './messages.ts'
+import type { WorkerMetrics } from './worker-metrics.ts'
+
+export interface SlotOptions extends Pick<WorkerData, 'index' | 'command' | 'flags' | 'port'> {
+  readonly hub: StoreHub
+  readonly log: Log
+  readonly metrics: WorkerMetrics
+}
+
+/** A worker that has lived so long did not end because of its start. */
+const soundMs = 10_000
+const firstPauseMs = 100
+const maxPauseMs = 5_000
+
+/** A thread, from its start to its end. */
+interface Life {
+  readonly thread: Worker
+  readonly heartbeat: Int32Array
+  readonly began: number
+  readonly ready: PromiseWithResolvers<string>
+  readonly ended: Promise<void>
+  /** What it said, or what was found out, of its end. */
+  why: string | undefined
+}
+
+export class Slot {
+  readonly #options: SlotOptions
+  #life: Life | undefined
+  #stopping = false
+  #pauseMs = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: SlotOptions) {
+    this.#options = options
+  }
+
+  /** Starts the thread, which loads what it needs and waits. */
+  async load(): Promise<void> {
+    this.#life ??= await this.#begin()
+  }
+
+  /** Resolves with the address when the worker answers. Throws where it cannot: then the whole server does not start. */
+  async start(): Promise<string> {
+    await this.load()
+    const life = this.#life!
+    // It was told to stop before there was a thread to tell.
+    if (this.#stopping) await life.thread.terminate()
+    this.#tell(life, { type: 'start' })
+    const url = await life.ready.promise
+    this.#watch(life)
+    return url
+  }
+
+  /** Lets what is under way finish, and waits for the end. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    clearTimeout(this.#timer)
+    const life = this.#life
+    if (life === undefined) return
+    this.#tell(life, { type: 'stop' })
+    await life.ended
+  }
+
+  /** Ends the thread at once. */
+  async terminate(): Promise<void> {
+    this.#stopping = true
+    await this.#life?.thread.terminate()
+  }
+
+  async #begin(): Promise<Life> {
+    const { index, command, flags, port, hub } = this.#options
+    const store = await hub.connect()
+    const heartbeat = new Int32Array(new SharedArrayBuffer(4))
+    const workerData: WorkerData = { index, command, flags, port, store, heartbeat }
+    const thread = new Worker(programUrl(), {
+      ...{ workerData, transferList: [store.port], name: `worker ${index}` },
+      // One that needs more ends, instead of the whole process.
+      resourceLimits: { maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20) },
+    })
+    const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
+    const ready = Promise.withResolvers<string>()
+    const life: Life = { thread, heartbeat, began: performance.now(), ready, ended, why: undefined }
+    ready.promise.catch(() => {})
+    thread.on('message', (message: ToSupervisor) => this.#receive(life, message))
+    thread.on('error', (error: unknown) => {
+      life.why ??= error instanceof Error ? error.message : String(error)
+    })
+    thread.once('exit', (code) => this.#lose(life, code))
+    this.#options.metrics.add(thread)
+    return life
+  }
+
+  #receive(life: Life, message: ToSupervisor): void {
+    if (message.type === 'ready') life.ready.resolve(message.url)
+    else if (message.type === 'failed') life.why = message.why
+    else this.#options.metrics.receive(life.thread, message)
+  }
+
+  #watch(life: Life): void {
+    const unwatch = watchHeartbeat(life.heartbeat, () => {
+      life.why = 'it did not answer for ten seconds'
+      void life.thread.terminate()
+    })
+    life.thread.once('exit', unwatch)
+  }
+
+  #lose(life: Life, code: number): void {
+    const { log, metrics, index } = this.#options
+    const why = life.why ?? `it ended with code ${code}`
+    metrics.remove(life.thread)
+    life.ready.reject(new UsageError(why))
+    if (this.#stopping) return
+    log.error('a worker ended; another takes its place', { worker: index, why })
+    const isSound = performance.now() - life.began >= soundMs
+    this.#pauseMs = isSound ? 0 : Math.min(maxPauseMs, Math.max(firstPauseMs, 2 * this.#pauseMs))
+    this.#timer = setTimeout(() => void this.#replace(), this.#pauseMs)
+  }
+
+  /** Should it fail, `#lose` sees to the next. */
+  async #replace(): Promise<void> {
+    const { log, index } = this.#options
+    this.#life = undefined
+    try {
+      await this.start()
+      log.info('a worker took the place of one that ended', { worker: index })
+    } catch (error) {
+      if (this.#life === undefined && !this.#stopping)
+        log.error('a worker cannot be started', { worker: index, why: String(error) })
+    }
+  }
+
+  #tell({ thread }: Life, message: ToWorker): void {
+    thread.postMessage(message)
+  }
+}
+
+// In the bundle all parts lie beside the program itself.
+function programUrl(): URL {
+  return new URL(import.meta.url.endsWith('.ts') ? '../orch.ts' : './orch.js', import.meta.url)
+}

@@ -1,0 +1,81 @@
+/**
+ * The main thread of a server with several workers: it owns the data directory, starts the workers and ends them, replaces
+ * one that ends by itself or stands still, and adds up their metrics. It serves no request. The first worker has the duties
+ * that are done once, and so has the one that replaces it.
+ */
+import { availableParallelism } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
+import { UsageError } from '../../base/flags.ts'
+import { StoreHub } from '../../store/lmdb/hub.ts'
+import type { StoreError } from '../../store/store.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { ServerCommand } from '../command-line.ts'
+import type { ServerOptions } from '../flags/options.ts'
+import { embeddedListeners } from '../store.ts'
+import { choosePort } from './port.ts'
+import { Slot } from './slot.ts'
+import { WorkerMetrics } from './worker-metrics.ts'
+
+export interface Supervisor {
+  readonly url: string
+  /** Resolves with the reason when the store can never be written again. */
+  readonly failed: Promise<StoreError>
+  /** Lets what is under way finish in all workers, and closes the store. */
+  stop(): Promise<void>
+}
+
+export interface GivenFlags {
+  readonly command: ServerCommand
+  readonly flags: readonly string[]
+}
+
+/** How much longer than its grace period a worker may take to end. */
+const endMs = 5_000
+
+/** Resolves when all workers answer. */
+export async function startSupervisor(options: ServerOptions, given: GivenFlags, log: Log): Promise<Supervisor> {
+  checkOptions(options, log)
+  const port = await choosePort(options)
+  const failed = Promise.withResolvers<StoreError>()
+  const hub = await StoreHub.open({
+    directory: options.dataDir,
+    historyMs: options.historyDuration,
+    ...embeddedListeners({ onFailed: failed.resolve, onCapacity: () => {}, log }),
+  })
+  const metrics = new WorkerMetrics()
+  const slots = Array.from(
+    { length: options.workers },
+    (_, index) => new Slot({ ...given, index, port, hub, log, metrics }),
+  )
+  const stop = async () => {
+    await Promise.race([Promise.all(slots.map((slot) => slot.stop())), pause(options.shutdownGrace + endMs)])
+    await Promise.all(slots.map((slot) => slot.terminate()))
+    await hub.close()
+  }
+  try {
+    return { url: await startAll(slots), failed: failed.promise, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The first one alone: the others rely on what it makes. Returns where all serve. */
+async function startAll([first, ...others]: readonly Slot[]): Promise<string> {
+  // Their threads load what they need meanwhile.
+  const loading = others.map((slot) => slot.load())
+  const url = await first!.start()
+  await Promise.all(loading)
+  await Promise.all(others.map((slot) => slot.start()))
+  return url
+}
+
+function checkOptions({ workers, etcdServers }: ServerOptions, log: Log): void {
+  if (etcdServers.length > 0)
+    throw new UsageError(
+      '--workers goes with the embedded store: on etcd run several servers, each with its own --secure-port',
+    )
+  const cores = availableParallelism()
+  if (workers > cores)
+    log.warn(`--workers=${workers} is more than the ${cores} cores of this machine: the workers wait for one another`)
+}

@@ -1,0 +1,58 @@
+/**
+ * The metrics of all workers as one answer. A worker that is asked for them sends its own; the others are asked, and one
+ * that does not answer in time counts with what it said last. Whatever was shown once stays counted, also when the worker
+ * that counted it ends: counters never fall.
+ */
+import type { Worker } from 'node:worker_threads'
+import { ProcessExposer } from '../../telemetry/exposition.ts'
+import { MetricSums } from '../../telemetry/metric-sums.ts'
+import type { ToSupervisor, ToWorker } from './messages.ts'
+
+type MetricMessage = Extract<ToSupervisor, { metrics: unknown }>
+
+const answerMs = 500
+
+export class WorkerMetrics {
+  readonly #sums = new MetricSums<Worker>()
+  readonly #exposer = new ProcessExposer()
+  readonly #workers = new Set<Worker>()
+  readonly #asked = new Map<number, () => void>()
+  #lastId = 0
+
+  add(worker: Worker): void {
+    this.#workers.add(worker)
+  }
+
+  remove(worker: Worker): void {
+    this.#workers.delete(worker)
+    this.#sums.end(worker)
+  }
+
+  receive(worker: Worker, message: MetricMessage): void {
+    if (!this.#workers.has(worker)) return
+    this.#sums.update(worker, message.metrics)
+    if (message.type === 'samples') this.#asked.get(message.id)?.()
+    else void this.#answer(worker, message.id)
+  }
+
+  async #answer(asking: Worker, id: number): Promise<void> {
+    const others = [...this.#workers].filter((worker) => worker !== asking)
+    await Promise.all(others.map((worker) => this.#ask(worker)))
+    const exposition = await this.#exposer.expose(this.#sums.total())
+    asking.postMessage({ type: 'exposition', id, exposition } satisfies ToWorker)
+  }
+
+  #ask(worker: Worker): Promise<void> {
+    const id = ++this.#lastId
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        this.#asked.delete(id)
+        resolve()
+      }
+      const timer = setTimeout(done, answerMs)
+      this.#asked.set(id, done)
+      worker.postMessage({ type: 'sample', id } satisfies ToWorker)
+    })
+  }
+}

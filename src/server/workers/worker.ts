@@ -1,0 +1,118 @@
+/**
+ * A worker: the whole server in a thread of its own, over the store of all workers, on the port of all workers. It starts
+ * when the supervisor says so, counts a heartbeat while its event loop turns, and ends when it has let what was under way
+ * finish.
+ */
+import { parentPort } from 'node:worker_threads'
+import { WorkerStore } from '../../store/lmdb/worker-store.ts'
+import type { Exposition } from '../../telemetry/exposition.ts'
+import { errorFields, type Log, openLog } from '../../telemetry/log.ts'
+import { type MetricSnapshot, snapshotOf } from '../../telemetry/metric-sums.ts'
+import type { Metric } from '../../telemetry/metrics.ts'
+import { readServerFlags } from '../command-line.ts'
+import { explainFailure } from '../explain-failure.ts'
+import { type Running, startRunning } from '../running.ts'
+import type { WorkerPlace } from '../worker-place.ts'
+import { heartbeatMs } from './heartbeat.ts'
+import type { ToSupervisor, ToWorker, WorkerData } from './messages.ts'
+
+/** Runs until the supervisor ends it. */
+export async function runWorker(data: WorkerData): Promise<void> {
+  const worker = new Worker(data)
+  parentPort!.on('message', (message: ToWorker) => worker.obey(message))
+  await worker.ended
+  process.exit(0)
+}
+
+class Worker {
+  readonly #data: WorkerData
+  readonly #log: Log
+  readonly #waiting = new Map<number, (exposition: Exposition) => void>()
+  readonly #ended = Promise.withResolvers<void>()
+  #lastId = 0
+  #metrics: readonly Metric[] = []
+  #starting: Promise<Running> | undefined
+
+  constructor(data: WorkerData) {
+    this.#data = data
+    const { options } = readServerFlags(data.command, data.flags)
+    const { verbosity: level, loggingFormat: format } = options
+    this.#log = openLog({ level, format, fields: { worker: data.index } })
+    process.on('unhandledRejection', (error) => this.#log.error('unhandled promise rejection', errorFields(error)))
+  }
+
+  /** Resolves when it has let what was under way finish, or could not start. */
+  get ended(): Promise<void> {
+    return this.#ended.promise
+  }
+
+  obey(message: ToWorker): void {
+    if (message.type === 'start') void this.#start()
+    else if (message.type === 'stop') void this.#stop()
+    else if (message.type === 'sample') this.#tell({ type: 'samples', id: message.id, metrics: this.#sample() })
+    else this.#waiting.get(message.id)?.(message.exposition)
+  }
+
+  async #start(): Promise<void> {
+    try {
+      this.#starting = this.#run()
+      const { server } = await this.#starting
+      setInterval(() => Atomics.add(this.#data.heartbeat, 0, 1), heartbeatMs).unref()
+      this.#tell({ type: 'ready', url: server.url })
+    } catch (error) {
+      this.#tell({ type: 'failed', why: explainFailure(error) })
+      this.#ended.resolve()
+    }
+  }
+
+  async #run(): Promise<Running> {
+    const { command, flags, index, port } = this.#data
+    const { options, up } = readServerFlags(command, flags)
+    const own = { securePort: port, ...(index === 0 ? {} : { adminKubeconfig: '' }) }
+    const line = { options: { ...options, ...own }, up: up && { ...up, ...own } }
+    const running = await startRunning(line, { log: this.#log, worker: this.#place() })
+    if (index === 0) running.startLoops()
+    return running
+  }
+
+  async #stop(): Promise<void> {
+    try {
+      const running = await this.#starting
+      await running?.stop()
+    } catch (error) {
+      this.#log.error('a worker did not stop in order', errorFields(error))
+    }
+    this.#ended.resolve()
+  }
+
+  #place(): WorkerPlace {
+    const { index, store } = this.#data
+    return {
+      index,
+      openStore: (options) => WorkerStore.open(store, options),
+      exposing: (metrics) => {
+        this.#metrics = metrics
+        return { expose: () => this.#expose() }
+      },
+    }
+  }
+
+  #expose(): Promise<Exposition> {
+    const id = ++this.#lastId
+    return new Promise((resolve) => {
+      this.#waiting.set(id, (exposition) => {
+        this.#waiting.delete(id)
+        resolve(exposition)
+      })
+      this.#tell({ type: 'expose', id, metrics: this.#sample() })
+    })
+  }
+
+  #sample(): MetricSnapshot[] {
+    return snapshotOf(this.#metrics)
+  }
+
+  #tell(message: ToSupervisor): void {
+    parentPort!.postMessage(message)
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * The metrics of several threads as one: counters and histograms are added up, and what a thread had counted stays counted
+ * when it ends. A gauge says for itself whether values are added up or the highest counts.
+ */
+import type { Metric, Sample } from './metrics.ts'
+
+/** A metric as it was at one time, in a form that can be sent to another thread. */
+export interface MetricSnapshot extends Pick<Metric, 'name' | 'help' | 'type' | 'across'> {
+  readonly values: readonly Sample[]
+}
+
+/** These metrics as they are now. */
+export function snapshotOf(metrics: readonly Metric[]): MetricSnapshot[] {
+  return metrics.map((metric) => {
+    const { name, help, type, across } = metric
+    return { name, help, type, across, values: metric.samples() }
+  })
+}
+
+/** The last known metrics of threads, by their ids. */
+export class MetricSums<Id> {
+  readonly #known = new Map<Id, readonly MetricSnapshot[]>()
+  /** What threads had counted that have ended. */
+  #ended: readonly MetricSnapshot[] = []
+
+  /** Of one thread, as they are now. */
+  update(id: Id, metrics: readonly MetricSnapshot[]): void {
+    this.#known.set(id, metrics)
+  }
+
+  /** The thread has ended: its counts stay, what it was doing is over. */
+  end(id: Id): void {
+    const last = this.#known.get(id)?.filter(({ type }) => type !== 'gauge') ?? []
+    this.#known.delete(id)
+    this.#ended = sum([this.#ended, last])
+  }
+
+  total(): readonly Metric[] {
+    return sum([this.#ended, ...this.#known.values()]).map((metric) => ({
+      ...metric,
+      samples: () => [...metric.values],
+    }))
+  }
+}
+
+function sum(all: readonly (readonly MetricSnapshot[])[]): MetricSnapshot[] {
+  const byName = new Map<string, { readonly metric: MetricSnapshot; readonly values: Map<string, Sample> }>()
+  for (const metric of all.flat()) {
+    const into = byName.get(metric.name) ?? { metric, values: new Map() }
+    byName.set(metric.name, into)
+    for (const sample of metric.values) add(into.values, sample, metric.across)
+  }
+  return [...byName.values()].map(({ metric, values }) => ({ ...metric, values: [...values.values()] }))
+}
+
+function add(values: Map<string, Sample>, sample: Sample, across: MetricSnapshot['across']): void {
+  const key = JSON.stringify([sample.metricName, sample.labels])
+  const before = values.get(key)
+  if (before === undefined) values.set(key, sample)
+  else
+    values.set(key, {
+      ...before,
+      value: across === 'max' ? Math.max(before.value, sample.value) : before.value + sample.value,
+    })
+}

@@ -1,0 +1,41 @@
+/**
+ * Imported into a server with several workers (`NODE_OPTIONS=--import=...`): SIGWINCH ends one of them in the way that the
+ * file ORCH_END_WORKER says: `1 exit`, `0 stall`, `2 memory`, `1 terminate`. Or it ends the thread of the store: `hub`.
+ */
+import { readFileSync } from 'node:fs'
+import { isMainThread, parentPort, threadName } from 'node:worker_threads'
+
+const ways = {
+  exit: () => process.exit(7),
+  // Stands still without using the processor.
+  stall: () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
+  loop: () => {
+    for (;;);
+  },
+  memory: () => {
+    const held = []
+    for (;;) held.push(new Array(100_000).fill(held.length))
+  },
+  error: () => {
+    throw new Error('a fault that a test put here')
+  },
+}
+
+if (isMainThread) {
+  const workers = new Map()
+  let hub
+  process.on('worker', (worker) => {
+    hub ??= worker
+    if (/^worker \d/.test(worker.threadName ?? '')) workers.set(worker.threadName.split(' ')[1], worker)
+  })
+  process.on('SIGWINCH', () => {
+    const [which, way] = readFileSync(process.env.ORCH_END_WORKER, 'utf8').trim().split(' ')
+    if (which === 'hub') void hub.terminate()
+    else if (way === 'terminate') void workers.get(which).terminate()
+    else workers.get(which).postMessage({ type: 'fault', way })
+  })
+} else if (/^worker \d/.test(threadName)) {
+  parentPort.on('message', ({ type, way }) => {
+    if (type === 'fault') setImmediate(ways[way])
+  })
+}
