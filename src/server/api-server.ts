@@ -166,13 +166,8 @@ async function openInner(options: ServerOptions, around: Surroundings) {
 
   const metrics = openMetrics(clock)
   const audited = await openAudit(options, { vendor, clock, log, reloading, opened, metrics: metrics.audit })
-  const { store, raw, failed, notice } = await openStore(options, {
-    log,
-    clock,
-    metrics: metrics.store,
-    given: around.store,
-    worker: around.worker,
-  })
+  const below = { log, clock, metrics: metrics.store, given: around.store, worker: around.worker }
+  const { store, raw, failed, notice } = await openStore(options, below)
   opened.defer(() => store.close())
   await claimProfile(store, options.profile)
   await shareAuthority(options, store, clock)
