@@ -3,7 +3,7 @@
  * checksum, objects that lie under the name of another, reservations of objects that are not there, keys that are none
  * of ours. Nothing is changed.
  */
-import { HeaderReader, NewerValue, storedJson, UnreadableValue } from '../codec/stored.ts'
+import { EncryptedValue, HeaderReader, NewerValue, storedJson, UnreadableValue } from '../codec/stored.ts'
 import { isObject, type Json } from '../model/json.ts'
 import type { Entry } from '../store/store.ts'
 import { typeOfKey } from './format.ts'
@@ -57,7 +57,8 @@ class Check {
     const [place] = entry.key.split('/', 1)
     if (place === 'objects') this.#lookAtObject(entry)
     else if (place === 'claims') this.#holdClaim(entry)
-    else if (place !== 'meta') this.#add({ entry, why: 'a key that this program does not know', damaged: false })
+    else if (place !== 'meta' && place !== 'quota-debts')
+      this.#add({ entry, why: 'a key that this program does not know', damaged: false })
   }
 
   finish(): CheckReport {
@@ -81,7 +82,7 @@ class Check {
       this.#headers.read(key, value)
     } catch (error) {
       if (!(error instanceof UnreadableValue)) throw error
-      return { why: error.message, damaged: !(error instanceof NewerValue) }
+      return { why: error.message, damaged: !(error instanceof NewerValue || error instanceof EncryptedValue) }
     }
     const why = wrongName(key, storedJson(value, String(revision), Buffer.allocUnsafe).json)
     return why === undefined ? undefined : { why, damaged: true }

@@ -54,6 +54,11 @@ export class NewerValue extends UnreadableValue {
   override readonly name = 'NewerValue'
 }
 
+/** It is encrypted, and nobody has decrypted it: nothing may be wrong with it. */
+export class EncryptedValue extends UnreadableValue {
+  override readonly name = 'EncryptedValue'
+}
+
 /** What is stored: an object, by what its members are ordered, and what it is selected by. */
 export interface Storable {
   readonly object: ApiObject
@@ -290,7 +295,7 @@ function assertPlain(view: Buffer): void {
   if (view[0] === undefined || view[0] <= format) return
   const [, cipher, key] = /^[a-z0-9]+:enc:([a-z]+):(?:v1:([^:]{1,253}):)?/.exec(view.toString('latin1', 0, 300)) ?? []
   if (cipher === undefined) return
-  throw new UnreadableValue(
+  throw new EncryptedValue(
     cipher === 'plain'
       ? 'the stored value is not encrypted, and --encryption-provider-config does not name identity for it'
       : `the stored value is encrypted by ${cipher} with the key ${JSON.stringify(key ?? '')}, which --encryption-provider-config does not have, or it is damaged`,

@@ -13,7 +13,9 @@ import { sharedSecrets } from './shared-keys.ts'
 const flagName = 'encryption-provider-config'
 
 /** What is encrypted, and how; undefined where no file is given. Throws UsageError where it is of no use. */
-export async function readEncryptionFile(options: ServerOptions): Promise<Encrypted | undefined> {
+export async function readEncryptionFile(
+  options: Pick<ServerOptions, 'encryptionProviderConfig' | 'profile'>,
+): Promise<Encrypted | undefined> {
   const file = options.encryptionProviderConfig
   if (file === '') return undefined
   const text = readFlagFile(flagName, file)

@@ -26,7 +26,7 @@ Usage:
   orch envtest NAME                stand in for etcd or kube-apiserver in tests
   orch token create|list|delete    manage the tokens that clients join with
   orch join [flags]                join a cluster as a node agent, with a token
-  orch encryption rewrite [flags]  encrypt in a stopped store what lies there already
+  orch encryption rewrite [flags]  encrypt what a stopped store already holds
   orch backup --to FILE            copy a server or a store to a file
   orch restore --from FILE         fill an empty store from a backup
   orch check [flags]               read a store or a backup and report damage

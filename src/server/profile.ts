@@ -16,3 +16,9 @@ export async function claimProfile(store: Store, profile: ProfileName): Promise<
     `the store was made with the profile ${JSON.stringify(stored)}, and names in it cannot change: ${remedy}`,
   )
 }
+
+/** The profile of a store; undefined where it has none yet, or one that is not known. */
+export async function profileOf(store: Store): Promise<ProfileName | undefined> {
+  const stored = Buffer.from((await store.get(profileKey))?.value ?? []).toString('utf8')
+  return profileNames.find((name) => name === stored)
+}

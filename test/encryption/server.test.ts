@@ -1,8 +1,8 @@
 /** Encryption at rest as an operator sees it: what the file holds, lost keys, new keys, and the rewrite of what was there. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -49,6 +49,14 @@ test('a store that was plain is encrypted by a rewrite, and no page of it holds 
   assert.equal((await server.client().get(`${path}/before`)).body.data.a, encoded)
   await server.stop()
   assert.ok(!holds())
+
+  const check = (...more: string[]) =>
+    spawnSync(join(root, 'bin/orch'), ['check', `--data-dir=${files}`, ...more], { encoding: 'utf8' })
+  const aside = join(server.directory, 'aside')
+  const blind = check(`--set-aside=${aside}`)
+  assert.match(blind.stdout, /secrets\/default\/before .*encrypted by aesgcm with the key "first"/)
+  assert.ok(!existsSync(aside), 'what is only encrypted is not damaged')
+  assert.match(check(flag).stdout, /all sound/)
 
   // With a second key everything is still read; a rewrite makes the first one dispensable.
   configure('second', 'first')

@@ -18,10 +18,13 @@ import { HttpTransport } from '../../client/node/http-transport.ts'
 import { readClientConfig } from '../../client/node/kubeconfig.ts'
 import { usualFiles } from '../../client/node/kubeconfig-files.ts'
 import { errorOf } from '../../client/status-error.ts'
+import { encryptedStore } from '../../encryption/encrypted-store.ts'
 import { backupPath } from '../../http/backup-path.ts'
 import { version } from '../../model/version.ts'
 import type { Entry, Store } from '../../store/store.ts'
+import { readEncryptionFile } from '../encryption.ts'
 import type { backupFlags, checkFlags, restoreFlags, StorePlace } from '../flags/backup.ts'
+import { profileOf } from '../profile.ts'
 import { adoptAuthority, isAuthority } from './authorities.ts'
 import { lifetimes } from './lifetimes.ts'
 import { makeBackup } from './make-backup.ts'
@@ -141,7 +144,7 @@ export async function check(options: OptionsOf<typeof checkFlags>, terminal: Ter
   assertOnePlace(options, ['data-dir', 'etcd-servers'])
   const store = await openPlace(options, terminal.warn)
   try {
-    const { revision, pages } = await snapshotOf(store)
+    const { revision, pages } = await snapshotOf(await decryptedBy(options.encryptionProviderConfig, store))
     const report = await checkAll(pages(), terminal)
     terminal.print(`revision ${revision}: ${reportText(report)}`)
     const damaged = report.faults.filter((fault) => fault.damaged)
@@ -152,6 +155,14 @@ export async function check(options: OptionsOf<typeof checkFlags>, terminal: Ter
   } finally {
     await store.close()
   }
+}
+
+/** The store as servers with this configuration see it. */
+async function decryptedBy(encryptionProviderConfig: string, store: Store): Promise<Store> {
+  const profile = await profileOf(store)
+  if (encryptionProviderConfig === '' || profile === undefined) return store
+  const encrypted = await readEncryptionFile({ encryptionProviderConfig, profile })
+  return encrypted === undefined ? store : encryptedStore(store, encrypted)
 }
 
 async function checkBackup(file: string, terminal: Terminal): Promise<boolean> {
@@ -177,7 +188,9 @@ async function checkAll(pages: AsyncIterable<readonly Entry[]>, terminal: Termin
 
 /** First into the file, which is in the form of a backup, then out of the store, unless they have changed since. */
 async function moveAside(store: Store, damaged: readonly Fault[], file: string): Promise<void> {
-  const entries = damaged.map(({ entry }) => entry)
+  // As they lie there: what was looked into may have been decrypted.
+  const held = await Promise.all(damaged.map(({ entry }) => store.get(entry.key)))
+  const entries = held.flatMap((entry, i) => (entry?.revision === damaged[i]!.entry.revision ? [entry] : []))
   const header = {
     ...{ format: backupFormat, profile: '', program: version },
     ...{ revision: await store.revision(), created: new Date().toISOString() },

@@ -35,6 +35,13 @@ export const restoreFlags = {
 export const checkFlags = {
   backup: flag('backup', 'FILE', '', text, 'backup to check; - for the standard input'),
   ...placeFlags,
+  encryptionProviderConfig: flag(
+    'encryption-provider-config',
+    'FILE',
+    '',
+    text,
+    'EncryptionConfiguration file of the servers, to look into what is encrypted in a store',
+  ),
   setAside: flag('set-aside', 'FILE', '', text, 'file to move what is damaged to, out of the store'),
 }
 
