@@ -30,10 +30,11 @@ export interface ConversionParts {
   readonly clock: Clock
   readonly metrics: ConversionMetrics
   readonly log: Log
+  /** How long a call may take, with the time that it waits for its turn. */
+  readonly timeoutMs?: number | undefined
 }
 
-/** How long a call may take, with the time that it waits for its turn. */
-const timeoutMs = 30_000
+const defaultTimeoutMs = 30_000
 /** Of one definition. */
 const maxCalls = 16
 const maxWaiting = 1000
@@ -43,11 +44,13 @@ export function conversionOf(definition: CustomResourceDefinition, parts: Conver
   const { conversion } = definition.spec ?? {}
   if (conversion?.strategy !== 'Webhook') return undefined
   const { clientConfig = {}, conversionReviewVersions: versions = [] } = conversion.webhook ?? {}
+  const { timeoutMs = defaultTimeoutMs } = parts
   const version = versions.find((name) => conversionReviewVersions.includes(name))
   const webhook = new ConversionWebhook(parts, {
     definition: definition.metadata.name ?? '',
     address: webhookAddress(clientConfig as ClientConfig, timeoutMs),
     version,
+    timeoutMs,
   })
   return (objects, apiVersion) => webhook.convert(objects, apiVersion)
 }
@@ -57,17 +60,19 @@ interface WebhookOf {
   readonly address: WebhookAddress
   /** Of ConversionReview; undefined: it understands none that this server speaks. */
   readonly version: string | undefined
+  readonly timeoutMs: number
 }
 
 class ConversionWebhook {
   readonly #parts: ConversionParts
   readonly #webhook: WebhookOf
-  readonly #turns = new Turns()
+  readonly #turns: Turns
   #failing = false
 
   constructor(parts: ConversionParts, webhook: WebhookOf) {
     this.#parts = parts
     this.#webhook = webhook
+    this.#turns = new Turns(webhook.timeoutMs)
   }
 
   async convert(objects: readonly JsonObject[], apiVersion: string): Promise<JsonObject[]> {
@@ -122,8 +127,13 @@ async function inPlace<T>(place: string, work: () => Promise<T>): Promise<T> {
 
 /** Some at a time; the others wait in the order in which they came. */
 class Turns {
+  readonly #timeoutMs: number
   #taken = 0
   readonly #waiting: (() => void)[] = []
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs
+  }
 
   /** `work` is given what is left of the time, once it is its turn. */
   async take<T>(clock: Clock, work: (leftMs: number) => Promise<T>): Promise<T> {
@@ -132,8 +142,9 @@ class Turns {
     if (this.#taken >= maxCalls) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     else this.#taken++
     try {
-      const leftMs = timeoutMs - (clock.monotonic() - began)
-      if (leftMs <= 0) throw new CallError('timeout', `no answer to the conversions before it within ${timeoutMs} ms`)
+      const leftMs = this.#timeoutMs - (clock.monotonic() - began)
+      if (leftMs <= 0)
+        throw new CallError('timeout', `no answer to the conversions before it within ${this.#timeoutMs} ms`)
       return await work(leftMs)
     } finally {
       const next = this.#waiting.shift()

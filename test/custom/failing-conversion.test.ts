@@ -4,6 +4,15 @@
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
+import { systemClock } from '../../src/base/clock.ts'
+import { ConversionMetrics } from '../../src/custom/conversion-metrics.ts'
+import { conversionOf } from '../../src/custom/conversion-webhook.ts'
+import type { CustomResourceDefinition } from '../../src/kinds/apiextensions/definition-fields.ts'
+import { vendorOf } from '../../src/model/vendor.ts'
+import { HttpsCaller } from '../../src/outbound/https-caller.ts'
+import type { ServiceAddressParts } from '../../src/outbound/service-address.ts'
+import { Destinations } from '../../src/outbound/webhook-address.ts'
+import { openLog } from '../../src/telemetry/log.ts'
 import {
   answerWith,
   type ConversionReview,
@@ -204,6 +213,28 @@ test('one that hangs holds up nobody else, and its objects can be deleted', asyn
   assert.equal(converter.calls() <= 3, true, 'those who read the same wait for one call')
   hanging.resolve('x')
   for (const { status } of await Promise.all(waiting)) assert.equal(status, 500)
+})
+
+test('one that never answers is given up when its time is over, and so is what waits for it', async () => {
+  const log = openLog({ level: 0, format: 'json', write: () => {}, now: () => 0 })
+  const caller = new HttpsCaller('orch-test')
+  after(() => caller.close())
+  const spec = { conversion: converter.conversion() }
+  const convertBy = (timeoutMs?: number) =>
+    conversionOf({ metadata: { name: 'widgets' }, spec } as CustomResourceDefinition, {
+      ...{ vendor: vendorOf('orch'), caller, clock: systemClock, metrics: new ConversionMetrics(), timeoutMs },
+      ...{ destinations: new Destinations({} as ServiceAddressParts, { byName: new Map() }), log },
+    })!
+  const object = { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'w', uid: 'u' }, spec: {} }
+  converter.answer = () => undefined
+  const limited = convertBy(300)
+  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => limited([object], `${group}/v2`)))
+  for (const outcome of outcomes)
+    assert.match(String((outcome as PromiseRejectedResult).reason), /no (complete )?answer .*within \d+ ms/)
+  converter.answer = honest
+  converter.paths.length = 0
+  await convertBy()([object], `${group}/v2`)
+  assert.deepEqual(converter.paths, ['/convert?timeout=30s'], 'what it has where nobody says less')
 })
 
 test('a namespace, and the definition itself, go when the webhook is dead', async (t) => {
