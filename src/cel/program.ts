@@ -47,7 +47,7 @@ export function* compileRule(text: string, environment: Environment): Generator<
   if (type.kind !== 'bool') return { outcome: 'invalid', why: 'cel expression must evaluate to a bool' }
   yield
   const patterns = new PatternCache(environment.readPattern)
-  const badPattern = patterns.addConstants(root)
+  const badPattern = yield* patterns.addConstants(root)
   if (badPattern !== undefined) return { outcome: 'invalid', why: `program instantiation failed: ${badPattern}` }
   yield
   const maxCost = estimateCost(root, variables)
@@ -90,12 +90,14 @@ class PatternCache {
     this.#read = read
   }
 
-  /** Compiles the patterns that are written out in the expression; returns what is wrong with one. */
-  addConstants(root: Node): string | undefined {
+  /** Compiles the patterns that are written out in the expression, each once; returns what is wrong with one. */
+  *addConstants(root: Node): Generator<void, string | undefined> {
     for (const source of constantPatterns(root)) {
+      if (this.#known.has(source)) continue
       const read = this.#read(source)
       if (read.outcome === 'refused') return read.why
       this.#known.set(source, read.pattern)
+      yield
     }
     return undefined
   }

@@ -16,12 +16,17 @@ function declaredOf(schema: JsonObject) {
 }
 
 export function compiled(rule: string, schema = any): Compiled {
+  return runToCompletion(compiling(rule, schema))
+}
+
+/** The same in steps. */
+export function compiling(rule: string, schema = any): Generator<void, Compiled> {
   const declared = declaredOf(schema)
   const variables = new Map([
     ['self', declared],
     ['oldSelf', declared],
   ])
-  return runToCompletion(compileRule(rule, { variables, readPattern }))
+  return compileRule(rule, { variables, readPattern })
 }
 
 export interface Data {

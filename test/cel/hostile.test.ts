@@ -1,10 +1,11 @@
 /** Rules that somebody wrote to hold up the server: each is refused, or ended soon. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { TimeSlice } from '../../src/base/time-slice.ts'
 import { BudgetExceeded } from '../../src/cel/budget.ts'
 import type { JsonObject } from '../../src/model/json.ts'
-import { assertCheap } from '../tools/effort.ts'
-import { type Data, outcomeOf } from './evaluating.ts'
+import { assertBrief, assertCheap } from '../tools/effort.ts'
+import { compiling, type Data, outcomeOf } from './evaluating.ts'
 
 const texts: JsonObject = { type: 'array', items: { type: 'string' } }
 const text: JsonObject = { type: 'string' }
@@ -33,6 +34,12 @@ describe('texts of rules', () => {
   test('long chains of logic are no trouble', async () => {
     const rule = Array.from({ length: 2400 }, () => '1 == 1').join('&&')
     await assertCheap(500, () => assert.equal(outcomeOf(rule), true))
+  })
+  test('a pattern that is written many times is compiled once, and many patterns one after the other', async () => {
+    const same = Array.from({ length: 1500 }, () => '"a".matches("a{50}")').join('&&')
+    await assertCheap(120, () => assert.equal(outcomeOf(same), false))
+    const others = Array.from({ length: 1000 }, (_, i) => `"a".matches("${i}{90}")`).join('||')
+    await assertBrief(50, async () => assert.equal((await new TimeSlice().run(compiling(others))).outcome, 'program'))
   })
   test('nor are many signs before a value', () => {
     assert.equal(outcomeOf(`${'!'.repeat(50_000)}true`), true)
