@@ -3,8 +3,8 @@
  * Every bare limit is taken in the same run, so that the ratios hold on any machine. Linux, with wrk and h2load.
  *
  *   --only TEXT      only the groups of rows whose name holds TEXT: get, access, tokens, certificates, list, writes,
- *                    admission, webhooks, custom, stores, patch, start, memory, watch, protobuf, label, stalls, overload, collection,
- *                    orchctl, growth
+ *                    admission, webhooks, custom, custom-definitions, stores, patch, start, memory, watch, protobuf, label,
+ *                    stalls, overload, collection, orchctl, growth
  *   --json FILE      write the figures to a file too
  *   --plot FILE      draw the rows of `growth` (SVG)
  *   --cpu-prof DIR   our server writes profiles of its processor time there (and is the slower for it)
@@ -20,6 +20,7 @@ import { admissionRows } from './rows/admission.ts'
 import { certificateRows } from './rows/certificates.ts'
 import { collectionRows } from './rows/collection.ts'
 import { customRows } from './rows/custom.ts'
+import { definitionRows } from './rows/definitions.ts'
 import { getRows } from './rows/get.ts'
 import { growthRows, growthSeries } from './rows/growth.ts'
 import { labelRows } from './rows/label.ts'
@@ -50,6 +51,7 @@ const groups = [
   admissionRows,
   webhookRows,
   customRows,
+  definitionRows,
   storeRows,
   patchRows,
   startRows,

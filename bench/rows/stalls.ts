@@ -69,7 +69,7 @@ async function stallRow(bench: Bench, { name, objects, run }: Load): Promise<Row
 }
 
 /** How long each of many short requests took, one after the other, while something else was done. */
-async function waitsDuring(client: Client, run: () => Promise<unknown>): Promise<number[]> {
+export async function waitsDuring(client: Client, run: () => Promise<unknown>): Promise<number[]> {
   const waits: number[] = []
   let running = true
   const asking = (async () => {
