@@ -1,12 +1,22 @@
 /** The first things a user does: create, read, change, list in pages, watch and delete, over TLS against a real server. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { configMaps } from '../tools/paths.ts'
 import { startServer } from '../tools/server.ts'
 
-test('objects are created, read, updated, watched and deleted', async (t) => {
-  const server = await startServer(t)
-  const client = server.client()
+const shared = await startServer({ after })
+let places = 0
+
+/** A namespace of the shared server. */
+async function placeOfItsOwn() {
+  const client = shared.client()
+  const name = `place-${places++}`
+  assert.equal((await client.post('/api/v1/namespaces', { metadata: { name } })).status, 201)
+  return { client, configMaps: `/api/v1/namespaces/${name}/configmaps` }
+}
+
+test('objects are created, read, updated, watched and deleted', async () => {
+  const { client, configMaps } = await placeOfItsOwn()
   const created = await client.post(configMaps, { metadata: { name: 'a' }, data: { k: 'v' } })
   assert.equal(created.status, 201)
   assert.deepEqual((await client.get(`${configMaps}/a`)).body, created.body)
@@ -28,8 +38,8 @@ test('objects are created, read, updated, watched and deleted', async (t) => {
   assert.equal((await client.get(`${configMaps}/a`)).status, 404)
 })
 
-test('a stale update is refused, and the object is unharmed', async (t) => {
-  const client = (await startServer(t)).client()
+test('a stale update is refused, and the object is unharmed', async () => {
+  const { client, configMaps } = await placeOfItsOwn()
   const { body } = await client.post(configMaps, { metadata: { name: 'a' } })
   await client.put(`${configMaps}/a`, { metadata: { name: 'a' }, data: { k: 'new' } })
   const stale = await client.put(`${configMaps}/a`, { ...body, data: { k: 'old' } })
@@ -37,8 +47,8 @@ test('a stale update is refused, and the object is unharmed', async (t) => {
   assert.deepEqual((await client.get(`${configMaps}/a`)).body.data, { k: 'new' })
 })
 
-test('a list in pages is one snapshot, whatever is written meanwhile', async (t) => {
-  const client = (await startServer(t)).client()
+test('a list in pages is one snapshot, whatever is written meanwhile', async () => {
+  const { client, configMaps } = await placeOfItsOwn()
   for (const name of ['a', 'b', 'c', 'd', 'e']) await client.post(configMaps, { metadata: { name } })
   const names: string[] = []
   const versions = new Set<string>()

@@ -1,7 +1,7 @@
 /**
  * Damaged data files, each sort of damage opened in a process of its own: bits flipped, pages zeroed or put in the place of others, the
  * end cut off. Whatever was hit, what is served is what was written, or it is named as unreadable, or a sentence says that
- * the file is damaged; never another object, never one less in silence, never a dead process.
+ * the file is damaged; never another object, never one less in silence, never a dead process. ORCH_LONG=1: more files.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -18,7 +18,7 @@ import { compiled } from '../tools/compiled.ts'
 import type { Read, Report } from './damaged-reader.ts'
 
 const reader = fileURLToPath(new URL('./damaged-reader.ts', import.meta.url))
-const filesPerKind = 12
+const filesPerKind = process.env.ORCH_LONG === '1' ? 48 : 6
 const pageSize = 4096
 
 /** Objects of several sizes, some changed and some deleted since a revision, which it gives. */

@@ -7,7 +7,7 @@ import { type EtcdOptions, EtcdStore } from '../../src/store/etcd/store.ts'
 import { type Revision, type Store, StoreError } from '../../src/store/store.ts'
 import { type Cluster, freePorts, makeStrangerTls, startEtcd, steadyMs } from '../tools/etcd.ts'
 import { bytes, closing, commit, Follower } from './following.ts'
-import { storeSuite } from './suite.ts'
+import { clusterSuite } from './suite.ts'
 
 let spaces = 0
 const freshPrefix = () => `/space-${spaces++}/`
@@ -28,7 +28,7 @@ describe('etcd store, three members with TLS', { timeout: 300_000 }, () => {
 
   const open = async (options: Partial<EtcdOptions> = {}) => closing(await openRaw(cluster, options))
 
-  storeSuite('etcd cluster', async () => {
+  clusterSuite('etcd cluster', async () => {
     const store = await openRaw(cluster)
     return { store, cleanup: () => store.close() }
   })

@@ -2,6 +2,7 @@
  * The proof of the store contract, the same for every backend: each part in `suite/` turns promises of src/store/store.ts
  * into tests against a real store, and can be run alone; seeded random operations are compared with the model
  * (MemoryStore) step by step. Revisions are compared by order and identity, never by number: a backend may leave gaps.
+ * `storeSuite` is all of it; `clusterSuite` is what several members could do otherwise than one, all of it if ORCH_LONG is 1.
  */
 import { describe } from 'node:test'
 import { compareWithModel } from './model.ts'
@@ -16,13 +17,21 @@ export type { Opened } from './suite/prove.ts'
 export { restartSuite } from './suite/restarts.ts'
 
 export function storeSuite(name: string, open: Open): void {
-  for (const part of [commitSuite, claimSuite, listSuite, watchSuite, lifetimeSuite, modelSuite]) part(name, open)
+  for (const part of [commitSuite, claimSuite, listSuite, watchSuite, lifetimeSuite]) part(name, open)
+  modelSuite(name, open, [1, 2, 3])
 }
 
-function modelSuite(name: string, open: Open): void {
+/** For members of a backend that passes `storeSuite` when it is alone. */
+export function clusterSuite(name: string, open: Open): void {
+  if (process.env.ORCH_LONG === '1') return storeSuite(name, open)
+  for (const part of [commitSuite, watchSuite, lifetimeSuite]) part(name, open)
+  modelSuite(name, open, [1])
+}
+
+function modelSuite(name: string, open: Open, seeds: readonly number[]): void {
   const prove = provesOn(open)
   describe(`${name}: the model`, () => {
-    for (const seed of [1, 2, 3]) {
+    for (const seed of seeds) {
       prove(`random operations give what the model gives (seed ${seed})`, (store) => compareWithModel(store, seed, 400))
     }
   })
