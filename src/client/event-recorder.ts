@@ -6,7 +6,7 @@
  * the later ones become one. An object that something happens to all the time gets a burst of Events and then one every
  * few minutes. What waits, and what is remembered of earlier Events, has a largest size.
  */
-import type { Clock } from '../base/clock.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
 import { shorten } from '../base/shorten.ts'
 import type { Event } from '../kinds/core/event.ts'
 import type { ApiObject } from '../model/object.ts'
@@ -24,11 +24,13 @@ export interface Happening {
   readonly message: string
 }
 
+/** Who reports, and how. */
 export interface EventRecorderOptions {
   readonly client: Client
   /** Who reports: `source.component`. */
   readonly component: string
-  readonly clock: Clock
+  /** The clock of this machine by default. */
+  readonly clock?: Clock
   /** Told why an Event could not be written. */
   readonly onError: (error: unknown) => void
 }
@@ -62,7 +64,7 @@ interface Allowance {
 
 /** Records Events about objects; those that repeat are counted in one. */
 export class EventRecorder {
-  readonly #options: EventRecorderOptions
+  readonly #options: EventRecorderOptions & { readonly clock: Clock }
   readonly #written = new Map<string, Written>()
   readonly #alike = new Map<string, Alike>()
   readonly #allowances = new Map<string, Allowance>()
@@ -72,7 +74,7 @@ export class EventRecorder {
   #serial = 0
 
   constructor(options: EventRecorderOptions) {
-    this.#options = options
+    this.#options = { clock: systemClock, ...options }
   }
 
   record(object: ApiObject, happening: Happening): void {

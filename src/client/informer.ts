@@ -4,6 +4,7 @@
  */
 import type { ApiObject, ObjectBase } from '../model/object.ts'
 import type { Client } from './client.ts'
+import { type Index, type IndexFunction, ObjectIndex } from './object-index.ts'
 import { Reflector, type ReflectorOptions, type ReflectorSink } from './reflector.ts'
 import { type ObjectName, objectKey, type ResourceType } from './resource-type.ts'
 
@@ -14,8 +15,10 @@ export interface ObjectChange<T> {
   readonly object: T | undefined
 }
 
+/** Called with each change of an object. */
 export type ChangeHandler<T> = (change: ObjectChange<T>) => void
 
+/** Which objects, and who is told of failures: of lists and watches, and of what handlers throw. */
 export type InformerOptions = ReflectorOptions
 
 /** Keeps a copy of the objects of a type and reports every change. */
@@ -26,9 +29,12 @@ export class Informer<T extends ObjectBase = ApiObject> {
   readonly #reflector: Reflector<T>
   readonly #objects = new Map<string, T>()
   readonly #handlers = new Set<ChangeHandler<T>>()
+  readonly #indexes: ObjectIndex<T>[] = []
+  readonly #onError: (error: unknown) => void
 
   constructor(client: Client, type: ResourceType<T>, options: InformerOptions) {
     this.type = type
+    this.#onError = options.onError
     this.#reflector = new Reflector(client, type, { ...options, sink: this.#sink() })
     this.synced = this.#reflector.synced
   }
@@ -46,10 +52,20 @@ export class Informer<T extends ObjectBase = ApiObject> {
     return this.#objects.values()
   }
 
-  /** Calls the handler for every change from now on; returns a function that ends this. */
+  /** A look-up by values that the function derives from an object; it stays for as long as the informer. */
+  index(valuesOf: IndexFunction<T>): Index<T> {
+    const index = new ObjectIndex(valuesOf)
+    for (const [key, object] of this.#objects) index.replace(key, undefined, object)
+    this.#indexes.push(index)
+    return index
+  }
+
+  /** Calls the handler for every object there is, and for every change from now on; returns a function that ends this. */
   onChange(handler: ChangeHandler<T>): () => void {
-    this.#handlers.add(handler)
-    return () => this.#handlers.delete(handler)
+    const own: ChangeHandler<T> = (change) => handler(change)
+    this.#handlers.add(own)
+    for (const [key, object] of [...this.#objects]) this.#tell(own, { key, previous: undefined, object })
+    return () => this.#handlers.delete(own)
   }
 
   /** Keeps the copy up to date until the signal aborts. To be called once. */
@@ -84,7 +100,17 @@ export class Informer<T extends ObjectBase = ApiObject> {
     if (object === undefined) this.#objects.delete(key)
     else this.#objects.set(key, object)
     if (previous === undefined && object === undefined) return
-    for (const handler of this.#handlers) handler({ key, previous, object })
+    for (const index of this.#indexes) index.replace(key, previous, object)
+    for (const handler of this.#handlers) this.#tell(handler, { key, previous, object })
+  }
+
+  /** What a handler throws is its own fault: neither the others nor the copy miss anything by it. */
+  #tell(handler: ChangeHandler<T>, change: ObjectChange<T>): void {
+    try {
+      handler(change)
+    } catch (error) {
+      this.#onError(error)
+    }
   }
 }
 

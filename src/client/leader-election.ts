@@ -9,26 +9,37 @@
  * may still arrive: work that must not happen twice writes with preconditions.
  */
 import { pause, withDeadline } from '../base/abort.ts'
-import type { Clock } from '../base/clock.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
 import type { Lease } from '../kinds/coordination/lease.ts'
 import type { Client } from './client.ts'
 import type { ObjectName, ResourceType } from './resource-type.ts'
 import { isConflict, isNotFound, StatusError } from './status-error.ts'
 import { type Transport, TransportError } from './transport.ts'
 
+/** Which Lease, who stands for election, and how patient it is. */
 export interface ElectionOptions {
   readonly client: Client
-  /** The type of Leases: their group has the vendor's name. */
-  readonly type: ResourceType<Lease>
   readonly lease: ObjectName
   /** Who this is: no two programs have the same. */
   readonly identity: string
-  readonly clock: Clock
-  readonly timing: ElectionTiming
+  /** A lease of 15 seconds, renewed within 10, tried every 2 by default. */
+  readonly timing?: ElectionTiming
+  /** The clock of this machine by default. */
+  readonly clock?: Clock
   /** Told of what went wrong; the election goes on. */
   readonly onError: (error: unknown) => void
   /** Told when somebody else is seen to lead. */
   readonly onLeader?: (identity: string) => void
+}
+
+/** The type of Leases. */
+export const leases: ResourceType<Lease> = {
+  ...{ group: 'coordination', inServerDomain: true, version: 'v1' },
+  ...{ kind: 'Lease', plural: 'leases', namespaced: true },
+}
+const defaults = {
+  clock: systemClock,
+  timing: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },
 }
 
 /** How long a lease lasts, and how often it is renewed and tried for. */
@@ -65,7 +76,7 @@ export async function leadOnce(
   work: (term: Term) => Promise<void>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const candidate = new Candidate(options)
+  const candidate = new Candidate({ ...defaults, ...options })
   if (!(await candidate.acquire(signal))) return false
   const over = new AbortController()
   const end = () => over.abort(new TransportError('this program no longer leads'))
@@ -98,13 +109,13 @@ interface Seen {
 }
 
 class Candidate {
-  readonly #options: ElectionOptions
+  readonly #options: ElectionOptions & typeof defaults
   #seen: Seen | undefined
   /** When the request was sent by which the Lease was last got or renewed. */
   #heldSince = Number.NEGATIVE_INFINITY
   #leader = ''
 
-  constructor(options: ElectionOptions) {
+  constructor(options: ElectionOptions & typeof defaults) {
     this.#options = options
   }
 
@@ -136,14 +147,14 @@ class Candidate {
 
   /** Lets the next one take it at once. */
   async release(): Promise<void> {
-    const { client, type, identity, timing } = this.#options
+    const { client, identity, timing } = this.#options
     const held = this.#seen?.lease
     if (held?.spec?.holderIdentity !== identity) return
     const spec = { ...held.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: this.#timestamp() }
     try {
       const late = () => new TransportError('the lease could not be given up in time')
       await withDeadline({ ms: timing.retryPeriodMs, outer: undefined, late }, (signal) =>
-        client.update(type, { ...held, spec }, { signal }),
+        client.update(leases, { ...held, spec }, { signal }),
       )
     } catch (error) {
       // Nothing depends on it: it runs out by itself.
@@ -168,8 +179,8 @@ class Candidate {
   }
 
   async #attempt(now: number, signal: AbortSignal): Promise<boolean> {
-    const { client, type, lease: name, identity } = this.#options
-    const found = await client.get(type, name, { signal }).catch((error: unknown) => {
+    const { client, lease: name, identity } = this.#options
+    const found = await client.get(leases, name, { signal }).catch((error: unknown) => {
       if (isNotFound(error)) return undefined
       throw error
     })
@@ -181,22 +192,24 @@ class Candidate {
       this.#tellLeader(holderIdentity)
       return false
     }
-    const updated = await client.update(type, { ...found, spec: this.#nextSpec(found) }, { signal })
+    const updated = await client.update(leases, { ...found, spec: this.#nextSpec(found) }, { signal })
     this.#seen = { lease: updated, since: now }
     this.#tellLeader(identity)
     return true
   }
 
   async #create(signal: AbortSignal): Promise<boolean> {
-    const { client, type, lease, identity, timing } = this.#options
+    const { client, lease, identity, timing } = this.#options
     const time = this.#timestamp()
     const spec = {
       ...{ holderIdentity: identity, leaseDurationSeconds: Math.ceil(timing.leaseDurationMs / 1000) },
       ...{ acquireTime: time, renewTime: time, leaseTransitions: 0 },
     }
-    const created = { apiVersion: `${type.group}/${type.version}`, kind: 'Lease', metadata: { ...lease }, spec }
     try {
-      this.#seen = { lease: await client.create(type, created, { signal }), since: this.#now() }
+      this.#seen = {
+        lease: await client.create(leases, { metadata: { ...lease }, spec }, { signal }),
+        since: this.#now(),
+      }
       this.#tellLeader(identity)
       return true
     } catch (error) {

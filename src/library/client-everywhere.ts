@@ -1,5 +1,6 @@
 /** What `orch/client` exports in Node and in browsers alike. Whatever stands here is public: docs/client.md describes it. */
 
+export type { Backoff } from '../base/backoff.ts'
 export { changeObject } from '../client/change-object.ts'
 export {
   type ApplyOptions,
@@ -16,9 +17,22 @@ export {
   type UpdateOptions,
   type WriteOptions,
 } from '../client/client.ts'
+export { EventRecorder, type EventRecorderOptions, type Happening } from '../client/event-recorder.ts'
+export type { ChangeHandler, Informer, ObjectChange } from '../client/informer.ts'
+export { Informers, type InformersOptions } from '../client/informers.ts'
+export {
+  type ElectionOptions,
+  type ElectionTiming,
+  leadOnce,
+  type Term,
+  withinTerm,
+} from '../client/leader-election.ts'
+export type { Index, IndexFunction } from '../client/object-index.ts'
 export {
   type Draft,
+  nameOfKey,
   type ObjectName,
+  objectKey,
   type ResourceType,
   type Selection,
   subresource,
@@ -29,4 +43,6 @@ export { type Transport, TransportError, type TransportRequest, type TransportRe
 export type { WatchEvent } from '../client/watch.ts'
 export type { Status, StatusDetails } from '../model/api-error.ts'
 export type { ApiObject, ObjectBase, ObjectMeta, OwnerReference } from '../model/object.ts'
+export type { RateLimit } from '../reconcile/rate-limit.ts'
+export { type StepOutcome, WorkQueue, type WorkQueueOptions } from '../reconcile/work-queue.ts'
 export * from './kinds.ts'

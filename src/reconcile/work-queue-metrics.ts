@@ -1,27 +1,10 @@
 /** What is counted of the queues of control loops, by the name of the loop. */
-import { type Count, Counter, type Distribution, Gauge, Histogram, type Metric } from '../telemetry/metrics.ts'
+import { Counter, Gauge, Histogram, type Metric } from '../telemetry/metrics.ts'
+import type { QueueSeries, QueueState } from './work-queue.ts'
 
 /** From ten nanoseconds to some ten seconds. */
 const durations = Array.from({ length: 10 }, (_, i) => 1e-8 * 10 ** i)
 const labels = ['name']
-
-/** The series of one queue. */
-export interface QueueSeries {
-  readonly adds: Count
-  readonly retries: Count
-  /** How long keys waited, in seconds. */
-  readonly waiting: Distribution
-  /** How long work on a key took, in seconds. */
-  readonly working: Distribution
-}
-
-/** What a queue can be asked at any time. */
-export interface QueueState {
-  /** How many keys wait. */
-  readonly depth: number
-  /** For how many seconds each key that is under way has been so. */
-  readonly underWaySeconds: readonly number[]
-}
 
 /** The metrics of all work queues, by their names. */
 export class WorkQueueMetrics {

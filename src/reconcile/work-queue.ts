@@ -1,36 +1,69 @@
 /**
  * Keys to be worked on. A key waits at most once and is never worked on twice at the same time; one that is added while
  * it is worked on comes again afterwards. Work that fails, or is not done yet, comes again after a pause that grows
- * each time and is forgotten with the first success. At most `concurrency` keys are under way.
+ * each time and is forgotten with the first success. At most `concurrency` keys are under way, and where there is a
+ * `rate` no more begin than it allows.
  *
  * What waits is bounded by the number of keys there are: objects in the store.
  */
 import { type Backoff, backoffMs } from '../base/backoff.ts'
-import type { QueueSeries, QueueState } from './work-queue-metrics.ts'
+import { type RateLimit, TokenBucket } from './rate-limit.ts'
 
 /** Done; or to be looked at again: after the usual growing pause, or after a time. */
 export type StepOutcome = 'done' | 'later' | { readonly afterMs: number }
 
+/** What is counted of a queue. */
+export interface QueueSeries {
+  readonly adds: { value: number }
+  readonly retries: { value: number }
+  /** How long keys waited, in seconds. */
+  readonly waiting: { observe(seconds: number): void }
+  /** How long work on a key took, in seconds. */
+  readonly working: { observe(seconds: number): void }
+}
+
+/** What a queue can be asked at any time. */
+export interface QueueState {
+  /** How many keys wait. */
+  readonly depth: number
+  /** For how many seconds each key that is under way has been so. */
+  readonly underWaySeconds: readonly number[]
+}
+
+/** What a queue does with its keys, and how fast. */
 export interface WorkQueueOptions {
-  readonly work: (key: string, signal: AbortSignal) => Promise<StepOutcome>
+  /** Works on a key. What returns nothing is done; what throws comes again after a growing pause. */
+  readonly work: (key: string, signal: AbortSignal) => Promise<StepOutcome> | Promise<void>
   /** Called for every failure; the key comes again by itself. */
   readonly onError: (key: string, error: unknown) => void
-  /** Where it counts what it does; it is asked for its state at any time. */
-  readonly meter: (queue: QueueState) => QueueSeries
+  /** Where it counts what it does; it is asked for its state at any time. Left out: nothing is counted. */
+  readonly meter?: (queue: QueueState) => QueueSeries
+  /** How many keys are under way at most; 4 by default. */
   readonly concurrency?: number
+  /** The growing pause before a key comes again; from 50 ms to a minute by default. */
   readonly backoff?: Backoff
+  /** How fast keys may begin; as fast as there is room by default. */
+  readonly rate?: RateLimit
 }
+
+const uncounted = () => ({ value: 0, observe: () => {} })
+const noMeter = (): QueueSeries => ({
+  ...{ adds: uncounted(), retries: uncounted(), waiting: uncounted(), working: uncounted() },
+})
 
 const usualBackoff: Backoff = { firstMs: 50, longestMs: 60_000 }
 
+/** Keys to be worked on, each once at a time. */
 export class WorkQueue {
   readonly #options: WorkQueueOptions
   readonly #series: QueueSeries
+  readonly #bucket: TokenBucket | undefined
+  #refill: ReturnType<typeof setTimeout> | undefined
   /** Since when each key waits. */
   readonly #ready = new Map<string, number>()
   /** Since when each key is under way. */
   readonly #active = new Map<string, number>()
-  readonly #timers = new Map<string, NodeJS.Timeout>()
+  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>()
   /** How often a key has come again in a row. */
   readonly #failures = new Map<string, number>()
   /** Callers that wait until a key has been worked on: those of the next attempt, and of the one under way. */
@@ -41,7 +74,8 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions) {
     this.#options = options
-    this.#series = options.meter(this)
+    this.#series = (options.meter ?? noMeter)(this)
+    if (options.rate !== undefined) this.#bucket = new TokenBucket(options.rate)
   }
 
   get depth(): number {
@@ -88,6 +122,7 @@ export class WorkQueue {
     })
     for (const timer of this.#timers.values()) clearTimeout(timer)
     this.#timers.clear()
+    clearTimeout(this.#refill)
     for (const { resolve } of this.#awaitingNext.values()) resolve()
   }
 
@@ -96,8 +131,22 @@ export class WorkQueue {
     if (this.#signal === undefined || this.#signal.aborted) return
     for (const key of this.#ready.keys()) {
       if (this.#active.size >= concurrency) return
-      if (!this.#active.has(key)) void this.#work(key, this.#signal)
+      if (this.#active.has(key)) continue
+      if (!this.#mayBegin()) return
+      void this.#work(key, this.#signal)
     }
+  }
+
+  /** Whether the rate allows one more; else the queue looks again when it does. */
+  #mayBegin(): boolean {
+    if (this.#refill !== undefined) return false
+    const waitMs = this.#bucket?.take() ?? 0
+    if (waitMs === 0) return true
+    this.#refill = setTimeout(() => {
+      this.#refill = undefined
+      this.#next()
+    }, waitMs)
+    return false
   }
 
   async #work(key: string, signal: AbortSignal): Promise<void> {
@@ -120,7 +169,7 @@ export class WorkQueue {
 
   async #attempt(key: string, signal: AbortSignal): Promise<StepOutcome> {
     try {
-      return await this.#options.work(key, signal)
+      return (await this.#options.work(key, signal)) ?? 'done'
     } catch (error) {
       if (!signal.aborted) this.#options.onError(key, error)
       return 'later'

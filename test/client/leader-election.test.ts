@@ -37,7 +37,6 @@ function candidate(t: TestContext, send: Transport, identity: string, name: stri
   }
   const options = {
     client: new Client(transport),
-    type,
     lease: { namespace: 'default', name },
     identity,
     clock,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { TokenBucket } from '../../src/reconcile/rate-limit.ts'
 import { type StepOutcome, WorkQueue } from '../../src/reconcile/work-queue.ts'
 import { WorkQueueMetrics } from '../../src/reconcile/work-queue-metrics.ts'
 
@@ -133,4 +134,39 @@ test('a queue counts what it is given, what comes again, what waits and what is 
   assert.equal(count('workqueue_work_duration_seconds_count'), 5)
   assert.equal(count('workqueue_queue_duration_seconds_count'), 5)
   assert.equal(count('workqueue_unfinished_work_seconds'), 0)
+})
+
+test('no more keys begin than the rate allows, and work that returns nothing is done', async () => {
+  const started: string[] = []
+  const last = Promise.withResolvers<void>()
+  const queue = new WorkQueue({
+    work: async (key) => {
+      started.push(key)
+      if (key === 'e') last.resolve()
+    },
+    onError: (_, error) => assert.fail(String(error)),
+    rate: { perSecond: 20, burst: 3 },
+  })
+  const stop = new AbortController()
+  const running = queue.run(stop.signal)
+  for (const key of ['a', 'b', 'c', 'd', 'e']) queue.add(key)
+  await setImmediate()
+  assert.deepEqual(started, ['a', 'b', 'c'])
+  await last.promise
+  assert.deepEqual(started, ['a', 'b', 'c', 'd', 'e'])
+  stop.abort()
+  await running
+})
+
+test('a bucket of tokens fills by and by, up to its burst', () => {
+  let now = 0
+  const bucket = new TokenBucket({ perSecond: 10, burst: 2 }, () => now)
+  assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [0, 0, 100])
+  now += 50
+  assert.equal(bucket.take(), 50)
+  now += 50
+  assert.deepEqual([bucket.take(), bucket.take()], [0, 100])
+  now += 10_000
+  assert.deepEqual([bucket.take(), bucket.take(), bucket.take()], [0, 0, 100])
+  assert.throws(() => new TokenBucket({ perSecond: 0, burst: 1 }), RangeError)
 })

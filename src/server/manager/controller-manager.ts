@@ -157,7 +157,7 @@ class Manager {
     this.#vendor = vendor
     if (!options.leaderElect) return await this.#workUntil(vendor, signal)
     const election = {
-      ...{ client: this.#client, vendor, clock: systemClock, log, timing: timingOf(options) },
+      ...{ client: this.#client, clock: systemClock, log, timing: timingOf(options) },
       lease: { namespace: options.resourceNamespace, name: options.resourceName },
     }
     const isLost = await runElected(election, (term) => this.#start(vendor, term), signal)

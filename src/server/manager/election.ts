@@ -4,16 +4,13 @@ import { hostname } from 'node:os'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { EventRecorder } from '../../client/event-recorder.ts'
-import { type ElectionTiming, leadOnce, type Term } from '../../client/leader-election.ts'
-import type { ObjectName, ResourceType } from '../../client/resource-type.ts'
-import type { Lease } from '../../kinds/coordination/lease.ts'
-import { groupName, type Vendor } from '../../model/vendor.ts'
+import { type ElectionTiming, leadOnce, leases, type Term } from '../../client/leader-election.ts'
+import type { ObjectName } from '../../client/resource-type.ts'
 import type { RunningLoops } from '../../reconcile/loop.ts'
 import { errorFields, type Log } from '../../telemetry/log.ts'
 
 export interface ManagerElection {
   readonly client: Client
-  readonly vendor: Vendor
   readonly clock: Clock
   readonly log: Log
   readonly lease: ObjectName
@@ -26,21 +23,18 @@ export const usualTiming: ElectionTiming = { leaseDurationMs: 15_000, renewDeadl
 
 /** Runs the loops for one term. Resolves true when the Lease was lost, false when the signal has aborted. */
 export async function runElected(
-  { client, vendor, clock, log, lease, timing }: ManagerElection,
+  { client, clock, log, lease, timing }: ManagerElection,
   start: (term: Term) => RunningLoops,
   signal: AbortSignal,
 ): Promise<boolean> {
   const identity = `${hostname()}_${randomUUID()}`
-  const type: ResourceType<Lease> = {
-    ...{ group: groupName(vendor, 'coordination'), version: 'v1', plural: 'leases', namespaced: true },
-  }
   const onError = (error: unknown) => log.warn('the lease of the managers was not renewed or got', errorFields(error))
   const onLeader = (leader: string) => {
     if (leader !== identity) log.info('another manager leads; this one waits', { leader })
   }
   const work = async (term: Term) => {
     log.info('this manager leads', { identity })
-    void tell(client, { type, lease, identity, clock, log })
+    void tell(client, { lease, identity, clock, log })
     const running = start(term)
     await new Promise<void>((resolve) => {
       term.signal.addEventListener('abort', () => resolve(), { once: true })
@@ -48,11 +42,10 @@ export async function runElected(
     })
     await running.stop()
   }
-  return await leadOnce({ client, type, lease, identity, clock, timing, onError, onLeader }, work, signal)
+  return await leadOnce({ client, lease, identity, clock, timing, onError, onLeader }, work, signal)
 }
 
 interface Elected {
-  readonly type: ResourceType<Lease>
   readonly lease: ObjectName
   readonly identity: string
   readonly clock: Clock
@@ -60,11 +53,11 @@ interface Elected {
 }
 
 /** An Event about the Lease says who leads from now on. */
-async function tell(client: Client, { type, lease, identity, clock, log }: Elected): Promise<void> {
+async function tell(client: Client, { lease, identity, clock, log }: Elected): Promise<void> {
   const onError = (error: unknown) => log.warn('an event could not be written', errorFields(error))
   const recorder = new EventRecorder({ client, component: 'kube-controller-manager', clock, onError })
   try {
-    const object = await client.get(type, lease)
+    const object = await client.get(leases, lease)
     recorder.record(object, { type: 'Normal', reason: 'LeaderElection', message: `${identity} became leader` })
     await recorder.flush()
   } catch (error) {

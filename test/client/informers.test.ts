@@ -1,0 +1,150 @@
+/** Informers that users share: one copy for all of them, found by indexes, whatever becomes of the server. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Client } from '../../src/client/client.ts'
+import { Informers } from '../../src/client/informers.ts'
+import { type Transport, TransportError } from '../../src/client/transport.ts'
+import { forgotten } from '../tools/forgotten.ts'
+import { serve } from '../tools/in-process.ts'
+import { type ConfigMap, configMap, configMaps } from '../tools/resource-types.ts'
+import { until } from '../tools/until.ts'
+
+const backoff = { firstMs: 20, longestMs: 200 }
+
+/** Informers that end with the test, what they asked for, and what went wrong. */
+function informersOf(t: TestContext, send: Transport) {
+  const asked = { lists: 0, watches: 0 }
+  const counted: Transport = async (request) => {
+    asked[request.path.includes('watch=true') ? 'watches' : 'lists']++
+    return await send(request)
+  }
+  const errors: unknown[] = []
+  const stop = new AbortController()
+  const onError = (error: unknown) => void errors.push(error)
+  const informers = new Informers(new Client(counted), { signal: stop.signal, onError, backoff })
+  t.after(async () => {
+    stop.abort()
+    await informers.ended()
+  })
+  return { informers, asked, errors }
+}
+
+/** Resolves when every copy has the object of this name. */
+async function reached(copies: readonly { get(name: object): unknown }[], name: string): Promise<void> {
+  await until(
+    async () => copies.filter((copy) => copy.get({ namespace: 'default', name }) === undefined).length,
+    (missing) => missing === 0,
+  )
+}
+
+test('all who ask for the same objects share one copy; late handlers are told what is there', async (t) => {
+  const server = await serve(t)
+  const client = new Client(server.transport())
+  const { informers, asked } = informersOf(t, server.transport())
+  const first = informers.of(configMaps, { namespace: 'default' })
+  assert.equal(informers.of({ ...configMaps }, { namespace: 'default' }), first)
+  assert.notEqual(informers.of(configMaps), first)
+  await client.create(configMaps, configMap('a'))
+  assert.equal(await informers.synced(), true)
+  await reached([first], 'a')
+  const told: string[] = []
+  const end = first.onChange(({ key, previous, object }) =>
+    told.push(`${key} ${previous !== undefined} ${object?.kind}`),
+  )
+  assert.deepEqual(told, ['default/a false ConfigMap'])
+  end()
+  await client.create(configMaps, configMap('b'))
+  await reached([first], 'b')
+  assert.equal(told.length, 1)
+  assert.deepEqual(asked, { lists: 2, watches: 2 })
+})
+
+test('indexes follow every change, whenever they are made', async (t) => {
+  const server = await serve(t)
+  const client = new Client(server.transport())
+  const { informers } = informersOf(t, server.transport())
+  const copy = informers.of(configMaps, { namespace: 'default' })
+  const valuesOf = ({ data = {} }: ConfigMap) => [data.colour, ...(data.more?.split(',') ?? [])]
+  const early = copy.index(valuesOf)
+  await client.create(configMaps, configMap('a', { colour: 'red' }))
+  await client.create(configMaps, configMap('b', { colour: 'red', more: 'large,round' }))
+  await client.create(configMaps, configMap('plain'))
+  await reached([copy], 'plain')
+  const late = copy.index(valuesOf)
+  const names = (value: string) => {
+    const found = [early, late].map((index) =>
+      index
+        .get(value)
+        .map(({ metadata }) => metadata.name)
+        .sort(),
+    )
+    assert.deepEqual(found[0], found[1])
+    return found[0]
+  }
+  assert.deepEqual([names('red'), names('round'), names('blue')], [['a', 'b'], ['b'], []])
+  await client.update(configMaps, configMap('a', { colour: 'blue' }))
+  await client.delete(configMaps, { namespace: 'default', name: 'b' })
+  await client.create(configMaps, configMap('end'))
+  await reached([copy], 'end')
+  assert.deepEqual([names('red'), names('blue')], [[], ['a']])
+  assert.deepEqual([...early.values()], ['blue'])
+})
+
+test('a handler that throws is told, and neither the copy nor other handlers miss anything', async (t) => {
+  const server = await serve(t)
+  const client = new Client(server.transport())
+  const { informers, errors, asked } = informersOf(t, server.transport())
+  const copy = informers.of(configMaps, { namespace: 'default' })
+  copy.onChange(({ key }) => {
+    throw new Error(`no ${key}`)
+  })
+  const told: string[] = []
+  copy.onChange(({ key }) => told.push(key))
+  for (const name of ['a', 'b', 'c']) await client.create(configMaps, configMap(name))
+  await reached([copy], 'c')
+  assert.deepEqual(told, ['default/a', 'default/b', 'default/c'])
+  assert.deepEqual(errors.map(String), ['Error: no default/a', 'Error: no default/b', 'Error: no default/c'])
+  assert.deepEqual(asked, { lists: 1, watches: 1 })
+})
+
+const many = 100
+
+for (const { title, flags, lists } of [
+  { title: 'go on where they were', flags: [], lists: 0 },
+  { title: 'list once more where the history is gone', flags: ['--history-duration=1s'], lists: many },
+])
+  test(`a server is restarted under ${many} informers: they ${title}`, { timeout: 120_000 }, async (t) => {
+    const server = await serve(t, flags)
+    const client = new Client(server.transport())
+    const gate = { isShut: false }
+    const send = server.transport()
+    const gated: Transport = async (request) => {
+      if (gate.isShut) throw new TransportError('not now')
+      return await send(request)
+    }
+    const sets = Array.from({ length: many }, () => informersOf(t, gated))
+    const copies = sets.map(({ informers }) => informers.of(configMaps, { namespace: 'default' }))
+    const { metadata } = await client.create(configMaps, configMap('before'))
+    await reached(copies, 'before')
+    const count = (sort: 'lists' | 'watches') => sets.reduce((sum, { asked }) => sum + asked[sort], 0)
+    assert.deepEqual([count('lists'), count('watches')], [many, many])
+    gate.isShut = true
+    await server.stop()
+    await server.restart()
+    for (let i = 0; i < 3; i++) await client.update(configMaps, configMap('before', { i: `${i}` }))
+    if (lists > 0) {
+      // What a server keeps in memory does not outlive it, and its store forgets after a second.
+      await server.stop()
+      await server.restart()
+      await forgotten(client, metadata.resourceVersion ?? '')
+    }
+    const triedWhileAway = count('watches')
+    gate.isShut = false
+    await client.create(configMaps, configMap('after'))
+    await reached(copies, 'after')
+    const { items } = await client.list(configMaps, { namespace: 'default' })
+    const byName = (a: ConfigMap, b: ConfigMap) => (a.metadata.name! < b.metadata.name! ? -1 : 1)
+    for (const copy of copies) assert.deepEqual([...copy.objects()].sort(byName), items)
+    assert.equal(count('lists') - many, lists)
+    assert.ok(count('watches') - triedWhileAway <= many * 3, `${count('watches')} watches`)
+  })
