@@ -1,19 +1,9 @@
-// Makes the bundle that users start (dist/), with esbuild: one file per program and per thread, and parts that are loaded
-// when they are needed. Each is made for itself: what two have in common would else be many files, and a file costs more
-// time to find and open than to read.
+// Makes the bundle that users start (dist/), with esbuild: one file per program and per thread. What a program imports
+// dynamically is in the same file, and evaluated when it is imported: a file costs more time to find and open than to
+// read. Each is a CommonJS script, whose compiled code can be kept whole (bin/run-bundle.cjs).
 // `node scripts/bundle.mjs` makes it; `bundleIfStale(program)` makes it only when a source of that program is not the one
 // that the bundle was made of. Every start in a checkout asks: it looks at those files, and at no directory.
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -51,16 +41,18 @@ async function bundle(isWanted = () => true) {
   const { build } = await import('esbuild')
   const fresh = `${dist}.${process.pid}`
   const began = Date.now()
-  const metafiles = await Promise.all(
-    Object.entries(entryPoints).map(async ([name, entry]) => (await build(optionsOf(name, entry, fresh))).metafile),
+  const inputs = {}
+  await Promise.all(
+    Object.entries(entryPoints).map(async ([name, entry]) => {
+      inputs[name] = Object.keys((await build(optionsOf(name, entry, fresh))).metafile.inputs)
+    }),
   )
-  recordSources(fresh, Object.assign({}, ...metafiles.map(({ outputs }) => outputs)), began)
+  recordSources(fresh, inputs, began)
   if (!isWanted()) {
     rmSync(fresh, { recursive: true, force: true })
     return
   }
   mkdirSync(dist, { recursive: true })
-  keepParts(dist, fresh)
   moveIntoPlace(fresh)
 }
 
@@ -70,16 +62,40 @@ function optionsOf(name, entry, outdir) {
     entryPoints: { [name]: entry },
     outdir,
     bundle: true,
-    splitting: true,
-    format: 'esm',
-    ...(name.endsWith('-browser') ? forBrowsers : forNode),
     minifySyntax: true,
     legalComments: 'none',
     metafile: true,
     // The errors are thrown, and told by whoever asked for the bundle.
     logLevel: 'silent',
+    ...(name in libraries ? libraryOptions(name) : scriptOptions(name)),
   }
 }
+
+// What users import is made of modules, and parts that are loaded when they are needed.
+function libraryOptions(name) {
+  return { splitting: true, format: 'esm', ...(name.endsWith('-browser') ? forBrowsers : forNode) }
+}
+
+function scriptOptions(name) {
+  return {
+    outExtension: { '.js': '.cjs' },
+    platform: 'node',
+    format: 'cjs',
+    target: 'node24',
+    // Everything that is imported is a part of the file, or of Node.
+    supported: { 'dynamic-import': false },
+    plugins: [nativeOfLmdb],
+    define: { 'import.meta.url': '__url' },
+    ...(name in programs
+      ? { banner: { js: `${asFunction}${ownUrl}` }, footer: { js: '})' } }
+      : { banner: { js: ownUrl } }),
+    charset: 'ascii',
+  }
+}
+
+// A program is run by bin/run-bundle.cjs, a thread by Node, which puts the same function around it.
+const asFunction = '(function (exports, require, module, __filename) {'
+const ownUrl = "'use strict'; const __url = require('node:url').pathToFileURL(__filename).href;"
 
 // Of lmdb only the compiled part stays where it was installed. Its loader looks for that beside itself.
 const nativeOfLmdb = {
@@ -89,7 +105,7 @@ const nativeOfLmdb = {
       const text = readFileSync(path, 'utf8')
       const parts = text.split('import.meta.url')
       if (parts.length !== 2) throw new Error(`${path} does not find its native part as it did: see scripts/bundle.mjs`)
-      return { contents: parts.join("import.meta.resolve('lmdb')") }
+      return { contents: parts.join("require('node:url').pathToFileURL(require.resolve('lmdb'))") }
     })
   },
 }
@@ -123,30 +139,12 @@ function moveIntoPlace(fresh) {
   rmSync(old, { recursive: true, force: true })
 }
 
-const keptMs = 24 * 60 * 60 * 1000
-
-// A program that was started from the bundle before loads some parts of it later. Their names hold a hash of their
-// content, so those of two bundles can lie side by side; they stay for a day.
-function keepParts(from, to) {
-  for (const name of readdirSync(from)) if (/-[A-Z0-9]{8}\.js$/.test(name)) keepPart(join(from, name), join(to, name))
-}
-
-function keepPart(part, kept) {
-  try {
-    if (!existsSync(kept) && Date.now() - statSync(part).mtimeMs <= keptMs) linkSync(part, kept)
-  } catch (error) {
-    // Another start has moved its directory away meanwhile, and kept what there was to keep.
-    if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error
-  }
-}
-
 // What each program is made of: its sources with their time and size. A file that has changed since the build began may
 // have been read before or after: it is recorded with a time that it never has, so that the next start builds again.
-function recordSources(fresh, outputs, began) {
+function recordSources(fresh, inputs, began) {
   for (const [program, entries] of Object.entries(programs)) {
-    const files = entries.flatMap((name) => reachable(outputs, outputOf(outputs, name)))
-    const inputs = files.flatMap((file) => Object.keys(outputs[file].inputs)).filter((name) => name.startsWith('src/'))
-    const states = [...new Set(inputs), ...alwaysSources].map((name) => {
+    const sources = entries.flatMap((name) => inputs[name]).filter((name) => name.startsWith('src/'))
+    const states = [...new Set(sources), ...alwaysSources].map((name) => {
       const { mtimeMs, size } = statSync(join(root, name))
       return [name, mtimeMs < began ? mtimeMs : -1, size]
     })
@@ -156,17 +154,6 @@ function recordSources(fresh, outputs, began) {
 
 // Packages change with the lock file.
 const alwaysSources = ['package-lock.json', 'scripts/bundle.mjs']
-
-function outputOf(outputs, name) {
-  return Object.keys(outputs).find((file) => outputs[file].entryPoint === entryPoints[name])
-}
-
-// The files of the bundle that a file loads, at once or later.
-function reachable(outputs, start) {
-  const found = new Set([start])
-  for (const file of found) for (const { path, external } of outputs[file].imports) if (!external) found.add(path)
-  return [...found]
-}
 
 function isStale(program) {
   const sources = sourcesOf(program)

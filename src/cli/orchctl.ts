@@ -10,7 +10,7 @@ const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
 for (const stream of [process.stdout, process.stderr]) stream.on('error', onBrokenStream)
 
-process.exitCode = await main(
+const ended = main(
   {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
@@ -29,6 +29,9 @@ process.exitCode = await main(
   },
   process.argv.slice(2),
 )
+void ended.then((code) => {
+  process.exitCode = code
+})
 
 function onBrokenStream(error: NodeJS.ErrnoException): never {
   if (error.code === 'EPIPE') process.exit(0)

@@ -100,7 +100,7 @@ export class DocumentWorker {
 
 function threadUrl(): URL {
   return new URL(
-    import.meta.url.endsWith('.ts') ? './document-worker-thread.ts' : './document-worker-thread.js',
+    import.meta.url.endsWith('.ts') ? './document-worker-thread.ts' : './document-worker-thread.cjs',
     import.meta.url,
   )
 }

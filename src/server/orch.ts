@@ -1,19 +1,7 @@
-/**
- * The program `orch`. A server on the embedded store starts with the thread of that store, which then loads what it
- * needs while everything else is loaded here. The workers of a server that has several are this program too.
- */
+/** The program `orch`. The workers of a server that has several are this program too. */
+import './start-ahead.ts'
 import { isMainThread, workerData } from 'node:worker_threads'
-import { startThreadAhead } from '../store/lmdb/thread-start.ts'
+import { main } from './main.ts'
 
-const args = process.argv.slice(2)
-const elsewhere = /^--?(etcd-servers|help|h)\b/
-if (isMainThread && (args[0] === 'up' || args[0] === 'apiserver') && !args.some((arg) => elsewhere.test(arg)))
-  startThreadAhead()
-
-if (isMainThread) {
-  const { main } = await import('./main.ts')
-  main(args)
-} else {
-  const { runWorker } = await import('./workers/worker.ts')
-  await runWorker(workerData)
-}
+if (isMainThread) main(process.argv.slice(2))
+else void import('./workers/worker.ts').then(({ runWorker }) => runWorker(workerData))

@@ -1,6 +1,18 @@
-/** The bundle in a checkout: made when a source is another, whoever else starts or runs from it at that moment. */
+/** The bundle in a checkout: made when a source is another, whoever else starts at that moment; and its compiled code. */
 import assert from 'node:assert/strict'
-import { appendFileSync, cpSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs'
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -22,7 +34,7 @@ function version(directory: string) {
 }
 
 /**
- * Changes a source, so that the bundle is stale and some of its parts get other names. Its time stays, as that of a file
+ * Changes a source, so that the bundle is stale. Its time stays, as that of a file
  * does which comes out of an archive: being newer than the bundle is not what counts.
  */
 function touch(directory: string, name: string): void {
@@ -45,20 +57,36 @@ test('programs that start at once on a stale bundle all start', { timeout: 300_0
   )
 })
 
-test('what runs can still load its parts when the bundle is made again', { timeout: 300_000 }, async (t) => {
+test('compiled code is kept, and is no more than a help', { timeout: 300_000 }, async (t) => {
   const directory = checkout(t)
-  await version(directory)
-  const before = readdirSync(join(directory, 'dist'))
-  touch(directory, 'src/telemetry/exposition.ts')
-  touch(directory, 'src/codec/yaml.ts')
-  await version(directory)
-  const after = readdirSync(join(directory, 'dist'))
-  assert.ok(
-    after.some((name) => !before.includes(name)),
-    'the change gave no part another name',
-  )
-  assert.deepEqual(
-    before.filter((name) => !after.includes(name)),
-    [],
-  )
+  const cacheDirectory = join(directory, 'dist/compiled')
+  const assertRuns = async () => {
+    const { code, stderr, stdout } = await version(directory)
+    assert.deepEqual([code, stderr, stdout.slice(0, 7)], [0, '', 'Client '])
+  }
+  await assertRuns()
+  const [name, ...others] = readdirSync(cacheDirectory)
+  assert.deepEqual([name?.startsWith('orchctl-v'), others], [true, []])
+  const cache = join(cacheDirectory, name!)
+  const kept = readFileSync(cache)
+  utimesSync(cache, 1, 1)
+  await assertRuns()
+  assert.equal(statSync(cache).mtimeMs, 1000, 'it was not used, but made again')
+
+  // What is cut off, or of another Node, is made again.
+  for (const bytes of [kept.subarray(0, kept.length - 1), Buffer.from('not made by V8'), Buffer.alloc(0)]) {
+    writeFileSync(cache, bytes)
+    await assertRuns()
+    assert.ok(statSync(cache).size > 1000)
+    assert.notDeepEqual(readFileSync(cache), bytes)
+  }
+  // That of another bundle is not looked at, however much like this one it is.
+  touch(directory, 'src/model/version.ts')
+  await assertRuns()
+  assert.ok(!existsSync(cache))
+
+  // Where it cannot be kept, everything works as it does with it.
+  rmSync(cacheDirectory, { recursive: true })
+  writeFileSync(cacheDirectory, '')
+  await assertRuns()
 })

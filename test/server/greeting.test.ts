@@ -13,7 +13,7 @@ test('orchctl is called as it was installed', (t) => {
     const bin = join(place, at, 'bin')
     mkdirSync(bin, { recursive: true })
     writeFileSync(join(bin, 'orchctl'), '')
-    return join(bin, 'launch.mjs')
+    return join(bin, 'launch.cjs')
   }
   const link = (directory: string, target: string) => {
     mkdirSync(join(place, directory), { recursive: true })

@@ -322,7 +322,7 @@ test('a checkout that is not installed, or cannot be bundled, says what to do', 
   mkdirSync(join(directory, 'src/server'), { recursive: true })
   writeFileSync(join(directory, 'src/server/orch.ts'), 'const x: =\n')
   const start = () => {
-    const launch = [join(directory, 'bin/launch.mjs'), 'orch', 'version']
+    const launch = [join(directory, 'bin/launch.cjs'), 'orch', 'version']
     const { status, stderr } = spawnSync(process.execPath, launch, { encoding: 'utf8' })
     assert.equal(status, 1)
     return stderr

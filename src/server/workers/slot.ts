@@ -146,5 +146,5 @@ export class Slot {
 
 // In the bundle all parts lie beside the program itself.
 function programUrl(): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? '../orch.ts' : './orch.js', import.meta.url)
+  return new URL(import.meta.url.endsWith('.ts') ? '../orch.ts' : '../bin/worker.cjs', import.meta.url)
 }

@@ -60,5 +60,5 @@ function waitUntilLoaded(): void {
 
 // The bundle has the thread beside it as a file of its own.
 function threadUrl(): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './store-thread.js', import.meta.url)
+  return new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './store-thread.cjs', import.meta.url)
 }
